@@ -154,7 +154,7 @@ unsafe impl AnyArgument for AnyConjugate {
     }
 }
 
-// SAFETY: as above.
+// SAFETY: the number of a conjugate, which the host looks up.
 unsafe impl AnyArgument for &AnyConjugate {
     fn slot(&self) -> Slot {
         AnyArgument::slot(*self)

@@ -16,6 +16,7 @@ mod obj;
 mod object;
 mod part_cell;
 mod signature;
+mod step;
 pub mod task;
 mod this;
 pub mod thread;

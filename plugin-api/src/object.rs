@@ -68,7 +68,7 @@ impl<'f> ObjectView<'f> {
     /// ```
     #[must_use]
     pub fn open<'a, K: Kind>(&'a self, value: &'a K) -> Lent<'a, K> {
-        Lent::of_owned(value.owned())
+        Lent::of_owned(self, value.owned())
     }
 
     /// Its path, by which soft references name it; empty when the object is gone.

@@ -44,7 +44,6 @@ use alcedo_abi::task::{JobId, JobKind};
 use crate::{CallError, Class, Obj, This, host};
 
 pub use delay::{Delay, delay, next_tick};
-pub(crate) use frame::Step;
 pub(crate) use job::{When, Work, hand_over};
 
 /// What a job lives with: an object, as [`This`] or [`Obj`], or the whole [`Module`].

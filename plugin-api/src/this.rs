@@ -10,7 +10,7 @@ use alcedo_rt::CallError;
 
 use crate::class::{Class, Part};
 use crate::part_cell::PartCell;
-use crate::task::Step;
+use crate::step::Step;
 use crate::{Obj, host};
 
 /// An object of class `C` for the duration of one call `'f` from the host. Game thread only, by type.

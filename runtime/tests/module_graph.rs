@@ -64,10 +64,14 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "plugin-api/src/kinds",
-        &["any", "into_host", "lent", "map", "optional", "row", "set"],
+        &["any", "into_host", "lent", "optional", "row"],
         "to be taken apart: containers hold values, which may be containers",
     ),
-    ("plugin-api/src/kinds", &["kind", "owned"], "an owned value is of a kind, and a kind says how it is owned"),
+    (
+        "plugin-api/src/kinds",
+        &["kind", "owned", "ptr"],
+        "an owned value is of a kind and is reached by a pointer, and a kind says how it is owned and shown",
+    ),
     (
         "plugin-api/src/plumbing",
         &["declared", "describe", "shells"],

@@ -1,4 +1,5 @@
-//! What plugin code asks of the host about values. As for all functions of the host, each checks its thread itself.
+//! The host's functions in forms that are safe to use, as far as types can say what they demand: values go by pointers that carry
+//! their type. As for all functions of the host, each checks its thread itself.
 #![expect(unsafe_code, reason = "calls functions that follow addresses of values")]
 
 use core::marker::PhantomData;
@@ -10,15 +11,59 @@ use std::sync::{PoisonError, RwLock};
 use alcedo_abi::handles::{BlackHandle, ClassId, ConjugateHandle, Name, ObjectHandle, TypeNumber, ZCallHandle};
 use alcedo_abi::host::{BlackDirectory, BlackEntry, Directory, DirectoryEntry, Slices};
 use alcedo_abi::kinds::PropertyKind;
-use alcedo_abi::value::TextView;
+use alcedo_abi::task::{Job, JobId};
+use alcedo_abi::value::{TextRaw, TextView};
 use alcedo_abi::values::{ConjugateState, Site, ValuePlace};
-use alcedo_abi::zcall::Slot;
-use alcedo_rt::CallError;
+use alcedo_abi::zcall::{Slot, ZCallBuffer};
+use alcedo_rt::{CallError, Host};
 
-use super::{buffer_of, harmless_host, host};
+use crate::kinds::lending;
 use crate::kinds::ptr::{Ptr, PtrMut};
 use crate::kinds::row::{Keyed, List};
 use crate::{FieldPath, UAnsiString, Value};
+
+/// The host, unless this module holds a slice of its memory on this thread: what a call may do to that memory nobody
+/// knows beforehand.
+#[inline]
+pub(crate) fn host(action: &str) -> Result<Host<'_>, CallError> {
+    lending::allows_calls(action)?;
+    // SAFETY: no slice is lent on this thread, as was asked just now.
+    unsafe { Host::attached(action) }.ok_or_else(|| CallError::no_host(action))
+}
+
+/// The host, for what may be asked also while a slice of its memory is lent. It has such questions and no others.
+#[derive(Clone, Copy)]
+pub(super) struct Harmless(Host<'static>);
+
+impl Harmless {
+    /// `None` without a host.
+    pub(super) fn host() -> Option<Self> {
+        // SAFETY: the functions below look numbers up and copy facts, or end one value of the module's own, of which it has no slice,
+        // since whoever lends one holds it. None runs code but that of this module, which asks for itself.
+        unsafe { Host::attached("a question") }.map(Self)
+    }
+}
+
+macro_rules! harmless {
+    ($($name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
+        impl Harmless {
+            $(pub(super) fn $name(self $(, $arg: $ty)*) -> $result {
+                self.0.$name($($arg),*)
+            })*
+        }
+    };
+}
+harmless! {
+    object_resolve(object: ObjectHandle, class: ClassId) -> Result<*mut u8, CallError>;
+    object_name(object: ObjectHandle) -> Result<String, CallError>;
+    object_class(object: ObjectHandle) -> Result<String, CallError>;
+    name_text(name: Name) -> Result<String, CallError>;
+    job_cancel(job: JobId) -> ();
+    job_lives(job: JobId) -> u8;
+    game_time() -> u64;
+    black_drop(black: BlackHandle) -> ();
+    conjugate_state(conjugate: ConjugateHandle) -> Result<ConjugateState, CallError>;
+}
 
 /// The numbers that the host gave to the types of this module. It has one host in its life.
 static NUMBERS: RwLock<BTreeMap<TypeId, TypeNumber>> = RwLock::new(BTreeMap::new());
@@ -45,7 +90,7 @@ fn site_of(site: &Location<'_>) -> Site {
 /// object it belongs to.
 pub(crate) struct Place<'a, T> {
     raw: ValuePlace,
-    of: PhantomData<(&'a mut (), fn() -> T)>,
+    of: PhantomData<&'a mut fn() -> T>,
 }
 
 impl<T: Value> Place<'_, T> {
@@ -84,16 +129,14 @@ pub(crate) fn black_new<T: Value>(from: Option<Ptr<'_, T>>, site: &Location<'_>)
 
 /// Gives a value of plugin code back. Any thread; also while memory is lent, since a drop cannot be refused.
 pub(crate) fn black_drop(black: BlackHandle) {
-    // SAFETY: only the one value is ended, of which the module has no slice: whoever lends one holds it.
-    if let Some(host) = unsafe { harmless_host() } {
+    if let Some(host) = Harmless::host() {
         host.black_drop(black);
     }
 }
 
 /// What the host knows of a conjugate; `None` without a host.
 pub(crate) fn conjugate_state(conjugate: ConjugateHandle) -> Option<ConjugateState> {
-    // SAFETY: facts about a number are copied.
-    let host = unsafe { harmless_host() }?;
+    let host = Harmless::host()?;
     host.conjugate_state(conjugate).ok()
 }
 
@@ -358,4 +401,40 @@ pub(crate) fn object_rename(object: ObjectHandle, name: &str, outer: ObjectHandl
 /// Asks for a collection.
 pub(crate) fn collect_garbage() -> Result<(), CallError> {
     host("collect")?.collect()
+}
+
+/// Overwrites a text in host memory.
+pub(crate) fn assign_text<T: Value<Raw = TextRaw>>(target: PtrMut<'_, T>, text: &str) -> Result<(), CallError> {
+    let host = host("a text")?;
+    // SAFETY: `PtrMut` was promised a live text of the host that may be written.
+    unsafe { host.text_assign(target.at(), text) }
+}
+
+/// Gives a job to the host, which owns it from then on.
+///
+/// # Safety
+/// `job` is whole: its functions are those of its data; and of a posted one the data may change threads.
+///
+/// # Errors
+/// Why the host does not take it; it is still the caller's then.
+pub(crate) unsafe fn job_take(job: &Job<'_>) -> Result<JobId, CallError> {
+    let host = host("a task, a timer or a posted closure")?;
+    // SAFETY: what the job consists of is promised by the caller.
+    unsafe { host.job_take(job) }
+}
+
+/// Calls through a handle.
+///
+/// # Safety
+/// The pointer slots among `slots` are what the signature of the callee says, and live for the call.
+pub(crate) unsafe fn zcall(handle: ZCallHandle, what: &str, slots: &mut [Slot]) -> Result<(), CallError> {
+    let host = host(what)?;
+    let mut buffer = buffer_of(slots);
+    // SAFETY: the buffer lends `slots`, whose pointers are right by contract.
+    unsafe { host.zcall(handle, &mut buffer) }
+}
+
+/// Lends slots for a call.
+fn buffer_of(slots: &mut [Slot]) -> ZCallBuffer {
+    ZCallBuffer { slots: slots.as_mut_ptr(), len: slots.len() }
 }

@@ -94,8 +94,8 @@ impl AnyConjugate {
     /// # Errors
     /// `SIGNATURE`, with both types, when it is another; `EXPIRED`, with kind and age; `OTHER` for a black that is
     /// somebody else's; `NOT_FOUND` for a number that was never given out.
-    pub fn as_<'a, K: Kind>(&'a self, _this: &'a ObjectView<'_>) -> Result<Lent<'a, K>, CallError> {
-        Lent::of_conjugate(self.handle, self.is_own, || self.is_black())
+    pub fn as_<'a, K: Kind>(&'a self, this: &'a ObjectView<'_>) -> Result<Lent<'a, K>, CallError> {
+        Lent::of_conjugate(this, self.handle, self.is_own, || self.is_black())
     }
 
     /// A copy of the value, which plugin code owns and may keep.

@@ -19,7 +19,7 @@ use super::{AnyConjugate, Kind, Owned, ValidityToken};
 use crate::host::values::Place;
 use crate::signature::Param;
 use crate::value::pointer_of;
-use crate::{Value, host};
+use crate::{ObjectView, Value, host};
 
 /// A value of kind `K` in host memory, as the running call `'f` sees it: a property, a parameter, an element, or a value
 /// that plugin code owns and has opened with `this.open(&…)`.
@@ -36,21 +36,22 @@ pub struct Lent<'f, K: Kind> {
 }
 
 impl<'f, K: Kind> Lent<'f, K> {
-    /// A value that plugin code owns. Only in a frame.
+    /// A value that plugin code owns.
     #[inline]
-    pub(crate) fn of_owned(value: &'f Owned<K>) -> Self {
+    pub(crate) fn of_owned(_frame: &'f ObjectView<'_>, value: &'f Owned<K>) -> Self {
         let (at, token) = seen::<K>(value.handle());
-        // SAFETY: the value is of kind `K`, which `Owned` says, and lies there as long as the token says so, which looks; what may
-        // be opened is the game thread's.
+        // SAFETY: the value is of kind `K`, which `Owned` says, and lies there as long as the token says so, which looks; who
+        // has an object's view is on the game thread.
         unsafe { Self::new(at, token) }
     }
 
     /// The value of a conjugate, which the host opens as a `K`; `is_own` if it is a black of this module's, `is_black` if it is
-    /// one at all. Only in a frame.
+    /// one at all.
     ///
     /// # Errors
     /// As [`AnyConjugate::as_`].
     pub(crate) fn of_conjugate(
+        _frame: &'f ObjectView<'_>,
         conjugate: ConjugateHandle,
         is_own: bool,
         is_black: impl FnOnce() -> bool,
@@ -348,8 +349,7 @@ impl<'a, 'f, M: Keyed + Kind> Walk<'a, 'f, M> {
         // its counter tells of every move.
         let token = *self.token.get_or_insert_with(|| unsafe { self.over.token.in_row(at.entries_at()) });
         token.check(Access::Read, "iteration")?;
-        self.next += 1;
-        Ok((self.next - 1, at, token))
+        Ok((self.next, at, token))
     }
 
     /// The next key.
@@ -357,7 +357,9 @@ impl<'a, 'f, M: Keyed + Kind> Walk<'a, 'f, M> {
     pub(crate) fn key(&mut self) -> Result<Option<<M::Key as Value>::Seen<'f>>, CallError> {
         let (index, at, token) = self.step()?;
         // SAFETY: the key stays as long as the token is good, which is of this row.
-        Ok(unsafe { at.keys().see(index, || token.as_key()) })
+        let key = unsafe { at.keys().see(index, || token.as_key()) };
+        self.next += usize::from(key.is_some());
+        Ok(key)
     }
 
     /// The next key, and its value.
@@ -369,6 +371,7 @@ impl<'a, 'f, M: Keyed + Kind> Walk<'a, 'f, M> {
         let (index, at, token) = self.step()?;
         // SAFETY: key and value stay as long as the token is good, which is of this row.
         let (key, value) = unsafe { (at.keys().see(index, || token.as_key()), at.values().see(index, || token)) };
+        self.next += usize::from(key.is_some());
         Ok(key.zip(value))
     }
 }

@@ -105,7 +105,7 @@ pub(crate) struct Row<'a, T> {
     /// Values there are.
     pub(crate) len: usize,
     stride: usize,
-    of: PhantomData<(&'a (), fn() -> T)>,
+    of: PhantomData<&'a fn() -> T>,
 }
 
 impl<T> Clone for Row<'_, T> {
@@ -150,34 +150,6 @@ impl<'a, T: Value> Row<'a, T> {
         // Copying a value changes no row that lies anywhere else.
         (0..self.len).filter_map(|index| Some(T::load(self.get(index)?.as_ptr()))).collect()
     }
-
-    /// Lends the values while `code` runs. Whether they may be lent now was asked before.
-    pub(crate) fn lend<R>(self, code: impl FnOnce(&[T]) -> R) -> R
-    where
-        T: Plain,
-    {
-        let _lending = Lending::begin(Access::Read);
-        if self.len == 0 {
-            return code(&[]);
-        }
-        // SAFETY: the row has `len` values, which lie as `T` does by the promise of `Plain`; until `_lending` goes, whatever could
-        // write is refused.
-        code(unsafe { core::slice::from_raw_parts(self.data.cast(), self.len) })
-    }
-
-    /// Lends the values to be changed while `code` runs. Whether they may be lent and written now was asked before.
-    pub(crate) fn lend_mut<R>(self, code: impl FnOnce(&mut [T]) -> R) -> R
-    where
-        T: Plain,
-    {
-        let _lending = Lending::begin(Access::Write);
-        if self.len == 0 {
-            return code(&mut []);
-        }
-        // SAFETY: the row has `len` values, which lie as `T` does by the promise of `Plain`; until `_lending` goes, whatever could
-        // read or write is refused.
-        code(unsafe { core::slice::from_raw_parts_mut(self.data.cast(), self.len) })
-    }
 }
 
 impl<'a, A: Value> Ptr<'a, A> {
@@ -189,6 +161,48 @@ impl<'a, A: Value> Ptr<'a, A> {
     {
         // SAFETY: the pointer was promised a live array, and `List` promises what is in it.
         unsafe { Row::of(self.at(), size_of::<<A::Item as Value>::Raw>(), 0) }
+    }
+
+    /// Lends the values while `code` runs.
+    ///
+    /// # Errors
+    /// `LENT` inside of `lend_mut`.
+    pub(crate) fn lend<R>(self, code: impl FnOnce(&[A::Item]) -> R) -> Result<R, CallError>
+    where
+        A: List,
+        A::Item: Plain,
+    {
+        lending::allows(Access::Read, "lending a slice")?;
+        let Row { data, len, .. } = self.row();
+        let _lending = Lending::begin(Access::Read);
+        if len == 0 {
+            return Ok(code(&[]));
+        }
+        // SAFETY: the row has `len` values, which lie as they do in Rust by the promise of `Plain`; until `_lending` goes, whatever
+        // could write is refused.
+        Ok(code(unsafe { core::slice::from_raw_parts(data.cast(), len) }))
+    }
+}
+
+impl<A: Value> PtrMut<'_, A> {
+    /// Lends the values of an array to be changed while `code` runs.
+    ///
+    /// # Errors
+    /// `LENT` inside of another such closure.
+    pub(crate) fn lend_mut<R>(self, code: impl FnOnce(&mut [A::Item]) -> R) -> Result<R, CallError>
+    where
+        A: List,
+        A::Item: Plain,
+    {
+        lending::allows(Access::Write, "lending a slice")?;
+        let Row { data, len, .. } = self.as_ptr().row();
+        let _lending = Lending::begin(Access::Write);
+        if len == 0 {
+            return Ok(code(&mut []));
+        }
+        // SAFETY: the row has `len` values, which may be written and lie as they do in Rust by the promise of `Plain`; until
+        // `_lending` goes, whatever could read or write is refused.
+        Ok(code(unsafe { core::slice::from_raw_parts_mut(data.cast(), len) }))
     }
 }
 

@@ -36,7 +36,7 @@ impl<T: Value> Lent<'_, UArray<T>> {
     where
         T: Plain,
     {
-        Ok(self.ptr()?.row().lend(code))
+        self.ptr()?.lend(code)
     }
 
     /// Lends the values to be changed while `code` runs. Calls to the host and all other views are refused meanwhile;
@@ -69,6 +69,6 @@ impl<T: Value> Lent<'_, UArray<T>> {
     where
         T: Plain,
     {
-        Ok(self.ptr_mut()?.as_ptr().row().lend_mut(code))
+        self.ptr_mut()?.lend_mut(code)
     }
 }

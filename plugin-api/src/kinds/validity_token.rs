@@ -206,7 +206,5 @@ fn written_key(kind: &str) -> CallError {
 #[inline]
 unsafe fn epoch(row: *const ArrayRaw) -> u64 {
     // SAFETY: promised by the caller; no reference is made, since the host changes the row.
-    let at = unsafe { &raw const (*row).epoch };
-    // SAFETY: as above.
-    unsafe { at.read() }
+    unsafe { (&raw const (*row).epoch).read() }
 }

@@ -13,6 +13,7 @@ mod root;
 mod shells;
 
 pub use ::core;
+pub use alcedo_abi::abi_stable::library::LibHeader;
 pub use alcedo_abi::describe::{Cell, ClassDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc};
 pub use alcedo_abi::kinds::{PropertyKind, class_flags, function_flags, property_flags};
 pub use alcedo_abi::manifest;
@@ -53,5 +54,5 @@ pub use owned::{
     owned_slot, parse_owned, print_owned, store_owned,
 };
 pub use registry::{CLASSES, EXPORTS, IMPORTS, INTERFACES, STRUCTS};
-pub use root::{LibHeader, MainFn, ModuleHooks, Outcome, lib_header, run_hook, run_main};
-pub use shells::{Exclusive, Export, Given, Held, Keeper, Method, NoBody, Shared};
+pub use root::{MainFn, ModuleHooks, Outcome, run_hook, run_main};
+pub use shells::{Exclusive, Export, Given, Held, Keeper, Method, NoBody, Shared, lib_header};

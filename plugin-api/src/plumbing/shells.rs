@@ -2,16 +2,27 @@
 //! reached through a small trait, so that there is one shell per shape and not one per function.
 #![expect(unsafe_code, reason = "turns what the host lends over the border into references and values")]
 
-use alcedo_abi::abi_stable::std_types::ROption;
-use alcedo_abi::call::{Call, Failure, FailureKind, Invoke, Status};
+use core::marker::PhantomData;
+
+use alcedo_abi::abi_stable::library::{CheckTypeLayout, LibHeader, RootModuleResult};
+use alcedo_abi::abi_stable::marker_type::ErasedPrefix;
+use alcedo_abi::abi_stable::prefix_type::{PrefixRefTrait, WithMetadata};
+use alcedo_abi::abi_stable::staticref;
+use alcedo_abi::abi_stable::std_types::{ROption, RResult};
+use alcedo_abi::call::{Call, FailureKind, Invoke};
 use alcedo_abi::describe::PartHooks;
-use alcedo_abi::handles::{ObjectHandle, PartPtr};
-use alcedo_abi::value::{KeepSink, TextView};
-use alcedo_abi::zcall::{Slot, ZCallBuffer};
-use alcedo_rt::trap;
+use alcedo_abi::handles::PartPtr;
+use alcedo_abi::list::prelude::*;
+use alcedo_abi::module::{Module, ModuleRef};
+use alcedo_abi::value::KeepSink;
+use alcedo_abi::zcall::Slot;
+use alcedo_rt::{keep_hook, trap};
 
 use super::declared::Body;
+use super::registry;
+use super::root::ModuleHooks;
 use crate::class::Part;
+use crate::dispose::dispose_all;
 use crate::host::lent_text;
 use crate::keep::Keep;
 use crate::part_cell::PartCell;
@@ -97,16 +108,13 @@ pub(super) unsafe extern "C" fn invoke<M: Method>(call: &mut Call<'_>) -> Status
     let Call { object, memory, part, params, failure } = call;
     let (object, memory, part, params) = (*object, *memory, *part, *params);
     trap(failure, || {
-        // SAFETY: `Invoke`: object and memory are live for the call, which is the frame.
-        let this = unsafe { This::<M::Class>::new(object, memory) };
-        // SAFETY: `Invoke`: the part is the one this module made for the class.
-        let cell = unsafe { cell_of::<M::Class>(part, object) }?;
-        // SAFETY: `Invoke`: the block is laid out as this method's description says.
-        let args = unsafe { M::Args::load(params) };
-        // SAFETY: the block stays for the call, which is the frame.
-        let args = unsafe { args.open() };
+        // SAFETY: `Invoke`: object and memory are live for the call, which is the frame; the part is the one this module made for
+        // the class.
+        let (this, cell) = unsafe { (This::<M::Class>::new(object, memory), cell_of::<M::Class>(part, object)?) };
+        // SAFETY: `Invoke`: the block is laid out as this method's description says, and stays for the call, which is the frame.
+        let args = unsafe { M::Args::load(params).open() };
         let result = <M::Receiver as Receiver>::with(cell, object, M::NAME, |part| M::run(part, this, args))?;
-        // SAFETY: as above.
+        // SAFETY: `Invoke`: the block is laid out as this method's description says.
         unsafe { result.store_result(params, M::Args::LAYOUT) }
     })
 }
@@ -198,12 +206,12 @@ unsafe extern "C" fn load_kept<C: Part>(
     failure: &mut Failure,
 ) -> Status {
     trap(failure, || {
-        // SAFETY: promised by the caller.
-        let cell = unsafe { cell_of::<C>(part.0, ObjectHandle::NONE) }?;
-        // SAFETY: promised by the caller.
-        let name = unsafe { lent_text(name) };
-        // SAFETY: promised by the caller; an empty slice is never read.
-        let data = if len == 0 { &[][..] } else { unsafe { core::slice::from_raw_parts(data, len) } };
+        // SAFETY: the host promises that it is such a part, and that name and data are live for the call; an empty slice is never
+        // read.
+        let (cell, name, data) = unsafe {
+            let data = if len == 0 { &[][..] } else { core::slice::from_raw_parts(data, len) };
+            (cell_of::<C>(part.0, ObjectHandle::NONE)?, lent_text(name), data)
+        };
         cell.take(ObjectHandle::NONE, "keep", |part| part.load_kept(&name, data))?
     })
 }
@@ -256,7 +264,116 @@ pub(super) unsafe extern "C" fn export_shell<E: Export>(buffer: &mut ZCallBuffer
         // SAFETY: pointer slots are what the signature says, by the contract of `ZCallInvoke`.
         let args = unsafe { E::Args::from_slots(slots) }?;
         let result = E::run(args);
-        // SAFETY: as above.
+        // SAFETY: the slot of the result is what the signature says, by the contract of `ZCallInvoke`.
         unsafe { result.into_last_slot(slots) }
     })
+}
+
+/// The root module of a plugin, of its hooks.
+struct Root<M>(PhantomData<M>);
+
+/// Fills the table with the function of the same name, for each line of the list.
+macro_rules! fill {
+    (
+        $(#[doc = $about:tt])*
+        $table:ident, $reference:ident;
+        $(
+            $(#[doc = $doc:tt])*
+            $(#[sabi($($mark:tt)+)])?
+            $since:ident($($safety:tt)?)
+            fn $name:ident($($param:ident: $ty:ty),* $(; or $failure:ident)?) $(-> $result:ty)?;
+        )*
+    ) => {
+        impl<M: ModuleHooks> Root<M> {
+            staticref!(const MODULE: WithMetadata<$table> = WithMetadata::new($table { $($name: Self::$name),* }));
+        }
+    };
+}
+
+alcedo_abi::module_functions!(fill);
+
+/// What the loader finds under the root symbol.
+#[must_use]
+pub const fn lib_header<M: ModuleHooks>() -> LibHeader {
+    // SAFETY: `constructor` erases a prefix reference of `ModuleRef`.
+    unsafe { LibHeader::from_constructor::<ModuleRef>(constructor::<M>, CheckTypeLayout::Yes) }
+}
+
+extern "C" fn constructor<M: ModuleHooks>() -> RootModuleResult {
+    let module = ModuleRef(Root::<M>::MODULE.as_prefix()).to_prefix_ref();
+    // SAFETY: the loader turns the erased prefix back into the type that the header names.
+    RResult::ROk(unsafe { module.cast::<ErasedPrefix>() })
+}
+
+/// What the host calls, under the names of the list.
+impl<M: ModuleHooks> Root<M> {
+    extern "C" fn structs() -> RSlice<'static, &'static StructDesc> {
+        registry::structs()
+    }
+
+    extern "C" fn classes() -> RSlice<'static, &'static ClassDesc> {
+        registry::classes()
+    }
+
+    extern "C" fn interfaces() -> RSlice<'static, &'static InterfaceDesc> {
+        registry::interfaces()
+    }
+
+    extern "C" fn imports() -> RSlice<'static, &'static ImportDesc> {
+        registry::imports()
+    }
+
+    extern "C" fn exports() -> RSlice<'static, &'static ExportDesc> {
+        registry::exports()
+    }
+
+    unsafe extern "C" fn attach(context: &ModuleContext, failure: &mut Failure) -> Status {
+        alcedo_rt::attach(context, failure)
+    }
+
+    extern "C" fn detach() {
+        // A host that is older than `dispose` may not have asked for it.
+        let _told = dispose_all(&mut Failure::none());
+        alcedo_rt::detach();
+    }
+
+    unsafe extern "C" fn dispose(failure: &mut Failure) -> Status {
+        dispose_all(failure)
+    }
+
+    extern "C" fn heap_bytes() -> u64 {
+        alcedo_rt::live_bytes()
+    }
+
+    unsafe extern "C" fn main(args: RSlice<'_, RStr<'_>>, failure: &mut Failure) -> Status {
+        let status = trap(failure, || {
+            let args: Vec<&str> = args.as_slice().iter().map(RStr::as_str).collect();
+            M::main(&args);
+            Ok(())
+        });
+        // A main is where panic hooks are set as a rule.
+        keep_hook();
+        status
+    }
+
+    extern "C" fn suspends() -> u8 {
+        M::SUSPENDS.into()
+    }
+
+    unsafe extern "C" fn suspend(failure: &mut Failure) -> Status {
+        trap(failure, M::suspend)
+    }
+
+    unsafe extern "C" fn resume(failure: &mut Failure) -> Status {
+        trap(failure, M::resume)
+    }
+
+    unsafe extern "C" fn exit(failure: &mut Failure) -> Status {
+        let exited = trap(failure, || {
+            M::exit();
+            Ok(())
+        });
+        let disposed = dispose_all(failure);
+        if exited == Status::OK { disposed } else { exited }
+    }
 }

@@ -1,41 +1,12 @@
 //! The way from an [`Obj`] that a task has kept to the object itself: for one step of the task, as a method has it for
 //! one call.
 
-use core::cell::Cell;
-
 use alcedo_abi::call::FailureKind;
 use alcedo_rt::CallError;
 
 use crate::class::{Class, Part};
+use crate::step::Step;
 use crate::{Obj, This};
-
-thread_local! {
-    /// How many steps of jobs are on this thread's stack, unless what a job held is being dropped. No destructor.
-    static STEPS: Cell<u32> = const { Cell::new(0) };
-}
-
-/// That a step of a job is running on this thread. Only this file makes one.
-pub(crate) struct Step(());
-
-/// Runs one step of a job: objects can be entered meanwhile.
-pub(super) fn step<R>(code: impl FnOnce() -> R) -> R {
-    let _restore = Restore(STEPS.replace(STEPS.get() + 1));
-    code()
-}
-
-/// Runs a drop: like every other drop of plugin code, it does not reach the engine.
-pub(super) fn ending<R>(code: impl FnOnce() -> R) -> R {
-    let _restore = Restore(STEPS.replace(0));
-    code()
-}
-
-struct Restore(u32);
-
-impl Drop for Restore {
-    fn drop(&mut self) {
-        STEPS.set(self.0);
-    }
-}
 
 impl<C: Class> Obj<C> {
     /// The object, while `code` runs. For tasks, timers and posted closures; a method that was given a `this` says
@@ -45,14 +16,14 @@ impl<C: Class> Obj<C> {
     /// `STALE` when the object is gone; `WRONG_CLASS` when the handle came from an unchecked place; another one where no
     /// task, timer or posted closure of this module is running on this thread.
     pub fn with<R>(self, code: impl FnOnce(This<'_, C>) -> R) -> Result<R, CallError> {
-        if STEPS.get() == 0 {
-            return Err(CallError::new(
+        let step = Step::running().ok_or_else(|| {
+            CallError::new(
                 FailureKind::OTHER,
                 "`Obj::with` is for code that a task, a timer or a posted closure is running: in a method say \
                  `this.get(obj)`; a destructor cannot reach the engine",
-            ));
-        }
-        self.with_in(Step(()), code)
+            )
+        })?;
+        self.with_in(step, code)
     }
 }
 

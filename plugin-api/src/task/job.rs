@@ -15,8 +15,8 @@ use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::task::{Job, JobDrop, JobKind, JobRun, JobStep};
 use alcedo_rt::{CallError, Host, trap};
 
-use super::{Bound, TaskHandle, frame};
-use crate::host;
+use super::{Bound, TaskHandle};
+use crate::{host, step};
 
 /// What a job consists of.
 pub(crate) enum Work {
@@ -98,7 +98,7 @@ unsafe extern "C" fn run(data: *mut (), waker: *const (), failure: &mut Failure)
         // SAFETY: the host promises the box that `hand_over` gave away, not dropped yet and run by nobody else, and lends its
         // waker for the call.
         let (work, waker) = unsafe { (&mut *data.cast::<Work>(), lent(waker)) };
-        match frame::step(|| work.step(&mut Context::from_waker(&waker))) {
+        match step::running(|| work.step(&mut Context::from_waker(&waker))) {
             Poll::Pending => Ok(()),
             // The object went while the closure was on its way to it: it has nothing left to do.
             Poll::Ready(Err(error)) if error.kind() == FailureKind::STALE && !matches!(work, Work::Task(_)) => {
@@ -120,7 +120,7 @@ unsafe extern "C" fn drop_work(data: *mut (), failure: &mut Failure) -> Status {
     trap(failure, || {
         // SAFETY: the box that `hand_over` gave away, which the host gives back for good.
         let work = unsafe { Box::from_raw(data.cast::<Work>()) };
-        frame::ending(|| drop(work));
+        step::ending(|| drop(work));
         Ok(())
     })
 }
