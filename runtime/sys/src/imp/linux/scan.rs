@@ -66,8 +66,8 @@ impl Reach {
     /// A table, and what it is a table of. Behind a short text in a longer block there is what the block had in it before.
     const OF_C: Self = Self { to_image: 2, to_memory: 0, functions_only: false };
     const NONE: Self = Self { to_image: 0, to_memory: 0, functions_only: false };
-    /// Another module, or a library that the image could not call, knows at most functions of it: handlers of signals that were
-    /// there before its own, for one.
+    /// A library that the image could not call knows at most functions of it: handlers of signals that were there before its
+    /// own, for one.
     const OF_OTHERS: Self = Self { functions_only: true, ..Self::NONE };
 
     fn has(self, distance: u32, is_in_image: bool) -> bool {
@@ -181,16 +181,18 @@ pub(super) fn look(going: &Going<'_>) -> (Look, HashSet<usize>) {
     for (at, object) in objects.iter().enumerate() {
         let is_within =
             |ranges: &[Range<usize>]| object.dynamic.is_some_and(|at| ranges.iter().any(|range| range.contains(&at)));
-        if object.is_about_images() || is_within(going.image) {
+        // Another image gets no address of this one but from the host, which has a lease then: signals are handed on by the host,
+        // too. What looks like one leads to where something else was before, like the stack of a thread that has ended.
+        if object.is_about_images() || is_within(going.image) || is_within(&images) {
             continue;
         }
         let is_beyond = going.libraries.as_ref().is_some_and(|libraries| !libraries.contains(&object.base));
-        let reach = if is_within(&images) || is_beyond && !object.is_program() && !object.is_c_library() {
-            Reach::OF_OTHERS
-        } else if object.is_program() {
+        let reach = if object.is_program() {
             Reach::NONE
         } else if object.is_c_library() {
             Reach::OF_C
+        } else if is_beyond {
+            Reach::OF_OTHERS
         } else {
             Reach::OF_LIBRARY
         };
