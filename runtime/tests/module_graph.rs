@@ -74,8 +74,9 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "plugin-api/src/plumbing",
-        &["declared", "describe", "shells"],
-        "what is declared is described with its shell, which is typed by the declaration",
+        &["declared", "describe", "registry", "shells"],
+        "what is declared is described with its shell, which is typed by the declaration; and shells of the root module hand \
+         out the lists of what is declared",
     ),
     (
         "runtime/reflect/src",

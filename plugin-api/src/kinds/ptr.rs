@@ -88,8 +88,7 @@ impl<'a, T: Value> Ptr<'a, T> {
 
     /// The words that lie there. Who has them owns nothing of what they lead to.
     #[inline]
-    #[must_use]
-    pub fn read(self) -> T::Raw {
+    pub(crate) fn read(self) -> T::Raw {
         // SAFETY: `new` was promised a live value, and `Value` promises that any bytes are valid for its form.
         unsafe { self.at.read() }
     }
@@ -108,8 +107,7 @@ impl<'a, T: Value> PtrMut<'a, T> {
 
     /// Its first byte.
     #[inline]
-    #[must_use]
-    pub fn at(&self) -> *mut T::Raw {
+    pub(crate) fn at(&self) -> *mut T::Raw {
         self.at
     }
 
@@ -122,15 +120,14 @@ impl<'a, T: Value> PtrMut<'a, T> {
 
     /// The same pointer, while this one is not used.
     #[inline]
-    #[must_use]
-    pub fn reborrow(&mut self) -> PtrMut<'_, T> {
+    pub(crate) fn reborrow(&mut self) -> PtrMut<'_, T> {
         PtrMut { at: self.at, of: PhantomData }
     }
 
     /// Overwrites the value. What may be copied in host form is numbers, names and handles: it owns nothing that would be lost,
     /// and is no address.
     #[inline]
-    pub fn write(self, raw: T::Raw)
+    pub(crate) fn write(self, raw: T::Raw)
     where
         T::Raw: Copy,
     {
@@ -271,21 +268,18 @@ pub struct Temp<T: Value> {
 
 impl<T: Value> Temp<T> {
     /// The value that zero bytes mean.
-    #[must_use]
-    pub fn zeroed() -> Self {
+    pub(crate) fn zeroed() -> Self {
         Self { raw: MaybeUninit::zeroed() }
     }
 
     /// The value, to read.
-    #[must_use]
-    pub fn ptr(&self) -> Ptr<'_, T> {
+    pub(crate) fn ptr(&self) -> Ptr<'_, T> {
         // SAFETY: zero bytes are a value of every type, and only the host and the type's own code have written it since.
         unsafe { Ptr::new(self.raw.as_ptr()) }
     }
 
     /// The value, to write.
-    #[must_use]
-    pub fn ptr_mut(&mut self) -> PtrMut<'_, T> {
+    pub(crate) fn ptr_mut(&mut self) -> PtrMut<'_, T> {
         // SAFETY: zero bytes are a value of every type, and only the host and the type's own code have written it since.
         unsafe { PtrMut::new(self.raw.as_mut_ptr()) }
     }

@@ -24,8 +24,7 @@ pub use linkme;
 pub use crate::class::Part;
 pub use crate::keep::{Keep, Restore, restore, unknown_field};
 pub use crate::kinds::{
-    Field, FieldPlace, FieldType, Owned, Passed, Ptr, PtrMut, Red, Stored, Temp, ValidityToken, blank, field, lend,
-    set_field,
+    Field, FieldPlace, FieldType, Owned, Passed, Ptr, PtrMut, Red, Stored, ValidityToken, blank, field, lend, set_field,
 };
 pub use crate::part_cell::PartCell;
 pub use crate::signature::ValueType;
