@@ -172,7 +172,7 @@ fn a_shutdown_opens_every_circle_and_names_the_callbacks_that_closed_one() {
         "unloading callback: 2",
         "registered function: 1",
         "resolver of native libraries: 1",
-        "listener for notices: 1",
+        "listener for context events: 1",
     ];
     assert_eq!(named(&told), expected, "{told}");
     assert!(weak.upgrade().is_none() && !there_is(&folder), "nothing is left");
@@ -190,7 +190,7 @@ fn the_last_handle_to_a_runtime_opens_the_circles_of_its_contexts_and_names_them
     drop(contexts);
     record.take();
     drop(runtime);
-    assert_eq!(named(&record.take()), ["unloading callback: 1", "listener for notices: 1"]);
+    assert_eq!(named(&record.take()), ["unloading callback: 1", "listener for context events: 1"]);
     assert!(weak.upgrade().is_none() && !there_is(&folder), "nothing is left");
 }
 

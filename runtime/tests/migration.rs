@@ -60,7 +60,7 @@ const PLAIN_VALUES: &str = "added same removed widened narrowed named speed colo
 #[test]
 fn a_property_and_a_function_that_a_host_holds_are_those_of_the_new_class_after_a_reload_and_of_each_runtime() {
     let Before { host, changed, .. } = before();
-    let (same, removed, shift) = (PropertyRef::new("same"), PropertyRef::new("removed"), FunctionRef::new("shift"));
+    let (same, removed, shift) = (PropertyRef::new("same"), PropertyRef::new("removed"), FunctionRef::new("own"));
     let objects = host.objects();
     for _ in 0..2 {
         assert_eq!(objects.get(changed, &same).expect("it is there"), Value::F64(2.5));

@@ -76,7 +76,7 @@ impl Scene {
     /// The lines of the digest that say which body and which plugin part an object has.
     fn half(&self, object: ObjectHandle) -> String {
         let digest = self.host.worlds().digest();
-        let line = digest.part("plugin parts").iter().find(|line| line.starts_with(&format!("{object} at ")));
+        let line = digest.part("plugin-parts").iter().find(|line| line.starts_with(&format!("{object} at ")));
         line.expect("it is there").clone()
     }
 

@@ -294,7 +294,7 @@ fn a_digest_sees_a_value_a_name_and_a_plugin_part_that_changed() {
     let differences = before.differences(&scene.host.worlds().digest());
     let parts: std::collections::BTreeSet<_> = differences.iter().map(|line| line.split(' ').next()).collect();
     // Values too, since the class default objects are others now.
-    let all = ["calls", "jobs", "files", "leases", "modules", "numbers", "objects", "plugin parts", "types", "values"];
+    let all = ["calls", "files", "jobs", "leases", "modules", "numbers", "objects", "plugin-parts", "types", "values"];
     assert_eq!(parts.into_iter().flatten().collect::<Vec<_>>(), all);
 }
 

@@ -76,7 +76,7 @@ pub(crate) fn digest(core: &Core, loads: &Loads) -> WorldDigest {
     let parts = BTreeMap::from([
         ("objects", objects(core)),
         ("values", values(core)),
-        ("plugin parts", plugin_parts(core)),
+        ("plugin-parts", plugin_parts(core)),
         ("types", types(core)),
         ("calls", calls(core)),
         ("modules", modules(loads)),

@@ -40,7 +40,9 @@ pub(super) fn hand_over<M: UnloadModule>(
         thread_locals.iter().for_each(|end_here| end_here());
     });
     let work = ModuleUnloads::new(jobs, Some(barrier));
-    let ticket = UnloadTicket::new(format!("generation {generation}"), unloads.policy.grace, work);
+    // As long as this function itself looks.
+    let patience = unloads.policy.grace.saturating_sub(begun.elapsed());
+    let ticket = UnloadTicket::new(format!("generation {generation}"), patience, work);
     unloads.begin_unload(generation, &ticket);
     host.begins(generation, &ticket);
     let unload = OneUnload {

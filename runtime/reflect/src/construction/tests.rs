@@ -294,7 +294,7 @@ fn a_construction_that_fails_leaves_nothing_behind() {
         *recorder.fails.borrow_mut() = Some((at, how));
         let failed = recorder.construct(&big).unwrap_err();
         if expected.is_empty() {
-            assert_eq!(failed.message, "the object was destroyed in the middle of its construct", "{at}");
+            assert_eq!(failed.message, "the object was destroyed in the middle of its construction", "{at}");
         } else {
             assert_eq!(failed.to_string(), format!("Game.Big was not born: {expected}"));
         }

@@ -184,7 +184,7 @@ impl Contexts {
     /// [`Contexts::downgrade`]: the event leads to them.
     #[track_caller]
     pub fn on_event(&self, listener: impl Fn(&ContextEvent) + Send + Sync + 'static) {
-        let site = Site::new("listener for events", &listener);
+        let site = Site::new("listener for context events", &listener);
         let code: Arc<Listener> = Arc::new(listener);
         self.registry.listeners.add(0, Registered { code, site });
     }

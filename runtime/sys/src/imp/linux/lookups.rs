@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Mutex;
 
-use super::c::peek;
+use super::c::peek::{self, words};
 use super::loaded::Loaded;
-use super::{lock, scan};
+use super::lock;
 
 /// What the host has looked up for whoever asked; images may have got any of it.
 static OF_HOST: Lookups = Lookups(Mutex::new(BTreeSet::new()));
@@ -50,7 +50,7 @@ pub(super) fn called_from<'a>(image: &[Range<usize>], all: &'a [Loaded]) -> Vec<
         while at < segment.end {
             let room = bytes.len().min(segment.end - at);
             let there = peek::read(at, &mut bytes[..room]);
-            for word in scan::words(&bytes[..there]) {
+            for word in words(&bytes[..there]) {
                 let behind = codes.partition_point(|(code, _)| code.start <= word);
                 let code = behind.checked_sub(1).map(|before| codes[before]);
                 called.extend(code.filter(|(code, _)| code.contains(&word)).map(|(_, library)| library));

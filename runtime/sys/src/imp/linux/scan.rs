@@ -33,7 +33,8 @@ use objects::Object;
 
 #[cfg(target_arch = "x86_64")]
 use super::c::loader;
-use super::c::{peek, registers};
+use super::c::peek::{self, words};
+use super::c::registers;
 use super::{environment, lock, requests, streams};
 use crate::reference::{Look, Reference, Target};
 
@@ -387,11 +388,6 @@ fn named(going: &Going<'_>, files: &mut names::Files, objects: &[Object], hits: 
 
 fn begin(image: &[Range<usize>]) -> usize {
     image.iter().map(|range| range.start).min().unwrap_or_default()
-}
-
-pub(super) fn words(bytes: &[u8]) -> impl Iterator<Item = usize> {
-    let (words, _) = bytes.as_chunks::<WORD>();
-    words.iter().map(|word| usize::from_ne_bytes(*word))
 }
 
 #[cfg(test)]

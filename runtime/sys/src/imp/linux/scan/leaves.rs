@@ -7,9 +7,10 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::super::c::{library, peek};
+use super::super::c::library;
+use super::super::c::peek::{self, words};
+use super::WORD;
 use super::objects::Object;
-use super::{WORD, words};
 
 /// The bins of an arena: pairs of words, each of which leads to itself, less two words, while its bin is empty.
 const BINS: usize = 127;

@@ -8,9 +8,8 @@ use std::path::PathBuf;
 use object::elf::{DT_FINI, DT_INIT, DT_JMPREL, DT_PLTRELSZ, DT_RELA, DT_RELASZ, DT_STRSZ, DT_STRTAB, DynamicTag};
 
 use super::super::c::loader::{self, Listed};
-use super::super::c::peek;
+use super::super::c::peek::{self, words};
 use super::super::companions;
-use super::words;
 
 /// How long the header of a file is.
 const HEADER: usize = size_of::<libc::Elf64_Ehdr>();
