@@ -41,7 +41,7 @@ pub(crate) fn text_equal<K: Kind<Raw: Begins<TextRaw>>>(one: Ref<'_, K>, two: Re
 /// Feeds a text to `hasher`.
 pub(crate) fn text_hash<K: Kind<Raw: Begins<TextRaw>>>(at: Ref<'_, K>, hasher: &mut dyn Hasher) {
     with_bytes(at, |bytes| {
-        hasher.write_usize(bytes.len()); // so that two texts in a row are told apart
+        hasher.write_usize(bytes.len()); // so that the boundary between two texts in a row counts
         hasher.write(bytes);
     });
 }
@@ -87,7 +87,7 @@ fn assign<K: Kind<Raw: Begins<TextRaw>>>(at: &Mut<'_, K>, bytes: &[u8]) {
 /// Overwrites the text at `at` with a copy of the `len` bytes at `data`, which may lie in the text itself.
 ///
 /// # Safety
-/// `at` is an aligned [`TextRaw`] in host memory that nobody else reads or writes meanwhile. `data` is readable for
+/// `at` is an aligned [`TextRaw`] in host memory that nothing else reads or writes meanwhile. `data` is readable for
 /// `len` bytes, and no reference to those bytes is used again if they lie in the text.
 pub unsafe fn text_assign_raw(at: *mut TextRaw, data: *const u8, len: usize) {
     // SAFETY: the caller promises the text.
