@@ -1,4 +1,4 @@
-//! Ids that name objects for ever, in this process and in others. An object has none until somebody points a
+//! Ids that name objects for ever, in this process and in others. An object has none until code points a
 //! lazy reference at it; a saved world carries them, so that the reference finds its object again. A copy of an object
 //! is another object: the ids lie here and not in its memory, so nothing copies them.
 

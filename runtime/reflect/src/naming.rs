@@ -1,5 +1,5 @@
 //! Names of objects. An object that was given none has one made of its class and a number, `MagicCube_17`, unique among
-//! the objects there are. Its text is made when it is first read, and the number is given back, so that a host that
+//! the objects there are. Its text is made when it is read, and the number is given back, so that a host that
 //! spawns for ever neither pays for names that are never read nor interns without end.
 
 use std::collections::VecDeque;

@@ -46,7 +46,7 @@ impl Pool {
             return self.alone();
         }
         if let Some(piece) = self.free.get() {
-            // SAFETY: `give_back` wrote the word, and the piece was not taken since, which has that many bytes.
+            // SAFETY: `give_back` wrote the word, and the piece, which has that many bytes, was not taken since.
             let next = unsafe {
                 let next = piece.cast::<Option<NonNull<u8>>>().read();
                 piece.write_bytes(0, self.piece.size());

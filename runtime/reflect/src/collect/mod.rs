@@ -2,7 +2,7 @@
 //! destroys what is found, in its own order.
 //!
 //! A mark in slices is right in the end because nothing escapes it: what is written to, by a plugin that calls the host
-//! first or by the host, is looked at again; what is born is looked at; and the last slice, which nobody interrupts,
+//! first or by the host, is looked at again; what is born is looked at; and the last slice, which is never interrupted,
 //! begins with all roots once more and calls the hooks of the natives once more. What was reachable when the mark began
 //! and is not when it ends may stay until the next.
 

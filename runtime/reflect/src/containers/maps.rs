@@ -80,8 +80,7 @@ impl<'a> Keyed<'a> {
 
     fn index(self) -> Option<&'a Index> {
         // SAFETY: sets and maps are made in this file only, of pointers that were promised one that is not written
-        // meanwhile. Only
-        // `set_index` writes an index, and it is a table of rows.
+        // meanwhile. Only `set_index` writes an index, and it is a table of rows.
         unsafe { (*self.at).index.cast::<Index>().as_ref() }
     }
 

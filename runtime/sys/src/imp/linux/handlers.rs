@@ -12,7 +12,7 @@ use std::{fs, ptr};
 
 use super::c::{kernel, registers};
 
-/// As many run at the same time and are known by thread. One more is counted all the same, and known by nobody.
+/// As many run at the same time and are listed by thread. One more is counted all the same, but not listed.
 const MOST: usize = 128;
 
 /// A thread that is so many bytes above the frame it was interrupted in, and not more, is on the same stack.
@@ -66,7 +66,7 @@ pub(super) struct Taken {
     state: u64,
 }
 
-/// A run as whoever waits for it is told.
+/// A run as it is reported to a waiting thread.
 pub(super) struct Running {
     pub(super) owner: usize,
     pub(super) signal: c_int,
@@ -226,7 +226,7 @@ pub(super) fn jumps(target: usize, let_go: impl Fn(usize)) {
     end_where(here(), |frame| frame.is_left_by_jump_to(target), &let_go);
 }
 
-/// Whether any handler runs, as far as the row tells.
+/// Whether any handler runs, as far as the row shows.
 pub(super) fn is_any() -> bool {
     TAKEN.load(Ordering::SeqCst) != 0
 }

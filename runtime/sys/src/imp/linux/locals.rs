@@ -325,7 +325,8 @@ impl Record {
         ran
     }
 
-    /// Takes the last one registered off the list and marks it as running, in one go: in between, nobody would hold it.
+    /// Takes the last one registered off the list and marks it as running, in one go: in between, nothing would hold
+    /// it.
     fn take_local(&self, chosen: impl Fn(&Ledger) -> bool) -> Option<Local> {
         let mut owed = lock(&self.owed);
         let at = owed.locals.iter().rposition(|local| chosen(&local.ledger))?;

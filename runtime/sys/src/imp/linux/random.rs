@@ -19,7 +19,7 @@ static mut ROOMS: [[u64; LARGEST / 8]; 3] = [[0; LARGEST / 8]; 3];
 /// Which room was moved into last; none before the first move. Held while the state is moved.
 static LAST: Mutex<Option<usize>> = Mutex::new(None);
 
-/// Whether any module has ever moved the state: without that nobody looks.
+/// Whether any module has ever moved the state: without that nothing is checked.
 static MOVED: AtomicBool = AtomicBool::new(false);
 
 /// An image moves the state, or may, by this call.

@@ -4,7 +4,7 @@
 //!
 //! Behind a stream of the first sort stand functions of the host, which lead to those of the module for as long as it is
 //! there; afterwards such a stream takes everything and gives nothing. One of the second sort keeps its image: where its
-//! bytes go is known to nobody but the C library, and it may well be a stack that is gone.
+//! bytes go is known only to the C library, and it may well be a stack that is gone.
 #![expect(unsafe_code, reason = "stands for functions of the C library and calls those of modules")]
 
 use std::collections::HashSet;
@@ -97,7 +97,7 @@ pub(super) unsafe fn open(
     // SAFETY: the functions are for this cookie, which lives until the last of them is called; the mode is our caller's.
     let stream = unsafe { fopencookie(led.cast(), mode, ours) };
     if stream.is_null() {
-        // SAFETY: made above, and nobody has taken it.
+        // SAFETY: made above, and not taken since.
         drop(unsafe { Box::from_raw(led) });
     } else {
         lock(&OPEN).push(Open { owner, stream, led });
@@ -182,7 +182,7 @@ pub(super) fn cut_off(owner: usize) -> u64 {
         }
         // SAFETY: the stream is open, and this thread has its lock.
         unsafe { fflush_unlocked(open.stream) };
-        // SAFETY: nobody can close the stream, and so free this, while this thread has its lock.
+        // SAFETY: no other thread can close the stream, and so free this, while this thread has its lock.
         let led = unsafe { &*open.led };
         *lock(&led.to) = None;
         let is_inside = led.inside.load(Ordering::SeqCst) > 0;

@@ -1,4 +1,4 @@
-//! Descriptors that are only numbers, because they are somebody else's: what they lead to, and what the kernel is asked
+//! Descriptors that are only numbers, because other code owns them: what they lead to, and what the kernel is asked
 //! about them. A number that is no descriptor is an answer and not a fault.
 #![expect(unsafe_code, reason = "asks about descriptors in C")]
 
