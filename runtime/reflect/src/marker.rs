@@ -166,8 +166,8 @@ impl Marker {
         };
         match classes.get(class.0.into()) {
             Some(class) => {
-                // SAFETY: the columns and the tenant are the same, so this is the memory of a body of the class, and nobody writes
-                // while a mark has its turn.
+                // SAFETY: the columns and the tenant are the same, so this is the memory of a body of the class, and
+                // nothing writes while a mark has its turn.
                 unsafe { View::from_raw(memory, &class.schema) }.each_reference(&mut find);
                 if !class.hooks.is_empty() {
                     to_ask.push((Rc::clone(class), slots.handle(index)));

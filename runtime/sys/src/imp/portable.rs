@@ -229,7 +229,7 @@ pub(crate) fn panics_are_told() -> bool {
     false
 }
 
-/// Nobody reads of it.
+/// It is not recorded here.
 pub(crate) fn tell_panic(_at: &crate::panics::At<'_>) {}
 
 /// Nothing is known of the signals of such a platform, if it has any.

@@ -114,7 +114,7 @@ impl Companions {
         Self { before: loaded::all(), born: Ticks::now(), own: OnceLock::new(), has_others: AtomicBool::new(false) }
     }
 
-    /// The image has been mapped; whoever is mapped since then and is needed by it was brought by it.
+    /// The image has been mapped; a library that is mapped since then and is needed by it was brought by it.
     pub(super) fn is_mapped(&self, owner: usize, mapping: &Mapping) {
         let all = loaded::all();
         let Some(image) = all.iter().find(|library| mapping.ranges().first() == library.ranges.first()) else { return };

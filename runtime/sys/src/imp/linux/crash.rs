@@ -130,7 +130,7 @@ fn tell(moment: &Moment, thread: libc::pid_t) {
     let begin = tell_stack(stack, moment.sp);
     let mut end = Text::default();
     end.line("stack", begin, 16);
-    // Of a list that is cut short nobody can say what is not on it.
+    // Of a list that is cut short it is unknown what is missing.
     end.line("maps", maps, 10);
     end.push(b"end\n");
     end.write(crash);
@@ -172,7 +172,7 @@ fn take_course(signal: c_int, code: c_int, thread: libc::pid_t) {
     let before = FATAL.into_iter().zip(BEFORE.get().into_iter().flatten()).find(|(fatal, _)| *fatal == signal);
     if let Some((_, before)) = before {
         // Nothing can be done about an error here.
-        // SAFETY: the system has told of this action, so whoever set it has promised that it may be done.
+        // SAFETY: the system has told of this action, so the code that set it has promised that it may be done.
         let _set = unsafe { signals::act(signal, before) };
     }
     if code <= 0 {

@@ -16,7 +16,7 @@ impl<'a> Lease<'a> {
     /// else's, and for a file system that has no leases.
     pub(crate) fn take(file: &'a File) -> Result<Self, Writers> {
         // The kernel tells the holder by a signal when a process waits. The usual one ends a process that has no
-        // handler for it; this one is ignored where nobody listens for it.
+        // handler for it; this one is ignored where it has no handler.
         if ask(file, Command::SetSignal, libc::SIGURG).is_none() {
             return Err(Writers::Unknown);
         }

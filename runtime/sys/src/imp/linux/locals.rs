@@ -117,7 +117,7 @@ impl Locals {
         Ok(key)
     }
 
-    /// The values of a deleted key are nobody's to destroy, as in C, where `delete`
+    /// The values of a deleted key are never destroyed, as in C, where `delete`
     /// deletes it.
     pub(super) fn delete_key(&self, key: c_uint, delete: impl FnOnce() -> c_int) -> c_int {
         lock(&self.keys).retain(|known| known.key != key);

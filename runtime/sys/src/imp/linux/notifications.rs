@@ -102,12 +102,12 @@ impl Event {
     }
 }
 
-/// Nobody is to be called any more.
+/// No function is to be called any more.
 pub(super) fn strike(serial: usize) {
     lock(&BOOK).notifications.remove(&serial);
 }
 
-/// Nobody of an image is to be called any more.
+/// No function of an image is to be called any more.
 pub(super) fn strike_all(owner: usize) {
     lock(&BOOK).notifications.retain(|_, notification| notification.owner != owner);
 }

@@ -45,7 +45,7 @@ pub(crate) fn panics_are_told() -> bool {
     IS_TOLD.load(Ordering::Acquire)
 }
 
-/// Writes down the calls of this thread, if somebody wants them and there is room.
+/// Writes down the calls of this thread, if they are wanted and there is room.
 // A frame of its own: the registers are those of a call that has not returned when the stack is written.
 #[inline(never)]
 pub(crate) fn tell_panic(at: &At<'_>) {

@@ -100,7 +100,7 @@ pub(super) fn begin_io(
     book.note(owner, block, Kind::Io, serial.map(|serial| (serial, own)));
     book.is_given(block);
     own.raises().into_iter().for_each(|signal| book.raises(owner, signal));
-    // Under the lock: whoever asks whether all are done must see this one before it can be.
+    // Under the lock: a thread that checks whether all are done must see this one before it can be.
     let result = submit();
     if result != 0 {
         book.requests.retain(|request| request.block != block);

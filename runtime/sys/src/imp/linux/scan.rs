@@ -300,7 +300,7 @@ impl Walk<'_> {
                 continue;
             }
             // What the loader knows of an object begins with where it is, its name, and its dynamic table. It knows it
-            // until it is closed, and whoever has opened the object has this address.
+            // until it is closed, and any code that has opened the object has this address.
             let base = self.blocks.word(block + 2 * WORD).and_then(|dynamic| dynamics.get(&dynamic));
             if base.is_some() && base.copied() == self.blocks.word(block) {
                 continue;

@@ -43,7 +43,7 @@ pub(super) fn set(owner: usize, signal: c_int, action: Option<&libc::sigaction>)
     let old = own.map_or_else(|| seen_by_images(&original), |entry| entry.seen());
     if let Some(action) = action {
         let others = current.into_iter().flat_map(Table::entries).filter(|entry| entry.owner != owner);
-        // Whoever puts back what the process had has no opinion any more.
+        // An image that puts back what the process had has no entry any more.
         let own = (action.sa_sigaction != pass_on as *const () as usize).then(|| Entry {
             owner,
             action: *action,
@@ -262,7 +262,7 @@ impl Reading {
         }
         match stack {
             // SAFETY: our caller promises the call; a handler without `SA_SIGINFO` takes its one argument where the
-            // other has its first. What is below the stack pointer of what was interrupted is nobody's.
+            // other has its first. What is below the stack pointer of what was interrupted is not in use.
             Some(stack) => unsafe { onstack::call(signal, info, context, action.sa_sigaction, stack) },
             // SAFETY: our caller promises a handler that may be called with these arguments.
             None => unsafe { call(action, signal, info, context) },

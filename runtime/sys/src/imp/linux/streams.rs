@@ -140,7 +140,7 @@ pub(super) fn notes() -> HashSet<usize> {
         .collect()
 }
 
-/// An image is gone; what was cut off is nobody's now.
+/// An image is gone; what was cut off belongs to no image now.
 pub(super) fn forget(owner: usize) {
     lock(&CUT).retain(|open| open.owner != owner);
 }
@@ -163,13 +163,13 @@ pub(super) fn holders(owner: usize) -> Vec<String> {
 /// Has what is in the buffers of an image's streams written by its functions, and cuts the streams off from them. One that
 /// somebody uses just now is left for the next time. How many were cut off.
 ///
-/// A stream that is cut off stays open for whoever may have it.
+/// A stream that is cut off stays open for any code that may have it.
 pub(super) fn cut_off(owner: usize) -> u64 {
     let mine = |open: &Open| open.owner == owner;
     let streams: Vec<_> = lock(&OPEN).iter().filter(|open| mine(open)).map(|open| open.stream.addr()).collect();
     let mut count = 0;
     for address in streams {
-        // Taken out first: its functions may close it, and whoever closes it frees what `led` leads to.
+        // Taken out first: its functions may close it, and the closing thread frees what `led` leads to.
         let open = {
             let mut all = lock(&OPEN);
             all.iter().position(|open| mine(open) && open.stream.addr() == address).map(|at| all.swap_remove(at))

@@ -353,8 +353,8 @@ unsafe extern "C-unwind" fn begin(new_thread: *mut c_void) -> *mut c_void {
         evict::enter(&started);
         known
     };
-    // SAFETY: whoever asked for the thread promised that the routine may be called with this argument on a thread of
-    // its own. The place for the way back is kept by the record of this thread until it has ended.
+    // SAFETY: the code that requested the thread promised that the routine may be called with this argument on a thread
+    // of its own. The place for the way back is kept by the record of this thread until it has ended.
     let result = unsafe { run(start, argument, way_back) };
     evict::leave();
     settle_all();

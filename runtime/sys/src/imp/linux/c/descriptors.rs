@@ -65,7 +65,7 @@ pub(in crate::imp::linux) fn write_memory(to: BorrowedFd<'_>, address: usize, le
     usize::try_from(written).ok()
 }
 
-/// A message queue tells nobody of this process any more.
+/// A message queue notifies this process no longer.
 pub(in crate::imp::linux) fn forget_asker(queue: c_int) {
     // SAFETY: without an event the C library takes a number, and refuses one that is no queue.
     unsafe { c_mq_notify(queue, std::ptr::null()) };

@@ -90,11 +90,11 @@ pub(in crate::imp::linux) enum Child {
         status: c_int,
         by_signal: bool,
     },
-    /// It is nobody's child, or somebody has waited for it.
+    /// It is no child of this process, or it was waited for.
     Unknown,
 }
 
-/// What a child has come to. Nobody waits for it by this.
+/// What a child has come to. This does not wait for it.
 pub(in crate::imp::linux) fn child(pid: i32) -> Child {
     let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
     let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
@@ -137,7 +137,7 @@ pub(in crate::imp::linux) struct Timer(usize);
 impl Timer {
     /// # Safety
     ///
-    /// The C library has given this number to a timer, and whoever deletes that drops this.
+    /// The C library has given this number to a timer, and the code that deletes that drops this.
     pub(in crate::imp::linux) unsafe fn new(number: usize) -> Self {
         Self(number)
     }
@@ -147,7 +147,7 @@ impl Timer {
     }
 
     pub(in crate::imp::linux) fn delete(self) {
-        // SAFETY: whoever made this has promised that the timer is there as long as this is.
+        // SAFETY: the maker of this has promised that the timer is there as long as this is.
         unsafe { c_timer_delete(self.0) };
     }
 }

@@ -110,7 +110,7 @@ pub(in crate::imp::linux) fn environment() -> usize {
 /// Has the environment be a row of texts, the last of them null, that is there for ever.
 pub(in crate::imp::linux) fn set_environment(row: &'static mut [*mut c_char]) {
     let place = &raw mut environ;
-    // SAFETY: the C library has a variable there, which whoever sets the environment writes.
+    // SAFETY: the C library has a variable there, which code that sets the environment may write.
     unsafe { place.write_volatile(row.as_mut_ptr()) };
 }
 
