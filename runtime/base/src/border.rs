@@ -8,7 +8,7 @@ use alcedo_abi::call::{Failure, FailureKind, Status};
 use crate::handles::ObjectHandle;
 use crate::trap;
 
-/// Where in somebody's source something happened.
+/// The place in source code where something happened.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct SourcePlace {
     /// Source file, as the compiler of that code named it.
@@ -226,7 +226,7 @@ impl CallError {
         failure
     }
 
-    /// The error that a failure tells of. All texts are copied: the module that made them may go.
+    /// The error that a failure describes. All texts are copied, since the module that made them may be unloaded.
     pub fn from_failure(failure: &Failure) -> Self {
         let text = |text: &abi_stable::std_types::RString| text.as_str().to_owned();
         let message = text(&failure.message);

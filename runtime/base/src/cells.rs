@@ -1,6 +1,6 @@
 //! The cells that the stores of a host lie in. They are those of std, and count in a debug build how many borrows are open
 //! on this thread, because a rule rests on that: none is open while foreign code runs, and a log line runs foreign code.
-//! Whoever listens to the log may call back into the runtime at once, and must not meet a store that is borrowed. So no
+//! A log listener may call back into the runtime at once, and must not meet a store that is borrowed. So no
 //! store uses the cell of std (`tests/floors.rs` looks), and `tests/attacks` looks at the count in every line that is logged.
 //! In a release build the guards are those of std.
 
@@ -62,7 +62,7 @@ impl<T> RefCell<T> {
         self.value.replace(value)
     }
 
-    /// The value, by whoever owns the cell.
+    /// The value, for the owner of the cell.
     #[inline]
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()

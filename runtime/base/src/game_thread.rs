@@ -1,5 +1,5 @@
-//! Who may touch objects. The runtime is made on one thread and never leaves it; foreign code that enters through
-//! the border has to show that it is on that thread before it gets any further.
+//! Which thread may use objects. The runtime is made on one thread and never leaves it; foreign code that enters
+//! through the border has to show that it is on that thread before it gets any further.
 
 use std::marker::PhantomData;
 use std::thread::ThreadId;
@@ -10,7 +10,7 @@ pub struct GameThread<'rt> {
     not_send: PhantomData<(&'rt (), *mut ())>,
 }
 
-/// Remembers which thread is the game thread, for those who come from outside.
+/// Remembers which thread is the game thread, for code that enters from outside.
 #[derive(Clone, Copy, Debug)]
 pub struct GameThreadId(ThreadId);
 

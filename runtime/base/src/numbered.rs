@@ -45,7 +45,7 @@ impl<T> Numbered<T> {
     #[inline]
     pub fn get(&self, number: u64) -> Option<&T> {
         let last = self.pieces.last()?;
-        // The newest is asked for most.
+        // The newest is looked up most often.
         let piece = if number >= last.first { last } else { self.before_last(number)? };
         piece.row.get(usize::try_from(number - piece.first).ok()?)?.as_ref()
     }

@@ -25,7 +25,7 @@ pub fn line(text: &str) -> String {
 }
 
 /// A text of several lines, such as the message of a panic, as a terminal may print it: everything but line breaks and
-/// tabs that does not show itself is escaped. Whoever prints texts of plugins to a terminal sends them through this.
+/// tabs that does not show itself is escaped. Use it for every text of a plugin that is printed to a terminal.
 pub fn printable(text: &str) -> Cow<'_, str> {
     let is_plain = |letter: char| matches!(letter, '\n' | '\t') || shows_itself(letter);
     if text.chars().all(is_plain) {

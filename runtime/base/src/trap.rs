@@ -12,7 +12,7 @@ const MOST_PAYLOADS: u32 = 16;
 #[inline]
 pub fn caught<T>(code: impl FnOnce() -> T) -> Result<T, String> {
     // Unwinding releases the guards that the runtime's own state is changed under, and each such change is whole before
-    // code of somebody else is called. What that code leaves half done is its author's.
+    // foreign code is called. What that code leaves half done is its author's responsibility.
     catch_unwind(AssertUnwindSafe(code)).map_err(said)
 }
 

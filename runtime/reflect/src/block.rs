@@ -52,7 +52,7 @@ pub(super) fn take(layout: Layout) -> Option<NonNull<u8>> {
 /// Gives bytes back.
 ///
 /// # Safety
-/// `start` came from [`take`] with this layout, and nobody uses it any more.
+/// `start` came from [`take`] with this layout, and is not used any more.
 pub(super) unsafe fn give_back(start: *mut u8, layout: Layout) {
     count(-1);
     // SAFETY: promised by the caller.

@@ -20,7 +20,7 @@ pub struct Subobject {
     pub property: Rc<Property>,
     /// Its name in the owner.
     pub name: Rc<str>,
-    /// Path of its class, unless a subclass asks for another.
+    /// Path of its class, unless a subclass names another.
     pub class_path: Rc<str>,
     /// Whether it is what the owner's other components hang on.
     pub role: SubobjectRole,
@@ -71,7 +71,7 @@ pub struct Class {
     pub vtable: Vec<Rc<Function>>,
     /// The subobjects it adds, in order.
     pub subobjects: Vec<Subobject>,
-    /// Classes it asks for in place of those its bases gave their subobjects: name of the subobject, path of the class.
+    /// Classes it names in place of those its bases gave their subobjects: name of the subobject, path of the class.
     pub subobject_overrides: Vec<(Rc<str>, Rc<str>)>,
     /// Paths of the interfaces it implements itself.
     pub interfaces: Vec<Rc<str>>,
@@ -238,7 +238,7 @@ impl Class {
         function.vslot.and_then(|slot| self.vtable.get(slot as usize)).unwrap_or(function)
     }
 
-    /// Path of the class that the subobject has in objects of this class: what the most derived class asks for.
+    /// Path of the class that the subobject has in objects of this class: the one that the most derived class names.
     #[inline]
     pub fn subobject_class(&self, subobject: &Subobject) -> Rc<str> {
         let mut classes = std::iter::successors(Some(self), |class| class.base.as_deref());

@@ -312,7 +312,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// Classes of subobjects may stand later in the batch than the class that asks for them, so this comes last.
+    /// Classes of subobjects may stand later in the batch than the class that names them, so this comes last.
     fn check_subobjects(&self, class: &Rc<Class>) -> Result<(), DeclareError> {
         let own = class.subobjects.iter().map(|subobject| (subobject, subobject.class_path.clone()));
         let inherited = class.subobject_overrides.iter().filter_map(|(name, asked)| {

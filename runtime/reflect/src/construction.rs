@@ -135,7 +135,7 @@ pub fn make_cdo(
     Ok(cdo)
 }
 
-/// Runs the class constructor of one dynamic class of an object's chain, and counts it: nobody else runs any.
+/// Runs the class constructor of one dynamic class of an object's chain, and counts it: no other function runs any.
 ///
 /// # Errors
 /// [`StepError`] when it fails or panics.
@@ -149,7 +149,8 @@ pub fn run_class_constructor(
     trap_as(|| hooks.class_constructor(object, class))
 }
 
-/// Runs what a native class does in a construction. Nobody refers to the new object yet, so it is held: the host may collect in there.
+/// Runs what a native class does in a construction. Nothing refers to the new object yet, so it is held: the host may
+/// collect in there.
 fn run_native(world: &World, object: ObjectHandle, hook: &NativeHook) -> Result<(), StepError> {
     let _held = world.stack.hold([object]);
     hook(world.context(), object).map_err(StepError::new)
@@ -170,7 +171,7 @@ fn count_class_constructor(world: &World, object: ObjectHandle, class: &Class) {
 /// Ends an object: first its native classes are told, then its subobjects end, the last born first; then its conjugate ends and its handle is stale. Doing so
 /// again, or while it is being done, changes nothing. Its memory stays until the graveyard is freed. Game thread only.
 pub fn destroy(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle) {
-    // Subobjects of subobjects may be as deep as somebody has nested them, so this does not call itself.
+    // Subobjects of subobjects may be nested to any depth, so this does not call itself.
     enum Step {
         Begin(ObjectHandle),
         End(ObjectHandle, Option<Rc<Class>>),
@@ -226,7 +227,7 @@ fn tell_end(world: &World, object: ObjectHandle, class: Option<&Rc<Class>>) {
 struct Constructor<'a> {
     world: &'a World,
     hooks: &'a dyn ConstructionHooks,
-    /// The class the creator asked for.
+    /// The class that the creator requested.
     asked: &'a Rc<Class>,
 }
 
@@ -254,7 +255,7 @@ struct NewObject {
 /// How an object came by its template, which says whether it is copied from again when its owner is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TemplateOrigin {
-    /// The one asked for, or the subobject of its owner's template.
+    /// The requested one, or the subobject of its owner's template.
     Asked,
     /// Its owner's template has no such subobject: the CDO of its own class.
     OwnClass,
@@ -287,7 +288,8 @@ impl Constructor<'_> {
         Ok(new_object.object)
     }
 
-    /// The CDO of a class that the construction needs; where it fails, the creator still learns about the class it asked for.
+    /// The CDO of a class that the construction needs; where it fails, the creator still gets an error about the class
+    /// it requested.
     fn cdo_of(&self, class: &Rc<Class>) -> Result<ObjectHandle, ConstructionFailed> {
         make_cdo(self.world, self.hooks, class)
             .map_err(|failed| ConstructionFailed { class: self.asked.path.to_string(), ..failed })
@@ -349,7 +351,7 @@ impl Constructor<'_> {
         if copying == Copying::AfterClasses { self.copy_values(new_object, pairs) } else { Ok(()) }
     }
 
-    /// One default subobject, of the class that the most derived class of its owner asks for. None is made where an
+    /// One default subobject, of the class that the most derived class of its owner names. None is made where an
     /// owner that is born anew has it already.
     fn part(
         &self,

@@ -1,6 +1,6 @@
 //! The rows of arrays, sets and maps (and of lists of delegates) in memory of their own, one behind the other. They are moved as
-//! bytes, which no kind of value minds; what a value is, its pointer knows. An epoch is counted up by whatever moves a value or
-//! ends one, so that an address taken before is known to be stale; the last count is kept.
+//! bytes, which no kind of value minds; what a value is, its pointer says. An epoch is counted up by whatever moves a
+//! value or ends one, so that an address taken before is known to be stale; the last count is kept.
 #![expect(unsafe_code, reason = "the rows of containers are raw memory that plugins read too")]
 
 mod maps;
@@ -45,7 +45,7 @@ pub enum ContainerError {
     /// The system has no more memory.
     #[error("the system has no {bytes} bytes for a container: hold less")]
     NoMemory {
-        /// How many were asked for.
+        /// How many were requested.
         bytes: usize,
     },
 }

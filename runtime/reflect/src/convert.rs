@@ -11,7 +11,7 @@ use crate::value::Value;
 use crate::values::list::{of_type, of_value};
 use crate::values::{Content as _, Kind as _, Offer};
 
-/// Who knows where objects are, for references by path.
+/// Looks up where objects are, for references by path.
 pub trait Paths {
     /// The path of an object that is there.
     fn path_of(&self, object: ObjectHandle) -> Option<String>;
@@ -38,7 +38,7 @@ pub fn convert(value: &Value, wanted: &PropertyType, names: &Names, paths: &dyn 
     Conversion { names, paths }.convert(value, wanted)
 }
 
-/// Who a conversion asks.
+/// What a conversion looks things up in.
 pub(crate) struct Conversion<'a> {
     pub(crate) names: &'a Names,
     pub(crate) paths: &'a dyn Paths,
@@ -162,7 +162,7 @@ mod tests {
         check(Value::Struct(vec![field("y", Value::I32(300))]), &ty, None);
     }
 
-    /// Knows the object `#1.1` at `/World/door`.
+    /// Has the object `#1.1` at `/World/door`.
     struct Door;
 
     impl Paths for Door {

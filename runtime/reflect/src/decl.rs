@@ -63,7 +63,7 @@ pub struct StructDecl {
     pub doc: String,
 }
 
-/// A subobject that is not fully told by its property: of another class than the property's, or of a base class's
+/// A subobject that is not fully described by its property: of another class than the property's, or of a base class's
 /// property, whose class it replaces.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SubobjectDecl {

@@ -116,7 +116,7 @@ impl fmt::Debug for Function {
 
 /// Fingerprint of a signature, as a module computes it at compile time.
 pub(super) fn fingerprint(params: &[Property]) -> u64 {
-    const RESULT: u64 = 0xfeed; // tells `f(a) -> b` from `f(a, b)`
+    const RESULT: u64 = 0xfeed; // distinguishes `f(a) -> b` from `f(a, b)`
     let add = |print: Fingerprint, param: &Property| {
         let print = if is_result(param) { print.number(RESULT) } else { print };
         print.value(param.ty.kind(), param.ty.type_path())

@@ -38,6 +38,6 @@ pub(crate) type NativeHook = Rc<dyn Fn(HookContext<'_>, ObjectHandle) -> Result<
 /// The end of a native object begins, and nothing of it has ended.
 pub(crate) type EndHook = Rc<dyn Fn(HookContext<'_>, ObjectHandle)>;
 
-/// How a native class tells what its objects refer to beside their properties. It is called with no store borrowed; what it
-/// writes, makes and roots is looked at as if it happened between two slices.
+/// How a native class reports what its objects refer to beside their properties. It is called with no store borrowed;
+/// what it writes, makes and roots is looked at as if it happened between two slices.
 pub(crate) type AddReferences = Rc<dyn Fn(HookContext<'_>, ObjectHandle, &mut dyn FnMut(ObjectHandle))>;

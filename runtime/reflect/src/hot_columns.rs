@@ -1,5 +1,5 @@
 //! The part of the store that is looked at most: what stands in each slot, in two rows without gaps. Plugins read the
-//! first row by themselves, so it lies in memory of its own, to which nobody ever makes a reference; that is also why
+//! first row by themselves, so it lies in memory of its own, to which no reference is ever made; that is also why
 //! the host may look at both while the rest of the store is borrowed.
 
 use std::cell::Cell;
@@ -10,7 +10,7 @@ use alcedo_base::handles::{ClassId, ObjectHandle};
 
 use crate::row::Row;
 
-/// What the floors above keep beside an object. The store copies it and knows no meaning; all zero is nothing.
+/// What the floors above keep beside an object. The store copies it and does not interpret it; all zero means nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PluginPart {
     /// Which conjugate it is; zero is none.
@@ -47,8 +47,8 @@ struct PartEntry {
     part: *mut (),
 }
 
-/// The serial of an object, and the number of the class that it has a part for, in one word since they are asked together.
-/// Zero where nobody lives.
+/// The serial of an object, and the number of the class that it has a part for, in one word since they are read
+/// together. Zero for an empty slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 struct PartOf(u64);
@@ -65,14 +65,14 @@ impl PartOf {
 pub(super) struct HotColumns {
     entries: Row<DirectoryEntry>,
     parts: Row<PartEntry>,
-    /// Plugins know its address, which stays: it lies in an `Rc`.
+    /// Plugins hold its address, which never changes, since it lies in an `Rc`.
     head: Rc<Cell<Directory>>,
 }
 
 /// An entry of nothing: all zero bytes.
 const NOBODY: DirectoryEntry = DirectoryEntry { serial: 0, class: ClassId::NONE, memory: std::ptr::null_mut() };
 
-/// A part of nobody.
+/// No part.
 const NO_PART: PartEntry = PartEntry { of: PartOf(0), part: std::ptr::null_mut() };
 
 impl HotColumns {
@@ -93,7 +93,7 @@ impl HotColumns {
         self.entries.count()
     }
 
-    /// What stands in a slot; an entry without a serial where nobody does.
+    /// What stands in a slot; an entry without a serial for an empty one.
     #[inline]
     pub(super) fn entry(&self, index: u32) -> DirectoryEntry {
         self.entries.get(index).unwrap_or(NOBODY)
@@ -102,14 +102,14 @@ impl HotColumns {
     /// The entry of an object, if its handle works.
     #[inline]
     pub(super) fn find(&self, object: ObjectHandle) -> Option<DirectoryEntry> {
-        // A handle that names none has serial zero, and so has a slot where nobody lives.
+        // A handle that names none has serial zero, and so has an empty slot.
         self.entries.get(object.index()).filter(|entry| entry.serial == object.serial() && entry.serial != 0)
     }
 
     /// The part of an object, if its handle works and that is the class that the part is for.
     #[inline]
     pub(super) fn part(&self, object: ObjectHandle, class: ClassId) -> Option<*mut ()> {
-        // Who has no part has none for class zero, which nobody asks for.
+        // An object without a part has none for class zero, which is never looked up.
         debug_assert_ne!(class, ClassId::NONE);
         let entry = self.parts.get(object.index())?;
         (entry.of == PartOf::new(object.serial(), class.0.into())).then_some(entry.part)
@@ -121,7 +121,7 @@ impl HotColumns {
         self.entries.at(index).cast_const()
     }
 
-    /// One slot more, with nobody in it.
+    /// Adds one empty slot.
     pub(super) fn add(&self) {
         self.entries.push();
         self.parts.push();
@@ -129,13 +129,13 @@ impl HotColumns {
         self.with_head(|head| Directory { entries, len, ..head });
     }
 
-    /// Somebody stands in the slot now.
+    /// The slot has an object now.
     pub(super) fn put(&self, index: u32, entry: DirectoryEntry, plugin_part: PluginPart) {
         self.entries.set(index, entry);
         self.put_part(index, entry.serial, plugin_part);
     }
 
-    /// Nobody stands in the slot any more.
+    /// The slot is empty now.
     pub(super) fn clear(&self, index: u32) {
         self.put(index, NOBODY, PluginPart::NONE);
     }

@@ -1,4 +1,4 @@
-//! Ids that objects are known by for ever, in this process and in others. An object has none until somebody points a
+//! Ids that name objects for ever, in this process and in others. An object has none until code points a
 //! lazy reference at it; a saved world carries them, so that the reference finds its object again. A copy of an object
 //! is another object: the ids lie here and not in its memory, so nothing copies them.
 
@@ -14,8 +14,8 @@ pub struct LazyIds {
     table: RefCell<Table>,
 }
 
-/// Which id is whose. Ends of objects are not told here: an entry of one that is gone leads to a stale handle, and goes
-/// when there are so many that it is worth a walk.
+/// Which object has which id. Ends of objects are not reported here: an entry of one that is gone leads to a stale
+/// handle, and goes when there are so many that it is worth a walk.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     objects: FxHashMap<LazyRaw, ObjectHandle>,

@@ -93,13 +93,13 @@ pub struct World {
     pub types: Types,
     /// The objects.
     pub objects: Objects,
-    /// What the host does at the moment, and who may write meanwhile.
+    /// What the host does at the moment, and which code may write meanwhile.
     pub mode: ModeWord,
     /// Slices of values that plugin code holds.
     pub slices: LentSlices,
     /// What happened so far.
     pub counters: Counters,
-    /// Who is known by which id.
+    /// Which object has which id.
     pub lazy: LazyIds,
     /// What running calls of the host refer to.
     pub stack: CallStack,

@@ -20,7 +20,7 @@ const HANDFUL: usize = 16;
 /// After so many handfuls it asks whether there is time; in a test after each, so that small worlds have many slices.
 const PATIENCE: u32 = if cfg!(test) { 1 } else { 64 };
 
-/// How many natives are asked between two looks at the clock.
+/// How many natives are called between two looks at the clock.
 const ASKED_TOGETHER: usize = if cfg!(test) { 1 } else { 64 };
 
 /// A mark that is under way.
@@ -64,9 +64,10 @@ impl Marker {
         marker
     }
 
-    /// An object is new: it is looked at in any case, since who refers to it may have been looked at already.
+    /// An object is new: it is looked at in any case, since the object that refers to it may have been looked at
+    /// already.
     pub(crate) fn born(&mut self, object: ObjectHandle) {
-        // Whoever was in the slot before may have been reached.
+        // The object that was in the slot before may have been reached.
         self.marked.put(object.index(), false);
         self.again.push(object);
     }
@@ -86,12 +87,13 @@ impl Marker {
         !self.open.is_empty()
     }
 
-    /// Natives are to say once more what they refer to: nobody sees when they change that.
+    /// Natives are to report once more what they refer to: changes of that are not seen.
     pub(super) fn ask_natives_again(&mut self) {
         self.open.append(&mut self.told);
     }
 
-    /// Looks at objects until there are none left, or `has_time` says no. Whether there are none left; natives are not asked.
+    /// Looks at objects until there are none left, or `has_time` returns false. Returns whether there are none left;
+    /// natives are not called.
     pub(super) fn run(&mut self, slots: &Slots, has_time: &mut dyn FnMut() -> bool) -> bool {
         self.marked.reserve(slots.len());
         for object in std::mem::take(&mut self.again) {
@@ -138,7 +140,7 @@ impl Marker {
             && let Some(index) = self.open.pop()
         {
             let entry = columns.entry(index);
-            // It may have ended since it was reached; and whoever is in its slot then is looked at for himself.
+            // It may have ended since it was reached; and the object that is in its slot then is looked at by itself.
             if entry.serial != 0 {
                 fetch(entry.memory);
                 handful[count] = (entry.memory, entry.class, index);
@@ -164,8 +166,8 @@ impl Marker {
         };
         match classes.get(class.0.into()) {
             Some(class) => {
-                // SAFETY: the columns and the tenant are the same, so this is the memory of a body of the class, and nobody writes
-                // while a mark has its turn.
+                // SAFETY: the columns and the tenant are the same, so this is the memory of a body of the class, and
+                // nothing writes while a mark has its turn.
                 unsafe { View::from_raw(memory, &class.schema) }.each_reference(&mut find);
                 if !class.hooks.is_empty() {
                     to_ask.push((Rc::clone(class), slots.handle(index)));
@@ -189,7 +191,8 @@ impl Marker {
         self.look_at(slots, memory, class.id, index);
     }
 
-    /// What a native refers to, as its hooks said. A hook may have been followed by a change; so it is asked again at the end.
+    /// What a native refers to, as its hooks said. A hook may have been followed by a change; so it is called again at
+    /// the end.
     pub(super) fn heard(&mut self, object: ObjectHandle, refers_to: Vec<ObjectHandle>) {
         self.again.extend(refers_to);
         self.told.push(object.index());

@@ -77,7 +77,7 @@ impl PropertyRef {
     #[cold]
     fn find_anew<'c>(&self, class: &'c Rc<Class>) -> Option<&'c Rc<Property>> {
         let at = class.properties.iter().position(|property| property.text == self.name)?;
-        // The memory of a class is not another's while somebody refers to it, be it weakly.
+        // The memory of a class is not reused while anything refers to it, even weakly.
         *self.seen.borrow_mut() = (Rc::downgrade(class), at);
         class.properties.get(at)
     }

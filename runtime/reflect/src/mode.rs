@@ -1,7 +1,7 @@
 //! The host mode word. Plugins read it before every write; the host's own writes ask here, and so do all calls.
 //!
 //! Between the start of a generation and its commit, its code may do nothing that a rollback could not take back: this
-//! file decides what that is. What is asked for in that time is written down, for the report of a rollback.
+//! file decides what that is. What is called in that time is written down, for the report of a rollback.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ pub struct ModeWord {
 
 #[derive(Debug)]
 struct Shared {
-    /// Its address is given to plugins, so it never moves: it lives in this `Rc`.
+    /// Its address is given to plugins, so it never moves: it lies in this `Rc`.
     word: AtomicU32,
     /// The object whose plugin part is being rebuilt: it may be written to.
     rebuilt: Cell<ObjectHandle>,
@@ -115,7 +115,7 @@ impl ModeWord {
         &raw const self.shared.word
     }
 
-    /// From now on `object` is the one that may be written to while conjugates are rebuilt; none for nobody. The one
+    /// From now on `object` is the one that may be written to while conjugates are rebuilt; none for no object. The one
     /// before, to be set back: rebuilding one object may ask for another first.
     #[inline]
     pub fn rebuild_turn(&self, object: ObjectHandle) -> ObjectHandle {
@@ -161,7 +161,7 @@ impl ModeWord {
         }
     }
 
-    /// Whether this may be called now. `reach` is asked only where that matters.
+    /// Whether this may be called now. `reach` is called only where that matters.
     ///
     /// # Errors
     /// [`CallError::DuringRebuild`] before a commit, when what runs then is not of what comes up, and not pure.
@@ -187,7 +187,7 @@ impl ModeWord {
         Err(CallError::DuringRebuild { action: format!("calling {name}") })
     }
 
-    /// What was called before the commit and is not of what comes up, since this was asked last.
+    /// What was called before the commit and is not of what comes up, since the last call of this.
     #[inline]
     pub fn take_calls(&self) -> BTreeMap<String, CallCount> {
         self.shared.calls.take()
@@ -195,7 +195,7 @@ impl ModeWord {
 
     /// Whether a property of `object` may be written now: not when conjugates are rebuilt and it is not this object's turn,
     /// and not when new modules come up and the object is none of theirs. `is_staged` says whether what is written would be
-    /// gone after a rollback; it is asked only where that matters.
+    /// gone after a rollback; it is called only where that matters.
     pub(super) fn may_write(&self, object: ObjectHandle, is_staged: impl FnOnce() -> bool) -> bool {
         may_write(self.get(), self.shared.rebuilt.get() == object, is_staged)
     }

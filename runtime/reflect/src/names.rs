@@ -1,5 +1,5 @@
 //! Interned names. A name crosses the border and lies in object memory as a number, so equal texts must have equal
-//! numbers for as long as the world lives: nothing is ever forgotten here.
+//! numbers for as long as the world exists: nothing is ever removed here.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -26,7 +26,7 @@ impl Default for Names {
 }
 
 impl Names {
-    /// A table that knows the empty name only.
+    /// A table with the empty name only.
     pub fn new() -> Self {
         let empty: Rc<str> = "".into();
         let table = Table { numbers: HashMap::from([(empty.clone(), Name(0))]), texts: vec![empty] };

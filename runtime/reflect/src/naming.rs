@@ -1,6 +1,6 @@
-//! Names of objects. Who was given none has one made of its class and a number, `MagicCube_17`, unique among the objects
-//! there are. Its text is made when somebody asks for it, and the number is given back, so that a host that spawns for
-//! ever neither pays for names nobody reads nor interns for ever.
+//! Names of objects. An object that was given none has one made of its class and a number, `MagicCube_17`, unique among
+//! the objects there are. Its text is made when it is read, and the number is given back, so that a host that
+//! spawns for ever neither pays for names that are never read nor interns without end.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -60,7 +60,7 @@ pub(super) struct Naming {
 #[derive(Debug)]
 struct Series {
     text: Rc<str>,
-    /// Who has each number, from 1.
+    /// The object that has each number, from 1.
     holders: Vec<ObjectHandle>,
     /// Numbers given back.
     free: VecDeque<u32>,
@@ -119,7 +119,7 @@ impl Naming {
         Label::Given(name)
     }
 
-    /// `object`, which lay in `outer`, has its name no longer.
+    /// `object`, which lay in `outer`, gives up its name.
     pub(super) fn give_back(&mut self, names: &Names, label: Label, outer: ObjectHandle, object: ObjectHandle) {
         let name = match label {
             Label::Made { series, number } => return self.series[series as usize].give_back(number),

@@ -11,7 +11,7 @@ use crate::typed::{FrameValue, owned};
 use crate::value::Value;
 
 impl World {
-    /// Whether the object lives.
+    /// Whether the object is alive.
     pub fn is_alive(&self, object: ObjectHandle) -> bool {
         self.objects.is_alive(object)
     }

@@ -44,7 +44,7 @@ pub struct Objects {
     pub(super) store: RefCell<Store>,
     /// The mark that is under way, if one is. Apart from the store, which a mark only reads.
     pub(super) marker: RefCell<Option<Marker>>,
-    /// What is in the store and asked most; see [`Slots::show`].
+    /// What is in the store and read most; see [`Slots::show`].
     pub(super) columns: Rc<HotColumns>,
     pub(super) mode: ModeWord,
     slices: LentSlices,
@@ -74,7 +74,7 @@ struct Shadow {
 }
 
 impl Objects {
-    /// An empty store, whose writes test `mode`, and which knows what is lent.
+    /// An empty store, whose writes test `mode`, and which is given the counts of lent slices.
     pub fn new(names: Rc<Names>, mode: ModeWord, slices: LentSlices) -> Self {
         Self { slices, ..Self::with_last_serial(names, mode, last_serial()) }
     }
@@ -274,7 +274,7 @@ impl Objects {
         alive.into_iter().map(|(_, object)| object).collect()
     }
 
-    /// The objects that live for somebody: all but CDOs and what lies in them, in order of creation.
+    /// All objects but CDOs and what lies in them, in order of creation.
     pub fn living(&self) -> Vec<ObjectHandle> {
         self.alive().into_iter().filter(|object| !self.is_template(*object)).collect()
     }

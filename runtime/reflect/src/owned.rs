@@ -27,7 +27,7 @@ impl OwnedValue {
     #[inline]
     pub fn copy_of(from: Ptr<'_>) -> Self {
         let own = Self::zero(from.ty().clone());
-        // SAFETY: the block holds zeros, which are a value of the type, and nobody else reads or writes it.
+        // SAFETY: the block holds zeros, which are a value of the type, and nothing else reads or writes it.
         unsafe { PtrMut::new(own.at(), from.ty()) }.copy_from(from);
         own
     }
@@ -43,7 +43,7 @@ impl OwnedValue {
     /// The value, to write.
     #[inline]
     pub fn as_mut(&mut self) -> PtrMut<'_> {
-        // SAFETY: the block always holds a value of the type, and nobody else reads or writes it meanwhile.
+        // SAFETY: the block always holds a value of the type, and nothing else reads or writes it meanwhile.
         unsafe { PtrMut::new(self.at(), &self.ty) }
     }
 

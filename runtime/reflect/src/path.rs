@@ -1,5 +1,5 @@
 //! The paths under which reflection is found: `/Script/Package.Type` and `/Script/Package.Type:Member`. Lookup is
-//! exact, so a path that is written wrong is told apart here from one that leads nowhere.
+//! exact, so a path that is written wrong is distinguished here from one that leads nowhere.
 
 use std::fmt;
 use std::str::FromStr;
@@ -42,10 +42,10 @@ pub enum PathProblem {
     /// It starts otherwise.
     #[error("it does not start with /Script/")]
     NoScript,
-    /// Package and type are not told apart.
+    /// Package and type are not separated.
     #[error("there is no dot between package and type")]
     NoDot,
-    /// Type and member are not told apart.
+    /// Type and member are not separated.
     #[error("there is no colon before the member")]
     NoColon,
     /// A member where only a type is wanted.

@@ -46,7 +46,7 @@ impl Pool {
             return self.alone();
         }
         if let Some(piece) = self.free.get() {
-            // SAFETY: `give_back` wrote the word, and nobody has the piece since, which has that many bytes.
+            // SAFETY: `give_back` wrote the word, and the piece, which has that many bytes, was not taken since.
             let next = unsafe {
                 let next = piece.cast::<Option<NonNull<u8>>>().read();
                 piece.write_bytes(0, self.piece.size());
@@ -68,7 +68,7 @@ impl Pool {
     /// Takes a piece back.
     ///
     /// # Safety
-    /// `piece` came from `take` of this very pool, was not given back since, and nobody follows its address any more.
+    /// `piece` came from `take` of this very pool, was not given back since, and its address is not used any more.
     #[inline]
     pub(super) unsafe fn give_back(&self, piece: NonNull<u8>) {
         if cfg!(alcedo_asan) {
@@ -104,7 +104,7 @@ impl Pool {
 impl Drop for Pool {
     fn drop(&mut self) {
         for (start, layout) in self.chunks.get_mut().drain(..) {
-            // SAFETY: `grow` allocated it with this layout. Whoever holds a piece keeps the pool's owner.
+            // SAFETY: `grow` allocated it with this layout. A holder of a piece keeps the pool's owner.
             unsafe { dealloc(start.as_ptr(), layout) };
         }
     }

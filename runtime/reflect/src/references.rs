@@ -42,7 +42,7 @@ impl References {
     }
 }
 
-/// What the kinds of a layout's values tell of their references.
+/// What the kinds of a layout's values say about their references.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     direct: Vec<u32>,

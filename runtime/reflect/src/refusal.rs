@@ -1,4 +1,4 @@
-//! Why types were not declared. Each error names the declaration, what it asked for, and what would be right.
+//! Why types were not declared. Each error names the declaration, what it requested, and what would be right.
 
 use alcedo_base::shown::line;
 
@@ -8,7 +8,7 @@ use crate::typing::TypeError;
 /// Why a batch of types was not declared. Nothing of it was.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum DeclareError {
-    /// A package nobody declared.
+    /// A package that is not declared.
     #[error(
         "{path} is declared in the package {package}, which the host does not know: declare the package in the host, or use one of its own ({known})"
     )]
@@ -40,7 +40,7 @@ pub enum DeclareError {
     /// A path that is no path.
     #[error("{owner} refers to a type: {error}")]
     BadPath {
-        /// Who refers.
+        /// The declaration that refers to it.
         owner: String,
         /// What is wrong.
         error: PathError,
@@ -65,7 +65,7 @@ pub enum DeclareError {
         /// `A → B → A`.
         cycle: String,
     },
-    /// A base nobody declared.
+    /// A base that is not declared.
     #[error(
         "{class} is derived from {base}, which nobody declared: declare it in the same batch or load its module first"
     )]
@@ -75,7 +75,7 @@ pub enum DeclareError {
         /// Its base.
         base: String,
     },
-    /// An interface nobody declared.
+    /// An interface that is not declared.
     #[error(
         "{class} implements {interface}, which nobody declared: declare it in the same batch or load its module first"
     )]
@@ -91,7 +91,7 @@ pub enum DeclareError {
         /// The class.
         class: String,
     },
-    /// A property type nobody declared.
+    /// A property type that is not declared.
     #[error(
         "{member} is a {kind} of {type_path}, which nobody declared: declare it in the same batch or load its module first"
     )]
@@ -113,7 +113,7 @@ pub enum DeclareError {
         /// What is wrong with it.
         error: TypeError,
     },
-    /// A kind number this host does not know.
+    /// A kind number this host does not define.
     #[error("{member} has the kind {number}, which this host does not know: build the module for this host's version")]
     UnknownKind {
         /// The property or parameter.

@@ -1,7 +1,7 @@
-//! Slices of host memory that plugin code holds: while one is out, nobody may move or change what it points to, and below
-//! one that may be written nobody may read it either. A module refuses its own calls meanwhile; but its log lines run code
-//! of the host, which could write to the very array. So modules count their slices in a word of the host's, and whatever
-//! reads or changes values, runs plugin code or ends anything looks at it first.
+//! Slices of host memory that plugin code holds: while one is out, what it points to may not be moved or changed, and
+//! below one that may be written it may not be read either. A module refuses its own calls meanwhile; but its log lines
+//! run code of the host, which could write to the very array. So modules count their slices in a word of the host's,
+//! and whatever reads or changes values, runs plugin code or ends anything looks at it first.
 
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -19,7 +19,7 @@ pub struct LentSlices {
 
 #[derive(Debug)]
 struct Shared {
-    /// Its address is given to plugins, so it never moves: it lives in this `Rc`.
+    /// Its address is given to plugins, so it never moves: it lies in this `Rc`.
     word: Slices,
     /// What the modules are called that may lend.
     lenders: RefCell<FxHashMap<u64, Box<str>>>,

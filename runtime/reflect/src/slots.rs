@@ -1,8 +1,8 @@
 //! The slots objects live in, and when a slot may have its next tenant. A handle names slot and tenant, so a stale one
 //! never becomes another object: each tenant has its own serial, and a slot that has given out its last one stays empty.
 //!
-//! What is asked often stands in the [`HotColumns`] as well, and [`Slots::show`] is what keeps the two the same: whoever changes
-//! which body of a tenant is seen calls it.
+//! What is read often stands in the [`HotColumns`] as well, and [`Slots::show`] is what keeps the two the same: whoever
+//! changes which body of a tenant is seen calls it.
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ use crate::body::Body;
 use crate::hot_columns::HotColumns;
 use crate::naming::Label;
 
-/// One object as the store knows it.
+/// One object as the store keeps it.
 #[derive(Debug)]
 pub(super) struct Tenant {
     pub(super) body: Body,
@@ -33,7 +33,7 @@ pub(super) struct Tenant {
 /// How far an object's life is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TenantState {
-    /// It lives.
+    /// It is alive.
     Alive,
     /// Its end has begun; its handle still works.
     Ending,
@@ -51,7 +51,8 @@ pub(super) struct Slots {
     /// Whose handles work.
     occupied: Bits,
     count: usize,
-    /// Who refers to others by more than its properties: it has an outer, subobjects, or values it keeps while dormant.
+    /// An object that refers to others by more than its properties: it has an outer, subobjects, or values it keeps
+    /// while dormant.
     related: Bits,
 }
 
@@ -104,7 +105,7 @@ impl Slots {
         let (class, memory, plugin_part) = (tenant.body.class().id, tenant.body.memory(), tenant.body.plugin_part);
         self.count += 1;
         self.occupied.put(index, true);
-        // Of a slot that nobody is in it says no already.
+        // For an empty slot the answer is no already.
         if is_related {
             self.related.put(index, true);
         }
@@ -178,7 +179,7 @@ impl Slots {
         self.any_mut(handle).filter(|tenant| tenant.life != TenantState::Gone)
     }
 
-    /// The handle of whoever stands in the slot; none for an empty one.
+    /// The handle of the object in the slot; none for an empty one.
     #[inline]
     pub(super) fn handle(&self, index: u32) -> ObjectHandle {
         match self.columns.entry(index).serial {
@@ -195,7 +196,7 @@ impl Slots {
         })
     }
 
-    /// What is asked most.
+    /// What is read most.
     #[inline]
     pub(super) fn columns(&self) -> &HotColumns {
         &self.columns

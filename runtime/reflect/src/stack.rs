@@ -1,5 +1,5 @@
 //! What running calls refer to: a call is made by host code, and the objects it is about stay until it returns, even where
-//! the body asks for a collection.
+//! the body requests a collection.
 
 use alcedo_base::cells::RefCell;
 use alcedo_base::handles::ObjectHandle;

@@ -1,4 +1,4 @@
-//! Memory together with what lies in it. Whoever holds a [`View`] may read and write the properties of its schema
+//! Memory together with what lies in it. The holder of a [`View`] may read and write the properties of its schema
 //! safely: a property that is not in the schema, or has another type there, is refused before memory is touched.
 #![expect(unsafe_code, reason = "the one door from safe code to property memory")]
 
@@ -35,8 +35,8 @@ pub struct Schema {
     pool: Pool,
 }
 
-/// Memory laid out as a schema says, lent. All operations are whole and call nobody, so none sees another's half-written
-/// value.
+/// Memory laid out as a schema says, lent. All operations are whole and call no foreign code, so none sees another's
+/// half-written value.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     base: *mut u8,
@@ -95,7 +95,7 @@ impl Schema {
 }
 
 impl<'a> View<'a> {
-    /// A view of somebody's memory.
+    /// A view of memory that is owned elsewhere.
     ///
     /// # Safety
     /// `base` is aligned memory with a value of its type for every field of `schema`; it stays so for `'a`, and nobody

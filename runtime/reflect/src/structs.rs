@@ -18,7 +18,7 @@ pub struct StructType {
     pub name: Rc<str>,
     /// The package, without `/Script/`.
     pub package: Rc<str>,
-    /// Who declared it.
+    /// Where it was declared.
     pub origin: Origin,
     /// The doc comment.
     pub doc: Rc<str>,

@@ -1,5 +1,6 @@
-//! Whether the objects that a value names suit the place it is meant for. Code that knows its types cannot get that wrong;
-//! what comes in by name and value can, so every such door asks here, and nothing is written or called when the answer is no.
+//! Whether the objects that a value names suit the place it is meant for. Code with static types cannot get that wrong;
+//! what comes in by name and value can, so every such entry point checks here, and nothing is written or called when
+//! the check fails.
 
 use alcedo_base::border::CallError;
 

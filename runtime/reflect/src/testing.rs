@@ -16,7 +16,7 @@ use crate::property::PropertyType;
 use crate::structs::StructType;
 use crate::thunk::{Frame, Thunk};
 
-/// A world that knows the packages `Engine`, `Test` and `Game`, the native root class `/Script/Engine.Object`, and the
+/// A world with the packages `Engine`, `Test` and `Game`, the native root class `/Script/Engine.Object`, and the
 /// interface `/Script/Engine.Sings`.
 pub fn world() -> World {
     let world = World::new();
@@ -138,7 +138,7 @@ pub fn fuzz(rounds: u64, mut round: impl FnMut(&mut Dice)) {
     eprintln!("{} rounds", round_told.at - from);
 }
 
-/// Tells which round it was when one panics.
+/// Prints which round it was when one panics.
 struct Round {
     seed: u64,
     at: u64,

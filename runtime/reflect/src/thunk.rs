@@ -150,8 +150,8 @@ pub fn function_of<'a>(frame: &Frame<'a>) -> &'a Function {
     frame.function
 }
 
-/// The whole block, for a thunk that hands it to somebody who knows its layout: all parameters are taken then, and
-/// the result is theirs to write. Not a method, since hosts have frames in their hands.
+/// The whole block, for a thunk that hands it to code that has its layout: all parameters are taken then, and
+/// the result is that code's to write. Not a method, since hosts have frames in their hands.
 #[inline]
 pub fn hand_over(frame: &mut Frame<'_>) -> *mut u8 {
     (frame.at, frame.stage) = (frame.function.arguments().len(), Stage::Given);

@@ -52,7 +52,7 @@ pub struct TypeTextError {
 }
 
 impl TypeText {
-    /// The type of a declaration, which tells kind and path apart.
+    /// The type of a declaration, which separates kind and path.
     ///
     /// # Errors
     /// When the two are no type, or the path is not written the one way it is compared by.

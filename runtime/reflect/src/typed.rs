@@ -1,4 +1,4 @@
-//! Rust types that lie in property memory as they are: how host code that knows the type reads and writes without
+//! Rust types that lie in property memory as they are: how host code that has the type reads and writes without
 //! going through a [`Value`](crate::value::Value). The check that the type is right comes first, in safe code.
 #![expect(unsafe_code, reason = "structs of the host lie in raw property memory")]
 

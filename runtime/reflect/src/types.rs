@@ -97,7 +97,7 @@ impl Types {
         self.registry.borrow_mut().packages.insert(name.into());
     }
 
-    /// Whether the host knows that package.
+    /// Whether that package is declared in the host.
     #[cfg(test)]
     pub(crate) fn has_package(&self, name: &str) -> bool {
         self.registry.borrow().packages.contains(name)

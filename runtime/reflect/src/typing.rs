@@ -9,7 +9,7 @@ use crate::property::PropertyType;
 use crate::structs::StructType;
 use crate::type_text::{SignatureText, TypeText, TypeTextError};
 
-/// Who knows the structs, classes and interfaces that types name.
+/// Looks up the structs, classes and interfaces that types name.
 pub trait TypeResolver {
     /// The struct of that path, laid out.
     fn structure(&self, path: &str) -> Option<Rc<StructType>>;
@@ -27,19 +27,19 @@ pub enum TypeError {
     /// They are no type anywhere.
     #[error(transparent)]
     Words(#[from] TypeTextError),
-    /// A struct nobody declared.
+    /// A struct that is not declared.
     #[error("there is no struct {path}: declare it in the same batch or load its module first")]
     NoStruct {
         /// Its path.
         path: String,
     },
-    /// A class nobody declared.
+    /// A class that is not declared.
     #[error("there is no class {path}: declare it in the same batch or load its module first")]
     NoClass {
         /// Its path.
         path: String,
     },
-    /// An interface nobody declared.
+    /// An interface that is not declared.
     #[error("there is no interface {path}: declare it in the same batch or load its module first")]
     NoInterface {
         /// Its path.

@@ -1,7 +1,7 @@
 //! The last words of this process. A fatal signal is written down, for another process to read, before it ends us as it
 //! would have anyhow. What has to be known for that beyond the registers is noted while all is well.
 //!
-//! The words go into files, not through a pipe: nobody has to be awake to take them, and however many there are, they
+//! The words go into files, not through a pipe: no reader has to run at the time, and however many there are, they
 //! cannot block a process that is dying.
 
 mod book;
@@ -41,11 +41,11 @@ struct Notes {
 
 /// From now on a fatal signal of this process is written down in `folder`, which exists, before it takes its course.
 /// What the process does about signals otherwise stays as it is. The calling thread gets a stack of its own for it, so
-/// that an overflow of its usual one can be told as well. Once in a process; any thread.
+/// that an overflow of its usual one can be reported as well. Once in a process; any thread.
 ///
 /// # Errors
 ///
-/// When the files cannot be made, it was done before, or the platform does not tell of its signals.
+/// When the files cannot be made, it was done before, or the platform does not report its signals.
 pub fn report_into(folder: &Path) -> io::Result<()> {
     let create = |name: &str| OpenOptions::new().create(true).append(true).open(folder.join(name));
     let file = create(NOTES)?;
@@ -102,7 +102,7 @@ pub(crate) fn notes() -> u64 {
     COUNT.load(Ordering::Relaxed)
 }
 
-/// Writes down what whoever reads of a crash will need.
+/// Writes down what a reader of the crash report will need.
 fn note(line: impl FnOnce(&mut Book) -> Option<String>) {
     let Some(notes) = NOTED.get().filter(|notes| notes.process == std::process::id()) else { return };
     let mut open = notes.open.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,10 +1,10 @@
-//! Whether a file is a whole shared library that this host could map, told from its bytes alone.
+//! Whether a file is a whole shared library that this host could map, judged by its bytes alone.
 //!
-//! The C library believes what it maps: a wrong number is a crash inside `dlopen`, not an error. So whatever the loader
-//! follows is followed here first, each kind of table in a file of its own: every address that it reads, writes or jumps to
-//! must lie where such a thing may lie, and every walk must end. A linker also says most things twice (segments for the
-//! loader, sections for tools, the dynamic table for both), so a cut or flipped file contradicts itself. This only compares;
-//! it does no IO and maps nothing. The work grows with the size of the file, not faster.
+//! The C library does not check what it maps: a wrong number is a crash inside `dlopen`, not an error. So whatever the
+//! loader follows is followed here first, each kind of table in a file of its own: every address that it reads, writes
+//! or jumps to must lie where such a thing may lie, and every walk must end. A linker also says most things twice
+//! (segments for the loader, sections for tools, the dynamic table for both), so a cut or flipped file contradicts
+//! itself. This only compares; it does no IO and maps nothing. The work grows with the size of the file, not faster.
 
 mod dynamic;
 #[cfg(test)]
@@ -46,12 +46,12 @@ const HOST: Machine = if cfg!(target_arch = "x86_64") {
     EM_NONE
 };
 
-/// Why a file is not a whole library. The caller knows the path and turns this into its error.
+/// Why a file is not a whole library. The caller has the path and turns this into its error.
 #[derive(Debug)]
 pub(crate) enum Flaw {
     /// `what` needs the file to have `need` bytes.
     Truncated { what: String, need: u64 },
-    /// Well formed perhaps, but for somebody else.
+    /// Perhaps well formed, but for another platform.
     Foreign { found: String },
     /// An ELF file of this machine that is not a shared library.
     WrongKind { found: String },
@@ -244,7 +244,7 @@ impl<'a> Elf<'a> {
     }
 }
 
-/// Where all code of a file is, for whoever has many addresses to look up.
+/// Where all code of a file is, for callers with many addresses to look up.
 struct Code(Vec<Range<u64>>);
 
 impl Code {

@@ -41,10 +41,10 @@ pub enum ReferenceSearch {
     Always,
 }
 
-/// How an image is let go.
+/// How an image is released.
 #[derive(Clone, Copy, Debug)]
 pub struct EndPolicy {
-    /// How long the first looks together may sleep because somebody is about to leave by himself.
+    /// How long the first looks together may sleep because a thread is about to leave by itself.
     pub grace: Duration,
     /// Whether descriptors that the image has left open are closed.
     pub close_fds: bool,
@@ -57,9 +57,9 @@ pub struct EndPolicy {
     /// After how long, counted from the beginning, threads that sit in a blocking system call are led out of it by
     /// force. Their stacks are left as they are: no destructor of a value on them runs. `None`: never.
     pub evict: Option<Duration>,
-    /// Whether processes that the image has started and that nobody has waited for are waited for as soon as they end.
+    /// Whether processes that the image has started and that were not waited for are waited for as soon as they end.
     pub reap_children: bool,
-    /// Tells how many bytes of the module's own heap are in use; called just before the image is closed.
+    /// Returns how many bytes of the module's own heap are in use; called just before the image is closed.
     pub live_heap: Option<extern "C" fn() -> u64>,
 }
 
@@ -86,7 +86,7 @@ pub struct Ending {
 /// How far an ending has come.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum EndState {
-    /// Somebody else must act first: these keep the image, longest first.
+    /// Other code must act first: these keep the image, longest first.
     Waiting(Vec<Holder>),
     /// The image was looked for and is not in this process any more.
     Gone(EndReport),
@@ -109,11 +109,11 @@ pub struct EndReport {
     pub thread_locals_run: u64,
     /// Those that never will: their threads have vanished, or they came too late.
     pub thread_locals_forgotten: u64,
-    /// Threads that had ended and that nobody had joined: the host did.
+    /// Threads that had ended without being joined; the host joined them.
     pub threads_joined: u64,
     /// Threads that were led out of a blocking call.
     pub threads_evicted: u64,
-    /// Bytes of the module's own heap that were still in use, if [`EndPolicy::live_heap`] was there to tell.
+    /// Bytes of the module's own heap that were still in use, if [`EndPolicy::live_heap`] was given.
     pub leaked_heap_bytes: u64,
     /// Bytes of the regions of the module's own heap, which are unmapped.
     pub heap_bytes: u64,
@@ -121,7 +121,7 @@ pub struct EndReport {
     pub c_heap_bytes: u64,
     /// Blocks left on the C heap, which are freed.
     pub c_heap_blocks: u64,
-    /// Bytes left on the C heap that stay: they may be somebody else's by now.
+    /// Bytes left on the C heap that stay: they may belong to other code by now.
     pub c_heap_kept_bytes: u64,
     /// Blocks left on the C heap that stay.
     pub c_heap_kept_blocks: u64,
@@ -148,15 +148,15 @@ pub struct EndReport {
     pub fds_left: Vec<(i32, String)>,
     /// Descriptors of the image that were closed.
     pub fds_closed: Vec<(i32, String)>,
-    /// Descriptors that were not open when the image was mapped and that no hook has told of: the image has made them
+    /// Descriptors that were not open when the image was mapped and that no hook has reported: the image has made them
     /// with system calls of its own, or the host has opened them meanwhile.
     pub fds_unknown: Vec<(i32, String)>,
-    /// Mappings that were not there before the image, that its memory led to at the end, and that no hook has told of: the
-    /// image has made them with system calls of its own, or the host has made them meanwhile. They stay.
+    /// Mappings that were not there before the image, that its memory led to at the end, and that no hook has reported:
+    /// the image has made them with system calls of its own, or the host has made them meanwhile. They stay.
     pub maps_unknown: u64,
     /// Their bytes.
     pub maps_unknown_bytes: u64,
-    /// Processes that the image has started and that nobody has waited for, each with what is known of it.
+    /// Processes that the image has started and that were not waited for, each with what is known of it.
     pub children_left: Vec<(i32, String)>,
     /// Those that had ended and were waited for now.
     pub children_reaped: u64,
@@ -361,13 +361,13 @@ impl Ending {
         if let Some(ledger) = &ledger {
             ledger.records.leave(ledger);
         }
-        // SAFETY: whoever began this ending promised that the host uses nothing of the image, and the ledger just said
-        // that nothing else leads into it.
+        // SAFETY: the caller that began this ending promised that the host uses nothing of the image, and the ledger
+        // just said that nothing else leads into it.
         match unsafe { mapping.close(staged.path()) } {
             Ok(is_unmapped) => {
                 crash::gone(staged.path());
                 if let Some(ledger) = &ledger {
-                    // SAFETY: the image is gone, so nobody can use what it has left.
+                    // SAFETY: the image is gone, so nothing can use what it has left.
                     unsafe { ledger.records.free(ledger, &self.policy, &self.blocks_in_use, &mut self.report) };
                     ledger.finish_ending();
                 }

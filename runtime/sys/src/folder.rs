@@ -18,7 +18,7 @@ const LOCK: &str = "lock";
 pub(crate) struct Folder {
     path: PathBuf,
     _dir: TempDir,
-    /// Ends after the folder is gone. None where files cannot be locked; nobody sweeps such a folder.
+    /// Ends after the folder is gone. None where files cannot be locked; such a folder is never swept.
     _lock: Option<fs::File>,
 }
 
@@ -28,7 +28,7 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// When it cannot be made, or somebody else could put another one in its place.
+    /// When it cannot be made, or another user could put another one in its place.
     pub(crate) fn new() -> io::Result<Self> {
         let base = fs::canonicalize(std::env::temp_dir())?;
         imp::check_ancestors(&base)?;
@@ -59,7 +59,7 @@ pub(crate) fn create_private(path: &Path) -> io::Result<fs::File> {
     imp::create_private(path)
 }
 
-/// A file that is there: no link, and nobody else's to write.
+/// A file that is there: no link, and writable by no other user.
 pub(crate) fn open_private(path: &Path, write: bool) -> io::Result<fs::File> {
     imp::open_private(path, write)
 }
@@ -179,8 +179,8 @@ mod imp {
         OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)
     }
 
-    /// Locks a new folder. The file appears under its name when it is locked, so nobody ever finds it and takes the lock
-    /// of a host that has just begun.
+    /// Locks a new folder. The file appears under its name when it is locked, so no process ever finds it and takes the
+    /// lock of a host that has just begun.
     pub(super) fn lock(dir: &Path) -> io::Result<File> {
         let path = dir.join(UNLOCKED);
         let mut file = create_private(&path)?;

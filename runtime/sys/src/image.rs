@@ -50,7 +50,7 @@ impl Default for Demands {
 
 /// A 128-bit digest of a file's content, shown as 32 hex digits.
 ///
-/// It tells builds apart; it is not made to resist somebody who wants two files to look the same.
+/// It distinguishes builds; it does not resist an attacker who makes two files look the same.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest(u128);
 
@@ -108,7 +108,7 @@ pub enum ImageError {
         /// What the system said.
         source: io::Error,
     },
-    /// The file has no seal, and somebody wrote to it while it was read. A watch tries again when that one is done.
+    /// The file has no seal, and was written to while it was read. A watch tries again when the writer is done.
     #[error(
         "{} is still being written: {how}; load it when the build is done, or build it with `alcedo build`, whose seal tells a whole file from a part of one",
         path.display()
@@ -196,7 +196,8 @@ impl ImageFile {
     /// # Errors
     ///
     /// [`ImageError`] says what is wrong with the file. One that is being written fails as [`ImageError::StillWritten`], so
-    /// a caller that watches a build tries again once the file is quiet; where nobody can tell, it fails as a damaged one.
+    /// a caller that watches a build tries again once the file is quiet; where that cannot be found out, it fails as a
+    /// damaged one.
     pub fn read(path: &Path) -> Result<Self, ImageError> {
         let demands = Demands::default();
         let (bytes, copied) = source::read(path, demands.largest)?;
@@ -248,7 +249,7 @@ impl ImageFile {
         Self::survey(name, Bytes::read(bytes), &demands)
     }
 
-    /// Who made it is asked first: what nobody trusted has signed is not even parsed.
+    /// The signature is checked first: what no trusted key has signed is not even parsed.
     fn survey(name: &Path, mut bytes: Bytes, demands: &Demands) -> Result<Self, ImageError> {
         if bytes.is_empty() {
             return Err(ImageError::Empty { path: name.to_owned() });
@@ -304,7 +305,7 @@ impl ImageFile {
         self.bytes.get(self.section_range(name)?)
     }
 
-    /// The libraries this one asks the loader for (`DT_NEEDED`), in its order.
+    /// The libraries this one requires from the loader (`DT_NEEDED`), in its order.
     pub fn needed(&self) -> &[String] {
         &self.facts.needed
     }
@@ -315,7 +316,7 @@ impl ImageFile {
         &self.facts.imports
     }
 
-    /// Those of its [imports](ImageFile::imports) through which an image leaves behind what nobody could find again,
+    /// Those of its [imports](ImageFile::imports) through which an image leaves behind what could not be found again,
     /// because its hooks do not stand in for them. Such an image must stay mapped for ever.
     ///
     /// What merely wastes memory when it is not hooked (`malloc`, `mmap`, descriptors) is not among them.
@@ -468,8 +469,8 @@ const LEAVE_CODE_BEHIND: [&str; 63] = [
 /// C++ starts its threads inside its own shared library, whatever the module defines.
 const CPP_THREAD: &str = "_ZNSt6thread15_M_start_thread";
 
-/// Functions of C++'s own shared library by which it keeps an address of the module that nobody can ask for: callbacks of
-/// streams, and what is done when the thread ends. Handlers and the like are not among them: they are put right.
+/// Functions of C++'s own shared library by which it keeps an address of the module that cannot be read back: callbacks
+/// of streams, and what is done when the thread ends. Handlers and the like are not among them: they are put right.
 const CPP_KEEPS: [&str; 3] = [
     "_ZNSt8ios_base17register_callbackEPFvNS_5eventERS_iEi",
     "_ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv",

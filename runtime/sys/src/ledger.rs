@@ -17,7 +17,7 @@ use crate::imp::Records;
 
 /// The records of one image. Any thread may ask.
 ///
-/// The image knows its ledger by [`Ledger::word`], so the ledger must live as long as the image is mapped:
+/// The image finds its ledger by [`Ledger::word`], so the ledger must live as long as the image is mapped:
 /// [`Image::map`](crate::Image::map) takes a share of it and leaks that with an image that is parked.
 pub struct Ledger {
     label: String,
@@ -37,7 +37,7 @@ pub struct Holder {
     pub thread: String,
     /// Since when.
     pub since: Instant,
-    /// An address in the image's code that tells where it comes from: the start routine, the destructor, the handler.
+    /// An address in the image's code that shows where it comes from: the start routine, the destructor, the handler.
     pub place: Option<usize>,
 }
 
@@ -97,7 +97,7 @@ pub struct LedgerCounts {
     pub fds: u64,
     /// Timers that are made or run, now.
     pub timers: u64,
-    /// Processes that the image has started and that nobody has waited for, now.
+    /// Processes that the image has started and that have not been waited for, now.
     pub children: u64,
 }
 
@@ -132,7 +132,7 @@ impl Ledger {
         &raw const self.stop
     }
 
-    /// Asks the threads of the image to stop: sets the stop word and wakes those that wait on it as on a futex.
+    /// Requests that the threads of the image stop: sets the stop word and wakes those that wait on it as on a futex.
     pub fn ask_to_stop(&self) {
         self.records.ends(self);
         self.stop.store(1, Ordering::SeqCst);
@@ -178,7 +178,7 @@ impl Ledger {
         }
     }
 
-    /// Nothing is left to run at a checkpoint, or nobody waits for it any more.
+    /// Nothing is left to run at a checkpoint, or it is not waited for any more.
     pub(crate) fn finish_ending(&self) {
         if self.ending.swap(false, Ordering::SeqCst) {
             crate::imp::ending_is_over();

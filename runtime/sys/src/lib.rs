@@ -1,11 +1,11 @@
-//! What the Alcedo runtime asks of the system beneath it: look at a library file, keep a private copy of it, map it,
+//! What the Alcedo runtime needs of the system beneath it: look at a library file, keep a private copy of it, map it,
 //! and unmap it in a way that can be believed.
 //!
 //! The order of use is [`ImageFile::read`], [`StageDir::stage_with`], [`Image::map`] and [`Image::begin_end`]. What a
 //! library has put into the process meanwhile stands in its [`Ledger`], to which its hooks report. A library of somebody
-//! else's, which is looked up by name and closed only where somebody vouches for it, is a [`NativeLibrary`]. This crate knows
-//! nothing of what a library means to its owner. Everything that depends on the platform lives behind one private
-//! module: Linux with glibc in full, elsewhere a portable one that leaves every image mapped and says so.
+//! else's, which is looked up by name and closed only where its caller vouches for it, is a [`NativeLibrary`]. This
+//! crate knows nothing of what a library means to its owner. Everything that depends on the platform lives behind one
+//! private module: Linux with glibc in full, elsewhere a portable one that leaves every image mapped and says so.
 
 pub mod crash;
 mod elf;

@@ -157,12 +157,12 @@ impl Image {
     ///
     /// [`MapError::Symbol`] when the library does not define it.
     pub unsafe fn symbol<T: Copy>(&self, name: &CStr) -> Result<T, MapError> {
-        // SAFETY: our caller promises the same, and asks for no room behind the address.
+        // SAFETY: our caller promises the same, and requires no room behind the address.
         unsafe { self.symbol_of(name, Layout::new::<()>()) }
     }
 
     /// The same for a symbol behind whose address there is something of `layout`: all of that lies in this image, and is
-    /// aligned as it has to be. Where the platform cannot tell what an image has, only the alignment is looked at.
+    /// aligned as it has to be. Where the platform cannot list what an image has, only the alignment is looked at.
     ///
     /// # Safety
     ///

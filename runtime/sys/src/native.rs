@@ -1,5 +1,5 @@
-//! Native libraries that somebody asks for by name: how their files may be called, where they are looked for, and one that is
-//! open. A library stays open unless somebody vouches that it can be closed, since it may have threads, handlers and
+//! Native libraries that are opened by name: how their files may be called, where they are looked for, and one that is
+//! open. A library stays open unless the caller vouches that it can be closed, since it may have threads, handlers and
 //! destructors of its own. It is none of the images that are unmapped in a way that can be believed.
 #![expect(unsafe_code, reason = "opening a native library runs its initializers, closing it its finalizers")]
 
@@ -37,7 +37,8 @@ impl NativeLibrary {
     /// initializers run.
     ///
     /// # Safety
-    /// Whoever names the library vouches for it: its initializers do what its author meant, and it fits this process.
+    /// The caller that names the library vouches for it: its initializers do what its author meant, and it fits this
+    /// process.
     ///
     /// # Errors
     /// When the loader refuses it.
@@ -85,7 +86,7 @@ impl NativeLibrary {
     /// When it has no such symbol.
     pub fn symbol(&self, name: &str) -> Result<*const (), NativeError> {
         let symbol = CString::new(name).map_err(|error| NativeError(error.to_string()))?;
-        // SAFETY: an address is read whatever the symbol is; nobody looks behind it here.
+        // SAFETY: an address is read whatever the symbol is; what it points to is not read here.
         let found = unsafe { self.library.get::<*const ()>(symbol.as_bytes_with_nul()) };
         let address = *found.map_err(|error| in_words(&error))?;
         crate::imp::note_for_all(address.addr());
@@ -101,7 +102,7 @@ impl NativeLibrary {
     /// Says that it may be closed when it is dropped.
     ///
     /// # Safety
-    /// It has no thread, handler or destructor that would run afterwards, and nobody follows an address in it then.
+    /// It has no thread, handler or destructor that would run afterwards, and no address in it is followed then.
     pub unsafe fn mark_unloadable(&self) {
         self.is_unloadable.store(true, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! Which panics are written down for whoever wants their calls. This file decides; `imp` writes. A panic may come again with
+//! Which panics are written down with their calls. This file decides; `imp` writes. A panic may come again with
 //! every tick of every object, so a place that panics is written down once in a while, and so many places at most.
 
 use std::collections::hash_map::DefaultHasher;
@@ -35,7 +35,7 @@ impl At<'_> {
     }
 }
 
-/// From now on panics that [`tell`] hears of are written down in `folder`, which exists. Any thread.
+/// From now on panics that [`tell`] is called for are written down in `folder`, which exists. Any thread.
 ///
 /// # Errors
 ///
@@ -47,7 +47,7 @@ pub fn report_into(folder: &Path) -> io::Result<()> {
 }
 
 /// Writes down the calls of this thread if panics are reported, and looks at one word if not. For a panic hook, on any thread:
-/// it allocates nothing and waits for nobody.
+/// it allocates nothing and waits for no other thread.
 pub fn tell(at: &At<'_>) {
     imp::tell_panic(at);
 }

@@ -51,8 +51,8 @@ impl Bytes {
         if len == 0 {
             return Ok(Self::read(Vec::new()));
         }
-        // SAFETY: nobody changes the file while it is looked at: its directory is this user's alone, its name is known to this
-        // value only, and `into_copy`, which gives it out, ends the view.
+        // SAFETY: the file is not changed while it is looked at: its directory is this user's alone, its name is known
+        // to this value only, and `into_copy`, which gives it out, ends the view.
         let view = unsafe { MmapOptions::new().populate().map(&file) }?;
         copy.hold(file)?;
         Ok(Self { len: view.len(), held: Held::Copy(view, copy) })

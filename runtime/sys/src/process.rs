@@ -60,7 +60,7 @@ pub fn thread_names() -> io::Result<Vec<(i32, String)>> {
     imp::thread_names()
 }
 
-/// The number by which the system knows the calling thread, as [`thread_names`] gives it; none where the platform has none.
+/// The system's number of the calling thread, as [`thread_names`] gives it; none where the platform has none.
 #[must_use]
 pub fn thread_number() -> Option<i32> {
     thread_local! {
@@ -101,7 +101,7 @@ pub fn fds() -> io::Result<Vec<(i32, String)>> {
 
 /// How many keys for thread-specific values are taken now, of the 1,024 that a process may have.
 ///
-/// They cannot be listed, so all that are free are taken for a moment. Meanwhile nobody else gets one: this is for
+/// They cannot be listed, so all that are free are taken for a moment. Meanwhile no other thread gets one: this is for
 /// tests and measurements.
 ///
 /// # Errors
@@ -111,7 +111,7 @@ pub fn keys_in_use() -> io::Result<usize> {
     imp::keys_in_use()
 }
 
-/// The file from which the code or data at an address was mapped, as the loader knows it; the program itself under the
+/// The file from which the code or data at an address was mapped, as the loader lists it; the program itself under the
 /// name it was started by. `None` for an address of no image.
 #[must_use]
 pub fn file_at(address: usize) -> Option<PathBuf> {
@@ -119,9 +119,9 @@ pub fn file_at(address: usize) -> Option<PathBuf> {
 }
 
 /// Says that the io_uring to which this descriptor leads is the host's own. A ring that comes to be while a module is loaded,
-/// and of which no hook has told, is taken for the module's otherwise: modules may make some by bare system calls, and one
-/// that has given work to the kernel keeps its memory until the ring is closed. False when the descriptor leads to none, or
-/// the platform has none.
+/// and which no hook has reported, is taken for the module's otherwise: modules may make some by bare system calls, and
+/// one that has given work to the kernel keeps its memory until the ring is closed. False when the descriptor leads to
+/// none, or the platform has none.
 ///
 /// # Safety
 ///

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-/// A word in memory that stays, through which somebody could still come into an image: a callback that was left in a
+/// A word in memory that stays, through which code could still enter an image: a callback that was left in a
 /// table of a library, for one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -23,7 +23,7 @@ pub struct Reference {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Target {
-    /// Code or a variable, by the name that the linker knows (mangled, if it is one of Rust's), and how far behind its
+    /// Code or a variable, by the name that the linker uses (mangled, if it is one of Rust's), and how far behind its
     /// beginning.
     Symbol(String, usize),
     /// Something without a name, so far behind the beginning of the image.

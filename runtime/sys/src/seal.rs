@@ -39,7 +39,7 @@ pub fn seal_file(path: &Path) -> io::Result<()> {
     match split(&bytes) {
         Seal::Fits(_) => Ok(()),
         Seal::Broken => Err(broken()),
-        // One write: whoever reads meanwhile sees a file without a seal, or with a part of one, which is refused.
+        // One write: a concurrent reader sees a file without a seal, or with a part of one, which is refused.
         Seal::None(all) => OpenOptions::new().append(true).open(path)?.write_all(&seal_of(all)),
     }
 }
@@ -99,7 +99,7 @@ pub(crate) struct Sealed<'a> {
     pub(crate) content: &'a [u8],
     /// Of the content alone, so that neither a seal nor a signature makes it another build.
     pub(crate) digest: u128,
-    /// What was found for a signature; nobody has compared it with anything.
+    /// What was found for a signature; it has not been compared with anything.
     pub(crate) signed: Option<Signed>,
 }
 

@@ -26,7 +26,7 @@ const LONGEST_KEY: u64 = 64 * 1024;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PublicKey(VerifyingKey);
 
-/// The half of a key that signs. Whoever has it can make libraries that hosts trust.
+/// The half of a key that signs. Its holder can make libraries that hosts trust.
 pub struct SecretKey(SigningKey);
 
 /// What stands behind the content of a signed file.

@@ -1,9 +1,9 @@
-//! A library file that somebody else may still be at: opened without ever waiting, looked at from its first bytes on, and
-//! copied so that the copy is what the file was at one moment.
+//! A library file that another process may still be writing: opened without ever waiting, looked at from its first
+//! bytes on, and copied so that the copy is what the file was at one moment.
 //!
 //! A seal vouches for a whole content. A file without one could be caught while a build writes over it, and a mix of two
 //! builds has headers that agree. So while such a file is copied the host holds a *lease* on it, which the kernel gives only
-//! where nobody has the file open for writing. Where there are no leases (a file of another user, some network file
+//! where no process has the file open for writing. Where there are no leases (a file of another user, some network file
 //! systems) the file must have been quiet for a while, must not change while it is copied, and is read a second time: what
 //! is the same twice was all there at the moment between.
 
@@ -34,9 +34,9 @@ const HEAD: u64 = elf::HEAD as u64;
 /// Who may have written to a file while it was copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Writers {
-    /// Nobody.
+    /// No process.
     None,
-    /// Somebody has it open for writing, or wanted to.
+    /// A process has it open for writing, or wanted to.
     Some,
     /// The system does not say.
     Unknown,
@@ -118,7 +118,7 @@ impl Copied<'_> {
     ///
     /// # Errors
     ///
-    /// [`ImageError::StillWritten`] when somebody writes to the file, or may do so.
+    /// [`ImageError::StillWritten`] when another process writes to the file, or may do so.
     pub(crate) fn is_of_one_moment(&self, digest: Option<u128>) -> Result<(), ImageError> {
         let Source { path, file, stamp, len } = &self.source;
         let told = |how: &str| Err(ImageError::StillWritten { path: (*path).to_owned(), how: how.to_owned() });

@@ -1,15 +1,16 @@
 //! Private copies of library files, so that the build may overwrite its own at once.
 //!
-//! The loader knows an image by its name before it looks at the file, so a name used twice gets the old image back.
-//! Names are therefore numbered through the whole process and never used again.
+//! The loader identifies an image by its name before it looks at the file, so a name used twice gets the old image
+//! back. Names are therefore numbered through the whole process and never used again.
 //!
 //! What is mapped is the file that was checked. The descriptor through which a copy was written is kept until it is mapped,
-//! with what the system knows of the file (its inode, its length, when it changed), and all of that must be the same right
-//! before the loader opens the copy by its name, and right after. The name is the file's real one: under the descriptor's
-//! own (`/proc/<pid>/fd/<n>`) debuggers would not find the file, nor would whoever reads of a crash when the process is
-//! gone, and the loader would take two images for one when a number comes up again. That nobody swaps the file while the
-//! loader looks is up to the folder ([`Folder`]): only this user may write there, and in the folders above only who may as
-//! well be this user. Against this user's own programs nothing helps, since they may write into this process too.
+//! with what the system has recorded of the file (its inode, its length, when it changed), and all of that must be the
+//! same right before the loader opens the copy by its name, and right after. The name is the file's real one: under the
+//! descriptor's own (`/proc/<pid>/fd/<n>`) debuggers would not find the file, nor would a reader of a crash report when
+//! the process is gone, and the loader would take two images for one when a number comes up again. That no program
+//! swaps the file while the loader looks is up to the folder ([`Folder`]): only this user may write there, and in the
+//! folders above only who may as well be this user. Against this user's own programs nothing helps, since they may
+//! write into this process too.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -264,7 +265,7 @@ impl StageDir {
 
 impl StagedFile {
     /// A copy that another process of this user staged, and will remove. It is looked at when it is mapped: whether it is a
-    /// file that nobody else may write.
+    /// file that no other user may write.
     pub fn of_another(path: &Path) -> Self {
         let path = path.to_owned();
         Self { path, patches: Vec::new(), symbols: None, needed: Vec::new(), held: None, home: None }
@@ -315,7 +316,7 @@ impl StagedFile {
         self.hold(file)
     }
 
-    /// Whether nobody has written to the file since it was held, and it is still what its name leads to.
+    /// Whether the file has not been written to since it was held, and it is still what its name leads to.
     pub(crate) fn ensure_unchanged(&self) -> io::Result<()> {
         let Some(held) = &self.held else { return Ok(()) };
         let is_same = |found: &fs::Metadata| Stamp::of(found) == held.stamp;
@@ -329,7 +330,7 @@ impl StagedFile {
     }
 
     /// Whether no private copy has the name of a library that this one needs. One that looks for libraries beside itself
-    /// (`$ORIGIN`) would have the loader map that copy, before it is patched and behind the back of whoever unmaps it.
+    /// (`$ORIGIN`) would have the loader map that copy, before it is patched and unnoticed by the code that unmaps it.
     pub(crate) fn ensure_needs_no_copy(&self) -> Result<(), String> {
         let there = self.needed.iter().find(|name| fs::symlink_metadata(self.path.with_file_name(name)).is_ok());
         there.map_or(Ok(()), |name| {

@@ -3,7 +3,7 @@
 
 use std::fs::Metadata;
 
-/// Equal for the same file as long as nobody has written to it, renamed it or changed its mode.
+/// Equal for the same file as long as it has not been written to, renamed or given another mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     id: FileId,
@@ -30,7 +30,7 @@ impl FileId {
         Self { device_and_inode: (file.dev(), file.ino()) }
     }
 
-    /// Nothing tells files apart here; their times have to.
+    /// Files have no identity here; only their times distinguish them.
     #[cfg(not(unix))]
     pub(crate) fn of(_file: &Metadata) -> Self {
         Self {}

@@ -1,10 +1,10 @@
-//! Which objects nobody needs: found at once, or in slices between which the world goes on. Marking only; the caller
+//! Which objects are unreachable: found at once, or in slices between which the world runs on. Marking only; the caller
 //! destroys what is found, in its own order.
 //!
-//! A mark in slices is right in the end because nothing escapes it: what is written to, by a plugin that asks first or
-//! by the host, is looked at again; what is born is looked at; and the last slice, which nobody interrupts, begins with
-//! all roots once more and asks the natives once more. What was reachable when the mark began and is not when it ends
-//! may stay until the next.
+//! A mark in slices is right in the end because nothing escapes it: what is written to, by a plugin that calls the host
+//! first or by the host, is looked at again; what is born is looked at; and the last slice, which is never interrupted,
+//! begins with all roots once more and calls the hooks of the natives once more. What was reachable when the mark began
+//! and is not when it ends may stay until the next.
 
 #[cfg(test)]
 mod random;
@@ -17,7 +17,7 @@ use crate::World;
 use crate::marker::{MarkClass, Marker};
 use crate::objects::Objects;
 
-/// Somebody who holds objects that the store knows nothing of.
+/// A holder of objects that the store does not track.
 pub trait RootSource {
     /// Shows `visit` each of them, at least once.
     fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle));
@@ -34,7 +34,7 @@ impl<T: Fn(&mut dyn FnMut(ObjectHandle))> RootSource for T {
 pub enum Progress {
     /// Its time was over.
     More,
-    /// It is done: these objects nobody reaches, in order of creation.
+    /// It is done: these objects are unreachable, in order of creation.
     Done(Vec<ObjectHandle>),
 }
 
@@ -54,7 +54,7 @@ pub fn unreachable(world: &World, others: &dyn RootSource) -> Result<Vec<ObjectH
     }
 }
 
-/// Begins a mark in slices, unless one is under way. From now on whoever writes asks first. At safe points only.
+/// Begins a mark in slices, unless one is under way. From now on every write is announced first. At safe points only.
 pub fn begin(world: &World, others: &dyn RootSource) {
     if world.objects.is_marking() || world.mode.get() != mode::NORMAL {
         return;
@@ -65,8 +65,8 @@ pub fn begin(world: &World, others: &dyn RootSource) {
     world.mode.set(mode::MARKING);
 }
 
-/// Goes on with the mark until `has_time`, which is asked now and then, says no. Done without objects when no mark is under
-/// way. At safe points only.
+/// Goes on with the mark until `has_time`, which is called now and then, returns false. Done without objects when no
+/// mark is under way. At safe points only.
 ///
 /// # Errors
 /// When an `add_references` panics; the mark is given up then.
@@ -108,8 +108,8 @@ fn shade_roots(world: &World, others: &dyn RootSource, marker: &mut Marker) -> b
     })
 }
 
-/// Goes on with the mark that is under way until nothing is left to look at and nobody to ask, or `has_time` says no.
-/// Whether nothing is left.
+/// Goes on with the mark that is under way until nothing is left to look at and no native to call, or `has_time`
+/// returns false. Whether nothing is left.
 ///
 /// A native's hook is code of the host, which may do what it likes: so it runs as anything that runs between two slices
 /// does, with no store borrowed and the mark in its place, where it hears of all that is written, born and rooted.
@@ -122,7 +122,7 @@ fn run(world: &World, has_time: &mut dyn FnMut() -> bool) -> Result<bool, CallEr
             let store = world.objects.store.borrow();
             let run =
                 world.objects.with_marker(|marker| marker.run(&store.slots, has_time).then(|| marker.some_to_ask()));
-            // A hook cannot end the mark it is asked for: that takes a safe point.
+            // A hook cannot end the mark it is called for: that takes a safe point.
             let Some(Some(asked)) = run else { return Ok(run.is_none()) };
             asked
         };

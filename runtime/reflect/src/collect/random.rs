@@ -110,7 +110,7 @@ impl Test {
             1 => objects.write_unasked(object, "two", &value),
             2 => objects.with_body_to_write(object, |body| body.view().write(property(2), &value))?,
             3 => {
-                // As a plugin does it: it asks, and then writes to memory.
+                // As a plugin does it: it announces the write, and then writes to memory.
                 objects.may_write(object)?;
                 objects.with_body(object, |body| body.view().write(property(0), &value))?
             }
@@ -138,7 +138,7 @@ impl Test {
         for slices in 1.. {
             let held = self.held.clone();
             let others = |visit: &mut dyn FnMut(ObjectHandle)| held.iter().copied().for_each(visit);
-            // A slice goes on until it asks for the second time: a few dozen objects.
+            // A slice goes on until it calls this for the second time: a few dozen objects.
             let mut left = 1;
             let progress = go_on(&self.world, &others, &mut || std::mem::replace(&mut left, 0) > 0);
             let Ok(Progress::Done(dead)) = progress else {

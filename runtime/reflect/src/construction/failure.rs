@@ -26,11 +26,11 @@ pub(crate) struct StepFacts {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{} was not born: {step} ({object}): \"{message}\"{}", short(class), at(place.as_ref()))]
 pub struct ConstructionFailed {
-    /// Path of the class that was asked for.
+    /// Path of the requested class.
     pub class: String,
     /// What failed, of which class.
     pub step: ConstructionStep,
-    /// Name of the object it failed for: the one asked for, a subobject of it or a CDO it needs.
+    /// Name of the object it failed for: the requested one, a subobject of it or a CDO it needs.
     pub object: String,
     /// The sentence, or the panic's message.
     pub message: String,
@@ -43,9 +43,9 @@ pub struct ConstructionFailed {
 pub enum ConstructionStep {
     /// The archetype to be copied from was looked at.
     Archetype(String),
-    /// The name asked for was looked at.
+    /// The requested name was checked.
     Name(String),
-    /// The CDO was asked for.
+    /// The CDO was requested.
     Cdo(String),
     /// The plugin part was built.
     RedConstructor(String),

@@ -12,7 +12,8 @@ use crate::construction::{
 };
 use crate::value::Value;
 
-/// Makes one more subobject of an object that lives already: a reload found that its class has it now. Game thread only.
+/// Makes one more subobject of an object that is alive already: a reload found that its class has it now. Game thread
+/// only.
 ///
 /// # Errors
 /// [`ConstructionFailed`] when a step of its construction fails; the owner is as it was.

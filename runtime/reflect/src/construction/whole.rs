@@ -1,5 +1,5 @@
 //! The construction of an object that is one piece: its class has no subobjects, and what it starts with is an object of that very
-//! class. Most objects are. The order is the same as for any other; what nobody can see is left out.
+//! class. Most objects are. The order is the same as for any other; steps without a visible effect are left out.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use crate::construction::{ConstructionArgs, ConstructionFailed, ConstructionStep
 use crate::origin::Origin;
 
 impl Constructor<'_> {
-    /// An object of the class asked for, with the values of `template`.
+    /// An object of the requested class, with the values of `template`.
     pub(super) fn construct_whole(
         &self,
         args: &ConstructionArgs,
@@ -90,7 +90,7 @@ impl Constructor<'_> {
         plan
     }
 
-    /// Refuses a name that somebody has in the same place.
+    /// Refuses a name that another object in the same place has.
     pub(super) fn check_name(&self, args: &ConstructionArgs) -> Result<(), ConstructionFailed> {
         let Some(name) = args.name else { return Ok(()) };
         let name = self.world.names.text(name);

@@ -79,8 +79,8 @@ impl<'a> Keyed<'a> {
     }
 
     fn index(self) -> Option<&'a Index> {
-        // SAFETY: sets and maps are made in this file only, of pointers that were promised one that nobody writes meanwhile. Only
-        // `set_index` writes an index, and it is a table of rows.
+        // SAFETY: sets and maps are made in this file only, of pointers that were promised one that is not written
+        // meanwhile. Only `set_index` writes an index, and it is a table of rows.
         unsafe { (*self.at).index.cast::<Index>().as_ref() }
     }
 
@@ -142,8 +142,8 @@ impl<'a> KeyedMut<'a> {
     }
 
     fn index(&mut self) -> Option<&mut Index> {
-        // SAFETY: sets and maps are made in this file only, of pointers that were promised one that nobody else reads or writes
-        // meanwhile. Only `set_index` writes an index, and it is a table of rows that nobody else refers to.
+        // SAFETY: sets and maps are made in this file only, of pointers that were promised one that nothing else reads
+        // or writes meanwhile. Only `set_index` writes an index, and it is a table of rows that nothing else refers to.
         unsafe { (*self.at).index.cast::<Index>().as_mut() }
     }
 

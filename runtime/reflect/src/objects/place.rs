@@ -1,4 +1,4 @@
-//! Where objects are: what they are called, what they lie in, and who is found there.
+//! Where objects are: what they are called, what they lie in, and which objects are found there.
 
 use std::fmt;
 use std::rc::Rc;
@@ -38,14 +38,14 @@ pub enum RenameError {
         /// Which of the two.
         handle: ObjectHandle,
     },
-    /// Somebody in there is called so.
+    /// An object in there has this name.
     #[error("{object} cannot be called `{name}` in there: {holder} is; choose another name, or rename that first")]
     Taken {
         /// The object.
         object: ObjectHandle,
         /// The name.
         name: Rc<str>,
-        /// Who has it.
+        /// The object that has it.
         holder: ObjectHandle,
     },
     /// It would lie in itself.
@@ -91,8 +91,8 @@ impl Objects {
         Some(store.naming.name(&self.names, label))
     }
 
-    /// An object as a person knows it: `Game.Cube (Cube_1)`, or its handle when it is gone. Nothing is looked up before it is
-    /// written.
+    /// An object as shown to people: `Game.Cube (Cube_1)`, or its handle when it is gone. Nothing is looked up before
+    /// it is written.
     #[inline]
     pub fn shown(&self, object: ObjectHandle) -> Shown<'_> {
         Shown { objects: self, object }
@@ -154,7 +154,7 @@ impl Objects {
         if self.predates_shadow(object) {
             return Err(RenameError::DuringReload { object });
         }
-        // Nobody lies in himself, so this ends.
+        // No object lies in itself, so this ends.
         let mut around = std::iter::successors(Some(outer), |around| self.outer(*around));
         if around.any(|around| around == object) {
             return Err(RenameError::Circle { object, outer });

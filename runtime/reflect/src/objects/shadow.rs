@@ -74,7 +74,7 @@ impl Objects {
         Ok(())
     }
 
-    /// Swaps all staged bodies in. The old ones, with the conjugates they had. Cannot fail and calls nobody.
+    /// Swaps all staged bodies in. The old ones, with the conjugates they had. Cannot fail and calls no foreign code.
     ///
     /// # Panics
     /// When no shadow is up.

@@ -1,4 +1,4 @@
-//! Reads values from text: what the kinds share in doing so. What is wrong is told with the part that is.
+//! Reads values from text: what the kinds share in doing so. An error names the part of the text that is wrong.
 
 use std::collections::HashSet;
 

@@ -29,7 +29,7 @@ macro_rules! floats {
 
             fn from_text(text: &str, ty: &PropertyType, _names: &Names) -> Result<$rust, ParseError> {
                 let value: $rust = parsed(text, ty)?;
-                // Infinite though nobody wrote so.
+                // Infinite although the text does not say so.
                 if value.is_infinite() && text.contains(|letter: char| letter.is_ascii_digit()) {
                     return Err(fail(text, ty, "it is too large"));
                 }

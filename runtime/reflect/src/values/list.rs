@@ -42,7 +42,7 @@ macro_rules! each_kind {
             }] (class) => Object(ObjectHandle), references::Object;
             /// A struct by value.
             Struct [(Rc<StructType>)] (0) => Struct(Vec<(Arc<str>, Value)>), structure::Struct;
-            /// UTF-8 text, kept apart from `String` because other code tells the two apart.
+            /// UTF-8 text, separate from `String` because other code distinguishes the two.
             Utf8Text [] () => Utf8(String), text::Utf8Text;
             /// Text of one byte a character, ISO 8859-1.
             AnsiText [] () => Ansi(String), ansi_text::AnsiText;

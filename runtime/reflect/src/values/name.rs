@@ -33,7 +33,7 @@ impl Kind for NameKind {
 
     fn offer<'v>(value: &'v Name, cx: &Conversion<'_>) -> Option<Offer<'v>> {
         let text = cx.names.text(*value);
-        // A number nobody gave out reads as the empty text; that would be a loss.
+        // A number that was never given out reads as the empty text; that would be a loss.
         (cx.names.find(&text) == Some(*value)).then(|| Offer::Text(Cow::Owned(text.to_string())))
     }
 

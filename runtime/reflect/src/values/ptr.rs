@@ -138,7 +138,7 @@ impl<'a> Ptr<'a> {
     /// A pointer to the value at `at`.
     ///
     /// # Safety
-    /// `at` holds a value of `ty`, aligned, that nobody writes for as long as this pointer or a copy of it is used.
+    /// `at` holds a value of `ty`, aligned, that is not written for as long as this pointer or a copy of it is used.
     #[inline]
     pub unsafe fn new(at: *const u8, ty: &'a PropertyType) -> Self {
         Self { at, ty }
@@ -209,7 +209,7 @@ impl<'a> PtrMut<'a> {
     /// A pointer to the value at `at`.
     ///
     /// # Safety
-    /// `at` holds a value of `ty`, aligned, that nobody else reads or writes for as long as this pointer is used.
+    /// `at` holds a value of `ty`, aligned, that nothing else reads or writes for as long as this pointer is used.
     #[inline]
     pub unsafe fn new(at: *mut u8, ty: &'a PropertyType) -> Self {
         Self { at, ty }

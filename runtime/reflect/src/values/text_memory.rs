@@ -13,8 +13,9 @@ use crate::block;
 
 /// Shows `look` the bytes of a text.
 fn with_bytes<K: Kind<Raw: Begins<TextRaw>>, T>(at: Ref<'_, K>, look: impl FnOnce(&[u8]) -> T) -> T {
-    // SAFETY: the pointer was promised a value that begins with a text, by the promise of `Begins`, and that nobody writes while
-    // it is used, which is until `look` is done. Only `text_assign_raw` gives a text a length, and then so many bytes are there.
+    // SAFETY: the pointer was promised a value that begins with a text, by the promise of `Begins`, and that is not
+    // written while it is used, which is until `look` is done. Only `text_assign_raw` gives a text a length, and then
+    // so many bytes are there.
     let bytes = unsafe {
         let text = at.at().cast::<TextRaw>().read();
         if text.len == 0 { &[] } else { std::slice::from_raw_parts(text.data, text.len) }
@@ -41,7 +42,7 @@ pub(crate) fn text_equal<K: Kind<Raw: Begins<TextRaw>>>(one: Ref<'_, K>, two: Re
 /// Feeds a text to `hasher`.
 pub(crate) fn text_hash<K: Kind<Raw: Begins<TextRaw>>>(at: Ref<'_, K>, hasher: &mut dyn Hasher) {
     with_bytes(at, |bytes| {
-        hasher.write_usize(bytes.len()); // so that two texts in a row are told apart
+        hasher.write_usize(bytes.len()); // so that the boundary between two texts in a row counts
         hasher.write(bytes);
     });
 }
@@ -79,15 +80,15 @@ pub(crate) fn set_names<K: Kind<Raw = LocalTextRaw>>(at: &Mut<'_, K>, namespace:
 }
 
 fn assign<K: Kind<Raw: Begins<TextRaw>>>(at: &Mut<'_, K>, bytes: &[u8]) {
-    // SAFETY: the pointer was promised a value to write that begins with a text, by the promise of `Begins`, which nobody else
-    // reads meanwhile: so `bytes` does not lie in it.
+    // SAFETY: the pointer was promised a value to write that begins with a text, by the promise of `Begins`, which
+    // nothing else reads meanwhile: so `bytes` does not lie in it.
     unsafe { text_assign_raw(at.at().cast(), bytes.as_ptr(), bytes.len()) };
 }
 
 /// Overwrites the text at `at` with a copy of the `len` bytes at `data`, which may lie in the text itself.
 ///
 /// # Safety
-/// `at` is an aligned [`TextRaw`] in host memory that nobody else reads or writes meanwhile. `data` is readable for
+/// `at` is an aligned [`TextRaw`] in host memory that nothing else reads or writes meanwhile. `data` is readable for
 /// `len` bytes, and no reference to those bytes is used again if they lie in the text.
 pub unsafe fn text_assign_raw(at: *mut TextRaw, data: *const u8, len: usize) {
     // SAFETY: the caller promises the text.

@@ -18,7 +18,7 @@ const MOST_GONE: usize = 512;
 /// So many lines more than there must be are written before the file is written anew.
 const SLACK: usize = 512;
 
-/// An image, by the lines that tell of it.
+/// An image, by the lines that describe it.
 #[derive(Debug, Default)]
 struct Image {
     module: String,

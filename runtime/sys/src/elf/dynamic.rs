@@ -213,7 +213,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         Ok((Symbols::read(elf, raw, strings, locals)?, strings))
     }
 
-    /// The names of the libraries that it needs. A path would have the loader map a file that nobody has chosen.
+    /// The names of the libraries that it needs. A path would have the loader map a file that was not chosen.
     fn check_names(&self, strings: &'a [u8]) -> Result<Vec<&'a str>, Flaw> {
         for (tag, most) in [(DT_SONAME, LONGEST_NAME), (DT_RPATH, LONGEST_PATH), (DT_RUNPATH, LONGEST_PATH)] {
             let valid = self.get(tag).is_none_or(|at| text(strings, at, most).is_some());

@@ -1,4 +1,4 @@
-//! The tables by which symbols are found: a look-up goes from a bucket along a chain and never asks for a length.
+//! The tables by which symbols are found: a look-up goes from a bucket along a chain and never checks a length.
 
 use object::LittleEndian as LE;
 use object::U32;
@@ -48,7 +48,7 @@ pub(super) fn check_sysv(raw: &[u8], symbols: usize) -> Result<(), Flaw> {
     })?;
     let (buckets, chains) = words[2..].split_at_checked(buckets).ok_or_else(short)?;
     let chains = chains.get(..symbols).ok_or_else(short)?;
-    // Every symbol is in one chain at most, so whoever meets one twice walks in a ring.
+    // Every symbol is in one chain at most, so a walk that meets one twice is in a cycle.
     let mut met = vec![false; symbols];
     for (index, bucket) in buckets.iter().enumerate() {
         let mut at = bucket.get(LE) as usize;

@@ -17,7 +17,7 @@ const MOST_SEGMENTS: usize = 64;
 /// No name of a section is longer.
 const LONGEST_NAME: usize = 255;
 
-/// So many bytes of a file tell whether the rest is worth reading.
+/// So many bytes of a file show whether the rest is worth reading.
 pub(crate) const HEAD: usize = size_of::<FileHeader64<LE>>();
 
 /// Whether a file of `len` bytes that begins with these may be a library for this host: what its header says of itself, and
@@ -77,7 +77,7 @@ fn header(bytes: &[u8]) -> Result<&FileHeader64<LE>, Flaw> {
     Ok(header)
 }
 
-/// A word for files people do hand over by mistake.
+/// The name of a kind of file that people pass by mistake.
 fn family(bytes: &[u8]) -> &'static str {
     match bytes {
         [b'M', b'Z', ..] => "a Windows file",

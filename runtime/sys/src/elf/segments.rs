@@ -12,7 +12,7 @@ use super::{Elf, Flaw, HOST, PAGE, Section, Segment, ensure, malformed};
 /// More memory than a module could address with the code model that cdylibs are built with.
 const MOST_MEMORY: u64 = 1 << 31;
 
-/// More than any linker is told; the loader reserves twice as much for a moment.
+/// More than any linker is configured for; the loader reserves twice as much for a moment.
 const MOST_ALIGNMENT: u64 = 1 << 30;
 
 /// Each thread that touches a thread-local of a library gets a block of this size, and the loader ends the process when
@@ -135,7 +135,7 @@ fn check_segment(elf: &Elf<'_>, index: usize) -> Result<(), Flaw> {
         PT_NOTE => holds_notes(elf, segment),
         PT_TLS => holds_thread_locals(elf, segment),
         PT_GNU_RELRO => holds_only_relocated_constants(elf, segment),
-        // What a machine's own types mean, only that machine's loader knows; x86-64 has none that matter.
+        // What a machine's own types mean, only that machine's loader defines; x86-64 has none that matter.
         other => HOST != EM_X86_64 && (0x7000_0000..0x8000_0000).contains(&other.0),
     };
     ensure(right, || format!("{} does not agree with the sections", what()))

@@ -101,7 +101,7 @@ impl<'a> Symbols<'a> {
         self.entries[symbol].st_info.0 & 0xf == STT_TLS.0
     }
 
-    /// The same, if nobody else's can stand in for it.
+    /// The same, if no other library's symbol can stand in for it.
     pub(super) fn is_own_thread_local(&self, symbol: usize) -> bool {
         let Some(entry) = self.entries.get(symbol) else { return false };
         let (is_local, is_hidden) = (entry.st_info.0 >> 4 == STB_LOCAL.0, entry.st_other.0 & 3 != STV_DEFAULT.0);

@@ -24,7 +24,7 @@ pub(super) fn check_needed(raw: &[u8], strings: &[u8], count: u64, needed: &BTre
         chain.step(file.vn_version.get(LE), file.vn_next.get(LE))?;
         let name = text(strings, u64::from(file.vn_file.get(LE)), LONGEST_NAME);
         let name = name.ok_or_else(|| malformed(format!("needed version {index} is of a library without a name")))?;
-        // The loader ends the process over a library that it was not told to load.
+        // The loader ends the process over a library that it was not instructed to load.
         ensure(needed.contains(name), || {
             format!("needed version {index} is of {name}, which the library does not need")
         })?;
@@ -61,7 +61,7 @@ pub(super) fn check_defined(raw: &[u8], strings: &[u8], count: u64) -> Result<u1
     Ok(highest)
 }
 
-/// Whether there is one version for each symbol, and each of them is one of those that the loader knows.
+/// Whether there is one version for each symbol, and each of them is one of those that the loader has.
 pub(super) fn check_numbers(raw: &[u8], symbols: usize, highest: u16) -> Result<(), Flaw> {
     let numbers: &[U16<LE>] = records(raw, "the versions of symbols")?;
     ensure(numbers.len() == symbols, || format!("there are {} versions for {symbols} symbols", numbers.len()))?;
@@ -80,7 +80,7 @@ struct Chain<'a> {
     count: u64,
     index: u64,
     at: Option<usize>,
-    /// How many records the bytes have room for that nobody has walked over. A file whose chains share records would have
+    /// How many records the bytes have room for that were not walked over. A file whose chains share records would have
     /// the loader walk for ever.
     left: usize,
 }
@@ -106,7 +106,7 @@ impl<'a> Chain<'a> {
         format!("the {} are not a whole chain", self.what)
     }
 
-    /// The next record's index and place. Whoever takes it then says how to go on.
+    /// The next record's index and place. The caller that takes it then says how to go on.
     fn next(&mut self) -> Result<Option<(u64, usize)>, Flaw> {
         let Some(at) = self.at else { return Ok(None) };
         self.left = self.left.checked_sub(1).ok_or_else(|| malformed(self.torn()))?;

@@ -50,13 +50,13 @@ impl Mapping {
     }
 
     pub(crate) fn address(&self, name: &CStr) -> Result<*mut c_void, String> {
-        // SAFETY: an address is read whatever the symbol is; nobody looks behind it here.
+        // SAFETY: an address is read whatever the symbol is; what it points to is not read here.
         let symbol = unsafe { self.library.get::<*mut c_void>(name) };
         let address = *symbol.map_err(|error| error.to_string())?;
         if address.is_null() { Err("its address is null".to_owned()) } else { Ok(address) }
     }
 
-    /// Nobody knows here where an image is.
+    /// Where an image is cannot be found out here.
     pub(crate) fn ranges(&self) -> &[std::ops::Range<usize>] {
         &[]
     }
@@ -66,7 +66,7 @@ impl Mapping {
         false
     }
 
-    /// Nobody knows here what an image has.
+    /// What an image has cannot be found out here.
     pub(crate) fn has_room(&self, _address: usize, _size: usize) -> bool {
         true
     }
@@ -108,7 +108,7 @@ pub(crate) fn own_ring(_fd: i32) -> bool {
     false
 }
 
-/// No hook is there to tell one.
+/// No hook is there to report one.
 pub(crate) fn told_name(_tid: i32) -> Option<String> {
     None
 }
@@ -132,7 +132,7 @@ pub(crate) fn checkpoint() -> u64 {
     0
 }
 
-/// Nothing is on record: no hook is there to tell, and no image goes.
+/// Nothing is on record: no hook is there to report, and no image is unmapped.
 pub(crate) struct Records;
 
 impl Records {
@@ -224,7 +224,7 @@ pub(crate) fn file_at(_address: usize) -> Option<PathBuf> {
     None
 }
 
-/// Nobody reads of panics here.
+/// Panics are not recorded here.
 pub(crate) fn report_panics(_folder: std::fs::File, _list: std::fs::File) {}
 
 /// They are not.
@@ -232,7 +232,7 @@ pub(crate) fn panics_are_told() -> bool {
     false
 }
 
-/// Nobody reads of it.
+/// It is not recorded here.
 pub(crate) fn tell_panic(_at: &crate::panics::At<'_>) {}
 
 /// Nothing is known of the signals of such a platform, if it has any.

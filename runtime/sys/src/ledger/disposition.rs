@@ -1,7 +1,7 @@
 //! What a signal really does when several images and the process itself have an opinion. This file decides from the
 //! opinions alone.
 
-/// What somebody wants a signal to do.
+/// What a signal is set to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wish {
     /// What the system does by itself.

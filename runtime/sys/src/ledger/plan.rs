@@ -32,7 +32,7 @@ pub(crate) enum Step {
     RunThreadLocals,
     /// Lead threads out of blocking calls.
     Evict,
-    /// Nothing can be done here: somebody else must act first.
+    /// Nothing can be done here: other code must act first.
     Wait,
     /// Take the image's signal handlers out.
     ReleaseSignals,
@@ -47,7 +47,7 @@ pub(crate) enum Step {
 impl Facts {
     /// The next step. Each step makes its own fact untrue or leads to [`Step::Wait`], so the order ends.
     ///
-    /// Signals are let go before the image is closed, not after it: one that arrives in between would find no code.
+    /// Signals are released before the image is closed, not after it: one that arrives in between would find no code.
     pub(crate) fn next(self) -> Step {
         match self {
             Self { gone: true, .. } => Step::Free,

@@ -119,7 +119,7 @@ pub(super) fn put_back(chosen: impl Fn(&Ledger) -> bool) {
     while let Some(found) = book[at..].iter().position(|set| set.tid == tid && chosen(&set.ledger)) {
         at += found;
         let Stacks { now, before } = book[at].stacks;
-        // Somebody else may have set another meanwhile, who has said what shall be.
+        // Other code may have set another meanwhile, which then stays.
         if here().is_ok_and(|stack| stack.is(now)) && put(before).is_err() {
             at += 1;
             continue;

@@ -4,7 +4,7 @@
 //! back as it was. A filter cannot be taken back: then the image stays.
 //!
 //! Only signals are looked at of which nothing but the default action would remain. Who else may have set the limit or the
-//! timer meanwhile nobody can say, so what was there before the image is left alone.
+//! timer meanwhile cannot be found out, so what was there before the image is left alone.
 
 use std::ffi::{c_int, c_uint};
 use std::fs;
@@ -19,7 +19,7 @@ use super::c::signals::{bit, in_words};
 use super::signals::Handled;
 use super::{field, lock, timers};
 
-/// Limits of which the first excess is told by a signal.
+/// Limits of which the first excess is reported by a signal.
 const LIMITS: [(c_uint, c_int, &str); 2] =
     [(libc::RLIMIT_CPU, libc::SIGXCPU, "RLIMIT_CPU"), (libc::RLIMIT_FSIZE, libc::SIGXFSZ, "RLIMIT_FSIZE")];
 
@@ -66,7 +66,7 @@ enum Verdict {
     Ignore,
 }
 
-/// One line of what the kernel tells of timers.
+/// One line of what the kernel reports of timers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Listed {
     number: c_int,
@@ -94,7 +94,7 @@ impl Before {
     }
 
     /// No handler of the image runs any more: what one may have set again since its signal was given up. Once; whatever comes
-    /// later is somebody else's.
+    /// later belongs to other code.
     pub(super) fn put_back_again(&self) -> Undone {
         let alone = mem::take(&mut lock(&self.found).alone);
         self.undo(Handled { all: alone, alone })
@@ -201,7 +201,7 @@ fn limit_in_words(limit: u64) -> String {
     if limit == libc::RLIM_INFINITY { "unlimited".to_owned() } else { limit.to_string() }
 }
 
-/// The timers of this process that raise a signal; none where the kernel does not tell.
+/// The timers of this process that raise a signal; none where the kernel does not list them.
 fn listed() -> Vec<Listed> {
     fs::read_to_string("/proc/self/timers").map_or_else(|_| Vec::new(), |text| read_list(&text))
 }
@@ -232,7 +232,7 @@ fn own_filters() -> u64 {
     }
 }
 
-/// Those of the thread of which the file tells. An old kernel tells only whether there are any.
+/// Those of the thread that the file describes. An old kernel reports only whether there are any.
 fn filters(status: &str) -> u64 {
     let Ok(text) = fs::read_to_string(status) else { return 0 };
     field(&text, "Seccomp_filters:").or_else(|| field(&text, "Seccomp:")).unwrap_or(0)

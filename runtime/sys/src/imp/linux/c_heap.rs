@@ -22,7 +22,7 @@ type Shard = HashMap<usize, Block, BuildHasherDefault<AddressHasher>>;
 
 #[derive(Clone, Copy)]
 struct Block {
-    /// The address of the ledger of whoever took it.
+    /// The address of the ledger of the image that took it.
     owner: usize,
     size: usize,
 }
@@ -65,7 +65,7 @@ pub(super) fn moved(owner: usize, old: *mut c_void, size: usize, realloc: impl F
         // A size of zero frees the block and returns null; any other null leaves it as it was.
         Some(known) if block.is_null() && size != 0 => write_down(old, known),
         Some(known) => write_down(block, Block { owner: known.owner, size }),
-        // A block that somebody else has made stays nobody's, wherever it moves.
+        // A block that other code has made belongs to no image, wherever it moves.
         None if old.is_null() => write_down(block, Block { owner, size }),
         None => {}
     }
@@ -81,7 +81,7 @@ pub(super) fn freed(block: *mut c_void, free: impl FnOnce()) {
     }
 }
 
-/// Bytes, as they were asked for, and blocks that an image has and nobody has freed.
+/// Bytes, as they were asked for, and blocks that an image has and that were not freed.
 pub(super) fn held(owner: usize) -> (u64, u64) {
     let mut sum = (0, 0);
     for shard in &BOOK {
@@ -92,7 +92,7 @@ pub(super) fn held(owner: usize) -> (u64, u64) {
     sum
 }
 
-/// Where the blocks are that an image has and nobody has freed.
+/// Where the blocks are that an image has and that were not freed.
 pub(super) fn all(owner: usize) -> Vec<Range<usize>> {
     let mut all = Vec::new();
     for shard in &BOOK {

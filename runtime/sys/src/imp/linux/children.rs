@@ -1,5 +1,5 @@
-//! Processes that images have started. One that has ended and that nobody has waited for stays a zombie for as long as
-//! the host lives, and whoever knew its number is gone with the image.
+//! Processes that images have started. One that has ended and that was not waited for stays a zombie for as long as
+//! the host lives, and the code that had its number is gone with the image.
 //!
 //! Who was waited for is asked of the kernel, not of hooks: a number that is no child any more, or another one by now, was.
 
@@ -23,10 +23,11 @@ struct Book {
 
 #[derive(Clone, Copy)]
 struct Child {
-    /// The address of the ledger of whoever started it; zero for one whose image is gone and for whom the host waits.
+    /// The address of the ledger of the image that started it; zero for one whose image is gone and for which the host
+    /// waits.
     owner: usize,
     pid: i32,
-    /// When it was started, in the kernel's own count: what tells it from another process of the same number.
+    /// When it was started, in the kernel's own count: what distinguishes it from another process of the same number.
     started: u64,
 }
 
@@ -41,13 +42,13 @@ pub(super) fn started(owner: usize, pid: i32) {
     book.children.push(Child { owner, pid, started });
 }
 
-/// How many of an image nobody has waited for.
+/// How many of an image were not waited for.
 pub(super) fn held(owner: usize) -> u64 {
     let of_image = of_image(owner);
     of_image.iter().filter(|child| state(child) != State::Unknown).count() as u64
 }
 
-/// Strikes out all of an image; those that nobody has waited for, each with what is known of it. If `reaps`, those that
+/// Strikes out all of an image; those that were not waited for, each with what is known of it. If `reaps`, those that
 /// have ended are waited for here, and the others as soon as [`reap_ended`] finds that they have.
 pub(super) fn take(owner: usize, reaps: bool) -> (Vec<(i32, String)>, u64) {
     let mut left = Vec::new();

@@ -82,7 +82,7 @@ struct Held {
     library: Loaded,
     since: Ticks,
     share: Share,
-    /// It has left what nobody can find again.
+    /// It has left what cannot be found again.
     for_good: bool,
 }
 
@@ -116,7 +116,7 @@ impl Companions {
         Self { before: loaded::all(), born: Ticks::now(), own: OnceLock::new(), has_others: AtomicBool::new(false) }
     }
 
-    /// The image has been mapped; whoever is mapped since then and is needed by it was brought by it.
+    /// The image has been mapped; a library that is mapped since then and is needed by it was brought by it.
     pub(super) fn is_mapped(&self, owner: usize, mapping: &Mapping) {
         let all = loaded::all();
         let Some(image) = all.iter().find(|library| mapping.ranges().first() == library.ranges.first()) else { return };
@@ -199,7 +199,7 @@ impl Companions {
         handled_in(&self.own.get()?.image.ranges)
     }
 
-    /// The image is closed next: whatever of its companions nobody else needs, and is in use, is held.
+    /// The image is closed next: every companion that nothing else needs and that is in use is held.
     pub(super) fn leave(&self, owner: usize) {
         let mut shelf = lock(&SHELF);
         let Some(at) = shelf.users.iter().position(|(user, _)| *user == owner) else { return };
@@ -360,7 +360,7 @@ fn handled_in(ranges: &[Range<usize>]) -> Option<c_int> {
     })
 }
 
-/// Whether a library that is mapped, as the image is that needs it, leaves what nobody can find again.
+/// Whether a library that is mapped, as the image is that needs it, leaves what cannot be found again.
 fn leaves_something(library: &Loaded) -> bool {
     let names = library.refers_to();
     let uses = |name: &str| names.iter().any(|used| used == name.as_bytes());

@@ -196,7 +196,8 @@ fn places(share: &Share) -> Vec<FacetPlace> {
 impl Access {
     /// What is there; none for a stream that has not been made yet.
     fn get(self) -> Option<usize> {
-        // SAFETY: whoever has this holds the library, which any thread may ask; `base_of` says that its stream has been made.
+        // SAFETY: the owner of this holds the library, which any thread may ask; `base_of` says that its stream has
+        // been made.
         unsafe {
             match self {
                 Self::Single { get, .. } => Some(get()),
@@ -206,8 +207,8 @@ impl Access {
     }
 
     fn set(self, to: usize) {
-        // SAFETY: whoever has this holds the library, and `to` is what it had there before, or begins with; `base_of` says that
-        // its stream has been made. It throws nothing for what is not null.
+        // SAFETY: the owner of this holds the library, and `to` is what it had there before, or begins with; `base_of`
+        // says that its stream has been made. It throws nothing for what is not null.
         unsafe {
             match self {
                 Self::Single { set, .. } => {

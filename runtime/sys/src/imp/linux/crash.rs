@@ -23,7 +23,7 @@ const PAGE: usize = 4096;
 
 /// What is written into, opened before.
 static FILES: OnceLock<[File; 3]> = OnceLock::new();
-/// The thread whose crash is told; zero while there is none.
+/// The thread whose crash is reported; zero while there is none.
 static TELLING: AtomicI32 = AtomicI32::new(0);
 
 /// What was done about the signals before.
@@ -84,7 +84,7 @@ extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_
         Ok(_) => tell(&moment, thread),
         // What was done about the signal before may end in another one, which has nothing new to tell.
         Err(other) if other == thread => {}
-        // One crash is told at a time, and it ends the process.
+        // One crash is reported at a time, and it ends the process.
         Err(_) => loop {
             rustix::event::pause();
         },
@@ -110,7 +110,7 @@ fn moment(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) -> 
     Moment { signal, code, address, pc, sp, fp, lr }
 }
 
-/// Writes everything down. What cannot be written is left out: nobody is there to be told.
+/// Writes everything down. What cannot be written is left out: there is no one to report that to.
 fn tell(moment: &Moment, thread: libc::pid_t) {
     let Some([crash, stack, maps]) = FILES.get().map(|files| files.each_ref().map(File::as_fd)) else { return };
     let mut text = Text::default();
@@ -130,7 +130,7 @@ fn tell(moment: &Moment, thread: libc::pid_t) {
     let begin = tell_stack(stack, moment.sp);
     let mut end = Text::default();
     end.line("stack", begin, 16);
-    // Of a list that is cut short nobody can say what is not on it.
+    // Of a list that is cut short it is unknown what is missing.
     end.line("maps", maps, 10);
     end.push(b"end\n");
     end.write(crash);
@@ -172,7 +172,7 @@ fn take_course(signal: c_int, code: c_int, thread: libc::pid_t) {
     let before = FATAL.into_iter().zip(BEFORE.get().into_iter().flatten()).find(|(fatal, _)| *fatal == signal);
     if let Some((_, before)) = before {
         // Nothing can be done about an error here.
-        // SAFETY: the system has told of this action, so whoever set it has promised that it may be done.
+        // SAFETY: the system has told of this action, so the code that set it has promised that it may be done.
         let _set = unsafe { signals::act(signal, before) };
     }
     if code <= 0 {

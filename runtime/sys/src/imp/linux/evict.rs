@@ -168,7 +168,7 @@ mod possible {
         Some(Ready { signal: signal?, library, waiting })
     }
 
-    /// Installs the handler for a signal that nobody uses.
+    /// Installs the handler for a signal that is not in use.
     fn take(signal: c_int) -> bool {
         let Ok(mut action) = signals::action(signal) else { return false };
         if action.sa_sigaction != libc::SIG_DFL {

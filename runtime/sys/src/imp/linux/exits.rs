@@ -22,7 +22,7 @@ pub(super) enum Handler {
 }
 
 struct Exit {
-    /// The address of the ledger of whoever registered it.
+    /// The address of the ledger of the image that registered it.
     owner: usize,
     handler: Handler,
 }

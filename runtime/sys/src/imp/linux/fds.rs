@@ -1,4 +1,4 @@
-//! Descriptors that images have opened. A descriptor is only a number, which may be closed and given to somebody else
+//! Descriptors that images have opened. A descriptor is only a number, which may be closed and given to other code
 //! without a hook being asked; so what it led to is written down as well, and one that leads elsewhere now is not theirs.
 
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use super::{fd_target, lock};
 static BOOK: LazyLock<Mutex<HashMap<c_int, Opened>>> = LazyLock::new(Mutex::default);
 
 struct Opened {
-    /// The address of the ledger of whoever opened it.
+    /// The address of the ledger of the image that opened it.
     owner: usize,
     identity: Identity,
     /// Of what in the C library it is a part; none if it is the image's own.
@@ -127,7 +127,7 @@ pub(super) fn take(owner: usize) -> Vec<Left> {
     open.into_iter().filter_map(left).collect()
 }
 
-/// What closes it, for whoever knows that nobody uses it.
+/// What closes it, for a caller that has made sure that it is not in use.
 pub(super) fn closes(left: &Left) -> Closes {
     match left.stream {
         None => Closes::Descriptor(left.fd),
@@ -139,7 +139,7 @@ pub(super) fn closes(left: &Left) -> Closes {
     }
 }
 
-/// The numbers that are open now, sorted; nothing where the system does not tell.
+/// The numbers that are open now, sorted; nothing where the system does not list them.
 pub(super) fn open_now() -> Vec<c_int> {
     let list = || -> io::Result<Vec<c_int>> {
         let numbers = fs::read_dir("/proc/self/fd")?.filter_map(|fd| fd.ok()?.file_name().to_str()?.parse().ok());
@@ -150,7 +150,7 @@ pub(super) fn open_now() -> Vec<c_int> {
     open
 }
 
-/// What is open now, was not open `before`, and is on nobody's record.
+/// What is open now, was not open `before`, and is on no record.
 pub(super) fn unknown(before: &[c_int]) -> Vec<(c_int, String)> {
     let mut fresh = open_now();
     fresh.retain(|fd| before.binary_search(fd).is_err());

@@ -9,7 +9,7 @@ use super::c::peek;
 use super::lock;
 
 struct Table {
-    /// The address of the ledger of whoever gave it.
+    /// The address of the ledger of the image that gave it.
     owner: usize,
     taking_back: Promised<Deregister>,
 }

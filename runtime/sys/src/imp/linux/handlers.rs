@@ -1,6 +1,6 @@
 //! Which handlers of images run now: on which thread, since when, and whether they were left by a jump.
 //!
-//! A handler that leaves by `siglongjmp` never comes back to the dispatcher, so somebody else has to notice that it is
+//! A handler that leaves by `siglongjmp` never comes back to the dispatcher, so other code has to notice that it is
 //! over. Each run has a place in a row that is there from the beginning, since a handler may not allocate. The row says
 //! where on the stack the run stands; a jump to a frame outside of it, or a thread found at one, ends it.
 
@@ -12,7 +12,7 @@ use std::{fs, ptr};
 
 use super::c::{kernel, registers};
 
-/// As many run at the same time and are known by thread. One more is counted all the same, and known by nobody.
+/// As many run at the same time and are listed by thread. One more is counted all the same, but not listed.
 const MOST: usize = 128;
 
 /// A thread that is so many bytes above the frame it was interrupted in, and not more, is on the same stack.
@@ -66,7 +66,7 @@ pub(super) struct Taken {
     state: u64,
 }
 
-/// A run as whoever waits for it is told.
+/// A run as it is reported to a waiting thread.
 pub(super) struct Running {
     pub(super) owner: usize,
     pub(super) signal: c_int,
@@ -166,7 +166,7 @@ impl Run {
         self.state.compare_exchange(state, CHANGING, Ordering::SeqCst, Ordering::SeqCst).ok()?;
         self.table.store(0, Ordering::SeqCst);
         self.owner.store(0, Ordering::SeqCst);
-        // A stack that is gone may lie where an image is next: whoever looks for what leads there takes this for nothing.
+        // A stack that is gone may lie where an image is next: a search for what leads there takes this for nothing.
         self.frame.store(&Frame::NOWHERE);
         self.state.store(0, Ordering::SeqCst);
         TAKEN.fetch_sub(1, Ordering::SeqCst);
@@ -175,7 +175,7 @@ impl Run {
 }
 
 impl Taken {
-    /// From now on whoever ends this run lets go of the table, too.
+    /// From now on the thread that ends this run releases the table, too.
     pub(super) fn reads(&self, table: usize) {
         self.run.table.store(table, Ordering::SeqCst);
     }
@@ -186,7 +186,8 @@ impl Taken {
         self.run.owner.store(owner, Ordering::SeqCst);
     }
 
-    /// The dispatcher returns. Whether the table that was read is still its to let go of: nobody has taken it for left.
+    /// The dispatcher returns. Whether the table that was read is still its to release: no other thread has counted it
+    /// as left.
     pub(super) fn leave(&self) -> bool {
         self.run.end(self.state).is_some()
     }
@@ -226,7 +227,7 @@ pub(super) fn jumps(target: usize, let_go: impl Fn(usize)) {
     end_where(here(), |frame| frame.is_left_by_jump_to(target), &let_go);
 }
 
-/// Whether any handler runs, as far as the row tells.
+/// Whether any handler runs, as far as the row shows.
 pub(super) fn is_any() -> bool {
     TAKEN.load(Ordering::SeqCst) != 0
 }

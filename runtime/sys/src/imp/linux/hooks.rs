@@ -126,7 +126,7 @@ hooks! {
     /// `munmap`.
     fn unmap(image, address: *mut c_void, len: usize) -> c_int = libc::munmap(address, len);
     |ledger, _original| {
-        // SAFETY: the module promises that nobody uses the pages, as `munmap` demands.
+        // SAFETY: the module promises that nothing uses the pages, as `munmap` demands.
         unsafe { ledger.records.pages.unmap(address, len) }
     }
 
@@ -415,7 +415,7 @@ pub unsafe extern "C" fn heap_grow(image: *const c_void, len: usize) -> *mut c_v
 
 /// Gives pages of [`heap_grow`] back.
 pub unsafe extern "C" fn heap_shrink(image: *const c_void, address: *mut c_void, len: usize) {
-    // SAFETY: our caller promises that it is a living ledger's word, and that nobody uses these pages.
+    // SAFETY: our caller promises that it is a living ledger's word, and that nothing uses these pages.
     unsafe { borrow(image).records.pages.shrink(address, len) };
 }
 

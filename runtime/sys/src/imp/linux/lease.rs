@@ -1,5 +1,5 @@
-//! Whether anybody writes to a file, as the kernel knows it: a read lease is given only where nobody has the file open
-//! for writing or mapped so, and it is gone as soon as somebody asks to.
+//! Whether any process writes to a file, according to the kernel: a read lease is given only where no process has the
+//! file open for writing or mapped so, and it is gone as soon as a process asks to.
 
 use std::fs::File;
 use std::os::fd::AsRawFd as _;
@@ -15,8 +15,8 @@ impl<'a> Lease<'a> {
     /// Takes the lease; a writer who comes now waits until it is given back. The answer is `Unknown` for a file of somebody
     /// else's, and for a file system that has no leases.
     pub(crate) fn take(file: &'a File) -> Result<Self, Writers> {
-        // The kernel tells the holder by a signal when somebody waits. The usual one ends a process that has no handler
-        // for it; this one is ignored where nobody listens for it.
+        // The kernel tells the holder by a signal when a process waits. The usual one ends a process that has no
+        // handler for it; this one is ignored where it has no handler.
         if ask(file, Command::SetSignal, libc::SIGURG).is_none() {
             return Err(Writers::Unknown);
         }

@@ -12,9 +12,9 @@ use super::c::loader::{self, Listed};
 /// A mapped library.
 #[derive(Clone, Debug)]
 pub(super) struct Loaded {
-    /// The name by which the loader knows it; empty for the program itself.
+    /// The name that the loader has for it; empty for the program itself.
     pub(super) name: Vec<u8>,
-    /// Where it begins, which tells two libraries of one name apart.
+    /// Where it begins, which distinguishes two libraries of one name.
     pub(super) base: usize,
     /// Where its segments are.
     pub(super) ranges: Vec<Range<usize>>,
@@ -22,7 +22,7 @@ pub(super) struct Loaded {
     pub(super) code: Vec<Range<usize>>,
     /// The name it gives itself.
     own_name: Option<Vec<u8>>,
-    /// The names under which it asks for other libraries.
+    /// The names of the other libraries that it requires.
     needed: Vec<Vec<u8>>,
     /// Where its table for the loader is.
     dynamic: Option<usize>,

@@ -117,7 +117,7 @@ impl Locals {
         Ok(key)
     }
 
-    /// The values of a deleted key are nobody's to destroy, as in C, where `delete`
+    /// The values of a deleted key are never destroyed, as in C, where `delete`
     /// deletes it.
     pub(super) fn delete_key(&self, key: c_uint, delete: impl FnOnce() -> c_int) -> c_int {
         lock(&self.keys).retain(|known| known.key != key);
@@ -325,7 +325,8 @@ impl Record {
         ran
     }
 
-    /// Takes the last one registered off the list and marks it as running, in one go: in between, nobody would hold it.
+    /// Takes the last one registered off the list and marks it as running, in one go: in between, nothing would hold
+    /// it.
     fn take_local(&self, chosen: impl Fn(&Ledger) -> bool) -> Option<Local> {
         let mut owed = lock(&self.owed);
         let at = owed.locals.iter().rposition(|local| chosen(&local.ledger))?;

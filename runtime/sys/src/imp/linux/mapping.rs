@@ -30,7 +30,7 @@ impl Mapping {
         // SAFETY: our caller promises that the initialisers are sound to run, and so the finalisers.
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(in_words)?;
         drop(reserved);
-        // The loader gives an image that it knows back under the image's first name. Using it would run old code.
+        // The loader gives back an image that it already has under the image's first name. Using it would run old code.
         let ranges = ranges_where(|listed| listed.name.to_bytes() == path.as_os_str().as_bytes());
         if ranges.is_empty() {
             // Only the use that was just added ends here; the image's first owner holds another.
@@ -42,7 +42,7 @@ impl Mapping {
 
     /// The address of a symbol of this image; the loader's answer may also come from a library it needs.
     pub(crate) fn address(&self, name: &CStr) -> Result<*mut c_void, String> {
-        // SAFETY: an address is read whatever the symbol is; nobody looks behind it here.
+        // SAFETY: an address is read whatever the symbol is; what it points to is not read here.
         let symbol = unsafe { self.library.get::<*mut c_void>(name) };
         let address = *symbol.map_err(in_words)?;
         if self.contains(address.addr()) {

@@ -3,7 +3,7 @@
 //! A record is taken out before the kernel is asked to unmap: as soon as it has, the same address may be another's.
 //!
 //! The pages of the image itself are the loader's, which unmaps all of them when it closes the image, holes among them. So
-//! an image that unmaps some of its own gets pages without rights there, which nobody else can be given.
+//! an image that unmaps some of its own gets pages without rights there, which no other mapping can take.
 #![expect(unsafe_code, reason = "maps and unmaps pages")]
 
 use std::ffi::{c_int, c_void};
@@ -16,7 +16,7 @@ use super::c::kernel::set_errno;
 use super::lock;
 use super::ranges::Ranges;
 
-/// Modules lay their heaps out in regions of this size, so aligned: an address tells its region.
+/// Modules lay their heaps out in regions of this size, so aligned: an address determines its region.
 const REGION: usize = 64 * 1024;
 
 const PAGE: usize = 4096;
@@ -189,11 +189,11 @@ impl Pages {
 
     /// # Safety
     ///
-    /// These are pages of [`Pages::grow`] that nobody uses.
+    /// These are pages of [`Pages::grow`] that are not in use.
     pub(super) unsafe fn shrink(&self, address: *mut c_void, len: usize) {
         let parts = lock(&self.heap).remove(pages(address, len));
         for part in parts {
-            // SAFETY: our caller promises that nobody uses these pages, which are on record.
+            // SAFETY: our caller promises that nothing uses these pages, which are on record.
             unsafe { free(part) };
         }
     }
@@ -220,16 +220,17 @@ impl Pages {
     ///
     /// # Safety
     ///
-    /// Nobody uses it any more.
+    /// It is not used any more.
     pub(super) unsafe fn free_all(&self) -> (u64, u64) {
         let bytes = (self.map_bytes(), self.heap_bytes());
         let (maps, heap) = (lock(&self.maps).take(), lock(&self.heap).take());
         for part in maps.into_iter().chain(heap) {
-            // SAFETY: our caller promises that nobody uses what is on record here.
+            // SAFETY: our caller promises that nothing uses what is on record here.
             unsafe { free(part) };
         }
         for segment in std::mem::take(&mut *lock(&self.segments)) {
-            // SAFETY: our caller promises that nobody uses the segment; one that has been unmapped otherwise is refused.
+            // SAFETY: our caller promises that nothing uses the segment; one that has been unmapped otherwise is
+            // refused.
             unsafe { libc::shmdt(ptr::with_exposed_provenance(segment.start)) };
         }
         bytes
@@ -255,20 +256,20 @@ fn pages(start: *mut c_void, len: usize) -> Range<usize> {
 ///
 /// # Safety
 ///
-/// The range is mapped and nobody uses it.
+/// The range is mapped and not in use.
 unsafe fn reserve(range: Range<usize>) -> c_int {
     let start = ptr::with_exposed_provenance_mut(range.start);
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
-    // SAFETY: our caller promises that nobody uses what this replaces.
+    // SAFETY: our caller promises that nothing uses what this replaces.
     let there = unsafe { libc::mmap(start, range.len(), libc::PROT_NONE, flags, -1, 0) };
     if there == libc::MAP_FAILED { -1 } else { 0 }
 }
 
 /// # Safety
 ///
-/// The range is mapped and nobody uses it.
+/// The range is mapped and not in use.
 unsafe fn free(range: Range<usize>) {
-    // SAFETY: our caller promises that nobody uses these pages.
+    // SAFETY: our caller promises that nothing uses these pages.
     unsafe { libc::munmap(ptr::with_exposed_provenance_mut(range.start), range.len()) };
 }
 
@@ -277,7 +278,7 @@ fn aligned(len: usize) -> *mut c_void {
         return ptr::null_mut();
     };
     let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    // SAFETY: a private mapping at a place of the kernel's choice touches nobody's memory.
+    // SAFETY: a private mapping at a place of the kernel's choice touches no memory in use.
     let start = unsafe { libc::mmap(ptr::null_mut(), wide, protection, flags, -1, 0) };
     if start == libc::MAP_FAILED {
         return ptr::null_mut();
@@ -287,7 +288,7 @@ fn aligned(len: usize) -> *mut c_void {
     let kept = start.wrapping_byte_add(before);
     for (cut, cut_len) in [(start, before), (kept.wrapping_byte_add(len), REGION - before)] {
         if cut_len > 0 {
-            // SAFETY: these pages were mapped just now and nobody has their address.
+            // SAFETY: these pages were mapped just now and nothing has their address.
             unsafe { libc::munmap(cut, cut_len) };
         }
     }

@@ -43,7 +43,7 @@ pub(super) fn in_full(tid: i32, short: &[u8]) -> Option<String> {
     names.iter().rev().find(|name| is_kept_as(name.as_bytes(), short)).map(|name| name.to_string())
 }
 
-/// The name of a thread of an image, if its module has told one.
+/// The name of a thread of an image, if its module has reported one.
 pub(crate) fn told_name(tid: i32) -> Option<String> {
     let has_name = !lock(&threads::of_number(tid)?.names).is_empty();
     if has_name { super::thread_name(tid) } else { None }

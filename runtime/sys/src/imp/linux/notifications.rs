@@ -30,7 +30,7 @@ pub(super) struct Event {
 type Function = unsafe extern "C-unwind" fn(usize);
 
 struct Notification {
-    /// The address of the ledger of whoever shall be called.
+    /// The address of the ledger of the image that is to be called.
     owner: usize,
     function: usize,
     value: usize,
@@ -56,7 +56,7 @@ struct Book {
 
 static BOOK: LazyLock<Mutex<Book>> = LazyLock::new(Mutex::default);
 
-/// Numbers are never used again: one that comes late means nobody.
+/// Numbers are never used again: one that comes late names none.
 static SERIAL: AtomicUsize = AtomicUsize::new(1);
 
 impl Event {
@@ -102,12 +102,12 @@ impl Event {
     }
 }
 
-/// Nobody is to be called any more.
+/// No function is to be called any more.
 pub(super) fn strike(serial: usize) {
     lock(&BOOK).notifications.remove(&serial);
 }
 
-/// Nobody of an image is to be called any more.
+/// No function of an image is to be called any more.
 pub(super) fn strike_all(owner: usize) {
     lock(&BOOK).notifications.retain(|_, notification| notification.owner != owner);
 }
@@ -144,7 +144,7 @@ unsafe extern "C-unwind" fn notify(serial: usize) {
         let number = SERIAL.fetch_add(1, Ordering::SeqCst);
         let running =
             Running { owner: notification.owner, what: notification.what, tid, since: Instant::now(), serial: number };
-        // In the same moment as it is taken off its list: in between, nobody would hold the image.
+        // In the same moment as it is taken off its list: in between, nothing would hold the image.
         book.running.push(running);
         if is_for_once {
             book.notifications.remove(&serial);

@@ -30,7 +30,7 @@ pub(super) fn below(frame: &Frame, signal: c_int, fault: usize) -> Option<usize>
 ///
 /// # Safety
 ///
-/// The handler may be called with these arguments, and nobody uses what is below the address.
+/// The handler may be called with these arguments, and nothing uses what is below the address.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn call(

@@ -1,6 +1,6 @@
-//! What a panic leaves for whoever wants its calls: the same as a crash does, of a thread that goes on. It is written while
-//! the stack is whole, before anything unwinds, from inside a panic hook. Who panics there may be in the middle of anything,
-//! so no lock is waited for and no memory of the heap is asked for.
+//! What a panic leaves for reports of its calls: the same as a crash does, of a thread that goes on. It is written
+//! while the stack is whole, before anything unwinds, from inside a panic hook. Who panics there may be in the middle
+//! of anything, so no lock is waited for and no memory of the heap is asked for.
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -45,7 +45,7 @@ pub(crate) fn panics_are_told() -> bool {
     IS_TOLD.load(Ordering::Acquire)
 }
 
-/// Writes down the calls of this thread, if somebody wants them and there is room.
+/// Writes down the calls of this thread, if they are wanted and there is room.
 // A frame of its own: the registers are those of a call that has not returned when the stack is written.
 #[inline(never)]
 pub(crate) fn tell_panic(at: &At<'_>) {

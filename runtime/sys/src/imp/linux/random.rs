@@ -19,7 +19,7 @@ static mut ROOMS: [[u64; LARGEST / 8]; 3] = [[0; LARGEST / 8]; 3];
 /// Which room was moved into last; none before the first move. Held while the state is moved.
 static LAST: Mutex<Option<usize>> = Mutex::new(None);
 
-/// Whether any module has ever moved the state: without that nobody looks.
+/// Whether any module has ever moved the state: without that nothing is checked.
 static MOVED: AtomicBool = AtomicBool::new(false);
 
 /// An image moves the state, or may, by this call.
@@ -36,8 +36,8 @@ pub(super) fn move_out(is_ours: impl Fn(usize) -> bool) -> bool {
     let mut last = lock(&LAST);
     // The only way to ask where the state is, is to put another in its place for a moment.
     let waiting = room(2);
-    // SAFETY: the room is as large as the smallest state at least, and nobody else's. What is set again is the state that was
-    // in place just now, which was left in order.
+    // SAFETY: the room is as large as the smallest state at least, and not shared. What is set again is the state that
+    // was in place just now, which was left in order.
     let was = unsafe {
         let was = initstate(1, waiting, 8);
         if !is_ours(was.addr()) {

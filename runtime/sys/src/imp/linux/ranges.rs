@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Ranges by their start. Neighbors stay apart: nobody asks who they were.
+/// Ranges by their start. Neighbors are not merged.
 #[derive(Default, Debug)]
 pub(super) struct Ranges {
     ends: BTreeMap<usize, usize>,

@@ -114,7 +114,7 @@ impl Records {
         self.is_closing.store(true, Ordering::SeqCst);
     }
 
-    /// The image was closed and is still there: somebody else has a share of it, so no finaliser has run.
+    /// The image was closed and is still there: other code has a share of it, so no finaliser has run.
     pub(crate) fn stays(&self, ledger: &Ledger) {
         self.is_closing.store(false, Ordering::SeqCst);
         self.tell_refused(ledger);
@@ -346,7 +346,7 @@ impl Records {
         let (joined, not_joined) = threads::join_ended(ledger);
         report.threads_joined = joined;
         let is_kept = |address| !policy.free_c_heap || kept.contains(&address);
-        // SAFETY: the block was the image's and lives, and whoever set the policy says that it gives none away.
+        // SAFETY: the block was the image's and lives, and the setter of the policy says that it gives none away.
         let left = c_heap::take(owner, is_kept, |block| unsafe { library::free(block) });
         (report.c_heap_bytes, report.c_heap_blocks) = left.freed;
         (report.c_heap_kept_bytes, report.c_heap_kept_blocks) = left.kept;
@@ -360,7 +360,8 @@ impl Records {
         if policy.close_fds {
             for left in &fds {
                 let closes = fds::closes(left);
-                // SAFETY: the image has opened it and is gone, and whoever set the policy says that nobody else has it.
+                // SAFETY: the image has opened it and is gone, and the setter of the policy says that nobody else has
+                // it.
                 let close = move || unsafe { library::close(closes) };
                 match closes {
                     // It waits for a process, which may run as long as it likes.

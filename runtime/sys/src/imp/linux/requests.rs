@@ -1,6 +1,6 @@
 //! Requests that images have given to threads of the C library: to read and write behind their backs (`aio_read` and its
 //! kin), and to look up names (`getaddrinfo_a`). Until one is done its block, its buffer and its names are used by a thread
-//! that nobody can stop; so the image and its memory stay until then.
+//! that cannot be stopped; so the image and its memory stay until then.
 //!
 //! Whether a request is done stands in its own block, which may be freed as soon as the image knows. So a block is looked
 //! at through the kernel, which says no where C would crash.
@@ -100,7 +100,7 @@ pub(super) fn begin_io(
     book.note(owner, block, Kind::Io, serial.map(|serial| (serial, own)));
     book.is_given(block);
     own.raises().into_iter().for_each(|signal| book.raises(owner, signal));
-    // Under the lock: whoever asks whether all are done must see this one before it can be.
+    // Under the lock: a thread that checks whether all are done must see this one before it can be.
     let result = submit();
     if result != 0 {
         book.requests.retain(|request| request.block != block);

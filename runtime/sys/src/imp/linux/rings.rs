@@ -1,9 +1,9 @@
-//! io_urings: the kernel writes into memory for requests that it was given, whoever has that memory by then. So an image
-//! keeps its pages for as long as a ring of its own may have some in flight.
+//! io_urings: the kernel writes into memory for requests that it was given, whatever that memory is used for by then.
+//! So an image keeps its pages for as long as a ring of its own may have some in flight.
 //!
-//! A ring is known by the number of its file, which a descriptor and a mapping of it share. The hooks tell of those that
-//! are made through the C library. A plugin may make one with instructions of its own, too; so whatever ring was not there
-//! before the image, and is on no other image's record, counts as its own.
+//! A ring is identified by the number of its file, which a descriptor and a mapping of it share. The hooks report
+//! those that are made through the C library. A plugin may make one with instructions of its own, too; so whatever ring
+//! was not there before the image, and is on no other image's record, counts as its own.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -173,7 +173,7 @@ enum Requests {
     Never,
     /// There is an answer for each. But one request may have many answers, and others may have none.
     Answered,
-    /// There are fewer answers than requests, or the system does not tell.
+    /// There are fewer answers than requests, or the system does not report them.
     InFlight,
 }
 

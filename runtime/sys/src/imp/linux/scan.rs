@@ -6,8 +6,8 @@
 //! are not, because words of what was freed long ago stand in them. From the program and from other images nothing is
 //! followed: on the C heap they keep what the host itself knows of images. From the C library little is: its variables lead
 //! to memory of the whole process, and what it lets a plugin register is on record elsewhere. From other libraries it is
-//! followed for some blocks: what lies far behind a library belongs to somebody else as a rule. Blocks of one size that lead
-//! to each other count as one, since a list is long and still near. Nor is anything followed in
+//! followed for some blocks: what lies far behind a library belongs to other code as a rule. Blocks of one size that
+//! lead to each other count as one, since a list is long and still near. Nor is anything followed in
 //! free memory, in the buffers of streams and texts of the environment, and from what the C library remembers of requests
 //! that are done. Stacks, registers and thread-locals are no part of it; neither is the loader, which knows each image until
 //! it is closed.
@@ -15,7 +15,8 @@
 //! A look ends by itself: blocks are taken in the order of their distance, and no more of them than two numbers say, so that
 //! it finds the same on a slow machine and on a fast one.
 //!
-//! Nothing is locked and nobody is stopped: memory is read through the kernel, so what vanishes meanwhile is no fault.
+//! Nothing is locked and no thread is stopped: memory is read through the kernel, so what vanishes meanwhile is no
+//! fault.
 
 mod blocks;
 mod leaves;
@@ -40,7 +41,7 @@ use crate::reference::{Look, Reference, Target};
 
 const WORD: usize = size_of::<usize>();
 
-/// So many references are told: more would say nothing new.
+/// So many references are reported: more would say nothing new.
 const MOST_FOUND: usize = 16;
 
 /// How much of the C heap a look takes in.
@@ -120,7 +121,7 @@ struct Targets {
     guard: Option<usize>,
 }
 
-/// A block on the way, and how it was come by.
+/// A block on the way, and how it was reached.
 #[derive(Clone, Copy)]
 struct Way {
     object: usize,
@@ -155,7 +156,7 @@ struct Walk<'a> {
     look: Look,
 }
 
-/// What is found, and those of the image's own blocks on the C heap that somebody else's variables lead to.
+/// What is found, and those of the image's own blocks on the C heap that variables outside the image lead to.
 pub(super) fn look(going: &Going<'_>) -> (Look, HashSet<usize>) {
     let begun = Instant::now();
     let objects = objects::mapped();
@@ -339,7 +340,7 @@ impl Walk<'_> {
                 continue;
             }
             // What the loader knows of an object begins with where it is, its name, and its dynamic table. It knows it
-            // until it is closed, and whoever has opened the object has this address.
+            // until it is closed, and any code that has opened the object has this address.
             let base = self.blocks.word(block + 2 * WORD).and_then(|dynamic| dynamics.get(&dynamic));
             if base.is_some() && base.copied() == self.blocks.word(block) {
                 continue;

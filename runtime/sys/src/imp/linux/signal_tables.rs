@@ -1,7 +1,7 @@
 //! What each signal leads to: tables that never change and are swapped whole. A handler may run at any moment, also in the
-//! middle of `malloc`, so a table is mapped rather than allocated; and whoever swaps holds the lock with all signals blocked,
-//! so that no handler ever waits for the thread it has interrupted. A table that was swapped out is freed once nobody can be
-//! reading it: until then a handler listed in it may be running.
+//! middle of `malloc`, so a table is mapped rather than allocated; and a thread that swaps holds the lock with all
+//! signals blocked, so that no handler ever waits for the thread it has interrupted. A table that was swapped out is
+//! freed once no thread can be reading it: until then a handler listed in it may be running.
 #![expect(unsafe_code, reason = "keeps tables in mapped pages")]
 
 use std::cell::Cell;
@@ -20,7 +20,7 @@ static TABLES: [AtomicPtr<Table>; COUNT] = [const { AtomicPtr::new(ptr::null_mut
 /// How many handlers are between reading a table's address and saying so in the table itself.
 static READERS: AtomicUsize = AtomicUsize::new(0);
 
-/// Held by whoever swaps a table; the head of the list of tables that were swapped out.
+/// Held by the thread that swaps a table; the head of the list of tables that were swapped out.
 static RETIRED: Mutex<Retired> = Mutex::new(Retired(ptr::null_mut()));
 
 struct Retired(*mut Table);
@@ -60,7 +60,7 @@ pub(super) struct Entry {
 /// A table that cannot be freed while this is there.
 pub(super) struct InUse(pub(super) &'static Table);
 
-/// The tables, for whoever changes them: all signals are blocked on this thread.
+/// The tables, for a caller that changes them: all signals are blocked on this thread.
 pub(super) struct Tables {
     retired: MutexGuard<'static, Retired>,
     // The lock is given back first: no handler runs on this thread while it is held.
@@ -104,7 +104,7 @@ impl Tables {
         None
     }
 
-    /// Frees what nobody can be reading any more.
+    /// Frees what no thread can be reading any more.
     pub(super) fn collect(&mut self) {
         // Who reads from now on reads what is in `TABLES`, where no retired table is.
         let nobody_on_the_way = READERS.load(Ordering::SeqCst) == 0;
@@ -117,7 +117,7 @@ impl Tables {
             at = table.next.get();
             table.unreachable.set(table.unreachable.get() || nobody_on_the_way);
             if table.unreachable.get() && table.users.load(Ordering::SeqCst) == 0 {
-                // SAFETY: nobody reads the table, nobody can reach it, and it was mapped with this length.
+                // SAFETY: no thread reads the table, none can reach it, and it was mapped with this length.
                 unsafe { libc::munmap(here.cast(), bytes) };
             } else {
                 table.next.set(kept);
@@ -155,7 +155,7 @@ impl Table {
         const { assert!(size_of::<Table>().is_multiple_of(align_of::<Entry>())) };
         let bytes = size_of::<Self>() + most * size_of::<Entry>();
         let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: a private mapping at a place of the kernel's choice touches nobody's memory.
+        // SAFETY: a private mapping at a place of the kernel's choice touches no memory in use.
         let pages = unsafe { libc::mmap(ptr::null_mut(), bytes, protection, flags, -1, 0) };
         if pages == libc::MAP_FAILED {
             return Err(libc::ENOMEM);
@@ -169,7 +169,7 @@ impl Table {
         }
         let (users, next, unreachable) = (AtomicUsize::new(0), Cell::new(ptr::null_mut()), Cell::new(false));
         let made = Self { users, next, unreachable, bytes, len, original, effect: Effect::Original };
-        // SAFETY: the mapping is large enough, aligned to a page, and nobody else has its address.
+        // SAFETY: the mapping is large enough, aligned to a page, and nothing else has its address.
         Ok(unsafe {
             table.write(made);
             &mut *table

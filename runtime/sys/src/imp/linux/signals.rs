@@ -43,7 +43,7 @@ pub(super) fn set(owner: usize, signal: c_int, action: Option<&libc::sigaction>)
     let old = own.map_or_else(|| seen_by_images(&original), |entry| entry.seen());
     if let Some(action) = action {
         let others = current.into_iter().flat_map(Table::entries).filter(|entry| entry.owner != owner);
-        // Whoever puts back what the process had has no opinion any more.
+        // An image that puts back what the process had has no entry any more.
         let own = (action.sa_sigaction != pass_on as *const () as usize).then(|| Entry {
             owner,
             action: *action,
@@ -68,8 +68,8 @@ pub(super) fn set_simply(owner: usize, signal: c_int, handler: usize) -> Result<
 }
 
 /// Takes the image out of every signal; returns of how many. Signals that something of the image has raised (one bit
-/// each) and that nobody has got yet are dropped: what they would do by themselves is most often the end of the process.
-/// Those that may still come `late` are ignored from now on, unless somebody has another opinion.
+/// each) and that are not delivered yet are dropped: what they would do by themselves is most often the end of the
+/// process. Those that may still come `late` are ignored from now on, unless other code has set another action.
 pub(super) fn release(owner: usize, raised: u64, late: u64) -> u64 {
     let mut count = 0;
     for signal in 1..COUNT as c_int {
@@ -88,7 +88,7 @@ pub(super) fn release(owner: usize, raised: u64, late: u64) -> u64 {
     count
 }
 
-/// What becomes of a signal that was raised and that nobody handles any more.
+/// What becomes of a signal that was raised and that has no handler any more.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     /// What the system does with it by itself.
@@ -109,7 +109,7 @@ impl Fate {
     }
 }
 
-/// Drops those of these signals (one bit each) that wait to be delivered and that nobody handles: a timer may have been
+/// Drops those of these signals (one bit each) that wait to be delivered and have no handler: a timer may have been
 /// set for a signal that its image has never handled.
 fn drop_pending(raised: u64, late: u64) {
     for signal in (1..COUNT as c_int).filter(|signal| (raised | late) & bit(*signal) != 0 && is_ours(*signal)) {
@@ -262,7 +262,7 @@ impl Reading {
         }
         match stack {
             // SAFETY: our caller promises the call; a handler without `SA_SIGINFO` takes its one argument where the
-            // other has its first. What is below the stack pointer of what was interrupted is nobody's.
+            // other has its first. What is below the stack pointer of what was interrupted is not in use.
             Some(stack) => unsafe { onstack::call(signal, info, context, action.sa_sigaction, stack) },
             // SAFETY: our caller promises a handler that may be called with these arguments.
             None => unsafe { call(action, signal, info, context) },
@@ -276,7 +276,7 @@ impl Reading {
 impl Drop for Reading {
     fn drop(&mut self) {
         if !self.run.as_ref().is_none_or(Taken::leave) {
-            // Somebody else has found that the run is over, and has let go of the table for it.
+            // Another thread has found that the run is over, and has released the table for it.
             mem::forget(self.table.take());
         }
     }
@@ -365,7 +365,7 @@ fn swap(
     table.effect = Effect::of(wish(&original), table.entries().iter().map(Entry::wish));
     let action = real(table, signal);
     // The table must be there before the dispatcher can be called, and the dispatcher gone before a table without
-    // handlers would be: a dispatcher that finds nobody calls the original, so both orders do.
+    // handlers would be: a dispatcher that finds no handler calls the original, so both orders do.
     tables.lead(signal, table);
     put(signal, &action, fate)?;
     if let Some(before) = before {

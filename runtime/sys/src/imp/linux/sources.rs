@@ -14,7 +14,7 @@ pub(super) fn must_end_first(ledger: &Ledger) -> bool {
     requests::are_under_way(owner(ledger)) || is_filtered(ledger)
 }
 
-/// Whether the image handles what a filter of system calls raises: nobody can take such a filter back, and without the
+/// Whether the image handles what a filter of system calls raises: such a filter cannot be taken back, and without the
 /// handler the next call that it catches ends the process.
 fn is_filtered(ledger: &Ledger) -> bool {
     let bit = signal_sets::bit(libc::SIGSYS);

@@ -1,6 +1,6 @@
-//! Where other threads of this process stand, as far as it can be seen without stopping them: the system tells the stack
-//! pointer and the next instruction of a thread that waits in it, and the words from there to the top of the stack hold
-//! every address that the thread will return to.
+//! Where other threads of this process stand, as far as it can be seen without stopping them: the system reports the
+//! stack pointer and the next instruction of a thread that waits in it, and the words from there to the top of the
+//! stack hold every address that the thread will return to.
 //!
 //! What is seen is a superset: a word that only looks like a return address counts as one. A thread that does not wait, or
 //! has moved on during the look, is not seen at all, and the answer says so.
@@ -27,11 +27,11 @@ pub(super) enum Stands {
     Outside,
     /// It runs it, or will return to it.
     Inside,
-    /// It did not wait in the kernel, or the system does not tell.
+    /// It did not wait in the kernel, or the system does not report it.
     Unknown,
 }
 
-/// What the system tells of a thread.
+/// What the system reports of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Thread {
     pub(super) tid: i32,
@@ -41,7 +41,7 @@ pub(super) struct Thread {
     is_dead: bool,
 }
 
-/// A moment, in the ticks by which threads tell their beginning.
+/// A moment, in the ticks in which the start of a thread is given.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Ticks(u64);
 
@@ -71,7 +71,7 @@ impl Thread {
         thread_name(self.tid).unwrap_or_else(|| "that is ending".to_owned())
     }
 
-    /// Whether it is a worker of an io_uring that has something to do; where the system does not tell, it has not.
+    /// Whether it is a worker of an io_uring that has something to do; where the system does not report it, it has not.
     pub(super) fn is_busy_worker(&self) -> bool {
         let place = fs::read_to_string(format!("/proc/self/task/{}/wchan", self.tid)).unwrap_or_default();
         self.is_io_worker() && !self.is_dead && !matches!(place.trim(), "" | "0" | "io_wq_worker")

@@ -1,10 +1,10 @@
-//! Mappings that no hook was told of. A plugin may ask the kernel for memory by instructions of its own, as rustix does for
-//! wasmtime; what it does not give back then stays when the plugin goes, a little more with each reload.
+//! Mappings that no hook has reported. A plugin may ask the kernel for memory by instructions of its own, as rustix
+//! does for wasmtime; what it does not give back then stays when the plugin goes, a little more with each reload.
 //!
-//! Nobody can know whose such a mapping is: the host maps memory at any time, too. So it is only told, never unmapped, and
-//! only if it was not there before the image, is on nobody's record, is not the C library's own (blocks, arenas, stacks of
-//! threads), and the image's own memory leads to it at the end. Where the host's allocator is not the C library's, its memory
-//! cannot be told apart, and nothing is said.
+//! The owner of such a mapping cannot be found out: the host maps memory at any time, too. So it is only reported,
+//! never unmapped, and only if it was not there before the image, is on no record, is not the C library's own (blocks,
+//! arenas, stacks of threads), and the image's own memory leads to it at the end. Where the host's allocator is not the
+//! C library's, its memory cannot be distinguished, and nothing is reported.
 //!
 //! It costs one look at the list of mappings when an image comes and one when it goes; a list that is very long is not looked
 //! at. The image's memory is looked through only where there is a mapping that could be meant.
@@ -47,7 +47,7 @@ pub(super) fn is_mapped(ledger: &Arc<Ledger>) {
 
 /// What one image may have mapped past its hooks.
 pub(super) struct Strays {
-    /// What was mapped before it came; none where that cannot be told.
+    /// What was mapped before it came; none where that cannot be found out.
     before: Option<Vec<Range<usize>>>,
     /// What its memory led to just before it was closed.
     led_to: Mutex<Vec<Range<usize>>>,
@@ -108,13 +108,13 @@ struct Mapped {
     range: Range<usize>,
     is_writable: bool,
     is_anything_allowed: bool,
-    /// It may be memory that somebody has asked the kernel for: it has no file, or one without a place.
+    /// It may be memory that was requested from the kernel: it has no file, or one without a place.
     is_memory: bool,
     /// It is where the C library has its first blocks.
     is_heap: bool,
 }
 
-/// All that is mapped; none where the system does not tell, or there is too much.
+/// All that is mapped; none where the system does not list it, or there is too much.
 fn list() -> Option<Vec<Mapped>> {
     let mut text = Vec::new();
     File::open("/proc/self/maps").ok()?.take(LONGEST_LIST).read_to_end(&mut text).ok()?;
@@ -218,7 +218,8 @@ fn is_stack(range: &Range<usize>, read: impl Fn(usize, &mut [u8]) -> usize) -> b
     const RECORD: usize = 8 * 1024;
     const ALIGNED: usize = 64;
     if cfg!(not(target_arch = "x86_64")) {
-        // Elsewhere the record does not name itself; a stack has a guard below it, which cannot be told from others.
+        // Elsewhere the record does not name itself; a stack has a guard below it, which cannot be distinguished from
+        // others.
         return true;
     }
     let first = range.end.saturating_sub(RECORD).max(range.start).next_multiple_of(ALIGNED);

@@ -4,7 +4,7 @@
 //!
 //! Behind a stream of the first sort stand functions of the host, which lead to those of the module for as long as it is
 //! there; afterwards such a stream takes everything and gives nothing. One of the second sort keeps its image: where its
-//! bytes go is known to nobody but the C library, and it may well be a stack that is gone.
+//! bytes go is known only to the C library, and it may well be a stack that is gone.
 #![expect(unsafe_code, reason = "stands for functions of the C library and calls those of modules")]
 
 use std::collections::HashSet;
@@ -97,7 +97,7 @@ pub(super) unsafe fn open(
     // SAFETY: the functions are for this cookie, which lives until the last of them is called; the mode is our caller's.
     let stream = unsafe { fopencookie(led.cast(), mode, ours) };
     if stream.is_null() {
-        // SAFETY: made above, and nobody has taken it.
+        // SAFETY: made above, and not taken since.
         drop(unsafe { Box::from_raw(led) });
     } else {
         lock(&OPEN).push(Open { owner, stream, led });
@@ -140,7 +140,7 @@ pub(super) fn notes() -> HashSet<usize> {
         .collect()
 }
 
-/// An image is gone; what was cut off is nobody's now.
+/// An image is gone; what was cut off belongs to no image now.
 pub(super) fn forget(owner: usize) {
     lock(&CUT).retain(|open| open.owner != owner);
 }
@@ -163,13 +163,13 @@ pub(super) fn holders(owner: usize) -> Vec<String> {
 /// Has what is in the buffers of an image's streams written by its functions, and cuts the streams off from them. One that
 /// somebody uses just now is left for the next time. How many were cut off.
 ///
-/// A stream that is cut off stays open for whoever may have it.
+/// A stream that is cut off stays open for any code that may have it.
 pub(super) fn cut_off(owner: usize) -> u64 {
     let mine = |open: &Open| open.owner == owner;
     let streams: Vec<_> = lock(&OPEN).iter().filter(|open| mine(open)).map(|open| open.stream.addr()).collect();
     let mut count = 0;
     for address in streams {
-        // Taken out first: its functions may close it, and whoever closes it frees what `led` leads to.
+        // Taken out first: its functions may close it, and the closing thread frees what `led` leads to.
         let open = {
             let mut all = lock(&OPEN);
             all.iter().position(|open| mine(open) && open.stream.addr() == address).map(|at| all.swap_remove(at))
@@ -182,7 +182,7 @@ pub(super) fn cut_off(owner: usize) -> u64 {
         }
         // SAFETY: the stream is open, and this thread has its lock.
         unsafe { fflush_unlocked(open.stream) };
-        // SAFETY: nobody can close the stream, and so free this, while this thread has its lock.
+        // SAFETY: no other thread can close the stream, and so free this, while this thread has its lock.
         let led = unsafe { &*open.led };
         *lock(&led.to) = None;
         let is_inside = led.inside.load(Ordering::SeqCst) > 0;

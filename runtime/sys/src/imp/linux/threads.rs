@@ -19,7 +19,7 @@ use crate::ledger::{Holder, HolderKind, Ledger};
 /// How long a thread that has left the image's code may take for the rest of its way.
 const REST_OF_THE_WAY: Duration = Duration::from_millis(200);
 
-/// Every thread of any image that runs, or that nobody has joined. One list for all images, because whoever knows a
+/// Every thread of any image that runs, or that has not been joined. One list for all images, because whoever knows a
 /// thread's handle may join it.
 static STARTED: Mutex<Vec<Arc<Started>>> = Mutex::new(Vec::new());
 
@@ -30,7 +30,7 @@ pub(super) struct Started {
     since: Instant,
     /// Whether the stack is memory of the image's choice.
     own_stack: bool,
-    /// Its names in full, as its module has told them; see [`super::names`].
+    /// Its names in full, as its module has reported them; see [`super::names`].
     pub(super) names: Mutex<Vec<Box<str>>>,
     /// Its number, or zero before it runs.
     pub(super) tid: AtomicI32,
@@ -76,9 +76,9 @@ struct ThreadEnd {
 /// Who is going to free the thread's stack.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Hold {
-    /// Whoever joins it.
+    /// Whichever thread joins it.
     Joinable,
-    /// Somebody who joins it now.
+    /// A thread that joins it now.
     Joining,
     /// The C library, when it ends.
     Detached,
@@ -181,7 +181,7 @@ pub(super) unsafe fn create(
         // SAFETY: the C library has written the handle to the place that our caller promised.
         let handle = unsafe { thread.read() };
         let mut life = lock(&started.life);
-        // A thread that nobody joins has no handle once it has ended: its number may be another's already.
+        // A thread that is not joined has no handle once it has ended: its number may be another's already.
         if !(life.ended && life.hold == Hold::Detached) {
             life.handle = Some(handle);
         }
@@ -291,7 +291,7 @@ pub(super) fn join_ended(ledger: &Ledger) -> (u64, u64) {
 fn join_soon(handle: usize) -> bool {
     let begun = Instant::now();
     loop {
-        // SAFETY: the thread is joinable and nobody else joins it: the image that knew its handle is gone.
+        // SAFETY: the thread is joinable and no other thread joins it: the image that knew its handle is gone.
         match unsafe { libc::pthread_tryjoin_np(handle as libc::pthread_t, ptr::null_mut()) } {
             0 => return true,
             libc::EBUSY if begun.elapsed() < REST_OF_THE_WAY => std::thread::sleep(Duration::from_micros(50)),
@@ -353,8 +353,8 @@ unsafe extern "C-unwind" fn begin(new_thread: *mut c_void) -> *mut c_void {
         evict::enter(&started);
         known
     };
-    // SAFETY: whoever asked for the thread promised that the routine may be called with this argument on a thread of
-    // its own. The place for the way back is kept by the record of this thread until it has ended.
+    // SAFETY: the code that requested the thread promised that the routine may be called with this argument on a thread
+    // of its own. The place for the way back is kept by the record of this thread until it has ended.
     let result = unsafe { run(start, argument, way_back) };
     evict::leave();
     settle_all();

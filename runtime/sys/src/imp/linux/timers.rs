@@ -1,8 +1,8 @@
 //! Timers that images set going. One that strikes when its image is gone would find no handler, and what the system does
 //! then by itself is to end the process; so an image's timers are taken down before its handlers are.
 //!
-//! The interval timers of the process are three, and whoever sets one last has it. They may be set by a signal handler, so
-//! whoever holds their lock has all signals blocked.
+//! The interval timers of the process are three, and the last image to set one has it. They may be set by a signal
+//! handler, so the thread that holds their lock has all signals blocked.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
@@ -74,7 +74,7 @@ pub(super) fn create(
     make: impl FnOnce(*const c_void) -> Result<Timer, c_int>,
 ) -> c_int {
     let owner = ptr::from_ref(ledger).addr();
-    // Under the lock: whoever takes down what the image has must find this one, or be before it.
+    // Under the lock: a thread that takes down what the image has must find this one, or be before it.
     let mut made = lock(&MADE);
     if ledger.records.is_closed() {
         set_errno(libc::EAGAIN);

@@ -54,7 +54,7 @@ fn is_taken(place: &Range<usize>) -> bool {
 impl Drop for Reserved {
     fn drop(&mut self) {
         for place in &self.0 {
-            // SAFETY: reserved by `reserve`, and nobody else has an address in it.
+            // SAFETY: reserved by `reserve`, and nothing else has an address in it.
             unsafe { libc::munmap(ptr::without_provenance_mut(place.start), place.len()) };
         }
     }

@@ -26,7 +26,7 @@ pub(in crate::imp::linux) struct Promised<F> {
     argument: *mut c_void,
 }
 
-// SAFETY: whoever made it has promised the threads on which it is called; the others only compare the addresses.
+// SAFETY: its maker has promised the threads on which it is called; the others only compare the addresses.
 unsafe impl<F: Send> Send for Promised<F> {}
 
 impl<F> Promised<F> {
@@ -50,21 +50,21 @@ impl Promised<Destructor> {
     }
 
     pub(in crate::imp::linux) fn call(self) {
-        // SAFETY: whoever made this has promised that one call, and this value is used up by it.
+        // SAFETY: the maker of this has promised that one call, and this value is used up by it.
         unsafe { (self.function)(self.argument) }
     }
 }
 
 impl Promised<OnExit> {
     pub(in crate::imp::linux) fn call(self, status: c_int) {
-        // SAFETY: whoever made this has promised that one call, with whatever status, and this value is used up by it.
+        // SAFETY: the maker of this has promised that one call, with whatever status, and this value is used up by it.
         unsafe { (self.function)(status, self.argument) }
     }
 }
 
 impl Promised<Deregister> {
     pub(in crate::imp::linux) fn call(self) {
-        // SAFETY: whoever made this has promised that one call, and this value is used up by it.
+        // SAFETY: the maker of this has promised that one call, and this value is used up by it.
         unsafe { (self.function)(self.argument) }
     }
 }
@@ -90,7 +90,7 @@ impl OfValues {
     pub(in crate::imp::linux) fn destroy(self, key: c_uint) {
         let value = keys::take(key);
         if !value.is_null() {
-            // SAFETY: whoever made this has promised it for a value that is no longer set, on the thread that had it.
+            // SAFETY: the maker of this has promised it for a value that is no longer set, on the thread that had it.
             unsafe { (self.0)(value) };
         }
     }

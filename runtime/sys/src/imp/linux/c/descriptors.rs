@@ -1,4 +1,4 @@
-//! Descriptors that are only numbers, because they are somebody else's: what they lead to, and what the kernel is asked
+//! Descriptors that are only numbers, because other code owns them: what they lead to, and what the kernel is asked
 //! about them. A number that is no descriptor is an answer and not a fault.
 #![expect(unsafe_code, reason = "asks about descriptors in C")]
 
@@ -65,7 +65,7 @@ pub(in crate::imp::linux) fn write_memory(to: BorrowedFd<'_>, address: usize, le
     usize::try_from(written).ok()
 }
 
-/// A message queue tells nobody of this process any more.
+/// A message queue notifies this process no longer.
 pub(in crate::imp::linux) fn forget_asker(queue: c_int) {
     // SAFETY: without an event the C library takes a number, and refuses one that is no queue.
     unsafe { c_mq_notify(queue, std::ptr::null()) };

@@ -1,4 +1,4 @@
-//! What the kernel tells a process about itself and its threads: numbers go in and numbers come out.
+//! What the kernel reports to a process about itself and its threads: numbers go in and numbers come out.
 //!
 //! All of it may be asked for in a signal handler.
 #![expect(unsafe_code, reason = "asks the kernel in C")]
@@ -23,7 +23,7 @@ pub(in crate::imp::linux) fn own_handle() -> usize {
 
 /// Sends a signal to a thread of this process; signal zero only looks for the thread. Whether there is one.
 pub(in crate::imp::linux) fn signal_thread(tid: i32, signal: c_int) -> bool {
-    // SAFETY: the kernel takes three numbers, and refuses those of which it knows no thread or signal.
+    // SAFETY: the kernel takes three numbers, and refuses those of which it has no thread or signal.
     unsafe { libc::syscall(libc::SYS_tgkill, std::process::id(), tid, signal) == 0 }
 }
 
@@ -78,7 +78,7 @@ pub(in crate::imp::linux) fn robust_list(tid: i32) -> Option<(usize, usize)> {
 
 /// Deletes the timer to which the kernel has given this number; whether there was one.
 pub(in crate::imp::linux) fn delete_timer(number: c_int) -> bool {
-    // SAFETY: the kernel takes a number, and refuses one of which it knows no timer.
+    // SAFETY: the kernel takes a number, and refuses one of which it has no timer.
     unsafe { libc::syscall(libc::SYS_timer_delete, number) == 0 }
 }
 
@@ -90,11 +90,11 @@ pub(in crate::imp::linux) enum Child {
         status: c_int,
         by_signal: bool,
     },
-    /// It is nobody's child, or somebody has waited for it.
+    /// It is no child of this process, or it was waited for.
     Unknown,
 }
 
-/// What a child has come to. Nobody waits for it by this.
+/// What a child has come to. This does not wait for it.
 pub(in crate::imp::linux) fn child(pid: i32) -> Child {
     let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
     let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
@@ -137,7 +137,7 @@ pub(in crate::imp::linux) struct Timer(usize);
 impl Timer {
     /// # Safety
     ///
-    /// The C library has given this number to a timer, and whoever deletes that drops this.
+    /// The C library has given this number to a timer, and the code that deletes that drops this.
     pub(in crate::imp::linux) unsafe fn new(number: usize) -> Self {
         Self(number)
     }
@@ -147,7 +147,7 @@ impl Timer {
     }
 
     pub(in crate::imp::linux) fn delete(self) {
-        // SAFETY: whoever made this has promised that the timer is there as long as this is.
+        // SAFETY: the maker of this has promised that the timer is there as long as this is.
         unsafe { c_timer_delete(self.0) };
     }
 }

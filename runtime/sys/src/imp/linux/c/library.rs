@@ -30,13 +30,13 @@ impl Drop for Block {
     }
 }
 
-/// Frees a block that somebody has left.
+/// Frees a block that was left behind.
 ///
 /// # Safety
 ///
-/// The block lives, and nobody uses it.
+/// The block is allocated and not in use.
 pub(in crate::imp::linux) unsafe fn free(block: *mut c_void) {
-    // SAFETY: our caller promises a block that lives and that nobody uses.
+    // SAFETY: our caller promises a block that is allocated and not in use.
     unsafe { libc::free(block) };
 }
 
@@ -52,9 +52,9 @@ pub(in crate::imp::linux) enum Closes {
 
 /// # Safety
 ///
-/// It is open, and nobody uses it.
+/// It is open and not in use.
 pub(in crate::imp::linux) unsafe fn close(what: Closes) {
-    // SAFETY: our caller promises that it is open and that nobody uses it; each sort is closed by the function for it.
+    // SAFETY: our caller promises that it is open and not in use; each sort is closed by the function for it.
     unsafe {
         match what {
             Closes::Descriptor(fd) => libc::close(fd),
@@ -110,7 +110,7 @@ pub(in crate::imp::linux) fn environment() -> usize {
 /// Has the environment be a row of texts, the last of them null, that is there for ever.
 pub(in crate::imp::linux) fn set_environment(row: &'static mut [*mut c_char]) {
     let place = &raw mut environ;
-    // SAFETY: the C library has a variable there, which whoever sets the environment writes.
+    // SAFETY: the C library has a variable there, which code that sets the environment may write.
     unsafe { place.write_volatile(row.as_mut_ptr()) };
 }
 

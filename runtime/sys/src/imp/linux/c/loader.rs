@@ -10,7 +10,7 @@ use std::ptr;
 
 /// A library on the loader's list, or the program. It is mapped for as long as this is lent.
 pub(in crate::imp::linux) struct Listed<'a> {
-    /// The name by which the loader knows it; empty for the program.
+    /// The name that the loader has for it; empty for the program.
     pub(in crate::imp::linux) name: &'a CStr,
     /// What addresses in its file are counted from.
     pub(in crate::imp::linux) base: usize,
@@ -18,7 +18,7 @@ pub(in crate::imp::linux) struct Listed<'a> {
 }
 
 impl Listed<'_> {
-    /// Where the part of the file is that a header tells of.
+    /// Where the part of the file is that a header describes.
     pub(in crate::imp::linux) fn range(&self, header: &libc::Elf64_Phdr) -> Range<usize> {
         let start = self.base.wrapping_add(header.p_vaddr as usize);
         start..start.saturating_add(header.p_memsz as usize)

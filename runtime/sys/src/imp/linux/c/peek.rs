@@ -1,4 +1,4 @@
-//! Reads of memory that somebody else may unmap at any moment. The kernel does them, so a page that has gone is an answer
+//! Reads of memory that other code may unmap at any moment. The kernel does them, so a page that has gone is an answer
 //! and not a fault.
 #![expect(unsafe_code, reason = "asks the kernel to copy memory of this process")]
 
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_read_stops_at_a_page_that_is_not_there() {
-        // SAFETY: the kernel maps two fresh pages wherever there is room, and nobody has the address of the second.
+        // SAFETY: the kernel maps two fresh pages wherever there is room, and nothing has the address of the second.
         let pages = unsafe {
             let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
             let pages = libc::mmap(ptr::null_mut(), 8192, libc::PROT_READ, kind, -1, 0);
@@ -108,7 +108,7 @@ mod tests {
             assert_eq!(read(pages.addr() + 4096, &mut bytes), 0);
         }
         assert_eq!(text(pages.addr() + 4095, 100), Some(Vec::new()));
-        // SAFETY: this test has mapped the page, and nobody else knows it.
+        // SAFETY: this test has mapped the page, and nothing else has its address.
         unsafe { libc::munmap(pages, 4096) };
     }
 }

@@ -35,7 +35,7 @@ impl Drop for Quiet {
     }
 }
 
-/// Whether modules may handle the signal: not those that nobody can, and not those of the C library itself.
+/// Whether modules may handle the signal: not those that no program can, and not those of the C library itself.
 pub(in crate::imp::linux) fn is_ours(signal: c_int) -> bool {
     let real_time = libc::SIGRTMIN()..=libc::SIGRTMAX();
     (1..32).contains(&signal) && ![libc::SIGKILL, libc::SIGSTOP].contains(&signal) || real_time.contains(&signal)

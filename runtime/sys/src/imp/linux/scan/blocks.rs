@@ -1,5 +1,5 @@
-//! Blocks of the C heap, told from the outside: the words before and behind a block say whether it is one. What they say is
-//! compared, never believed, and all of it is read through the kernel: blocks come and go while this looks.
+//! Blocks of the C heap, recognized from the outside: the words before and behind a block say whether it is one. What
+//! they say is compared, never believed, and all of it is read through the kernel: blocks come and go while this looks.
 
 use std::collections::HashMap;
 use std::fs;
