@@ -259,7 +259,8 @@ fn a_failed_job_is_told_of_when_it_is_gone_so_that_an_end_in_that_line_waits_for
                     _ => Ok(format!("{:?}", host.clone().shutdown().left)),
                 };
                 let ended = ended.unwrap_or_else(|error| error.to_string());
-                into.borrow_mut().push(format!("{ended} {:?}", host.unloads().generations()));
+                let left: Vec<_> = host.unloads().generations().iter().map(|it| (it.number, it.state)).collect();
+                into.borrow_mut().push(format!("{ended} {left:?}"));
             };
             logged(attack, || {
                 let (host, tools, _folder) = stage();
