@@ -218,7 +218,7 @@ impl Runtime {
     ///
     /// let runtime = Runtime::builder().build()?;
     /// let weak = runtime.downgrade();
-    /// let how_many = move || weak.upgrade().map(|runtime| runtime.objects().len());
+    /// let how_many = move || weak.upgrade().map(|runtime| runtime.objects().all().len());
     /// assert_eq!(how_many(), Some(0));
     /// drop(runtime);
     /// assert_eq!(how_many(), None);

@@ -56,7 +56,7 @@ impl AnyConjugate {
 /// use alcedo_runtime::{Runtime, Value};
 ///
 /// let runtime = Runtime::builder().build()?;
-/// let text = runtime.conjugates().make("Utf8String", &Value::Text("hello".into()))?;
+/// let text = runtime.conjugates().make("String", &Value::Text("hello".into()))?;
 /// assert_eq!(runtime.conjugates().read(text)?, Value::Text("hello".into()));
 /// runtime.conjugates().give_back(text);
 /// assert!(runtime.conjugates().is_expired(text));

@@ -38,7 +38,7 @@ impl ClassRef {
 /// ```
 /// # fn main() -> Result<(), alcedo_runtime::Error> {
 /// let runtime = alcedo_runtime::Runtime::builder().build()?;
-/// assert!(runtime.types().has("/Script/CoreUObject.Object"));
+/// assert!(!runtime.types().has("/Script/Game.Cube"));
 /// assert!(runtime.types().class("/Script/Game.Cube").is_err());
 /// # Ok(())
 /// # }

@@ -73,7 +73,6 @@ impl UnloadCause {
                 EndThreadLocals,
                 EndBlacks,
                 EndTypeNumbers,
-                ExitHooks,
                 EndImages,
             ],
             // It was told when it was set aside.
@@ -186,6 +185,9 @@ mod tests {
             let mut rest = longest.iter();
             assert!(end.steps().iter().all(|step| rest.any(|other| other == step)), "{end:?}: {:?}", end.steps());
             assert_eq!(end.steps().last(), Some(&UnloadStep::EndImages));
+            for (at, step) in end.steps().iter().enumerate() {
+                assert!(!end.steps()[..at].contains(step), "{end:?}: {step:?}");
+            }
         }
         let values = [UnloadStep::EndBlacks, UnloadStep::EndTypeNumbers];
         let with_values = |end: &UnloadCause| values.iter().all(|step| end.steps().contains(step));
