@@ -1,5 +1,5 @@
-//! Protocols of a host's own, made with the traits that the built-in ones are made with: `console`, which has a grammar of its
-//! own and two resolvers, and `db`, which has neither.
+//! Protocols of a host's own, made with the traits that the built-in ones are made with: `console`, which has a grammar
+//! of its own and two resolvers, and `db`, which has neither.
 
 use crate::support;
 
@@ -290,7 +290,7 @@ fn resolvers_and_functions_may_come_back_to_the_runtime() {
             r#"refused: `console:/deep` leads nowhere: asked commands (declined: Some(Text("commands: deep"))); `console:/help` lists the commands"#
         ]],
     );
-    check(&host, "inner:/x", &[], expect!["refused: `inner:/x` leads nowhere: asked nobody"]);
+    check(&host, "inner:/x", &[], expect!["refused: `inner:/x` leads nowhere: no resolver is registered"]);
     check(
         &host,
         "console:/itself",
@@ -306,7 +306,7 @@ fn resolvers_and_functions_may_come_back_to_the_runtime() {
 fn two_protocols_know_nothing_of_each_other() {
     let scene = empty();
     scene.host.calls().add_protocol(PlainProtocol::new("db")).expect("it is free");
-    check(&scene.host, "db:/say", &[text("a")], expect!["refused: `db:/say` leads nowhere: asked nobody"]);
+    check(&scene.host, "db:/say", &[text("a")], expect!["refused: `db:/say` leads nowhere: no resolver is registered"]);
     scene.add("db", 0, "tables").expect("there is the protocol");
     check(&scene.host, "db:/say", &[text("a")], expect![[r#"Text("tables: a")"#]]);
     check(&scene.host, "console:/say", &[text("a")], expect![[r#"Text("commands: a")"#]]);

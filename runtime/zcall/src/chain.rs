@@ -1,6 +1,6 @@
-//! How an unknown name finds its function: its protocol reads it, and the resolvers of that protocol are asked one after the
-//! other until one answers. What they are and know is theirs; this file keeps the order and tells afterwards who was asked.
-//! What is declined is not remembered, so the next question is asked anew.
+//! How an unknown name finds its function: its protocol reads it, and the resolvers of that protocol are called one
+//! after the other until one answers. This file keeps their order, and its errors list those that were called. A
+//! declined name is not cached: the next lookup calls the resolvers again.
 
 use std::fmt;
 use std::rc::Rc;
@@ -13,18 +13,18 @@ use crate::protocol::{Protocol, is_word};
 use crate::reader::{NameError, NameFlaw};
 use crate::shown;
 
-/// How many names may be asked for inside each other: a resolver may ask for other names to find its own.
+/// How deep lookups may nest: a resolver may look up other names to find its own.
 const DEEPEST: usize = 64;
 
-/// Knows names of a protocol. Game thread only.
+/// Resolves names of a protocol. Game thread only.
 ///
 /// A panic in it becomes an error of the caller. It may look other names up, and add protocols and resolvers.
 pub trait Resolver {
-    /// What `name` stands for. A function is kept under its handle and asked for once; what is declined is asked for again
-    /// each time.
+    /// What `name` stands for. A function is kept under its handle, so it is looked up once; a name that was declined
+    /// is looked up again each time.
     ///
     /// # Errors
-    /// The name is this resolver's, and something is wrong with it: no other one is asked.
+    /// The name is this resolver's, and something is wrong with it: no further resolver is called.
     fn resolve(&self, name: &ZCallName) -> Result<Answer, CallError>;
 }
 
@@ -34,12 +34,12 @@ impl<F: Fn(&ZCallName) -> Result<Answer, CallError>> Resolver for F {
     }
 }
 
-/// What a resolver says to a name.
+/// What a resolver answers to a name.
 #[derive(Debug)]
 pub enum Answer {
     /// This function is meant.
     Function(Resolved),
-    /// It has none of that name, and why: the next resolver is asked. The reason may be empty.
+    /// It has none of that name, and why: the next resolver is called. The reason may be empty.
     Declined(String),
 }
 
@@ -50,21 +50,21 @@ impl Answer {
     }
 }
 
-/// Whose a protocol is.
+/// Where a protocol comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
-    /// It is built in: only who has made it adds resolvers, which ask for no other names.
+    /// It is built in: only the runtime adds resolvers to it, and these look up no other names.
     BuiltIn,
     /// The host has registered it.
     Host,
 }
 
-/// The protocols, and for each the resolvers in the order in which they are asked. Game thread only.
+/// The protocols, and for each the resolvers in the order in which they are called. Game thread only.
 #[derive(Default)]
 pub struct ResolverChain {
     /// In the order in which they were added. Replaced whole, so that what is running keeps the rows it began with.
     rows: RefCell<Rc<[Row]>>,
-    /// The names of host protocols that are being asked for, outermost first.
+    /// The names of host protocols that are being looked up, outermost first.
     under_way: RefCell<Vec<ZCallName>>,
 }
 
@@ -85,7 +85,7 @@ struct Link {
 }
 
 impl ResolverChain {
-    /// A chain that knows nothing yet.
+    /// A chain without protocols.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -117,8 +117,8 @@ impl ResolverChain {
         Ok(())
     }
 
-    /// Adds a resolver to a protocol of that origin: the smallest priority is asked first, among equal ones the one added
-    /// first. Errors call it by its label. A lookup that is running does not see it.
+    /// Adds a resolver to a protocol of that origin: the smallest priority is called first, among equal ones the one
+    /// added first. Errors name it by its label. A lookup that is running does not call it.
     ///
     /// # Errors
     /// When there is no such protocol, or it has a resolver of that label.
@@ -176,8 +176,8 @@ impl ResolverChain {
     /// What `name` stands for: the first resolver that answers decides.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] with every resolver asked and its reason, or the error of the resolver that knew it better;
-    /// when one panics; when the name is being asked for already.
+    /// [`CallError::NotFound`] with every resolver that was called and its reason, or the error of the resolver that
+    /// failed; when one panics; when the name is being looked up already.
     pub fn resolve(&self, name: &ZCallName) -> Result<Resolved, CallError> {
         let Some(row) = self.row(name.protocol()) else {
             let message = format!("`{name}` leads nowhere: there is no such protocol");
@@ -231,7 +231,7 @@ impl ResolverChain {
     }
 }
 
-/// A name is being asked for until this is dropped.
+/// A name is being looked up until this is dropped.
 struct UnderWay<'a>(&'a ResolverChain);
 
 impl Drop for UnderWay<'_> {
@@ -255,11 +255,11 @@ fn not_found(name: &ZCallName, asked: &[(Rc<str>, String)], way_out: &str) -> Ca
         reason => format!("{label} (declined: {reason})"),
     };
     let asked = match asked {
-        [] => "nobody".to_owned(),
-        asked => asked.iter().map(one).collect::<Vec<_>>().join(", then "),
+        [] => "no resolver is registered".to_owned(),
+        asked => format!("asked {}", asked.iter().map(one).collect::<Vec<_>>().join(", then ")),
     };
     let way_out = if way_out.is_empty() { String::new() } else { format!("; {way_out}") };
-    CallError::NotFound { message: format!("`{name}` leads nowhere: asked {asked}{way_out}") }
+    CallError::NotFound { message: format!("`{name}` leads nowhere: {asked}{way_out}") }
 }
 
 #[cfg(test)]

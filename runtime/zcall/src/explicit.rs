@@ -1,5 +1,5 @@
-//! The resolver of `ex`: functions that somebody registered under a name of their choice. A name has one owner at a
-//! time, so whoever comes second is told who was first.
+//! The resolver of `ex`: functions that the host or a module registered under a name of its choice. A name has one
+//! owner at a time; the error of a second registration names the first owner.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -65,9 +65,9 @@ pub enum RegisterError {
     Duplicate {
         /// The name.
         name: String,
-        /// Who has it: `the host`, or a module's name, version and build.
+        /// Its owner: `the host`, or a module's name, version and build.
         held_by: String,
-        /// Who wanted it: `the host`, or a module's name, version and build.
+        /// The side that tried to register it: `the host`, or a module's name, version and build.
         wanted_by: String,
     },
     /// The registering side is set aside or gone.
@@ -75,7 +75,7 @@ pub enum RegisterError {
     NotRunning {
         /// The name.
         name: String,
-        /// Who wanted it.
+        /// The side that tried to register it.
         wanted_by: String,
     },
 }
@@ -109,7 +109,7 @@ impl Explicit {
         Ok(())
     }
 
-    /// From now on errors name a module so, until it ends.
+    /// From now on errors call a module by this name, until it ends.
     pub fn set_title(&self, module: ModuleId, title: &str) {
         self.state.borrow_mut().titles.insert(module, title.into());
     }

@@ -1,33 +1,34 @@
-//! What a protocol is: the word that its names begin with, and how the rest of them is read. It is data: the protocols that
-//! are built in and those of a host are registered alike, see [`crate::chain`].
+//! What a protocol is: the word that its names begin with, and how the rest of them is read. It is data: the protocols
+//! that are built in and those of a host are registered alike, see [`crate::chain`].
 
 use crate::reader::{NameError, NameFlaw, Reader};
 
-/// A protocol of calls by name. What its names stand for, a [`Resolver`](crate::chain::Resolver) says.
+/// A protocol of calls by name. A [`Resolver`](crate::chain::Resolver) says what its names stand for.
 ///
-/// The word and what can be done are asked for once, when it is registered.
+/// [`Protocol::word`] and [`Protocol::way_out`] are called once, when it is registered.
 pub trait Protocol {
-    /// The word before the colon: up to 32 lower-case letters, digits, `+`, `-` and `.`, a letter first; `!` may end it.
+    /// The word before the colon: up to 32 lower-case letters, digits, `+`, `-` and `.`, a letter first; `!` may end
+    /// it.
     fn word(&self) -> &str;
 
     /// How its names look, for errors: `` `db:/table.column` ``.
     fn form(&self) -> &str;
 
-    /// What can be done about a name that leads nowhere, for errors: `register a function of that name first`. Nothing,
-    /// unless it is said.
+    /// What can be done about a name that leads nowhere, for errors: `register a function of that name first`. Empty by
+    /// default.
     fn way_out(&self) -> &str {
         ""
     }
 
-    /// Reads the address, which is what stands behind the colon, and gives it in the one spelling that it has. What is left
-    /// unread is an error. A spelling reads back as itself.
+    /// Reads the address, which is what stands behind the colon, and gives it in the one spelling that it has. What is
+    /// left unread is an error. A spelling reads back as itself.
     ///
     /// # Errors
     /// When it is none: see [`Reader::flaw`].
     fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError>;
 }
 
-/// A protocol with a word only: behind `word:/` stands whatever its resolver knows, without spaces.
+/// A protocol with a word only: behind `word:/` stands any text without spaces, which its resolver reads.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlainProtocol {
     word: String,

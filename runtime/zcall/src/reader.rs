@@ -1,4 +1,4 @@
-//! How a name is read, from left to right, and what is told of one that is wrong.
+//! How a name is read, from left to right, and what the error of a wrong one says.
 
 use alcedo_abi::names::shows_itself;
 use thiserror::Error;
@@ -44,7 +44,8 @@ impl From<NameError> for CallError {
     }
 }
 
-/// The address of a name, read from left to right by its protocol. No letter of it is a space, or one that does not show.
+/// The address of a name, read from left to right by its protocol. No letter of it is a space, or one that does not
+/// show.
 #[derive(Debug)]
 pub struct Reader<'a> {
     pub(crate) text: &'a str,
@@ -59,7 +60,8 @@ impl<'a> Reader<'a> {
         &self.text[self.at..]
     }
 
-    /// Where the reading is, in bytes from the start of the name: two of these places cut a part out, with [`Self::since`].
+    /// Where the reading is, in bytes from the start of the name: two of these places cut a part out, with
+    /// [`Self::since`].
     #[must_use]
     pub fn at(&self) -> usize {
         self.at

@@ -1,7 +1,7 @@
 //! Handles of calls: a name is resolved once and called by number from then on. A number is never used twice, so a
-//! caller that kept one past the end of its module gets an answer that says so, and never somebody else's function.
+//! caller that kept one past the end of its module gets an error that says so, and never another function.
 //!
-//! Resolvers and dispatchers come back here while they run, so nothing is borrowed then.
+//! Resolvers and dispatchers may call functions of this file while they run, so nothing is borrowed then.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -52,8 +52,8 @@ impl ZCallTable {
     }
 
     /// The handle of `name`: the one it has, or a new one for what the chain finds. `fingerprint` is that of the
-    /// signature the caller was built for, and it will follow addresses by it; zero is that of a caller which looks at each
-    /// value, and the only one that a callee without a signature of its own is for.
+    /// signature the caller was built for: the caller follows the addresses in slots as that signature says. Zero is
+    /// that of a caller which checks each value; only such callers can call a callee without a signature.
     ///
     /// # Errors
     /// [`CallError::NotFound`] when the text is no name or leads nowhere; [`CallError::Signature`];
@@ -79,8 +79,8 @@ impl ZCallTable {
 
     /// Calls what `handle` stands for. A panic of host code is stopped here; a module stops its own.
     ///
-    /// The status says what the error says, in the numbers of the border. Unless it is that of the dispatcher
-    /// itself, no slot was touched.
+    /// The status is the number of the error in the ABI. No slot was touched, unless the error is one of the dispatcher
+    /// itself.
     #[inline]
     pub fn dispatch(
         &self,
@@ -101,8 +101,8 @@ impl ZCallTable {
         }
     }
 
-    /// What `handle` stands for, with its signature as it was read when the name was resolved; `None` once its module is
-    /// over.
+    /// What `handle` stands for, with its signature as it was read when the name was resolved; `None` once its module
+    /// is over.
     #[inline]
     pub fn callee(&self, handle: ZCallHandle) -> Option<Rc<Callee>> {
         match self.state.borrow().find(handle) {
@@ -154,7 +154,7 @@ impl ZCallTable {
         lines
     }
 
-    /// Sets a module's handles aside: calling them answers `CONTEXT_UNAVAILABLE`, and their names go down the
+    /// Sets a module's handles aside: calling them gives `CONTEXT_UNAVAILABLE`, and their names are resolved by the
     /// chain again. The host's own module cannot be suspended.
     pub fn suspend(&self, module: ModuleId) {
         self.state.borrow_mut().statuses.suspend(module);
@@ -166,18 +166,18 @@ impl ZCallTable {
         self.state.borrow_mut().statuses.resume(module);
     }
 
-    /// Kills all handles of a module, suspended or not, and lets go of their dispatchers. A later registration
-    /// for it is refused. The host's own module does not end.
+    /// Ends all handles of a module, suspended or not, and drops their dispatchers. A later registration for it is
+    /// refused. The host's own module does not end.
     pub fn end_module(&self, module: ModuleId) {
         if module == ModuleId::HOST {
             return;
         }
         let ended = self.state.borrow_mut().end(module);
-        // Letting go of a dispatcher may run code that comes back here.
+        // Dropping a dispatcher may run code that calls this table.
         drop(ended);
     }
 
-    /// The modules between these two are none of those that have handles here.
+    /// The modules with numbers between these two have no handles here.
     pub fn pass_over(&self, after: ModuleId, before: ModuleId) {
         self.state.borrow_mut().statuses.pass_over(after, before);
     }
@@ -255,7 +255,7 @@ impl State {
     }
 }
 
-/// A dispatcher knows the slot that is wrong, not the name it was called by.
+/// The error of a dispatcher names the slot that is wrong, but not the name it was called by, which is added here.
 #[cold]
 fn placed(callee: &Callee, error: CallError) -> CallError {
     match error {
@@ -276,7 +276,7 @@ fn agree(name: &ZCallName, signature: &CallSignature, wanted: u64) -> Result<(),
     Err(CallError::Signature { name: format!("`{name}`"), found, wanted: format!("fingerprint {wanted:016x}") })
 }
 
-/// The border's number for an error.
+/// The ABI's number for an error.
 pub fn status_of(error: &CallError) -> ZCallStatus {
     match error {
         CallError::Panicked { .. } => ZCallStatus::EXTERNAL_ERROR,

@@ -99,7 +99,7 @@ fn a_name_nobody_knows_lists_all_who_were_asked_with_their_reasons() {
         ),
         "tables? explicit",
     );
-    check("", Err("`ex:/f` leads nowhere: asked nobody; register a function of that name first"), "");
+    check("", Err("`ex:/f` leads nowhere: no resolver is registered; register a function of that name first"), "");
 }
 
 #[test]
