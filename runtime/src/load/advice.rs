@@ -38,7 +38,7 @@ pub(crate) fn on(library: &str) -> impl Iterator<Item = &'static Advice> {
     TABLE.iter().filter(move |advice| advice.library == name)
 }
 
-/// What an author does about a plugin that wants static thread-local storage.
+/// What an author does about a plugin that needs static thread-local storage.
 pub(crate) const STATIC_TLS: &str = "if an allocator is linked into it, mimalloc has the feature `local_dynamic_tls` and \
      jemalloc `disable_initial_exec_tls`; C code is to be compiled without `-ftls-model=initial-exec`";
 

@@ -129,7 +129,8 @@ pub enum LoadError {
     /// The private copy could not be made.
     #[error(transparent)]
     Stage(#[from] alcedo_sys::StageError),
-    /// It wants thread-local storage of the sort that a process sets aside when it starts, and there is not enough left.
+    /// It needs thread-local storage of the sort that a process sets aside when it starts, and there is not enough
+    /// left.
     #[error(
         "cannot map {module}: {reason}, of which a process has little, and each generation takes as much again; {}",
         advice::STATIC_TLS
@@ -156,7 +157,7 @@ pub enum LoadError {
     /// Names, versions or dependencies do not add up.
     #[error(transparent)]
     Order(#[from] OrderError),
-    /// A module of the Master needs one that it does not get: nobody has it, the Default has another version, or the
+    /// A module of the Master needs one that it does not get: it is not found, the Default has another version, or the
     /// Default's resolver failed.
     #[error("{}{}", .0, way_out(.0))]
     Dependency(Box<ContextError>),
@@ -297,7 +298,7 @@ pub enum LoadError {
         /// Why.
         text: String,
     },
-    /// There is nobody who could try new modules first.
+    /// There is no process that could try new modules first.
     #[error(
         "{program} could not try the modules first: {reason}; name a program that can with `Canary::Program`, or say \
          `Canary::Off`"
@@ -329,7 +330,7 @@ pub enum LoadError {
     /// There is no such generation on its way out.
     #[error("generation {generation} is not on its way out: it is alive, or gone; `contexts` lists what there is")]
     NotUnloading {
-        /// The generation asked for.
+        /// The generation requested.
         generation: u64,
     },
     /// There is no Master load context.
@@ -346,7 +347,7 @@ fn held(beside: Option<u64>) -> String {
     )
 }
 
-/// The way out where nobody has a module.
+/// The way out where a module is not found.
 fn way_out(error: &ContextError) -> &'static str {
     match error {
         ContextError::NotFound { .. } => "; add its library, or load it into the Default",

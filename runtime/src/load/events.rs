@@ -1,4 +1,4 @@
-//! What a load context tells while it lives: the events of design section 5, in their order.
+//! The events of a load context, in their order.
 
 use crate::handles::Generation;
 use crate::load::context::event::ContextEventKind;
@@ -23,7 +23,7 @@ pub enum MasterEvent {
     Resumed(Generation),
     /// Every conjugate and finalizer of the generation has ended.
     Unloaded(Generation),
-    /// Something keeps images of the generation: who. Raised once; it is looked at again in every safe point.
+    /// Something keeps images of the generation: these. Raised once; it is looked at again in every safe point.
     Blocked(Generation, Vec<String>),
     /// The images of the generation left the process.
     Dead(Generation),
@@ -32,7 +32,7 @@ pub enum MasterEvent {
 }
 
 impl MasterEvent {
-    /// The same in the words that are told of every context: to which generation, and what. `Loaded` says it once for each
+    /// The same as the events that every context has: of which generation, and what. `Loaded` says it once for each
     /// of the modules that have come up.
     pub(super) fn events(&self, started: Vec<String>) -> (Generation, Vec<ContextEventKind>) {
         let (generation, event) = match self {

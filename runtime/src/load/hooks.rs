@@ -1,4 +1,4 @@
-//! How a module learns of its host before its first instruction runs: the address of a context is written into the
+//! How a module gets its host before its first instruction runs: the address of a context is written into the
 //! private copy of its file. Behind it are the functions of `alcedo-sys`, which write down in the module's ledger what
 //! it puts into the process.
 
@@ -113,7 +113,7 @@ impl Attachment {
 ///
 /// A module without hooks (its manifest says that it was built for a platform that has none) may do without a slot: it is
 /// loaded, never unmapped, and a warning says so beforehand. A slot that is not as the linker left it belongs to a file that
-/// somebody has changed, and what else of it was changed nobody can say.
+/// was changed after linking, and what else of it was changed is unknown.
 ///
 /// # Errors
 /// What is wrong with the slot.
@@ -145,14 +145,14 @@ fn judge_slot(slot: &SlotFacts, is_hooked: bool) -> Result<(), &'static str> {
     }
 }
 
-/// Whether the section is a slot that nobody has written to. A sanitizer has every static followed by zeros.
+/// Whether the section is a slot that was not written to. A sanitizer has every static followed by zeros.
 fn has_slot(section: &[u8]) -> bool {
     let mut slot = [0; size_of::<HookSlot>()];
     slot[offset_of!(HookSlot, magic)..][..8].copy_from_slice(&SLOT_MAGIC.to_ne_bytes());
     section.strip_prefix(&slot).is_some_and(|rest| rest.iter().all(|byte| *byte == 0))
 }
 
-/// Whether a module has no hooks at all, so that nobody knows what it leaves behind.
+/// Whether a module has no hooks at all, so that what it leaves behind is unknown.
 pub(crate) fn has_none(image: &ImageFile) -> bool {
     image.section(SECTION).is_none()
 }
@@ -164,7 +164,7 @@ pub(crate) fn bypasses(image: &ImageFile) -> Vec<String> {
 }
 
 /// Why blocks of the C heap that a module took may be another's by now. Then those on record are not freed with its image:
-/// a block that its new owner has freed could be anybody's. None where they cannot.
+/// a block that its new owner has freed may belong to any code by then. None where they cannot.
 pub(crate) fn gives_blocks_away(image: &ImageFile) -> Option<String> {
     may_give_away(image.imports(), image.needed())
 }

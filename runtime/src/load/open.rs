@@ -253,7 +253,7 @@ pub(crate) fn open(
             core.blacks.forget(&[id]);
             core.world.slices.forget(id.0);
             core.logs.forget(module.gate().tag());
-            // SAFETY: the module never ran: it declared nothing and nobody holds anything of it.
+            // SAFETY: the module never ran: it declared nothing and nothing of it is held.
             unsafe { module.code().discard() };
             Err(error)
         }

@@ -40,10 +40,10 @@ pub enum OrderError {
         /// The same of the second.
         second: String,
     },
-    /// Nobody has the name.
+    /// No module has the name.
     #[error("`{needed_by}` needs `{name}` {range}, and {} offered: add its library", list(offered))]
     Missing {
-        /// Who needs it.
+        /// The module that needs it.
         needed_by: String,
         /// What it needs.
         name: String,
@@ -55,7 +55,7 @@ pub enum OrderError {
     /// The name is there in a version that will not do.
     #[error("`{needed_by}` needs `{name}` {range}, and {offered} is offered: load one in that range, or change it")]
     OutOfRange {
-        /// Who needs it.
+        /// The module that needs it.
         needed_by: String,
         /// What it needs.
         name: String,
@@ -131,7 +131,7 @@ fn needs(module: &OrderInput, modules: &[OrderInput], places: &HashMap<&str, usi
 }
 
 /// A cycle among the modules that could not start. Each of them needs another of them, so following needs comes
-/// back to where it was; it is told from the member that comes first in `modules`.
+/// back to where it was; the error begins with the member that comes first in `modules`.
 fn cycle(modules: &[OrderInput], needs: &[Vec<usize>], started: &[bool]) -> OrderError {
     let waits_for = |at: usize| needs[at].iter().copied().find(|&need| !started[need]);
     let mut walked: Vec<usize> = Vec::new();

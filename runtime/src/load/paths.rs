@@ -1,5 +1,5 @@
-//! One rule for every path by which something is loaded, whoever names it: it is absolute. Loads happen on any thread and at
-//! any later time (a watch, a request, a resolver), when the current folder may be another one.
+//! One rule for every path by which something is loaded, wherever it comes from: it is absolute. Loads happen on any
+//! thread and at any later time (a watch, a request, a resolver), when the current folder may be another one.
 
 use std::path::{Path, PathBuf};
 

@@ -1,12 +1,12 @@
-//! What a change of the Master does beyond the world: whom it told, whose code it ran. None of that can be taken back,
-//! so it is written down while it happens, and the report of a rollback names it.
+//! What a change of the Master does beyond the world: which listeners it called, which modules' code it ran. None of
+//! that can be taken back, so it is written down while it happens, and the report of a rollback names it.
 
 use crate::cells::RefCell;
 
 /// What was done since the record began, each list in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Record {
-    /// Events that listeners were told.
+    /// Events for which listeners were called.
     pub events: Vec<String>,
     /// The priorities of the unloading callbacks that were called.
     pub callbacks: Vec<i32>,
@@ -20,7 +20,7 @@ pub(crate) struct Record {
     pub exit_hooks: Vec<String>,
 }
 
-/// Writes down what is done, while somebody wants to know. Game thread only.
+/// Writes down what is done, while a record is being kept. Game thread only.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder(RefCell<Option<Record>>);
 

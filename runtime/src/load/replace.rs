@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// A module as far as this decision goes: its name, and what tells its builds apart.
+/// A module as far as this decision goes: its name, and what distinguishes its builds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Build<D> {
     /// Its name.

@@ -1,5 +1,5 @@
-//! Why an image will stay mapped whatever happens, told from its file before any code of it runs: in words for the plugin's
-//! author, with the way out. No crate is named as the one to blame unless code of it is in the file.
+//! Why an image will stay mapped whatever happens, read from its file before any code of it runs: in words for the
+//! plugin's author, with the way out. No crate is named as the one to blame unless code of it is in the file.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -27,7 +27,7 @@ impl Stays {
         format!("{}: {}", self.why, self.way_out)
     }
 
-    /// What is said of an image that stays, where the way out was told before.
+    /// What is said of an image that stays, where the way out was reported before.
     pub(crate) fn briefly(&self) -> String {
         format!("{}, as was told when it was loaded", self.why)
     }
@@ -166,12 +166,13 @@ fn demangled(name: &str) -> String {
     symbol.and_then(|symbol| symbol.demangle_with_options(&options).ok()).unwrap_or_else(|| name.to_owned())
 }
 
-/// What was told already, by module: the same is not told with every reload.
+/// What was reported already, by module: the same is not reported with every reload.
 #[derive(Debug, Default)]
 pub(crate) struct Told(Mutex<BTreeMap<String, Stays>>);
 
 impl Told {
-    /// Whether there is something to tell of the module that was not told of it last. From now on it was.
+    /// Whether there is something to report of the module that was not reported of it last. It counts as reported from
+    /// now on.
     pub(crate) fn is_news(&self, module: &str, stays: Option<&Stays>) -> bool {
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match stays {
@@ -195,7 +196,7 @@ mod tests {
         names.iter().map(|name| (*name).to_owned()).collect()
     }
 
-    /// What is told of a file that calls these past its hooks.
+    /// What is reported of a file that calls these past its hooks.
     fn told(bypasses: &[(&str, Option<&str>)], needed: &[&str], names: &str) -> String {
         let bypasses = bypasses.iter().map(|(name, library)| ((*name).to_owned(), *library)).collect();
         let needed = owned(needed);

@@ -1,5 +1,5 @@
 //! What a canary does: it maps the modules as the host would, lets each take a host, and reads all that it declares.
-//! No main runs, no object is made. It never ends well by itself: the host ends it once it knows enough.
+//! No main runs, no object is made. It never exits with success by itself: the host ends it once it has what it needs.
 #![expect(unsafe_code, reason = "maps libraries and calls the first functions of their root modules")]
 
 use std::io::{self, Read};
@@ -27,7 +27,7 @@ use crate::host_api::{self, HostContext};
 use crate::load::entries::Entries;
 use crate::load::open::root_of;
 
-/// The code of a canary that found nothing to be told by a host.
+/// The exit code of a canary that was started without a host at its socket.
 const NOBODY_ASKED: i32 = 2;
 
 /// Answers the host that started this process, and waits for its end.
@@ -60,7 +60,8 @@ pub(super) fn run() -> ! {
     abort()
 }
 
-/// What a host asks for, the way to answer it, and what ends when it does. Standard input is empty afterwards.
+/// A host's request, the way to answer it, and the handle that closes when the host ends. Standard input is empty
+/// afterwards.
 fn asked() -> io::Result<(Wire, Candidates, impl Read + Send + 'static)> {
     let mut wire = Wire::take_standard_input()?;
     match wire.hear(None) {
@@ -72,7 +73,7 @@ fn asked() -> io::Result<(Wire, Candidates, impl Read + Send + 'static)> {
     }
 }
 
-/// Waits until the host lets go. Ends without the handlers of any module, which might wait for the loader.
+/// Waits until the host closes its end. Exits without the handlers of any module, which might wait for the loader.
 fn hold(mut input: impl Read) {
     let _end = io::copy(&mut input, &mut io::sink());
     abort();

@@ -3,8 +3,8 @@
 //! `watch.rs` waits for it, `protocol.rs` is what they say to each other, `wire.rs` the socket between them, and this file
 //! decides whether there is one. Every door has it: a Master, a reload, a Slim and the Default. Any thread.
 //!
-//! A canary finds mistakes. A module that wants to pass for a sound one can do so, here as everywhere in its process: by
-//! asking how it was started, for one. What is kept is that no accident makes it pass.
+//! A canary finds mistakes, not malice: a module can detect that it runs in a canary, for instance by looking at how
+//! its process was started, and act differently there. What holds is that no module passes by accident.
 
 mod child;
 mod protocol;
@@ -26,14 +26,14 @@ const DEADLINE: Duration = Duration::from_secs(10);
 /// Whether this process looks for canaries that it is itself: only then can its program be started as one.
 static ARMED: AtomicBool = AtomicBool::new(false);
 
-/// Who loads new modules first, so that a crash there is not the host's.
+/// Which process loads new modules first, so that a crash there is not the host's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Canary {
-    /// The host's own program, started once more, if its `main` calls [`run_if_child`]; else nobody, and a warning says
+    /// The host's own program, started once more, if its `main` calls [`run_if_child`]; else none, and a warning says
     /// so once.
     #[default]
     Auto,
-    /// Nobody: initializers run for the first time in the host.
+    /// None: initializers run for the first time in the host.
     Off,
     /// This program, whose `main` calls [`run_if_child`].
     Program(PathBuf),
@@ -46,14 +46,14 @@ pub enum CanaryStep {
     Mapping,
     /// Its root module was compared, and it took its host.
     Attaching,
-    /// It told what it declares.
+    /// It has sent what it declares.
     Registering,
 }
 
 impl CanaryStep {
     const ALL: [Self; 3] = [Self::Mapping, Self::Attaching, Self::Registering];
 
-    /// The number by which it is told: its place in the row of all.
+    /// The number that stands for it in a message: its place in the list of all.
     fn number(self) -> u8 {
         match self {
             Self::Mapping => 0,
@@ -96,7 +96,7 @@ pub fn run_if_child() {
 /// What a runtime does about canaries. Any thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Rehearsal {
-    /// Who loads first.
+    /// Which process loads first.
     pub canary: Canary,
     /// How long that may take.
     pub deadline: Duration,
@@ -121,9 +121,9 @@ enum Choice<'a> {
     Start(&'a Path),
     /// The host's own program tries them.
     StartSelf,
-    /// Nobody does, as the host wishes.
+    /// No process, as the host has set it.
     Nobody,
-    /// Nobody does, as nothing was said and the program is no canary.
+    /// No process, as nothing was set and the program is no canary.
     NobodyUnasked,
 }
 

@@ -15,7 +15,7 @@ pub(super) const ARGUMENT: &str = "--alcedo-canary";
 
 /// The first bytes of every frame.
 const MAGIC: [u8; 4] = *b"ACF\n";
-/// The version of what follows. Host and canary are the same program, unless somebody names another one.
+/// The version of what follows. Host and canary are the same program, unless the host names another one.
 const VERSION: u16 = 2;
 /// Magic, version, kind, number, length, process, token.
 const HEAD: usize = 36;
@@ -124,21 +124,21 @@ impl Speaker {
 /// Takes frames apart that come in pieces.
 #[derive(Debug)]
 pub(super) struct Listener {
-    /// The token of the conversation; the first frame tells it to whom was asked.
+    /// The token of the conversation; the side that answers gets it with the first frame.
     token: Option<Token>,
-    /// The process that said the first frame; nobody else says another.
+    /// The process that sent the first frame; a frame of another process is an error.
     process: Option<u32>,
     next: u32,
     bytes: Vec<u8>,
 }
 
 impl Listener {
-    /// Who knows the token, because he gave it out.
+    /// The side that has made the token.
     pub(super) fn new(token: Token) -> Self {
         Self { token: Some(token), process: None, next: 0, bytes: Vec::new() }
     }
 
-    /// Who is told the token by the first frame.
+    /// The side that gets the token with the first frame.
     pub(super) fn asked() -> Self {
         Self { token: None, process: None, next: 0, bytes: Vec::new() }
     }
@@ -345,7 +345,7 @@ pub(super) enum Arrival {
 pub(super) struct OutOfTurn(String);
 
 impl Course {
-    /// Of a canary that was asked for so many modules and has said nothing yet.
+    /// Of a canary that was started for so many modules and has sent nothing yet.
     pub(super) fn new(modules: u32) -> Self {
         Self { modules, at: None, is_here: false }
     }
@@ -432,7 +432,7 @@ mod tests {
         messages.iter().flat_map(|message| speaker.frame(PROCESS, message).expect("it fits a frame")).collect()
     }
 
-    /// All that is heard of these bytes, and the error that ends it.
+    /// All messages in these bytes, and the error that ends them.
     fn heard(bytes: &[u8], piece: usize) -> (Vec<Message>, Result<(), FrameError>) {
         let mut listener = Listener::new(TOKEN);
         let mut messages = Vec::new();

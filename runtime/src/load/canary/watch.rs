@@ -1,5 +1,5 @@
-//! The host's side of a canary: starts it, hears it out, and puts into words what became of it. Whatever a module does
-//! to its process, the wait has an end.
+//! The host's side of a canary: starts it, reads its messages until it ends, and reports its outcome. The wait is
+//! bounded, whatever a module does to the process.
 
 use std::io::{self, BufRead as _, BufReader, PipeReader};
 use std::path::{Path, PathBuf};
@@ -15,11 +15,12 @@ use super::wire::{Heard, Wire, WireError};
 use crate::load::error::LoadError;
 use crate::shown::printable;
 
-/// So much of what a canary prints first and last is told with its end: the message of a panic comes before the rest.
+/// So many bytes of a canary's first and last output stand in the report of its end: the message of a panic comes
+/// before the rest.
 const TOLD: usize = 1000;
 /// So much of one line is read at once: a module may print without any line break.
 const LONGEST_LINE: usize = 8000;
-/// How often is looked whether a canary has ended whose socket somebody else keeps open.
+/// How often the host checks whether a canary has ended whose socket another process keeps open.
 const GLANCE: Duration = Duration::from_millis(50);
 /// For how long the last words of an ended canary are waited for.
 const LAST_WORDS: Duration = Duration::from_millis(200);
@@ -47,7 +48,7 @@ pub(super) fn run(program: &Path, candidates: Candidates, deadline: Duration) ->
     let printed = Printed::of(output).map_err(|error| unavailable(error.to_string()))?;
     match wire.say(&Message::Request(candidates), Some(deadline)) {
         Ok(()) => {}
-        // It has ended already, or reads nothing; why is what its end tells.
+        // It has ended already, or reads nothing; its end says why.
         Err(WireError::System(_)) => {}
         Err(WireError::Frame(error)) => return Err(unavailable(error.to_string())),
     }
@@ -88,7 +89,7 @@ fn random() -> io::Result<u64> {
     getrandom::u64().map_err(|error| io::Error::other(error.to_string()))
 }
 
-/// Hears a canary out.
+/// Reads a canary's messages until it ends.
 fn watch(course: &mut Course, wire: &mut Wire, child: &mut Child, until: Instant) -> io::Result<End> {
     let mut let_go = false;
     loop {
@@ -122,8 +123,8 @@ fn watch(course: &mut Course, wire: &mut Wire, child: &mut Child, until: Instant
     }
 }
 
-/// The process has ended, but somebody may have kept its socket open: what was said before is heard all the same. It has
-/// not passed: one that is done waits to be ended.
+/// The process has ended, but another process may keep its socket open: what was sent before is read all the same. It
+/// has not passed, since one that is done waits until the host ends it.
 fn last_words(course: &mut Course, wire: &mut Wire, end: End) -> End {
     while let Ok(Heard::Message(message)) = wire.hear(Some(Duration::ZERO)) {
         match course.take(message) {
@@ -136,7 +137,7 @@ fn last_words(course: &mut Course, wire: &mut Wire, end: End) -> End {
     end
 }
 
-/// What a canary prints, read by a thread of its own until nobody can print any more.
+/// What a canary prints, read by a thread of its own until every writer has closed it.
 struct Printed {
     words: Arc<Mutex<Words>>,
     over: Receiver<()>,
@@ -159,7 +160,7 @@ impl Printed {
     }
 }
 
-/// Reads until nobody can write any more. The sender ends with it.
+/// Reads until every writer has closed it. The sender is dropped then.
 fn read(output: PipeReader, words: &Mutex<Words>, _end: &Sender<()>) {
     let mut output = BufReader::new(output);
     loop {

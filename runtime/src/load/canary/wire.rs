@@ -1,6 +1,6 @@
 //! The socket between a host and its canary. The canary gets its end as standard input, moves it at once to a descriptor
-//! that no module knows and no child inherits, and puts the empty file in its place: so what a module prints, reads or
-//! hands to a process of its own has nothing to do with it.
+//! that is not published to modules and that no child inherits, and puts the empty file in its place: so what a module
+//! prints, reads or hands to a process of its own has nothing to do with it.
 
 use std::io;
 
@@ -22,7 +22,7 @@ pub(super) enum Heard {
     Message(Message),
     /// Nothing yet.
     Nothing,
-    /// The other side has let go.
+    /// The other side has closed its end.
     End,
 }
 
@@ -59,7 +59,7 @@ mod socket {
         /// The canary's end, taken away from standard input.
         ///
         /// # Errors
-        /// When standard input is no socket: nobody started this process as a canary.
+        /// When standard input is no socket: this process was not started as a canary.
         pub(in super::super) fn take_standard_input() -> io::Result<Self> {
             let stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
             // Fails for whatever is no socket.
@@ -68,7 +68,7 @@ mod socket {
             Ok(Self { stream, listener: Listener::asked(), speaker: None })
         }
 
-        /// Another handle to the same end, for whoever waits until the other side lets go.
+        /// Another handle to the same end, to wait on until the other side is closed.
         ///
         /// # Errors
         /// Whatever the system says.
@@ -79,7 +79,7 @@ mod socket {
         /// Says something, in at most `patience`.
         ///
         /// # Errors
-        /// When nobody reads it, or it does not fit a frame.
+        /// When the other side is closed, or the message does not fit a frame.
         pub(in super::super) fn say(&mut self, message: &Message, patience: Option<Duration>) -> Result<(), WireError> {
             let unknown = || io::Error::new(ErrorKind::NotConnected, "nobody has asked yet");
             if self.speaker.is_none() {

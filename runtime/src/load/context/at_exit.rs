@@ -1,5 +1,6 @@
-//! The end of the process, for hubs whose host wants their listeners told of it. The handler that C calls then is given
-//! nothing, so this is the one place where a static knows of hubs; it keeps none of them.
+//! The end of the process, for registries whose host has requested that their listeners are called then. The handler
+//! that C calls gets no argument, so this is the one place where a static leads to registries; it keeps none of them
+//! alive.
 //!
 //! Nothing is unloaded then: other threads may be inside the images, and the loader runs what is left of them itself.
 
@@ -9,10 +10,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use crate::load::context::error::ContextError;
 use crate::load::context::registry::ContextRegistry;
 
-/// Who is to be told.
+/// The registries whose listeners are to be called.
 static HUBS: Mutex<Vec<Weak<ContextRegistry>>> = Mutex::new(Vec::new());
 
-/// From now on the end of the process is told to those who listen to contexts of `registry`. Asked again, it changes nothing.
+/// From now on the end of the process is an event for the listeners to contexts of `registry`. A second call changes
+/// nothing.
 ///
 /// # Errors
 /// [`ContextError::System`] where the platform has no such handlers, or takes no more.
@@ -35,12 +37,12 @@ pub(super) fn tell(registry: &Arc<ContextRegistry>) -> Result<(), ContextError> 
 /// Handlers run in the opposite order of their registration, and so do these.
 extern "C" fn tell_next() {
     let Some(registry) = hubs().pop().and_then(|registry| registry.upgrade()) else { return };
-    // A panic outside of a listener, as one of the log's may be, is nobody's here.
+    // A panic outside of a listener, as one of the log's may be, is dropped here.
     let _told = crate::border::trap(|| {
         registry.tell_end();
         Ok(())
     });
-    // Were this the last share, its drop would do more than tell.
+    // Were this the last share, its drop would do more than call listeners.
     mem::forget(registry);
 }
 

@@ -1,10 +1,10 @@
 //! Running calls as leases that cost next to nothing. Each thread has a row of places in which it says what it is
-//! calling; who wants to unmap shuts the gate first and then reads the rows of all threads. So a call writes only to
+//! calling; an unload shuts the gate first and then reads the rows of all threads. So a call writes only to
 //! memory of its own thread, and no counter is shared.
 //!
 //! A caller writes its place *before* it looks at the gate, and an unload shuts the gate *before* it looks at the
 //! places; all four are sequentially consistent. So either the caller sees a shut gate and goes away, or the unload
-//! sees the caller and waits: nobody is inside an image that goes. The rows know numbers only, so that nothing in them
+//! sees the caller and waits: no call is inside an image that goes. The rows hold numbers only, so that nothing in them
 //! can dangle.
 
 use std::cell::Cell;
@@ -23,7 +23,7 @@ use crate::lease::{Blocker, Lease, LeaseKind, Leases, place_of};
 /// Calls into contexts that one thread can have open at once without taking the slower way.
 const PLACES: usize = 16;
 
-/// Nobody: gates are numbered from one.
+/// No call: gates are numbered from one.
 const EMPTY: u64 = 0;
 
 /// One call that a thread has open.
@@ -92,14 +92,14 @@ fn epoch() -> Instant {
     *EPOCH.get_or_init(Instant::now)
 }
 
-/// The gate of one generation: who calls it, and whether anybody still may. Any thread.
+/// The gate of one generation: which calls are inside, and whether new ones may enter. Any thread.
 pub(crate) struct EntryGate {
     number: u64,
     shut: AtomicBool,
     leases: Arc<Leases>,
 }
 
-/// What a call is, for whoever reports it.
+/// What a call is, for reports.
 #[derive(Clone, Copy)]
 pub(crate) struct Calling {
     /// The function's number with the owner of the gate.
@@ -134,7 +134,7 @@ impl EntryGate {
         self.number
     }
 
-    /// Lets the calling thread in, unless the gate is shut. `name` is asked for only where the slower way is taken.
+    /// Lets the calling thread in, unless the gate is shut. `name` is called only where the slower way is taken.
     pub(crate) fn enter(&self, calling: Calling, name: impl FnOnce() -> Arc<str>) -> Option<Inside<'_>> {
         let placed = OWN.try_with(|own| {
             let at = own.depth.get();
@@ -155,17 +155,17 @@ impl EntryGate {
                 Inside { way: Way::Lease(Some(lease)), gate: PhantomData }
             }
         };
-        // Only now: whoever shuts the gate from here on finds the place.
+        // Only now: an unload that shuts the gate from here on finds the place.
         (!self.shut.load(Ordering::SeqCst)).then_some(inside)
     }
 
-    /// From now on nobody gets in; who is inside stays.
+    /// From now on no call gets in; those inside stay.
     pub(crate) fn shut(&self) {
         self.shut.store(true, Ordering::SeqCst);
     }
 
-    /// Who is inside, longest first. Calls that took the slower way are not among them but among the leases. One that is
-    /// being turned away at this very moment may be counted.
+    /// The calls inside, longest first. Calls that took the slower way are not among them but among the leases. One
+    /// that is being turned away at this very moment may be counted.
     pub(crate) fn inside(&self, name: impl Fn(u64) -> Arc<str>) -> Vec<Blocker> {
         let now = epoch().elapsed();
         let rows: Vec<_> = rows().clone();
@@ -188,7 +188,7 @@ impl EntryGate {
         blockers
     }
 
-    /// Whether nobody is inside.
+    /// Whether no call is inside.
     #[cfg(test)]
     fn is_empty(&self) -> bool {
         let is_here = |row: &Arc<Row>| row.places.iter().any(|place| place.gate.load(Ordering::SeqCst) == self.number);

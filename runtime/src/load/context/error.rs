@@ -11,7 +11,7 @@ use crate::load::context::waits::LoadStep;
 use crate::load::error::LoadError;
 use crate::load::paths::not_absolute;
 
-/// Why a load context did not do what it was asked for. Nothing has changed then.
+/// Why a load context did not do what was requested. Nothing has changed then.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContextError {
@@ -22,13 +22,13 @@ pub enum ContextError {
         kind: ContextKind,
         /// The name, or its beginning where it is no name.
         name: String,
-        /// Who has it, or what is wrong with it.
+        /// Its owner, or what is wrong with it.
         reason: String,
     },
     /// There is neither such a Slim nor such a pinned context.
     #[error("there is no living context \"{name}\": create it with `create_slim`, or with `create_pinned`")]
     NoSuchContext {
-        /// The name asked for.
+        /// The name requested.
         name: String,
     },
     /// The context takes nothing new any more: no load, no call, no lease.
@@ -48,7 +48,7 @@ pub enum ContextError {
         arrows(chain)
     )]
     LoadRing {
-        /// What asks for what; the last link is the first again.
+        /// What requests what; the last link is the first again.
         chain: Vec<LoadStep>,
     },
     /// As many questions to resolvers are open on this thread as may be, each put by the resolver of the one before.
@@ -56,7 +56,7 @@ pub enum ContextError {
         "{wanted} is asked for inside of {limit} other questions: let a resolver answer, and not ask for another name"
     )]
     LoadTooDeep {
-        /// What is asked for, and in which context.
+        /// What is requested, and in which context.
         wanted: String,
         /// How many may be open.
         limit: usize,
@@ -116,17 +116,17 @@ pub enum ContextError {
         /// What is wrong with it.
         reason: String,
     },
-    /// Nobody knows a module of that name.
+    /// No module of that name was found.
     #[error("{context} finds no module {request}: {}", steps(trace))]
     NotFound {
         /// The context that looked.
         context: String,
-        /// Name and versions asked for.
+        /// Name and versions requested.
         request: String,
-        /// Who was asked, in order.
+        /// Where was searched, in order.
         trace: Vec<Attempt>,
     },
-    /// The module that is there is not in the range asked for.
+    /// The version of the module that is there is not in the range requested.
     #[error("{context} has {name} {found}, and {requested} is asked for: load one in that range into another context")]
     VersionMismatch {
         /// The context that has it.
@@ -135,7 +135,7 @@ pub enum ContextError {
         name: String,
         /// The version there is.
         found: semver::Version,
-        /// The range asked for.
+        /// The range requested.
         requested: semver::VersionReq,
     },
     /// One name, one build.
@@ -150,7 +150,7 @@ pub enum ContextError {
         name: String,
         /// The build that is loaded.
         loaded_build: u128,
-        /// The build asked for.
+        /// The build requested.
         requested_build: u128,
     },
     /// A resolver gave something else.
@@ -160,19 +160,19 @@ pub enum ContextError {
         context: String,
         /// The resolver or handler.
         who: String,
-        /// The name asked for.
+        /// The name requested.
         wanted: String,
         /// The name of what it gave.
         found: String,
     },
-    /// A resolver failed; nobody after it was asked.
+    /// A resolver failed; those after it were not called.
     #[error("{who} of {context} failed when it was asked for {wanted}: {source}")]
     ResolverError {
         /// The context.
         context: String,
         /// The resolver or handler.
         who: String,
-        /// The name asked for.
+        /// The name requested.
         wanted: String,
         /// What it said, or its panic.
         source: Box<dyn std::error::Error + Send + Sync>,
@@ -195,7 +195,7 @@ pub enum ContextError {
     PinnedDependsOnCollectible {
         /// The context that stays.
         context: String,
-        /// The module in it, or the name that was asked for there.
+        /// The module in it, or the name that was requested there.
         module: String,
         /// The module it would depend on.
         dependency: String,
@@ -217,7 +217,7 @@ pub enum ContextError {
     NoSuchFunction {
         /// The context.
         context: String,
-        /// Type and method asked for.
+        /// Type and method requested.
         function: String,
         /// What it does offer.
         offered: String,
@@ -225,9 +225,9 @@ pub enum ContextError {
     /// No type of that name.
     #[error("{context} knows no type {path}: {known}")]
     NoSuchType {
-        /// The context, or who was asked.
+        /// The context, or the part of it that was searched.
         context: String,
-        /// The path asked for.
+        /// The path requested.
         path: String,
         /// What there is instead.
         known: String,
@@ -237,9 +237,9 @@ pub enum ContextError {
     NativeNotFound {
         /// The context that looked.
         context: String,
-        /// The name asked for.
+        /// The name requested.
         name: String,
-        /// Who was asked, in order.
+        /// Where was searched, in order.
         trace: Vec<Attempt>,
     },
     /// A native library was found, and is none, or has not the symbol.
@@ -273,10 +273,10 @@ impl ContextError {
     }
 }
 
-/// One step of a search: who was asked, and what came of it.
+/// One step of a search: where was searched, and the outcome.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Attempt {
-    /// Who was asked: `own modules`, `the resolver`, `Default`, `handler 1`.
+    /// Where was searched: `own modules`, `the resolver`, `Default`, `handler 1`.
     pub asked: String,
     /// What came of it.
     pub outcome: String,

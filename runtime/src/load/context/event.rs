@@ -1,4 +1,4 @@
-//! What happens to load contexts, for whoever wants to know, in one set of words for all of them.
+//! What happens to load contexts, for listeners, in one set of terms for all of them.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,7 +24,7 @@ pub struct ContextEvent {
 }
 
 impl ContextEvent {
-    /// The context that this happened to, for as long as anybody has a handle to it: none for a Slim whose last handle was
+    /// The context that this happened to, for as long as there is a handle to it: none for a Slim whose last handle was
     /// dropped, and for the Master, which has no such handle.
     #[must_use]
     pub fn load_context(&self) -> Option<LoadContext> {
@@ -77,7 +77,7 @@ pub enum ContextEventKind {
     Resumed,
     /// Every conjugate and finalizer of the generation has ended.
     Unloaded,
-    /// Something keeps images of the generation: who. Raised once.
+    /// Something keeps images of the generation: these. Raised once.
     Blocked(Vec<String>),
     /// Its images left the process.
     Dead,
@@ -105,7 +105,7 @@ impl fmt::Display for ContextEvent {
     }
 }
 
-/// Who is told. Called on the thread on which it happens.
+/// A listener. Called on the thread on which the event happens.
 pub(super) type Listener = dyn Fn(&ContextEvent) + Send + Sync;
 
 /// Listeners in the order they came, or by priority where they have one.
@@ -128,7 +128,7 @@ impl Listeners {
         list.into_iter().map(|(_priority, listener)| listener).collect()
     }
 
-    /// Tells all of them; none hears of another's panic. Returns what went wrong.
+    /// Calls all of them; the panic of one does not reach the others. Returns what went wrong.
     pub(super) fn tell(&self, event: &ContextEvent) -> Vec<String> {
         let list: Vec<_> = {
             let list = self.list.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,6 +1,6 @@
-//! A context as its name is known: generation follows generation, one of them is the current one. Callers read which
-//! without a lock; a replacement puts the new one there first and seals the old one then, so that a caller who finds
-//! a shut gate looks again and finds an open one.
+//! A context as it is found by its name: generation follows generation, one of them is the current one. Callers read
+//! which without a lock; a replacement puts the new one there first and seals the old one then, so that a caller that
+//! finds a shut gate looks again and finds an open one.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -37,13 +37,13 @@ pub(super) struct FreeContext {
     pub(super) kind: ContextKind,
     /// Its name.
     pub(super) name: Arc<str>,
-    /// Whom it asks.
+    /// Its resolvers.
     pub(super) resolvers: Arc<Resolvers>,
-    /// Who hears that it unloads.
+    /// The listeners for its unload.
     pub(super) unloading: Listeners,
     current: ArcSwapOption<FreeGeneration>,
     generation: AtomicU64,
-    /// Tells its replacements from those of others.
+    /// Distinguishes its replacements from those of others.
     place: u64,
     life: Mutex<Generations>,
     /// The handles that keep it from unloading.
@@ -217,8 +217,8 @@ impl FreeContext {
         Ok(self.seal(&registry, &old, format!("{} generation {}", self.title(), old.id.generation)))
     }
 
-    /// Begins to unload the context. Asked again, it gives the same ticket. It waits for nobody; exit hooks run in here
-    /// when nothing is inside.
+    /// Begins to unload the context. A second call gives the same ticket. It does not wait; exit hooks run in here when
+    /// nothing is inside.
     ///
     /// # Errors
     /// [`ContextError::NotCollectible`] for the Default and pinned ones.
@@ -268,7 +268,7 @@ impl FreeContext {
         generation.seal(|| registry.ticket(subject, SpaceUnload::new(&self.registry, generation, registry.policy())))
     }
 
-    /// Tells everybody once, then takes the unload as far as it goes.
+    /// Calls every listener once, then takes the unload as far as it goes.
     fn announce(
         &self,
         registry: &ContextRegistry,
@@ -284,7 +284,8 @@ impl FreeContext {
         ticket
     }
 
-    /// Tells everybody that a generation takes nothing new any more, or that its process ends: once, whichever comes first.
+    /// Calls every listener when a generation takes nothing new any more, or its process ends: once, whichever comes
+    /// first.
     pub(super) fn tell_unloading(&self, registry: &ContextRegistry, generation: &FreeGeneration) {
         if !generation.begin_telling() {
             return;

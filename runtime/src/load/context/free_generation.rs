@@ -29,21 +29,21 @@ pub(super) struct FreeGeneration {
     pub kind: ContextKind,
     /// The context's name.
     pub name: Arc<str>,
-    /// Whom it asks.
+    /// Its resolvers.
     pub resolvers: Arc<Resolvers>,
     /// Everything that keeps it, but calls that found a place.
     pub leases: Arc<Leases>,
-    /// Who calls it.
+    /// The gate of its calls.
     pub gate: Arc<EntryGate>,
     /// Native libraries it looked up.
     pub natives: Natives,
-    /// Tells its loads from those of others.
+    /// Distinguishes its loads from those of others.
     place: u64,
     table: Mutex<Table>,
     ticket: OnceLock<UnloadTicket>,
     /// Whether the telling that it unloads has begun: that is done once.
     is_told: AtomicBool,
-    /// Whether everybody has heard that it unloads, so that its images may go.
+    /// Whether every listener was called for its unload, so that its images may go.
     announced: AtomicBool,
 }
 
@@ -112,7 +112,7 @@ impl FreeGeneration {
         self.ticket.get().map_or(ContextState::Alive, UnloadTicket::state)
     }
 
-    /// A copy for whoever asks.
+    /// A copy of its public data.
     pub(super) fn info(&self) -> ContextInfo {
         let modules = self.modules().iter().map(|module| module.summary()).collect();
         ContextInfo { id: self.id, kind: self.kind, name: self.name.to_string(), state: self.state(), modules }
@@ -155,7 +155,7 @@ impl FreeGeneration {
     /// Modules that are complete belong to it from now on.
     ///
     /// # Errors
-    /// When it was given up while they were loaded: whoever brings them has to end them.
+    /// When it was given up while they were loaded: the caller has to end them.
     pub(super) fn add(&self, modules: &[Arc<FreeModule>]) -> Result<(), ContextError> {
         let mut table = self.table();
         if table.is_closed {
@@ -166,7 +166,7 @@ impl FreeGeneration {
         Ok(())
     }
 
-    /// Its modules, dependencies first, for whoever ends them. None is added afterwards.
+    /// Its modules, dependencies first, for the caller to end. None is added afterwards.
     pub(super) fn close(&self) -> Vec<Arc<FreeModule>> {
         let mut table = self.table();
         table.is_closed = true;
@@ -183,7 +183,7 @@ impl FreeGeneration {
     }
 
     /// A resolver has found a module in another context; it stays there until this generation is on its way out and
-    /// nobody is inside. From then on only the modules count that depend on it.
+    /// no call is inside. From then on only the modules count that depend on it.
     ///
     /// # Errors
     /// When that context is unloading, or this generation was given up meanwhile.
@@ -219,7 +219,7 @@ impl FreeGeneration {
         self.table().modules.get(module)?.exports().get(export).cloned()
     }
 
-    /// Everybody who is inside or holds a lease, longest first.
+    /// Every call inside and every holder of a lease, longest first.
     pub(super) fn held_by(&self) -> Vec<Blocker> {
         let name = |place| self.function(place).map_or_else(|| "a call".into(), |export| export.full);
         let mut blockers = self.gate.inside(name);
@@ -245,7 +245,7 @@ impl FreeGeneration {
         self.ticket.get()
     }
 
-    /// From now on it takes nothing new. True for the one call that began it, which owes the announcement.
+    /// From now on it takes nothing new. True for the one call that began this, which must announce it.
     pub(super) fn seal(&self, ticket: impl FnOnce() -> UnloadTicket) -> (UnloadTicket, bool) {
         let mut is_first = false;
         let ticket = self.ticket.get_or_init(|| {
@@ -262,17 +262,17 @@ impl FreeGeneration {
         ContextError::ContextUnloading { context: self.title(), since, action }
     }
 
-    /// Whether nobody has been told yet that it ends; whoever gets a yes does it.
+    /// True for the first call only: that caller announces the end to the listeners.
     pub(super) fn begin_telling(&self) -> bool {
         !self.is_told.swap(true, Ordering::AcqRel)
     }
 
-    /// Everybody has heard that it unloads.
+    /// Every listener was called for its unload.
     pub(super) fn set_announced(&self) {
         self.announced.store(true, Ordering::Release);
     }
 
-    /// Whether everybody has heard that it unloads.
+    /// Whether every listener was called for its unload.
     pub(super) fn is_announced(&self) -> bool {
         self.announced.load(Ordering::Acquire)
     }

@@ -1,4 +1,5 @@
-//! A module that belongs to no thread: the core of every module without classes, its functions open to every thread. Who may call, and until when, is not decided here: the context's gate and leases do that.
+//! A module that belongs to no thread: the core of every module without classes, its functions open to every thread.
+//! Which calls may enter, and until when, is not decided here: the context's gate and leases do that.
 #![expect(unsafe_code, reason = "attaches a module, calls its functions and hands its code over")]
 
 use std::ops::Deref;
@@ -52,11 +53,11 @@ pub(super) struct FreeModule {
     core: Module,
     context: ContextId,
     exports: Vec<FreeExport>,
-    /// Whoever may still call it holds one: its exit hook waits for these.
+    /// Every possible caller holds one: the exit hook waits for these.
     users: Arc<Leases>,
 }
 
-/// What a module is told of its host, and what the host needs to know of where it goes.
+/// What a module gets of its host, and what the host needs of the place that it is loaded into.
 pub(super) struct ModulePlace<'a> {
     /// The number of the module.
     pub id: ModuleId,
@@ -104,7 +105,7 @@ impl FreeModule {
             Ok(()) => Ok(Self::new(core, place.context)),
             Err(error) => {
                 place.logs.forget(core.tag());
-                // SAFETY: the module never ran, and nobody holds anything of it but this value.
+                // SAFETY: the module never ran, and nothing of it is held but by this value.
                 unsafe { core.code().discard() };
                 Err(error)
             }
@@ -128,12 +129,12 @@ impl FreeModule {
         &self.exports
     }
 
-    /// Who may still call it: modules that depend on it and have not ended, and contexts that were given it.
+    /// Its possible callers: modules that depend on it and have not ended, and contexts that were given it.
     pub(super) fn users(&self) -> &Leases {
         &self.users
     }
 
-    /// Keeps it for `owner`, which is how reports name who depends on it.
+    /// Keeps it for `owner`, the name of the dependent in reports.
     ///
     /// # Errors
     /// When it is on its way out.
@@ -143,13 +144,13 @@ impl FreeModule {
         Ok(Need { use_of: Some(use_of), code })
     }
 
-    /// From now on nobody new may depend on it.
+    /// From now on no other module may begin to depend on it.
     pub(super) fn seal(&self) {
         self.users.seal();
         self.leases().seal();
     }
 
-    /// A copy for whoever asks.
+    /// A copy of its public data.
     pub(super) fn summary(&self) -> ModuleSummary {
         let summary = ModuleSummary::new(self.info(), self.context, self.code().path().to_owned());
         summary.offering(self.exports.iter().map(|export| &*export.type_path))
@@ -164,8 +165,8 @@ impl FreeModule {
     /// be parked.
     pub(super) fn unload(&self, policy: &UnloadPolicy) -> Option<ModuleUnload> {
         self.seal();
-        // SAFETY: the context's gate is shut and nobody is inside, and its leases are sealed; the module has no conjugates,
-        // and modules that need it hold its own leases.
+        // SAFETY: the context's gate is shut and no call is inside, and its leases are sealed; the module has no
+        // conjugates, and modules that need it hold its own leases.
         unsafe { self.core.unload_job(0, policy) }.map(ModuleUnload::new)
     }
 }

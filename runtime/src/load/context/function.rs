@@ -30,7 +30,7 @@ pub struct ContextFunction {
     named: Arc<NamedFunction>,
 }
 
-/// A function as it was asked for.
+/// A function as it was requested.
 struct NamedFunction {
     line: Arc<FreeContext>,
     type_path: String,
@@ -42,7 +42,7 @@ struct NamedFunction {
 
 /// A function as one generation has it.
 struct Bound {
-    /// The number of the gate of the generation that was asked.
+    /// The number of the gate of the generation in which it was looked up.
     asked: u64,
     /// The gate of the generation that has it, which may be another context's.
     gate: Arc<EntryGate>,
@@ -87,7 +87,7 @@ impl ContextFunction {
         self.named.call(arguments, Location::caller())
     }
 
-    /// The function's address in the current generation, which stays mapped while the guard lives.
+    /// The function's address in the current generation, which stays mapped while the guard is held.
     ///
     /// # Errors
     /// As [`ContextFunction::call`].
@@ -137,7 +137,7 @@ impl NamedFunction {
         }
     }
 
-    /// The generation that has it was sealed: a newer one may be there, or somebody else who has it.
+    /// The generation that has it was sealed: a newer one may be there, or another module that has it.
     fn look_again(&self, asked: &Arc<FreeGeneration>, sealed: &Bound) -> Result<(), ContextError> {
         match &*self.line.load_current() {
             Some(current) if !Arc::ptr_eq(current, asked) => Ok(()),
@@ -201,7 +201,7 @@ impl FunctionPointer {
         self.export.address()
     }
 
-    /// The function itself, for callers who fill slots themselves.
+    /// The function itself, for callers that fill slots themselves.
     #[must_use]
     pub fn invoke(&self) -> ZCallInvoke {
         self.export.invoke()

@@ -21,12 +21,12 @@ impl Home {
         Self { registry: Weak::clone(registry), line: Weak::clone(line) }
     }
 
-    /// All contexts, while anybody has a handle to them.
+    /// All contexts, while there is a handle to them.
     pub(super) fn contexts(&self) -> Option<Contexts> {
         self.registry.upgrade().as_ref().map(Contexts::of)
     }
 
-    /// The context, while anybody has a handle to it.
+    /// The context, while there is a handle to it.
     pub(super) fn load_context(&self) -> Option<LoadContext> {
         let (registry, line) = (self.registry.upgrade()?, self.line.upgrade()?);
         LoadContext::of(&registry, &line)

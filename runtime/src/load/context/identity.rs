@@ -19,7 +19,7 @@ pub struct TypeRef {
 }
 
 impl TypeRef {
-    /// Takes a value of this type for one of `wanted`.
+    /// Checks that a value of this type is one of `wanted`.
     ///
     /// # Errors
     /// When that is another type, also where the names are equal.
@@ -43,7 +43,7 @@ impl fmt::Display for TypeRef {
 pub struct CastError {
     /// The type of the value.
     pub found: Box<TypeRef>,
-    /// The type asked for.
+    /// The type requested.
     pub wanted: Box<TypeRef>,
 }
 

@@ -32,7 +32,8 @@ pub(super) struct Library {
     pub info: ModuleInfo,
     image: ImageFile,
     symbols: Option<Vec<u8>>,
-    /// The versions that will do where it was asked for by name: another build of it that has come meanwhile does as well.
+    /// The versions that will do where it was requested by name: another build of it that has come meanwhile does as
+    /// well.
     range: Option<VersionReq>,
 }
 
@@ -117,8 +118,8 @@ pub(super) fn load(
     }
     let mut plan = gather(registry, generation, library)?;
     let claimed = under_way::begin(Sort::Claiming, &plan.works(generation))?;
-    // From here on nobody else loads what is in the plan. What a resolver or another thread has brought in meanwhile is
-    // there already.
+    // From here on no other load brings in what is in the plan. What a resolver or another thread has brought in
+    // meanwhile is there already.
     if let Some(module) = plan.leave_out_present(generation)? {
         return Ok(module);
     }
@@ -134,7 +135,7 @@ pub(super) fn load(
 /// Loads what a name stands for.
 ///
 /// # Errors
-/// As [`load`], and when nobody knows the name.
+/// As [`load`], and when the name is not found.
 pub(super) fn load_name(
     registry: &ContextRegistry,
     generation: &Arc<FreeGeneration>,
@@ -162,7 +163,7 @@ fn busy(generation: &FreeGeneration, name: &str) -> Result<crate::lease::Lease, 
     lease.map_err(|sealed| ContextError::sealed(sealed, action))
 }
 
-/// The module, when this very build is there already, or one that will do for whoever asked by name.
+/// The module, when this very build is there already, or one that will do for a request by name.
 fn present(generation: &FreeGeneration, library: &Library) -> Result<Option<Arc<FreeModule>>, ContextError> {
     let Library { info, range, .. } = library;
     let loaded = generation.find(&info.name);
@@ -185,7 +186,7 @@ fn present(generation: &FreeGeneration, library: &Library) -> Result<Option<Arc<
 
 /// What a load brings with it.
 struct Plan {
-    /// Libraries to load; the one that was asked for is the first.
+    /// Libraries to load; the one that was requested is the first.
     libraries: Vec<Library>,
     /// Modules that are there and are needed.
     present: Vec<Arc<FreeModule>>,
@@ -248,12 +249,12 @@ fn refuse_classes(generation: &FreeGeneration, info: &ModuleInfo) -> Result<(), 
 }
 
 impl Plan {
-    /// Its libraries, the one that was asked for first.
+    /// Its libraries, the one that was requested first.
     fn works(&self, generation: &FreeGeneration) -> Vec<Work> {
         self.libraries.iter().map(|library| generation.module_work(&library.info.name)).collect()
     }
 
-    /// Takes the libraries out that are in the context by now; the module that was asked for, if it is one of them.
+    /// Takes the libraries out that are in the context by now; the module that was requested, if it is one of them.
     fn leave_out_present(&mut self, generation: &FreeGeneration) -> Result<Option<Arc<FreeModule>>, ContextError> {
         let mut there = Vec::new();
         for library in &self.libraries {
@@ -304,7 +305,7 @@ fn without_stage(version: &semver::Version) -> semver::Version {
 }
 
 /// Copies the libraries in this order, has a canary load the copies, maps them, runs their mains, and puts them into the
-/// context: all of them, and the one that was asked for.
+/// context: all of them, and the one that was requested.
 fn bring_up(
     registry: &ContextRegistry,
     generation: &Arc<FreeGeneration>,
@@ -350,7 +351,7 @@ fn bring_up(
         .map_err(ContextError::from)
         .and_then(|()| generation.add(&opened));
     if let Err(error) = live {
-        // First the new lets go of what it has taken.
+        // First the new one gives back what it has taken.
         registry.abandon(generation, &opened);
         resume(&suspended);
         return Err(error);

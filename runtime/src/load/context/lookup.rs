@@ -30,10 +30,10 @@ pub(super) struct Target {
 }
 
 /// Finds a function for `generation` by type and method; see [`TypeName`] for how types are named. A module that is named and
-/// not there is looked for like any dependency, and loaded where somebody finds it.
+/// not there is looked for like any dependency, and loaded where it is found.
 ///
 /// # Errors
-/// When nobody or more than one module offers it, the module is not to be found, or the context is unloading.
+/// When no module or more than one offers it, the module is not to be found, or the context is unloading.
 pub(super) fn function(
     generation: &Arc<FreeGeneration>,
     registry: impl Fn() -> Result<Arc<ContextRegistry>, ContextError>,
@@ -83,7 +83,7 @@ pub(super) fn function(
 /// Finds a type for `generation`.
 ///
 /// # Errors
-/// When nobody or more than one module has it, the module is not to be found, or the context is unloading.
+/// When no module or more than one has it, the module is not to be found, or the context is unloading.
 pub(super) fn type_of(
     generation: &Arc<FreeGeneration>,
     registry: &Arc<ContextRegistry>,
@@ -139,7 +139,7 @@ pub(super) fn type_in_picture(
 pub(crate) struct Lent {
     /// Its name.
     pub name: String,
-    /// Whoever depends on it holds one.
+    /// Each dependent holds one.
     pub leases: Arc<Leases>,
 }
 

@@ -1,5 +1,6 @@
 //! Native libraries that the modules of a context need: found in a fixed order, kept with the context, and closed after
-//! it only where somebody says that they stand that. How one is looked up in a place and opened is `alcedo-sys`'s.
+//! it only where the host vouches that they can be closed. How one is looked up in a place and opened is
+//! `alcedo-sys`'s.
 #![expect(unsafe_code, reason = "vouches for the native libraries that the host's configuration names")]
 
 use std::collections::BTreeMap;
@@ -19,7 +20,7 @@ use crate::load::context::under_way;
 use crate::load::context::waits::Sort;
 use crate::load::paths::ensure_absolute;
 
-/// An open native library, by the name it was asked for.
+/// An open native library, by the name it was requested by.
 struct Opened {
     name: String,
     library: alcedo_sys::NativeLibrary,
@@ -33,7 +34,7 @@ pub struct NativeLibrary {
 }
 
 impl NativeLibrary {
-    /// The name it was asked for by.
+    /// The name it was requested by.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.opened.name
@@ -56,7 +57,7 @@ impl NativeLibrary {
     /// Says that it may be closed once its context is dead and no handle is left.
     ///
     /// # Safety
-    /// It has no thread, handler or destructor that would run afterwards, and nobody follows an address in it then.
+    /// It has no thread, handler or destructor that would run afterwards, and no address in it is used then.
     pub unsafe fn mark_unloadable(&self) {
         // SAFETY: our caller vouches for the same.
         unsafe { self.opened.library.mark_unloadable() };
@@ -74,13 +75,13 @@ impl fmt::Debug for NativeLibrary {
 pub struct RetainedNative {
     /// The generation that looked it up.
     pub context: ContextId,
-    /// The name it was asked for by.
+    /// The name it was requested by.
     pub name: String,
     /// Where it was found.
     pub path: PathBuf,
     /// Whether it is closed after its context.
     pub unloadable: bool,
-    /// Open for ever, or as long as somebody has a handle.
+    /// Open for ever, or as long as there is a handle.
     open: Option<Weak<Opened>>,
 }
 
@@ -103,7 +104,7 @@ impl Natives {
         self.found().values().map(|library| retained(generation, library, true)).collect()
     }
 
-    /// The generation is over: what may be closed is, once nobody has a handle; the rest stays open and is listed.
+    /// The generation is over: what may be closed is, once no handle is left; the rest stays open and is listed.
     pub(super) fn retire(&self, generation: &FreeGeneration) -> Vec<RetainedNative> {
         let found = std::mem::take(&mut *self.found());
         found.values().map(|library| retained(generation, library, false)).collect()
@@ -128,7 +129,7 @@ fn retained(generation: &FreeGeneration, library: &NativeLibrary, is_held: bool)
 /// Finds a native library for `generation`, and for one of its modules where that is named.
 ///
 /// # Errors
-/// When nobody knows it, a resolver fails or gives a path that is not absolute, or the loader refuses what was found.
+/// When it is not found, a resolver fails or gives a path that is not absolute, or the loader refuses what was found.
 pub(super) fn find(
     generation: &Arc<FreeGeneration>,
     name: &str,
@@ -189,7 +190,7 @@ impl Search<'_> {
         self.open(&path).map(Some)
     }
 
-    /// What is tried without asking anybody: the name as a path, the folders of the modules, the system.
+    /// What is tried without a resolver: the name as a path, the folders of the modules, the system.
     fn probe(&mut self, module: Option<&str>) -> Result<Option<NativeLibrary>, ContextError> {
         let path = Path::new(self.name);
         if path.is_absolute() {

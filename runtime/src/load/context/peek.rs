@@ -20,7 +20,7 @@ pub struct Dependency {
     pub versions: semver::VersionReq,
 }
 
-/// What the manifest section of a module says, and what its file tells besides.
+/// What the manifest section of a module says, and what else its file shows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ManifestInfo {

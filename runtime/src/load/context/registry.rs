@@ -1,5 +1,5 @@
 //! Where the contexts of one runtime meet that belong to no thread: the Default, every Slim, and a picture of the
-//! Master for those who may not look at it. A value that its runtime and all handles share; no static holds it.
+//! Master for threads that may not look at it. A value that its runtime and all handles share; no static holds it.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -67,9 +67,9 @@ pub(crate) struct ContextRegistry {
     pub(super) args: Vec<String>,
     /// Whether unsealed libraries are refused.
     pub(super) require_seal: bool,
-    /// Who loads new modules first, also those of the Master.
+    /// Which process loads new modules first, also those of the Master.
     pub(crate) rehearsal: Rehearsal,
-    /// Who hears of all of them.
+    /// The listeners to all of them.
     pub(super) listeners: Listeners,
     reaper: Arc<Reaper>,
     policy: Mutex<UnloadPolicy>,
@@ -117,7 +117,7 @@ impl Drop for Inside {
 pub(crate) struct Unended {
     /// One line for each image that stays, and for each generation that has not come to its end.
     pub left: Vec<String>,
-    /// Who keeps the latter.
+    /// What keeps the latter.
     pub blockers: Vec<Blocker>,
 }
 
@@ -247,7 +247,7 @@ impl ContextRegistry {
         pictures.iter().map(picture).collect()
     }
 
-    /// The module that a summary is of, while it lives in a context that belongs to no thread.
+    /// The module that a summary is of, while it is in a context that belongs to no thread.
     pub(super) fn module(&self, summary: &ModuleSummary) -> Option<Arc<FreeModule>> {
         let generation = self.generation(summary.context)?;
         generation
@@ -281,7 +281,7 @@ impl ContextRegistry {
         ModuleId(self.last_module.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    /// Tells everybody who listens; what goes wrong stands in the log, and on the ticket if there is one.
+    /// Calls every listener; what goes wrong stands in the log, and on the ticket if there is one.
     pub(super) fn tell(&self, generation: &FreeGeneration, event: ContextEventKind) {
         let home = generation.resolvers.home();
         let event =
@@ -291,7 +291,7 @@ impl ContextRegistry {
         }
     }
 
-    /// Tells everybody who listens what happened to a generation of the Master. Only on the game thread.
+    /// Calls every listener for an event of a generation of the Master. Only on the game thread.
     pub(crate) fn tell_of_master(&self, generation: Generation, event: ContextEventKind) {
         let home = Home::new(&self.own, &Weak::new());
         let (id, kind) = (ContextId::master(generation.0), ContextKind::Master);
@@ -347,7 +347,7 @@ impl ContextRegistry {
         self.parked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether the host wants to pay for another image that may stay.
+    /// Whether the host's limit allows another image that may stay.
     ///
     /// # Errors
     /// When too many have stayed.
@@ -377,11 +377,11 @@ impl ContextRegistry {
                 false => ContextEventKind::Parked(parked),
             },
         );
-        // Nothing is asked of them any more. One that owns a handle to the context would keep it in memory for ever.
+        // They are not called any more. One that owns a handle to the context would keep it in memory for ever.
         line.iter().for_each(|line| line.let_go(self.id()));
     }
 
-    /// Lets every callback go, because the host has ended.
+    /// Drops every callback, because the host has ended.
     pub(crate) fn let_go(&self) {
         self.lines().iter().chain([&self.default]).for_each(|line| line.let_go(self.id()));
         let_go(self.id(), self.listeners.take());
@@ -425,8 +425,8 @@ impl ContextRegistry {
         }
     }
 
-    /// The images of a generation of the Master have left the process: nothing is asked of it any more. Who has the ticket
-    /// still gets its report.
+    /// The images of a generation of the Master have left the process: its entry here is removed. Its ticket still
+    /// gives the report.
     pub(crate) fn master_is_gone(&self, generation: Generation) {
         let gone = self.pictures().remove(&generation);
         // Not under the lock: this may be the last share of the ticket.
@@ -470,13 +470,13 @@ impl ContextRegistry {
         self.unloads().into_iter().find(|(other, _)| *other == id).map(|(_, ticket)| ticket)
     }
 
-    /// Who keeps a generation, whether it unloads or not; none for one that is dead.
+    /// What keeps a generation, whether it unloads or not; none for one that is dead.
     pub(super) fn report(&self, id: ContextId) -> Option<BlockerReport> {
         if let Some(ticket) = self.unload_of(id) {
             return Some(ticket.report());
         }
         let info = self.all().into_iter().find(|info| info.id == id)?;
-        // Who keeps the Master is for the game thread to say.
+        // Only the game thread can say what keeps the Master.
         let blockers = self.generation(id).map(|generation| generation.kept_by()).unwrap_or_default();
         Some(BlockerReport {
             subject: title(info.kind, &info.name),
@@ -514,14 +514,14 @@ impl ContextRegistry {
         }
     }
 
-    /// The host ends: all contexts are told, and every Slim is unloaded. Tells what is not gone until `deadline`; the second
-    /// time it waits for nobody.
+    /// The host ends: the listeners of all contexts are called, and every Slim is unloaded. Returns what is not gone
+    /// until `deadline`; a second call does not wait.
     pub(crate) fn close(&self, deadline: Duration) -> Unended {
         let deadline = if self.has_closed.swap(true, Ordering::AcqRel) { Duration::ZERO } else { deadline };
         let until = crate::deadline::after(deadline);
         let mut lines = self.lines();
         lines.push(Arc::clone(&self.default));
-        // One that is never unloaded hears of it when the others are gone.
+        // The listeners of one that is never unloaded are called when the others are gone.
         lines.retain(|line| matches!(line.begin_unload("the host ends"), Err(ContextError::NotCollectible { .. })));
         let mut end = Unended { left: self.parked(), blockers: Vec::new() };
         for (id, ticket) in self.unloads() {
@@ -538,7 +538,7 @@ impl ContextRegistry {
         end
     }
 
-    /// The process ends: tells every context that was not told to unload. Nothing of any module runs.
+    /// The process ends: calls the listeners of every context that does not unload yet. Nothing of any module runs.
     pub(super) fn tell_end(&self) {
         self.lines().iter().chain([&self.default]).for_each(|line| self.tell_context(line));
     }

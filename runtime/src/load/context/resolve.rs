@@ -6,7 +6,7 @@
 
 use semver::{Version, VersionReq};
 
-/// Who is asked next.
+/// Where is searched next.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Step {
     /// The modules the context has.
@@ -17,7 +17,7 @@ pub(super) enum Step {
     Default,
     /// A handler, by its place in the order.
     Handler(usize),
-    /// Nobody: the name is not found.
+    /// Nowhere: the name is not found.
     NotFound,
 }
 
@@ -40,7 +40,7 @@ impl Guidance {
     }
 }
 
-/// Who is asked after `step` had no answer.
+/// Where is searched after `step` had no answer.
 pub(super) fn after(step: Step, guidance: Guidance) -> Step {
     let handler = |at: usize| if at < guidance.handlers { Step::Handler(at) } else { Step::NotFound };
     match step {
@@ -53,7 +53,7 @@ pub(super) fn after(step: Step, guidance: Guidance) -> Step {
 }
 
 /// Whether a module that is there will do for `range`. One that a resolver gave for this very range does, whatever its
-/// version: the resolver knows what it does. `*` is any version, a pre-release as well.
+/// version: the resolver has chosen it. `*` is any version, a pre-release as well.
 pub(super) fn will_do(found: &Version, range: &VersionReq, granted: &[VersionReq]) -> bool {
     *range == VersionReq::STAR || range.matches(found) || granted.contains(range)
 }
@@ -61,7 +61,7 @@ pub(super) fn will_do(found: &Version, range: &VersionReq, granted: &[VersionReq
 /// What a file means for a context that may have a module of its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Name {
-    /// Nobody has it: load the file.
+    /// It is not there: load the file.
     Free,
     /// The very build is there: that is the answer.
     Same,

@@ -1,5 +1,5 @@
-//! Whom a context asks for what it does not have: its resolver, and handlers in the order they were added, for modules
-//! and for native libraries. They belong to the context and not to a generation of it, so a replacement asks the same.
+//! What finds for a context what it does not have: its resolver, and handlers in the order they were added, for modules
+//! and for native libraries. They belong to the context and not to a generation of it, so a replacement calls the same.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,14 +16,14 @@ use crate::load::context::home::Home;
 use crate::load::context::id::ModuleSummary;
 use crate::trap;
 
-/// A module that is asked for.
+/// A module that is looked for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ModuleRequest {
     /// Its name.
     pub name: String,
     /// The versions that will do.
     pub range: VersionReq,
-    /// The module that needs it; none where the host asks.
+    /// The module that needs it; none where the host requests it.
     pub needed_by: Option<String>,
     /// The context that looks for it, as it names itself.
     pub context: String,
@@ -32,7 +32,7 @@ pub struct ModuleRequest {
 }
 
 impl ModuleRequest {
-    /// The context that looks for it, for as long as anybody has a handle to it.
+    /// The context that looks for it, for as long as there is a handle to it.
     #[must_use]
     pub fn load_context(&self) -> Option<LoadContext> {
         self.home.load_context()
@@ -65,7 +65,7 @@ pub enum FoundModule {
         /// What debuggers read, if that is apart.
         symbols: Option<Vec<u8>>,
     },
-    /// A module that is loaded already, also in another context, which stays as long as whoever needs it.
+    /// A module that is loaded already, also in another context, which stays as long as a module that needs it.
     Loaded(ModuleSummary),
 }
 
@@ -74,13 +74,13 @@ pub type ResolverFailure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Looks for modules. `Ok(None)` says that it does not know this one. It may be called on any thread, several times
 /// with the same question and on several threads at once, and then answers the same. It may load something itself, but not
-/// what is being asked for (`ContextError::LoadRing`).
+/// what is being looked for (`ContextError::LoadRing`).
 pub type ModuleResolver = dyn Fn(&ModuleRequest) -> Result<Option<FoundModule>, ResolverFailure> + Send + Sync;
 
 /// Looks for native libraries by name. The answer is an absolute path.
 pub type NativeResolver = dyn Fn(&str) -> Result<Option<PathBuf>, ResolverFailure> + Send + Sync;
 
-/// All that a context was told about where to look.
+/// All that the host has set for a context about where to look.
 #[derive(Default)]
 pub(super) struct Resolvers {
     /// The context that they belong to.
@@ -130,7 +130,7 @@ impl Resolvers {
         self.told().canary = Some(canary);
     }
 
-    /// Who loads new modules of this context first, where it was told apart.
+    /// Which process loads new modules of this context first, where the context has a setting of its own.
     pub(super) fn canary(&self) -> Option<Canary> {
         self.told().canary.clone()
     }
@@ -159,7 +159,7 @@ impl Resolvers {
         self.told().native_handlers.push(handler);
     }
 
-    /// The resolver and the handlers, to be asked while nothing is locked.
+    /// The resolver and the handlers, to be called while nothing is locked.
     pub(super) fn of_modules(&self) -> (Option<Share<ModuleResolver>>, Vec<Share<ModuleResolver>>) {
         let told = self.told();
         let code = |resolver: &RegisteredModuleResolver| Share::of(&resolver.code);
@@ -182,7 +182,7 @@ impl Resolvers {
     }
 }
 
-/// Whom to ask for a native library.
+/// The resolver and the handlers for native libraries.
 pub(super) struct NativeResolvers {
     pub(super) of_module: Option<Share<NativeResolver>>,
     pub(super) resolver: Option<Share<NativeResolver>>,

@@ -46,7 +46,7 @@ impl ContextScope {
         Ok(Self { before: swap(Some(Arc::downgrade(generation))), _lease: Some(lease), not_send: PhantomData })
     }
 
-    /// Leaves whatever scope this thread is in, for as long as the guard lives.
+    /// Leaves whatever scope this thread is in, for as long as the guard is held.
     pub(super) fn none() -> Self {
         Self { before: swap(None), _lease: None, not_send: PhantomData }
     }

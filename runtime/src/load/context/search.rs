@@ -1,4 +1,4 @@
-//! Looks a module's name up: asks whom `resolve` names, and checks what they answer.
+//! Looks a module's name up: searches where `resolve` says, and checks the answers.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(super) enum Answer {
 /// Looks up `request` for `generation`.
 ///
 /// # Errors
-/// When nobody knows it, an answer is wrong, or a resolver fails.
+/// When it is not found, an answer is wrong, or a resolver fails.
 pub(super) fn search(
     registry: &ContextRegistry,
     generation: &Arc<FreeGeneration>,
@@ -166,7 +166,7 @@ fn put(
     }
 }
 
-/// A resolver that answers knows what it does, also where the version is another.
+/// The answer of a resolver holds, also where the version is another.
 fn grant(generation: &FreeGeneration, request: &ModuleRequest, found: &semver::Version) {
     if !request.range.matches(found) {
         generation.grant(&request.name, &request.range);
@@ -193,7 +193,7 @@ fn refuse_collectible(
     })
 }
 
-/// Who unloads lends nothing more.
+/// A context that unloads lends no modules.
 fn refuse_unloading(
     registry: &ContextRegistry,
     request: &ModuleRequest,

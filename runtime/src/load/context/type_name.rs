@@ -1,4 +1,4 @@
-//! How a type is named where contexts are asked for types and for functions. One grammar for both:
+//! How a type is named where types and functions of contexts are looked up. One grammar for both:
 //!
 //! | written | means |
 //! | --- | --- |
@@ -13,7 +13,7 @@ use std::fmt;
 
 use crate::bridge::nm::is_type;
 
-/// A type as it was asked for.
+/// A type as it was requested.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct TypeName<'a> {
     /// The module that declares it, where the name says so.

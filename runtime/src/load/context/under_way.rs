@@ -11,10 +11,10 @@ use crate::load::context::waits::{DEEPEST, Never, Sort, Table, Work};
 
 /// Contexts of one runtime may load in those of another, so there is one table for all.
 static TABLE: LazyLock<Mutex<Table<ThreadId>>> = LazyLock::new(Mutex::default);
-/// Somebody has ended a claim.
+/// Signalled when a claim has ended.
 static ENDED: Condvar = Condvar::new();
 
-/// A number for a context or for one of its generations, by which works are told apart.
+/// A number for a context or for one of its generations, which distinguishes pieces of work.
 pub(super) fn next_place() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed)

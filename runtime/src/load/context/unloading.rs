@@ -1,5 +1,5 @@
-//! How a generation of a Slim is unloaded. First everybody who is inside comes out and every lease ends; then module by module
-//! the exit hooks run, dependents first, and the images go. Whoever holds the ticket may drive it, and the reaper does.
+//! How a generation of a Slim is unloaded. First every call inside returns and every lease ends; then module by module
+//! the exit hooks run, dependents first, and the images go. A holder of the ticket may drive it, and the reaper does.
 //!
 //! What a module depends on was complete before it was mapped, and what it holds is counted with that very module. So
 //! modules never wait for each other in a ring, whatever contexts they are in and in whatever order these unload.
@@ -16,8 +16,8 @@ use crate::unload::policy::UnloadPolicy;
 use crate::unload::steps::{UnloadCause, UnloadStep};
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
-/// Modules on their way out: the exit hook of each runs when nobody uses it any more, and its image goes when nobody
-/// depends on it. Those who depend may be modules of other contexts, so one may be gone while another still waits.
+/// Modules on their way out: the exit hook of each runs when it is no longer used, and its image goes when no module
+/// depends on it. Dependents may be modules of other contexts, so one may be gone while another still waits.
 struct Going {
     /// Those that are still used, in the order in which they were loaded.
     used: Vec<Arc<FreeModule>>,
@@ -30,7 +30,7 @@ struct Going {
 }
 
 impl Going {
-    /// Of modules that nobody calls any more, in the order in which they were loaded.
+    /// Of modules that are no longer called, in the order in which they were loaded.
     fn new(modules: Vec<Arc<FreeModule>>, policy: UnloadPolicy) -> Self {
         // Before the exit hooks: one of them may wait for a thread that waits for this.
         modules.iter().for_each(|module| {
@@ -41,7 +41,7 @@ impl Going {
         Self { used: modules, ended: Vec::new(), images, unloaded: Unloaded::default(), policy }
     }
 
-    /// Goes as far as it can on this thread; what goes wrong is told to `note`.
+    /// Goes as far as it can on this thread; what goes wrong is passed to `note`.
     fn advance(&mut self, note: impl FnMut(String)) -> Progress {
         self.end_unused(note);
         self.images.add(self.ended.drain(..).filter_map(|module| module.unload(&self.policy)));
@@ -59,8 +59,9 @@ impl Going {
         Progress::Waiting { blockers, drained: false }
     }
 
-    /// Runs what is left to run of each module that nobody uses: dependents first, so that those they need are free then. A
-    /// module is taken from one list when it is in the other: what panics here is gone on with in the next look.
+    /// Runs what is left to run of each module that is not used: dependents first, so that those they need are free
+    /// then. A module is removed from one list after it was added to the other: after a panic the next look goes on
+    /// with it.
     fn end_unused(&mut self, mut note: impl FnMut(String)) {
         for step in UnloadCause::Slim.steps() {
             match step {
@@ -78,7 +79,8 @@ impl Going {
                     }
                 }
                 UnloadStep::EndThreadLocals => self.ended.iter().for_each(|module| module.end_thread_locals_here()),
-                // The gate was shut, and leases were sealed, when the unload was asked for; the images are what is left.
+                // The gate was shut, and leases were sealed, when the unload was requested; the images are what is
+                // left.
                 _ => {}
             }
         }
@@ -95,7 +97,7 @@ impl Going {
     }
 }
 
-/// Modules that never came into their context: nobody else has heard of them.
+/// Modules that never came into their context: no event has named them.
 pub(super) struct Abandoned(Going);
 
 impl Abandoned {
@@ -149,7 +151,7 @@ impl SpaceUnload {
 impl UnloadWork for SpaceUnload {
     fn advance(&mut self) -> Progress {
         if self.modules.is_none() {
-            // Another thread may hold the ticket while those who listen are still being told.
+            // Another thread may hold the ticket while the listeners are still being called.
             if !self.generation.is_announced() {
                 return Self::kept(Vec::new());
             }
@@ -169,7 +171,7 @@ impl UnloadWork for SpaceUnload {
     }
 
     fn park(&mut self) -> Unloaded {
-        // Those who are inside go on in images that stay; the exit hooks would end what they use.
+        // Calls inside go on in images that stay; the exit hooks would end what they use.
         let unloaded = match &mut self.modules {
             Some(modules) => modules.park(),
             None => {

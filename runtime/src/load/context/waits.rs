@@ -1,9 +1,11 @@
-//! Which loads are under way on which thread, and who waits for whom. This file decides; `under_way.rs` waits.
+//! Which loads are under way on which thread, and which thread waits for which. This file decides; `under_way.rs`
+//! waits.
 //!
-//! A thread is in steps, one inside the other: a resolver that is asked during a load may load something itself. No step
-//! keeps another thread from anything but one: a load that has gathered all it needs *claims* the names of what it will bring
-//! up, all at once or none. Another thread that wants one of them meanwhile waits for it, unless that would be for ever, which
-//! is refused: what a thread wants may be under way on that thread, or on one that waits for something it has claimed.
+//! A thread is in steps, one inside the other: a resolver that is called during a load may load something itself. No
+//! step keeps another thread from anything but one: a load that has gathered all it needs *claims* the names of what it
+//! will bring up, all at once or none. Another thread that needs one of them meanwhile waits for it, unless that would
+//! be for ever, which is refused: what a thread needs may be under way on that thread, or on one that waits for
+//! something it has claimed.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -30,9 +32,9 @@ pub enum Wanted {
     Module(String),
     /// A native library.
     Native {
-        /// The name it was asked for by.
+        /// The name it was requested by.
         name: String,
-        /// The module it was asked for; none where no module was named.
+        /// The module that needs it; none where no module was named.
         for_module: Option<String>,
     },
     /// Another generation of itself.
@@ -81,11 +83,11 @@ impl PartialEq for Work {
 /// What a thread does about something.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Sort {
-    /// It asks resolvers and handlers for it.
+    /// It calls resolvers and handlers for it.
     Asking,
     /// It has its library, and gathers what that needs.
     Loading,
-    /// It brings it up, and nobody else does.
+    /// It brings it up, and no other thread does.
     Claiming,
 }
 
@@ -112,7 +114,7 @@ struct Row {
 
 struct Step {
     sort: Sort,
-    /// What it is about. Only a claim is of several; the first is what was asked for.
+    /// What it is about. Only a claim is of several; the first is what was requested.
     works: Vec<Work>,
 }
 
@@ -122,7 +124,7 @@ impl Step {
         match (self.sort, inner) {
             (Sort::Claiming, _) => true,
             (Sort::Asking | Sort::Loading, Sort::Asking) | (Sort::Loading, Sort::Loading) => true,
-            // A resolver may load by its path what it is asked for by its name.
+            // A resolver may load by its path what was requested by its name.
             (Sort::Asking, Sort::Loading) => false,
             // The end of every load.
             (Sort::Asking | Sort::Loading, Sort::Claiming) => false,
@@ -222,14 +224,14 @@ impl<T: Copy + Eq + Hash> Table<T> {
         None
     }
 
-    /// Per hop, what is wanted and what its thread is in since it began with that; the first once more at the end.
+    /// Per hop, what is needed and what its thread is in since it began with that; the first once more at the end.
     fn chain(&self, hops: &[(T, &Work)]) -> Vec<LoadStep> {
         let mut chain: Vec<&Work> = Vec::new();
         for (thread, wanted) in hops {
             let steps = self.threads.get(thread).map_or(&[][..], |row| &row.steps);
             let since = steps.iter().skip_while(|step| !step.is_of(wanted)).filter_map(|step| step.works.first());
             for work in std::iter::once(*wanted).chain(since) {
-                // A module is asked for, loaded and claimed: that is one link.
+                // A module is looked up, loaded and claimed: that is one link.
                 if chain.last() != Some(&work) {
                     chain.push(work);
                 }

@@ -61,7 +61,7 @@ pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Resul
     }
 }
 
-/// Emits, starts and makes the defaults; in a failure, whether anybody has heard of the generation.
+/// Emits, starts and makes the defaults; in a failure, whether a listener was called for the generation.
 fn go_live(
     core: &Rc<Core>,
     loads: &Loads,
@@ -83,7 +83,7 @@ pub struct Unload {
     pub objects_ended: u64,
     /// Images that stay mapped, and why.
     pub parked: Vec<String>,
-    /// Whether its images are gone, and who keeps them.
+    /// Whether its images are gone, and what keeps them.
     pub ticket: UnloadTicket,
 }
 
@@ -107,7 +107,7 @@ pub(crate) fn unload(core: &Rc<Core>, loads: &Loads) -> Result<Unload, LoadError
     let mut objects_ended = 0;
     let unload = GenerationUnload { cause: UnloadCause::Unloaded, generation, modules: &modules, is_known: true };
     let ticket = generation::unload(core, loads, &unload, &mut |step| match step {
-        // All are told before the first is gone, and every one of them still answers.
+        // Listeners are called for all objects before the first is gone, and every object is still usable.
         UnloadStep::Tell => tell_of_end(core),
         UnloadStep::EndObjects => objects_ended = end_objects(core, &modules),
         _ => {}
@@ -121,10 +121,10 @@ fn dynamic_objects(core: &Core) -> Vec<ObjectHandle> {
     objects.alive().into_iter().filter(|object| objects.needs_module(*object)).collect()
 }
 
-/// Tells whoever wants to know of the end of each object of a dynamic class.
+/// Calls the listeners for the end of each object of a dynamic class.
 fn tell_of_end(core: &Core) {
     for object in dynamic_objects(core) {
-        // A template has nobody to tell, and one that another took with it is gone already.
+        // A template has no listeners, and an object that another took with it is gone already.
         if core.world.objects.is_alive(object) && !core.world.objects.is_template(object) {
             core.tell_before_end(object);
         }

@@ -1,4 +1,4 @@
-//! The Master, as far as it is known: which generation lives, who listens, what its modules share with all contexts.
+//! The state of the Master: which generation is alive, its listeners, what its modules share with all contexts.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ pub(crate) struct Master {
     pub paths: Vec<PathBuf>,
 }
 
-/// Who listens to the events of the Master.
+/// A listener to the events of the Master.
 pub(crate) type Observer = Rc<dyn Fn(&MasterEvent)>;
 
 /// What all load contexts of a runtime share. Game thread only.
@@ -54,7 +54,7 @@ pub(crate) struct Loads {
     pub args: Vec<String>,
     /// Whether unsealed libraries are refused.
     pub require_seal: bool,
-    /// How long the last canary took, until it is asked for.
+    /// How long the last canary took, until it is read.
     pub(super) canary_took: Cell<Option<Duration>>,
     /// Generations on their way out.
     pub unloads: Unloads,
@@ -88,7 +88,7 @@ impl Loads {
         demands: Demands,
     ) -> std::io::Result<Self> {
         let (stage_dir, last_module) = (Arc::new(StageDir::demanding(demands)?), Arc::new(AtomicU64::new(0)));
-        // A host that crashes cannot remove it, so whoever reads of the crash has to.
+        // A host that crashes cannot remove it, so the reader of the crash report has to.
         crash::stage(stage_dir.path());
         let registry = ContextRegistry::new(core, &stage_dir, args.clone(), require_seal, rehearsal, &last_module);
         Ok(Self {
@@ -142,7 +142,7 @@ impl Loads {
         self.observers.take()
     }
 
-    /// Tells everybody who listens.
+    /// Calls every listener.
     pub(crate) fn raise(&self, event: &MasterEvent) {
         let observers = self.observers.borrow().clone();
         if !observers.is_empty() {
@@ -171,7 +171,7 @@ impl Loads {
         events.into_iter().for_each(|event| self.registry.tell_of_master(generation, event));
     }
 
-    /// Tells everybody that a generation is about to end, first those who listen, then the callbacks by priority.
+    /// Announces that a generation is about to end, first to the listeners, then to the callbacks by priority.
     pub(crate) fn tell_unloading(&self, generation: Generation) {
         self.while_living(|| {
             self.raise(&MasterEvent::Unloading(generation));
@@ -180,7 +180,8 @@ impl Loads {
         });
     }
 
-    /// What is done in here is done for good, by a generation that lives as if nothing were under way. It stops its panics.
+    /// What is done in here is done for good, by a generation that is alive as if nothing were under way. It stops its
+    /// panics.
     pub(crate) fn while_living<T>(&self, code: impl FnOnce() -> T) -> T {
         self.is_telling.set(true);
         let done = code();
@@ -188,8 +189,8 @@ impl Loads {
         done
     }
 
-    /// Whether a generation is being told that it is about to end, or that it goes on: meanwhile it lives as before, and
-    /// objects may be made.
+    /// Whether listeners are being called for the end of a generation, or because it goes on: meanwhile it is alive as
+    /// before, and objects may be made.
     pub(crate) fn is_telling(&self) -> bool {
         self.is_telling.get()
     }
@@ -252,7 +253,7 @@ impl Loads {
 }
 
 impl Loads {
-    /// Whether the host wants to pay for another image that may stay.
+    /// Whether the host's limit allows another image that may stay.
     ///
     /// # Errors
     /// When too many have stayed.

@@ -35,9 +35,9 @@ impl Contexts {
 
     /// A handle that keeps nothing: for callbacks. A callback belongs to its host, so one that owns a `Contexts` or a
     /// [`LoadContext`] closes a circle, which keeps the contexts, and the folder of private copies, until the callback is
-    /// let go: those of a Slim when it has ended, all of them when the runtime has. Then the log names those that owned a
-    /// handle, as a warning, with the place where they were registered. One that is registered when the runtime has gone, and
-    /// owns a handle, is let go with its Slim or never.
+    /// dropped: those of a Slim when it has ended, all of them when the runtime has. Then the log names those that
+    /// owned a handle, as a warning, with the place where they were registered. One that is registered when the runtime
+    /// has gone, and owns a handle, is dropped with its Slim or never.
     #[must_use]
     pub fn downgrade(&self) -> WeakContexts {
         WeakContexts { registry: Arc::downgrade(&self.registry) }
@@ -113,15 +113,15 @@ impl Contexts {
         self.registry.unload_of(id)
     }
 
-    /// Who keeps one generation now, whether it unloads or not: calls and other leases, and modules of other contexts that
-    /// depend on it. None for one that is dead. While the Master lives, [`Unloads::leases`](crate::Unloads::leases) says
-    /// that of it, on its thread.
+    /// What keeps one generation now, whether it unloads or not: calls and other leases, and modules of other contexts
+    /// that depend on it. None for one that is dead. While the Master is alive,
+    /// [`Unloads::leases`](crate::Unloads::leases) says that of it, on its thread.
     #[must_use]
     pub fn report(&self, id: ContextId) -> Option<BlockerReport> {
         self.registry.report(id)
     }
 
-    /// Gives up one generation of a Slim that is unloading: its images stay mapped, and whoever is inside goes on. Its name
+    /// Gives up one generation of a Slim that is unloading: its images stay mapped, and calls inside go on. Its name
     /// is free then. Without effect on one that was given up.
     ///
     /// # Errors
@@ -131,9 +131,10 @@ impl Contexts {
         self.registry.park(id)
     }
 
-    /// From now on who listens to Slims, pinned contexts and the Default ([`Contexts::on_event`],
-    /// [`LoadContext::on_unloading`]) is told `Unloading` also when the process ends by itself: by [`std::process::exit`], or because `main` returns while
-    /// the runtime is still there. Each generation is told once in its life, so one that has unloaded hears nothing.
+    /// From now on listeners to Slims, pinned contexts and the Default ([`Contexts::on_event`],
+    /// [`LoadContext::on_unloading`]) get `Unloading` also when the process ends by itself: by [`std::process::exit`],
+    /// or because `main` returns while the runtime is still there. The event comes once per generation, so it does not
+    /// come for one that has unloaded.
     ///
     /// Listeners are called by a handler of C's `atexit`, on the thread that ends the process. Handlers that were
     /// registered later run before it, earlier ones after it. Other threads go on meanwhile, and thread-locals of this
@@ -143,7 +144,7 @@ impl Contexts {
     ///
     /// It is not to be had for a process that is killed, aborts, crashes, or calls `_exit` or `quick_exit`, and not for
     /// the Master, whose listeners belong to one thread. [`Runtime::shutdown`](crate::Runtime::shutdown) before `exit`
-    /// tells all of them.
+    /// calls all of them.
     ///
     /// # Errors
     /// [`ContextError::System`] where the platform has no such handlers, or takes no more.
@@ -176,9 +177,9 @@ impl Contexts {
         ManifestInfo::peek(path.as_ref())
     }
 
-    /// Is told what happens to every load context, on the thread on which it happens: for the Master that is the game thread,
-    /// after the listeners of [`Builder::on_event`](crate::Builder::on_event). A panic in here is another listener's as little
-    /// as the context's.
+    /// Registers a listener for what happens to every load context, called on the thread on which it happens: for the
+    /// Master that is the game thread, after the listeners of [`Builder::on_event`](crate::Builder::on_event). A panic
+    /// in here is another listener's as little as the context's.
     ///
     /// It stays until its runtime ends, or as long as the contexts. It should own no handle to them, see
     /// [`Contexts::downgrade`]: the event leads to them.
@@ -195,7 +196,7 @@ impl Contexts {
         scope::here().map(|generation| generation.info())
     }
 
-    /// Leaves every scope for as long as the guard lives.
+    /// Leaves every scope for as long as the guard is held.
     pub fn enter_none() -> ContextScope {
         ContextScope::none()
     }
@@ -244,7 +245,7 @@ impl Contexts {
     }
 
     /// The generation that an address of code or data belongs to: the Default for the host's own; none for what belongs
-    /// to the system, to a heap or to nobody.
+    /// to the system, to a heap or to no generation.
     #[must_use]
     pub fn context_of_address(&self, address: *const ()) -> Option<ContextInfo> {
         let image = process::file_at(address.addr())?;

@@ -44,7 +44,7 @@ pub struct WeakLoadContext {
 }
 
 impl WeakContexts {
-    /// The contexts, while anybody has a handle to them, or to one of them, or to their runtime.
+    /// The contexts, while there is a handle to them, or to one of them, or to their runtime.
     #[must_use]
     pub fn upgrade(&self) -> Option<Contexts> {
         self.registry.upgrade().as_ref().map(Contexts::of)
@@ -52,7 +52,8 @@ impl WeakContexts {
 }
 
 impl WeakLoadContext {
-    /// The context: a Slim while anybody has a handle to it, the Default and a pinned one as long as their runtime is there.
+    /// The context: a Slim while there is a handle to it, the Default and a pinned one as long as their runtime is
+    /// there.
     #[must_use]
     pub fn upgrade(&self) -> Option<LoadContext> {
         LoadContext::of(&self.registry.upgrade()?, &self.line.upgrade()?)

@@ -30,7 +30,7 @@ use crate::unload::ticket::UnloadTicket;
 use super::{Contexts, LoadContext, WeakLoadContext};
 
 impl LoadContext {
-    /// A handle to a context: to a Slim where anybody has one, to what is never unloaded always.
+    /// A handle to a context: to a Slim where there is one already, to what is never unloaded always.
     #[track_caller]
     pub(in crate::load::context) fn of(registry: &Arc<ContextRegistry>, line: &Arc<FreeContext>) -> Option<Self> {
         match line.handle().upgrade() {
@@ -85,7 +85,7 @@ impl LoadContext {
         self.line().current().map(|generation| generation.info().modules).unwrap_or_default()
     }
 
-    /// Loads a library file and what it needs. Their mains run on this thread, before anybody finds them in the context;
+    /// Loads a library file and what it needs. Their mains run on this thread, before they can be found in the context;
     /// the `Loaded` events come after. The file is copied first, so it may be overwritten at once.
     ///
     /// Threads that load one module at once get one: its main runs once, and the others wait for it. If it fails they try
@@ -135,7 +135,7 @@ impl LoadContext {
     /// in this order.
     ///
     /// # Errors
-    /// As [`LoadContext::load_path`]; with the ordered trace when nobody knows the name.
+    /// As [`LoadContext::load_path`]; with the ordered trace when the name is not found.
     #[track_caller]
     pub fn load_name(&self, name: &str, range: &VersionReq) -> Result<ModuleSummary, ContextError> {
         let _door = host_verb();
@@ -187,8 +187,8 @@ impl LoadContext {
         self.line().replace(Library::from_reader(name, image, symbols, &*self.line().stage_dir()?)?)
     }
 
-    /// Begins to unload it, and waits for nobody. Asked again, it gives the same ticket. The `Unloading` event and the
-    /// callbacks run in here, and the exit hooks and destructors as well when nobody is inside.
+    /// Begins to unload it, and does not wait. A second call gives the same ticket. The `Unloading` event and the
+    /// callbacks run in here, and the exit hooks and destructors as well when no call is inside.
     ///
     /// # Errors
     /// [`ContextError::NotCollectible`] for the Default and for pinned contexts.
@@ -208,8 +208,8 @@ impl LoadContext {
         self.line().current().map(|generation| generation.held_by()).unwrap_or_default()
     }
 
-    /// Keeps its current generation mapped for as long as the lease lives, on whichever thread: for a host that has borrowed
-    /// data of it. `owner` is how reports name the reason.
+    /// Keeps its current generation mapped for as long as the lease is held, on whichever thread: for a host that has
+    /// borrowed data of it. `owner` is how reports name the reason.
     ///
     /// # Errors
     /// [`ContextError::ContextUnloading`] once it unloads.
@@ -220,7 +220,7 @@ impl LoadContext {
         lease.map_err(|sealed| ContextError::sealed(sealed, action))
     }
 
-    /// Gives up on generations that are unloading: their images stay mapped, and whoever is inside goes on.
+    /// Gives up on generations that are unloading: their images stay mapped, and calls inside go on.
     /// A load that is under way in one is refused when it is done, and what it brought ends.
     pub fn park(&self) {
         self.line().park();
@@ -279,16 +279,17 @@ impl LoadContext {
         lookup::type_of(&generation, &self.line().registry()?, path)
     }
 
-    /// Who loads new modules of this context before the host does, from the next load on: [`Canary::Off`] spares a load
-    /// of trusted libraries a few milliseconds. What [`Builder::canary`](crate::Builder::canary) says holds until then.
+    /// Which process loads new modules of this context before the host does, from the next load on: [`Canary::Off`]
+    /// spares a load of trusted libraries a few milliseconds. What [`Builder::canary`](crate::Builder::canary) says
+    /// holds until then.
     pub fn set_canary(&self, canary: Canary) {
         self.line().resolvers.set_canary(canary);
     }
 
-    /// Who is asked for modules that are not here, before the Default. It may be called on any thread.
+    /// Sets the resolver for modules that are not here, called before the Default is searched, on any thread.
     ///
     /// It stays until the context has ended, as all resolvers and handlers do, and should own no handle to it, see
-    /// [`LoadContext::downgrade`]: the request leads to the context that asks.
+    /// [`LoadContext::downgrade`]: the request leads to the context that looks for the module.
     #[track_caller]
     pub fn set_resolver(
         &self,
@@ -299,7 +300,8 @@ impl LoadContext {
         self.line().resolvers.set_resolver(Registered { code, site });
     }
 
-    /// Who is asked for modules that neither the resolver nor the Default knows, in the order in which they were added.
+    /// Adds a handler for modules that neither the resolver nor the Default has, called in the order in which they were
+    /// added.
     #[track_caller]
     pub fn on_resolving(
         &self,
@@ -314,7 +316,7 @@ impl LoadContext {
     /// the system, the handlers, in this order. It stays open with the context.
     ///
     /// # Errors
-    /// With the ordered trace when nobody knows it; when a resolver fails or gives no absolute path.
+    /// With the ordered trace when it is not found; when a resolver fails or gives no absolute path.
     #[track_caller]
     pub fn native_library(&self, name: &str, for_module: Option<&str>) -> Result<NativeLibrary, ContextError> {
         let _door = host_verb();
@@ -322,7 +324,7 @@ impl LoadContext {
         native_libs::find(&generation, name, for_module)
     }
 
-    /// Who is asked for the native libraries of one module, first.
+    /// Sets the resolver for the native libraries of one module, called first.
     #[track_caller]
     pub fn set_native_resolver_of(
         &self,
@@ -334,7 +336,7 @@ impl LoadContext {
         self.line().resolvers.set_native_resolver_of(module, Registered { code, site });
     }
 
-    /// Who is asked for native libraries before the folders and the system.
+    /// Sets the resolver for native libraries, called before the folders and the system are searched.
     #[track_caller]
     pub fn set_native_resolver(
         &self,
@@ -345,7 +347,7 @@ impl LoadContext {
         self.line().resolvers.set_native_resolver(Registered { code, site });
     }
 
-    /// Who is asked for native libraries after all others, in the order in which they were added.
+    /// Adds a handler for native libraries, called after all others, in the order in which they were added.
     #[track_caller]
     pub fn on_resolving_native(
         &self,
