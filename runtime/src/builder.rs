@@ -102,7 +102,7 @@ impl Builder {
         self
     }
 
-    /// The longest library file that is looked at, in bytes: 1 GiB unless told otherwise. A longer one is refused by its
+    /// The longest library file that is looked at, in bytes: 1 GiB by default. A longer one is refused by its
     /// length, before anything of it is read.
     #[must_use]
     pub fn largest_library(mut self, bytes: u64) -> Self {
@@ -110,15 +110,15 @@ impl Builder {
         self
     }
 
-    /// Who loads new modules before this host does, in every context: see [`Canary`]. One context can have its own say
-    /// with [`LoadContext::set_canary`](crate::LoadContext::set_canary).
+    /// Which process loads new modules before this host does, in every context: see [`Canary`]. One context can have
+    /// its own setting with [`LoadContext::set_canary`](crate::LoadContext::set_canary).
     #[must_use]
     pub fn canary(mut self, canary: Canary) -> Self {
         self.canary = canary;
         self
     }
 
-    /// How long that may take for all modules of a generation, or of a load, together: ten seconds unless told otherwise.
+    /// How long that may take for all modules of a generation, or of a load, together: ten seconds by default.
     #[must_use]
     pub fn canary_deadline(mut self, deadline: Duration) -> Self {
         self.canary_deadline = Some(deadline);
@@ -148,7 +148,7 @@ impl Builder {
         self
     }
 
-    /// How long a blocked generation is waited for before its images stay mapped for good, with the names of who kept
+    /// How long a blocked generation is waited for before its images stay mapped for good, with the names of what kept
     /// them.
     #[must_use]
     pub fn park_after(self, after: Duration) -> Self {
@@ -161,8 +161,8 @@ impl Builder {
         self.unloads(|policy| policy.parked_budget = images)
     }
 
-    /// Whether values that plugin code owns keep the objects that they refer to from collection: they do unless told
-    /// otherwise. Where they do not, such a reference reads as none once its object is gone.
+    /// Whether values that plugin code owns keep the objects that they refer to from collection: they do by
+    /// default. Where they do not, such a reference reads as none once its object is gone.
     #[must_use]
     pub fn blacks_are_roots(mut self, they_are: bool) -> Self {
         self.blacks_are_no_roots = !they_are;
@@ -180,11 +180,11 @@ impl Builder {
 
     /// Takes part in `alcedo dev`, if that runs this program; else it does nothing. The tool builds the plugins then,
     /// and they are what [`Runtime::create_master`] loads, whatever it is given: it returns when the first build was loaded,
-    /// and [`Runtime::tick`] goes on with each later one. A crash is told with module and line, a call that does not return
-    /// for a second is named, and in both cases the next process of this program gets the world as it was a few seconds
-    /// before: [`Worlds::load`](crate::Worlds::load) is called at the first safe point with plugins, so handles from before it are stale.
-    /// One runtime of a process takes part. A host ends by [`Runtime::shutdown`] or by dropping its runtime: an exit without
-    /// is taken for a plugin's deed, and the host is started again.
+    /// and [`Runtime::tick`] goes on with each later one. A crash is reported with module and line, a call that does
+    /// not return for a second is named, and in both cases the next process of this program gets the world as it was a
+    /// few seconds before: [`Worlds::load`](crate::Worlds::load) is called at the first safe point with plugins, so
+    /// handles from before it are stale. One runtime of a process takes part. A host ends by [`Runtime::shutdown`] or
+    /// by dropping its runtime: an exit without is taken for a plugin's deed, and the host is started again.
     ///
     /// Before an image goes, memory is looked through for what still leads into it
     /// ([`UnloadPolicy::look_for_references`](crate::UnloadPolicy::look_for_references)); [`Builder::unloads`], called after
@@ -218,7 +218,7 @@ impl Builder {
         self
     }
 
-    /// For tests only: a host that reruns one class constructor in each reload, which whoever looks must notice.
+    /// For tests only: a host that reruns one class constructor in each reload, which tests must notice.
     #[doc(hidden)]
     #[must_use]
     pub fn planted_rerun(mut self, planted: bool) -> Self {

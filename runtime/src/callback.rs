@@ -1,9 +1,9 @@
 //! What a host has registered to be called: each callback with its kind and the place in the host's source.
 //!
 //! A callback belongs to its host, so one that owns a handle to that host closes a circle: neither can go by itself, and no
-//! counting tells such a handle from one that is in use elsewhere. What can be known is this: when a callback is dropped,
-//! which handles went with it. So whoever ends lets the callbacks go one by one, which opens every circle, and names those
-//! that owned a handle.
+//! reference count distinguishes such a handle from one that is in use elsewhere. What can be observed is which handles
+//! are dropped together with a callback. So a runtime or context that ends drops its callbacks one by one, which breaks
+//! every circle, and names those that owned a handle.
 
 use std::cell::Cell;
 use std::fmt;
@@ -60,8 +60,8 @@ impl HostId {
     }
 }
 
-/// A share of a callback, for as long as it is called: the callback may be let go meanwhile, and then what it owns goes with
-/// this, whose drop does not panic.
+/// A share of a callback, for as long as it is called: the callback may be dropped meanwhile, and then what it owns is
+/// dropped with this share, whose drop does not panic.
 pub(crate) struct Share<C: ?Sized>(Option<Arc<C>>);
 
 impl<C: ?Sized> Share<C> {

@@ -1,5 +1,5 @@
-//! Words to a running host, for people: a line in, an answer out. Each command asks what the public interface tells, so an
-//! answer is as true as that.
+//! Text commands to a running host, for people: a line in, an answer out. Each command reads only the public interface,
+//! so an answer is as right as that.
 
 mod objects;
 
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn every_command_of_the_list_is_one_and_others_are_answered_with_the_list() {
         let runtime = runtime();
-        // What stands in capitals or brackets is to be put there by whoever asks.
+        // What stands in capitals or brackets is to be filled in by the user.
         for (command, _) in COMMANDS.iter().filter(|(command, _)| !command.contains(char::is_uppercase)) {
             for line in [command.replace("|off", ""), command.replace("on|", "")] {
                 let answer = runtime.console(&line);

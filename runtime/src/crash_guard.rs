@@ -1,6 +1,6 @@
 //! A host's part of the crash guard, which is for development. A program that supervises the host finds out where it
 //! crashed, from what the host writes down in its last moment: `alcedo dev` does, and `alcedo guard` for any host. A
-//! host that nobody supervises is as it was.
+//! host without a supervisor is not affected.
 
 use std::fs::File;
 use std::io;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The variable by which a supervisor names the folder for last words.
 pub const FOLDER: &str = "ALCEDO_CRASH_GUARD";
 
-/// The variable by which a supervised host is asked, with `1`, to write down the calls of panics in plugin code as well.
+/// The variable that makes a supervised host, with `1`, write down the calls of panics in plugin code as well.
 pub const BACKTRACE: &str = "ALCEDO_BACKTRACE";
 
 /// For a supervisor: keeps the copies of libraries of the host that reports into `folder`, when that host is dead, until
@@ -25,7 +25,7 @@ pub fn keep_copies(folder: &Path) -> io::Result<File> {
 /// mapped, and then takes its course. With [`BACKTRACE`] so is each place in plugin code that panics, at most once a second and
 /// sixteen places at most. Returns whether it is armed. It belongs near the beginning of `main`, behind
 /// [`canary::run_if_child`](crate::canary::run_if_child), on the thread that becomes the game thread: that thread's
-/// stack overflows are told as well.
+/// stack overflows are reported as well.
 ///
 /// # Errors
 /// When the folder cannot be written to, or the guard is armed already.

@@ -1,8 +1,8 @@
-//! When a wait is over. Whoever waits for ever says so with the longest duration there is, which no clock can count to.
+//! When a wait is over. A wait without end has the longest duration there is, which no clock can count to.
 
 use std::time::{Duration, Instant};
 
-/// Longer than any process lives.
+/// Longer than any process runs.
 const FAR: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 /// The moment after so long a wait, or one that never comes.

@@ -79,7 +79,7 @@ pub(crate) fn call(core: &Core, handle: ZCallHandle, arguments: &[Value]) -> Res
     result.map(|word| take(&mut buffer, last, word, awaited)).transpose()
 }
 
-/// The object that a function is called on: of whatever class, whoever it is called by compares it.
+/// The object that a function is called on: of any class here, since the code that calls it compares the class.
 pub(crate) static RECEIVER: TypeText = TypeText::Reference(PropertyKind::OBJECT, String::new());
 
 /// One argument reads, a second one is written.
@@ -209,7 +209,7 @@ fn put<'a>(
 ) -> Result<(), CallError> {
     match value {
         Value::Text(text) => buffer.text_in(at, text),
-        // The object that is called has no class in words; whoever it is called by compares it.
+        // The object that is called has no class in words; the code that calls it compares the class.
         Value::Object(object) if !object.is_none() && !word.path().is_empty() => {
             core.world.check_objects(&type_of(core, word)?, value, place)?;
             set_plain(buffer, at, value)

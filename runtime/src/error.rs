@@ -1,11 +1,11 @@
-//! What a host can be told.
+//! The errors that a host gets.
 
 use crate::border::CallError;
 use crate::load::error::LoadError;
 use crate::object::construction::ConstructionFailed;
 use crate::object::refusal::DeclareError;
 
-/// Why the runtime did not do what the host asked. Nothing has changed then.
+/// Why the runtime did not do what the host requested. Nothing has changed then.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -52,7 +52,7 @@ pub enum Error {
         "{action} is for a safe point, and `{frame}` has not returned: do it between ticks, or ask with `request_reload`"
     )]
     NotASafePoint {
-        /// What was asked for.
+        /// What was requested.
         action: &'static str,
         /// The innermost call that is open.
         frame: String,
@@ -66,7 +66,7 @@ pub enum Error {
     /// Files cannot be watched.
     #[error(transparent)]
     Watch(#[from] crate::reload::watch::WatchError),
-    /// `alcedo dev`, which runs this host, wants it to end.
+    /// `alcedo dev`, which runs this host, has requested its end.
     #[error("this host was asked to end before any plugin was loaded: return from `main`")]
     Ended,
     /// A world was not saved or loaded.

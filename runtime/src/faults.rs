@@ -42,7 +42,7 @@ pub enum ReloadStep {
     SaveKept,
     /// The old gates are shut, the old conjugates expired.
     ShutGates,
-    /// The listeners heard that the new generation is about to start.
+    /// The listeners were called for the start of the new generation.
     PreStartup,
     /// A main is about to run.
     Main,

@@ -1,5 +1,5 @@
-//! Why a module's code must stay mapped: counted, named reasons. An image goes only when none is left, and whoever waits
-//! for that is told who holds it, on which thread, for how long, and where the reason was made.
+//! Why a module's code must stay mapped: counted, named reasons. An image is unmapped only when none is left; the
+//! report of a wait for that names the holder, its thread, for how long, and where the reason was made.
 //!
 //! Leases end in host code, so that no return address into the image is left when the last one does.
 
@@ -99,7 +99,7 @@ impl LeaseKind {
 pub struct Blocker {
     /// What sort of thing it is.
     pub kind: LeaseKind,
-    /// Who holds it: the function called, the thread's name, the module that depends.
+    /// The holder: the function called, the thread's name, the module that depends.
     pub owner: String,
     /// The thread it was taken on, by name and number as far as they are known: `"worker-3" (4711)`.
     pub thread: String,
@@ -110,7 +110,7 @@ pub struct Blocker {
 }
 
 impl Blocker {
-    /// Who, on which thread, for how long and from where: what follows the kind in a line.
+    /// Holder, thread, duration and place: what follows the kind in a line.
     pub(crate) fn tail(&self) -> String {
         let Self { owner, thread, age, place, .. } = self;
         let from = place.as_ref().map(|place| format!(", from {place}")).unwrap_or_default();
@@ -145,7 +145,7 @@ impl fmt::Display for ModuleBlocker {
 pub struct Sealed {
     /// Whose leases they are.
     pub owner: String,
-    /// What was asked for.
+    /// What was requested.
     pub kind: LeaseKind,
     /// For how long it has been unloading.
     pub since: Duration,
@@ -173,7 +173,7 @@ thread_local! {
 /// A verb of the host is under way on this thread until this is dropped.
 pub(crate) struct HostVerb(Option<&'static Location<'static>>, PhantomData<*const ()>);
 
-/// Opens one: leases that are taken inside tell where its caller is. To be called by the verb itself.
+/// Opens one: leases that are taken inside have the place of its caller. Called by the public function itself.
 #[track_caller]
 pub(crate) fn host_verb() -> HostVerb {
     // Inside of a closure it would be this very line.
@@ -229,8 +229,8 @@ impl Leases {
         self.take_at(kind, owner, Some(place_of(Location::caller())))
     }
 
-    /// Takes a lease for `owner`, deep inside of what the host's author has asked for: the place is where that was, as the
-    /// innermost [`door`] of this thread says, and none where nobody asked.
+    /// Takes a lease for `owner`, deep inside of a public function: the place is where the host has called that
+    /// function, as the innermost [`host_verb`] of this thread says, and none where there is no such call.
     ///
     /// # Errors
     /// [`Sealed`] once the unload has begun.

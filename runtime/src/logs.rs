@@ -40,7 +40,7 @@ impl Logs {
     pub(crate) fn forget(&self, tag: &ModuleTag) {
         lock(&self.modules).remove(&tag.id.0);
         let open: Vec<_> = lock(&self.spans).extract_if(|_, (module, _)| *module == tag.id.0).collect();
-        // Not under the lock: whoever listens is told.
+        // Not under the lock: this calls subscribers.
         drop(open);
     }
 
@@ -53,7 +53,7 @@ impl Logs {
         }
     }
 
-    /// A span of a module starts; zero when nobody listens.
+    /// A span of a module starts; zero when no subscriber is interested.
     pub(crate) fn open(&self, module: u64, record: &LogRecord<'_>) -> u64 {
         let Some(tag) = self.tag(module) else { return 0 };
         let callsite = callsite(record, Kind::SPAN);
@@ -86,7 +86,7 @@ impl Logs {
     }
 }
 
-/// The loudest level that anybody in this process listens to now.
+/// The most verbose level that a subscriber in this process takes now.
 pub(crate) fn loudest() -> LogLevel {
     match tracing::level_filters::LevelFilter::current().into_level() {
         None => LogLevel::OFF,
@@ -133,7 +133,7 @@ struct Key {
     fields: Vec<String>,
 }
 
-/// The host's callsite for a statement of a plugin. Kept for ever, as `tracing` wants callsites to be.
+/// The host's callsite for a statement of a plugin. Kept for ever, as `tracing` requires of callsites.
 fn callsite(record: &LogRecord<'_>, kind: Kind) -> &'static PluginCallsite {
     static KNOWN: OnceLock<Mutex<HashMap<Key, &'static PluginCallsite>>> = OnceLock::new();
     let is_span = kind == Kind::SPAN;
@@ -197,7 +197,7 @@ fn with_values(
     let module: &str = &tag.name;
     let generation = tag.generation.0;
     let values: Vec<_> = record.fields.iter().take(MOST_FIELDS).map(|field| display(field.value.as_str())).collect();
-    // A value set wants an array; what a statement does not use stays empty.
+    // A value set needs an array; what a statement does not use stays empty.
     let mut row: [(&tracing::field::Field, Option<&dyn Value>); OWN_FIELDS + MOST_FIELDS] =
         [(&fields[0], None); OWN_FIELDS + MOST_FIELDS];
     row[0] = (&fields[0], Some(&message));

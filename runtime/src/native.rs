@@ -1,5 +1,5 @@
 //! Classes and structs declared in the host's own Rust. They go through the same declarations as those that modules
-//! emit, so that reflection cannot tell the two apart.
+//! emit, so that reflection treats both alike.
 
 pub(crate) mod world;
 
@@ -137,7 +137,7 @@ impl NativeClass {
     }
 
     /// Says that it implements the interface of that path: references to the interface may lead to its objects. Where
-    /// nobody else declares the interface, this does.
+    /// the interface is not declared elsewhere, this declares it.
     #[must_use]
     pub fn implements(mut self, interface: &str) -> Self {
         self.0.interfaces.push(interface.to_owned());
@@ -165,8 +165,9 @@ impl NativeClass {
         self
     }
 
-    /// Tells the collection what else an object of the class refers to: what its properties do not say. The hook reads
-    /// the world and changes nothing. A collection in slices asks it when it comes to the object, and again at its end.
+    /// Sets a hook by which the collection finds what else an object of the class refers to: what its properties do not
+    /// say. The hook reads the world and changes nothing. A collection in slices calls it when it comes to the object,
+    /// and again at its end.
     #[must_use]
     pub fn add_references(mut self, hook: fn(&World, ObjectHandle, &mut dyn FnMut(ObjectHandle))) -> Self {
         self.0.add_references = Some(Rc::new(move |context, object, visit| hook(World::of(context), object, visit)));
@@ -197,7 +198,7 @@ impl NativeStruct {
         Self(StructDecl::new(package, name, Origin::Native))
     }
 
-    /// The declaration of a struct that host code knows as [`plain_struct!`](crate::plain_struct).
+    /// The declaration of a struct that host code declares as [`plain_struct!`](crate::plain_struct).
     pub fn plain<T: PlainStruct>() -> Self {
         // The path is a literal of the macro's caller; a wrong one is found when the struct is declared.
         Self(StructDecl::plain::<T>().unwrap_or_else(|_| StructDecl::new("", T::PATH, Origin::Native)))

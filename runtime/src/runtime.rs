@@ -63,9 +63,9 @@ struct Inner {
     before_destroy: RefCell<Rc<Vec<DestroyHook>>>,
     /// The functions that the host has registered; each leaves its place when the host has ended.
     functions: RefCell<Vec<Registered<Rc<HostFunction>>>>,
-    /// Who says what the names of the host's own protocols stand for.
+    /// The resolvers of the host's own protocols.
     resolvers: RefCell<Vec<Registered<HostCode>>>,
-    /// Whether the callbacks of the host were let go.
+    /// Whether the callbacks of the host were dropped.
     has_ended: Cell<bool>,
     /// What is under way that no other such thing may interrupt.
     busy: Cell<Option<&'static str>>,
@@ -75,7 +75,7 @@ struct Inner {
     watch_scope: Cell<ReloadScope>,
     committed: Cell<u64>,
     rolled_back: Cell<u64>,
-    /// Whether a mark in slices was asked for and is not done.
+    /// Whether a mark in slices was requested and is not done.
     slicing: Cell<bool>,
     collected: History<Collected, 256>,
     unloads: History<Unload, 64>,
@@ -123,9 +123,9 @@ impl Drop for Busy<'_> {
 ///
 /// | the host | the Master, its listeners and callbacks | Slims and the Default, their listeners and callbacks |
 /// | --- | --- | --- |
-/// | calls [`Runtime::shutdown`] | unloaded, told | Slims unloaded, all told; the report says what is left |
+/// | calls [`Runtime::shutdown`] | unloaded, listeners called | Slims unloaded, all listeners called; the report says what is left |
 /// | drops the last handle | the same | the same, and the log says what is left |
-/// | calls [`std::process::exit`], or returns from `main` while a handle is never dropped | nothing | nothing is unloaded; told where [`Contexts::tell_at_exit`](crate::Contexts::tell_at_exit) was called before |
+/// | calls [`std::process::exit`], or returns from `main` while a handle is never dropped | nothing | nothing is unloaded; listeners called where [`Contexts::tell_at_exit`](crate::Contexts::tell_at_exit) was called before |
 /// | aborts, crashes, is killed, calls `_exit` | nothing | nothing |
 ///
 /// Both ends in order wait for what is under way as long as [`UnloadPolicy::shutdown`](crate::UnloadPolicy::shutdown) says.
@@ -143,13 +143,13 @@ pub struct WeakRuntime {
 }
 
 impl WeakRuntime {
-    /// The host, while anybody has a handle to it.
+    /// The host, while there is a handle to it.
     #[must_use]
     pub fn upgrade(&self) -> Option<Runtime> {
         self.inner.upgrade().map(|inner| Runtime { inner })
     }
 
-    /// Whether anybody has a handle to it.
+    /// Whether there is a handle to it.
     fn is_there(&self) -> bool {
         self.inner.strong_count() != 0
     }
@@ -208,10 +208,11 @@ impl Runtime {
     /// A handle that keeps nothing: for callbacks.
     ///
     /// A callback belongs to its runtime. One that owns a [`Runtime`] closes a circle: when the host drops its last handle,
-    /// that one is left, so nothing is unloaded, nobody is told, and the folder of private copies stays until the next start
-    /// of a host of this user finds it. That shows only when the thread ends: then the log names the callbacks that may own
-    /// one, as a warning. [`Runtime::shutdown`] opens such circles: it lets the callbacks go when all is done, and logs a
-    /// warning for each that owned a handle, with its kind and place. Most callbacks are given a handle and need to own none.
+    /// that one is left, so nothing is unloaded, no listener is called, and the folder of private copies stays until
+    /// the next start of a host of this user finds it. That shows only when the thread ends: then the log names the
+    /// callbacks that may own one, as a warning. [`Runtime::shutdown`] opens such circles: it lets the callbacks go
+    /// when all is done, and logs a warning for each that owned a handle, with its kind and place. Most callbacks are
+    /// given a handle and need to own none.
     ///
     /// ```
     /// use alcedo_runtime::Runtime;
@@ -329,8 +330,8 @@ impl Runtime {
         Ok(())
     }
 
-    /// Whether `alcedo dev`, which runs this host, wants it to end: then it should return from `main`. A host that does
-    /// not look is ended a few seconds later. Never, without that tool.
+    /// Whether `alcedo dev`, which runs this host, has requested its end: then it should return from `main`. A host
+    /// that does not look is ended a few seconds later. Never, without that tool.
     pub fn is_asked_to_end(&self) -> bool {
         self.inner.agent.get().is_some_and(Agent::is_asked_to_end)
     }
@@ -351,7 +352,7 @@ impl Runtime {
     }
 
     /// Whether this is a safe point: no plugin code on the stack, and nothing under way that must not be interrupted. The
-    /// caller's own action is under way while the guard lives.
+    /// caller's own action is under way while the guard is held.
     fn at_safe_point(&self, action: &'static str) -> Result<Busy<'_>, Error> {
         self.inner.core.world.slices.allow_change(&action)?;
         let open = self.inner.core.red.snapshot().last().map(|frame| frame.what.to_string());

@@ -95,8 +95,8 @@ thread_local! {
 /// The words of a callee as they were read when its name was resolved.
 type Types = Result<Signature, CallError>;
 
-/// The signature of a callee whose slots only its own dispatcher reads. Words that are no signature are an error of those who
-/// call with values.
+/// The signature of a callee whose slots only its own dispatcher reads. Words that are no signature are an error for
+/// callers that call with values.
 pub(crate) fn described(words: &str, fingerprint: u64) -> CallSignature {
     CallSignature::new(words.to_owned(), fingerprint, Types::from(words.parse()))
 }

@@ -29,9 +29,9 @@ pub struct SlimWatch {
 
 impl SlimWatch {
     /// Watches the library `path`, and calls [`LoadContext::replace`] with it whenever it was written and has been quiet for
-    /// some milliseconds. `told` hears what came of each replacement: the ticket of the generation that goes, or why the old
-    /// one stays. Mains of the new code and `told` run on the watch's own thread, `alcedo-slim-watch`. The watch ends by
-    /// itself when the Slim unloads.
+    /// some milliseconds. `told` is called with the outcome of each replacement: the ticket of the generation that
+    /// goes, or why the old one stays. Mains of the new code and `told` run on the watch's own thread,
+    /// `alcedo-slim-watch`. The watch ends by itself when the Slim unloads.
     ///
     /// # Errors
     /// When the context is no Slim, the path is not absolute, the file's folder cannot be watched, or the system gives no thread.

@@ -1,5 +1,5 @@
-//! What a collection has to do with the floors above the object store: who else holds objects, when it was asked for, and
-//! what becomes of what it finds.
+//! What a collection has to do with the layers above the object store: what else holds objects, when a collection was
+//! requested, and what becomes of what it finds.
 
 use std::cell::Cell;
 
@@ -17,7 +17,7 @@ pub(crate) enum Wanted {
     InSlices,
 }
 
-/// What is wanted of the collection, and how it is set.
+/// What was requested of the collection, and how it is set.
 #[derive(Debug)]
 pub(crate) struct Collection {
     wanted: Cell<Option<Wanted>>,
@@ -41,12 +41,12 @@ impl Collection {
         }
     }
 
-    /// What is wanted, if anything.
+    /// What was requested, if anything.
     pub(crate) fn wanted(&self) -> Option<Wanted> {
         self.wanted.get()
     }
 
-    /// What is wanted, if anything; it is not any more.
+    /// Takes what was requested, if anything.
     pub(crate) fn take(&self) -> Option<Wanted> {
         self.wanted.take()
     }
@@ -99,7 +99,7 @@ impl Core {
     }
 }
 
-/// Who holds objects beside the store: plugin code, by values of its own in host memory.
+/// What holds objects beside the store: values in host memory that plugin code owns.
 impl RootSource for Core {
     fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
         if self.collection.blacks_are_roots.get() {

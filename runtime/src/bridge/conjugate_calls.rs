@@ -1,6 +1,6 @@
-//! ZCalls of callers that know no types: where the callee wants a value that has a conjugate, they pass the conjugate's
-//! number. The callee's signature, in words, says where that is. What goes in is copied, since the callee may well end the
-//! conjugate; what comes out is a black of the caller's.
+//! ZCalls of callers without static types: where the callee takes a value that has a conjugate, they pass the
+//! conjugate's number. The callee's signature, in words, says where that is. What goes in is copied, since the callee
+//! may well end the conjugate; what comes out is a black of the caller's.
 
 use std::time::Instant;
 
@@ -64,7 +64,7 @@ pub(crate) fn call(
 /// The kind of what a call through a handle gives back; zero for nothing.
 ///
 /// # Errors
-/// When the handle is dead, or only the callee knows its types.
+/// When the handle is dead, or the signature of the callee is not known in words.
 pub(crate) fn result(core: &Core, handle: ZCallHandle) -> Result<PropertyKind, CallError> {
     let Some(callee) = core.zcalls.callee(handle) else {
         // A dead handle, or none: the call says which.

@@ -1,5 +1,5 @@
 //! Conjugates by number: what they are, whether they still lead anywhere, and where. One number may be a red's or a
-//! black's; who asks need not know which.
+//! black's; callers need not distinguish them.
 #![expect(unsafe_code, reason = "reads and writes the values that conjugates lead to")]
 
 use std::rc::Rc;
@@ -20,10 +20,10 @@ use crate::object::property::{Property, PropertyType};
 use crate::object::value::Value;
 use crate::object::values::ptr::{Ptr, PtrMut};
 
-/// What can be asked of any conjugate.
+/// What can be read of any conjugate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct State {
-    /// Who began it.
+    /// Which side began it.
     pub color: Color,
     /// Kind and age.
     pub facts: Facts,

@@ -33,7 +33,7 @@ use crate::zcall::table::ZCallTable;
 
 /// The stores of one runtime. Game thread only, but for `game_thread` and `logs`.
 pub(crate) struct Core {
-    /// Who the game thread is.
+    /// Which thread the game thread is.
     pub game_thread: GameThreadId,
     /// Names, types, objects.
     pub world: World,
@@ -49,7 +49,7 @@ pub(crate) struct Core {
     pub hooks: RefCell<HookTable>,
     /// Resolved calls.
     pub zcalls: ZCallTable,
-    /// Who resolves names.
+    /// The resolvers of names.
     pub chain: ResolverChain,
     /// Functions registered by name.
     pub explicit: Rc<Explicit>,
@@ -59,17 +59,17 @@ pub(crate) struct Core {
     pub logs: Arc<Logs>,
     /// What the root does before an object is ended on purpose: end play, and the like.
     pub(crate) before_end: OnceCell<Box<dyn Fn(ObjectHandle)>>,
-    /// Who notices when a thread does not return, if the host wants to know.
+    /// Reports a thread that does not return, if the host has set one.
     pub(crate) watchdog: OnceCell<Watchdog>,
     /// The rebuild that is running, if one is.
     pub rebuild: RefCell<Option<Rebuild>>,
-    /// What modules asked to be run later.
+    /// What modules have scheduled to run later.
     pub tasks: Tasks,
     /// Delegates that are being called.
     pub delegates: Delegates,
-    /// What is wanted of the collection.
+    /// What was requested of the collection.
     pub collection: Collection,
-    /// The types of values that modules asked for by number.
+    /// The types of values that modules use by number.
     pub value_types: ValueTypes,
 }
 
@@ -113,7 +113,7 @@ impl Core {
         activities.turn_on();
         let game_thread = Source { thread: GAME_THREAD, activity: Box::new(move || activities.snapshot()) };
         let watchdog = Watchdog::start(limit, vec![game_thread, self.finalizer.source()], listeners)?;
-        // There is one at most: a second one would tell the same.
+        // There is one at most: a second one would report the same.
         let _first = self.watchdog.set(watchdog);
         Ok(())
     }
@@ -131,7 +131,7 @@ impl Core {
         }
     }
 
-    /// Ends an object on purpose: whoever wants to know is told while it is whole.
+    /// Ends an object on purpose: the listeners for its end are called while it is whole.
     ///
     /// # Errors
     /// When it is gone, or when a reload is under way that could not bring it back.
@@ -149,7 +149,7 @@ impl Core {
         Ok(())
     }
 
-    /// Tells whoever wants to know that an object is about to be ended on purpose.
+    /// Calls the listeners for the end of an object that is about to be ended on purpose.
     pub(crate) fn tell_before_end(&self, object: ObjectHandle) {
         if let Some(before_end) = self.before_end.get() {
             before_end(object);

@@ -5,7 +5,7 @@
 //! What a broadcast means: it calls those that were bound when it began, the last one first. One that is taken out
 //! meanwhile, also by another callee and wherever the delegate has moved to by then, is not called any more; one that is
 //! added is called the next time. Objects that are gone are passed over and taken out; so are those that sleep, but they
-//! stay bound. A callee that fails keeps nobody else from being called; the first failure is what the caller hears.
+//! stay bound. A callee that fails does not stop the calls of the others; the caller gets the first failure.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -65,7 +65,7 @@ impl Delegates {
 struct Running {
     /// Which one it is, if it can be bound to several.
     mark: DelegateMark,
-    /// Who is still to be called, the next one last.
+    /// The bindings still to be called, the next one last.
     left: Vec<Binding>,
 }
 
@@ -171,7 +171,7 @@ fn target(world: &World, signature: &str, binding: &Binding) -> Option<Rc<Functi
     (function.words() == signature).then(|| Rc::clone(class.dispatch(function)))
 }
 
-/// Why a binding leads nowhere though its object lives and is awake; nothing where it leads somewhere.
+/// Why a binding leads nowhere though its object is alive and awake; nothing where it leads somewhere.
 pub(crate) fn broken(world: &World, signature: &str, binding: &Binding) -> Option<String> {
     if !world.objects.is_alive(binding.object) || world.objects.waits_for(binding.object).is_some() {
         return None;

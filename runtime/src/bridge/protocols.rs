@@ -1,4 +1,4 @@
-//! The protocols that are built in: which they are, and who resolves their names. Each is an implementation of the traits of
+//! The protocols that are built in, and the resolvers of their names. Each is an implementation of the traits of
 //! `alcedo-zcall`, in a file of its own, as a host's are.
 
 use std::rc::{Rc, Weak};
@@ -14,7 +14,7 @@ use crate::zcall::chain::{Origin, Resolver, ResolverChain};
 use crate::zcall::explicit::Ex;
 use crate::zcall::protocol::Protocol;
 
-/// The protocols, without anybody who resolves their names.
+/// The protocols, without resolvers.
 pub(crate) fn built_in() -> ResolverChain {
     let chain = ResolverChain::new();
     let protocols: [Rc<dyn Protocol>; 6] = [

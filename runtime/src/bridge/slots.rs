@@ -92,14 +92,14 @@ pub(crate) fn read_slot(
     }
     plain!(&property.ty, read);
     if matches!(property.ty, PropertyType::Text) {
-        // SAFETY: whoever made the pointer slot promised a text that lives as long as the call.
+        // SAFETY: the code that made the pointer slot promised a text that lives as long as the call.
         let text = unsafe { buffer.text(at) }?.to_owned();
         return view.set(property, text);
     }
     let target = view.place(property)?;
     let source = aligned(buffer, at, &property.ty)?;
-    // SAFETY: the view has the property; whoever made the pointer slot promised a live value of the type that the
-    // fingerprint named, which nobody writes during the call. Nobody else has the block of parameters.
+    // SAFETY: the view has the property; the code that made the pointer slot promised a live value of the type that the
+    // fingerprint named, which is not written during the call. No other code has the block of parameters.
     unsafe { PtrMut::new(target, &property.ty).copy_from(Ptr::new(source, &property.ty)) };
     Ok(())
 }

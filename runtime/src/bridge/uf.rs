@@ -62,7 +62,7 @@ impl Resolver for FunctionResolver {
 }
 
 /// What a member's path leads to ends with the class it names: its next build may override there what this one inherits.
-/// Whoever declared the member does not end before that, since the class is built on it.
+/// The module that declared the member does not end before that, since the class is built on it.
 pub(super) fn module_of(core: &Core, path: &str, tag: u64) -> ModuleId {
     let class = path.split_once(':').and_then(|(class, _)| core.world.types.class_by_path(class));
     ModuleId(class.map_or(tag, |class| class.tag))

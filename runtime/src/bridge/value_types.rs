@@ -1,5 +1,5 @@
-//! The types that modules asked for by number. A number is its module's own: it rests while the module is set aside, and
-//! ends with it, so that no type of an old generation is kept by a number that nobody can use.
+//! The types that modules use by number. A number belongs to its module: it cannot be used while the module is set
+//! aside, and ends with it, so that no type of an old generation is kept by a number that is no longer used.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -24,7 +24,7 @@ pub(crate) struct ValueTypes {
 struct State {
     last: u32,
     types: FxHashMap<TypeNumber, (ModuleId, PropertyType)>,
-    /// What a module asked for before, by its words.
+    /// The types that a module has a number of, by their words.
     known: FxHashMap<ModuleId, FxHashMap<Rc<str>, TypeNumber>>,
     statuses: ModuleStatuses,
     /// Modules in their end: what they drop may use the numbers they have, and gets no new one, since the same words may
@@ -103,7 +103,7 @@ impl ValueTypes {
         self.state.borrow_mut().statuses.pass_over(after, before);
     }
 
-    /// Forgets a module's numbers.
+    /// Removes a module's numbers.
     pub(crate) fn end_module(&self, module: ModuleId) {
         let mut state = self.state.borrow_mut();
         state.statuses.end(module);

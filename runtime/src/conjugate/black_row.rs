@@ -1,5 +1,6 @@
 //! Where each black lies, in a row that modules read by themselves: a number whose serial is not there leads nowhere, so no
-//! module has to be trusted with an address. The head of the row stays where it is, and nobody ever makes a reference to it.
+//! module has to be trusted with an address. The head of the row stays where it is, and no reference to it is ever
+//! made.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -68,7 +69,7 @@ mod tests {
 
     /// Serial and address of an entry, read as a module reads it, and how many have ended.
     fn read(row: &BlackRow, index: u32) -> (u32, usize, u32) {
-        // SAFETY: the row is there, and nobody writes it meanwhile.
+        // SAFETY: the row is there, and is not written meanwhile.
         let head = unsafe { row.head().read() };
         assert!(index < head.len);
         // SAFETY: the index is below the length.

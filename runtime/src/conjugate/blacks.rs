@@ -3,7 +3,7 @@
 //!
 //! A reload sets the blacks of a generation aside by its gate alone: nothing is walked, and a rollback takes them up again
 //! at the same cost. The end of a generation releases those that are left. A plugin may well drop one later, when its last
-//! finalizers run: that is without effect then, but it is heard, so that in the end it is known what was never dropped.
+//! finalizers run: that is without effect then, but it is counted, so that the last report says what was never dropped.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -178,7 +178,7 @@ impl Blacks {
         self.stock.borrow().entries.facts(handle, now)
     }
 
-    /// Who owns a black; none when it is gone.
+    /// The module that owns a black; none when it is gone.
     pub(crate) fn owner(&self, black: BlackHandle) -> Option<ModuleId> {
         let stock = self.stock.borrow();
         let entry = stock.entries.get(black.into())?;
@@ -305,7 +305,8 @@ impl Stock {
         let tally = &mut self.tallies[key];
         tally.live += 1;
         if tally.live == 1 {
-            // A module that is unloading may still make one: it ends with the others, before anybody waits for leases.
+            // A module that is unloading may still make one: it ends with the others, before the unload waits for
+            // leases.
             let leases = self.members.get(&module).map(|member| &member.leases);
             let lease = leases.map(|leases| leases.take_at(LeaseKind::Black, tally.ty.to_string(), None));
             tally.lease = lease.and_then(Result::ok);
@@ -357,7 +358,7 @@ impl Stock {
         self.take_out(black)
     }
 
-    /// Ends a black with its generation, and remembers that nobody has dropped it.
+    /// Ends a black with its generation, and records that it was not dropped.
     fn retire(&mut self, black: BlackHandle) -> Option<Remains> {
         let entry = self.entries.get_mut(black.into())?;
         entry.life = entry.life.step(Color::Black, Event::Retire).ok()?;
@@ -429,8 +430,8 @@ impl Stock {
         gone
     }
 
-    /// Adds to what was never dropped; generations of a module are told as one, or a plugin that forgets a value in each
-    /// would fill the memory.
+    /// Adds to what was never dropped; generations of a module are counted as one, or a plugin that forgets a value in
+    /// each would fill the memory.
     fn leave(&mut self, count: &BlackCount) {
         match self.left.iter_mut().find(|left| left.module == count.module && left.ty == count.ty) {
             Some(left) => {

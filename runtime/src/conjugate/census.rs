@@ -1,5 +1,5 @@
-//! What is told of blacks: how many there are of each type, whose they are, and where they were made. Telling apart where
-//! costs a look-up for each that is made, so it is done only while somebody asks for it.
+//! What is reported of blacks: how many there are of each type, which module owns them, and where they were made. The
+//! place costs a look-up for each that is made, so it is recorded only while that is switched on.
 
 use std::fmt;
 use std::rc::Rc;
@@ -85,7 +85,7 @@ impl fmt::Display for BlackReport {
     }
 }
 
-/// A place in somebody's source; zero is none.
+/// A place in a source file; zero is none.
 pub(super) type SiteNumber = u32;
 
 /// The places where blacks were made.

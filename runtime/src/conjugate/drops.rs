@@ -17,7 +17,7 @@ const SPAN: Duration = Duration::from_millis(1);
 pub(crate) struct Drops(Sender<BlackHandle>);
 
 impl Drops {
-    /// Leaves one. Once the runtime is gone nobody is there to release it, and nothing left to release.
+    /// Queues one. Once the runtime is gone the queue has no reader, and nothing is left to release.
     pub(crate) fn leave(&self, black: BlackHandle) {
         let _gone = self.0.send(black);
     }
@@ -29,8 +29,8 @@ pub(super) fn queue() -> (Drops, Receiver<BlackHandle>) {
     (Drops(sender), receiver)
 }
 
-/// Whether a flush that has done so many of a queue that was so long may stop. It has to keep up with who drops, and so
-/// does its share however long that takes; and it makes good use of a tick that has time.
+/// Whether a flush that has done so many of a queue that was so long may stop. It has to keep up with the threads that
+/// drop, so it does its share however long that takes; and it goes on while the tick has time left.
 pub(super) fn may_stop(done: usize, queued: usize, elapsed: Duration) -> bool {
     done.saturating_mul(SHARE) >= queued && elapsed >= SPAN
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::border::CallError;
 use crate::handles::{Generation, ModuleId};
 
-/// Who stands behind a gate. The name is shared with the finalizer thread.
+/// The module behind a gate. The name is shared with the finalizer thread.
 #[derive(Clone, Debug)]
 pub(crate) struct ModuleTag {
     /// The module.
@@ -19,7 +19,7 @@ pub(crate) struct ModuleTag {
     pub generation: Generation,
 }
 
-/// Who gets through.
+/// Which calls get through.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     /// Every call.
@@ -64,7 +64,7 @@ impl Gate {
         self.state.get() != State::Aside
     }
 
-    /// From now on nobody gets in, until it is reopened.
+    /// From now on no call gets in, until it is reopened.
     pub(crate) fn close(&self) {
         self.state.set(State::Aside);
     }
@@ -75,7 +75,7 @@ impl Gate {
         self.state.set(State::Open);
     }
 
-    /// From now on nobody gets in, for ever.
+    /// From now on no call gets in, for ever.
     pub(crate) fn end(&self) {
         self.state.set(State::Ending);
     }

@@ -1,5 +1,5 @@
-//! Who may end a conjugate, and when; and when it may be used. This file decides; the owners of pairs, of blacks and of
-//! reds act on it.
+//! What may end a conjugate, and when; and when it may be used. This file decides; the owners of pairs, of blacks and
+//! of reds act on it.
 
 use thiserror::Error;
 
@@ -57,7 +57,7 @@ pub(crate) enum GateState {
 pub(crate) struct LifeError {
     /// Where its life stood, and still stands.
     pub life: Life,
-    /// Who began it.
+    /// Which side began it.
     pub color: Color,
     /// Whether its module takes calls.
     pub gate: GateState,
@@ -229,7 +229,8 @@ mod tests {
                 let told = format!("{color} {life} {gate:?}");
                 // Nothing leads back: lives only go on.
                 assert!(after.iter().all(|(_, next)| next.is_ok_and(|next| next > life) || next.is_err()), "{told}");
-                // The end of a generation ends all that is not over, whatever the gate; what is over hears nothing more.
+                // The end of a generation ends all that is not over, whatever the gate; what is over is not changed any
+                // more.
                 assert_eq!(ends(Event::Retire), life != Life::Dead, "{told}");
                 assert_eq!(after.iter().all(|(_, next)| next.is_err()), life == Life::Dead, "{told}");
                 // Each color ends in its own way only.

@@ -1,4 +1,4 @@
-//! Pairs of a host object and its plugin part: who made them, how long they live, and who drops them.
+//! Pairs of a host object and its plugin part: which side made them, how long they live, and which thread drops them.
 
 mod black_row;
 pub(crate) mod blacks;

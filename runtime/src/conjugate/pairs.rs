@@ -65,10 +65,10 @@ struct PairSlot {
     /// Of the conjugate that is in it, or of the next.
     serial: u32,
     color: Color,
-    /// Of one that is there; dead where nobody is.
+    /// Of the conjugate in this place; dead where there is none.
     life: Life,
-    /// The gate of the module of its most derived class. The modules of its other classes live at least as long: whoever
-    /// builds on them is replaced with them.
+    /// The gate of the module of its most derived class. The modules of its other classes live at least as long: a
+    /// module that builds on them is replaced with them.
     gate: Option<Rc<Gate>>,
     parts: Parts,
 }
@@ -217,7 +217,7 @@ impl Pairs {
     }
 
     /// The part for `class` of the conjugate of a living object. Of its most derived class that is one look at what stands
-    /// beside it; whether the conjugate has expired is not asked then, but by the gate that the caller goes through.
+    /// beside it; whether the conjugate has expired is not checked here, but by the gate that the caller goes through.
     #[inline]
     pub(crate) fn look(&self, objects: &Objects, object: ObjectHandle, class: ClassId) -> Option<PartPtr> {
         match objects.part(object, class) {

@@ -1,8 +1,8 @@
-//! Values that belong to the host and are lent to plugin code by a number, for calls that know no types. A frame knows
-//! what was lent in it, and ends it when it closes. Frames nest, and only the innermost lends; so what is lent is a stack,
-//! and each frame remembers how high it was when it opened.
+//! Values that belong to the host and are lent to plugin code by a number, for calls without static types. A frame has
+//! a list of what was lent in it, and ends that when it closes. Frames nest, and only the innermost lends; so what is
+//! lent is a stack, and each frame stores how high it was when it opened.
 //!
-//! Views that the compiler knows need none of this: they have the frame's lifetime.
+//! Views with static types need none of this: they have the frame's lifetime.
 
 use std::cell::Cell;
 use std::time::Instant;

@@ -1,6 +1,6 @@
 //! Numbers for conjugates that are no objects. A number names a place and which of its tenants is meant, so a stale one
 //! never leads to another conjugate: a place that has had its last tenant stays empty. And a place has tenants of one kind
-//! only, so that what a stale number once led to can still be told.
+//! only, so that errors can still say what a stale number once led to.
 
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,6 @@
-//! What the console does with objects: who there are, what they hold, a call, a construction. An object is named by its name, its
-//! path or its number (`MagicCube_3`, `#12.1`), a class by its path with or without `/Script/`; values are written as they
-//! are shown.
+//! What the console does with objects: which there are, what they hold, a call, a construction. An object is named by
+//! its name, its path or its number (`MagicCube_3`, `#12.1`), a class by its path with or without `/Script/`; values
+//! are written as they are shown.
 
 use std::rc::Rc;
 

@@ -1,4 +1,5 @@
-//! The host's side of `alcedo dev`: a thread reads what the tool asks for, and the game thread does it at its safe points.
+//! The host's side of `alcedo dev`: a thread reads the tool's requests, and the game thread does them at its safe
+//! points.
 
 use std::cell::Cell;
 use std::io;
@@ -21,7 +22,7 @@ use crate::runtime::Runtime;
 use crate::watchdog::{GAME_THREAD, Hang};
 use crate::world::WorldLoad;
 
-/// The tool is told how things are this often.
+/// The interval between two status messages to the tool.
 const GLANCE: Duration = Duration::from_millis(200);
 /// A tool that is there answers sooner, and one that is not must not keep the host.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -41,7 +42,8 @@ pub(crate) struct Invitation {
 struct Voice(Arc<Mutex<Stream>>);
 
 impl Voice {
-    /// Tells the tool something. What cannot be told as a whole ends the link, which is noticed where it is read from.
+    /// Sends the tool a message. A message that cannot be sent as a whole ends the link, which the reading thread
+    /// notices.
     fn tell(&self, message: &FromHost) {
         let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if send(&mut *stream, message).is_err() {
@@ -79,7 +81,7 @@ impl Invitation {
         Ok(Self { voice, from, autosave, live: Rc::default() })
     }
 
-    /// What tells the tool of a hang, on the watchdog's thread.
+    /// The callback that reports a hang to the tool, on the watchdog's thread.
     pub(crate) fn on_hang(&self) -> impl Fn(&Hang) + Send + Sync + 'static {
         let voice = self.voice.clone();
         move |hang| {
@@ -126,8 +128,8 @@ impl Invitation {
     }
 }
 
-/// Hands on what the tool asks for. When the tool goes, however that came, the host is asked to end, and ended if it does
-/// not: a world that nobody can see or stop must not stay.
+/// Passes the tool's requests on. When the tool ends, in whatever way, the host is asked to end, and its process exits
+/// if it does not: a world that the user cannot see or stop must not stay.
 fn hear(from: &mut Stream, orders: &Sender<ToHost>, poster: &Poster) {
     loop {
         let order = match receive(from) {
@@ -146,7 +148,7 @@ fn hear(from: &mut Stream, orders: &Sender<ToHost>, poster: &Poster) {
         // A game thread that sleeps wakes for this.
         let _woken = poster.post(|_runtime| {});
         if is_last {
-            // The tool has its own patience with a host that was told.
+            // The tool has a time limit of its own for a host that was asked to end.
             return;
         }
     }
@@ -167,28 +169,28 @@ pub(crate) struct Agent {
     live: Rc<Cell<Option<Instant>>>,
     begun: Instant,
     autosave: Option<(PathBuf, Cell<Autosave>)>,
-    /// When the tool was told last how things are.
+    /// When the last status message was sent to the tool.
     told: Cell<Duration>,
     /// Ticks of the second that has passed: when each was.
     ticks: RefCell<std::collections::VecDeque<Duration>>,
     cannot_save: Cell<bool>,
-    /// The libraries that the tool asked for last and that were loaded.
+    /// The libraries of the tool's last request that were loaded.
     loaded: RefCell<Vec<PathBuf>>,
     has_told_end: Cell<bool>,
     is_asked_to_end: Cell<bool>,
 }
 
 impl Agent {
-    /// Whether the tool wants the host to end.
+    /// Whether the tool has requested the end of the host.
     pub(crate) fn is_asked_to_end(&self) -> bool {
         self.is_asked_to_end.get()
     }
 
-    /// The host wants its first plugins: they are those that the tool has built, and the game thread waits until some were
-    /// loaded. Later they are those that it had before.
+    /// The host loads its first plugins: they are those that the tool has built, and the game thread waits until some
+    /// were loaded. Later they are those that it had before.
     ///
     /// # Errors
-    /// [`Error::Ended`] when the tool wants the host to end instead.
+    /// [`Error::Ended`] when the tool requests the end of the host instead.
     pub(crate) fn create(&self, runtime: &Runtime) -> Result<(), Error> {
         let loaded = self.loaded.borrow().clone();
         if !loaded.is_empty() {
@@ -213,7 +215,7 @@ impl Agent {
         }
     }
 
-    /// Does what the tool has asked for, and tells it how things are. The caller stands at a safe point.
+    /// Does what the tool has requested, and sends it the status. The caller stands at a safe point.
     pub(crate) fn attend(&self, runtime: &Runtime) {
         while let Ok(order) = self.orders.try_recv() {
             self.obey(runtime, order);

@@ -1,5 +1,5 @@
 //! What `alcedo dev` and the host it runs say to each other, over a socket whose path stands in the variable [`SOCKET`]:
-//! frames of a length and CBOR. Both sides come from one checkout; [`VERSION`] tells when they do not.
+//! frames of a length and CBOR. Both sides come from one checkout; [`VERSION`] shows when they do not.
 
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ pub const VERSION: u32 = 1;
 /// No message is longer, in bytes. A longer one is none of ours.
 const LONGEST: u32 = 64 << 20;
 
-/// What the tool asks of the host.
+/// The tool's requests to the host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ToHost {
     /// The first message: how this session goes.
@@ -54,7 +54,7 @@ pub enum ToHost {
     End,
 }
 
-/// What the host tells the tool.
+/// The host's messages to the tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum FromHost {
     /// The first message.
@@ -106,7 +106,7 @@ pub enum FromHost {
         /// Why.
         error: String,
     },
-    /// The world could not be saved. Told once until it can be again.
+    /// The world could not be saved. Sent once until it can be again.
     NotSaved {
         /// Why.
         error: String,
@@ -155,7 +155,7 @@ pub struct Status {
 /// Writes one message.
 ///
 /// # Errors
-/// When nobody reads it any more, or a path in it is not UTF-8.
+/// When the other side is closed, or a path in it is not UTF-8.
 pub fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     let mut frame = vec![0; size_of::<u32>()];
     ciborium::into_writer(message, &mut frame).map_err(|error| strange(&error))?;

@@ -1,4 +1,4 @@
-//! The socket to the tool, as far as the host needs it, and who is at its other end.
+//! The socket to the tool, as far as the host needs it, and the check of the process at its other end.
 
 #[cfg(not(unix))]
 pub(super) use none::Stream;
@@ -32,7 +32,7 @@ mod unix {
     pub(in super::super) struct Stream(UnixStream);
 
     impl Stream {
-        /// Joins whoever listens there, if that is this user.
+        /// Connects to the process that listens there, if it is this user's.
         pub(in super::super) fn connect(path: &Path) -> io::Result<Self> {
             let stream = UnixStream::connect(path)?;
             match is_of_this_user(&stream)? {
@@ -51,7 +51,7 @@ mod unix {
             self.0.set_write_timeout(write)
         }
 
-        /// Ends the connection for all who hold it.
+        /// Ends the connection for all its handles.
         pub(in super::super) fn end(&self) {
             // One that has ended is ended.
             let _ended = self.0.shutdown(Shutdown::Both);

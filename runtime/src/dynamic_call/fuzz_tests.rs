@@ -1,6 +1,6 @@
 //! Texts from outside, mutated at random: values, types, signatures, paths and ZCall names. No text may panic, run for long or
 //! become another thing on its way back: what is read prints as a text that reads as the same. Each round can be played again
-//! by the seed and number that its failure tells.
+//! by the seed and number that its failure prints.
 
 use std::fmt::{Debug, Display};
 use std::str::FromStr;

@@ -98,7 +98,7 @@ fn refused(modules: &[Declarer<'_>], all: &[Declarer<'_>], source: DeclareError)
 }
 
 /// The signature as the module words it, where that is what its fingerprint says. An author may have other names for the
-/// types; then it can be called from code that knows them, and not with values.
+/// types; then it can be called from code with these static types, and not with values.
 fn words(signature: &str, fingerprint: u64) -> Rc<str> {
     let is_true = signature.parse::<Signature>().is_ok_and(|parsed| parsed.fingerprint() == fingerprint);
     if is_true { signature.into() } else { format!("({signature})").into() }

@@ -1,5 +1,5 @@
 //! What changed between two builds of a class: which value goes where, which subobjects come and go, and whether the
-//! class hangs in another place now. Shapes in, findings out; nobody's values are touched here.
+//! class has another parent now. Shapes in, findings out; no values are touched here.
 //!
 //! Paths and type texts of the old side are given as they read today, that is, led through the redirects of types.
 
@@ -60,7 +60,7 @@ pub(crate) enum Fate {
     Added,
 }
 
-/// A default subobject that lives on.
+/// A default subobject that is kept.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct KeptSubobject {
     /// The name it had.
@@ -105,8 +105,8 @@ pub(crate) struct Difference {
     pub lost_interfaces: Vec<String>,
 }
 
-/// Compares two builds of one class. `redirects` lead from the old name of a member to its new one: an author's
-/// word, since no comparison can tell a rename from one member removed and one added.
+/// Compares two builds of one class. `redirects` lead from the old name of a member to its new one: the
+/// author declares them, since no comparison can distinguish a rename from one member removed and one added.
 ///
 /// A member of the same name comes before a redirect: a name that is still in use was not given up. Redirects are
 /// followed until they come to a name in use; of several old members led to one place, the first goes there.

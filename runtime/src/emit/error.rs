@@ -20,9 +20,9 @@ pub enum EmitError {
     Clash {
         /// The path of the class, struct or interface.
         path: String,
-        /// Who had it first: `the host`, or a module's name, version and build.
+        /// The first owner: `the host`, or a module's name, version and build.
         first: String,
-        /// Who declares it too; the same module where it does so twice.
+        /// The second owner; the same module where it declares it twice.
         second: String,
     },
     /// A description with a number this host does not know.

@@ -1,6 +1,6 @@
-//! The texts that a module tells of itself once it is mapped: names of members, paths, defaults, signatures. They become
-//! parts of paths and ZCall names, and stand in errors and logs, so each is held to its grammar before anything is done
-//! with any of them. Every door comes by here: a Master, a reload, a Slim, the Default and the canary.
+//! The texts that a module has in its descriptions once it is mapped: names of members, paths, defaults, signatures.
+//! They become parts of paths and ZCall names, and stand in errors and logs, so each is held to its grammar before
+//! anything is done with any of them. Every door comes by here: a Master, a reload, a Slim, the Default and the canary.
 
 use std::collections::HashSet;
 
@@ -28,7 +28,7 @@ const MEMBER_PATH: &str =
 const ONCE: &str = "a module offers one function of a name";
 const CALL_NAME: &str = "a function is called by a name without spaces or control characters, at most 4096 bytes";
 
-/// Whether every text that the module tells is what it should be.
+/// Whether every text in the module's descriptions follows its grammar.
 ///
 /// # Errors
 /// [`EmitError::Text`] for the first that is not.

@@ -28,7 +28,7 @@ impl World {
         Self::new(object::World::of(context))
     }
 
-    /// Whether the object lives.
+    /// Whether the object is alive.
     pub fn is_alive(&self, object: ObjectHandle) -> bool {
         self.0.is_alive(object)
     }

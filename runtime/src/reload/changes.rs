@@ -1,4 +1,4 @@
-//! What a reload changes and how long its phases take, as journal and report tell it.
+//! What a reload changes and how long its phases take, for journal and report.
 
 use std::fmt;
 

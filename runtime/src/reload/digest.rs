@@ -129,14 +129,14 @@ fn files(loads: &Loads) -> Vec<String> {
     names
 }
 
-/// What modules asked to be run later. What was posted is left out: it runs while the game thread waits, also for a
-/// rollback.
+/// What modules have scheduled to run later. What was posted is left out: it runs while the game thread waits, also for
+/// a rollback.
 fn jobs(core: &Core) -> Vec<String> {
     let infos = core.tasks.infos();
     infos.iter().filter(|job| job.kind != LeaseKind::Posted).map(|job| format!("{job:?}")).collect()
 }
 
-/// Who is there, class default objects included, and how they hang together.
+/// The objects, class default objects included, and how they are connected.
 fn objects(core: &Core) -> Vec<String> {
     let objects = &core.world.objects;
     let line = |object: &ObjectHandle| {

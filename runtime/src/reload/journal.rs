@@ -64,13 +64,13 @@ pub(crate) struct Rebuilt {
 /// What a rollback does not take back.
 #[derive(Default)]
 pub(crate) struct Done {
-    /// Whom the load context told, and whose code it ran.
+    /// Which listeners the load context called, and which modules' code it ran.
     pub record: Record,
     /// Objects that were born and are gone again, by the path of their class.
     pub constructions: BTreeMap<String, u64>,
     /// Calls that went beyond what came up, by name.
     pub calls: BTreeMap<String, CallCount>,
-    /// Objects that somebody put into the root set, and those that somebody took from it.
+    /// Objects that were put into the root set, and those that were taken from it.
     pub roots: (Vec<ObjectHandle>, Vec<ObjectHandle>),
     /// Names of calls that were looked up and stay known.
     pub resolved: Vec<String>,

@@ -1,4 +1,4 @@
-//! What a reload tells: the outcome, what became of every object and value, and how long each phase took.
+//! What a reload reports: the outcome, what became of every object and value, and how long each phase took.
 
 use std::fmt;
 
@@ -24,11 +24,12 @@ pub enum Outcome {
     },
 }
 
-/// What a reload did before it was rolled back and what the rollback cannot take back, by name: who was told, and whose
-/// code ran. The world, the plugin parts and the registries are as they were but for what is named here.
+/// What a reload did before it was rolled back and what the rollback cannot take back, by name: which listeners were
+/// called, and which modules' code ran. The world, the plugin parts and the registries are as they were but for what is
+/// named here.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remainder {
-    /// Events that listeners of the load context were told, in order, with those that tell them of the rollback:
+    /// Events for which listeners of the load context were called, in order, with those of the rollback:
     /// `Unloading 3`, `PreStartup 4`, `Resumed 3`.
     pub events: Vec<String>,
     /// The priorities of the unloading callbacks that were called, in order.
@@ -158,7 +159,7 @@ pub struct Reload {
     pub parked: Vec<String>,
     /// What the generation that ended had left behind, when its images were gone by the end of the reload.
     pub retired: Option<UnloadReport>,
-    /// Who keeps the generation that ended, when its images were not gone by then.
+    /// What keeps the generation that ended, when its images were not gone by then.
     pub blocked: Option<BlockerReport>,
     /// What was done and is not taken back by the rollback; empty after a commit.
     pub remainder: Remainder,
@@ -202,7 +203,7 @@ impl Reload {
         }
     }
 
-    /// What is told whatever the outcome.
+    /// What is reported whatever the outcome.
     fn of(journal: Journal, generation: u64, outcome: Outcome) -> Self {
         let Journal { from, modules, reruns, ended, warnings, phases, .. } = journal;
         let (parked, retired) = ended.as_ref().map(|it| (it.parked_lines(), it.end_report())).unwrap_or_default();

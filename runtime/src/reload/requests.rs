@@ -1,9 +1,9 @@
-//! What becomes of what was asked for from inside calls, when the safe point comes. Requests in, one thing to do out:
+//! What becomes of requests that were made inside calls, when the safe point comes. Requests in, one thing to do out:
 //! this file decides, and the root does it.
 
 use std::path::PathBuf;
 
-/// What somebody asked for.
+/// A request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Request {
     /// The Master reloaded from these libraries.
@@ -34,14 +34,14 @@ pub(crate) enum Plan {
     Reload {
         /// The libraries of the last request.
         libraries: Vec<PathBuf>,
-        /// The widest that was asked for.
+        /// The widest that was requested.
         scope: ReloadScope,
         /// How many requests it answers.
         answers: u64,
     },
     /// The Master goes, and that many requests for a reload are moot.
     Unload {
-        /// Reloads that were asked for before or after.
+        /// Reloads that were requested before or after.
         moot: u64,
     },
 }

@@ -68,7 +68,7 @@ pub(crate) fn reload(
         },
     };
     loads.recorder.begin();
-    // What a world that is loaded has asked for is nobody's concern here.
+    // The calls that loading a world has recorded do not belong to this reload.
     let _earlier = core.world.mode.take_calls();
     match run.forward(paths) {
         Ok(None) => {
@@ -97,7 +97,7 @@ struct Staged {
     modules: Vec<Rc<MasterModule>>,
     /// All modules of the Master to be, those that stay included.
     all: Vec<Rc<MasterModule>>,
-    /// Whether anybody has heard of the generation.
+    /// Whether a listener was called for the generation.
     is_known: bool,
     /// Whether the shadow of the types is up.
     has_shadow: bool,
@@ -117,7 +117,7 @@ struct Before {
     reruns: u64,
     /// Handles of calls.
     given: Given,
-    /// Ids of lazy references when the old had been told.
+    /// Ids of lazy references after the listeners for the old generation's end were called.
     lazy: lazy::Table,
     /// The root set then.
     roots: Bits,
@@ -129,7 +129,7 @@ struct Run<'a> {
     old: Master,
     /// Those of its modules that go.
     replaced: Vec<Rc<MasterModule>>,
-    /// Those of them that were asked to give up what the new ones may need, in that order.
+    /// Those of them whose `suspend` was called, to give up what the new ones may need, in that order.
     suspended: Vec<Rc<MasterModule>>,
     scope: ReloadScope,
     generation: Generation,
@@ -171,7 +171,7 @@ impl Run<'_> {
         result.map_err(|error| (phase, error))
     }
 
-    /// Tells the time of the canary, and its refusal, apart from the stage that it is part of.
+    /// Separates the time of the canary, and its refusal, from the stage that it is part of.
     fn without_canary<T>(&mut self, staged: Step<T>) -> Step<T> {
         if let Some(time) = self.loads.take_canary_time() {
             let ms = time.as_secs_f64() * 1e3;
@@ -251,9 +251,9 @@ impl Run<'_> {
         Ok((living, goals))
     }
 
-    /// The old generation still lives while it is told, and what it does then is as good as before: it sees the old types,
-    /// makes objects for good, and nobody reaches the new modules. Its modules are suspended last, since whoever else is told
-    /// may call them.
+    /// The old generation is still alive while listeners are called for its end, and what it does then counts as
+    /// before: it sees the old types, the objects it makes stay, and no call reaches the new modules. Its modules are
+    /// suspended last, since any listener may call them.
     fn tell_unloading(&mut self) -> Result<(), LoadError> {
         let (core, new) = (self.core, self.staged.as_ref().map(|staged| &*staged.modules).unwrap_or_default());
         let _lowered = core.world.types.lower_shadow();
@@ -400,7 +400,7 @@ impl Run<'_> {
             });
             self.journal.warnings.extend(self.loads.unloads.take_problems(self.old.generation));
             self.journal.ended = Some(ticket);
-            // Now that the new has let go of what it had taken.
+            // Now that the new one has given back what it had taken.
             self.journal.warnings.extend(master::resume(core, self.loads, &self.suspended));
             // What failed while staging, the old generation never noticed: it had let nothing go.
             if phase != Phase::Stage {

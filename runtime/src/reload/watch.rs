@@ -12,7 +12,7 @@ use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 /// How long a file has to be quiet. Linkers write for a few milliseconds without a pause this long.
 const QUIET: Duration = Duration::from_millis(15);
 
-/// So often whoever waits for a change looks whether there is still something to wait for.
+/// How often a wait for a change checks whether there is still something to wait for.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Why files cannot be watched.
@@ -23,7 +23,7 @@ pub struct WatchError {
     source: notify::Error,
 }
 
-/// Which changed files have been quiet long enough. Pure: it is told the time.
+/// Which changed files have been quiet long enough. Pure: the time is an argument.
 #[derive(Debug, Default)]
 struct Settling {
     changed: BTreeSet<PathBuf>,
@@ -46,7 +46,7 @@ impl Settling {
     }
 }
 
-/// A watch over some files. Events gather on a thread of the watcher; [`FileWatch::has_settled`] is asked at safe
+/// A watch over some files. Events gather on a thread of the watcher; [`FileWatch::has_settled`] is called at safe
 /// points.
 pub(crate) struct FileWatch {
     files: Vec<PathBuf>,
@@ -68,10 +68,10 @@ impl FileWatch {
             move |source| WatchError { path, source }
         };
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-            // A reload reads the file, and is told of that as well: it would be followed by another for ever.
+            // A reload reads the file, which is an event as well: it would be followed by another reload for ever.
             let paths = event.ok().filter(|event| is_change(event.kind)).map(|event| event.paths);
             for path in paths.unwrap_or_default() {
-                // Nobody listens any more when the watch is being dropped.
+                // The receiver is gone when the watch is being dropped.
                 let _sent = sender.send(path);
             }
         })

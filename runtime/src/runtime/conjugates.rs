@@ -1,5 +1,6 @@
-//! What a host can do with values by number: lend those of its objects for the length of a call, own some itself, and ask
-//! about those that plugin code owns. For tools, scripts and tests: who knows the types reads and writes properties.
+//! What a host can do with values by number: lend those of its objects for the length of a call, own some itself, and
+//! look at those that plugin code owns. For tools, scripts and tests: code that has the types reads and writes
+//! properties.
 
 use std::time::{Duration, Instant};
 
@@ -17,15 +18,16 @@ use crate::object::owned::OwnedValue;
 use crate::object::property::PropertyType;
 use crate::object::value::Value;
 
-/// A value by number: red, which belongs to the host and is lent for the length of a call, or black, which belongs to whoever
-/// made it. Using one that has expired is an error that names its kind and age; a number is never another value's.
+/// A value by number: red, which belongs to the host and is lent for the length of a call, or black, which belongs to
+/// the side that made it. Using one that has expired is an error that names its kind and age; a number is never another
+/// value's.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct AnyConjugate(ConjugateHandle);
 
-/// What can be asked of any conjugate, be it expired or not.
+/// What can be read of any conjugate, be it expired or not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ConjugateInfo {
-    /// Who began it.
+    /// Which side began it.
     pub color: Color,
     /// The kind of its value.
     pub kind: PropertyKind,
@@ -110,7 +112,7 @@ impl Conjugates<'_> {
     }
 
     /// Gives a black of the host's own back. Without effect for one that is gone, for reds, and for those that plugin code
-    /// owns: it alone knows when it does not use them any more.
+    /// owns: only that code can say when it does not use them any more.
     pub fn give_back(&self, black: AnyConjugate) {
         let (blacks, black) = (&self.0.inner.core.blacks, BlackHandle(black.0.0));
         match blacks.owner(black) == Some(ModuleId::HOST) {
@@ -157,7 +159,7 @@ impl Conjugates<'_> {
         Ok(conjugates::write(&self.0.inner.core, conjugate.0, value, Instant::now())?)
     }
 
-    /// Who began the plugin part of an object; `None` for an object that has none, or whose half has expired.
+    /// Which side began the plugin part of an object; `None` for an object that has none, or whose half has expired.
     pub fn color_of(&self, object: ObjectHandle) -> Option<Color> {
         let word = self.0.inner.core.world.objects.conjugate(object)?;
         self.0.inner.core.pairs.color(ConjugateKey::from_word(word)?)

@@ -14,7 +14,7 @@ use crate::lease::Blocker;
 use crate::load::master;
 use crate::unload::naps::Naps;
 
-/// How far the finalizer thread has come while somebody waited for it.
+/// How far the finalizer thread has come during a wait for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drained {
     /// Plugin parts that were dropped meanwhile.
@@ -36,14 +36,15 @@ pub struct Drained {
 pub struct Shutdown {
     /// What could not be ended, one line each: images that stay mapped, and Slims that are still unloading, and why.
     pub left: Vec<String>,
-    /// Black conjugates that nobody has dropped, be it that they were released in the end: what plugins forgot, or keep in
+    /// Black conjugates that were not dropped, even if they were released in the end: what plugins forgot, or keep in
     /// statics, and what the host itself holds.
     pub blacks: Vec<BlackCount>,
     /// Plugin parts whose finalizers did not run or have not returned.
     pub plugin_parts: u64,
     /// Tasks, timers and posted closures that had not ended when the shutdown began. They were dropped with their module.
     pub jobs: Vec<JobInfo>,
-    /// Who kept code from being unmapped: of the Master's when the host gave it up, of Slims' while it waited for them.
+    /// What kept code from being unmapped: of the Master's when the host gave it up, of Slims' while it waited for
+    /// them.
     pub leases: Vec<Blocker>,
     /// Objects that lived when all modules were gone: those of native classes.
     pub objects: u64,
@@ -180,16 +181,17 @@ impl Runtime {
     }
 
     /// Ends the runtime in order: the Master is unloaded, then every Slim; finalizers are waited for, and what could not be
-    /// ended, or was left behind, is reported. Who listens to the Default is told last. Other handles to the runtime see a
-    /// host without modules.
+    /// ended, or was left behind, is reported. Listeners to the Default are called last. Other handles to the runtime
+    /// see a host without modules.
     ///
     /// The drop of the last handle does the same without a report. It is not done by [`std::process::exit`], nor where the
     /// last handle is never dropped: see [`Contexts::tell_at_exit`](crate::Contexts::tell_at_exit) for what can be had then.
     ///
-    /// Last, as in the drop of the last handle, every callback is let go: tickers, listeners, unloading callbacks, registered
-    /// functions, resolvers and handlers of its load contexts. That opens the circle that a callback closes which owns a handle
-    /// to this host, see [`Runtime::downgrade`]: it is named in the log, as a warning, with its kind and the place where it was
-    /// registered. Where several own a handle together, in an `Rc` for one, it is the last of them.
+    /// Last, as in the drop of the last handle, every callback is dropped: tickers, listeners, unloading callbacks,
+    /// registered functions, resolvers and handlers of its load contexts. That opens the circle that a callback closes
+    /// which owns a handle to this host, see [`Runtime::downgrade`]: it is named in the log, as a warning, with its
+    /// kind and the place where it was registered. Where several own a handle together, in an `Rc` for one, it is the
+    /// last of them.
     ///
     /// While plugin code is on the stack, or something is under way, nothing is done, and the report's `left` says so.
     pub fn shutdown(self) -> Shutdown {

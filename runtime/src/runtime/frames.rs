@@ -15,7 +15,7 @@ use crate::reload::watch::FileWatch;
 pub struct Budget {
     /// Seconds of game time that the tick stands for.
     pub seconds: f32,
-    /// Time that a collection in slices may take for its mark, if one is under way: a millisecond unless told otherwise.
+    /// Time that a collection in slices may take for its mark, if one is under way: a millisecond by default.
     pub collection: Duration,
 }
 
@@ -136,7 +136,7 @@ impl Runtime {
         self.inner.core.tasks.now()
     }
 
-    /// Tasks, timers and posted closures of modules that have not ended, in the order they were asked for. What a
+    /// Tasks, timers and posted closures of modules that have not ended, in the order they were scheduled. What a
     /// thread has posted counts from the next safe point on.
     pub fn jobs(&self) -> Vec<JobInfo> {
         self.inner.core.tasks.infos()

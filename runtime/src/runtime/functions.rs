@@ -51,11 +51,11 @@ impl Calls<'_> {
     /// and is never another one.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] when the name leads nowhere, with who was asked; [`CallError::NoMaster`] when there is no
-    /// Master either, whose modules might have it.
+    /// [`CallError::NotFound`] when the name leads nowhere, with the resolvers that were called;
+    /// [`CallError::NoMaster`] when there is no Master either, whose modules might have it.
     pub fn resolve(&self, name: &str) -> Result<ZCallHandle, Error> {
         Ok(dynamic_call::resolve(&self.0.inner.core, name).map_err(|error| match error {
-            // What is no name at all is not a question of who is loaded.
+            // A text that is no name at all fails whichever modules are loaded.
             CallError::NotFound { message }
                 if self.0.inner.loads.master().is_none() && built_in().read(name).is_ok() =>
             {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use crate::cells::RefCell;
 
-/// The last `MOST` things that nobody has taken yet, oldest first. Game thread only.
+/// The last `MOST` entries that were not taken yet, oldest first. Game thread only.
 #[derive(Debug)]
 pub(super) struct History<T, const MOST: usize>(RefCell<VecDeque<T>>);
 

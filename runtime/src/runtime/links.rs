@@ -28,7 +28,7 @@ use crate::runtime::Runtime;
 pub struct Links<'a>(pub(super) &'a Runtime);
 
 impl Links<'_> {
-    /// The id that lazy references know an object by; none when nobody ever pointed one at it.
+    /// The id by which lazy references name an object; none when no lazy reference was ever made to it.
     pub fn lazy_id_of(&self, object: ObjectHandle) -> Option<u128> {
         let id = self.0.core().world.lazy.find(object)?;
         Some(u128::from(id.high) << 64 | u128::from(id.low))

@@ -60,7 +60,7 @@ impl Objects<'_> {
     /// Makes an object of a class that is held, as [`Objects::spawn`] does.
     ///
     /// # Errors
-    /// As [`Objects::spawn`]: the class may be gone since it was asked for.
+    /// As [`Objects::spawn`]: the class may be gone since the request.
     pub fn spawn_of(&self, class: &ClassRef) -> Result<ObjectHandle, Error> {
         self.spawn_of_in(class, ObjectHandle::NONE)
     }
@@ -84,7 +84,7 @@ impl Objects<'_> {
         }
     }
 
-    /// Whether the object lives.
+    /// Whether the object is alive.
     pub fn is_alive(&self, object: ObjectHandle) -> bool {
         self.0.inner.core.world.objects.is_alive(object)
     }

@@ -1,4 +1,4 @@
-//! Names of the host's own: a protocol like `db`, and who says what its names stand for.
+//! Names of the host's own: a protocol like `db`, and the resolvers that say what its names stand for.
 
 use std::any::Any;
 use std::fmt;
@@ -156,8 +156,9 @@ impl Calls<'_> {
         Ok(())
     }
 
-    /// From now on names that begin with the word of `protocol` are read by it. Who says what they stand for is added with
-    /// [`Self::add_resolver`]. For a protocol whose functions take values, [`Self::add_value_resolver`] is shorter.
+    /// From now on names that begin with the word of `protocol` are read by it. The resolver that says what they stand
+    /// for is added with [`Self::add_resolver`]. For a protocol whose functions take values,
+    /// [`Self::add_value_resolver`] is shorter.
     ///
     /// ```
     /// use alcedo_runtime::zcall::{Answer, Call, NameError, Protocol, Reader, Resolved, Resolver, ZCallName};
@@ -220,9 +221,9 @@ impl Calls<'_> {
         Ok(())
     }
 
-    /// From now on `resolver` is asked what the names of a protocol of the host's stand for. Where a protocol has several, the
-    /// one of the smallest priority number is asked first, and the first answer wins; errors call each by its `label`. It
-    /// stays, as all that the host registers, whatever becomes of modules: see [`Self::add_value_resolver`].
+    /// From now on `resolver` is called for the names of a protocol of the host's. Where a protocol has several, the
+    /// one of the smallest priority number is called first, and the first answer wins; errors name each by its `label`.
+    /// It stays, as all that the host registers, whatever becomes of modules: see [`Self::add_value_resolver`].
     ///
     /// A function that it answers with is refused to code that comes up and is not committed, unless it is
     /// [`pure`](crate::zcall::Resolved::pure). A panic in it, or in its function, is an error of the caller.

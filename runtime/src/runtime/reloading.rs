@@ -23,7 +23,7 @@ impl Runtime {
         }
     }
 
-    /// As [`Runtime::create_master`], whoever asks.
+    /// As [`Runtime::create_master`], but loads these libraries also where `alcedo dev` runs the host.
     pub(crate) fn create_master_of(&self, libraries: &[PathBuf]) -> Result<(), Error> {
         let _busy = self.at_safe_point("creating the Master")?;
         Ok(master::create(&self.inner.core, &self.inner.loads, libraries)?)
@@ -48,7 +48,7 @@ impl Runtime {
         self.reload_for(&owned(libraries), ReloadScope::Changed, 0)
     }
 
-    /// Reloads for so many requests; zero when it was asked for right here.
+    /// Reloads for so many requests; zero when it was requested right here.
     pub(crate) fn reload_for(&self, libraries: &[PathBuf], scope: ReloadScope, answers: u64) -> Result<Reload, Error> {
         let _busy = self.at_safe_point("a reload")?;
         let mut report = transaction::reload(&self.inner.core, &self.inner.loads, libraries, scope)?;
@@ -95,7 +95,7 @@ impl Runtime {
 
     fn watch_for(&self, scope: ReloadScope) -> Result<(), Error> {
         if self.inner.agent.get().is_some() {
-            // Whoever builds the plugins says when they are whole.
+            // The tool that builds the plugins says when they are whole.
             return Ok(());
         }
         let master = self.inner.loads.master().ok_or(LoadError::NoMaster)?;

@@ -26,7 +26,7 @@ struct Found {
 }
 
 impl ClassRef {
-    /// The path it was asked for by.
+    /// The path it was requested by.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path

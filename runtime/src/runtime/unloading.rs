@@ -18,7 +18,7 @@ use crate::unload::under_way;
 use crate::unload::unloads::UnloadingCallback;
 
 impl Inner {
-    /// The host ends: what is still unloading is waited for, and then given up. Returns who kept that.
+    /// The host ends: what is still unloading is waited for, and then given up. Returns what kept that.
     pub(super) fn end_unloads(&self) -> Vec<Blocker> {
         let deadline = self.loads.unloads.policy.shutdown;
         if under_way::settle(&self.core, &self.loads, deadline) {
@@ -66,8 +66,8 @@ impl Unloads<'_> {
         self.0.inner.loads.unloads.on_unloading(priority, Registered { code, site });
     }
 
-    /// Keeps a module of the living Master mapped for as long as the lease lives, on whichever thread: for a host that has
-    /// borrowed data of it. `owner` is how reports name the reason.
+    /// Keeps a module of the living Master mapped for as long as the lease is held, on whichever thread: for a host
+    /// that has borrowed data of it. `owner` is how reports name the reason.
     ///
     /// # Errors
     /// When there is no such module, or it is unloading.
@@ -148,8 +148,8 @@ impl Unloads<'_> {
 }
 
 impl Runtime {
-    /// Asks for an unload of the Master at the next safe point. A reload that was asked for and not yet done is moot.
-    /// What became of it comes out of [`Runtime::take_unloads`].
+    /// Requests an unload of the Master at the next safe point. A reload that was requested and not yet done is
+    /// dropped. What became of it comes out of [`Runtime::take_unloads`].
     pub fn request_unload(&self) {
         self.inner.requests.borrow_mut().push(Request::Unload);
     }

@@ -1,11 +1,12 @@
-//! Who keeps an unload from its end, in the words of a report.
+//! What keeps an unload from its end, in the words of a report.
 
 use alcedo_sys::process::thread_in_words;
 use alcedo_sys::{Holder, HolderKind};
 
 use crate::lease::{Blocker, LeaseKind};
 
-/// The holders as blockers. A thread that runs is told once, and not again for the thread-locals that it will end itself.
+/// The holders as blockers. A thread that runs is listed once, and not again for the thread-locals that it will end
+/// itself.
 pub(super) fn told(holders: Vec<Holder>) -> Vec<Blocker> {
     let threads: Vec<_> = holders.iter().filter(|holder| holder.kind == HolderKind::Thread).cloned().collect();
     let is_of_a_thread = |holder: &Holder| threads.iter().any(|thread| thread.thread == holder.thread);
@@ -30,7 +31,7 @@ fn blocker(holder: Holder) -> Blocker {
     Blocker { kind, owner, thread, age: holder.since.elapsed(), place: None }
 }
 
-/// Who keeps an image that stays, as a reason.
+/// What keeps an image that stays, as a reason.
 pub(crate) fn kept_by(blockers: &[Blocker]) -> String {
     let words: Vec<_> = blockers.iter().map(|blocker| format!("{} {}", blocker.kind, blocker.tail())).collect();
     format!("kept by {}", words.join("; "))

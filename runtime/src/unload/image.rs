@@ -1,4 +1,4 @@
-//! How the image of a library goes when nobody uses its module any more, in an order that leaves nothing pointing into it.
+//! How the image of a library goes when its module is no longer used, in an order that leaves nothing pointing into it.
 #![expect(unsafe_code, reason = "ends images whose modules nobody uses any more")]
 
 use std::path::Path;
@@ -17,17 +17,17 @@ use crate::unload::report::{ModuleEnd, OpenFile, UnwaitedProcess};
 pub(crate) struct ImageFacts {
     /// The name of its module.
     pub module: String,
-    /// Called last: the module forgets its host.
+    /// Called last: the module clears its link to the host.
     pub detach: extern "C" fn(),
-    /// Tells how many bytes of its own heap are in use; an older module cannot.
+    /// Returns how many bytes of its own heap are in use; an older module cannot.
     pub heap_bytes: Option<extern "C" fn() -> u64>,
     /// Why its image stays mapped whatever happens; none as a rule.
     pub will_park: Option<String>,
-    /// Why others may free what it took of the C heap, so that nobody else does; none where they cannot.
+    /// Why other code may free what it took of the C heap, so that the host must not; none where it cannot.
     pub gives_blocks_away: Option<String>,
 }
 
-/// An image that nobody calls any more.
+/// An image that is no longer called.
 pub(crate) struct ImageUnload {
     module: String,
     detach: extern "C" fn(),
@@ -54,7 +54,7 @@ impl ImageUnload {
     ///
     /// # Safety
     /// Once the last lease of its module has ended, and the finalizers it is driven behind have run, nothing of the image is
-    /// used by anybody whom the host has let in: no plugin part, conjugate, thunk or record of it.
+    /// used by any code that the host has let in: no plugin part, conjugate, thunk or record of it.
     pub(crate) unsafe fn new(image: Image, facts: ImageFacts, policy: &UnloadPolicy) -> Self {
         let ImageFacts { module, detach, heap_bytes, will_park, gives_blocks_away } = facts;
         let policy_of_image = policy.of_an_image();
@@ -83,7 +83,7 @@ impl ImageUnload {
         self.ledger.as_ref().map(|ledger| ledger.holders()).unwrap_or_default()
     }
 
-    /// What this thread's thread-locals drop may log, so they go while the module still knows its host.
+    /// What this thread's thread-locals drop may log, so they go while the module still has its link to the host.
     fn let_go_of_host(&self) {
         if let Some(ledger) = &self.ledger {
             ledger.run_thread_locals_here();
@@ -114,8 +114,9 @@ impl CodeUnload for ImageUnload {
         self.stage = match self.will_park.take() {
             Some(reason) => Stage::Staying(image, reason),
             None => {
-                // SAFETY: the leases are sealed and none is held, and who made this value promises that nobody else whom the
-                // host let in uses anything of the image; what the image does by itself is in its ledger.
+                // SAFETY: the leases are sealed and none is held, and the code that made this value promises that no
+                // other code which the host let in uses anything of the image; what the image does by itself is in its
+                // ledger.
                 let ending = unsafe { image.begin_end(self.policy) };
                 Stage::Ending(Box::new(ending))
             }
@@ -135,7 +136,7 @@ impl CodeUnload for ImageUnload {
                     CodeStep::Stays(staying(&path, reason))
                 }
             },
-            // It waits for who is inside; or is parked, or gone.
+            // It waits for calls inside; or is parked, or gone.
             Stage::Mapped(_) | Stage::Staying(..) | Stage::Over => {
                 self.park().map_or_else(|| CodeStep::Waiting(Vec::new()), CodeStep::Stays)
             }

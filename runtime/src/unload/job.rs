@@ -1,5 +1,5 @@
 //! The unload job of a module: what is left to do once the game thread has done its part. None of it needs the game thread,
-//! so whoever holds the ticket may drive it. What a module is made of is known to [`CodeUnload`] only.
+//! so any holder of the ticket may drive it. What a module is made of is a matter of [`CodeUnload`] only.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -26,7 +26,7 @@ pub(crate) struct UnloadJob {
     pub forget: Box<dyn FnOnce() + Send>,
 }
 
-/// The code of a module that nobody calls any more. Any thread.
+/// The code of a module that is no longer called. Any thread.
 pub(crate) trait CodeUnload: Send {
     /// What of the code's own still runs or is registered.
     fn holders(&self) -> Vec<Blocker>;
@@ -34,7 +34,7 @@ pub(crate) trait CodeUnload: Send {
     /// Whether all that may still ask the host for something has ended.
     fn is_quiet(&self) -> bool;
 
-    /// The last lease has ended and the code is quiet: it lets go of its host. Once.
+    /// The last lease has ended and the code is quiet: it gives up its host. Once.
     fn begin(&mut self);
 
     /// Goes on without waiting.
@@ -73,7 +73,7 @@ pub(crate) struct ModuleUnload {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// Somebody whom the host has let in is still there, or a thread of the module that may have something to say.
+    /// A call that the host has let in is still there, or a thread of the module that may still call the host.
     Used,
     /// The code has only itself to end.
     Ending,
@@ -98,7 +98,7 @@ impl ModuleUnload {
         self.stage == Stage::Over
     }
 
-    /// Everybody who keeps it.
+    /// Everything that keeps it.
     pub(super) fn blockers(&self) -> Vec<Blocker> {
         match self.stage {
             Stage::Used => {

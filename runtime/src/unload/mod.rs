@@ -1,5 +1,5 @@
 //! How a generation and its images go, be it for an unload, a reload, a rollback or a shutdown: the steps in their order, the
-//! ticket of the host, what is left to do of each module, and the report. It knows nothing of loading.
+//! ticket of the host, what is left to do of each module, and the report. Nothing here depends on loading.
 
 pub(crate) mod blockers;
 pub(crate) mod generation;

@@ -14,16 +14,16 @@ pub struct UnloadPolicy {
     /// wait for what is about to end, on the game thread. What is not gone then is looked at in every safe point, and is
     /// called blocked. 50 ms unless said otherwise.
     pub grace: Duration,
-    /// How long after that a blocked context is given up: its images stay mapped, with the names of who kept them. None
-    /// waits for ever. 10 s unless said otherwise.
+    /// How long after that a blocked context is given up: its images stay mapped, with the names of what kept them.
+    /// None waits for ever. 10 s by default.
     pub park_after: Option<Duration>,
     /// How many images may stay mapped on purpose; beyond it, no more modules are loaded. 64 unless said otherwise.
     pub parked_budget: usize,
     /// How long the end of the host waits for what is still unloading. 5 s unless said otherwise.
     pub shutdown: Duration,
     /// Whether processes that a module has started, and that it has not waited for, are waited for: those that have ended
-    /// when it goes, and the others in the safe point after their end. They are only reported unless said otherwise, and
-    /// one that has ended then stays a zombie. For hosts where nobody but the module waits for these.
+    /// when it goes, and the others in the safe point after their end. By default they are only reported, and
+    /// one that has ended then stays a zombie. For hosts where only the module waits for these.
     pub reap_children: bool,
     /// Set by [`UnloadPolicy::evict_after`].
     pub(crate) evict_after: Option<Duration>,
@@ -67,7 +67,7 @@ impl UnloadPolicy {
     ///
     /// # Safety
     ///
-    /// Nobody follows an address in the stack of such a thread once it is gone. A thread that waits in
+    /// No address in the stack of such a thread is used once it is gone. A thread that waits in
     /// [`std::thread::scope`] has lent its stack to others.
     pub unsafe fn evict_after(&mut self, after: Option<Duration>) {
         self.evict_after = after;
@@ -77,7 +77,7 @@ impl UnloadPolicy {
     ///
     /// # Safety
     ///
-    /// No descriptor that a module has opened belongs to somebody else by now, as one does that was sent to the host or to
+    /// No descriptor that a module has opened belongs to other code by now, as one does that was sent to the host or to
     /// another module.
     pub unsafe fn close_fds(&mut self, closes: bool) {
         self.close_fds = closes;
@@ -88,7 +88,7 @@ impl UnloadPolicy {
         self.park_after.is_some_and(|after| age >= self.grace.saturating_add(after))
     }
 
-    /// How one image is let go. Whoever drives an unload does the waiting, so a look at it never sleeps.
+    /// How one image ends. The code that drives an unload does the waiting, so a look at it never sleeps.
     pub(crate) fn of_an_image(&self) -> EndPolicy {
         EndPolicy {
             grace: Duration::ZERO,
@@ -101,7 +101,7 @@ impl UnloadPolicy {
         }
     }
 
-    /// Whether so many parked images are more than the host wants to pay for.
+    /// Whether so many parked images are more than the host's limit.
     pub(crate) fn is_spent(&self, parked: usize) -> bool {
         parked > self.parked_budget
     }

@@ -1,6 +1,6 @@
-//! Drives unloads that nobody waits for. Its threads are there only while there is something to drive, and sleep most of
-//! that time: a blocked context is looked at some fifty times a second. One thread sees to it that another one looks: what
-//! runs in a look, an exit hook or a listener, may never return, and then a new one looks after the others.
+//! Drives unloads that no thread waits for. Its threads are there only while there is something to drive, and sleep
+//! most of that time: a blocked context is looked at some fifty times a second. One thread sees to it that another one
+//! looks: what runs in a look, an exit hook or a listener, may never return, and then a new one looks after the others.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! What is said of an unload: what it left when it is over, and who keeps it while it is not. Data and its printing.
+//! What is said of an unload: what it left when it is over, and what keeps it while it is not. Data and its printing.
 
 use std::fmt;
 use std::time::Duration;
@@ -27,13 +27,13 @@ pub struct ModuleEnd {
     pub signals: u64,
     /// Keys of thread-specific data that were deleted.
     pub keys: u64,
-    /// Bytes of the module's own heap that nobody freed: `forget`, `leak`, statics.
+    /// Bytes of the module's own heap that were not freed: `forget`, `leak`, statics.
     pub leaked_heap_bytes: u64,
     /// Bytes that were taken from the C heap and not given back, and are freed.
     pub c_heap_bytes: u64,
     /// Blocks of the C heap that were not given back, and are freed.
     pub c_heap_blocks: u64,
-    /// Bytes of the C heap that were not given back and stay, because they may be somebody else's by now.
+    /// Bytes of the C heap that were not given back and stay, because they may belong to other code by now.
     #[serde(default)]
     pub c_heap_kept_bytes: u64,
     /// Blocks of the C heap that stay.
@@ -62,7 +62,7 @@ pub struct ModuleEnd {
     /// Bytes of memory maps that were not given back.
     pub maps_bytes: u64,
     /// Memory maps that stay and that the module's memory led to: it has made them past its hooks, by system calls of its
-    /// own, or they are the host's. Nobody can tell, so they are not given back.
+    /// own, or they are the host's. Which is unknown, so they are not given back.
     #[serde(default)]
     pub maps_unknown: u64,
     /// Bytes of those.
@@ -72,9 +72,9 @@ pub struct ModuleEnd {
     pub fds_left: Vec<OpenFile>,
     /// File descriptors that were closed, because the host allows that.
     pub fds_closed: u64,
-    /// Processes that the module had started and that nobody has waited for.
+    /// Processes that the module had started and that were not waited for.
     pub children_left: Vec<UnwaitedProcess>,
-    /// Such processes that had ended and were waited for, because the host wants that.
+    /// Such processes that had ended and were waited for, because the host has set that.
     pub children_reaped: u64,
 }
 
@@ -87,7 +87,7 @@ pub struct OpenFile {
     pub leads_to: String,
 }
 
-/// A process that a module has started and nobody has waited for.
+/// A process that a module has started and that was not waited for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnwaitedProcess {
     /// Its number.
@@ -124,7 +124,7 @@ pub struct UnloadReport {
     pub took: Duration,
 }
 
-/// An unload that has not come to its end, and who keeps it from it.
+/// An unload that has not come to its end, and what keeps it from it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockerReport {
     /// What is to be unloaded: `generation 3`, `Slim "reports"`.
@@ -133,7 +133,7 @@ pub struct BlockerReport {
     pub state: ContextState,
     /// How long ago the unload began.
     pub since: Duration,
-    /// Who keeps it, longest first.
+    /// What keeps it, longest first.
     pub blockers: Vec<Blocker>,
     /// Images that stay mapped for good.
     pub parked: Vec<ParkedImage>,

@@ -31,7 +31,7 @@ pub struct GenerationInfo {
 /// What happens to a context.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum StateChange {
-    /// Somebody asks it to unload.
+    /// An unload was requested.
     BeginUnload,
     /// Leases were counted, and some are held.
     LeasesRemain,
@@ -41,7 +41,7 @@ pub enum StateChange {
     ImageGone,
     /// The image was unmapped, looked for, and is still there.
     ImageStays,
-    /// Somebody gives up on unmapping it.
+    /// The host gives up on unmapping it.
     Park,
 }
 

@@ -22,13 +22,13 @@ pub(crate) enum UnloadCause {
 /// One step of an unload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum UnloadStep {
-    /// Nobody gets a new lease.
+    /// No new lease is given.
     Seal,
-    /// Listeners, unloading callbacks and whoever wants to know of the end of an object are told. All is there yet, and
-    /// every call is answered.
+    /// Listeners, unloading callbacks and the listeners for the end of an object are called. All is there yet, and
+    /// every call still works.
     Tell,
-    /// No call gets in any more: whoever tries gets `Unavailable`. What the module owns is still its own. Its threads are
-    /// asked to stop.
+    /// No call gets in any more: a new one fails with `Unavailable`. What the module owns is still its own. Its threads
+    /// are asked to stop.
     ShutGates,
     /// Tasks, timers and posted closures are dropped.
     DropJobs,
@@ -48,7 +48,7 @@ pub(crate) enum UnloadStep {
     EndBlacks,
     /// The numbers of the types of those values.
     EndTypeNumbers,
-    /// Its images, as soon as nobody uses them.
+    /// Its images, as soon as they are not used.
     EndImages,
 }
 
@@ -75,7 +75,7 @@ impl UnloadCause {
                 EndTypeNumbers,
                 EndImages,
             ],
-            // It was told when it was set aside.
+            // Its listeners were called when it was set aside.
             Self::Replaced | Self::NotCreated => &[
                 Seal,
                 ShutGates,

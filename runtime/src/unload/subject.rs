@@ -1,5 +1,5 @@
-//! What an unload knows of what it ends: a generation, its modules, and who loaded them. It does not know what a module is made
-//! of, nor who else hears of it.
+//! What an unload has of what it ends: a generation, its modules, and the part of the runtime that loaded them. Nothing
+//! here depends on what a module is made of, nor on the listeners.
 
 use std::rc::Rc;
 
@@ -21,7 +21,7 @@ pub(crate) struct GenerationUnload<'a, M> {
     pub generation: Generation,
     /// Its modules, dependencies first.
     pub modules: &'a [Rc<M>],
-    /// Whether anybody has heard of the generation: one that never started ends in silence.
+    /// Whether a listener was called for the generation: one that never started ends without events.
     pub is_known: bool,
 }
 
@@ -53,11 +53,11 @@ pub(crate) trait UnloadModule {
     fn unload_job(&self, policy: &UnloadPolicy) -> Option<UnloadJob>;
 }
 
-/// Who has loaded what unloads. Game thread.
+/// The part of the runtime that has loaded what unloads. Game thread.
 pub(crate) trait UnloadHost {
     /// What is known of all generations.
     fn unloads(&self) -> &Unloads;
-    /// Tells everybody that a generation is about to end.
+    /// Calls every listener for the end of a generation.
     fn tell_unloading(&self, generation: Generation);
     /// The exit hook of that module is about to run.
     fn runs_exit_hook(&self, module: &str);
@@ -65,7 +65,7 @@ pub(crate) trait UnloadHost {
     fn begins(&self, generation: Generation, ticket: &UnloadTicket);
     /// Nothing of a generation is left.
     fn is_gone(&self, generation: Generation);
-    /// Tells everybody how far a generation has come.
+    /// Calls every listener with how far a generation has come.
     fn raise(&self, generation: Generation, event: UnloadEvent);
 }
 
@@ -73,7 +73,7 @@ pub(crate) trait UnloadHost {
 pub(crate) enum UnloadEvent {
     /// Every conjugate and finalizer has ended.
     Unloaded,
-    /// Something keeps images: who.
+    /// Something keeps images: these.
     Blocked(Vec<String>),
     /// The images left the process.
     Dead,

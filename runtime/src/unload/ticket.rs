@@ -1,8 +1,8 @@
-//! A ticket for an unload: who asked for one gets it at once, and can look at it, drive it and wait on it from any
-//! thread, whether a generation of the Master goes or a Slim.
+//! A ticket for an unload: the caller that requested one gets it at once, and can look at it, drive it and wait on it
+//! from any thread, whether a generation of the Master goes or a Slim.
 //!
-//! Nobody has to drive an unload for the others: whoever looks takes it as far as it goes and no further. What runs
-//! then is what is left when the game thread has done its part, so it needs no game thread.
+//! Any thread can drive an unload: each look takes it as far as it goes and no further. What runs then is what is left
+//! when the game thread has done its part, so it needs no game thread.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,14 +19,14 @@ use crate::unload::report::{BlockerReport, UnloadReport};
 use crate::unload::state::{ContextState, StateChange};
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
-/// How long a waiter sleeps at most before it looks again: what it waits for may be a thread that ends, which tells
-/// nobody.
+/// How long a waiter sleeps at most before it looks again: what it waits for may be a thread that ends, which
+/// signals nothing.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
 /// A look that takes longer is named in reports: code that ends a module, or a listener, does not return.
 const LONG_LOOK: Duration = Duration::from_millis(100);
 
-/// So long whoever gives an unload up waits for the look of another thread.
+/// How long giving an unload up waits for the look of another thread.
 const PARK_WAIT: Duration = Duration::from_secs(1);
 
 struct Told {
@@ -42,7 +42,7 @@ struct Told {
 struct Shared {
     subject: String,
     begun: Instant,
-    /// For how long nobody calls it blocked.
+    /// For how long it is not reported as blocked.
     patience: Duration,
     told: Mutex<Told>,
     changed: Condvar,
@@ -51,7 +51,7 @@ struct Shared {
     is_to_be_parked: AtomicBool,
 }
 
-/// What is left to do. Whoever drives it takes it out, so that no lock is held while code of a module runs.
+/// What is left to do. The thread that drives it takes it out, so that no lock is held while code of a module runs.
 enum Work {
     Here(Box<dyn UnloadWork>),
     /// A thread has it.
@@ -59,7 +59,7 @@ enum Work {
     Gone,
 }
 
-/// Who takes an unload further now.
+/// The thread that takes an unload further now.
 #[derive(Clone)]
 struct Driver {
     thread: Thread,
@@ -89,7 +89,7 @@ impl Driver {
 }
 
 /// A look that is under way. What is left to do goes back when it is over, also when code of the module panics in it: else
-/// whoever waits would wait for ever.
+/// waiting threads would wait for ever.
 struct Look<'a> {
     ticket: &'a UnloadTicket,
     work: Option<Box<dyn UnloadWork>>,
@@ -132,7 +132,7 @@ impl UnloadTicket {
         &self.shared.subject
     }
 
-    /// How far it has come, as far as anybody has looked.
+    /// How far it has come, as of the last look.
     #[must_use]
     pub fn state(&self) -> ContextState {
         self.told().state
@@ -150,7 +150,7 @@ impl UnloadTicket {
     /// here.
     pub fn poll(&self) -> ContextState {
         let Some(mut look) = self.take_work() else { return self.state() };
-        // No lock is held from here on: code of the module runs, and whoever hears of that may look at this very ticket.
+        // No lock is held from here on: code of the module runs, and a listener to that may look at this very ticket.
         match look.work().advance() {
             Progress::Waiting { blockers, drained } => {
                 let mut told = self.told();
@@ -179,7 +179,7 @@ impl UnloadTicket {
     /// ended then; the events of the Master are raised at the next safe point in any case.
     ///
     /// # Errors
-    /// Who keeps it, when it is not gone.
+    /// What keeps it, when it is not gone.
     pub fn wait(&self, deadline: Duration) -> Result<UnloadReport, BlockerReport> {
         let until = deadline::after(deadline);
         loop {
@@ -197,7 +197,7 @@ impl UnloadTicket {
         }
     }
 
-    /// Who keeps it, as of the last look. Empty for one that is dead.
+    /// What keeps it, as of the last look. Empty for one that is dead.
     #[must_use]
     pub fn report(&self) -> BlockerReport {
         // Whoever looks may ask what it sees.
@@ -244,9 +244,9 @@ impl UnloadTicket {
         self.told().jobs.extend(ended);
     }
 
-    /// Gives up: what is not gone stays mapped, and the reason names who kept it. Without effect on one that has ended.
-    /// Waits a second for another thread that drives it at this moment; if that one does not come back, or is this thread
-    /// further out, it is given up as soon as that look is over.
+    /// Gives up: what is not gone stays mapped, and the reason names what kept it. Without effect on one that has
+    /// ended. Waits a second for another thread that drives it at this moment; if that one does not come back, or is
+    /// this thread further out, it is given up as soon as that look is over.
     pub(crate) fn park(&self) {
         self.park_within(PARK_WAIT);
     }

@@ -72,13 +72,13 @@ pub(super) fn hand_over<M: UnloadModule>(
     ticket
 }
 
-/// Looks at every generation that is on its way out. Sleeps for nobody. The caller stands at a safe point.
+/// Looks at every generation that is on its way out. Does not sleep. The caller stands at a safe point.
 pub(crate) fn tend_all(core: &Core, host: &dyn UnloadHost) {
     let unloads = host.unloads();
     if !unloads.is_busy() {
         return;
     }
-    // A listener may look at the list while it is told.
+    // A listener may look at the list while it is called.
     let under_way = unloads.under_way.borrow().clone();
     for unload in under_way {
         if !tend(core, host, &unload) && unloads.policy.gives_up(unload.ticket.age()) {
@@ -128,7 +128,7 @@ fn end_values(core: &Core, unload: &OneUnload) {
     unload.left.take().iter().for_each(|step| step_later(core, &unload.modules, *step));
 }
 
-/// Takes one generation as far as it goes and tells whoever listens; whether it has come to its end.
+/// Takes one generation as far as it goes and calls the listeners; whether it has come to its end.
 fn tend(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) -> bool {
     let OneUnload { generation, ticket, .. } = unload;
     let mut state = ticket.poll();

@@ -1,5 +1,5 @@
-//! What is known of the generations of the Master until they are gone: how far each has come, its ticket, and what went wrong
-//! before it had one. Who wants to hear of unloads, and which images stay, stands here as well.
+//! The state of the generations of the Master until they are gone: how far each has come, its ticket, and what went
+//! wrong before it had one. The listeners to unloads and the images that stay are here as well.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use crate::unload::state::ContextState;
 use crate::unload::steps::UnloadStep;
 use crate::unload::ticket::UnloadTicket;
 
-/// How much of what went wrong is kept of a generation that lives on.
+/// How much of what went wrong is kept of a generation that goes on.
 const MOST_PROBLEMS: usize = 32;
 
 /// A function of the host that is called before a generation ends, with the generation's number.
@@ -28,11 +28,11 @@ pub(super) struct OneUnload {
     pub(super) ticket: UnloadTicket,
     /// The steps that are still to be done.
     pub(super) left: Cell<&'static [UnloadStep]>,
-    /// Whether anybody has heard of the generation: one that never started ends in silence.
+    /// Whether a listener was called for the generation: one that never started ends without events.
     pub(super) is_known: bool,
     pub(super) said_unloaded: Cell<bool>,
     pub(super) said_blocked: Cell<bool>,
-    /// A listener may have this looked at again while it is told of the end.
+    /// A listener may cause another look at this while it is called for the end.
     pub(super) said_over: Cell<bool>,
 }
 
@@ -102,7 +102,7 @@ impl Unloads {
         self.parked.borrow().clone()
     }
 
-    /// The images that stay, where these are more than the host wants to pay for: no other is loaded then.
+    /// The images that stay, where these are more than the host's limit: no other is loaded then.
     pub(crate) fn beyond_budget(&self) -> Option<Vec<String>> {
         let parked = self.parked.borrow();
         self.policy.is_spent(parked.len()).then(|| parked.clone())
@@ -144,7 +144,7 @@ impl Unloads {
         called
     }
 
-    /// Writes down what went wrong with a generation and stopped nothing. Of one that is gone nobody reads it but in the
+    /// Writes down what went wrong with a generation and stopped nothing. Of one that is gone it stands only in the
     /// log: a module that a reload has kept may outlive the generation it was mapped in.
     pub(crate) fn note(&self, generation: Generation, problem: String) {
         match self.lives.borrow().get(&generation) {

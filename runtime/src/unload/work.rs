@@ -5,7 +5,7 @@ use crate::unload::report::{ModuleEnd, ParkedImage};
 
 /// What is left to do of an unload, none of which needs the game thread.
 pub(crate) trait UnloadWork: Send {
-    /// Goes as far as it can without waiting for anybody.
+    /// Goes as far as it can without waiting.
     fn advance(&mut self) -> Progress;
 
     /// Gives up on what is not gone: those images stay mapped.
@@ -16,7 +16,7 @@ pub(crate) trait UnloadWork: Send {
 pub(crate) enum Progress {
     /// It has to wait.
     Waiting {
-        /// For whom; nobody, when only another look is needed.
+        /// What it waits for; empty when only another look is needed.
         blockers: Vec<Blocker>,
         /// Whether every finalizer has run.
         drained: bool,

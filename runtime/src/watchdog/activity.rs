@@ -1,5 +1,5 @@
 //! What a thread is doing, so that another one can read it. Publishing costs a copy of two short texts and a lock that
-//! nobody else holds, and nothing but a look at one flag while there is no watchdog.
+//! is rarely contended, and nothing but a look at one flag while there is no watchdog.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

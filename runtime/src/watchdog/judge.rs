@@ -1,11 +1,12 @@
-//! What is too long, and what was told already. Pure: it is told the time, and the numbers of what a thread is doing.
+//! What takes too long, and what was reported already. Pure: the time, and the numbers of what a thread is doing, are
+//! arguments.
 
 use std::time::Duration;
 
 /// What one look showed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Nothing is to be told.
+    /// Nothing is to be reported.
     Fine,
     /// The activity in this place, counted from the outermost, has not changed for so long.
     Stuck {
@@ -14,7 +15,7 @@ pub(super) enum Verdict {
         /// For how long it was seen.
         since: Duration,
     },
-    /// What was told last has come to an end, so long after it was first seen.
+    /// What was reported last has come to an end, so long after it was first seen.
     Over {
         /// For how long it was seen.
         after: Duration,
@@ -27,7 +28,7 @@ pub(super) struct Judge {
     limit: Duration,
     /// The activities of the last look and when each was first seen, outermost first.
     seen: Vec<(u64, Duration)>,
-    /// What was told last, and when that was first seen; whether it is still going on.
+    /// What was reported last, and when that was first seen; whether it is still going on.
     told: Option<(u64, Duration, bool)>,
 }
 
@@ -39,8 +40,9 @@ impl Judge {
 
     /// Looks at what the thread is doing at `now`, outermost first.
     ///
-    /// The innermost of those that stand for too long is told, since the others only wait for it. One that was begun
-    /// before something that was told already is not told again: it has been waiting, and hangs no longer by itself.
+    /// The innermost of those that stand for too long is reported, since the others only wait for it. One that was
+    /// begun before something that was reported already is not reported: it has been waiting, and does not hang by
+    /// itself.
     pub(super) fn look(&mut self, now: Duration, activity: &[u64]) -> Verdict {
         let same = self.seen.iter().zip(activity).take_while(|((seen, _), now)| seen == *now).count();
         self.seen.truncate(same);

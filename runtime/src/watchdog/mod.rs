@@ -21,13 +21,13 @@ pub(crate) use activity::{Activities, Activity, Entered, Published};
 const LOOKS: u32 = 8;
 /// No look is needed more often.
 const SHORTEST_REST: Duration = Duration::from_millis(5);
-/// And none less often, or a hang would be told too late.
+/// And none less often, or a hang would be reported too late.
 const LONGEST_REST: Duration = Duration::from_millis(250);
 
 /// The thread on which the world stands still when it hangs, as reports name it.
 pub(crate) const GAME_THREAD: &str = "game thread";
 
-/// A thread that has been at one thing for too long. Told once for each such thing.
+/// A thread that has been at one thing for too long. Reported once for each such thing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Hang {
     /// `game thread` or `finalizer thread`.
@@ -68,7 +68,7 @@ pub(crate) struct Source {
     pub activity: Box<dyn Fn() -> Vec<Published> + Send>,
 }
 
-/// Who wants to know. Called on the watchdog's thread, while the other one hangs.
+/// A listener to hangs. Called on the watchdog's thread, while the other one hangs.
 pub(crate) type Listener = Arc<dyn Fn(&Hang) + Send + Sync>;
 
 /// The thread. It ends when this is dropped.
@@ -128,7 +128,7 @@ fn tell(hang: &Hang, listeners: &[Listener]) {
     }
 }
 
-/// What is told of the activity number `at`, which has not changed for `since`.
+/// What is reported of the activity number `at`, which has not changed for `since`.
 fn hang(thread: &'static str, activity: &[Published], at: usize, since: Duration) -> Hang {
     let standing = activity.get(..=at).unwrap_or(activity);
     let phase = standing.iter().filter_map(|published| match &published.activity {

@@ -37,7 +37,7 @@ pub(super) struct Bringing<'a> {
     report: &'a mut WorldLoad,
     /// The object of each record.
     objects: Vec<ObjectHandle>,
-    /// Subobjects that no class wants any more.
+    /// Subobjects that no class declares any more.
     doomed: HashSet<ObjectHandle>,
     /// Properties that refer to an own subobject, because the default does: to be set when all subobjects are there.
     to_own: Vec<OwnReference>,

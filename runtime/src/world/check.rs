@@ -11,7 +11,7 @@ use crate::shown::line;
 use crate::world::file_value::FileValue;
 use crate::world::records::{ClassRecord, FormatError, KeptRecord, ObjectRecord, PropertyRecord, WorldFile, malformed};
 
-/// So many names of a path are told in an error.
+/// How many names of a path stand in an error.
 const TOLD: usize = 8;
 
 /// Whether every record of the file keeps to the rules.
@@ -172,7 +172,7 @@ fn once(file: &WorldFile) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// The path of an object as errors tell it: the names nearest to it.
+/// The path of an object in errors: the names nearest to it.
 fn path_of(file: &WorldFile, at: usize) -> String {
     let outer = |at: &usize| file.objects[*at].outer.map(|outer| outer as usize);
     let mut around: Vec<_> = std::iter::successors(Some(at), outer).take(TOLD + 1).collect();

@@ -201,7 +201,7 @@ impl FileValue {
             Self::FieldPath(path) => Value::FieldPath(names.intern(path)),
             Self::Printed(kind, text) => {
                 let parsed = PropertyType::plain_named(kind).and_then(|ty| Value::parse(text, &ty, names).ok());
-                // Of a kind that this host does not know, the text is what can be told.
+                // Of a kind that this host does not have, only the text can be reported.
                 parsed.unwrap_or_else(|| Value::Text(text.clone()))
             }
             Self::LazyObject(high, low) => Value::LazyObject(LazyRaw { high: *high, low: *low }),

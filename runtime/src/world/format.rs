@@ -1,6 +1,6 @@
-//! How a world lies in a file: an envelope that tells a whole file of a version from anything else, and inside it one
-//! CBOR value of records. Bytes in, records out; no object is looked at here. The page for readers of such files is
-//! `docs/world-format.md`.
+//! How a world lies in a file: an envelope that distinguishes a whole file of a version from anything else, and inside
+//! it one CBOR value of records. Bytes in, records out; no object is looked at here. The page for readers of such files
+//! is `docs/world-format.md`.
 
 use xxhash_rust::xxh3::xxh3_64;
 

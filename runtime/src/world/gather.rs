@@ -72,9 +72,9 @@ pub(super) fn gather(core: &Core) -> Result<WorldFile, WorldError> {
     Ok(file)
 }
 
-/// Names are unique in an outer, in the file as in what comes of it. One whose outer is gone lies in nothing, where somebody
-/// else may have its name by right; and a class may have got a subobject under the name of something that lay there before.
-/// Such an object has another name in the file. Subobjects keep theirs.
+/// Names are unique in an outer, in the file as in what comes of it. One whose outer is gone is written without an
+/// outer, where another object may already have its name; and a class may have got a subobject under the name of
+/// something that lay there before. Such an object has another name in the file. Subobjects keep theirs.
 fn name_apart(file: &mut WorldFile) {
     let mut taken: FxHashSet<(Option<u32>, String)> = FxHashSet::default();
     let parts = file.objects.iter().filter(|record| record.part.is_some());

@@ -1,4 +1,4 @@
-//! What loading a world tells: how many objects came, and what became of values whose classes had changed since.
+//! What loading a world reports: how many objects came, and what became of values whose classes had changed since.
 
 use std::fmt;
 
