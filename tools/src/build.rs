@@ -1,5 +1,5 @@
-//! `alcedo build`: libraries as a host wants them, with a seal behind their end, and a signature where one is asked for.
-//! `alcedo keygen`: the keys for that.
+//! `alcedo build`: libraries as a host takes them, with a seal behind their end, and a signature where one is
+//! requested. `alcedo keygen`: the keys for that.
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write, stderr, stdout};
@@ -15,7 +15,7 @@ use crate::telling::millis;
 
 /// Builds and seals the plugins, and signs them with the key in a file; the first folder that does not build ends it.
 pub(crate) fn run(plugins: &Plugins, key: Option<&Path>) -> Result<ExitCode, Error> {
-    // Read first: nobody wants to wait for a build that cannot be signed.
+    // Read first, so that no build is waited for that cannot be signed.
     let key = key.map(SecretKey::read).transpose()?;
     for dir in &plugins.dirs {
         // Asked first, because cargo's own words about a folder without plugins do not help an author.
@@ -28,7 +28,7 @@ pub(crate) fn run(plugins: &Plugins, key: Option<&Path>) -> Result<ExitCode, Err
             let mut what = if artifact.fresh { "as it was, sealed" } else { "built, sealed" }.to_owned();
             if let Some(key) = &key {
                 // In place: this is the path an author gives to a host. It makes the file younger, never older, so cargo
-                // still knows it for its own.
+                // still takes it as up to date.
                 sign_file(&artifact.path, key).map_err(Error::file("sign", &artifact.path))?;
                 what += &format!(", signed by {}", key.public());
             }

@@ -44,7 +44,7 @@ enum Verb {
         #[arg(long)]
         json: bool,
     },
-    /// Builds plugins and seals their libraries, so that a host can tell a damaged file from a whole one.
+    /// Builds plugins and seals their libraries, so that a host can detect a damaged file.
     Build {
         #[command(flatten)]
         plugins: Plugins,
@@ -81,8 +81,8 @@ enum Verb {
         host_args: Vec<String>,
         /// Run the sample world in this process, for a debugger's sake; a crash or a hang of a plugin is then the end.
         ///
-        /// Usually the world has a process of its own. When that crashes or hangs, it is told where, and the world begins
-        /// anew with the last good build and its objects as they were a few seconds before.
+        /// Usually the world has a process of its own. When that crashes or hangs, the place is reported, and the world
+        /// begins anew with the last good build and its objects as they were a few seconds before.
         #[arg(long, conflicts_with = "host")]
         no_guard: bool,
     },
@@ -94,10 +94,10 @@ enum Verb {
         #[arg(long = "arg", allow_hyphen_values = true)]
         args: Vec<String>,
     },
-    /// Runs any host, and tells in which module and function it crashed if it does.
+    /// Runs any host, and reports in which module and function it crashed if it does.
     ///
     /// The host has to call `alcedo_runtime::crash_guard::arm_if_supervised()`. With ALCEDO_BACKTRACE=1 the calls of each panic
-    /// in plugin code are told as well.
+    /// in plugin code are reported as well.
     Guard {
         /// The host.
         #[arg(value_name = "PROGRAM")]
@@ -138,7 +138,7 @@ pub(crate) fn run() -> ExitCode {
         Verb::Demo { objects, json, planted_rerun } => demo::run(objects, json, planted_rerun),
     };
     ended.unwrap_or_else(|error| {
-        // Whoever closed our error stream does not want to read this.
+        // The error stream may be closed: there is nothing to report to.
         let _ = writeln!(std::io::stderr(), "alcedo: {error}");
         ExitCode::FAILURE
     })

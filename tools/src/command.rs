@@ -1,6 +1,6 @@
 //! What a person may ask of a running dev loop: keys on a terminal, lines on a pipe, and the same words for both.
 
-/// One wish.
+/// One command of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
     /// Build and reload now, in any mode.
@@ -84,7 +84,7 @@ pub(crate) enum CommandError {
     },
 }
 
-/// Reads a line; an empty one asks nothing.
+/// Reads a line; an empty one is no command.
 pub(crate) fn parse(line: &str) -> Result<Option<Command>, CommandError> {
     let line = line.trim();
     if let Some(line) = line.strip_prefix(':') {
@@ -131,7 +131,7 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
-    /// What a key asks for; nothing if no command has it.
+    /// The command of a key; nothing if no command has it.
     pub(crate) fn press(&mut self, key: Key) -> Option<Command> {
         match (key, self.typed.take()) {
             (Key::Interrupt, _) => Some(Command::Quit),

@@ -1,5 +1,5 @@
 //! `alcedo dev`: a session with a person at its keys. The world runs in a process of its own, so whatever becomes of it the
-//! keys are heard. This file passes on what happens and what is wanted; `told.rs` has the words.
+//! keys work. This file passes on events and commands; `told.rs` has the texts.
 
 mod told;
 
@@ -22,7 +22,7 @@ use crate::session::{BuildOptions, Event, GLANCE, Live, Mode, Session, Step};
 use crate::world::{HostOptions, Local, News, Printed, Remote, World};
 use told::{Telling, status_line};
 
-/// What somebody asked for.
+/// What the user requested.
 #[derive(Debug)]
 pub(crate) struct Wish {
     pub(crate) plugins: Plugins,
@@ -37,7 +37,7 @@ pub(crate) struct Wish {
     pub(crate) no_guard: bool,
 }
 
-/// Runs until somebody quits.
+/// Runs until the user quits.
 pub(crate) fn run(wish: Wish) -> Result<ExitCode, Error> {
     let paint = Paint::for_stdout();
     let interactive = Input::is_interactive();
@@ -72,7 +72,7 @@ struct Dev<W: World> {
     is_error: bool,
     begun: Instant,
     last: Option<Box<Live>>,
-    /// The panic that was told last.
+    /// The panic that was reported last.
     panic: Option<Panic>,
     /// What is being typed.
     typing: Option<Typed>,
@@ -211,7 +211,7 @@ impl<W: World> Dev<W> {
         self.print_lines(&lines);
     }
 
-    /// What repeats is summed up before anything else is told.
+    /// Repeated events are summed up before the next one is reported.
     fn unfold(&mut self) {
         let lines = self.fold.rest();
         self.print_lines(&lines);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Why a command ended early. Errors of a plugin's sources are not among them where a world is running: those are
-/// told, and the old code goes on.
+/// reported, and the old code goes on.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     /// The plugins could not be found or built.
@@ -77,7 +77,7 @@ pub(crate) enum Error {
         /// What is.
         found: String,
     },
-    /// Somebody pressed Ctrl-C.
+    /// The user pressed Ctrl-C.
     #[error("interrupted: the world was ended in order, and the demo did not come to its end")]
     Interrupted,
 }

@@ -1,4 +1,4 @@
-//! Hears what the person wants: keys of a terminal, lines of a pipe, signals. Each has a thread that waits and sends
+//! Reads the user's commands: keys of a terminal, lines of a pipe, signals. Each has a thread that waits and sends
 //! [`Command`]s; what they mean is decided in `command.rs`.
 
 use std::io::{BufRead, IsTerminal, stdin, stdout};
@@ -16,10 +16,10 @@ use signal_hook::iterator::Signals;
 use crate::command::{Command, CommandError, Key, Keys, Typed, parse};
 use crate::error::Error;
 
-/// What was heard.
+/// What was read.
 pub(crate) type Heard = Result<Command, CommandError>;
 
-/// The wishes of a person, and the terminal while it hands out single keys.
+/// The user's commands, and the terminal while it is in the mode of single keys.
 #[derive(Debug)]
 pub(crate) struct Input {
     receiver: Receiver<Heard>,
@@ -51,7 +51,7 @@ impl Input {
         Ok(Self { receiver, keys, _raw: raw })
     }
 
-    /// Hears signals only, for a command that takes no wishes.
+    /// Reads signals only, for a command of the tool that takes no input.
     ///
     /// # Errors
     /// What the system says.
@@ -89,7 +89,7 @@ impl Raw {
 
 impl Drop for Raw {
     fn drop(&mut self) {
-        // There is nobody to tell, and nothing left to try.
+        // The error cannot be reported any more, and there is nothing left to try.
         let _ = disable_raw_mode();
     }
 }
@@ -102,7 +102,7 @@ fn hear_signals(sender: &Sender<Heard>, quitting: &Arc<AtomicBool>) -> Result<()
     Ok(())
 }
 
-/// The first wish to quit is for the game thread. It may be stuck in a plugin that never returns, so the second one
+/// The first request to quit goes to the game thread. It may be stuck in a plugin that never returns, so the second one
 /// is final.
 fn quit(sender: &Sender<Heard>, quitting: &AtomicBool) {
     if quitting.swap(true, Ordering::Relaxed) {
@@ -140,7 +140,8 @@ fn key(event: &Event) -> Option<Key> {
     }
 }
 
-/// The end of the input is a wish too: whoever fed us is gone, and a world that nobody can stop should not stay.
+/// The end of the input is a request to quit too: the process that wrote it is gone, and a world that cannot be stopped
+/// should not stay.
 fn hear_lines(sender: &Sender<Heard>) {
     let lines = stdin().lock().lines().map_while(Result::ok);
     for heard in lines.filter_map(|line| parse(&line).transpose()) {

@@ -2,7 +2,7 @@
 //! edited, `demo` shows a reload by making the edits itself.
 //!
 //! `session` is the loop that `dev` and `demo` share, from a saved file to live code. It decides nothing about looks:
-//! it tells [`session::Event`]s, and `dev` and `demo` say them, each in its own way.
+//! it gives [`session::Event`]s, and `dev` and `demo` print them, each in its own way.
 
 #![forbid(unsafe_code)]
 

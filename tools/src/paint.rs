@@ -4,7 +4,7 @@ use std::env;
 use std::io::{IsTerminal, stdout};
 use std::process::Command;
 
-/// The variable that tells a child of ours to paint.
+/// The variable that makes a child process of the tool use colors.
 const COLOR: &str = "ALCEDO_COLOR";
 
 use alcedo_runtime::printable;
@@ -26,7 +26,7 @@ impl Paint {
         Self { on: env::var_os(COLOR).is_some() }
     }
 
-    /// Tells a process whose output the tool prints whether to paint.
+    /// Sets whether a process whose output the tool prints uses colors.
     pub(crate) fn pass_on(self, command: &mut Command) {
         match self.on {
             true => command.env(COLOR, "1"),

@@ -1,5 +1,5 @@
-//! Where words go. On a terminal the last line tells how things are and all else scrolls above it; a pipe gets plain
-//! lines. Everybody who says something says it here, logs too, or the status line would be torn.
+//! Where output goes. On a terminal the last line is the status and all else scrolls above it; a pipe gets plain lines.
+//! All output goes through here, logs too, or the status line would be torn.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -45,7 +45,7 @@ impl Screen {
         let text = &for_terminal(text);
         let inner = self.lock();
         let mut out = io::stdout().lock();
-        // A reader who went away needs no words; the loop goes on without.
+        // The reader may have closed the output; the loop goes on without it.
         let _ = if self.live { print_above(&mut out, text, &inner.status) } else { writeln!(out, "{text}") };
         let _ = out.flush();
     }
@@ -139,7 +139,7 @@ impl Drop for LogLine {
     }
 }
 
-/// Sends what the host and its plugins log to `screen`: what ALCEDO_LOG asks for, else `level` and above.
+/// Sends what the host and its plugins log to `screen`: what ALCEDO_LOG says, else `level` and above.
 pub(crate) fn log_to(screen: &Screen, level: &str, color: bool) {
     let wanted = std::env::var("ALCEDO_LOG").ok().and_then(|wanted| wanted.parse::<Targets>().ok());
     let filter = wanted.unwrap_or_else(|| level.parse().expect("levels of ours are right"));
@@ -150,7 +150,7 @@ pub(crate) fn log_to(screen: &Screen, level: &str, color: bool) {
 
 /// Sends what this process logs to standard error, for a process whose output the tool prints.
 pub(crate) fn log_to_stderr(paint: Paint) {
-    // The tool tells of hangs itself.
+    // The tool reports hangs itself.
     log_to(&Screen::new(false), "info,alcedo_runtime::watchdog=off", paint.is_on());
 }
 

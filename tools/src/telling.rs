@@ -1,4 +1,4 @@
-//! How a person is told of builds and reloads, the same in `dev` and `demo`. Values in, text out.
+//! The texts about builds and reloads for the user, the same in `dev` and `demo`. Values in, text out.
 
 use std::time::Duration;
 

@@ -32,7 +32,7 @@ pub(crate) fn apply(source: &str, edits: &[Edit]) -> Result<String, EditError> {
 /// A line of a diff.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// It stays; shown so that one knows the place.
+    /// It stays; shown as context of the place.
     Same(String),
     /// It goes.
     Out(String),

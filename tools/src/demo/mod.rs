@@ -31,7 +31,7 @@ pub(crate) use edit::EditError;
 const CUBE: &str = "/Script/Game.MagicCube";
 /// The first build may compile everything a plugin is made of.
 const FIRST_BUILD: Duration = Duration::from_secs(900);
-/// What takes longer than this is told to go on.
+/// For what takes longer than this, a progress message is printed.
 const PROGRESS: Duration = Duration::from_secs(3);
 /// The others compile one small crate.
 const BUILD: Duration = Duration::from_secs(180);
@@ -204,7 +204,7 @@ impl Stage {
             }
             _ => Ok(None),
         })
-        // Behind the start come the constructions, which are told at once.
+        // Behind the start come the constructions, which are reported at once.
         .and_then(|started| self.populated().map(|()| started))
     }
 
@@ -228,7 +228,7 @@ impl Stage {
         })
     }
 
-    /// Tells how far a build is that takes longer than `due`. Gives how long it may take before more is told.
+    /// Prints how far a build is that takes longer than `due`. Returns how long it may take before the next message.
     fn progress(&self, elapsed: Duration, due: Duration) -> Duration {
         match self.session.compiled() {
             Some(compiled) if elapsed >= due => {
@@ -239,7 +239,7 @@ impl Stage {
         }
     }
 
-    /// Lets the world go on until `wanted` finds what it waits for.
+    /// Runs the world until `wanted` finds what it waits for.
     fn until<T>(
         &mut self,
         what: &'static str,

@@ -34,7 +34,8 @@ const MENDED: [Edit; 1] = [Edit {
     to: "        let pace = paces.get((this.rotation_speed() / 90.0) as usize).unwrap_or(&\"wild\");\n",
 }];
 
-/// All steps, one after the other. A check that fails is told and counted; only what makes the rest pointless ends it.
+/// All steps, one after the other. A check that fails is reported and counted; only what makes the rest pointless ends
+/// it.
 pub(super) fn play(stage: &mut Stage) -> Result<(), Error> {
     constant(stage)?;
     default(stage)?;

@@ -11,7 +11,7 @@ use crate::paint::{Paint, for_terminal};
 use crate::session::Live;
 use crate::telling::{self, millis, number};
 
-/// Everything the demo tells.
+/// Everything the demo reports.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub(super) enum Told<'a> {
@@ -139,7 +139,7 @@ pub(super) struct Summary {
     pub(super) class_constructors_rerun: u64,
 }
 
-/// Who listens.
+/// The reader: a person or a program.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Voice {
     Text(Paint),
@@ -155,7 +155,7 @@ impl Voice {
         };
         if let Some(said) = said {
             let mut out = stdout().lock();
-            // A reader who went away needs no words.
+            // The reader has closed the output: there is nothing to do.
             let _ = writeln!(out, "{said}").and_then(|()| out.flush());
         }
     }

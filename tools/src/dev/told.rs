@@ -1,4 +1,4 @@
-//! What a person is told of a session. Events in, text out.
+//! What the user reads of a session. Events in, text out.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ pub(super) struct Telling {
     is_live: bool,
     /// Whether the world is the sample engine's.
     is_sample: bool,
-    /// Remarks of reloads that were told: the same ones again would drown the news.
+    /// Remarks of reloads that were printed: the same ones again would hide new ones.
     remarks: HashSet<String>,
 }
 
@@ -118,7 +118,7 @@ impl Telling {
         }
     }
 
-    /// A reload, without remarks that were told before.
+    /// A reload, without remarks that were printed before.
     fn reload(&mut self, live: &Live) -> String {
         let mut live = live.clone();
         let count = live.report.warnings.len();

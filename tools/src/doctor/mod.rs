@@ -57,7 +57,7 @@ pub(crate) fn run(dir: &Path, json: bool) -> ExitCode {
     findings.extend(debugger());
     findings.extend(workspace(dir));
     for finding in &findings {
-        // Whoever closed our output does not want to read this.
+        // The reader has closed the output: there is nothing to report to.
         let _ = writeln!(stdout(), "{}", if json { as_json(finding) } else { as_text(finding) });
     }
     let is_wrong = findings.iter().any(|finding| finding.state == State::Wrong);
@@ -182,7 +182,7 @@ fn stages(base: &Path) -> Vec<PathBuf> {
     entries.filter(is_stage).collect()
 }
 
-/// Not needed: crashes are told without it.
+/// Not needed: crashes are reported without it.
 fn debugger() -> Vec<Finding> {
     if !runs("gdb") {
         return vec![Finding::note("gdb is not there; crashes are told without it".into(), "sudo apt-get install gdb")];

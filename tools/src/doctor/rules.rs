@@ -75,7 +75,7 @@ pub(super) fn findings(
     findings
 }
 
-/// A plugin is a library that is loaded, or wants to be one: a glue crate has no `cdylib` and is none.
+/// Whether the package is a plugin, that is, a library to be loaded: a glue crate has no `cdylib` and is none.
 fn is_plugin(package: &Package) -> bool {
     depends_on(package, PLUGIN_API).is_some() && package.targets.iter().any(Target::is_cdylib)
 }

@@ -18,7 +18,7 @@ pub(crate) enum BuildLife {
     Refused(u64),
     /// The world has crashed, or hung and was ended.
     Crashed,
-    /// The world was ended because somebody wished it, and no build is to blame.
+    /// The world was ended at the user's request, and no build is to blame.
     Stopped,
 }
 

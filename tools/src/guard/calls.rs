@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-/// So many lines are told of each part.
+/// How many lines of each part are printed.
 const LINES: usize = 32;
 
 /// A call that had not returned.
@@ -26,7 +26,7 @@ pub(crate) struct Call {
 pub(super) enum Owner {
     /// Of a crate of the author's: the module's own, or another one of their workspace.
     Author,
-    /// Of a crate from a registry or a repository, of Alcedo, or of nobody knows whom.
+    /// Of a crate from a registry or a repository, of Alcedo, or of unknown origin.
     Library,
     /// Of the standard library.
     Std,
@@ -46,7 +46,7 @@ impl Owner {
         if text.starts_with("/rustc/") || text.contains("/lib/rustlib/src/") {
             return Self::Std;
         }
-        // A relative path is one that was made so, which nobody does to code that they are still writing.
+        // A relative path is one that was made so, which is not done to code that its author is still writing.
         let is_fetched = text.contains("/registry/src/") || text.contains("/git/checkouts/") || !source.is_absolute();
         let is_ours = OF_ALCEDO.iter().any(|of| source.starts_with(alcedo.join(of)));
         if is_fetched || is_ours || is_written { Self::Library } else { Self::Author }
@@ -72,7 +72,7 @@ pub(super) fn culprit(calls: &[Call]) -> Option<&Call> {
 }
 
 /// Code of the host or of a library that had called further than a culprit's own: what it did is not the culprit's for certain.
-/// The platform's libraries do what they are told.
+/// The platform's libraries do not count as such.
 pub(super) fn innermost_stranger<'a>(calls: &'a [Call], culprit: &Call) -> Option<&'a Call> {
     const PLATFORM: [&str; 7] =
         ["libc.so", "libc-", "libm.so", "libpthread.so", "ld-linux", "libgcc_s.so", "libstdc++.so"];

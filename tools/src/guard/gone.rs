@@ -18,7 +18,7 @@ pub(super) struct Was {
     pub(super) alone: Option<Noted>,
 }
 
-/// What was at an address. Nothing if something is there now, if nothing ever was, or if nobody knows.
+/// What was at an address. Nothing if something is there now, if nothing ever was, or if it is unknown.
 pub(super) fn was_at(words: &Words, address: u64) -> Option<Was> {
     // Without a list of what was mapped, all would seem to be gone.
     if words.taken.is_empty() || words.taken.iter().any(|range| range.contains(&address)) {
@@ -26,7 +26,7 @@ pub(super) fn was_at(words: &Words, address: u64) -> Option<Was> {
     }
     let mut there: Vec<_> =
         words.images.iter().filter(|image| image.ranges.iter().any(|range| range.contains(&address))).collect();
-    // The last one first. One of which nobody has said that it went was going just then.
+    // The last one first. One without a record of its end was ending just then.
     there.sort_by_key(|image| std::cmp::Reverse(image.gone.unwrap_or(Duration::MAX)));
     let last = there.first()?;
     let is_alone = there.len() == 1;

@@ -1,6 +1,8 @@
-//! The crash guard: a process that looks after a host, and tells where that crashed once it has. It shares the host's
-//! terminal and says nothing while all is well. `words.rs` reads what the host wrote down in its last moment, `trace.rs`
-//! makes a stack of calls of it, `gone.rs` says which images were at an address, `calls.rs` decides in which order these are told, `panics.rs` does the same for panics while the host runs, and `again.rs` decides with which build a development host goes on.
+//! The crash guard: a process that supervises a host, and reports where that crashed once it has. It shares the host's
+//! terminal and prints nothing before. `words.rs` reads what the host wrote down in its last moment, `trace.rs`
+//! makes a stack of calls of it, `gone.rs` says which images were at an address, `calls.rs` decides in which order
+//! these are printed, `panics.rs` does the same for panics while the host runs, and `again.rs` decides with which build
+//! a development host goes on.
 
 pub(crate) mod again;
 mod calls;
@@ -40,17 +42,17 @@ use panics::Panics;
 use trace::Trace;
 use words::Words;
 
-/// A host is asked for its panics this often.
+/// How often a host's panics are read.
 const GLANCE: Duration = Duration::from_millis(50);
 
 /// How a host ended.
 #[derive(Debug)]
 pub(crate) enum End {
-    /// As it wanted to.
+    /// By itself: with an exit status.
     Ordered(ExitStatus),
     /// By a fatal signal.
     Crashed(Box<Crash>),
-    /// What the system says where nobody can know.
+    /// Unknown: what the system says instead.
     Lost(String),
 }
 
@@ -76,7 +78,7 @@ impl End {
         }
     }
 
-    /// As lines, for a host that nobody had asked to end.
+    /// As lines, for a host that was not asked to end.
     pub(crate) fn told(&self, paint: Paint) -> String {
         let ended = |how: String| format!("{} {how}", paint.red("the host ended:"));
         match self {
@@ -110,12 +112,12 @@ pub(crate) struct Crash {
 /// What a crash has to do with an image that is gone.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum Gone {
-    /// Nothing, or nobody knows.
+    /// Nothing, or it is unknown.
     #[default]
     Nothing,
-    /// Code of it was about to run: what it was, and through whom, as a whole sentence.
+    /// Code of it was about to run: what it was, and through which caller, as a whole sentence.
     Ran(String),
-    /// Code that is there asked for something in it.
+    /// Code that is there accessed something in it.
     Touched(String),
 }
 
@@ -124,7 +126,7 @@ impl Crash {
     pub(crate) fn told(&self, paint: Paint) -> String {
         let mut text = format!("{} {}", paint.red("the host crashed:"), self.what);
         match (&self.gone, calls::culprit(&self.calls)) {
-            // Whoever made that call was told to by somebody who may be long gone.
+            // The code that made that call got the address from code that may be long gone.
             (Gone::Ran(sentence), _) => text += &format!("\n  {}", paint.bold(sentence)),
             (_, Some(call)) => match calls::innermost_stranger(&self.calls, call) {
                 None => text += &format!("\n  {}", paint.bold(&format!("in {call}"))),
@@ -160,7 +162,7 @@ fn gone(words: &Words, trace: &Trace) -> Gone {
     touched.map_or(Gone::Nothing, |was| Gone::Touched(format!("at {:#x} there was {}", words.address, was.told)))
 }
 
-/// Runs a host to its end and tells of a crash. For a host that arms its guard itself.
+/// Runs a host to its end and reports a crash. For a host that arms its guard itself.
 pub(crate) fn run(program: &Path, args: &[std::ffi::OsString]) -> Result<ExitCode, Error> {
     let guard = Guard::new()?;
     pass_signals_on(Arc::clone(&guard.current))
@@ -229,8 +231,8 @@ impl Guard {
         Ok(end)
     }
 
-    /// Starts a host and returns; `on_end` hears on another thread how it ended, and `on_panic` of panics in plugin code, as
-    /// soon as their calls are known.
+    /// Starts a host and returns; `on_end` is called on another thread with how it ended, and `on_panic` with panics in
+    /// plugin code, as soon as their calls are known.
     ///
     /// # Errors
     /// What the system says.
@@ -241,7 +243,7 @@ impl Guard {
         on_end: impl FnOnce(io::Result<End>) + Send + 'static,
     ) -> Result<Watched, Error> {
         let folder = tempfile::tempdir_in(self.dir()).map_err(Error::file("create a folder in", self.dir()))?;
-        // Until the end is told: the calls are read from the copies of its libraries.
+        // Until the end is reported: the calls are read from the copies of its libraries.
         let kept = keep_copies(folder.path()).map_err(Error::file("lock the folder", folder.path()))?;
         let program = PathBuf::from(command.get_program());
         if on_panic.is_some() {
@@ -273,11 +275,11 @@ impl Guard {
     }
 }
 
-/// A host that runs, and what it writes, where that was asked for.
+/// A host that runs, and what it writes, where that was requested.
 #[derive(Debug)]
 pub(crate) struct Watched {
     process: Option<Arc<OwnedFd>>,
-    /// Its input, if that was asked for: it ends when this is dropped.
+    /// Its input, if that was requested: it ends when this is dropped.
     _stdin: Option<ChildStdin>,
     pub(crate) stdout: Option<ChildStdout>,
     pub(crate) stderr: Option<ChildStderr>,
@@ -304,7 +306,7 @@ fn follow(mut panics: Panics, on_panic: impl FnMut(Panic), is_over: &Receiver<()
     }
 }
 
-/// Whether the calls of panics are wanted: as the user's variable says, or as `usual` where it says nothing.
+/// Whether the calls of panics are to be printed: as the user's variable says, or as `usual` where it says nothing.
 pub(crate) fn wants_panics(usual: bool) -> bool {
     std::env::var_os(BACKTRACE).map_or(usual, |value| value == "1")
 }

@@ -45,7 +45,7 @@ impl Panics {
 
     /// Those that are new.
     pub(super) fn new_ones(&mut self) -> Vec<Panic> {
-        // Without one there was no panic, or no host that wants to tell.
+        // Without one there was no panic, or the host writes none down.
         let list = self.unread().unwrap_or_default();
         slots(&list).into_iter().filter_map(|slot| self.panic(slot)).collect()
     }

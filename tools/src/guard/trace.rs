@@ -62,7 +62,7 @@ pub(super) fn trace(words: &Words) -> Trace {
     let mut cache = CacheNative::new();
     let mut read = |address| words.word_at(address).ok_or(());
     let mut frames = unwinder.iter_frames(pc, registers, &mut cache, &mut read);
-    // A stack that cannot be followed any further has told what it could.
+    // Where a stack cannot be followed any further, the calls found so far are kept.
     while let Ok(Some(frame)) = frames.next() {
         let address = frame.address_for_lookup();
         let image = images.values().find(|image| image.code.range.contains(&address));
@@ -186,7 +186,7 @@ fn named(image: &Image<'_>, address: u64, words: &Words) -> Vec<Call> {
     let probe = address.wrapping_sub(image.bias);
     let symbol = || image.names.as_ref()?.symbol(probe);
     let mut found = image.names.as_ref().map(|names| names.frames(probe)).unwrap_or_default();
-    // The table of symbols knows whole paths, also where the debug information has line tables only.
+    // The table of symbols has whole paths, also where the debug information has line tables only.
     let (function, at) = found.pop().unwrap_or_default();
     found.push((symbol().or(function), at));
     found.into_iter().map(|(function, at)| call(function, at.as_ref())).collect()

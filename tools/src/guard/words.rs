@@ -47,7 +47,7 @@ pub(super) struct Words {
     pub(super) stack: Vec<u8>,
     /// Files that were mapped.
     pub(super) maps: Vec<Mapped>,
-    /// All that was mapped, in order; empty if nobody could say.
+    /// All that was mapped, in order; empty if unknown.
     pub(super) taken: Vec<Range<u64>>,
     /// How many bytes the list of what was mapped had in the host.
     pub(super) maps_len: Option<usize>,

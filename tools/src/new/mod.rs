@@ -115,7 +115,7 @@ fn plugin_words(name: &Name, host: &str, glue: &str) -> Words {
 }
 
 fn tell(line: &str) {
-    // Whoever closed our output does not want to read this.
+    // The reader has closed the output: there is nothing to report to.
     let _ = writeln!(stdout(), "{line}");
 }
 

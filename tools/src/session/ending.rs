@@ -1,4 +1,4 @@
-//! What a session does when its world has ended and nobody had asked for that: it begins another one, with the last build
+//! What a session does when its world has ended unasked: it begins another one, with the last build
 //! that was good and the world as it was saved last.
 
 use std::time::Duration;

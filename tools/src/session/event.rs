@@ -1,4 +1,4 @@
-//! What a session tells.
+//! The events of a session.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ use crate::world::{News, Population, Printed};
 pub(crate) enum Event {
     /// A build was begun, after these files had changed.
     Building(Vec<PathBuf>),
-    /// The sources changed again, so the build that ran is no longer wanted.
+    /// The sources changed again, so the build that ran is no longer needed.
     Canceled,
     /// All is built.
     Built {
@@ -66,15 +66,15 @@ pub(crate) enum Event {
     HangOver,
     /// The world that hung was ended.
     HangEnded,
-    /// The world was ended by force: somebody wished it, or it said what cannot be read.
+    /// The world was ended by force: at the user's request, or because it sent what cannot be read.
     Stopped,
     /// The host has ended in order.
     HostDone,
-    /// The world's process has ended otherwise, and nobody had asked for it.
+    /// The world's process has ended otherwise, unasked.
     WorldEnded(End),
-    /// Somebody in the world's process printed a line.
+    /// The world's process, or one that it started, printed a line.
     Printed(Printed),
-    /// What else the world told.
+    /// What else the world reported.
     World(News),
     /// Something else failed, and the world goes on.
     Failed(String),
@@ -88,9 +88,9 @@ pub(crate) enum Event {
 /// A reload, with what came before it.
 #[derive(Clone, Debug)]
 pub(crate) struct Live {
-    /// What the host tells.
+    /// The host's report.
     pub(crate) report: Reload,
-    /// From the first change of a file to the moment the new code was live; none if it never was, or nobody saved.
+    /// From the first change of a file to the moment the new code was live; none if it never was, or no file was saved.
     pub(crate) edit_to_live_ms: Option<f64>,
     /// Milliseconds of cargo; none when the libraries were there already.
     pub(crate) build_ms: Option<f64>,
@@ -103,7 +103,7 @@ pub(crate) struct Live {
 pub(crate) enum Step {
     /// Something happened.
     Event(Event),
-    /// Somebody wants something.
+    /// A command of the user.
     Heard(Heard),
     /// Time went by.
     Tick,

@@ -33,7 +33,7 @@ fn kept_text(kept: &[u64]) -> String {
     }
 }
 
-/// Who ran what.
+/// Which generation ran which build.
 #[derive(Debug, Default)]
 struct Shelf {
     builds: BTreeMap<u64, BuildNumber>,

@@ -16,7 +16,7 @@ pub(crate) enum Cause {
     Start,
     /// Sources changed; the first of them at this time on the clock of the watch.
     Edit(Duration),
-    /// Somebody asked for it.
+    /// The user requested it.
     Hand,
 }
 

@@ -1,9 +1,9 @@
 //! The way from a saved file to live code, as `dev` and `demo` go it: a world, a watch on the sources, a build that is
 //! canceled when it is stale, and a load as soon as the build has ended. Nothing on this way sleeps or waits for the world:
-//! the loop stands in one `select!` over sources, build, wishes and the news of the world, so that a world that crashes or
-//! hangs is an event like any other.
+//! the loop stands in one `select!` over sources, build, commands and the news of the world, so that a world that
+//! crashes or hangs is an event like any other.
 //!
-//! It tells [`Event`]s and says nothing itself.
+//! It gives [`Event`]s and prints nothing itself.
 
 mod ending;
 mod event;
@@ -42,11 +42,11 @@ pub(crate) use targets::BuildOptions;
 pub(crate) enum Mode {
     /// When they change.
     Automatic,
-    /// When somebody asks for it.
+    /// At the user's request.
     Paused,
 }
 
-/// What tells one library file from the next.
+/// What distinguishes one library file from the next.
 type Stamp = (PathBuf, Option<SystemTime>, u64);
 
 /// Libraries that are to be loaded, and why.
@@ -59,7 +59,7 @@ struct Candidate {
 /// Why a world's process is ended by force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Killing {
-    /// Somebody wished it.
+    /// The user requested it.
     Wish,
     /// It hangs.
     Hang,
@@ -78,7 +78,7 @@ enum Origin {
         /// What the libraries are, as they came from cargo.
         stamps: Vec<Stamp>,
     },
-    /// It is that of an earlier generation, as somebody wished.
+    /// It is that of an earlier generation, at the user's request.
     Back(u64),
     /// It is that of before a crash.
     Again,
@@ -107,7 +107,7 @@ pub(crate) struct Session<W: World> {
     next: Option<Candidate>,
     /// Whether there is plugin code.
     is_running: bool,
-    /// The generation that was live last; a world that stands still does not tell.
+    /// The generation that was live last; a world that stands still does not report it.
     generation: u64,
     /// What does not return, while the world stands still.
     hang: Option<String>,
@@ -155,13 +155,13 @@ impl<W: World> Session<W> {
         Ok(session)
     }
 
-    /// Lets the world go on until something happens, somebody wants something, or the world was attended to.
+    /// Runs the world until there is an event or a command, or the world was attended to.
     pub(crate) fn wait(&mut self, wishes: &Receiver<Heard>) -> Step {
         loop {
             if let Some(event) = self.events.pop_front() {
                 return Step::Event(event);
             }
-            // What is told of a line was mostly told before it was printed.
+            // The news that belongs to a line was mostly sent before the line was printed.
             if let Ok(news) = self.world.news().try_recv() {
                 self.hear(news);
                 continue;
@@ -176,7 +176,7 @@ impl<W: World> Session<W> {
             };
             let patience = settled.min(self.world.rest()).min(GLANCE);
             let built = self.job.as_ref().map_or_else(never, |job| job.finished().clone());
-            // Ready channels go first, so a world that is too slow for its ticks still hears.
+            // Ready channels go first, so a world that is too slow for its ticks still gets messages.
             select! {
                 recv(built) -> _ => self.cargo_ended(),
                 recv(self.watch.receiver()) -> event => self.source_event(event),
@@ -226,7 +226,7 @@ impl<W: World> Session<W> {
         self.kill(if self.hang.is_some() { Killing::Hang } else { Killing::Wish });
     }
 
-    /// Ends the world's process by force. Its end will be heard.
+    /// Ends the world's process by force. Its end comes as an event.
     fn kill(&mut self, why: Killing) {
         self.killing = Some(why);
         self.world.kill();
@@ -264,7 +264,7 @@ impl<W: World> Session<W> {
     pub(crate) fn shutdown(mut self) -> Vec<String> {
         drop(self.job);
         if self.hang.is_some() {
-            // It cannot hear that it is to end.
+            // It cannot read the request to end.
             self.world.kill();
         }
         self.world.shutdown()
@@ -388,7 +388,7 @@ impl<W: World> Session<W> {
         self.loading = Some(candidate);
     }
 
-    /// A build that was never live is no use to anybody.
+    /// Removes a build that was never live, which is of no use.
     fn throw_away(&self, build: BuildNumber, origin: &Origin) {
         if matches!(origin, Origin::Built { .. }) {
             self.history.discard(build);

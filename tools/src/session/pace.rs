@@ -25,7 +25,7 @@ impl Pace {
     /// A tick was made, and had ended at `now` after it `took` so long.
     ///
     /// A tick that is longer than its frame is followed by a rest as long as itself: a world that is too heavy for
-    /// the machine slows down, instead of taking the processor from the build that everybody waits for.
+    /// the machine slows down, instead of taking the processor from the build that the user waits for.
     pub(crate) fn ticked(&mut self, now: Duration, took: Duration) {
         self.next += FRAME;
         if took > FRAME {

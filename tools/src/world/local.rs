@@ -1,4 +1,4 @@
-//! The sample world in this process. Nothing comes between it and whoever looks at it: the demo asks it questions, a
+//! The sample world in this process. Nothing comes between it and its observer: the demo queries it, a
 //! debugger stops in it. A crash of a plugin ends it all.
 
 use std::cell::Cell;

@@ -1,6 +1,6 @@
 //! Where the code of a session runs. `local.rs` is a world in this process, for the demo and for debuggers; `remote.rs` one
 //! in a process of its own, which may crash or hang without harm to the session; `sample.rs` is the program of such a
-//! process where the author names no host. The session asks for things, and hears of what came of them as [`News`].
+//! process where the author names no host. The session sends requests, and gets the outcomes as [`News`].
 
 mod local;
 mod remote;
@@ -22,17 +22,17 @@ pub(crate) use sample::run as run_sample;
 
 /// A world, as the session sees it. Every method returns at once.
 pub(crate) trait World {
-    /// Loads libraries: the first ones, or by a reload. One of `Started`, `Reloaded` and `Refused` will be heard, unless the
-    /// world ends before.
+    /// Loads libraries: the first ones, or by a reload. One of `Started`, `Reloaded` and `Refused` will come, unless
+    /// the world ends before.
     fn load(&mut self, libraries: &[PathBuf]);
 
     /// What has happened.
     fn news(&self) -> &Receiver<News>;
 
-    /// What is printed. Whoever prints waits for whoever reads this, so that news do not.
+    /// What is printed. The printing thread waits for the reader of this, so that news do not have to wait.
     fn printed(&self) -> &Receiver<Printed>;
 
-    /// How long until [`World::attend`] is wanted.
+    /// How long until [`World::attend`] is due.
     fn rest(&self) -> Duration;
 
     /// Does what is due.
@@ -47,7 +47,7 @@ pub(crate) trait World {
     /// Asks how a line for the console could go on; the answer is news.
     fn complete(&mut self, line: &str);
 
-    /// Ends a world that hangs, whatever it does. `Ended` will be heard.
+    /// Ends a world that hangs, whatever it does. `Ended` will come.
     fn kill(&mut self);
 
     /// Begins anew after the world has ended; `saved` says whether the world that was saved last is kept for
@@ -57,8 +57,8 @@ pub(crate) trait World {
     /// When the program cannot be started.
     fn restart(&mut self, saved: bool) -> Result<(), Error>;
 
-    /// Brings the world back that was saved last, if there is one, as soon as what was asked for before is done. One of
-    /// `Restored` and `NotRestored` will be heard then.
+    /// Brings the world back that was saved last, if there is one, as soon as what was requested before is done. One of
+    /// `Restored` and `NotRestored` will come then.
     fn restore(&mut self);
 
     /// Ends it in order. Gives what could not be ended.
@@ -75,7 +75,7 @@ pub(crate) enum News {
     },
     /// A reload came to its end.
     Reloaded {
-        /// What the host tells.
+        /// The host's report.
         report: Box<Reload>,
         /// When the new code was live.
         live: Instant,
@@ -89,7 +89,7 @@ pub(crate) enum News {
     },
     /// Objects were born.
     Populated(Population),
-    /// It has come to a safe point, and told how it is.
+    /// It has come to a safe point, and sent its status.
     Stood,
     /// Something does not return.
     Hang {
@@ -128,7 +128,7 @@ pub(crate) enum News {
     Panicked(Panic),
     /// The world's process has ended in order.
     Done,
-    /// The world's process has ended otherwise, and nobody had asked it to.
+    /// The world's process has ended otherwise, unasked.
     Ended(End),
 }
 

@@ -30,7 +30,7 @@ const GRACE: Duration = Duration::from_secs(5);
 const LONGEST_LINE: u64 = 16 << 10;
 /// So many lines that it printed may wait to be shown; then it waits.
 const LINES: usize = 256;
-/// So long its last lines are waited for when it has ended: somebody whom it started may print on.
+/// How long its last lines are waited for when it has ended: a process that it started may print on.
 const LAST_LINES: Duration = Duration::from_millis(500);
 /// What a Rust program says before it ends for want of memory.
 const OUT_OF_MEMORY: &str = "memory allocation of ";
@@ -63,7 +63,7 @@ pub(crate) struct Remote {
 struct Process {
     watched: Watched,
     orders: Sender<ToHost>,
-    /// Whether its end was told, and all was read that it said.
+    /// Whether its end was reported, and all was read that it sent.
     is_over: Arc<AtomicBool>,
 }
 
@@ -151,7 +151,7 @@ impl Remote {
 
     fn ask(&self, order: ToHost) {
         if let Some(process) = &self.current {
-            // One that has ended will never be asked again.
+            // One that has ended gets no more requests.
             let _read = process.orders.send(order);
         }
     }
@@ -216,7 +216,7 @@ impl World for Remote {
         self.ask(ToHost::End);
         let Some(process) = self.current.take() else { return Vec::new() };
         let until = Instant::now() + GRACE;
-        // Whoever prints its last lines need not wait for us.
+        // The thread that prints its last lines need not wait for this one.
         let printed = self.printed.1.clone();
         thread::spawn(move || printed.iter().for_each(drop));
         while !process.is_over.load(Ordering::Acquire) {
@@ -247,14 +247,14 @@ struct Conversation {
     left: Arc<Mutex<Option<Vec<String>>>>,
     has_ended: Arc<AtomicBool>,
     program: PathBuf,
-    /// The end of the process is told when all was read that it said.
+    /// The end of the process is reported when all was read that it sent.
     _reading: Sender<()>,
 }
 
 impl Conversation {
     fn hold(self, listener: UnixListener, socket: &Path, asked: Receiver<ToHost>) {
         let joined = self.joined(&listener);
-        // One host joins: nobody whom it starts, and that has its environment, finds this door.
+        // Only one host connects: a process that it starts, and that has its environment, finds no socket.
         drop(listener);
         let _removed = fs::remove_file(socket);
         let Ok(Some(mut from)) = joined else { return };
@@ -270,13 +270,13 @@ impl Conversation {
             return;
         }
         let Ok(mut to) = from.try_clone() else { return };
-        // Ends when the world's owner lets go of the other end, or the host has gone.
+        // Ends when the world's owner drops the other end, or the host has gone.
         thread::spawn(move || asked.iter().try_for_each(|order| send(&mut to, &order)));
         loop {
             let news = match receive::<FromHost>(&mut from) {
                 Ok(Some(message)) => self.news_of(message),
                 Ok(None) => return,
-                // It has ended in the middle of a word, and is heard to have ended elsewhere.
+                // It has ended in the middle of a message, and its end is reported elsewhere.
                 Err(error) if error.kind() != io::ErrorKind::InvalidData => return,
                 Err(error) => {
                     let _heard = self.news.send(News::Unreadable(error.to_string()));
@@ -395,7 +395,7 @@ mod tests {
 
     use super::{Conversation, Guard, News, listen};
 
-    /// What is heard of a host that says this after its greeting.
+    /// The news of a host that sends this after its greeting.
     fn heard(said: Vec<u8>) -> Vec<News> {
         let dir = tempfile::tempdir().unwrap();
         let socket = dir.path().join("dev");
