@@ -1,4 +1,4 @@
-//! What a load context tells while it lives: the events of design section 5, in their order.
+//! What a load context tells while it lives: see `docs/load-contexts.md` for their order.
 
 use crate::handles::Generation;
 use crate::load::context::event::ContextEventKind;
