@@ -106,7 +106,7 @@ enum Verb {
         #[arg(value_name = "ARG", trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<OsString>,
     },
-    /// Edits a scratch copy of an example plugin three times over, and shows what becomes of a living world.
+    /// Edits a scratch copy of an example plugin four times, and shows what becomes of a living world.
     ///
     /// Ends with 0 only if every step did what it should.
     Demo {

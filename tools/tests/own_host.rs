@@ -22,8 +22,11 @@ debug = "line-tables-only"
 # As `alcedo new` writes it, so that tests compile one runtime for both.
 [profile.dev.package]
 abi_stable = { opt-level = 2 }
+alcedo-base = { opt-level = 1 }
+alcedo-reflect = { opt-level = 1 }
 alcedo-runtime = { opt-level = 1 }
 alcedo-sys = { opt-level = 3 }
+alcedo-zcall = { opt-level = 1 }
 curve25519-dalek = { opt-level = 3 }
 object = { opt-level = 3 }
 sha2 = { opt-level = 3 }

@@ -1,4 +1,4 @@
-//! The events of a load context, in their order.
+//! The events of a load context: see `docs/load-contexts.md` for their order.
 
 use crate::handles::Generation;
 use crate::load::context::event::ContextEventKind;

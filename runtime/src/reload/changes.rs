@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// A phase of the transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the phases are the steps of the reload transaction, explained in the book")]
+#[expect(missing_docs, reason = "the phases are the steps of the reload transaction, explained in docs/reload.md")]
 pub enum Phase {
     Stage,
     Canary,

@@ -159,7 +159,8 @@ impl Conjugates<'_> {
         Ok(conjugates::write(&self.0.inner.core, conjugate.0, value, Instant::now())?)
     }
 
-    /// Which side began the plugin part of an object; `None` for an object that has none, or whose half has expired.
+    /// Which side began the plugin part of an object; `None` for an object that has none, or whose plugin part has
+    /// expired.
     pub fn color_of(&self, object: ObjectHandle) -> Option<Color> {
         let word = self.0.inner.core.world.objects.conjugate(object)?;
         self.0.inner.core.pairs.color(ConjugateKey::from_word(word)?)

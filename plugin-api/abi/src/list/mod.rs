@@ -27,7 +27,7 @@
 //! Names count, those of parameters too: they are a part of the layout that a host compares when it loads a module.
 //!
 //! A new function is a line at the end of its list and a body in `runtime/src/host_api`, or for a module in
-//! `plugin-api/src/plumbing/root.rs`. It never goes elsewhere: a table may
+//! `plugin-api/src/plumbing/shells.rs`. It never goes elsewhere: a table may
 //! grow at its end only. The mark `last_prefix_field` stays where it is; what stands behind it a host may lack, and a module that
 //! calls it then panics. So the host API of a module grows with the list ([`crate::API_CURRENT`]), and a host that is older
 //! refuses the module.
