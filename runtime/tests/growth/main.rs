@@ -60,7 +60,7 @@ fn cube(tag: u64) -> PathBuf {
 
 /// A host that has registered functions of its own before any module came, and calls some by name.
 fn host(libraries: &[PathBuf]) -> Runtime {
-    let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+    let host = support::hasty_builder().build().unwrap_or_else(|error| panic!("{error}"));
     let signature = || "u64 -> u64".parse().expect("a signature");
     host.calls()
         .register("host.same", signature(), |_: &Runtime, values: &[Value]| Ok(Some(values[0].clone())))
