@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::classes::SLAB;
 use crate::hooks::platform;
-use crate::slot::context;
+use crate::outside::hook_context;
 
 /// How much is asked for at once when slabs run out.
 const CHUNK: usize = 16 * SLAB;
@@ -109,7 +109,7 @@ pub(super) unsafe fn give_pages(memory: NonNull<u8>, len: usize) {
 }
 
 fn grow(len: usize) -> Option<NonNull<u8>> {
-    let memory = match context() {
+    let memory = match hook_context() {
         // SAFETY: the image is that of the same context, and the length is a multiple of `SLAB`.
         Some(context) => unsafe { (context.table.heap_grow)(context.image, len) }.cast::<u8>(),
         None => map_aligned(len),
@@ -121,7 +121,7 @@ fn grow(len: usize) -> Option<NonNull<u8>> {
 /// The pages are whole ones of [`grow`], and nobody uses them any more.
 unsafe fn shrink(memory: NonNull<u8>, len: usize) {
     let memory = memory.as_ptr().cast::<c_void>();
-    match context() {
+    match hook_context() {
         // SAFETY: the image is that of the same context; the pages are from its `heap_grow`, says our caller.
         Some(context) => unsafe { (context.table.heap_shrink)(context.image, memory, len) },
         None => unmap(memory, len),

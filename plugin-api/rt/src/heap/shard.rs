@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::classes::CLASSES;
 use super::pages;
 use super::slab::{Returned, Slab};
-use crate::this_thread::this_thread;
+use crate::outside::this_thread;
 
 /// Shards for one thread each, a power of two.
 const OWNED: usize = 64;

@@ -5,13 +5,13 @@
 use core::ffi::{c_char, c_int, c_void};
 
 use super::platform;
-use crate::slot::context;
+use crate::outside::hook_context;
 
 /// The platform has made this block for the module, unless it is null. A sanitizer keeps its own books, and the host does not
 /// hear of what is freed.
 pub(super) fn made<T>(block: *mut T) -> *mut T {
     if !cfg!(feature = "pass-through")
-        && let Some(context) = context().filter(|_| !block.is_null())
+        && let Some(context) = hook_context().filter(|_| !block.is_null())
     {
         // SAFETY: the image is that of the same context, and the block was made just now.
         unsafe { (context.table.block_made)(context.image, block.cast()) };
@@ -21,7 +21,7 @@ pub(super) fn made<T>(block: *mut T) -> *mut T {
 
 /// The platform is about to move this block, or to free it. Whether the host knows it as one of a module's.
 fn lent(block: *mut c_char) -> bool {
-    context().is_some_and(|context| {
+    hook_context().is_some_and(|context| {
         // SAFETY: the image is that of the same context; any address will do.
         unsafe { (context.table.block_lent)(context.image, block.cast()) != 0 }
     })

@@ -6,11 +6,11 @@ use core::ffi::{CStr, c_char, c_int};
 use std::ffi::CString;
 
 use super::platform;
-use crate::slot::context;
+use crate::outside::hook_context;
 
 /// Whether the module is being closed. The error is then that there is no room.
 pub(super) fn is_refused(function: &CStr) -> bool {
-    let is_refused = context().is_some_and(|context| {
+    let is_refused = hook_context().is_some_and(|context| {
         // SAFETY: the image is that of the same context; the function is named by a C string.
         unsafe { (context.table.refuses)(context.image, function.as_ptr()) != 0 }
     });

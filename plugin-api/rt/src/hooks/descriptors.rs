@@ -6,7 +6,7 @@ use core::ffi::{c_char, c_int, c_uint, c_void};
 use super::platform;
 use super::signals::asked;
 use super::tables::opened_stream;
-use crate::slot::context;
+use crate::outside::hook_context;
 
 const F_SETOWN: c_int = 8;
 const F_SETSIG: c_int = 10;
@@ -14,7 +14,7 @@ const F_SETOWN_EX: c_int = 15;
 
 pub(super) fn opened(fd: c_int) -> c_int {
     if fd >= 0
-        && let Some(context) = context()
+        && let Some(context) = hook_context()
     {
         // SAFETY: the image is that of the same context, and the descriptor was made just now.
         unsafe { (context.table.fd_opened)(context.image, fd) };
@@ -38,7 +38,7 @@ unsafe fn opened_both(result: c_int, pair: *const c_int) -> c_int {
 
 /// The module does not hold it any longer, or not as a descriptor.
 pub(super) fn gone(fd: c_int) {
-    if let Some(context) = context() {
+    if let Some(context) = hook_context() {
         // SAFETY: the image is that of the same context; any number will do.
         unsafe { (context.table.fd_closed)(context.image, fd) };
     }

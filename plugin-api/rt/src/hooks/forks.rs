@@ -6,7 +6,7 @@ use core::ffi::{c_int, c_void};
 
 use super::closing::is_refused;
 use super::platform;
-use crate::slot::context;
+use crate::outside::hook_context;
 
 /// What is called around a `fork`.
 pub type AtFork = Option<unsafe extern "C" fn()>;
@@ -24,7 +24,7 @@ pub unsafe extern "C" fn register_atfork(prepare: AtFork, parent: AtFork, child:
     if is_refused(c"pthread_atfork") {
         return libc::ENOMEM;
     }
-    let dso = if context().is_some() { (&raw const __dso_handle).cast_mut().cast() } else { dso };
+    let dso = if hook_context().is_some() { (&raw const __dso_handle).cast_mut().cast() } else { dso };
     // SAFETY: our caller keeps to the C function's contract.
     unsafe { platform::__register_atfork(prepare, parent, child, dso) }
 }

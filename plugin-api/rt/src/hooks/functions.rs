@@ -7,7 +7,7 @@ use core::ptr::null_mut;
 use alcedo_abi::hooks::{Destructor, OnExit, ThreadStart};
 
 use super::platform;
-use crate::slot::context;
+use crate::outside::hook_context;
 
 macro_rules! hooks {
     ($($platform:ident, $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)? => $entry:ident;)*) => {$(
@@ -16,7 +16,7 @@ macro_rules! hooks {
         /// # Safety
         /// As the C function says.
         pub unsafe extern "C" fn $name($($arg: $ty),*) $(-> $ret)? {
-            match context() {
+            match hook_context() {
                 // SAFETY: our caller keeps to the C function's contract, and the image is that of the same context.
                 Some(context) => unsafe { (context.table.$entry)(context.image, $($arg),*) },
                 // SAFETY: our caller keeps to the C function's contract.

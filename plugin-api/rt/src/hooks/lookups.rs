@@ -10,7 +10,7 @@ use core::arch::naked_asm;
 use core::ffi::{CStr, c_char, c_void};
 use core::mem::MaybeUninit;
 
-use crate::slot::context;
+use crate::outside::hook_context;
 
 /// One hooked name, in the section `alcedo_hooked`, which [`__alcedo_name`](crate::__alcedo_name) writes: the distances from
 /// each of the two words to what it is about, so that the loader has nothing to write there.
@@ -76,7 +76,7 @@ pub(super) fn in_platform(name: &CStr) -> *mut c_void {
 /// # Safety
 /// The table is this module's. If something was found, the name is a C string.
 unsafe fn own(found: *mut c_void, name: *const c_char, names: HookedNames) -> *mut c_void {
-    let Some(context) = context().filter(|_| !found.is_null()) else { return found };
+    let Some(context) = hook_context().filter(|_| !found.is_null()) else { return found };
     // SAFETY: the image is that of the same context.
     unsafe { (context.table.looked_up)(context.image, found) };
     // SAFETY: our caller promises a C string.

@@ -13,7 +13,7 @@ use alcedo_abi::hooks::{Deregister, Destructor, OnExit, ThreadStart};
 
 use super::forks::AtFork;
 use super::tables::StreamFunctions;
-use crate::slot::context;
+use crate::outside::hook_context;
 
 struct Address {
     name: &'static CStr,
@@ -96,7 +96,7 @@ pub extern "C" fn resolve() {
     resolve_told_of_forks();
     resolve_told_of_streams();
     resolve_told_of_blocks();
-    if context().is_none() {
+    if hook_context().is_none() {
         resolve_replaced();
         resolve_replaced_of_signals();
     }

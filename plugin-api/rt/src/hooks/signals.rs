@@ -5,7 +5,7 @@ use core::ffi::{c_char, c_int, c_uint, c_ulong, c_void};
 
 use super::descriptors::{gone, opened};
 use super::platform;
-use crate::slot::context;
+use crate::outside::hook_context;
 
 hooks! {
     sigaltstack, sigaltstack(new: *const c_void, old: *mut c_void) -> c_int => alternate_stack;
@@ -24,7 +24,7 @@ hooks! {
 /// # Safety
 /// As the C function says.
 pub unsafe extern "C" fn aio_read(block: *mut c_void) -> c_int {
-    match context() {
+    match hook_context() {
         // SAFETY: our caller keeps to the C function's contract, and the image is that of the same context.
         Some(context) => unsafe { (context.table.io_begin)(context.image, 0, block) },
         // SAFETY: our caller keeps to the C function's contract.
@@ -37,7 +37,7 @@ pub unsafe extern "C" fn aio_read(block: *mut c_void) -> c_int {
 /// # Safety
 /// As the C function says.
 pub unsafe extern "C" fn aio_write(block: *mut c_void) -> c_int {
-    match context() {
+    match hook_context() {
         // SAFETY: our caller keeps to the C function's contract, and the image is that of the same context.
         Some(context) => unsafe { (context.table.io_begin)(context.image, 1, block) },
         // SAFETY: our caller keeps to the C function's contract.
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn aio_write(block: *mut c_void) -> c_int {
 /// # Safety
 /// As the C function says.
 pub unsafe extern "C" fn aio_fsync(how: c_int, block: *mut c_void) -> c_int {
-    match (context(), how.checked_add(2)) {
+    match (hook_context(), how.checked_add(2)) {
         // SAFETY: our caller keeps to the C function's contract, and the image is that of the same context.
         (Some(context), Some(what @ 2..)) => unsafe { (context.table.io_begin)(context.image, what, block) },
         // SAFETY: our caller keeps to the C function's contract; any other number is refused.
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn aio_fsync(how: c_int, block: *mut c_void) -> c_int {
 /// The module has changed whom the descriptor tells, and how.
 pub(super) fn asked(fd: c_int, result: c_int) -> c_int {
     if result >= 0
-        && let Some(context) = context()
+        && let Some(context) = hook_context()
     {
         // SAFETY: the image is that of the same context; any number will do.
         unsafe { (context.table.fd_signals)(context.image, fd) };
@@ -108,7 +108,7 @@ macro_rules! jumps {
         /// # Safety
         /// As the C function says.
         pub unsafe extern "C" fn $name(buffer: *mut c_void, value: c_int) {
-            if let Some(context) = context() {
+            if let Some(context) = hook_context() {
                 // SAFETY: the image is that of the same context, and our caller gives a buffer that is filled.
                 unsafe { (context.table.jumps)(context.image, buffer) };
             }
@@ -128,7 +128,7 @@ jumps! {
 /// The module has a new child, unless it is the child that asks or there is none.
 extern "C" fn child(pid: c_int) -> c_int {
     if pid > 0
-        && let Some(context) = context()
+        && let Some(context) = hook_context()
     {
         // SAFETY: the image is that of the same context; any number will do.
         unsafe { (context.table.child_started)(context.image, pid) };

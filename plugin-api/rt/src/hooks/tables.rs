@@ -8,7 +8,7 @@ use core::ptr::{null, null_mut};
 use super::blocks::made;
 use super::closing::is_refused;
 use super::platform;
-use crate::slot::context;
+use crate::outside::hook_context;
 
 /// The functions of a stream of `fopencookie`, as the C library lays them out; each may be missing.
 #[repr(C)]
@@ -31,7 +31,7 @@ pub struct StreamFunctions {
 pub unsafe extern "C" fn register_frame(begin: *const c_void) {
     // SAFETY: our caller keeps to the C function's contract.
     unsafe { platform::__register_frame(begin) };
-    if let (Some(context), Some(deregister)) = (context(), platform::deregister()) {
+    if let (Some(context), Some(deregister)) = (hook_context(), platform::deregister()) {
         // SAFETY: the image is that of the same context, and the unwinder that has the table is the one that gives it back.
         unsafe { (context.table.frame_registered)(context.image, begin, deregister) };
     }
@@ -42,7 +42,7 @@ pub unsafe extern "C" fn register_frame(begin: *const c_void) {
 /// # Safety
 /// As the C function says.
 pub unsafe extern "C" fn deregister_frame(begin: *const c_void) {
-    let is_there = context().is_none_or(|context| {
+    let is_there = hook_context().is_none_or(|context| {
         // SAFETY: the image is that of the same context; any address will do.
         unsafe { (context.table.frame_deregistered)(context.image, begin) != 0 }
     });
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn fopencookie(
     mode: *const c_char,
     functions: StreamFunctions,
 ) -> *mut c_void {
-    match context() {
+    match hook_context() {
         // SAFETY: our caller keeps to the C function's contract, and the image is that of the same context.
         Some(context) => unsafe {
             (context.table.stream_open)(context.image, cookie, mode, (&raw const functions).cast())
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn fopencookie(
 
 /// A stream that writes into memory of the module has been made, unless it is null.
 fn bound(stream: *mut c_void, made_by: c_int, place: *const *mut c_void) -> *mut c_void {
-    if let Some(context) = context().filter(|_| !stream.is_null()) {
+    if let Some(context) = hook_context().filter(|_| !stream.is_null()) {
         // SAFETY: the image is that of the same context, and the stream was made just now.
         unsafe { (context.table.stream_bound)(context.image, stream, made_by, place) };
     }
@@ -82,7 +82,7 @@ fn bound(stream: *mut c_void, made_by: c_int, place: *const *mut c_void) -> *mut
 
 /// A stream that has this descriptor has been made, unless it is null.
 pub(super) fn opened_stream(stream: *mut c_void, fd: c_int, made_by: c_int) -> *mut c_void {
-    if let Some(context) = context().filter(|_| !stream.is_null()) {
+    if let Some(context) = hook_context().filter(|_| !stream.is_null()) {
         // SAFETY: the image is that of the same context, and the stream was made just now.
         unsafe { (context.table.stream_opened)(context.image, stream, fd, made_by) };
     }
@@ -98,7 +98,7 @@ fn opened_file(stream: *mut c_void, made_by: c_int) -> *mut c_void {
 
 /// A stream or a folder is about to be closed. The place where the address of a block will be then; null if there is none.
 fn closing(stream: *mut c_void) -> *const *mut c_void {
-    match context() {
+    match hook_context() {
         // SAFETY: the image is that of the same context; any stream will do.
         Some(context) => unsafe { (context.table.stream_closed)(context.image, stream) },
         None => null(),
@@ -220,7 +220,7 @@ pub unsafe extern "C" fn fclose(stream: *mut c_void) -> c_int {
 /// # Safety
 /// As the C function says.
 pub unsafe extern "C" fn setvbuf(stream: *mut c_void, buffer: *mut c_char, mode: c_int, len: usize) -> c_int {
-    let buffer = if context().is_some() { null_mut() } else { buffer };
+    let buffer = if hook_context().is_some() { null_mut() } else { buffer };
     // SAFETY: our caller keeps to the C function's contract, and no buffer is fine with it too.
     unsafe { platform::setvbuf(stream, buffer, mode, len) }
 }
@@ -230,7 +230,7 @@ pub unsafe extern "C" fn setvbuf(stream: *mut c_void, buffer: *mut c_char, mode:
 /// # Safety
 /// As the C function says.
 pub unsafe extern "C" fn setbuffer(stream: *mut c_void, buffer: *mut c_char, len: usize) {
-    if buffer.is_null() || context().is_none() {
+    if buffer.is_null() || hook_context().is_none() {
         // SAFETY: our caller keeps to the C function's contract.
         unsafe { platform::setbuffer(stream, buffer, len) };
     } else {
@@ -253,7 +253,7 @@ pub unsafe extern "C" fn setbuf(stream: *mut c_void, buffer: *mut c_char) {
 /// # Safety
 /// As the C function says.
 pub unsafe extern "C" fn openlog(ident: *const c_char, option: c_int, facility: c_int) {
-    match context() {
+    match hook_context() {
         // SAFETY: our caller keeps to the C function's contract, and the image is that of the same context.
         Some(context) => unsafe { (context.table.log_open)(context.image, ident, option, facility) },
         // SAFETY: our caller keeps to the C function's contract.
@@ -266,7 +266,7 @@ pub unsafe extern "C" fn openlog(ident: *const c_char, option: c_int, facility: 
 /// # Safety
 /// As the C function says.
 pub unsafe extern "C" fn initstate(seed: c_uint, state: *mut c_char, size: usize) -> *mut c_char {
-    match context() {
+    match hook_context() {
         // SAFETY: our caller keeps to the C function's contract, and the image is that of the same context.
         Some(context) => unsafe { (context.table.random_init)(context.image, seed, state, size) },
         // SAFETY: our caller keeps to the C function's contract.
@@ -279,7 +279,7 @@ pub unsafe extern "C" fn initstate(seed: c_uint, state: *mut c_char, size: usize
 /// # Safety
 /// As the C function says.
 pub unsafe extern "C" fn setstate(state: *mut c_char) -> *mut c_char {
-    match context() {
+    match hook_context() {
         // SAFETY: our caller keeps to the C function's contract, and the image is that of the same context.
         Some(context) => unsafe { (context.table.random_set)(context.image, state) },
         // SAFETY: our caller keeps to the C function's contract.

@@ -7,7 +7,7 @@ use std::panic::catch_unwind;
 use std::thread;
 
 use super::{functions, platform, signals};
-use crate::slot::context;
+use crate::outside::hook_context;
 
 /// How many bytes of a name the system keeps.
 const KEPT: usize = 15;
@@ -23,7 +23,7 @@ pub unsafe extern "C" fn pthread_setname_np(thread: usize, name: *const c_char) 
     let is_own = thread == unsafe { libc::pthread_self() } as usize;
     if result == 0
         && is_own
-        && let Some(context) = context()
+        && let Some(context) = hook_context()
     {
         // SAFETY: the C function has taken it for a C string.
         let short = unsafe { CStr::from_ptr(name) }.to_bytes();
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn syscall(
     let result = unsafe { platform::syscall(number, first, second, third, fourth, fifth, sixth) };
     if number == libc::SYS_io_uring_setup
         && let Ok(fd @ 0..) = c_int::try_from(result)
-        && let Some(context) = context()
+        && let Some(context) = hook_context()
     {
         // SAFETY: the image is that of the same context, and the descriptor was made just now.
         unsafe { (context.table.fd_opened)(context.image, fd) };
