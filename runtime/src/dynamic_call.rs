@@ -409,14 +409,13 @@ mod border {
     }
 
     pub(super) fn read(buffer: &BufferMut<'_>, at: usize, ty: &PropertyType) -> Result<Value, CallError> {
-        match travel(ty.kind()) {
-            // SAFETY: the signature has text here, and the caller was checked against it when it resolved the name.
-            Travel::Text => Ok(Value::Text(unsafe { buffer.text(at) }?.to_owned())),
-            Travel::Slot => get_plain(buffer, at, ty.kind()),
-            Travel::Address => {
-                let source = buffer.pointer(at)?;
-                // SAFETY: the signature has such a value here, as above, and it is live for the call.
-                Ok(unsafe { Ptr::new(source, ty) }.read())
+        // SAFETY: the signature has text or such a value here, which is live for the call; the caller was checked against the
+        // signature when it resolved the name.
+        unsafe {
+            match travel(ty.kind()) {
+                Travel::Text => Ok(Value::Text(buffer.text(at)?.to_owned())),
+                Travel::Slot => get_plain(buffer, at, ty.kind()),
+                Travel::Address => Ok(Ptr::new(buffer.pointer(at)?, ty).read()),
             }
         }
     }
@@ -427,16 +426,17 @@ mod border {
         ty: &PropertyType,
         value: &Value,
     ) -> Result<(), CallError> {
-        match (travel(ty.kind()), value) {
-            // SAFETY: the signature has a text result, so the caller waits with a sink in this slot.
-            (Travel::Text, Value::Text(text)) => unsafe { buffer.give_text(at, text) },
-            (Travel::Address, value) => {
-                let target = buffer.pointer(at)?;
-                // SAFETY: the signature has such a result, so the caller waits with zeros for one, which are a value.
-                let written = unsafe { PtrMut::new(target, ty) }.write(value);
-                written.map_err(|error| CallError::other(error.to_string()))
+        // SAFETY: the signature has a text result or one of such a type, so the caller waits in this slot with a sink, or with
+        // zeros for one, which are a value.
+        unsafe {
+            match (travel(ty.kind()), value) {
+                (Travel::Text, Value::Text(text)) => buffer.give_text(at, text),
+                (Travel::Address, value) => {
+                    let written = PtrMut::new(buffer.pointer(at)?, ty).write(value);
+                    written.map_err(|error| CallError::other(error.to_string()))
+                }
+                (_, plain) => set_plain(buffer, at, plain),
             }
-            (_, plain) => set_plain(buffer, at, plain),
         }
     }
 }

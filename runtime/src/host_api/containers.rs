@@ -37,22 +37,22 @@ pub(super) unsafe fn array_reserve(core: &Core, array: &ValuePlace, more: u32) -
 
 pub(super) unsafe fn map_find(core: &Core, map: &ValuePlace, key: *const u8) -> Result<u32, CallError> {
     let ty = core.value_types.get(map.ty)?;
-    // SAFETY: the place is that of a live value of the type, by the promise of the list.
-    let value = unsafe { Ptr::new(map.at, &ty) };
-    let map = containers::keyed(value).ok_or_else(|| wrong_kind(&ty, "map_find"))?;
-    // SAFETY: the address is that of a live key of the map, by the promise of the list.
-    let key = unsafe { Ptr::new(key, map.key_type()) };
-    Ok(map.find(key).unwrap_or(u32::MAX))
+    // SAFETY: the place is that of a live value of the type, and the address that of a live key of it, by the promise of the list.
+    unsafe {
+        let map = containers::keyed(Ptr::new(map.at, &ty)).ok_or_else(|| wrong_kind(&ty, "map_find"))?;
+        Ok(map.find(Ptr::new(key, map.key_type())).unwrap_or(u32::MAX))
+    }
 }
 
 pub(super) unsafe fn map_insert(core: &Core, map: &ValuePlace, key: *const u8) -> Result<(u32, bool), CallError> {
     let ty = writable(core, map)?;
-    // SAFETY: the place is that of a live value of the type, by the promise of the list.
-    let value = unsafe { PtrMut::new(map.at, &ty) };
-    let mut map = containers::keyed_mut(value).ok_or_else(|| wrong_kind(&ty, "map_insert"))?;
-    // SAFETY: the address is that of a live key of the map, by the promise of the list, which may lie in the map itself.
-    let key = unsafe { Ptr::new(key, map.key_type()) };
-    map.insert(key).map_err(refused)
+    // SAFETY: the place is that of a live value of the type, and the address that of a live key of it, which may lie in the map
+    // itself, by the promise of the list.
+    unsafe {
+        let map = containers::keyed_mut(PtrMut::new(map.at, &ty)).ok_or_else(|| wrong_kind(&ty, "map_insert"));
+        let mut map = map?;
+        map.insert(Ptr::new(key, map.key_type())).map_err(refused)
+    }
 }
 
 pub(super) unsafe fn map_remove(core: &Core, map: &ValuePlace, at: u32) -> Result<(), CallError> {

@@ -24,9 +24,10 @@ pub(super) unsafe fn delegate_bind(
     let ty = delegate_type(core, delegate)?;
     let added = delegates::binding(&core.world, &ty, object, &function)?;
     // SAFETY: the list has a live value of the type at the place.
-    let now = unsafe { Ptr::new(delegate.at, &ty) }.read();
-    // SAFETY: the list has a live value of the type at the place.
-    unsafe { write(core, delegate, &ty, &delegates::with(now, added)) }
+    unsafe {
+        let now = Ptr::new(delegate.at, &ty).read();
+        write(core, delegate, &ty, &delegates::with(now, added))
+    }
 }
 
 pub(super) unsafe fn delegate_unbind(
@@ -38,13 +39,14 @@ pub(super) unsafe fn delegate_unbind(
     let ty = delegate_type(core, delegate)?;
     let is_out = |binding: &_| delegates::is_meant(&core.world, binding, object, &function);
     // SAFETY: the list has a live value of the type at the place.
-    let now = unsafe { Ptr::new(delegate.at, &ty) }.read();
-    let (left, removed) = delegates::keep(now, |binding| !is_out(binding));
-    // Before the write: a sparse one without bindings has no mark any more.
-    // SAFETY: the list has a live value of the type at the place.
-    let mark = unsafe { PtrMut::new(delegate.at, &ty) }.delegate_mark(|| None);
-    // SAFETY: the list has a live value of the type at the place.
-    unsafe { write(core, delegate, &ty, &left) }?;
+    let (mark, removed) = unsafe {
+        let now = Ptr::new(delegate.at, &ty).read();
+        let (left, removed) = delegates::keep(now, |binding| !is_out(binding));
+        // Before the write: a sparse one without bindings has no mark any more.
+        let mark = PtrMut::new(delegate.at, &ty).delegate_mark(|| None);
+        write(core, delegate, &ty, &left)?;
+        (mark, removed)
+    };
     core.delegates.taken_out(mark, is_out);
     Ok(removed)
 }
@@ -57,11 +59,10 @@ pub(super) unsafe fn delegate_call(
 ) -> Result<(), CallError> {
     let ty = delegate_type(core, delegate)?;
     // SAFETY: the list has a live value of the type at the place.
-    let now = unsafe { Ptr::new(delegate.at, &ty) }.read();
-    // SAFETY: the list has a live value of the type at the place.
-    let now = unsafe { without_dead(core, delegate, &ty, now) };
-    // SAFETY: the list has a live value of the type at the place.
-    let mark = unsafe { PtrMut::new(delegate.at, &ty) }.delegate_mark(|| core.delegates.fresh_mark());
+    let (now, mark) = unsafe {
+        let now = without_dead(core, delegate, &ty, Ptr::new(delegate.at, &ty).read());
+        (now, PtrMut::new(delegate.at, &ty).delegate_mark(|| core.delegates.fresh_mark()))
+    };
     core.delegates.call(&core.world, &ty, mark, &now, &mut |function, object| {
         let mut block = ParamBlock::new(function);
         slots::read_parameters(&buffer, 0, function, &block)?;

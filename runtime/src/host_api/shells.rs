@@ -52,31 +52,26 @@ macro_rules! by_rule {
         unsafe { bodies::$body($(<$ty as Given>::given($param)),*) }
     }};
     (any_thread $action:literal $body:ident($host:ident $($module:ident)?; $($param:ident: $ty:ty),*) $results:tt) => {{
-        // SAFETY: the module hands back its own host context.
-        let host_context = unsafe { host_context($host, $action) };
         let done = trap_as(|| {
-            // SAFETY: the list says what the caller has promised of the parameters, and the body asks for no more.
-            unsafe { bodies::$body(host_context, $(ModuleId($module),)? $(<$ty as Given>::given($param)),*) }
+            // SAFETY: the module hands back its own host context. The list says what the caller has promised of the
+            // parameters, and the body asks for no more.
+            unsafe {
+                bodies::$body(host_context($host, $action), $(ModuleId($module),)? $(<$ty as Given>::given($param)),*)
+            }
         });
         by_rule!(@answer done $results)
     }};
-    (game_thread $action:literal $body:ident($host:ident $($module:ident)?; $($param:ident: $ty:ty),*) $results:tt) => {{
-        // SAFETY: the module hands back its own host context.
-        let host_context = unsafe { host_context($host, $action) };
-        let done = trap_as(|| host_context.enter(|core| {
-            // SAFETY: the list says what the caller has promised of the parameters, and the body asks for no more.
-            unsafe { bodies::$body(core, $(ModuleId($module),)? $(<$ty as Given>::given($param)),*) }
-        }));
-        by_rule!(@answer done $results)
-    }};
-    (acts $action:literal $body:ident($host:ident $($module:ident)?; $($param:ident: $ty:ty),*) $results:tt) => {{
-        // SAFETY: the module hands back its own host context.
-        let host_context = unsafe { host_context($host, $action) };
-        let done = trap_as(|| host_context.enter(|core| {
-            core.world.mode.may_act($action)?;
-            // SAFETY: the list says what the caller has promised of the parameters, and the body asks for no more.
-            unsafe { bodies::$body(core, $(ModuleId($module),)? $(<$ty as Given>::given($param)),*) }
-        }));
+    (game_thread $($rest:tt)*) => { by_rule!(@entered [] $($rest)*) };
+    (acts $action:literal $($rest:tt)*) => { by_rule!(@entered [$action] $action $($rest)*) };
+    (@entered [$($acts:literal)?] $action:literal $body:ident($host:ident $($module:ident)?; $($param:ident: $ty:ty),*) $results:tt) => {{
+        // SAFETY: the module hands back its own host context. The list says what the caller has promised of the parameters, and
+        // the body asks for no more.
+        let done = trap_as(|| unsafe {
+            host_context($host, $action).enter(|core| {
+                $(core.world.mode.may_act($acts)?;)?
+                bodies::$body(core, $(ModuleId($module),)? $(<$ty as Given>::given($param)),*)
+            })
+        });
         by_rule!(@answer done $results)
     }};
     (@answer $done:ident [$($out:ident)* ; $($failure:ident)?]) => {

@@ -26,10 +26,8 @@ impl Mapping {
     ///
     /// The file's initialisers are sound to run.
     pub(crate) unsafe fn open(path: &Path) -> Result<Self, String> {
-        let reserved = vacated::reserve();
         // SAFETY: our caller promises that the initialisers are sound to run, and so the finalisers.
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(in_words)?;
-        drop(reserved);
         // The loader gives back an image that it already has under the image's first name. Using it would run old code.
         let ranges = ranges_where(|listed| listed.name.to_bytes() == path.as_os_str().as_bytes());
         if ranges.is_empty() {
@@ -90,7 +88,7 @@ impl Mapping {
                 Ok(false)
             }
             (false, false, false) => {
-                vacated::note(&self.ranges);
+                vacated::keep(&self.ranges);
                 Ok(true)
             }
         }

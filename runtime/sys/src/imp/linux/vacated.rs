@@ -1,7 +1,9 @@
 //! Where images have been of late: the next one is mapped elsewhere. Words that were left over from an image, in memory that
 //! was not cleared, would look like references to whatever comes to the same place; and who calls by an address of the old
 //! image ends where the report can say so, and not in code of the new.
-#![expect(unsafe_code, reason = "reserves pages while the loader looks for room")]
+//!
+//! Each place is kept as pages without rights, which take no memory, only addresses.
+#![expect(unsafe_code, reason = "maps and unmaps pages of its own")]
 
 use std::collections::VecDeque;
 use std::ffi::c_void;
@@ -11,51 +13,45 @@ use std::sync::Mutex;
 
 use super::lock;
 
-/// So many places are remembered. What is older is taken again.
+/// So many places are kept. What is older is free again.
 const MOST: usize = 64;
 
-static VACATED: Mutex<VecDeque<Range<usize>>> = Mutex::new(VecDeque::new());
+static KEPT: Mutex<VecDeque<Reserved>> = Mutex::new(VecDeque::new());
 
-/// An image with these segments is gone.
-pub(super) fn note(segments: &[Range<usize>]) {
+/// An image with these segments is gone: its place is kept, unless something else is there by now.
+pub(super) fn keep(segments: &[Range<usize>]) {
     let start = segments.iter().map(|segment| segment.start / 4096 * 4096).min();
     let end = segments.iter().map(|segment| segment.end.next_multiple_of(4096)).max();
-    let Some((start, end)) = start.zip(end) else { return };
-    let mut vacated = lock(&VACATED);
-    if vacated.len() == MOST {
-        vacated.pop_front();
+    let Some(reserved) = start.zip(end).and_then(|(start, end)| Reserved::at(start..end)) else { return };
+    let mut kept = lock(&KEPT);
+    if kept.len() == MOST {
+        kept.pop_front();
     }
-    vacated.push_back(start..end);
+    kept.push_back(reserved);
 }
 
-/// Pages without rights where images have been, until this is dropped.
-pub(super) struct Reserved(Vec<Range<usize>>);
+/// Pages without rights, until this is dropped.
+struct Reserved(Range<usize>);
 
-/// Reserves what of these places is free.
-pub(super) fn reserve() -> Reserved {
-    let vacated = lock(&VACATED).clone();
-    Reserved(vacated.into_iter().filter(is_taken).collect())
-}
-
-fn is_taken(place: &Range<usize>) -> bool {
-    let wanted = ptr::without_provenance_mut::<c_void>(place.start);
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
-    // SAFETY: the kernel gives this place only if nothing is mapped there; a kernel that does not know the flag may give
-    // another, which is then given back.
-    unsafe {
-        let given = libc::mmap(wanted, place.len(), libc::PROT_NONE, flags, -1, 0);
-        if given != libc::MAP_FAILED && given != wanted {
-            libc::munmap(given, place.len());
+impl Reserved {
+    fn at(place: Range<usize>) -> Option<Self> {
+        let wanted = ptr::without_provenance_mut::<c_void>(place.start);
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
+        // SAFETY: the kernel gives this place only if nothing is mapped there; a kernel that does not know the flag may give
+        // another, which is then given back.
+        unsafe {
+            let given = libc::mmap(wanted, place.len(), libc::PROT_NONE, flags, -1, 0);
+            if given != libc::MAP_FAILED && given != wanted {
+                libc::munmap(given, place.len());
+            }
+            (given == wanted).then_some(Self(place))
         }
-        given == wanted
     }
 }
 
 impl Drop for Reserved {
     fn drop(&mut self) {
-        for place in &self.0 {
-            // SAFETY: reserved by `reserve`, and nothing else has an address in it.
-            unsafe { libc::munmap(ptr::without_provenance_mut(place.start), place.len()) };
-        }
+        // SAFETY: the pages are this value's, and nothing else has an address in them.
+        unsafe { libc::munmap(ptr::without_provenance_mut(self.0.start), self.0.len()) };
     }
 }
