@@ -19,7 +19,7 @@ macro_rules! hooks {
         pub unsafe extern "C" fn $name($($arg: $ty),*) $(-> $ret)? {
             // SAFETY: our caller keeps to the C function's contract, and the image is that of the same context.
             unsafe {
-                match context() {
+                match hook_context() {
                     Some(context) => (context.table.$entry)(context.image, $($constant,)? $($arg),*),
                     None => platform::$platform($($arg),*),
                 }

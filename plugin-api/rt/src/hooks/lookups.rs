@@ -11,7 +11,7 @@ use core::ffi::{CStr, c_char, c_void};
 use core::mem::MaybeUninit;
 
 use super::notes;
-use crate::slot::context;
+use crate::outside::hook_context;
 
 /// One hooked name, in the section `alcedo_hooked`, which [`__alcedo_name`](crate::__alcedo_name) writes: the distances from
 /// each of the two words to what it is about, so that the loader has nothing to write there.
@@ -73,7 +73,7 @@ pub(super) fn in_platform(name: &CStr) -> *mut c_void {
 /// # Safety
 /// The table is this module's. If something was found, the name is a C string.
 unsafe fn own(found: *mut c_void, name: *const c_char, names: HookedNames) -> *mut c_void {
-    if context().is_none() || found.is_null() {
+    if hook_context().is_none() || found.is_null() {
         return found;
     }
     notes::looked_up(found);

@@ -4,12 +4,12 @@
 use core::ffi::{CStr, c_int, c_void};
 use core::ptr::null;
 
-use crate::slot::context;
+use crate::outside::hook_context;
 
 /// Calls a function of the host's table, or answers without a host.
 macro_rules! tell {
     ($entry:ident($($argument:expr),*), or $without:expr) => {
-        match context() {
+        match hook_context() {
             // SAFETY: the image is that of the same context. Numbers may be any, and the host only compares addresses, but
             // for those of blocks and streams, of which `Made` promises that they are alive, and of Rust references.
             Some(context) => unsafe { (context.table.$entry)(context.image, $($argument),*) },

@@ -28,7 +28,7 @@ hooks! {
 pub unsafe extern "C" fn aio_fsync(how: c_int, block: *mut c_void) -> c_int {
     // SAFETY: our caller keeps to the C function's contract, and the image is that of the same context.
     unsafe {
-        match (context(), how.checked_add(2)) {
+        match (hook_context(), how.checked_add(2)) {
             (Some(context), Some(what @ 2..)) => (context.table.io_begin)(context.image, what, block),
             // It refuses any other number.
             _ => platform::aio_fsync(how, block),
@@ -62,7 +62,7 @@ macro_rules! jumps {
             // SAFETY: our caller keeps to the C function's contract, gives a buffer that is filled, and the image is that of the
             // same context. The platform's function does not return, and nothing here is dropped.
             unsafe {
-                if let Some(context) = context() {
+                if let Some(context) = hook_context() {
                     (context.table.jumps)(context.image, buffer);
                 }
                 platform::$name(buffer, value);

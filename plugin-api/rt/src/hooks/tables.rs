@@ -33,7 +33,7 @@ pub unsafe extern "C" fn register_frame(begin: *const c_void) {
     // table is the one that gives it back.
     unsafe {
         platform::__register_frame(begin);
-        if let (Some(context), Some(deregister)) = (context(), platform::deregister()) {
+        if let (Some(context), Some(deregister)) = (hook_context(), platform::deregister()) {
             (context.table.frame_registered)(context.image, begin, deregister);
         }
     }
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn fopencookie(
 ) -> *mut c_void {
     // SAFETY: our caller keeps to the C function's contract, and the image is that of the same context.
     unsafe {
-        match context() {
+        match hook_context() {
             Some(context) => (context.table.stream_open)(context.image, cookie, mode, (&raw const functions).cast()),
             None => platform::fopencookie(cookie, mode, functions),
         }
@@ -102,7 +102,7 @@ makers! {
 /// The buffer that a stream gets. A stream may outlive the module, and the end of the process looks into its buffer; so with a
 /// host it gets one of its own. The C library is free to choose another size.
 fn buffer_of(wanted: *mut c_char) -> *mut c_char {
-    if context().is_some() { null_mut() } else { wanted }
+    if hook_context().is_some() { null_mut() } else { wanted }
 }
 
 platform_hooks! {
@@ -136,7 +136,7 @@ pub unsafe extern "C" fn fclose(stream: *mut c_void) -> c_int {
 pub unsafe extern "C" fn setbuffer(stream: *mut c_void, buffer: *mut c_char, len: usize) {
     // SAFETY: our caller keeps to the C function's contract, and no buffer is fine with either function.
     unsafe {
-        if buffer.is_null() || context().is_none() {
+        if buffer.is_null() || hook_context().is_none() {
             platform::setbuffer(stream, buffer, len);
         } else {
             platform::setvbuf(stream, null_mut(), libc::_IOFBF, len);
