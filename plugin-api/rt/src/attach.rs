@@ -1,62 +1,30 @@
 //! The one attachment of a module to its host: who the host is, and which functions it offers. Written once, when
 //! the module is attached; after `detach` the module is alone again, and whatever it still tries goes nowhere.
-#![expect(unsafe_code, reason = "a static that is written once and then read from any thread")]
 
-use core::cell::UnsafeCell;
-use core::mem::MaybeUninit;
-use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicUsize, Ordering};
 use std::io::Write as _;
 
 use alcedo_abi::call::{Failure, FailureKind, Status};
 use alcedo_abi::host::ModuleContext;
 
-use crate::this_thread::this_thread;
+use crate::outside::{Attachment, this_thread};
 use crate::trap::trap;
 use crate::{CallError, log_bridge, panic_hook, trace_bridge, trap as traps};
 
-/// Nobody attached yet: the context is not written.
-const ALONE: u8 = 0;
-/// Somebody is writing the context.
-const ATTACHING: u8 = 1;
-/// The context is written, and the host is there.
-const ATTACHED: u8 = 2;
-/// The context is written, and the host has gone.
-const DETACHED: u8 = 3;
-
-struct Attachment {
-    state: AtomicU8,
-    context: UnsafeCell<MaybeUninit<ModuleContext>>,
-}
-
-// SAFETY: the context is written by the one thread that moved the state from ALONE to ATTACHING, before ATTACHED is
-// stored with release order, and never again; it is read only after ATTACHED was loaded with acquire order.
-unsafe impl Sync for Attachment {}
-
-static ATTACHMENT: Attachment =
-    Attachment { state: AtomicU8::new(ALONE), context: UnsafeCell::new(MaybeUninit::uninit()) };
+static ATTACHMENT: Attachment = Attachment::alone();
 
 /// The thread that the module was attached on; zero while it is not. A module that has to do with objects or values is
 /// attached on the game thread.
 static HOME: AtomicUsize = AtomicUsize::new(0);
 
-/// What stands for the host's mode word while there is no host: no mode there is, so whoever looks asks, and learns why.
-static NO_MODE: AtomicU32 = AtomicU32::new(u32::MAX);
-
-/// The host's mode word while the module is attached. Every write of a property looks at it, so there is always one.
-static MODE: AtomicPtr<AtomicU32> = AtomicPtr::new((&raw const NO_MODE).cast_mut());
-
 /// Connects the module to its host: from now on it can log, and panics are noted for the trap.
 /// The host calls it once, before anything else.
 pub fn attach(context: &ModuleContext, failure: &mut Failure) -> Status {
     trap(failure, || {
-        if ATTACHMENT.state.compare_exchange(ALONE, ATTACHING, Ordering::AcqRel, Ordering::Acquire).is_err() {
+        let is_first = ATTACHMENT.attach(context, || HOME.store(this_thread(), Ordering::Relaxed));
+        if !is_first {
             return Err(CallError::new(FailureKind::OTHER, "the module is attached already: load a fresh copy of it"));
         }
-        // SAFETY: this thread moved the state from ALONE, so nobody else writes, and nobody reads before ATTACHED.
-        unsafe { ATTACHMENT.context.get().write(MaybeUninit::new(*context)) };
-        MODE.store(context.mode.cast_mut(), Ordering::Release);
-        HOME.store(this_thread(), Ordering::Relaxed);
-        ATTACHMENT.state.store(ATTACHED, Ordering::Release);
         // The buffer of the output is made now, since `detach` flushes it when the thread-locals of an author's own
         // allocator may have ended, and with them its way to allocate: mimalloc crashes then.
         let _made = std::io::stdout();
@@ -71,9 +39,9 @@ pub fn attach(context: &ModuleContext, failure: &mut Failure) -> Status {
 pub fn detach() {
     // A line without its end would go with the image. It fails when nobody reads the stream, and then nobody misses it.
     let _flushed = std::io::stdout().flush();
-    ATTACHMENT.state.store(DETACHED, Ordering::Release);
+    ATTACHMENT.detach();
     HOME.store(0, Ordering::Relaxed);
-    MODE.store((&raw const NO_MODE).cast_mut(), Ordering::Release);
+    ATTACHMENT.forget_mode();
     panic_hook::remove();
 }
 
@@ -81,12 +49,7 @@ pub fn detach() {
 #[inline]
 #[must_use]
 pub fn context() -> Option<&'static ModuleContext> {
-    if ATTACHMENT.state.load(Ordering::Acquire) != ATTACHED {
-        return None;
-    }
-    let context = ATTACHMENT.context.get().cast::<ModuleContext>();
-    // SAFETY: ATTACHED is stored after the context was written whole, and it is never written again.
-    Some(unsafe { &*context })
+    ATTACHMENT.context()
 }
 
 /// Whether this is the thread that the module was attached on, which is the game thread of all that have to do with objects
@@ -102,7 +65,5 @@ pub fn is_game_thread() -> bool {
 #[inline]
 #[must_use]
 pub fn mode() -> u32 {
-    // SAFETY: it leads to a static, or to the word that the host keeps as long as the module is attached.
-    let mode = unsafe { &*MODE.load(Ordering::Acquire) };
-    mode.load(Ordering::Relaxed)
+    ATTACHMENT.mode()
 }

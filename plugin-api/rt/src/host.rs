@@ -29,6 +29,39 @@ impl<'a> Host<'a> {
     }
 }
 
+/// The host as far as logs and panics go, which is open also while a slice of host memory is lent on this thread.
+#[derive(Clone, Copy)]
+pub(crate) struct LogHost(Host<'static>);
+
+impl LogHost {
+    /// The host, while the module is attached.
+    pub(crate) fn attached() -> Option<Self> {
+        // SAFETY: only the functions below are called. What they tell changes no value, and the host refuses whatever a
+        // subscriber of its own tries with one.
+        unsafe { Host::attached("logging") }.map(Self)
+    }
+
+    /// Sends an event.
+    pub(crate) fn event(self, record: &LogRecord<'_>) {
+        self.0.log_event(record);
+    }
+
+    /// Tells of a panic on this thread, whose stack is still whole.
+    pub(crate) fn panicked(self, file: &str, line: u32, column: u32) {
+        self.0.panicked(RStr::from_str(file), line, column);
+    }
+
+    /// Opens a span; its number at the host.
+    pub(crate) fn open_span(self, record: &LogRecord<'_>) -> u64 {
+        self.0.span_open(record)
+    }
+
+    /// Goes on with a span.
+    pub(crate) fn step_span(self, span: u64, step: SpanStep) {
+        self.0.span_step(span, step);
+    }
+}
+
 impl core::fmt::Debug for Host<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Host").field("module", &self.context.module).field("what", &self.what).finish()
@@ -166,10 +199,8 @@ fn sink(text: &mut String) -> TextSink {
 /// # Safety
 /// `context` points to a live `String` that nobody else uses; `data` lends `len` bytes.
 pub unsafe extern "C" fn put_text(context: *mut (), data: *const u8, len: usize) {
-    // SAFETY: promised by the caller, who was given the sink with just this context.
-    let text = unsafe { &mut *context.cast::<String>() };
-    // SAFETY: promised by the caller.
-    *text = unsafe { lent_text(TextView { data, len }) };
+    // SAFETY: the caller promises both, and was given the sink with just this context.
+    unsafe { *context.cast::<String>() = lent_text(TextView { data, len }) };
 }
 
 /// Copies a text that was lent. What is not UTF-8 is replaced.

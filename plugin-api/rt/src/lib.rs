@@ -8,29 +8,37 @@ mod attach;
 mod error;
 #[cfg(all(hooked, not(feature = "pass-through")))]
 mod heap;
-#[cfg(any(not(hooked), feature = "pass-through"))]
-#[path = "platform_heap.rs"]
-mod heap;
 mod hook_names;
 #[cfg(hooked)]
 #[doc(hidden)]
 pub mod hooks;
 mod host;
 mod log_bridge;
+mod outside;
 mod panic_hook;
 mod records;
-mod slot;
 mod stop;
-mod this_thread;
 mod trace_bridge;
 mod trap;
 
 pub use attach::{attach, context, detach, is_game_thread, mode};
 pub use error::{CallError, SourcePlace};
+#[cfg(all(hooked, not(feature = "pass-through")))]
 pub use heap::{ModuleHeap, live_bytes};
 pub use host::{Host, lent_text, put_text};
+/// The allocator of a module where it has no heap of its own, which is the platform's: under a sanitizer, which has to see
+/// every allocation itself, and on platforms without hooks, where an image is never unmapped. Any thread.
+#[cfg(any(not(hooked), feature = "pass-through"))]
+pub use std::alloc::System as ModuleHeap;
 pub use stop::{StopToken, stop_requested};
 pub use trap::{fail, keep_hook, trap};
+
+/// Bytes that the module has allocated and not freed: the platform's allocator counts none.
+#[cfg(any(not(hooked), feature = "pass-through"))]
+#[must_use]
+pub fn live_bytes() -> u64 {
+    0
+}
 
 /// Whether the module has hooks of the C functions by which it could leave something behind.
 pub const HOOKED: bool = cfg!(hooked);

@@ -1,11 +1,10 @@
 //! Log records on their way over the border. Any thread; without a host they go nowhere.
-#![expect(unsafe_code, reason = "logs also while a slice of host memory is lent")]
 
 use alcedo_abi::abi_stable::std_types::{RSlice, RStr};
 use alcedo_abi::log::{LogField, LogLevel, LogRecord, SpanStep};
 
 use crate::attach::context;
-use crate::host::Host;
+use crate::host::LogHost;
 
 /// Whether the host listens to `level`.
 pub(crate) fn listens(level: LogLevel) -> bool {
@@ -36,34 +35,28 @@ pub(crate) fn record<'a>(
     }
 }
 
-/// The host, also while a slice of its memory is lent.
-fn host() -> Option<Host<'static>> {
-    // SAFETY: what is logged changes no value, and the host refuses whatever a subscriber of its own tries with one.
-    unsafe { Host::attached("logging") }
-}
-
 /// Sends an event.
 pub(crate) fn send_event(record: &LogRecord<'_>) {
-    if let Some(host) = host() {
-        host.log_event(record);
+    if let Some(host) = LogHost::attached() {
+        host.event(record);
     }
 }
 
 /// Tells the host of a panic on this thread, whose stack is still whole.
 pub(crate) fn panicked(file: &str, line: u32, column: u32) {
-    if let Some(host) = host() {
-        host.panicked(RStr::from_str(file), line, column);
+    if let Some(host) = LogHost::attached() {
+        host.panicked(file, line, column);
     }
 }
 
 /// Opens a span; its number at the host, or zero when nobody listens.
 pub(crate) fn open_span(record: &LogRecord<'_>) -> u64 {
-    host().map_or(0, |host| host.span_open(record))
+    LogHost::attached().map_or(0, |host| host.open_span(record))
 }
 
 /// Goes on with a span.
 pub(crate) fn step_span(span: u64, step: SpanStep) {
-    if let Some(host) = host() {
-        host.span_step(span, step);
+    if let Some(host) = LogHost::attached() {
+        host.step_span(span, step);
     }
 }

@@ -1,10 +1,9 @@
 //! The polite end of a module's own threads: the host asks, and each thread looks now and then.
-#![expect(unsafe_code, reason = "follows the pointer that the host wrote, and sleeps on the word behind it")]
 
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use crate::slot;
+use crate::outside::{sleep_on, stop_word};
 
 /// How long a thread sleeps at most before it looks again, should nobody wake it.
 const SLICE: Duration = Duration::from_millis(100);
@@ -15,7 +14,7 @@ const SLICE: Duration = Duration::from_millis(100);
 /// exit hook, which may therefore join them; a thread that does not listen keeps the whole module in the process, and the host names it in a report.
 #[must_use]
 pub fn stop_requested() -> bool {
-    word().is_some_and(|word| word.load(Ordering::Acquire) != 0)
+    stop_word().is_some_and(|word| word.load(Ordering::Acquire) != 0)
 }
 
 /// The same question as a value that can be handed on, and something to sleep on.
@@ -55,36 +54,12 @@ impl StopToken {
             if stop_requested() || left.is_zero() {
                 return stop_requested();
             }
-            match word() {
+            match stop_word() {
                 Some(word) => sleep_on(word, left.min(SLICE)),
                 None => std::thread::sleep(left),
             }
         }
     }
-}
-
-fn word() -> Option<&'static AtomicU32> {
-    let context = slot::context()?;
-    // SAFETY: null, or a word that the host keeps for as long as the image is mapped.
-    unsafe { context.stop.as_ref() }
-}
-
-/// Sleeps while the word is zero; may wake too early.
-#[cfg(target_os = "linux")]
-fn sleep_on(word: &AtomicU32, limit: Duration) {
-    let limit = libc::timespec {
-        tv_sec: limit.as_secs().try_into().unwrap_or(libc::time_t::MAX),
-        tv_nsec: limit.subsec_nanos().into(),
-    };
-    let operation = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
-    // SAFETY: the word and the time live through the call; whatever it answers, the caller looks at the word itself.
-    let _woken = unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, 0, &raw const limit) };
-}
-
-/// Sleeps; nobody wakes it.
-#[cfg(not(target_os = "linux"))]
-fn sleep_on(_word: &AtomicU32, limit: Duration) {
-    std::thread::sleep(limit);
 }
 
 #[cfg(test)]

@@ -6,14 +6,15 @@
 #![expect(unsafe_code, reason = "an allocator")]
 
 mod classes;
+mod memory;
 mod pages;
 mod shard;
-mod slab;
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::ptr::{NonNull, null_mut};
 
 use classes::{BlockPlace, SLAB, place};
+use memory::{Free, Pages};
 
 /// The allocator of a module: `module!` makes it the global one, unless it is told `allocator: own`. Any thread.
 #[derive(Clone, Copy, Default, Debug)]
@@ -31,7 +32,10 @@ unsafe impl GlobalAlloc for ModuleHeap {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match place(layout) {
-            BlockPlace::Slab(class) => shard::allocate(class, layout.size()).map_or(null_mut(), NonNull::as_ptr),
+            BlockPlace::Slab(class) => match shard::allocate(class, layout.size()) {
+                Some(block) => block.into_memory().as_ptr(),
+                None => null_mut(),
+            },
             place => pages_for(place, layout).map_or(null_mut(), |(block, _)| block.as_ptr()),
         }
     }
@@ -43,7 +47,7 @@ unsafe impl GlobalAlloc for ModuleHeap {
         unsafe {
             let block = NonNull::new_unchecked(block);
             match place(layout) {
-                BlockPlace::Slab(_) => shard::free(block, layout.size()),
+                BlockPlace::Slab(_) => shard::free(Free::from_memory(block), layout.size()),
                 place => give_pages(place, block, layout),
             }
         }
@@ -51,7 +55,7 @@ unsafe impl GlobalAlloc for ModuleHeap {
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         let (block, is_zero) = match place(layout) {
-            BlockPlace::Slab(class) => (shard::allocate(class, layout.size()), false),
+            BlockPlace::Slab(class) => (shard::allocate(class, layout.size()).map(Free::into_memory), false),
             place => pages_for(place, layout).map_or((None, false), |(block, is_zero)| (Some(block), is_zero)),
         };
         let Some(block) = block else { return null_mut() };
@@ -63,15 +67,15 @@ unsafe impl GlobalAlloc for ModuleHeap {
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        // SAFETY: the caller of `realloc` passes a size that makes a layout with the same alignment.
-        let new_layout = unsafe { Layout::from_size_align_unchecked(new_size, layout.align()) };
-        if place(layout) == place(new_layout) {
-            shard::count_elsewhere(new_size as i64 - layout.size() as i64);
-            return block;
-        }
-        // SAFETY: the caller of `realloc` passes a size that is not zero, and a block that was allocated with this layout. Both
-        // blocks are at least as long as the shorter of the two; the old one is given back when its content has moved.
+        // SAFETY: the caller of `realloc` passes a size that is not zero and makes a layout with the same alignment, and a block
+        // that was allocated with this layout. Both blocks are at least as long as the shorter of the two; the old one is given
+        // back when its content has moved.
         unsafe {
+            let new_layout = Layout::from_size_align_unchecked(new_size, layout.align());
+            if place(layout) == place(new_layout) {
+                shard::count_elsewhere(new_size as i64 - layout.size() as i64);
+                return block;
+            }
             let new = self.alloc(new_layout);
             if !new.is_null() {
                 new.copy_from_nonoverlapping(block, layout.size().min(new_size));
@@ -86,9 +90,10 @@ unsafe impl GlobalAlloc for ModuleHeap {
 #[cold]
 fn pages_for(place: BlockPlace, layout: Layout) -> Option<(NonNull<u8>, bool)> {
     let taken = match place {
-        BlockPlace::Pages(len) => pages::take_pages(len)?,
+        BlockPlace::Pages(len) => pages::take_pages(len).map(|(pages, is_zero)| (pages.into_memory(), is_zero))?,
         BlockPlace::Offset(len) => {
-            let (memory, is_zero) = pages::take_pages(len)?;
+            let (pages, is_zero) = pages::take_pages(len)?;
+            let memory = pages.into_memory();
             let offset = (memory.addr().get() + SLAB).next_multiple_of(layout.align()) - memory.addr().get();
             // SAFETY: `place` made room for the alignment and for one slab before the block, so that the word before the block
             // lies in the pages, too. Pages and blocks are aligned for a word.
@@ -111,15 +116,15 @@ fn pages_for(place: BlockPlace, layout: Layout) -> Option<(NonNull<u8>, bool)> {
 /// They are from [`pages_for`] with the same place and layout, and nobody uses them any more.
 #[cold]
 unsafe fn give_pages(place: BlockPlace, block: NonNull<u8>, layout: Layout) {
-    let (memory, len) = match place {
-        BlockPlace::Pages(len) => (block, len),
-        BlockPlace::Offset(len) => {
-            // SAFETY: `pages_for` left room for a word before the block, and wrote there where the pages begin.
-            (unsafe { block.cast::<NonNull<u8>>().sub(1).read() }, len)
+    // SAFETY: our caller promises a block of `pages_for`, which took pages of this length; where it moved the block on, it wrote
+    // into the word before the block where they begin.
+    let pages = unsafe {
+        match place {
+            BlockPlace::Pages(len) => Pages::from_memory(block, len),
+            BlockPlace::Offset(len) => Pages::from_memory(block.cast::<NonNull<u8>>().sub(1).read(), len),
+            BlockPlace::Slab(_) | BlockPlace::Nowhere => return,
         }
-        BlockPlace::Slab(_) | BlockPlace::Nowhere => return,
     };
     shard::count_elsewhere(-(layout.size() as i64));
-    // SAFETY: `pages_for` took them with this length; promised by our caller.
-    unsafe { pages::give_pages(memory, len) }
+    pages::give_pages(pages);
 }

@@ -7,14 +7,13 @@
 #![expect(unsafe_code, reason = "frees blocks")]
 
 use core::cell::Cell;
-use core::ptr::NonNull;
 use core::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::classes::CLASSES;
+use super::memory::{Block, Free, Returned, Slab};
 use super::pages;
-use super::slab::{Returned, Slab};
-use crate::this_thread::this_thread;
+use crate::outside::this_thread;
 
 /// Shards for one thread each, a power of two.
 const OWNED: usize = 64;
@@ -65,7 +64,7 @@ fn first_choice(thread: usize) -> usize {
 
 /// A block of a class.
 #[inline]
-pub(super) fn allocate(class: usize, size: usize) -> Option<NonNull<u8>> {
+pub(super) fn allocate(class: usize, size: usize) -> Option<Free<Block>> {
     let thread = this_thread();
     let shard = &SHARDS[first_choice(thread)];
     if shard.owner.load(Ordering::Relaxed) == thread
@@ -79,7 +78,7 @@ pub(super) fn allocate(class: usize, size: usize) -> Option<NonNull<u8>> {
 }
 
 #[cold]
-fn allocate_slowly(thread: usize, class: usize, size: usize) -> Option<NonNull<u8>> {
+fn allocate_slowly(thread: usize, class: usize, size: usize) -> Option<Free<Block>> {
     match access(thread) {
         Access::Owned(shard) => {
             let block = shard.take(class)?;
@@ -94,17 +93,14 @@ fn allocate_slowly(thread: usize, class: usize, size: usize) -> Option<NonNull<u
     }
 }
 
-/// Gives a block back.
-///
-/// # Safety
-/// It is from [`allocate`] with this size, and nobody uses it any more.
+/// Gives a block of this size back.
 #[inline]
-pub(super) unsafe fn free(block: NonNull<u8>, size: usize) {
+pub(super) fn free(block: Free<Block>, size: usize) {
     let thread = this_thread();
-    // SAFETY: our caller promises a block of a slab that it does not use any more. It is put into a shard of this thread, or left
-    // for the thread that has the shard.
+    // SAFETY: the slab is there as long as the block is not back, by the type of the block. The block is put into its slab if
+    // this thread has the shard; otherwise it is left for the thread that does.
     unsafe {
-        let slab = Slab::of(block);
+        let slab = Slab::of(&block);
         let shard = slab.shard;
         if shard.owner.load(Ordering::Relaxed) == thread {
             shard.count(-(size as i64));
@@ -172,7 +168,7 @@ impl Shard {
     }
 
     /// A block of a class. The owner asks.
-    fn take(&'static self, class: usize) -> Option<NonNull<u8>> {
+    fn take(&'static self, class: usize) -> Option<Free<Block>> {
         let mut has_collected = false;
         loop {
             while let Some(slab) = self.slabs[class].get() {
@@ -187,34 +183,35 @@ impl Shard {
                 continue;
             }
             let memory = pages::take_slab()?;
-            // SAFETY: the memory is a slab's, fresh from stock, and the heap's until the image is gone.
-            self.list(unsafe { Slab::new(memory, self, class) });
+            self.list(Slab::new(memory, self, class));
         }
     }
 
     /// Takes back what other threads freed.
     fn collect(&'static self) {
-        for block in self.returned.take() {
-            // SAFETY: only blocks of slabs are pushed, by threads that do not use them any more; the owner collects.
-            unsafe { self.put(Slab::of(block), block) };
+        let returned = self.returned.take();
+        while let Some(block) = returned.pop() {
+            // SAFETY: the owner collects, and only blocks of slabs of this shard are left for it.
+            unsafe { self.put(Slab::of(&block), block) };
         }
     }
 
     /// Puts a block into its slab; a slab that is empty then and not the only one goes back into stock.
     ///
     /// # Safety
-    /// The caller owns this shard, of which the slab is, and nobody uses the block any more.
+    /// The caller owns this shard, and the slab is of it and the block of the slab.
     #[inline]
-    unsafe fn put(&'static self, slab: &'static Slab, block: NonNull<u8>) {
-        // SAFETY: promised by our caller.
-        let is_empty = unsafe { slab.put(block) };
-        if !slab.is_listed.get() {
-            self.list(slab);
-        }
-        if is_empty && (slab.next.get().is_some() || slab.previous.get().is_some()) {
-            self.unlist(slab);
-            // SAFETY: none of its blocks is in use, and it is in no list.
-            unsafe { pages::give_slab(slab.memory()) };
+    unsafe fn put(&'static self, slab: &'static Slab, block: Free<Block>) {
+        // SAFETY: our caller owns the shard. What is given back has no block in use, is in no list, and is used no more.
+        unsafe {
+            let is_empty = slab.put(block);
+            if !slab.is_listed.get() {
+                self.list(slab);
+            }
+            if is_empty && (slab.next.get().is_some() || slab.previous.get().is_some()) {
+                self.unlist(slab);
+                pages::give_slab(slab.retire());
+            }
         }
     }
 

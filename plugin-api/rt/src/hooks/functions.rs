@@ -1,77 +1,8 @@
 //! Hooks that are the host's work as a whole: with a host its function is called instead of the platform's.
-#![expect(unsafe_code, reason = "C functions, handed over to the host or the platform")]
 
 use core::ffi::{c_int, c_uint, c_void};
-use core::ptr::null_mut;
 
 use alcedo_abi::hooks::{Destructor, OnExit, ThreadStart};
-
-use super::platform;
-use crate::slot::context;
-
-/// Hooks whose work is the host's, by a function of its table; constants before their arguments stand behind its name.
-macro_rules! hooks {
-    ($($platform:ident, $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)? => $entry:ident $(($constant:expr))?;)*) => {$(
-        #[doc = concat!("`", stringify!($platform), "` of this module.")]
-        ///
-        /// # Safety
-        /// As the C function says.
-        pub unsafe extern "C" fn $name($($arg: $ty),*) $(-> $ret)? {
-            // SAFETY: our caller keeps to the C function's contract, and the image is that of the same context.
-            unsafe {
-                match context() {
-                    Some(context) => (context.table.$entry)(context.image, $($constant,)? $($arg),*),
-                    None => platform::$platform($($arg),*),
-                }
-            }
-        }
-    )*};
-}
-
-/// Hooks whose work is the platform's: what is done `first` may return, and `then` the result is looked at.
-macro_rules! platform_hooks {
-    ($(
-        $(#[$doc:meta])*
-        $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)? $(, first { $($before:tt)* })? $(, then |$result:ident| $after:expr)?;
-    )*) => {$(
-        #[doc = concat!("`", stringify!($name), "` of this module.")]
-        $(#[$doc])*
-        ///
-        /// # Safety
-        /// As the C function says.
-        pub unsafe extern "C" fn $name($($arg: $ty),*) $(-> $ret)? {
-            $($($before)*)?
-            // SAFETY: our caller keeps to the C function's contract.
-            let result = unsafe { platform::$name($($arg),*) };
-            $(
-                let $result = result;
-                $after;
-            )?
-            result
-        }
-    )*};
-}
-
-/// The same for functions that make a block or a stream for the module.
-macro_rules! makers {
-    ($(
-        $(#[$doc:meta])*
-        $name:ident($($arg:ident: $ty:ty),*) -> *mut $made:ty $(, first { $($before:tt)* })?, then |$result:ident| $after:expr;
-    )*) => {$(
-        #[doc = concat!("`", stringify!($name), "` of this module.")]
-        $(#[$doc])*
-        ///
-        /// # Safety
-        /// As the C function says.
-        pub unsafe extern "C" fn $name($($arg: $ty),*) -> *mut $made {
-            $($($before)*)?
-            // SAFETY: our caller keeps to the C function's contract, which makes what it returns.
-            let $result = unsafe { Made::new(platform::$name($($arg),*)) };
-            $after;
-            $result.get()
-        }
-    )*};
-}
 
 hooks! {
     __cxa_thread_atexit_impl, cxa_thread_atexit_impl(destructor: Destructor, object: *mut c_void, dso: *mut c_void) -> c_int => thread_atexit;
@@ -95,16 +26,4 @@ hooks! {
     realloc, realloc(old: *mut c_void, size: usize) -> *mut c_void => realloc;
     posix_memalign, posix_memalign(out: *mut *mut c_void, alignment: usize, size: usize) -> c_int => memalign;
     free, free(block: *mut c_void) => free;
-}
-
-/// `reallocarray` of this module. The platform's would move a block that the host knows behind its back.
-///
-/// # Safety
-/// As the C function says.
-pub unsafe extern "C" fn reallocarray(old: *mut c_void, count: usize, size: usize) -> *mut c_void {
-    match count.checked_mul(size) {
-        // SAFETY: our caller keeps to the C function's contract, which is that of `realloc` but for the product.
-        Some(size) => unsafe { realloc(old, size) },
-        None => null_mut(),
-    }
 }

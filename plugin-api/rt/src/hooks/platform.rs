@@ -5,15 +5,16 @@
 #![expect(unsafe_code, reason = "calls C functions whose addresses the loader told")]
 
 use core::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong, c_void};
-use core::mem::transmute;
+use core::mem::{MaybeUninit, transmute};
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 use alcedo_abi::hooks::{Deregister, Destructor, OnExit, ThreadStart};
 
+pub(super) use super::assembly::{dlsym, dlvsym};
 use super::forks::AtFork;
 use super::tables::StreamFunctions;
-use crate::slot::context;
+use crate::outside::hook_context;
 
 struct Address {
     name: &'static CStr,
@@ -36,7 +37,7 @@ impl Address {
 
     #[cold]
     fn ask(&self) -> *mut c_void {
-        let found = super::lookups::in_platform(self.name);
+        let found = find(Scope::Default, self.name);
         self.found.store(found, Ordering::Relaxed);
         found
     }
@@ -90,6 +91,39 @@ fn missing() -> c_int {
     -1
 }
 
+/// Where the loader looks.
+#[derive(Clone, Copy)]
+pub(super) enum Scope {
+    /// Where it looks for what a library refers to.
+    Default,
+    /// In the libraries behind this one.
+    Next,
+}
+
+/// The platform's answer for a name, or null, for those who are about to call the platform, or to compare.
+pub(super) fn find(scope: Scope, name: &CStr) -> *mut c_void {
+    let scope = match scope {
+        Scope::Default => libc::RTLD_DEFAULT,
+        Scope::Next => libc::RTLD_NEXT,
+    };
+    // SAFETY: the name is a C string, and neither scope holds what this module hides.
+    unsafe { dlsym(scope, name.as_ptr()) }
+}
+
+/// Takes the loader's error away, which it keeps for this thread.
+pub(super) fn forget_error() {
+    // SAFETY: it takes nothing, and its text is not looked at.
+    unsafe { libc::dlerror() };
+}
+
+/// Where the library begins in which an address lies.
+pub(super) fn library_at(address: *const c_void) -> Option<usize> {
+    let mut info = MaybeUninit::<libc::Dl_info>::uninit();
+    // SAFETY: the loader only compares the address, and fills the record if it finds it.
+    let info = unsafe { (libc::dladdr(address, info.as_mut_ptr()) != 0).then(|| info.assume_init()) };
+    info.map(|info| info.dli_fbase.addr())
+}
+
 /// Asks for every address that this module will need. Called by its first initialiser.
 pub extern "C" fn resolve() {
     resolve_told();
@@ -98,7 +132,7 @@ pub extern "C" fn resolve() {
     resolve_told_of_forks();
     resolve_told_of_streams();
     resolve_told_of_blocks();
-    if context().is_none() {
+    if hook_context().is_none() {
         resolve_replaced();
         resolve_replaced_of_signals();
     }
