@@ -167,7 +167,7 @@ pub(crate) fn read_property<T: Value>(object: ObjectHandle, name: &str) -> Resul
     // SAFETY: the name was resolved with the fingerprint of `T` just now, and `out` stands on this stack until the host has filled
     // it and its slot with the `T` that the property holds.
     unsafe {
-        let mut slots = [plain_slot(object), plain_slot(0_u8), T::slot_out(&mut out)];
+        let mut slots = [plain_slot(object), plain_slot(0_u8), <T as Value>::slot_out(&mut out)];
         host::zcall(handle, name, &mut slots)?;
         T::take_out(slots[2], out)
     }

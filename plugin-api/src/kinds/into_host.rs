@@ -10,11 +10,11 @@ use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
 
 use super::optional::put_optional;
-use super::ptr::{Ptr, PtrMut, Temp};
+use super::ptr::{Ptr, PtrMut, Temp, Viewable};
 use super::row::{put_entries, put_keys, put_row};
-use super::{Kind, Lent, UArray, UMap, UOptional, USet};
+use super::{Kind, Lent, UArray, UMap, UOptional, USet, ValidityToken};
 use crate::plumbing::new_owned;
-use crate::signature::Param;
+use crate::signature::{ArgumentSlot, Param};
 use crate::{UAnsiString, UString, UText, UUtf8String, Value};
 
 /// Something that can be given where a value of type `T` is wanted.
@@ -157,9 +157,7 @@ unsafe impl<K: Kind, G: IntoHost<K>> Param for Passed<K, G> {
     type In = OnStack<K>;
     type Seen<'f> = ();
 
-    unsafe fn open<'f>(self) -> Self::Seen<'f> {}
-
-    fn load(_from: PtrMut<'_, K>) -> Self {
+    fn open<'f>(_value: Viewable<'_, K, impl FnOnce() -> ValidityToken<'f>>) -> Self::Seen<'f> {
         alcedo_rt::fail(CallError::other("what a caller gives is never read from a block"))
     }
 
@@ -173,11 +171,11 @@ unsafe impl<K: Kind, G: IntoHost<K>> Param for Passed<K, G> {
         OnStack { temp, shown }
     }
 
-    unsafe fn slot_in(&self, standing: &OnStack<K>) -> Slot {
+    fn slot_in(&self, standing: &OnStack<K>) -> Slot {
         K::slot_of(self.lies(standing.temp.as_ref()), &standing.shown)
     }
 
-    unsafe fn from_slot(_slot: Slot) -> Result<Self, CallError> {
+    fn from_slot(_slot: ArgumentSlot<'_, K>) -> Result<Self, CallError> {
         Err(CallError::other("what a caller gives is never read from a slot"))
     }
 }

@@ -13,12 +13,11 @@ use alcedo_rt::CallError;
 use super::into_host::{IntoHost, with_ptr};
 use super::lending::Access;
 use super::owned::seen;
-use super::ptr::{OptionalValue, Ptr, PtrMut};
+use super::ptr::{OptionalValue, Ptr, PtrMut, Viewable};
 use super::row::{Keyed, List, Mapped};
 use super::{AnyConjugate, Kind, Owned, ValidityToken};
 use crate::host::values::Place;
-use crate::signature::Param;
-use crate::value::pointer_of;
+use crate::signature::{ArgumentSlot, Param};
 use crate::{ObjectView, Value, host};
 
 /// A value of kind `K` in host memory, as the running call `'f` sees it: a property, a parameter, an element, or a value
@@ -75,6 +74,13 @@ impl<'f, K: Kind> Lent<'f, K> {
         Ok(unsafe { Self::new(at, token) })
     }
 
+    /// A value, with its token.
+    #[inline]
+    pub(crate) fn of(value: Viewable<'_, K, impl FnOnce() -> ValidityToken<'f>>) -> Self {
+        let (at, token) = value.into_parts();
+        Self { at: at.at(), token: token(), kind: PhantomData }
+    }
+
     /// # Safety
     /// `at` is a live value of kind `K` as long as `token` is good, and the game thread's for `'f`.
     unsafe fn new(at: *mut K::Raw, token: ValidityToken<'f>) -> Self {
@@ -117,7 +123,7 @@ impl<'f, K: Kind> Lent<'f, K> {
         let at = self.ptr()?.at();
         // SAFETY: the value was looked at just now, and the caller promises that it has a part there, which is live as long as its
         // own token is good.
-        Ok(unsafe { T::see(PtrMut::new(at.byte_add(offset).cast_mut().cast()), || self.token) })
+        Ok(T::see(unsafe { Viewable::new(PtrMut::new(at.byte_add(offset).cast_mut().cast()), || self.token) }))
     }
 
     #[inline]
@@ -260,42 +266,32 @@ impl<'f, K: Kind> Lent<'f, K> {
 }
 
 /// The view of a value.
-///
-/// # Safety
-/// The value stays live as long as `token` is good, and is the game thread's for `'f`.
-pub unsafe fn lend<'f, K: Kind>(at: PtrMut<'_, K>, token: ValidityToken<'f>) -> Lent<'f, K> {
-    // SAFETY: promised by the caller.
-    unsafe { Lent::new(at.at(), token) }
+pub fn lend<'f, K: Kind>(value: Viewable<'_, K, impl FnOnce() -> ValidityToken<'f>>) -> Lent<'f, K> {
+    Lent::of(value)
 }
 
-/// A parameter that a method sees as [`Lent`].
+/// A parameter that a method sees as [`Lent`]. There is none outside of a block.
 #[derive(Debug)]
-pub struct Red<K: Kind>(*mut K::Raw);
+pub struct Red<K: Kind>(PhantomData<fn() -> K>);
 
-// SAFETY: it is the address of the value in the block, or in the memory behind the caller's slot.
+// SAFETY: no slot is ever made of one or read for one.
 unsafe impl<K: Kind> Param for Red<K> {
     type Value = K;
     type In = ();
     type Seen<'f> = Lent<'f, K>;
 
-    unsafe fn open<'f>(self) -> Lent<'f, K> {
-        // SAFETY: `load` and `from_slot` were promised a live value that stays for the call, which is the frame, and the caller
-        // promises that it lasts for `'f`.
-        unsafe { Lent::new(self.0, ValidityToken::of_frame()) }
-    }
-
-    fn load(from: PtrMut<'_, K>) -> Self {
-        Self(from.at())
+    fn open<'f>(value: Viewable<'_, K, impl FnOnce() -> ValidityToken<'f>>) -> Lent<'f, K> {
+        Lent::of(value)
     }
 
     unsafe fn stage(&self) {}
 
-    unsafe fn slot_in(&self, (): &()) -> Slot {
+    fn slot_in(&self, (): &()) -> Slot {
         Slot::EMPTY
     }
 
-    unsafe fn from_slot(slot: Slot) -> Result<Self, CallError> {
-        pointer_of::<K::Raw>(slot).map(Self)
+    fn from_slot(_slot: ArgumentSlot<'_, K>) -> Result<Self, CallError> {
+        Err(CallError::other("a view of a parameter is never taken out of a slot"))
     }
 }
 
@@ -390,9 +386,10 @@ impl<'f, O: Kind> Lent<'f, O> {
         let Some(value) = optional.value() else { return Ok(None) };
         // SAFETY: the optional was looked at just now and is live as long as its own token is good; the byte tells whether there
         // is a value.
-        Ok(Some(unsafe {
-            O::Item::see(PtrMut::new(value.at().cast_mut()), || self.token.in_optional(optional.is_set_at()))
-        }))
+        let value = unsafe {
+            Viewable::new(PtrMut::new(value.at().cast_mut()), || self.token.in_optional(optional.is_set_at()))
+        };
+        Ok(Some(O::Item::see(value)))
     }
 }
 

@@ -13,12 +13,14 @@ use core::mem::{ManuallyDrop, MaybeUninit, offset_of};
 
 use alcedo_abi::handles::{Name, ObjectHandle};
 use alcedo_abi::value::{ArrayRaw, LocalTextRaw, SparseRaw, TextRaw, TextView};
+use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
 
 use super::{Kind, Owned, UOptional};
 use crate::Value;
 use crate::host::lent_text;
 use crate::host::values::{Place, clear, place};
+use crate::value::address_slot;
 
 /// An optional as the host has it: a byte that is zero or one, and the value at the next offset that suits it.
 #[repr(C)]
@@ -146,6 +148,37 @@ impl<'a, T: Value> PtrMut<'a, T> {
     }
 }
 
+/// A value that is given to [`Value::see`]: where it lies, and the token by which a view of it is known to be good. `F` makes the
+/// token, for those kinds that are seen as views.
+pub struct Viewable<'a, T: Value, F> {
+    at: PtrMut<'a, T>,
+    token: F,
+}
+
+impl<'a, T: Value, F> Viewable<'a, T, F> {
+    /// The value at `at`.
+    ///
+    /// # Safety
+    /// It stays live as long as the token that `token` makes is good, and is the game thread's for the frame of that token.
+    #[inline]
+    pub(crate) unsafe fn new(at: PtrMut<'a, T>, token: F) -> Self {
+        Self { at, token }
+    }
+
+    /// The value, to read.
+    #[inline]
+    #[must_use]
+    pub fn ptr(&self) -> Ptr<'_, T> {
+        self.at.as_ptr()
+    }
+
+    /// The value, and what makes the token.
+    #[inline]
+    pub(crate) fn into_parts(self) -> (PtrMut<'a, T>, F) {
+        (self.at, self.token)
+    }
+}
+
 impl<T: Value<Raw = TextRaw>> Ptr<'_, T> {
     /// The bytes of a text, for as long as nothing changes it.
     #[inline]
@@ -267,13 +300,29 @@ pub struct Temp<T: Value> {
 }
 
 impl<T: Value> Temp<T> {
+    /// A value, in host form; the running call fails where the host refuses.
+    pub fn of(value: &T) -> Self {
+        super::staged(value).unwrap_or_else(|error| alcedo_rt::fail(error))
+    }
+
     /// The value that zero bytes mean.
-    pub(crate) fn zeroed() -> Self {
+    #[must_use]
+    pub fn zeroed() -> Self {
         Self { raw: MaybeUninit::zeroed() }
     }
 
+    /// The slot of an argument, right as long as this stays where it is.
+    pub fn slot(&self) -> Slot {
+        address_slot(self.ptr().at())
+    }
+
+    /// The slot that waits for a result, right as long as this stays where it is.
+    pub fn slot_out(&mut self) -> Slot {
+        address_slot(self.ptr_mut().at())
+    }
+
     /// The value, to read.
-    pub(crate) fn ptr(&self) -> Ptr<'_, T> {
+    pub fn ptr(&self) -> Ptr<'_, T> {
         // SAFETY: zero bytes are a value of every type, and only the host and the type's own code have written it since.
         unsafe { Ptr::new(self.raw.as_ptr()) }
     }

@@ -9,7 +9,7 @@ use alcedo_abi::value::{ArrayRaw, MapRaw};
 use alcedo_rt::CallError;
 
 use super::lending::{self, Access, Lending};
-use super::ptr::{Ptr, PtrMut, Temp};
+use super::ptr::{Ptr, PtrMut, Temp, Viewable};
 use super::{IntoHost, ValidityToken};
 use crate::host::values::Place;
 use crate::{Plain, Value, host};
@@ -141,7 +141,7 @@ impl<'a, T: Value> Row<'a, T> {
     pub(crate) unsafe fn see<'f>(self, index: usize, token: impl FnOnce() -> ValidityToken<'f>) -> Option<T::Seen<'f>> {
         let at = self.get(index)?;
         // SAFETY: promised by the caller.
-        Some(unsafe { T::see(at, token) })
+        Some(T::see(unsafe { Viewable::new(at, token) }))
     }
 
     /// Copies of all values.

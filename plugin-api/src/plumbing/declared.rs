@@ -18,7 +18,7 @@ use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 use super::describe::{BlockOf, Words, struct_fingerprint};
 use super::shells::{Export, Method, export_shell, hooks, invoke};
 use crate::class::Part;
-use crate::kinds::{FieldType, PtrMut, ValidityToken};
+use crate::kinds::{FieldType, PtrMut, ValidityToken, Viewable};
 use crate::signature::{Params, ReturnValue, ValueType, fingerprint};
 use crate::type_text::{is_member_path, is_path_of};
 use crate::{Class, Interface, This, Value};
@@ -91,7 +91,7 @@ impl<C: Class, T: Value> PropertyCell<C, T> {
     #[inline]
     pub(super) fn see<'f>(&self, this: &This<'f, C>) -> T::Seen<'f> {
         // SAFETY: a property lives as long as its object, which the token asks for.
-        unsafe { T::see(self.of(this), || ValidityToken::of_object(this.object())) }
+        T::see(unsafe { Viewable::new(self.of(this), || ValidityToken::of_object(this.object())) })
     }
 }
 
