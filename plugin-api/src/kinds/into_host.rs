@@ -45,9 +45,8 @@ pub(crate) fn with_ptr<T: Value, G: IntoHost<T> + ?Sized, R>(
     given: &G,
     code: impl FnOnce(Ptr<'_, T>) -> Result<R, CallError>,
 ) -> Result<R, CallError> {
-    if let Some(at) = given.lies_at()? {
-        // SAFETY: `IntoHost` promises a live value until something is written or called, for which the pointer is.
-        return code(unsafe { Ptr::new(at) });
+    if let Some(there) = Ptr::given(given)? {
+        return code(there);
     }
     let temp = staged(given)?;
     code(temp.ptr())
@@ -129,8 +128,8 @@ impl<K: Kind, G: IntoHost<K>> Passed<K, G> {
         Self(given, PhantomData)
     }
 
-    fn at(&self) -> Option<*const K::Raw> {
-        self.0.lies_at().unwrap_or_else(|error| alcedo_rt::fail(error))
+    fn there(&self) -> Option<Ptr<'_, K>> {
+        Ptr::given(&self.0).unwrap_or_else(|error| alcedo_rt::fail(error))
     }
 
     /// The value: on the caller's stack, or where it lies.
@@ -138,9 +137,7 @@ impl<K: Kind, G: IntoHost<K>> Passed<K, G> {
         if let Some(temp) = temp {
             return temp.ptr();
         }
-        let at = self.at().unwrap_or_else(|| alcedo_rt::fail(CallError::other("a value that lies nowhere any more")));
-        // SAFETY: `IntoHost` promises a live value until something is written or called, for which the pointer is.
-        unsafe { Ptr::new(at) }
+        self.there().unwrap_or_else(|| alcedo_rt::fail(CallError::other("a value that lies nowhere any more")))
     }
 }
 
@@ -162,7 +159,7 @@ unsafe impl<K: Kind, G: IntoHost<K>> Param for Passed<K, G> {
     }
 
     unsafe fn stage(&self) -> OnStack<K> {
-        let temp = match self.at() {
+        let temp = match self.there() {
             Some(_) => None,
             None => Some(staged::<K, G>(&self.0).unwrap_or_else(|error| alcedo_rt::fail(error))),
         };

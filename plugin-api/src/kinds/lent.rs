@@ -13,8 +13,8 @@ use alcedo_rt::CallError;
 use super::into_host::{IntoHost, with_ptr};
 use super::lending::Access;
 use super::owned::seen;
-use super::ptr::{OptionalValue, Ptr, PtrMut, Viewable};
-use super::row::{Keyed, List, Mapped};
+use super::ptr::{Field, OptionalValue, Ptr, PtrMut, Row, Viewable};
+use super::row::{Items, Keyed, Keys, List, Mapped, Part, Values};
 use super::{AnyConjugate, Kind, Owned, ValidityToken};
 use crate::host::values::Place;
 use crate::signature::{ArgumentSlot, Param};
@@ -87,43 +87,43 @@ impl<'f, K: Kind> Lent<'f, K> {
         Self { at, token, kind: PhantomData }
     }
 
+    /// The value, after a look whether it still lies there, and may be accessed so.
+    #[inline]
+    fn checked(&self, access: Access) -> Result<PtrMut<'_, K>, CallError> {
+        self.token.check(access, K::TYPE.as_str())?;
+        // SAFETY: whoever made the view promised a live value as long as the token is good, which it is. Where `access` is to read,
+        // the functions below give out a pointer to read.
+        Ok(unsafe { PtrMut::new(self.at) })
+    }
+
     /// The value, after a look whether it still lies there.
     #[inline]
     pub(crate) fn ptr(&self) -> Result<Ptr<'_, K>, CallError> {
-        self.token.check(Access::Read, K::TYPE.as_str())?;
-        // SAFETY: `new` was promised a live value as long as the token is good, which it is.
-        Ok(unsafe { Ptr::new(self.at) })
+        self.checked(Access::Read).map(PtrMut::into_ptr)
     }
 
     /// The same for a write straight to memory.
     #[inline]
     pub(crate) fn ptr_mut(&self) -> Result<PtrMut<'_, K>, CallError> {
-        self.token.check(Access::Write, K::TYPE.as_str())?;
+        let value = self.checked(Access::Write)?;
         if !self.token.owner().is_none() {
             host::may_write(self.token.owner(), K::NAMES_OBJECTS)?;
         }
-        // SAFETY: `new` was promised a live value as long as the token is good, which it is, and its owner may be written.
-        Ok(unsafe { PtrMut::new(self.at) })
+        Ok(value)
     }
 
     /// The same for a change that the host makes, who asks whether the owner may be written.
     #[inline]
     pub(crate) fn place(&self) -> Result<Place<'_, K>, CallError> {
-        self.token.check(Access::Write, K::TYPE.as_str())?;
-        // SAFETY: `new` was promised a live value as long as the token is good, which it is.
-        unsafe { PtrMut::new(self.at) }.into_place(self.token.owner())
+        self.checked(Access::Write)?.into_place(self.token.owner())
     }
 
-    /// A value in this one, by an offset that its type has.
-    ///
-    /// # Safety
-    /// A value of this type has one of type `T` there, for as long as it lives itself.
+    /// A field of this value.
     #[inline]
-    pub(crate) unsafe fn part<T: Value>(&self, offset: usize) -> Result<T::Seen<'f>, CallError> {
-        let at = self.ptr()?.at();
-        // SAFETY: the value was looked at just now, and the caller promises that it has a part there, which is live as long as its
-        // own token is good.
-        Ok(T::see(unsafe { Viewable::new(PtrMut::new(at.byte_add(offset).cast_mut().cast()), || self.token) }))
+    pub(crate) fn field<T: Value>(&self, field: &Field<K, T>) -> Result<T::Seen<'f>, CallError> {
+        let value = self.checked(Access::Read)?.into_field(field);
+        // SAFETY: the value was looked at just now, and its field is live as long as its own token is good.
+        Ok(T::see(unsafe { Viewable::new(value, || self.token) }))
     }
 
     #[inline]
@@ -182,7 +182,7 @@ impl<'f, K: Kind> Lent<'f, K> {
     /// # Errors
     /// `EXPIRED` when the value is not there any more; `OTHER` when it is no property.
     pub fn lend(&self) -> Result<AnyConjugate, CallError> {
-        self.ptr()?;
+        let value = self.checked(Access::Read)?;
         if !self.token.is_property() {
             let what = K::TYPE.as_str();
             return Err(CallError::other(format!(
@@ -190,7 +190,7 @@ impl<'f, K: Kind> Lent<'f, K> {
             )));
         }
         // SAFETY: the value was looked at just now, and the token says that it is a property of its owner.
-        let lent = unsafe { host::values::conjugate_lend(&PtrMut::<K>::new(self.at).into_place(self.token.owner())?) }?;
+        let lent = unsafe { host::values::conjugate_lend(&value.into_place(self.token.owner())?) }?;
         Ok(AnyConjugate::from_number(lent.0))
     }
 
@@ -297,31 +297,58 @@ unsafe impl<K: Kind> Param for Red<K> {
 
 // What a container has in it, as the frame sees it.
 
-impl<'f, A: Kind> Lent<'f, A> {
+/// What lies in the row of a container, as the running call `'f` sees it.
+struct Inside<'a, 'f, P: Part> {
+    whole: Ptr<'a, P::Whole>,
+    /// That of the container, which was looked at just now.
+    token: ValidityToken<'f>,
+    /// By what the row is known to be as it was at an earlier look, which has to be true now.
+    in_row: Option<ValidityToken<'f>>,
+}
+
+impl<'f, P: Part> Inside<'_, 'f, P> {
+    /// By what it is known that values stay where they are in the row.
+    #[inline]
+    fn in_row(&self) -> ValidityToken<'f> {
+        self.in_row.unwrap_or_else(|| {
+            let row = self.whole.at().wrapping_byte_add(P::ROW).cast();
+            // SAFETY: the row lies in the container, which is live as long as its own token is good; its counter tells of every move
+            // of a value.
+            unsafe { self.token.in_row(row) }
+        })
+    }
+
     /// The value at an index, if there is one.
     #[inline]
-    pub(crate) fn item(&self, index: usize) -> Result<Option<<A::Item as Value>::Seen<'f>>, CallError>
-    where
-        A: List,
-    {
-        let array = self.ptr()?;
-        // SAFETY: the array was looked at just now and is live as long as its own token is good; the row's counter tells of every
-        // move of the value.
-        Ok(unsafe { array.row().see(index, || self.token.in_row(array.at())) })
+    fn see(&self, index: usize) -> Option<<P::Item as Value>::Seen<'f>> {
+        let token = || if P::IS_KEY { self.in_row().as_key() } else { self.in_row() };
+        // SAFETY: a value in the row stays as long as the token is good, which is of this row.
+        Some(P::Item::see(unsafe { Viewable::new(Row::of::<P>(self.whole).get(index)?, token) }))
     }
 }
 
-impl<'f, M: Kind> Lent<'f, M> {
-    /// The value at an index, if there is one.
+impl<'f, K: Kind> Lent<'f, K> {
     #[inline]
-    pub(crate) fn value_at(&self, index: usize) -> Result<Option<<M::Item as Value>::Seen<'f>>, CallError>
+    fn inside<P: Part<Whole = K>>(&self) -> Result<Inside<'_, 'f, P>, CallError> {
+        Ok(Inside { whole: self.ptr()?, token: self.token, in_row: None })
+    }
+
+    /// The value of an array at an index, if there is one.
+    #[inline]
+    pub(crate) fn item(&self, index: usize) -> Result<Option<<K::Item as Value>::Seen<'f>>, CallError>
     where
-        M: Mapped,
+        K: List,
     {
-        let map = self.ptr()?;
-        // SAFETY: the map was looked at just now and is live as long as its own token is good; the row's counter tells of every
-        // move of the value.
-        Ok(unsafe { map.values().see(index, || self.token.in_row(map.entries_at())) })
+        Ok(self.inside::<Items<K>>()?.see(index))
+    }
+
+    /// The value of a map at an index, if there is one.
+    #[inline]
+    pub(crate) fn value_at(&self, index: usize) -> Result<Option<<K::Item as Value>::Seen<'f>>, CallError>
+    where
+        K: Mapped,
+    {
+        Ok(self.inside::<Values<K>>()?.see(index))
     }
 }
 
@@ -339,21 +366,18 @@ impl<'a, 'f, M: Keyed + Kind> Walk<'a, 'f, M> {
     }
 
     #[inline]
-    fn step(&mut self) -> Result<(usize, Ptr<'a, M>, ValidityToken<'f>), CallError> {
-        let at = self.over.ptr()?;
-        // SAFETY: the row lies in the set or map, which was looked at just now and is live as long as its own token is good, and
-        // its counter tells of every move.
-        let token = *self.token.get_or_insert_with(|| unsafe { self.over.token.in_row(at.entries_at()) });
+    fn step(&mut self) -> Result<(usize, Inside<'a, 'f, Keys<M>>), CallError> {
+        let keys = self.over.inside::<Keys<M>>()?;
+        let token = *self.token.get_or_insert_with(|| keys.in_row());
         token.check(Access::Read, "iteration")?;
-        Ok((self.next, at, token))
+        Ok((self.next, Inside { in_row: Some(token), ..keys }))
     }
 
     /// The next key.
     #[inline]
     pub(crate) fn key(&mut self) -> Result<Option<<M::Key as Value>::Seen<'f>>, CallError> {
-        let (index, at, token) = self.step()?;
-        // SAFETY: the key stays as long as the token is good, which is of this row.
-        let key = unsafe { at.keys().see(index, || token.as_key()) };
+        let (index, keys) = self.step()?;
+        let key = keys.see(index);
         self.next += usize::from(key.is_some());
         Ok(key)
     }
@@ -364,9 +388,9 @@ impl<'a, 'f, M: Keyed + Kind> Walk<'a, 'f, M> {
     where
         M: Mapped,
     {
-        let (index, at, token) = self.step()?;
-        // SAFETY: key and value stay as long as the token is good, which is of this row.
-        let (key, value) = unsafe { (at.keys().see(index, || token.as_key()), at.values().see(index, || token)) };
+        let (index, keys) = self.step()?;
+        let values = Inside::<Values<M>> { whole: keys.whole, token: keys.token, in_row: keys.in_row };
+        let (key, value) = (keys.see(index), values.see(index));
         self.next += usize::from(key.is_some());
         Ok(key.zip(value))
     }
@@ -382,13 +406,12 @@ impl<'f, O: Kind> Lent<'f, O> {
     where
         O: OptionalValue,
     {
-        let optional = self.ptr()?;
-        let Some(value) = optional.value() else { return Ok(None) };
+        let optional = self.checked(Access::Read)?;
+        let is_set = optional.as_ptr().is_set_at();
+        let Some(value) = optional.into_value() else { return Ok(None) };
         // SAFETY: the optional was looked at just now and is live as long as its own token is good; the byte tells whether there
         // is a value.
-        let value = unsafe {
-            Viewable::new(PtrMut::new(value.at().cast_mut()), || self.token.in_optional(optional.is_set_at()))
-        };
+        let value = unsafe { Viewable::new(value, || self.token.in_optional(is_set)) };
         Ok(Some(O::Item::see(value)))
     }
 }
