@@ -270,6 +270,21 @@ pub(super) unsafe extern "C" fn export_shell<E: Export>(buffer: &mut ZCallBuffer
     })
 }
 
+/// A description with a type of ours around it, for which the border has the description alone.
+///
+/// # Safety
+/// It is `repr(transparent)` over `Inner`, or a reference to something that is over what `Inner` refers to.
+pub(super) unsafe trait Transparent: 'static {
+    /// What the border has.
+    type Inner: 'static;
+}
+
+/// A list of descriptions, as the host reads it.
+pub(super) const fn bare<D: Transparent>(list: &'static [D]) -> &'static [D::Inner] {
+    // SAFETY: `Transparent` promises that the two lie alike; the list is never written.
+    unsafe { core::slice::from_raw_parts(list.as_ptr().cast(), list.len()) }
+}
+
 /// The root module of a plugin, of its hooks.
 struct Root<M>(PhantomData<M>);
 
