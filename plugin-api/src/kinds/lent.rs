@@ -7,14 +7,16 @@ use core::ops::Deref;
 use core::panic::Location;
 
 use alcedo_abi::handles::{BlackHandle, ConjugateHandle};
+use alcedo_abi::value::ArrayRaw;
 use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
 
 use super::into_host::{IntoHost, with_ptr};
-use super::lending::Access;
+use super::lending::{self, Access};
 use super::owned::seen;
 use super::ptr::{Field, OptionalValue, Ptr, PtrMut, Row, Viewable};
 use super::row::{Items, Keyed, Keys, List, Mapped, Part, Values};
+use super::validity_token::{Home, Link, written_key};
 use super::{AnyConjugate, Kind, Owned, ValidityToken};
 use crate::host::values::Place;
 use crate::signature::{ArgumentSlot, Param};
@@ -297,6 +299,67 @@ unsafe impl<K: Kind> Param for Red<K> {
 
 // What a container has in it, as the frame sees it.
 
+impl ValidityToken<'_> {
+    /// A value in the row of a container, of which `now` was read just now.
+    ///
+    /// # Safety
+    /// The row is live as long as this token is good, and so is the value while the row's counter stands still.
+    unsafe fn in_row(self, row: *const ArrayRaw, now: &ArrayRaw) -> Self {
+        self.with(Link { at: row.cast(), then: now.epoch.min(ArrayRaw::WORN - 1) })
+    }
+
+    /// The value of an optional.
+    ///
+    /// # Safety
+    /// The byte is live as long as this token is good, and so is the value while the byte is not zero.
+    unsafe fn in_optional(self, is_set: *const u8) -> Self {
+        self.with(Link { at: is_set.cast(), then: Link::SET })
+    }
+
+    /// Whether the value is still there, and may be accessed now.
+    ///
+    /// # Errors
+    /// `EXPIRED` with kind and age; `LENT` while a slice forbids it; `OTHER` for a write to a key.
+    #[inline]
+    pub(crate) fn check(&self, access: Access, kind: &str) -> Result<(), CallError> {
+        lending::allows(access, kind)?;
+        if self.is_key && access == Access::Write {
+            return Err(written_key(kind));
+        }
+        match self.home {
+            Home::Frame => {}
+            Home::Object(owner, ends) if host::values::lives(owner, ends) => {}
+            Home::Black(black, ends) if host::values::black_lives(black, ends) => {}
+            Home::Object(owner, _) => return Err(self.expired(kind, &format!("the life of its owner {owner}"))),
+            Home::Black(black, _) | Home::Ended(black) => {
+                return Err(self.expired(kind, &host::values::age_in_words(black.into())));
+            }
+        }
+        for link in &self.links {
+            if link.at.is_null() {
+                break;
+            }
+            let is_optional = link.then == Link::SET;
+            // SAFETY: the links before this one hold, so the byte or the row is live by the contract of `in_optional` or `in_row`; no
+            // reference is made, since the host changes it.
+            let now = unsafe {
+                if is_optional {
+                    u64::from(link.at.cast::<u8>().read() != 0)
+                } else {
+                    (&raw const (*link.at.cast::<ArrayRaw>()).epoch).read()
+                }
+            };
+            if is_optional && now == 0 {
+                return Err(self.expired(kind, "the last value of its optional"));
+            }
+            if !is_optional && now != link.then {
+                return Err(self.moved(kind, link.then, now));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// What lies in the row of a container, as the running call `'f` sees it.
 struct Inside<'a, 'f, P: Part> {
     whole: Ptr<'a, P::Whole>,
@@ -314,7 +377,7 @@ impl<'f, P: Part> Inside<'_, 'f, P> {
             let row = self.whole.at().wrapping_byte_add(P::ROW).cast();
             // SAFETY: the row lies in the container, which is live as long as its own token is good; its counter tells of every move
             // of a value.
-            unsafe { self.token.in_row(row) }
+            unsafe { self.token.in_row(row, &P::row(self.whole.read())) }
         })
     }
 
