@@ -1,5 +1,5 @@
 //! Calls by name of code that knows no types: numbers, names and objects travel as they are, everything else as a conjugate.
-#![expect(unsafe_code, reason = "makes slots, and values out of slots that the host has filled")]
+#![expect(unsafe_code, reason = "declares the traits that say what stands in slots")]
 
 use alcedo_abi::call::{Failure, FailureKind};
 use alcedo_abi::handles::{ConjugateHandle, ObjectHandle};
@@ -76,6 +76,26 @@ impl Wanted {
             Self::Plain(wanted) => wanted == kind,
             Self::Conjugate => kind != NOTHING && !kind.fits_slot(),
         }
+    }
+
+    /// Whether a result of the kind `found` will do for an `R`, of a call by that name.
+    ///
+    /// # Errors
+    /// `SIGNATURE` where it will not.
+    pub(crate) fn check<R: AnyResult>(name: &str, found: PropertyKind) -> Result<(), CallError> {
+        let fits = match R::WANTED {
+            Some(wanted) => wanted.takes(found),
+            // A property that is written gives nothing back.
+            None => found == NOTHING || name.starts_with("up:"),
+        };
+        if fits {
+            return Ok(());
+        }
+        let words = |text: &str| format!("… -> {text}").into();
+        let (held, wanted) = (found.text().unwrap_or("nothing"), R::WANTED.map_or("nothing", Self::text));
+        let failure =
+            Failure { held: words(held), wanted: words(wanted), ..Failure::new(FailureKind::SIGNATURE, name) };
+        Err(CallError::from_failure(failure))
     }
 
     fn text(self) -> &'static str {
@@ -209,25 +229,5 @@ pub(crate) fn by_name<A: AnyArguments, R: AnyResult>(
 ) -> Result<R, CallError> {
     // Nobody has a signature to compare: the host looks at each argument, and says beforehand what comes back.
     let handle = host::zcall_resolve(name, 0)?;
-    let result = host::values::zcall_result(handle)?;
-    let fits = match R::WANTED {
-        Some(wanted) => wanted.takes(result),
-        // A property that is written gives nothing back.
-        None => result == NOTHING || name.starts_with("up:"),
-    };
-    if !fits {
-        let words = |text: &str| format!("… -> {text}").into();
-        let (held, wanted) = (result.text().unwrap_or("nothing"), R::WANTED.map_or("nothing", Wanted::text));
-        let failure =
-            Failure { held: words(held), wanted: words(wanted), ..Failure::new(FailureKind::SIGNATURE, name) };
-        return Err(CallError::from_failure(failure));
-    }
-    args.with_slots(object, |slots| {
-        let first = usize::from(!name.starts_with("uf"));
-        let end = slots.len() - usize::from(R::WANTED.is_none());
-        let slots = &mut slots[first..end];
-        host::values::conjugate_zcall(handle, name, slots)?;
-        // SAFETY: the host said before the call that it gives what is wanted, and gave it just now, to us alone.
-        unsafe { R::take(slots.last().copied().unwrap_or(Slot::EMPTY)) }
-    })
+    host::values::conjugate_zcall(name.starts_with("uf").then_some(object), handle, name, args)
 }

@@ -91,10 +91,8 @@ impl<C> PartCell<C> {
     }
 
     fn pointer(&self) -> NonNull<C> {
-        self.lent.get().unwrap_or_else(|| {
-            // SAFETY: the address of a field is not null.
-            unsafe { NonNull::new_unchecked(self.part.get()) }
-        })
+        // The cell lies as what is in it does.
+        self.lent.get().unwrap_or_else(|| NonNull::from(&self.part).cast())
     }
 
     fn begin(

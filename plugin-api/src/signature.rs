@@ -2,16 +2,20 @@
 //! and their slots.
 #![expect(unsafe_code, reason = "reads parameter blocks and slots, as the signature prescribes")]
 
+use core::marker::PhantomData;
+
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::kinds::PropertyKind;
+use alcedo_abi::value::{TextSink, TextView};
 use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
 
 use crate::Value;
-use crate::kinds::PtrMut;
+use crate::host::lent_text;
+use crate::kinds::{Ptr, PtrMut, ValidityToken, Viewable};
 use crate::type_text::TypeText;
-use crate::value::plain_slot;
+use crate::value::{AsText, ByPointer, plain_slot, pointer_of};
 
 /// Places values one after the other as C does.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +39,145 @@ impl BlockLayout {
 
     const fn place_value<T: Value>(self) -> (usize, Self) {
         self.place(size_of::<T::Raw>(), align_of::<T::Raw>())
+    }
+}
+
+/// A parameter block, from here on: the values of `L`, a list of pairs, as C lays them out, in the running call `'f`.
+pub struct Block<'f, L> {
+    at: *mut u8,
+    before: BlockLayout,
+    of: PhantomData<(&'f (), fn() -> L)>,
+}
+
+impl<'f, L> Block<'f, L> {
+    /// What lies behind `before` in the block at `at`.
+    ///
+    /// # Safety
+    /// The block is live for the call `'f`, which this thread, the game thread, is in; behind `before` it has the values of `L`,
+    /// laid out as C does.
+    pub(crate) unsafe fn new(at: *mut u8, before: BlockLayout) -> Self {
+        Self { at, before, of: PhantomData }
+    }
+}
+
+impl<'f, T: Value, L> Block<'f, (T, L)> {
+    /// The next value, and what lies behind it.
+    pub(crate) fn next(self) -> (Viewable<'f, T, impl FnOnce() -> ValidityToken<'f>>, Block<'f, L>) {
+        let (offset, before) = self.before.place_value::<T>();
+        // SAFETY: `new` was promised a live block, which has this value at this offset, and stays for the frame.
+        let value = unsafe { Viewable::new(PtrMut::new(self.at.add(offset).cast()), ValidityToken::<'f>::of_frame) };
+        (value, Block { at: self.at, before, of: PhantomData })
+    }
+}
+
+/// The slots of a caller's arguments: of the values of `L`, a list of pairs.
+pub struct ArgumentSlots<'a, L> {
+    slots: &'a [Slot],
+    of: PhantomData<fn() -> L>,
+}
+
+impl<'a, L> ArgumentSlots<'a, L> {
+    /// Those, in order.
+    ///
+    /// # Safety
+    /// Pointer slots point to what the border prescribes for arguments of the types, live for `'a`.
+    pub(crate) unsafe fn new(slots: &'a [Slot]) -> Self {
+        Self { slots, of: PhantomData }
+    }
+}
+
+impl<'a, T, L> ArgumentSlots<'a, (T, L)> {
+    /// The next, and those behind it.
+    fn next(self) -> (ArgumentSlot<'a, T>, ArgumentSlots<'a, L>) {
+        let (slot, slots) = self.slots.split_first().unwrap_or((&Slot::EMPTY, &[]));
+        (ArgumentSlot { slot: *slot, of: PhantomData }, ArgumentSlots { slots, of: PhantomData })
+    }
+}
+
+/// The slot of a caller's argument of type `T`. Only [`ArgumentSlots`] has one, so a pointer slot is right.
+pub struct ArgumentSlot<'a, T> {
+    slot: Slot,
+    of: PhantomData<(&'a (), fn() -> T)>,
+}
+
+impl<'a, T> ArgumentSlot<'a, T> {
+    /// The slot, to read what lies in it.
+    pub(crate) fn bare(&self) -> Slot {
+        self.slot
+    }
+
+    /// The value that the slot points to.
+    ///
+    /// # Errors
+    /// `BUFFER` when it is no pointer slot.
+    pub fn ptr(self) -> Result<Ptr<'a, T>, CallError>
+    where
+        T: Value<Way = ByPointer>,
+    {
+        let at = pointer_of::<T::Raw>(self.slot)?;
+        // SAFETY: `ArgumentSlots::new` was promised what the border prescribes, which is a live value for types that travel by
+        // pointer.
+        Ok(unsafe { Ptr::new(at) })
+    }
+
+    /// A copy of the text that the slot points to.
+    pub(crate) fn text(self) -> Result<String, CallError>
+    where
+        T: Value<Way = AsText>,
+    {
+        let view = pointer_of::<TextView>(self.slot)?;
+        // SAFETY: `ArgumentSlots::new` was promised what the border prescribes, which is a live view for texts, whose bytes are lent
+        // for the call.
+        Ok(unsafe { lent_text(view.read()) })
+    }
+}
+
+/// The slot of a caller that waits for a result of type `T`.
+pub struct ResultSlot<'a, T> {
+    slot: &'a mut Slot,
+    of: PhantomData<fn(T)>,
+}
+
+impl<'a, T> ResultSlot<'a, T> {
+    /// That slot.
+    ///
+    /// # Safety
+    /// A pointer slot points to what the border prescribes for a result of the type, live for `'a`.
+    pub(crate) unsafe fn new(slot: &'a mut Slot) -> Self {
+        Self { slot, of: PhantomData }
+    }
+
+    /// Overwrites the slot.
+    pub(crate) fn put(self, slot: Slot) {
+        *self.slot = slot;
+    }
+
+    /// The value that the slot points to, which is to be overwritten.
+    ///
+    /// # Errors
+    /// `BUFFER` when it is no pointer slot.
+    pub fn ptr_mut(self) -> Result<PtrMut<'a, T>, CallError>
+    where
+        T: Value<Way = ByPointer>,
+    {
+        let at = pointer_of::<T::Raw>(*self.slot)?;
+        // SAFETY: `new` was promised what the border prescribes, which is zero bytes or a live value for types that travel by
+        // pointer; zero bytes are a live value.
+        Ok(unsafe { PtrMut::new(at) })
+    }
+
+    /// Gives a text to the caller.
+    pub(crate) fn put_text(self, text: &str) -> Result<(), CallError>
+    where
+        T: Value<Way = AsText>,
+    {
+        let sink = pointer_of::<TextSink>(*self.slot)?;
+        // SAFETY: `new` was promised what the border prescribes, which is a live sink for texts, whose `put` copies what it is lent.
+        unsafe {
+            let sink = sink.read();
+            (sink.put)(sink.context, text.as_ptr(), text.len());
+        }
+        Ok(())
     }
 }
 
@@ -88,16 +231,9 @@ pub unsafe trait Param: Sized {
     #[doc(hidden)]
     type Seen<'f>;
 
-    /// What a method sees, in the call whose parameter it is.
-    ///
-    /// # Safety
-    /// The call lasts for `'f`.
+    /// What a method sees of a value in a parameter block.
     #[doc(hidden)]
-    unsafe fn open<'f>(self) -> Self::Seen<'f>;
-
-    /// Takes it out of a parameter block, where the value stays for the call.
-    #[doc(hidden)]
-    fn load(from: PtrMut<'_, Self::Value>) -> Self;
+    fn open<'f>(value: Viewable<'_, Self::Value, impl FnOnce() -> ValidityToken<'f>>) -> Self::Seen<'f>;
 
     /// See [`Value`].
     ///
@@ -107,18 +243,12 @@ pub unsafe trait Param: Sized {
     unsafe fn stage(&self) -> Self::In;
 
     /// See [`Value`].
-    ///
-    /// # Safety
-    /// As there.
     #[doc(hidden)]
-    unsafe fn slot_in(&self, staged: &Self::In) -> Slot;
+    fn slot_in(&self, staged: &Self::In) -> Slot;
 
     /// Takes it out of a caller's slot.
-    ///
-    /// # Safety
-    /// A pointer slot points to what the border prescribes for the kind.
     #[doc(hidden)]
-    unsafe fn from_slot(slot: Slot) -> Result<Self, CallError>;
+    fn from_slot(slot: ArgumentSlot<'_, Self::Value>) -> Result<Self, CallError>;
 }
 
 // SAFETY: all of it is the value's own.
@@ -127,27 +257,21 @@ unsafe impl<T: Value> Param for T {
     type In = T::In;
     type Seen<'f> = T;
 
-    unsafe fn open<'f>(self) -> Self::Seen<'f> {
-        self
-    }
-
-    fn load(from: PtrMut<'_, T>) -> Self {
-        <T as Value>::load(from.as_ptr())
+    fn open<'f>(value: Viewable<'_, T, impl FnOnce() -> ValidityToken<'f>>) -> Self::Seen<'f> {
+        T::load(value.ptr())
     }
 
     unsafe fn stage(&self) -> T::In {
-        // SAFETY: promised by the caller.
+        // SAFETY: the caller promises the thread.
         unsafe { Value::stage(self) }
     }
 
-    unsafe fn slot_in(&self, staged: &T::In) -> Slot {
-        // SAFETY: promised by the caller.
-        unsafe { Value::slot_in(self, staged) }
+    fn slot_in(&self, staged: &T::In) -> Slot {
+        Value::slot_in(self, staged)
     }
 
-    unsafe fn from_slot(slot: Slot) -> Result<Self, CallError> {
-        // SAFETY: promised by the caller.
-        unsafe { <T as Value>::from_slot(slot) }
+    fn from_slot(slot: ArgumentSlot<'_, T>) -> Result<Self, CallError> {
+        <T as Value>::from_slot(slot)
     }
 }
 
@@ -159,6 +283,9 @@ pub unsafe trait Params: Sized {
     /// The values that the host knows them by.
     #[doc(hidden)]
     type Values: Params;
+    /// The values as a list of pairs: the first, and the list of the others.
+    #[doc(hidden)]
+    type List;
     /// How a method sees them.
     #[doc(hidden)]
     type Seen<'f>;
@@ -175,19 +302,9 @@ pub unsafe trait Params: Sized {
     #[doc(hidden)]
     const LAYOUT: BlockLayout;
 
-    /// What a method sees, in the call whose parameters they are.
-    ///
-    /// # Safety
-    /// The call lasts for `'f`.
+    /// What a method sees of a parameter block that starts with these parameters.
     #[doc(hidden)]
-    unsafe fn open<'f>(self) -> Self::Seen<'f>;
-
-    /// Copies them out of a parameter block.
-    ///
-    /// # Safety
-    /// `block` is a live parameter block that starts with these parameters.
-    #[doc(hidden)]
-    unsafe fn load(block: *mut u8) -> Self;
+    fn open<'f>(block: Block<'f, Self::List>) -> Self::Seen<'f>;
 
     /// Lends a row of slots: the object, the parameters, and `out`.
     ///
@@ -196,12 +313,14 @@ pub unsafe trait Params: Sized {
     #[doc(hidden)]
     unsafe fn with_slots<R>(&self, object: ObjectHandle, out: Slot, code: impl FnOnce(&mut [Slot]) -> R) -> R;
 
-    /// Copies them out of a caller's slots, of which there are enough.
-    ///
-    /// # Safety
-    /// Pointer slots point to what the border prescribes for their kinds.
+    /// Copies them out of a caller's slots.
     #[doc(hidden)]
-    unsafe fn from_slots(slots: &[Slot]) -> Result<Self, CallError>;
+    fn from_slots(slots: ArgumentSlots<'_, Self::List>) -> Result<Self, CallError>;
+}
+
+macro_rules! list {
+    () => { () };
+    ($first:ident $($other:ident)*) => { ($first::Value, list!($($other)*)) };
 }
 
 macro_rules! params {
@@ -209,6 +328,7 @@ macro_rules! params {
         // SAFETY: each parameter answers for itself; they stand in order, laid out as C does.
         unsafe impl<$($name: Param),*> Params for ($($name,)*) {
             type Values = ($($name::Value,)*);
+            type List = list!($($name)*);
             type Seen<'f> = ($($name::Seen<'f>,)*);
             const TYPES: &'static [ValueType] = &[$(ValueType::of::<$name::Value>()),*];
             const FINGERPRINT: Fingerprint =
@@ -216,23 +336,14 @@ macro_rules! params {
             const COUNT: usize = $count;
             const LAYOUT: BlockLayout = BlockLayout::EMPTY$(.place_value::<$name::Value>().1)*;
 
-            #[allow(unused_variables, unused_assignments, unused_mut, clippy::unused_unit, reason = "for no parameters")]
-            unsafe fn load(block: *mut u8) -> Self {
-                let mut layout = BlockLayout::EMPTY;
+            #[allow(clippy::unused_unit, reason = "for no parameters")]
+            fn open<'f>(block: Block<'f, Self::List>) -> Self::Seen<'f> {
                 $(
-                    let (offset, next) = layout.place_value::<$name::Value>();
-                    layout = next;
-                    // SAFETY: the caller promises a live block, which has this parameter at this offset, aligned.
-                    let $value = $name::load(unsafe { PtrMut::new(block.add(offset).cast()) });
+                    let (value, block) = block.next();
+                    let $value = $name::open(value);
                 )*
+                let _end = block;
                 ($($value,)*)
-            }
-
-            #[allow(unused_unsafe, clippy::unused_unit, reason = "for no parameters")]
-            unsafe fn open<'f>(self) -> Self::Seen<'f> {
-                let ($($value,)*) = self;
-                // SAFETY: the caller promises that the call lasts for `'f`.
-                unsafe { ($($value.open(),)*) }
             }
 
             #[allow(unused_unsafe, clippy::unused_unit, reason = "for no parameters")]
@@ -240,16 +351,17 @@ macro_rules! params {
                 let ($($value,)*) = self;
                 // SAFETY: the caller promises the thread.
                 let ($($staged,)*) = unsafe { ($($value.stage(),)*) };
-                // SAFETY: what was staged stands here until `code` is over, and the caller promises that no slot is used longer.
-                let mut slots = unsafe { [plain_slot(object), $($value.slot_in(&$staged),)* out] };
-                code(&mut slots)
+                // What was staged stands here until `code` is over.
+                code(&mut [plain_slot(object), $($value.slot_in(&$staged),)* out])
             }
 
-            #[allow(unused_variables, unused_mut, unused_unsafe, clippy::unused_unit, reason = "for no parameters")]
-            unsafe fn from_slots(slots: &[Slot]) -> Result<Self, CallError> {
-                let mut slots = slots.iter().copied();
-                // SAFETY: the caller promises that pointer slots point to what the border prescribes.
-                Ok(unsafe { ($($name::from_slot(slots.next().unwrap_or(Slot::EMPTY))?,)*) })
+            fn from_slots(slots: ArgumentSlots<'_, Self::List>) -> Result<Self, CallError> {
+                $(
+                    let (slot, slots) = slots.next();
+                    let $value = $name::from_slot(slot)?;
+                )*
+                let _end = slots;
+                Ok(($($value,)*))
             }
         }
     };
@@ -283,21 +395,19 @@ pub unsafe trait ReturnValue: Sized {
     #[doc(hidden)]
     type Out;
 
-    /// Overwrites the result in a parameter block, behind the parameters.
-    ///
-    /// # Safety
-    /// `block` is a live parameter block with parameters of layout `params` and then this result.
+    /// The value as a list of pairs; the empty one where there is none.
     #[doc(hidden)]
-    unsafe fn store_result(self, block: *mut u8, params: BlockLayout) -> Result<(), CallError>;
+    type List;
+
+    /// Overwrites the result in a parameter block, of which this is what lies behind the parameters.
+    #[doc(hidden)]
+    fn store_result(self, block: Block<'_, Self::List>) -> Result<(), CallError>;
     /// See [`Value`].
     #[doc(hidden)]
     fn out() -> Self::Out;
     /// See [`Value`].
-    ///
-    /// # Safety
-    /// As there.
     #[doc(hidden)]
-    unsafe fn slot_out(out: &mut Self::Out) -> Slot;
+    fn slot_out(out: &mut Self::Out) -> Slot;
     /// See [`Value`].
     ///
     /// # Safety
@@ -305,26 +415,24 @@ pub unsafe trait ReturnValue: Sized {
     #[doc(hidden)]
     unsafe fn take_out(slot: Slot, out: Self::Out) -> Result<Self, CallError>;
 
-    /// Puts it into the last of a caller's slots.
-    ///
-    /// # Safety
-    /// A pointer slot points to what the border prescribes for a result of the kind.
+    /// Puts it into a caller's slot.
     #[doc(hidden)]
-    unsafe fn into_last_slot(self, slots: &mut [Slot]) -> Result<(), CallError>;
+    fn into_result_slot(self, slot: ResultSlot<'_, Self>) -> Result<(), CallError>;
 }
 
 // SAFETY: there is nothing to know, and no slot.
 unsafe impl ReturnValue for () {
     const VALUE: Option<ValueType> = None;
     type Out = ();
+    type List = ();
 
-    unsafe fn store_result(self, _block: *mut u8, _params: BlockLayout) -> Result<(), CallError> {
+    fn store_result(self, _block: Block<'_, ()>) -> Result<(), CallError> {
         Ok(())
     }
 
     fn out() {}
 
-    unsafe fn slot_out((): &mut ()) -> Slot {
+    fn slot_out((): &mut ()) -> Slot {
         Slot::EMPTY
     }
 
@@ -332,7 +440,7 @@ unsafe impl ReturnValue for () {
         Ok(())
     }
 
-    unsafe fn into_last_slot(self, _slots: &mut [Slot]) -> Result<(), CallError> {
+    fn into_result_slot(self, _slot: ResultSlot<'_, ()>) -> Result<(), CallError> {
         Ok(())
     }
 }
@@ -341,33 +449,28 @@ unsafe impl ReturnValue for () {
 unsafe impl<T: Value> ReturnValue for T {
     const VALUE: Option<ValueType> = Some(ValueType::of::<T>());
     type Out = T::Out;
+    type List = (T, ());
 
-    unsafe fn store_result(self, block: *mut u8, params: BlockLayout) -> Result<(), CallError> {
-        let (offset, _whole) = params.place_value::<T>();
-        // SAFETY: the caller promises a live block, which has the result at this offset, aligned.
-        self.store(unsafe { PtrMut::new(block.add(offset).cast()) })
+    fn store_result(self, block: Block<'_, (T, ())>) -> Result<(), CallError> {
+        let (target, _token) = block.next().0.into_parts();
+        self.store(target)
     }
 
     fn out() -> T::Out {
         T::out()
     }
 
-    unsafe fn slot_out(out: &mut T::Out) -> Slot {
-        // SAFETY: promised by the caller.
-        unsafe { T::slot_out(out) }
+    fn slot_out(out: &mut T::Out) -> Slot {
+        T::slot_out(out)
     }
 
     unsafe fn take_out(slot: Slot, out: T::Out) -> Result<T, CallError> {
-        // SAFETY: promised by the caller.
+        // SAFETY: the caller promises that a callee has filled both.
         unsafe { T::take_out(slot, out) }
     }
 
-    unsafe fn into_last_slot(self, slots: &mut [Slot]) -> Result<(), CallError> {
-        match slots.last_mut() {
-            // SAFETY: the slot is right by contract.
-            Some(slot) => unsafe { self.into_slot(slot) },
-            None => Ok(()),
-        }
+    fn into_result_slot(self, slot: ResultSlot<'_, T>) -> Result<(), CallError> {
+        self.into_slot(slot)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The frame-bound value: the one thing through which plugin code touches an object. The shells make it when the
 //! host calls, and it cannot leave the call: not into a field, not into a thread, not into a finalizer.
-#![expect(unsafe_code, reason = "casts between a frame-bound value and its views, which have one layout")]
+#![expect(unsafe_code, reason = "follows the memory of objects, and casts between a frame-bound value and its views")]
 
 use core::marker::PhantomData;
 use core::ops::Deref;
@@ -9,9 +9,11 @@ use alcedo_abi::handles::ObjectHandle;
 use alcedo_rt::CallError;
 
 use crate::class::{Class, Part};
+use crate::kinds::{PtrMut, ValidityToken, Viewable};
 use crate::part_cell::PartCell;
+use crate::plumbing::PropertyCell;
 use crate::step::Step;
-use crate::{Obj, host};
+use crate::{Obj, Value, host};
 
 /// An object of class `C` for the duration of one call `'f` from the host. Game thread only, by type.
 ///
@@ -64,12 +66,24 @@ impl<'f, C: Class> This<'f, C> {
         Ok(unsafe { This::new(obj.handle(), memory) })
     }
 
-    pub(crate) fn object(&self) -> ObjectHandle {
-        self.object
+    /// A property of the object, which may be seen. Whether it may be written is to be asked before.
+    #[inline]
+    pub(crate) fn property<T: Value>(
+        &self,
+        cell: &PropertyCell<C, T>,
+    ) -> Viewable<'f, T, impl FnOnce() -> ValidityToken<'f>> {
+        let object = self.object;
+        // SAFETY: who made the cell promised that the host has filled it: with the offset of a property of just this type in
+        // every object of just this class. The memory of a frame-bound object is live for its frame, and a property lives as long
+        // as its object, which the token asks for.
+        unsafe {
+            let value = PtrMut::new(self.memory.add(cell.offset()).cast());
+            Viewable::new(value, move || ValidityToken::of_object(object))
+        }
     }
 
-    pub(crate) fn memory(&self) -> *mut u8 {
-        self.memory
+    pub(crate) fn object(&self) -> ObjectHandle {
+        self.object
     }
 
     /// The object as a handle that may be kept as long as one likes.

@@ -1,8 +1,6 @@
 //! Rust types as property kinds: how each lies in host memory, and how each travels in the slots of a ZCall.
 #![expect(unsafe_code, reason = "reads and writes host memory and follows pointer slots, as each kind prescribes")]
 
-use core::mem::MaybeUninit;
-
 use alcedo_abi::call::FailureKind;
 use alcedo_abi::handles::{Name, ObjectHandle};
 use alcedo_abi::kinds::PropertyKind;
@@ -10,9 +8,10 @@ use alcedo_abi::value::{TextRaw, TextSink, TextView};
 use alcedo_abi::zcall::{Slot, SlotType, SlotValue};
 use alcedo_rt::CallError;
 
-use crate::host::{assign_text, lent_text, put_text};
+use crate::host::{assign_text, put_text};
 use crate::kinds::ValidityToken;
-use crate::kinds::ptr::{Ptr, PtrMut};
+use crate::kinds::ptr::{Ptr, PtrMut, Viewable};
+use crate::signature::{ArgumentSlot, ResultSlot};
 use crate::type_text::TypeText;
 use crate::{Class, Obj, UName};
 
@@ -50,6 +49,9 @@ pub unsafe trait Value: Sized + 'static {
     type Raw: 'static;
     /// What a `default = …` may be.
     type Literal;
+    /// How a value travels in a slot: [`InSlot`], [`ByPointer`] or [`AsText`].
+    #[doc(hidden)]
+    type Way;
     /// What stands on the caller's stack while an argument travels in a slot.
     #[doc(hidden)]
     type In;
@@ -58,11 +60,8 @@ pub unsafe trait Value: Sized + 'static {
     type Out;
 
     /// Sees the value where it lies.
-    ///
-    /// # Safety
-    /// The value stays live as long as the token is good, and is the game thread's for `'f`.
     #[doc(hidden)]
-    unsafe fn see<'f>(at: PtrMut<'_, Self>, token: impl FnOnce() -> ValidityToken<'f>) -> Self::Seen<'f>;
+    fn see<'f>(value: Viewable<'_, Self, impl FnOnce() -> ValidityToken<'f>>) -> Self::Seen<'f>;
 
     /// Where the value lies in host form, if it does.
     #[doc(hidden)]
@@ -85,23 +84,17 @@ pub unsafe trait Value: Sized + 'static {
     #[doc(hidden)]
     unsafe fn stage(&self) -> Self::In;
 
-    /// The slot of an argument.
-    ///
-    /// # Safety
-    /// `staged` came from `stage` of this value, and both stay where they are while the slot is in use.
+    /// The slot of an argument. It is right where `staged` came from `stage` of this value, and both stay where they are.
     #[doc(hidden)]
-    unsafe fn slot_in(&self, staged: &Self::In) -> Slot;
+    fn slot_in(&self, staged: &Self::In) -> Slot;
 
     /// What stands on the caller's stack while it waits for a result.
     #[doc(hidden)]
     fn out() -> Self::Out;
 
-    /// The slot that waits for a result.
-    ///
-    /// # Safety
-    /// `out` does not move while the slot is in use.
+    /// The slot that waits for a result. It is right as long as `out` does not move.
     #[doc(hidden)]
-    unsafe fn slot_out(out: &mut Self::Out) -> Slot;
+    fn slot_out(out: &mut Self::Out) -> Slot;
 
     /// The result, after the call.
     ///
@@ -111,19 +104,25 @@ pub unsafe trait Value: Sized + 'static {
     unsafe fn take_out(slot: Slot, out: Self::Out) -> Result<Self, CallError>;
 
     /// Copies an argument out of a caller's slot.
-    ///
-    /// # Safety
-    /// A pointer slot points to what the border prescribes for the kind.
     #[doc(hidden)]
-    unsafe fn from_slot(slot: Slot) -> Result<Self, CallError>;
+    fn from_slot(slot: ArgumentSlot<'_, Self>) -> Result<Self, CallError>;
 
     /// Puts a result into a caller's slot.
-    ///
-    /// # Safety
-    /// A pointer slot points to what the border prescribes for a result of the kind.
     #[doc(hidden)]
-    unsafe fn into_slot(self, slot: &mut Slot) -> Result<(), CallError>;
+    fn into_slot(self, slot: ResultSlot<'_, Self>) -> Result<(), CallError>;
 }
+
+/// The way of values that lie in their slot.
+#[derive(Debug)]
+pub enum InSlot {}
+
+/// The way of values to whose host form a slot points. That of a result has a value to be overwritten.
+#[derive(Debug)]
+pub enum ByPointer {}
+
+/// The way of texts: the slot points to a [`TextView`], that of a result to a [`TextSink`].
+#[derive(Debug)]
+pub enum AsText {}
 
 /// A value that may be lent as it lies in host memory: numbers, [`UName`], [`Obj`], and `#[ustruct(pod)]` structs of these. A
 /// `bool` may not, since a byte there may be any.
@@ -143,19 +142,20 @@ pub enum NoDefault {}
 
 macro_rules! in_the_slot {
     ($value:ident => $slot_value:expr, $from:expr) => {
+        type Way = InSlot;
         type In = ();
         type Out = ();
 
         unsafe fn stage(&self) {}
 
-        unsafe fn slot_in(&self, (): &()) -> Slot {
+        fn slot_in(&self, (): &()) -> Slot {
             let $value = self;
             plain_slot($slot_value)
         }
 
         fn out() {}
 
-        unsafe fn slot_out((): &mut ()) -> Slot {
+        fn slot_out((): &mut ()) -> Slot {
             Slot::EMPTY
         }
 
@@ -163,13 +163,13 @@ macro_rules! in_the_slot {
             plain_value(slot).map($from)
         }
 
-        unsafe fn from_slot(slot: Slot) -> Result<Self, CallError> {
-            plain_value(slot).map($from)
+        fn from_slot(slot: ArgumentSlot<'_, Self>) -> Result<Self, CallError> {
+            plain_value(slot.bare()).map($from)
         }
 
-        unsafe fn into_slot(self, slot: &mut Slot) -> Result<(), CallError> {
+        fn into_slot(self, slot: ResultSlot<'_, Self>) -> Result<(), CallError> {
             let $value = &self;
-            *slot = plain_slot($slot_value);
+            slot.put(plain_slot($slot_value));
             Ok(())
         }
     };
@@ -181,8 +181,8 @@ macro_rules! in_memory {
         type Seen<'f> = Self;
 
         #[inline]
-        unsafe fn see<'f>(at: PtrMut<'_, Self>, _token: impl FnOnce() -> ValidityToken<'f>) -> Self {
-            Self::load(at.as_ptr())
+        fn see<'f>(value: Viewable<'_, Self, impl FnOnce() -> ValidityToken<'f>>) -> Self {
+            Self::load(value.ptr())
         }
 
         #[inline]
@@ -262,6 +262,19 @@ pub struct TextOut {
     sink: Option<TextSink>,
 }
 
+impl TextOut {
+    /// The slot that waits for it.
+    pub(crate) fn slot(&mut self) -> Slot {
+        let context = (&raw mut self.text).cast();
+        pointer_slot(self.sink.insert(TextSink { context, put: put_text }))
+    }
+
+    /// What the callee has put there.
+    pub(crate) fn into_text(self) -> String {
+        self.text
+    }
+}
+
 // SAFETY: the host's text is a `TextRaw`, of which any bytes are valid as long as it is not followed; an argument
 // travels as a view, a result comes through a sink.
 unsafe impl Value for String {
@@ -272,11 +285,12 @@ unsafe impl Value for String {
     type Raw = TextRaw;
     type Literal = &'static str;
     type Seen<'f> = Self;
+    type Way = AsText;
     type In = TextView;
     type Out = TextOut;
 
-    unsafe fn see<'f>(at: PtrMut<'_, Self>, _token: impl FnOnce() -> ValidityToken<'f>) -> Self {
-        Self::load(at.as_ptr())
+    fn see<'f>(value: Viewable<'_, Self, impl FnOnce() -> ValidityToken<'f>>) -> Self {
+        Self::load(value.ptr())
     }
 
     fn load(from: Ptr<'_, Self>) -> Self {
@@ -291,7 +305,7 @@ unsafe impl Value for String {
         TextView::of(self)
     }
 
-    unsafe fn slot_in(&self, staged: &TextView) -> Slot {
+    fn slot_in(&self, staged: &TextView) -> Slot {
         pointer_slot(staged)
     }
 
@@ -299,31 +313,20 @@ unsafe impl Value for String {
         TextOut::default()
     }
 
-    unsafe fn slot_out(out: &mut TextOut) -> Slot {
-        let context = (&raw mut out.text).cast();
-        pointer_slot(out.sink.insert(TextSink { context, put: put_text }))
+    fn slot_out(out: &mut TextOut) -> Slot {
+        out.slot()
     }
 
     unsafe fn take_out(_slot: Slot, out: TextOut) -> Result<Self, CallError> {
-        Ok(out.text)
+        Ok(out.into_text())
     }
 
-    unsafe fn from_slot(slot: Slot) -> Result<Self, CallError> {
-        let view = pointer_of::<TextView>(slot)?;
-        // SAFETY: the caller promises that the slot points to a live view, as the border prescribes for a text, whose bytes are
-        // lent for the call.
-        Ok(unsafe { lent_text(view.read()) })
+    fn from_slot(slot: ArgumentSlot<'_, Self>) -> Result<Self, CallError> {
+        slot.text()
     }
 
-    unsafe fn into_slot(self, slot: &mut Slot) -> Result<(), CallError> {
-        let sink = pointer_of::<TextSink>(*slot)?;
-        // SAFETY: the caller promises that the slot points to a live sink, as the border prescribes for the result of a text,
-        // whose `put` copies what it is lent.
-        unsafe {
-            let sink = sink.read();
-            (sink.put)(sink.context, self.as_ptr(), self.len());
-        }
-        Ok(())
+    fn into_slot(self, slot: ResultSlot<'_, Self>) -> Result<(), CallError> {
+        slot.put_text(&self)
     }
 }
 
@@ -343,14 +346,14 @@ macro_rules! copied {
             type Raw = $raw;
             type Literal = $crate::value::NoDefault;
             type Seen<'f> = Self;
+            type Way = $crate::value::ByPointer;
             type In = $crate::kinds::Temp<Self>;
             type Out = $crate::kinds::Temp<Self>;
 
-            unsafe fn see<'f>(
-                at: $crate::kinds::PtrMut<'_, Self>,
-                _token: impl FnOnce() -> $crate::kinds::ValidityToken<'f>,
+            fn see<'f>(
+                value: $crate::kinds::Viewable<'_, Self, impl FnOnce() -> $crate::kinds::ValidityToken<'f>>,
             ) -> Self {
-                Self::load(at.as_ptr())
+                Self::load(value.ptr())
             }
 
             fn load($from: $crate::kinds::Ptr<'_, Self>) -> Self {
@@ -363,19 +366,19 @@ macro_rules! copied {
             }
 
             unsafe fn stage(&self) -> Self::In {
-                $crate::kinds::staged::<Self, Self>(self).unwrap_or_else(|error| alcedo_rt::fail(error))
+                $crate::kinds::Temp::of(self)
             }
 
-            unsafe fn slot_in(&self, staged: &Self::In) -> alcedo_abi::zcall::Slot {
-                $crate::value::address_slot(staged.ptr().at())
+            fn slot_in(&self, staged: &Self::In) -> alcedo_abi::zcall::Slot {
+                staged.slot()
             }
 
             fn out() -> Self::Out {
                 $crate::kinds::Temp::zeroed()
             }
 
-            unsafe fn slot_out(out: &mut Self::Out) -> alcedo_abi::zcall::Slot {
-                $crate::value::address_slot(out.ptr_mut().at())
+            fn slot_out(out: &mut Self::Out) -> alcedo_abi::zcall::Slot {
+                out.slot_out()
             }
 
             unsafe fn take_out(_slot: alcedo_abi::zcall::Slot, out: Self::Out) -> Result<Self, $crate::CallError> {
@@ -383,17 +386,12 @@ macro_rules! copied {
                 Ok(Self::load(out.ptr()))
             }
 
-            unsafe fn from_slot(slot: alcedo_abi::zcall::Slot) -> Result<Self, $crate::CallError> {
-                let raw = $crate::value::pointer_of::<$raw>(slot)?;
-                // SAFETY: the caller promises what the border prescribes: for this kind the slot points to a live value.
-                Ok(Self::load(unsafe { $crate::kinds::Ptr::new(raw) }))
+            fn from_slot(slot: $crate::signature::ArgumentSlot<'_, Self>) -> Result<Self, $crate::CallError> {
+                Ok(Self::load(slot.ptr()?))
             }
 
-            unsafe fn into_slot(self, slot: &mut alcedo_abi::zcall::Slot) -> Result<(), $crate::CallError> {
-                let raw = $crate::value::pointer_of::<$raw>(*slot)?;
-                // SAFETY: the caller promises what the border prescribes: for this kind the slot of a result points to zero
-                // bytes, which are a live value.
-                self.store(unsafe { $crate::kinds::PtrMut::new(raw) })
+            fn into_slot(self, slot: $crate::signature::ResultSlot<'_, Self>) -> Result<(), $crate::CallError> {
+                self.store(slot.ptr_mut()?)
             }
         }
     };
@@ -416,14 +414,8 @@ fn wrong_slot(slot: Slot, wanted: SlotType) -> CallError {
 
 /// A slot that points to something on the caller's stack.
 #[doc(hidden)]
-pub fn pointer_slot<T>(target: &T) -> Slot {
+pub(crate) fn pointer_slot<T>(target: &T) -> Slot {
     Slot::from_bits(SlotType::POINTER, core::ptr::from_ref(target).expose_provenance() as u64)
-}
-
-/// A slot that points to memory on the caller's stack which the callee fills.
-#[doc(hidden)]
-pub fn pointer_slot_out<T>(target: &mut MaybeUninit<T>) -> Slot {
-    Slot::from_bits(SlotType::POINTER, target.as_mut_ptr().expose_provenance() as u64)
 }
 
 /// A slot that points to a value in host memory, or in host form.
@@ -433,8 +425,7 @@ pub fn address_slot<T>(target: *const T) -> Slot {
 }
 
 /// Where a pointer slot points.
-#[doc(hidden)]
-pub fn pointer_of<T>(slot: Slot) -> Result<*mut T, CallError> {
+pub(crate) fn pointer_of<T>(slot: Slot) -> Result<*mut T, CallError> {
     if !slot.is(SlotType::POINTER) || slot.bits() == 0 {
         return Err(wrong_slot(slot, SlotType::POINTER));
     }

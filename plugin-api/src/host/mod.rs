@@ -11,7 +11,7 @@ use alcedo_rt::CallError;
 pub(crate) mod values;
 
 pub(crate) use alcedo_rt::{lent_text, put_text};
-pub(crate) use values::{assign_text, host, job_take, zcall};
+pub(crate) use values::{assign_text, host, job_take};
 
 use values::Harmless;
 

@@ -8,19 +8,25 @@ use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
 
+use alcedo_abi::describe::Cell;
+use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::handles::{BlackHandle, ClassId, ConjugateHandle, Name, ObjectHandle, TypeNumber, ZCallHandle};
 use alcedo_abi::host::{BlackDirectory, BlackEntry, Directory, DirectoryEntry, Slices};
-use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::task::{Job, JobId};
 use alcedo_abi::value::{TextRaw, TextView};
 use alcedo_abi::values::{ConjugateState, Site, ValuePlace};
 use alcedo_abi::zcall::{Slot, ZCallBuffer};
 use alcedo_rt::{CallError, Host};
 
+use crate::any_call::Wanted;
 use crate::kinds::lending;
 use crate::kinds::ptr::{Ptr, PtrMut};
 use crate::kinds::row::{Keyed, List};
-use crate::{FieldPath, UAnsiString, Value};
+use crate::plumbing::FunctionCell;
+use crate::signature::{Params, ReturnValue, Signature, fingerprint};
+use crate::value::plain_slot;
+use crate::zcall::Delegated;
+use crate::{AnyArguments, AnyResult, FieldPath, UAnsiString, Value};
 
 /// The host, unless this module holds a slice of its memory on this thread: what a call may do to that memory nobody
 /// knows beforehand.
@@ -118,15 +124,6 @@ pub(crate) fn place<T: Value>(owner: ObjectHandle, at: PtrMut<'_, T>) -> Result<
     Ok(Place { raw, of: PhantomData })
 }
 
-/// A value for plugin code to own: a copy of another, or for none the one that zero bytes mean.
-pub(crate) fn black_new<T: Value>(from: Option<Ptr<'_, T>>, site: &Location<'_>) -> Result<BlackHandle, CallError> {
-    let ty = type_number::<T>()?;
-    let host = host(T::TYPE.as_str())?;
-    let from = from.map_or(core::ptr::null(), Ptr::at);
-    // SAFETY: `Ptr` was promised a live value of the type, null is allowed, and the site is live for the call.
-    unsafe { host.black_new(ty, from.cast(), &site_of(site)) }
-}
-
 /// Gives a value of plugin code back. Any thread; also while memory is lent, since a drop cannot be refused.
 pub(crate) fn black_drop(black: BlackHandle) {
     if let Some(host) = Harmless::host() {
@@ -152,16 +149,6 @@ pub(crate) fn age_in_words(conjugate: ConjugateHandle) -> String {
     }
 }
 
-/// A number for the value at a place, until the innermost call into this module has returned.
-///
-/// # Safety
-/// The place is a property of its owner.
-pub(crate) unsafe fn conjugate_lend<T: Value>(place: &Place<'_, T>) -> Result<ConjugateHandle, CallError> {
-    let host = host("lending a value")?;
-    // SAFETY: the place was promised a live value of the type; that it is a property is promised by the caller.
-    unsafe { host.conjugate_lend(&place.raw) }
-}
-
 /// Where the value of a conjugate lies, which is one of type `T`.
 pub(crate) fn conjugate_open_as<'a, T: Value>(conjugate: ConjugateHandle) -> Result<Place<'a, T>, CallError> {
     let ty = type_number::<T>()?;
@@ -169,39 +156,121 @@ pub(crate) fn conjugate_open_as<'a, T: Value>(conjugate: ConjugateHandle) -> Res
     Ok(Place { raw, of: PhantomData })
 }
 
-/// A copy of the value of a conjugate, for plugin code to own.
-pub(crate) fn conjugate_clone(conjugate: ConjugateHandle, site: &Location<'_>) -> Result<BlackHandle, CallError> {
-    let host = host("cloning a conjugate")?;
-    // SAFETY: the site is live for the call.
-    unsafe { host.conjugate_clone(conjugate, &site_of(site)) }
-}
-
 /// The type of the value of a conjugate, in words.
 pub(crate) fn conjugate_type(conjugate: ConjugateHandle) -> Result<String, CallError> {
     host("asking for the type of a conjugate")?.conjugate_type(conjugate)
 }
 
-/// The kind of what a call through a handle gives back; zero for nothing.
-pub(crate) fn zcall_result(handle: ZCallHandle) -> Result<PropertyKind, CallError> {
-    host("asking what a ZCall gives")?.zcall_result(handle)
+/// Calls through a handle with conjugates where the callee wants values that have one; `fits` is asked before whether what comes
+/// back is wanted.
+pub(crate) fn conjugate_zcall<A: AnyArguments, R: AnyResult>(
+    object: Option<ObjectHandle>,
+    handle: ZCallHandle,
+    name: &str,
+    args: &A,
+) -> Result<R, CallError> {
+    let result = host("asking what a ZCall gives")?.zcall_result(handle)?;
+    Wanted::check::<R>(name, result)?;
+    args.with_slots(object.unwrap_or_default(), |slots| {
+        let end = slots.len() - usize::from(R::WANTED.is_none());
+        let slots = &mut slots[usize::from(object.is_none())..end];
+        let host = host(name)?;
+        // SAFETY: the buffer lends `slots`, of which the host follows no address: what is neither plain nor a conjugate that it
+        // knows, it refuses. It said just now that it gives what is wanted, and gives it to us alone.
+        unsafe {
+            host.conjugate_zcall(handle, &mut buffer_of(slots))?;
+            R::take(slots.last().copied().unwrap_or(Slot::EMPTY))
+        }
+    })
 }
 
-/// Calls through a handle with conjugates where the callee wants values that have one.
-pub(crate) fn conjugate_zcall(handle: ZCallHandle, what: &str, slots: &mut [Slot]) -> Result<(), CallError> {
-    let host = host(what)?;
-    let mut buffer = buffer_of(slots);
-    // SAFETY: the buffer lends `slots`, of which the host follows no address: what is neither plain nor a conjugate that it
-    // knows, it refuses.
-    unsafe { host.conjugate_zcall(handle, &mut buffer) }
+/// What takes the values `A` and gives `R`.
+pub(crate) struct Callee<'a, A, R> {
+    way: Way<'a>,
+    of: PhantomData<fn(A) -> R>,
 }
 
-/// What the module may read of the host's objects; `None` for a module that has to do with none.
-#[inline]
-fn directory() -> Option<&'static Directory> {
-    let context = alcedo_rt::context()?;
-    // SAFETY: the host keeps the head of its directory at this address as long as the module is attached; it changes it
-    // on the game thread only, while no reference of ours is used.
-    unsafe { context.directory.as_ref() }
+enum Way<'a> {
+    Handle(ZCallHandle),
+    Delegate(&'a ValuePlace),
+}
+
+impl<A: Params, R: ReturnValue> Callee<'static, A, R> {
+    /// What the host has filled a cell with; it looks by itself whether the object has it.
+    ///
+    /// # Errors
+    /// When the host has not filled the cell, as in a plugin's own tests.
+    pub(crate) fn in_cell<C>(cell: &FunctionCell<C, A::Values, R>, what: &str) -> Result<Self, CallError> {
+        match cell.cell().get() {
+            Cell::UNFILLED => Err(CallError::no_host(what)),
+            bits => Ok(Self { way: Way::Handle(ZCallHandle(bits.cast_signed())), of: PhantomData }),
+        }
+    }
+
+    /// What a name stands for, by the fingerprint of just these types. The host resolves on the game thread only, or for what is
+    /// staged without it: numbers, handles and text.
+    pub(crate) fn named(name: &str) -> Result<Self, CallError> {
+        let handle = super::zcall_resolve(name, fingerprint::<A, R>())?;
+        Ok(Self { way: Way::Handle(handle), of: PhantomData })
+    }
+}
+
+impl<'a> Callee<'a, (), ()> {
+    /// What is bound to a delegate.
+    #[expect(clippy::type_complexity, reason = "the types of a signature have no shorter names")]
+    pub(crate) fn bound<D: Delegated>(
+        delegate: &'a Place<'_, D>,
+    ) -> Callee<'a, <D::Signature as Signature>::Args, <D::Signature as Signature>::Result> {
+        Callee { way: Way::Delegate(&delegate.raw), of: PhantomData }
+    }
+}
+
+impl<A: Params, R: ReturnValue> Callee<'_, A, R> {
+    /// Calls it; with an object, that is slot 0.
+    ///
+    /// # Errors
+    /// Whatever the callee fails with.
+    pub(crate) fn call(&self, object: Option<ObjectHandle>, what: &str, args: &A) -> Result<R, CallError> {
+        let mut out = R::out();
+        let out_slot = R::slot_out(&mut out);
+        // SAFETY: this is the game thread, or what `A` and `R` consist of lies in slots or is text: a frame-bound object and a place
+        // are the game thread's, and so is a name that was resolved for anything else. The slots are those of `A` and `R`, which the
+        // callee takes and gives, as each way to make one says; they are right for the call, since what was staged and `out` stay
+        // where they are until then, and the callee has filled what it gives. `Place` was promised a live delegate.
+        unsafe {
+            let call = |slots: &mut [Slot]| {
+                let end = slots.len() - usize::from(R::VALUE.is_none());
+                let slots = &mut slots[..end];
+                let mut buffer = buffer_of(&mut slots[usize::from(object.is_none())..]);
+                match self.way {
+                    Way::Handle(handle) => host(what)?.zcall(handle, &mut buffer),
+                    Way::Delegate(place) => host("calling a delegate")?.delegate_call(place, &mut buffer),
+                }?;
+                Ok(slots.last().copied().unwrap_or(Slot::EMPTY))
+            };
+            let result = args.with_slots(object.unwrap_or_default(), out_slot, call)?;
+            R::take_out(result, out)
+        }
+    }
+}
+
+/// A property of an object, by its `up` name: overwritten where there is a value to write, or else read.
+pub(crate) fn property<T: Value>(object: ObjectHandle, name: &str, write: Option<&T>) -> Result<Option<T>, CallError> {
+    let handle = super::zcall_resolve(name, Fingerprint::START.value(T::KIND, T::TYPE_PATH).finish())?;
+    let mut out = write.is_none().then(T::out);
+    // SAFETY: the host has just resolved the name with the fingerprint of `T`, which it does on the game thread only. What is staged
+    // and what waits for a result stand on this stack until the call is over, and the host has filled the latter then.
+    unsafe {
+        let staged = write.map(|value| (value, value.stage()));
+        let slot = match (&staged, &mut out) {
+            (Some((value, staged)), _) => value.slot_in(staged),
+            (None, Some(out)) => <T as Value>::slot_out(out),
+            (None, None) => Slot::EMPTY,
+        };
+        let mut slots = [plain_slot(object), plain_slot(u8::from(write.is_some())), slot];
+        host(name)?.zcall(handle, &mut buffer_of(&mut slots))?;
+        out.map(|out| <T as Value>::take_out(slots[2], out)).transpose()
+    }
 }
 
 /// Where the host counts the slices of its memory that are lent, and the number of this module; `None` without a host.
@@ -211,55 +280,62 @@ pub(crate) fn slices() -> Option<(&'static Slices, u64)> {
     Some((unsafe { context.slices.as_ref() }?, context.module))
 }
 
+macro_rules! directories {
+    ($($(#[$attr:meta])* $name:ident: $ty:ty, $entry:ty;)*) => {$(
+        $(#[$attr])*
+        #[inline]
+        fn $name(index: Option<u32>) -> Option<(&'static $ty, Option<$entry>)> {
+            let context = alcedo_rt::context()?;
+            // SAFETY: the host keeps the head of the directory at this address as long as the module is attached; it changes it on the
+            // game thread only, while no reference of ours is used. It has `len` entries there, which are the game thread's: only
+            // who is there gives an index.
+            unsafe {
+                let head = context.$name.as_ref()?;
+                let index = index.filter(|index| *index < head.len);
+                Some((head, index.map(|index| head.entries.add(index as usize).read())))
+            }
+        }
+    )*};
+}
+directories! {
+    /// What the module may read of the host's objects, and the entry at an index; `None` for a module that has to do with none.
+    directory: Directory, DirectoryEntry;
+    /// Where values of plugin code lie, and the entry at an index; `None` for a module that may own none.
+    blacks: BlackDirectory, BlackEntry;
+}
+
 /// How often objects have ended so far: while it stands still, addresses inside objects stay right.
 #[inline]
 pub(crate) fn ends() -> u64 {
-    directory().map_or(0, |directory| directory.ends)
+    directory(None).map_or(0, |(directory, _entry)| directory.ends)
 }
 
 /// The entry of a living object.
 #[inline]
 pub(crate) fn entry(object: ObjectHandle) -> Option<DirectoryEntry> {
-    let directory = directory()?;
-    if object.index() >= directory.len {
-        return None;
-    }
-    // SAFETY: the host has `len` entries there, and the index is below it.
-    // They are the game thread's, which this is for all who hold a frame-bound value.
-    let entry = unsafe { directory.entries.add(object.index() as usize).read() };
+    let (_directory, entry) = directory(Some(object.index()))?;
+    let entry = entry?;
     (entry.serial == object.serial() && !object.is_none()).then_some(entry)
 }
 
 /// Whether an object that was there when `ends` was read is there still.
 #[inline]
 pub(crate) fn lives(object: ObjectHandle, ends: u64) -> bool {
-    match directory() {
-        Some(directory) if directory.ends == ends => true,
+    match directory(None) {
+        Some((directory, _entry)) if directory.ends == ends => true,
         Some(_) => entry(object).is_some(),
         None => super::object_lives(object),
     }
 }
 
-/// Where values of plugin code lie; `None` for a module that may own none.
+/// Where a value of plugin code lies, as the directory says, and the count of ended ones beside which that is true. Game thread
+/// only.
 #[inline]
-fn blacks() -> Option<&'static BlackDirectory> {
-    let context = alcedo_rt::context()?;
-    // SAFETY: the host keeps the head at this address as long as the module is attached; it changes it on the game thread
-    // only, while no reference of ours is used.
-    unsafe { context.blacks.as_ref() }
-}
-
-/// Where a value of plugin code lies, as the directory says. Game thread only.
-#[inline]
-fn black_in(directory: &BlackDirectory, black: BlackHandle) -> Option<*mut u8> {
+fn black_in(black: BlackHandle) -> Option<(Option<*mut u8>, u32)> {
     let (index, serial) = (black.0 as u32, (black.0 >> 32) as u32);
-    if index >= directory.len {
-        return None;
-    }
-    // SAFETY: the host has `len` entries there, and the index is below it.
-    // They are the game thread's, which this is by contract.
-    let BlackEntry { serial: there, at } = unsafe { directory.entries.add(index as usize).read() };
-    (there == serial && serial != 0).then_some(at)
+    let (directory, entry) = blacks(Some(index))?;
+    let entry = entry.filter(|there| there.serial == serial && serial != 0);
+    Some((entry.map(|there| there.at), directory.ends))
 }
 
 /// Where a value of plugin code lies now. Any thread may ask.
@@ -268,8 +344,8 @@ fn black_in(directory: &BlackDirectory, black: BlackHandle) -> Option<*mut u8> {
 /// `EXPIRED`, with kind and age, when it has ended; `WRONG_THREAD` off the game thread; `UNAVAILABLE` without a host.
 #[inline]
 pub(crate) fn black_at<T: Value>(black: BlackHandle) -> Result<*mut T::Raw, CallError> {
-    let looked = if alcedo_rt::is_game_thread() { blacks() } else { None };
-    match looked.and_then(|directory| black_in(directory, black)) {
+    let looked = if alcedo_rt::is_game_thread() { black_in(black) } else { None };
+    match looked.and_then(|(at, _ends)| at) {
         Some(at) => Ok(at.cast()),
         // The host says why, or where.
         None => conjugate_open_as::<T>(black.into()).map(|place| place.at()),
@@ -280,8 +356,8 @@ pub(crate) fn black_at<T: Value>(black: BlackHandle) -> Result<*mut T::Raw, Call
 /// ended. Only for those who hold a frame-bound value.
 #[inline]
 pub(crate) fn black_seen<T: Value>(black: BlackHandle) -> Option<(*mut T::Raw, u32)> {
-    match blacks() {
-        Some(directory) => Some((black_in(directory, black)?.cast(), directory.ends)),
+    match black_in(black) {
+        Some((at, ends)) => Some((at?.cast(), ends)),
         None => Some((conjugate_open_as::<T>(black.into()).ok()?.at(), 0)),
     }
 }
@@ -290,102 +366,115 @@ pub(crate) fn black_seen<T: Value>(black: BlackHandle) -> Option<(*mut T::Raw, u
 /// frame-bound value.
 #[inline]
 pub(crate) fn black_lives(black: BlackHandle, ends: u32) -> bool {
-    match blacks() {
-        Some(directory) if directory.ends == ends => true,
-        Some(directory) => black_in(directory, black).is_some(),
+    match blacks(None) {
+        Some((directory, _entry)) if directory.ends == ends => true,
+        Some(_) => black_in(black).is_some_and(|(at, _ends)| at.is_some()),
         None => conjugate_state(black.into()).is_some_and(|state| state.expired == 0),
     }
 }
 
-/// Functions of the host about one value that lives there: a place, or a value to read.
-macro_rules! ask {
+/// Functions of the host that believe what they are told of the values they are given. Each takes these as types that were
+/// promised it, and is `unsafe` itself where there is no such type.
+macro_rules! calls {
     ($(
         $(#[$attr:meta])*
-        $name:ident($what:literal) for $of:ident<$kind:ident: $bound:path>($($arg:ident: $arg_ty:ty = $given:expr),*) -> $result:ty $(, $map:expr)?;
+        $([$unsafe:ident])? $name:ident$(<$kind:ident: $bound:path>)?($($arg:ident: $arg_ty:ty),*) -> $result:ty
+            $([$var:ident = $first:expr])? = $what:expr => $call:ident($($given:expr),*) $(, $map:expr)?;
     )*) => {$(
         $(#[$attr])*
-        pub(crate) fn $name<$kind: $bound>(of: ask!(@ty $of $kind) $(, $arg: $arg_ty)*) -> Result<$result, CallError> {
-            ask!(@type $of $kind ty);
+        pub(crate) $($unsafe)? fn $name$(<$kind: $bound>)?($($arg: $arg_ty),*) -> Result<$result, CallError> {
+            $(let $var = $first;)?
             let host = host($what)?;
-            // SAFETY: `Place` and `Ptr` were promised a live value of the type, which the host is told; what is given beside it
-            // was promised by its own type, and lives for the call.
-            let given = unsafe { ask!(@call $of of ty host $name($($given),*)) };
+            // SAFETY: `Place`, `Ptr` and `PtrMut` were promised a live value of the type, which the host is told; what is given beside
+            // it was promised by its own type, or by the caller, and lives for the call.
+            let given = unsafe { host.$call($($given),*) };
             given$(.map($map))?
         }
     )*};
-    (@ty Place $kind:ident) => { &Place<'_, $kind> };
-    (@ty Ptr $kind:ident) => { Ptr<'_, $kind> };
-    (@type Place $kind:ident $ty:ident) => {};
-    (@type Ptr $kind:ident $ty:ident) => { let $ty = type_number::<$kind>()?; };
-    (@call Place $of:ident $ty:ident $host:ident $name:ident($($given:expr),*)) => { $host.$name(&$of.raw, $($given),*) };
-    (@call Ptr $of:ident $ty:ident $host:ident $name:ident($($given:expr),*)) => {
-        $host.$name($ty, $of.at().cast(), $($given),*)
-    };
 }
-ask! {
+calls! {
     /// Overwrites a value with another.
-    copy("copying a value") for Place<T: Value>(from: Ptr<'_, T> = from.at().cast()) -> ();
+    copy<T: Value>(of: &Place<'_, T>, from: Ptr<'_, T>) -> () =
+        "copying a value" => copy(&of.raw, from.at().cast());
     /// Whether two values are equal.
-    equal("comparing values") for Ptr<T: Value>(two: Ptr<'_, T> = two.at().cast()) -> bool, |same| same != 0;
+    equal<T: Value>(of: Ptr<'_, T>, two: Ptr<'_, T>) -> bool [ty = type_number::<T>()?] =
+        "comparing values" => equal(ty, of.at().cast(), two.at().cast()), |same| same != 0;
     /// A hash of a value.
-    hash("hashing a value") for Ptr<T: Value>() -> u64;
+    hash<T: Value>(of: Ptr<'_, T>) -> u64 [ty = type_number::<T>()?] =
+        "hashing a value" => hash(ty, of.at().cast());
     /// A value as text.
-    print("printing a value") for Ptr<T: Value>() -> String;
+    print<T: Value>(of: Ptr<'_, T>) -> String [ty = type_number::<T>()?] =
+        "printing a value" => print(ty, of.at().cast());
     /// Overwrites a value with what a text says.
-    parse("reading a value from text") for Place<T: Value>(text: &str = text) -> ();
+    parse<T: Value>(of: &Place<'_, T>, text: &str) -> () =
+        "reading a value from text" => parse(&of.raw, text);
     /// Frees what a value owns and leaves zero bytes.
-    clear("freeing a value") for Place<T: Value>() -> ();
+    clear<T: Value>(of: &Place<'_, T>) -> () =
+        "freeing a value" => clear(&of.raw);
     /// Takes values out of an array and puts such in that zero bytes mean.
-    array_splice("changing the length of an array") for Place<T: List>(at: u32 = at, remove: u32 = remove, insert: u32 = insert) -> ();
+    array_splice<T: List>(of: &Place<'_, T>, at: u32, remove: u32, insert: u32) -> () =
+        "changing the length of an array" => array_splice(&of.raw, at, remove, insert);
     /// Makes room in an array.
-    array_reserve("making room in an array") for Place<T: List>(more: u32 = more) -> ();
+    array_reserve<T: List>(of: &Place<'_, T>, more: u32) -> () =
+        "making room in an array" => array_reserve(&of.raw, more);
     /// Where in the row of a set or map a key stands.
-    map_find("looking a key up") for Place<M: Keyed>(key: Ptr<'_, M::Key> = key.at().cast()) -> Option<u32>,
-        |at| (at != u32::MAX).then_some(at);
+    map_find<M: Keyed>(of: &Place<'_, M>, key: Ptr<'_, M::Key>) -> Option<u32> =
+        "looking a key up" => map_find(&of.raw, key.at().cast()), |at| (at != u32::MAX).then_some(at);
     /// Where in the row the key stands now, and whether it is new there.
-    map_insert("inserting a key") for Place<M: Keyed>(key: Ptr<'_, M::Key> = key.at().cast()) -> (u32, bool),
-        |(at, is_new)| (at, is_new != 0);
+    map_insert<M: Keyed>(of: &Place<'_, M>, key: Ptr<'_, M::Key>) -> (u32, bool) =
+        "inserting a key" => map_insert(&of.raw, key.at().cast()), |(at, is_new)| (at, is_new != 0);
     /// Takes an entry out.
-    map_remove("removing a key") for Place<M: Keyed>(at: u32 = at) -> ();
+    map_remove<M: Keyed>(of: &Place<'_, M>, at: u32) -> () =
+        "removing a key" => map_remove(&of.raw, at);
     /// Points a reference to an object.
-    reference_assign("pointing a reference") for Place<T: Value>(object: ObjectHandle = object) -> ();
+    reference_assign<T: Value>(of: &Place<'_, T>, object: ObjectHandle) -> () =
+        "pointing a reference" => reference_assign(&of.raw, object);
     /// The object a reference leads to.
-    reference_resolve("following a reference") for Ptr<T: Value>() -> ObjectHandle;
+    reference_resolve<T: Value>(of: Ptr<'_, T>) -> ObjectHandle [ty = type_number::<T>()?] =
+        "following a reference" => reference_resolve(ty, of.at().cast());
     /// Makes a class reference name a class.
-    class_assign("naming a class") for Place<T: Value>(path: Name = path) -> ();
+    class_assign<T: Value>(of: &Place<'_, T>, path: Name) -> () =
+        "naming a class" => class_assign(&of.raw, path);
     /// The class that a class reference names.
-    class_resolve("finding a class") for Ptr<T: Value>() -> ClassId;
+    class_resolve<T: Value>(of: Ptr<'_, T>) -> ClassId [ty = type_number::<T>()?] =
+        "finding a class" => class_resolve(ty, of.at().cast());
     /// Binds a delegate.
-    delegate_bind("binding a delegate") for Place<T: Value>(object: ObjectHandle = object, function: &str = function) -> ();
+    delegate_bind<T: Value>(of: &Place<'_, T>, object: ObjectHandle, function: &str) -> () =
+        "binding a delegate" => delegate_bind(&of.raw, object, function);
     /// Takes bindings out of a delegate: how many there were.
-    delegate_unbind("unbinding a delegate") for Place<T: Value>(object: ObjectHandle = object, function: &str = function) -> u32;
+    delegate_unbind<T: Value>(of: &Place<'_, T>, object: ObjectHandle, function: &str) -> u32 =
+        "unbinding a delegate" => delegate_unbind(&of.raw, object, function);
     /// Makes a field path name a property.
-    field_assign("naming a property") for Place<T: Value>(path: &str = path) -> ();
-}
-
-/// Overwrites a text of one byte a character.
-pub(crate) fn ansi_assign(place: &Place<'_, UAnsiString>, bytes: &[u8]) -> Result<(), CallError> {
-    let host = host("writing a text")?;
-    // SAFETY: `Place` was promised a live text of that kind, and the bytes are live for the call.
-    unsafe { host.ansi_assign(&place.raw, bytes.as_ptr(), bytes.len()) }
-}
-
-/// The text of the type of the property that a field path names; empty when it names none.
-pub(crate) fn field_type(path: Ptr<'_, FieldPath>) -> Result<String, CallError> {
-    let host = host("finding a property")?;
-    // SAFETY: `Ptr` was promised a live field path.
-    unsafe { host.field_type(path.at().cast()) }
-}
-
-/// Calls what is bound.
-///
-/// # Safety
-/// The slots are those of the delegate's signature.
-pub(crate) unsafe fn delegate_call<T: Value>(delegate: &Place<'_, T>, slots: &mut [Slot]) -> Result<(), CallError> {
-    let host = host("calling a delegate")?;
-    let mut buffer = buffer_of(slots);
-    // SAFETY: `Place` was promised a live value, and the buffer lends `slots`, which are right by contract.
-    unsafe { host.delegate_call(&delegate.raw, &mut buffer) }
+    field_assign<T: Value>(of: &Place<'_, T>, path: &str) -> () =
+        "naming a property" => field_assign(&of.raw, path);
+    /// A value for plugin code to own: a copy of another, or for none the one that zero bytes mean.
+    black_new<T: Value>(from: Option<Ptr<'_, T>>, site: &Location<'_>) -> BlackHandle [ty = type_number::<T>()?] =
+        T::TYPE.as_str()
+        => black_new(ty, from.map_or(core::ptr::null(), Ptr::at).cast(), &site_of(site));
+    /// A number for the value at a place, until the innermost call into this module has returned.
+    ///
+    /// # Safety
+    /// The place is a property of its owner.
+    [unsafe] conjugate_lend<T: Value>(place: &Place<'_, T>) -> ConjugateHandle =
+        "lending a value" => conjugate_lend(&place.raw);
+    /// A copy of the value of a conjugate, for plugin code to own.
+    conjugate_clone(conjugate: ConjugateHandle, site: &Location<'_>) -> BlackHandle =
+        "cloning a conjugate" => conjugate_clone(conjugate, &site_of(site));
+    /// Overwrites a text of one byte a character.
+    ansi_assign(place: &Place<'_, UAnsiString>, bytes: &[u8]) -> () =
+        "writing a text" => ansi_assign(&place.raw, bytes.as_ptr(), bytes.len());
+    /// The text of the type of the property that a field path names; empty when it names none.
+    field_type(path: Ptr<'_, FieldPath>) -> String = "finding a property" => field_type(path.at().cast());
+    /// Overwrites a text in host memory.
+    assign_text<T: Value<Raw = TextRaw>>(target: PtrMut<'_, T>, text: &str) -> () = "a text" => text_assign(target.at(), text);
+    /// Gives a job to the host, which owns it from then on.
+    ///
+    /// # Safety
+    /// `job` is whole: its functions are those of its data; and of a posted one the data may change threads.
+    ///
+    /// # Errors
+    /// Why the host does not take it; it is still the caller's then.
+    [unsafe] job_take(job: &Job<'_>) -> JobId = "a task, a timer or a posted closure" => job_take(job);
 }
 
 /// The path of an object; empty when it is gone.
@@ -401,37 +490,6 @@ pub(crate) fn object_rename(object: ObjectHandle, name: &str, outer: ObjectHandl
 /// Asks for a collection.
 pub(crate) fn collect_garbage() -> Result<(), CallError> {
     host("collect")?.collect()
-}
-
-/// Overwrites a text in host memory.
-pub(crate) fn assign_text<T: Value<Raw = TextRaw>>(target: PtrMut<'_, T>, text: &str) -> Result<(), CallError> {
-    let host = host("a text")?;
-    // SAFETY: `PtrMut` was promised a live text of the host that may be written.
-    unsafe { host.text_assign(target.at(), text) }
-}
-
-/// Gives a job to the host, which owns it from then on.
-///
-/// # Safety
-/// `job` is whole: its functions are those of its data; and of a posted one the data may change threads.
-///
-/// # Errors
-/// Why the host does not take it; it is still the caller's then.
-pub(crate) unsafe fn job_take(job: &Job<'_>) -> Result<JobId, CallError> {
-    let host = host("a task, a timer or a posted closure")?;
-    // SAFETY: what the job consists of is promised by the caller.
-    unsafe { host.job_take(job) }
-}
-
-/// Calls through a handle.
-///
-/// # Safety
-/// The pointer slots among `slots` are what the signature of the callee says, and live for the call.
-pub(crate) unsafe fn zcall(handle: ZCallHandle, what: &str, slots: &mut [Slot]) -> Result<(), CallError> {
-    let host = host(what)?;
-    let mut buffer = buffer_of(slots);
-    // SAFETY: the buffer lends `slots`, whose pointers are right by contract.
-    unsafe { host.zcall(handle, &mut buffer) }
 }
 
 /// Lends slots for a call.

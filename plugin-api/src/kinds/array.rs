@@ -5,8 +5,8 @@ use alcedo_rt::{CallError, fail};
 
 use super::into_host::{IntoHost, owned};
 use super::kind;
-use super::ptr::Ptr;
-use super::row::{Row, count, insert_into};
+use super::ptr::{Ptr, Row};
+use super::row::{count, insert_into};
 use crate::{Lent, Value, host};
 
 kind! {

@@ -10,11 +10,11 @@ use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
 
 use super::optional::put_optional;
-use super::ptr::{Ptr, PtrMut, Temp};
+use super::ptr::{Ptr, PtrMut, Temp, Viewable};
 use super::row::{put_entries, put_keys, put_row};
-use super::{Kind, Lent, UArray, UMap, UOptional, USet};
+use super::{Kind, Lent, UArray, UMap, UOptional, USet, ValidityToken};
 use crate::plumbing::new_owned;
-use crate::signature::Param;
+use crate::signature::{ArgumentSlot, Param};
 use crate::{UAnsiString, UString, UText, UUtf8String, Value};
 
 /// Something that can be given where a value of type `T` is wanted.
@@ -45,9 +45,8 @@ pub(crate) fn with_ptr<T: Value, G: IntoHost<T> + ?Sized, R>(
     given: &G,
     code: impl FnOnce(Ptr<'_, T>) -> Result<R, CallError>,
 ) -> Result<R, CallError> {
-    if let Some(at) = given.lies_at()? {
-        // SAFETY: `IntoHost` promises a live value until something is written or called, for which the pointer is.
-        return code(unsafe { Ptr::new(at) });
+    if let Some(there) = Ptr::given(given)? {
+        return code(there);
     }
     let temp = staged(given)?;
     code(temp.ptr())
@@ -129,8 +128,8 @@ impl<K: Kind, G: IntoHost<K>> Passed<K, G> {
         Self(given, PhantomData)
     }
 
-    fn at(&self) -> Option<*const K::Raw> {
-        self.0.lies_at().unwrap_or_else(|error| alcedo_rt::fail(error))
+    fn there(&self) -> Option<Ptr<'_, K>> {
+        Ptr::given(&self.0).unwrap_or_else(|error| alcedo_rt::fail(error))
     }
 
     /// The value: on the caller's stack, or where it lies.
@@ -138,9 +137,7 @@ impl<K: Kind, G: IntoHost<K>> Passed<K, G> {
         if let Some(temp) = temp {
             return temp.ptr();
         }
-        let at = self.at().unwrap_or_else(|| alcedo_rt::fail(CallError::other("a value that lies nowhere any more")));
-        // SAFETY: `IntoHost` promises a live value until something is written or called, for which the pointer is.
-        unsafe { Ptr::new(at) }
+        self.there().unwrap_or_else(|| alcedo_rt::fail(CallError::other("a value that lies nowhere any more")))
     }
 }
 
@@ -157,14 +154,12 @@ unsafe impl<K: Kind, G: IntoHost<K>> Param for Passed<K, G> {
     type In = OnStack<K>;
     type Seen<'f> = ();
 
-    unsafe fn open<'f>(self) -> Self::Seen<'f> {}
-
-    fn load(_from: PtrMut<'_, K>) -> Self {
+    fn open<'f>(_value: Viewable<'_, K, impl FnOnce() -> ValidityToken<'f>>) -> Self::Seen<'f> {
         alcedo_rt::fail(CallError::other("what a caller gives is never read from a block"))
     }
 
     unsafe fn stage(&self) -> OnStack<K> {
-        let temp = match self.at() {
+        let temp = match self.there() {
             Some(_) => None,
             None => Some(staged::<K, G>(&self.0).unwrap_or_else(|error| alcedo_rt::fail(error))),
         };
@@ -173,11 +168,11 @@ unsafe impl<K: Kind, G: IntoHost<K>> Param for Passed<K, G> {
         OnStack { temp, shown }
     }
 
-    unsafe fn slot_in(&self, standing: &OnStack<K>) -> Slot {
+    fn slot_in(&self, standing: &OnStack<K>) -> Slot {
         K::slot_of(self.lies(standing.temp.as_ref()), &standing.shown)
     }
 
-    unsafe fn from_slot(_slot: Slot) -> Result<Self, CallError> {
+    fn from_slot(_slot: ArgumentSlot<'_, K>) -> Result<Self, CallError> {
         Err(CallError::other("what a caller gives is never read from a slot"))
     }
 }

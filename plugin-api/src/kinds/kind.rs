@@ -83,12 +83,10 @@ macro_rules! kind {
             type Seen<'f> = $crate::Lent<'f, Self>;
             $crate::kinds::kind!(@$slots);
 
-            unsafe fn see<'f>(
-                at: $crate::kinds::ptr::PtrMut<'_, Self>,
-                token: impl FnOnce() -> $crate::kinds::ValidityToken<'f>,
+            fn see<'f>(
+                value: $crate::kinds::Viewable<'_, Self, impl FnOnce() -> $crate::kinds::ValidityToken<'f>>,
             ) -> $crate::Lent<'f, Self> {
-                // SAFETY: the caller promises that the value is live as long as the token is good.
-                unsafe { $crate::plumbing::lend(at, token()) }
+                $crate::plumbing::lend(value)
             }
 
             #[track_caller]
@@ -135,12 +133,13 @@ macro_rules! kind {
         $crate::__alcedo_owned! { [$($param: $bound),*] $name<$($param),*> }
     };
     (@pointer) => {
+        type Way = $crate::value::ByPointer;
         type In = ();
         type Out = $crate::kinds::Owned<Self>;
 
         unsafe fn stage(&self) {}
 
-        unsafe fn slot_in(&self, (): &()) -> alcedo_abi::zcall::Slot {
+        fn slot_in(&self, (): &()) -> alcedo_abi::zcall::Slot {
             $crate::plumbing::owned_slot(&self.owned)
         }
 
@@ -149,7 +148,7 @@ macro_rules! kind {
             $crate::plumbing::owned_out::<Self>(core::panic::Location::caller())
         }
 
-        unsafe fn slot_out(out: &mut $crate::kinds::Owned<Self>) -> alcedo_abi::zcall::Slot {
+        fn slot_out(out: &mut $crate::kinds::Owned<Self>) -> alcedo_abi::zcall::Slot {
             $crate::plumbing::owned_slot(out)
         }
 
@@ -160,17 +159,12 @@ macro_rules! kind {
             Ok($crate::Kind::from_owned(out))
         }
 
-        unsafe fn from_slot(slot: alcedo_abi::zcall::Slot) -> Result<Self, $crate::CallError> {
-            let raw = $crate::value::pointer_of::<Self::Raw>(slot)?;
-            // SAFETY: the caller promises what the border prescribes: for this kind the slot points to a live value.
-            Ok(<Self as $crate::Value>::load(unsafe { $crate::kinds::ptr::Ptr::new(raw) }))
+        fn from_slot(slot: $crate::signature::ArgumentSlot<'_, Self>) -> Result<Self, $crate::CallError> {
+            Ok(<Self as $crate::Value>::load(slot.ptr()?))
         }
 
-        unsafe fn into_slot(self, slot: &mut alcedo_abi::zcall::Slot) -> Result<(), $crate::CallError> {
-            let raw = $crate::value::pointer_of::<Self::Raw>(*slot)?;
-            // SAFETY: the caller promises what the border prescribes: for this kind the slot of a result points to zero bytes,
-            // which are a live value.
-            $crate::Value::store(&self, unsafe { $crate::kinds::ptr::PtrMut::new(raw) })
+        fn into_slot(self, slot: $crate::signature::ResultSlot<'_, Self>) -> Result<(), $crate::CallError> {
+            $crate::Value::store(&self, slot.ptr_mut()?)
         }
     };
     (@shown pointer) => {
@@ -183,6 +177,7 @@ macro_rules! kind {
         }
     };
     (@text) => {
+        type Way = $crate::value::AsText;
         type In = alcedo_abi::value::TextView;
         type Out = $crate::value::TextOut;
 
@@ -191,7 +186,7 @@ macro_rules! kind {
             self.owned.ptr().unwrap_or_else(|error| $crate::plumbing::fail(error)).as_ptr().view()
         }
 
-        unsafe fn slot_in(&self, staged: &alcedo_abi::value::TextView) -> alcedo_abi::zcall::Slot {
+        fn slot_in(&self, staged: &alcedo_abi::value::TextView) -> alcedo_abi::zcall::Slot {
             $crate::value::pointer_slot(staged)
         }
 
@@ -199,29 +194,25 @@ macro_rules! kind {
             <String as $crate::Value>::out()
         }
 
-        unsafe fn slot_out(out: &mut $crate::value::TextOut) -> alcedo_abi::zcall::Slot {
-            // SAFETY: the caller promises that `out` stays; both texts travel alike.
-            unsafe { <String as $crate::Value>::slot_out(out) }
+        fn slot_out(out: &mut $crate::value::TextOut) -> alcedo_abi::zcall::Slot {
+            out.slot()
         }
 
         #[track_caller]
         unsafe fn take_out(
-            slot: alcedo_abi::zcall::Slot,
+            _slot: alcedo_abi::zcall::Slot,
             out: $crate::value::TextOut,
         ) -> Result<Self, $crate::CallError> {
-            // SAFETY: the caller promises that a callee has filled both; both texts travel alike.
-            Self::of(&unsafe { <String as $crate::Value>::take_out(slot, out) }?)
+            Self::of(&out.into_text())
         }
 
-        unsafe fn from_slot(slot: alcedo_abi::zcall::Slot) -> Result<Self, $crate::CallError> {
-            // SAFETY: the caller promises what the slot points to; both texts travel alike.
-            Self::of(&unsafe { <String as $crate::Value>::from_slot(slot) }?)
+        fn from_slot(slot: $crate::signature::ArgumentSlot<'_, Self>) -> Result<Self, $crate::CallError> {
+            Self::of(&slot.text()?)
         }
 
-        unsafe fn into_slot(self, slot: &mut alcedo_abi::zcall::Slot) -> Result<(), $crate::CallError> {
+        fn into_slot(self, slot: $crate::signature::ResultSlot<'_, Self>) -> Result<(), $crate::CallError> {
             let text = self.owned.ptr()?.as_ptr().utf8();
-            // SAFETY: the caller promises what the slot points to; both texts travel alike.
-            unsafe { <String as $crate::Value>::into_slot(text, slot) }
+            slot.put_text(&text)
         }
     };
     (@shown text) => {

@@ -7,18 +7,19 @@ use core::ops::Deref;
 use core::panic::Location;
 
 use alcedo_abi::handles::{BlackHandle, ConjugateHandle};
+use alcedo_abi::value::ArrayRaw;
 use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
 
 use super::into_host::{IntoHost, with_ptr};
-use super::lending::Access;
+use super::lending::{self, Access};
 use super::owned::seen;
-use super::ptr::{OptionalValue, Ptr, PtrMut};
-use super::row::{Keyed, List, Mapped};
+use super::ptr::{Field, OptionalValue, Ptr, PtrMut, Row, Viewable};
+use super::row::{Items, Keyed, Keys, List, Mapped, Part, Values};
+use super::validity_token::{Home, Link, written_key};
 use super::{AnyConjugate, Kind, Owned, ValidityToken};
 use crate::host::values::Place;
-use crate::signature::Param;
-use crate::value::pointer_of;
+use crate::signature::{ArgumentSlot, Param};
 use crate::{ObjectView, Value, host};
 
 /// A value of kind `K` in host memory, as the running call `'f` sees it: a property, a parameter, an element, or a value
@@ -75,49 +76,56 @@ impl<'f, K: Kind> Lent<'f, K> {
         Ok(unsafe { Self::new(at, token) })
     }
 
+    /// A value, with its token.
+    #[inline]
+    pub(crate) fn of(value: Viewable<'_, K, impl FnOnce() -> ValidityToken<'f>>) -> Self {
+        let (at, token) = value.into_parts();
+        Self { at: at.at(), token: token(), kind: PhantomData }
+    }
+
     /// # Safety
     /// `at` is a live value of kind `K` as long as `token` is good, and the game thread's for `'f`.
     unsafe fn new(at: *mut K::Raw, token: ValidityToken<'f>) -> Self {
         Self { at, token, kind: PhantomData }
     }
 
+    /// The value, after a look whether it still lies there, and may be accessed so.
+    #[inline]
+    fn checked(&self, access: Access) -> Result<PtrMut<'_, K>, CallError> {
+        self.token.check(access, K::TYPE.as_str())?;
+        // SAFETY: whoever made the view promised a live value as long as the token is good, which it is. Where `access` is to read,
+        // the functions below give out a pointer to read.
+        Ok(unsafe { PtrMut::new(self.at) })
+    }
+
     /// The value, after a look whether it still lies there.
     #[inline]
     pub(crate) fn ptr(&self) -> Result<Ptr<'_, K>, CallError> {
-        self.token.check(Access::Read, K::TYPE.as_str())?;
-        // SAFETY: `new` was promised a live value as long as the token is good, which it is.
-        Ok(unsafe { Ptr::new(self.at) })
+        self.checked(Access::Read).map(PtrMut::into_ptr)
     }
 
     /// The same for a write straight to memory.
     #[inline]
     pub(crate) fn ptr_mut(&self) -> Result<PtrMut<'_, K>, CallError> {
-        self.token.check(Access::Write, K::TYPE.as_str())?;
+        let value = self.checked(Access::Write)?;
         if !self.token.owner().is_none() {
             host::may_write(self.token.owner(), K::NAMES_OBJECTS)?;
         }
-        // SAFETY: `new` was promised a live value as long as the token is good, which it is, and its owner may be written.
-        Ok(unsafe { PtrMut::new(self.at) })
+        Ok(value)
     }
 
     /// The same for a change that the host makes, who asks whether the owner may be written.
     #[inline]
     pub(crate) fn place(&self) -> Result<Place<'_, K>, CallError> {
-        self.token.check(Access::Write, K::TYPE.as_str())?;
-        // SAFETY: `new` was promised a live value as long as the token is good, which it is.
-        unsafe { PtrMut::new(self.at) }.into_place(self.token.owner())
+        self.checked(Access::Write)?.into_place(self.token.owner())
     }
 
-    /// A value in this one, by an offset that its type has.
-    ///
-    /// # Safety
-    /// A value of this type has one of type `T` there, for as long as it lives itself.
+    /// A field of this value.
     #[inline]
-    pub(crate) unsafe fn part<T: Value>(&self, offset: usize) -> Result<T::Seen<'f>, CallError> {
-        let at = self.ptr()?.at();
-        // SAFETY: the value was looked at just now, and the caller promises that it has a part there, which is live as long as its
-        // own token is good.
-        Ok(unsafe { T::see(PtrMut::new(at.byte_add(offset).cast_mut().cast()), || self.token) })
+    pub(crate) fn field<T: Value>(&self, field: &Field<K, T>) -> Result<T::Seen<'f>, CallError> {
+        let value = self.checked(Access::Read)?.into_field(field);
+        // SAFETY: the value was looked at just now, and its field is live as long as its own token is good.
+        Ok(T::see(unsafe { Viewable::new(value, || self.token) }))
     }
 
     #[inline]
@@ -176,7 +184,7 @@ impl<'f, K: Kind> Lent<'f, K> {
     /// # Errors
     /// `EXPIRED` when the value is not there any more; `OTHER` when it is no property.
     pub fn lend(&self) -> Result<AnyConjugate, CallError> {
-        self.ptr()?;
+        let value = self.checked(Access::Read)?;
         if !self.token.is_property() {
             let what = K::TYPE.as_str();
             return Err(CallError::other(format!(
@@ -184,7 +192,7 @@ impl<'f, K: Kind> Lent<'f, K> {
             )));
         }
         // SAFETY: the value was looked at just now, and the token says that it is a property of its owner.
-        let lent = unsafe { host::values::conjugate_lend(&PtrMut::<K>::new(self.at).into_place(self.token.owner())?) }?;
+        let lent = unsafe { host::values::conjugate_lend(&value.into_place(self.token.owner())?) }?;
         Ok(AnyConjugate::from_number(lent.0))
     }
 
@@ -260,72 +268,150 @@ impl<'f, K: Kind> Lent<'f, K> {
 }
 
 /// The view of a value.
-///
-/// # Safety
-/// The value stays live as long as `token` is good, and is the game thread's for `'f`.
-pub unsafe fn lend<'f, K: Kind>(at: PtrMut<'_, K>, token: ValidityToken<'f>) -> Lent<'f, K> {
-    // SAFETY: promised by the caller.
-    unsafe { Lent::new(at.at(), token) }
+pub fn lend<'f, K: Kind>(value: Viewable<'_, K, impl FnOnce() -> ValidityToken<'f>>) -> Lent<'f, K> {
+    Lent::of(value)
 }
 
-/// A parameter that a method sees as [`Lent`].
+/// A parameter that a method sees as [`Lent`]. There is none outside of a block.
 #[derive(Debug)]
-pub struct Red<K: Kind>(*mut K::Raw);
+pub struct Red<K: Kind>(PhantomData<fn() -> K>);
 
-// SAFETY: it is the address of the value in the block, or in the memory behind the caller's slot.
+// SAFETY: no slot is ever made of one or read for one.
 unsafe impl<K: Kind> Param for Red<K> {
     type Value = K;
     type In = ();
     type Seen<'f> = Lent<'f, K>;
 
-    unsafe fn open<'f>(self) -> Lent<'f, K> {
-        // SAFETY: `load` and `from_slot` were promised a live value that stays for the call, which is the frame, and the caller
-        // promises that it lasts for `'f`.
-        unsafe { Lent::new(self.0, ValidityToken::of_frame()) }
-    }
-
-    fn load(from: PtrMut<'_, K>) -> Self {
-        Self(from.at())
+    fn open<'f>(value: Viewable<'_, K, impl FnOnce() -> ValidityToken<'f>>) -> Lent<'f, K> {
+        Lent::of(value)
     }
 
     unsafe fn stage(&self) {}
 
-    unsafe fn slot_in(&self, (): &()) -> Slot {
+    fn slot_in(&self, (): &()) -> Slot {
         Slot::EMPTY
     }
 
-    unsafe fn from_slot(slot: Slot) -> Result<Self, CallError> {
-        pointer_of::<K::Raw>(slot).map(Self)
+    fn from_slot(_slot: ArgumentSlot<'_, K>) -> Result<Self, CallError> {
+        Err(CallError::other("a view of a parameter is never taken out of a slot"))
     }
 }
 
 // What a container has in it, as the frame sees it.
 
-impl<'f, A: Kind> Lent<'f, A> {
-    /// The value at an index, if there is one.
+impl ValidityToken<'_> {
+    /// A value in the row of a container, of which `now` was read just now.
+    ///
+    /// # Safety
+    /// The row is live as long as this token is good, and so is the value while the row's counter stands still.
+    unsafe fn in_row(self, row: *const ArrayRaw, now: &ArrayRaw) -> Self {
+        self.with(Link { at: row.cast(), then: now.epoch.min(ArrayRaw::WORN - 1) })
+    }
+
+    /// The value of an optional.
+    ///
+    /// # Safety
+    /// The byte is live as long as this token is good, and so is the value while the byte is not zero.
+    unsafe fn in_optional(self, is_set: *const u8) -> Self {
+        self.with(Link { at: is_set.cast(), then: Link::SET })
+    }
+
+    /// Whether the value is still there, and may be accessed now.
+    ///
+    /// # Errors
+    /// `EXPIRED` with kind and age; `LENT` while a slice forbids it; `OTHER` for a write to a key.
     #[inline]
-    pub(crate) fn item(&self, index: usize) -> Result<Option<<A::Item as Value>::Seen<'f>>, CallError>
-    where
-        A: List,
-    {
-        let array = self.ptr()?;
-        // SAFETY: the array was looked at just now and is live as long as its own token is good; the row's counter tells of every
-        // move of the value.
-        Ok(unsafe { array.row().see(index, || self.token.in_row(array.at())) })
+    pub(crate) fn check(&self, access: Access, kind: &str) -> Result<(), CallError> {
+        lending::allows(access, kind)?;
+        if self.is_key && access == Access::Write {
+            return Err(written_key(kind));
+        }
+        match self.home {
+            Home::Frame => {}
+            Home::Object(owner, ends) if host::values::lives(owner, ends) => {}
+            Home::Black(black, ends) if host::values::black_lives(black, ends) => {}
+            Home::Object(owner, _) => return Err(self.expired(kind, &format!("the life of its owner {owner}"))),
+            Home::Black(black, _) | Home::Ended(black) => {
+                return Err(self.expired(kind, &host::values::age_in_words(black.into())));
+            }
+        }
+        for link in &self.links {
+            if link.at.is_null() {
+                break;
+            }
+            let is_optional = link.then == Link::SET;
+            // SAFETY: the links before this one hold, so the byte or the row is live by the contract of `in_optional` or `in_row`; no
+            // reference is made, since the host changes it.
+            let now = unsafe {
+                if is_optional {
+                    u64::from(link.at.cast::<u8>().read() != 0)
+                } else {
+                    (&raw const (*link.at.cast::<ArrayRaw>()).epoch).read()
+                }
+            };
+            if is_optional && now == 0 {
+                return Err(self.expired(kind, "the last value of its optional"));
+            }
+            if !is_optional && now != link.then {
+                return Err(self.moved(kind, link.then, now));
+            }
+        }
+        Ok(())
     }
 }
 
-impl<'f, M: Kind> Lent<'f, M> {
+/// What lies in the row of a container, as the running call `'f` sees it.
+struct Inside<'a, 'f, P: Part> {
+    whole: Ptr<'a, P::Whole>,
+    /// That of the container, which was looked at just now.
+    token: ValidityToken<'f>,
+    /// By what the row is known to be as it was at an earlier look, which has to be true now.
+    in_row: Option<ValidityToken<'f>>,
+}
+
+impl<'f, P: Part> Inside<'_, 'f, P> {
+    /// By what it is known that values stay where they are in the row.
+    #[inline]
+    fn in_row(&self) -> ValidityToken<'f> {
+        self.in_row.unwrap_or_else(|| {
+            let row = self.whole.at().wrapping_byte_add(P::ROW).cast();
+            // SAFETY: the row lies in the container, which is live as long as its own token is good; its counter tells of every move
+            // of a value.
+            unsafe { self.token.in_row(row, &P::row(self.whole.read())) }
+        })
+    }
+
     /// The value at an index, if there is one.
     #[inline]
-    pub(crate) fn value_at(&self, index: usize) -> Result<Option<<M::Item as Value>::Seen<'f>>, CallError>
+    fn see(&self, index: usize) -> Option<<P::Item as Value>::Seen<'f>> {
+        let token = || if P::IS_KEY { self.in_row().as_key() } else { self.in_row() };
+        // SAFETY: a value in the row stays as long as the token is good, which is of this row.
+        Some(P::Item::see(unsafe { Viewable::new(Row::of::<P>(self.whole).get(index)?, token) }))
+    }
+}
+
+impl<'f, K: Kind> Lent<'f, K> {
+    #[inline]
+    fn inside<P: Part<Whole = K>>(&self) -> Result<Inside<'_, 'f, P>, CallError> {
+        Ok(Inside { whole: self.ptr()?, token: self.token, in_row: None })
+    }
+
+    /// The value of an array at an index, if there is one.
+    #[inline]
+    pub(crate) fn item(&self, index: usize) -> Result<Option<<K::Item as Value>::Seen<'f>>, CallError>
     where
-        M: Mapped,
+        K: List,
     {
-        let map = self.ptr()?;
-        // SAFETY: the map was looked at just now and is live as long as its own token is good; the row's counter tells of every
-        // move of the value.
-        Ok(unsafe { map.values().see(index, || self.token.in_row(map.entries_at())) })
+        Ok(self.inside::<Items<K>>()?.see(index))
+    }
+
+    /// The value of a map at an index, if there is one.
+    #[inline]
+    pub(crate) fn value_at(&self, index: usize) -> Result<Option<<K::Item as Value>::Seen<'f>>, CallError>
+    where
+        K: Mapped,
+    {
+        Ok(self.inside::<Values<K>>()?.see(index))
     }
 }
 
@@ -343,21 +429,18 @@ impl<'a, 'f, M: Keyed + Kind> Walk<'a, 'f, M> {
     }
 
     #[inline]
-    fn step(&mut self) -> Result<(usize, Ptr<'a, M>, ValidityToken<'f>), CallError> {
-        let at = self.over.ptr()?;
-        // SAFETY: the row lies in the set or map, which was looked at just now and is live as long as its own token is good, and
-        // its counter tells of every move.
-        let token = *self.token.get_or_insert_with(|| unsafe { self.over.token.in_row(at.entries_at()) });
+    fn step(&mut self) -> Result<(usize, Inside<'a, 'f, Keys<M>>), CallError> {
+        let keys = self.over.inside::<Keys<M>>()?;
+        let token = *self.token.get_or_insert_with(|| keys.in_row());
         token.check(Access::Read, "iteration")?;
-        Ok((self.next, at, token))
+        Ok((self.next, Inside { in_row: Some(token), ..keys }))
     }
 
     /// The next key.
     #[inline]
     pub(crate) fn key(&mut self) -> Result<Option<<M::Key as Value>::Seen<'f>>, CallError> {
-        let (index, at, token) = self.step()?;
-        // SAFETY: the key stays as long as the token is good, which is of this row.
-        let key = unsafe { at.keys().see(index, || token.as_key()) };
+        let (index, keys) = self.step()?;
+        let key = keys.see(index);
         self.next += usize::from(key.is_some());
         Ok(key)
     }
@@ -368,9 +451,9 @@ impl<'a, 'f, M: Keyed + Kind> Walk<'a, 'f, M> {
     where
         M: Mapped,
     {
-        let (index, at, token) = self.step()?;
-        // SAFETY: key and value stay as long as the token is good, which is of this row.
-        let (key, value) = unsafe { (at.keys().see(index, || token.as_key()), at.values().see(index, || token)) };
+        let (index, keys) = self.step()?;
+        let values = Inside::<Values<M>> { whole: keys.whole, token: keys.token, in_row: keys.in_row };
+        let (key, value) = (keys.see(index), values.see(index));
         self.next += usize::from(key.is_some());
         Ok(key.zip(value))
     }
@@ -386,13 +469,13 @@ impl<'f, O: Kind> Lent<'f, O> {
     where
         O: OptionalValue,
     {
-        let optional = self.ptr()?;
-        let Some(value) = optional.value() else { return Ok(None) };
+        let optional = self.checked(Access::Read)?;
+        let is_set = optional.as_ptr().is_set_at();
+        let Some(value) = optional.into_value() else { return Ok(None) };
         // SAFETY: the optional was looked at just now and is live as long as its own token is good; the byte tells whether there
         // is a value.
-        Ok(Some(unsafe {
-            O::Item::see(PtrMut::new(value.at().cast_mut()), || self.token.in_optional(optional.is_set_at()))
-        }))
+        let value = unsafe { Viewable::new(value, || self.token.in_optional(is_set)) };
+        Ok(Some(O::Item::see(value)))
     }
 }
 

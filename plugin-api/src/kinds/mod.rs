@@ -35,11 +35,10 @@ pub use lent::{Lent, Red, lend};
 pub use map::UMap;
 pub use optional::UOptional;
 pub use owned::Owned;
-pub(crate) use ptr::Temp;
-pub use ptr::{Ptr, PtrMut};
+pub use ptr::{Field, Ptr, PtrMut, Temp, Viewable, blank};
 pub use reference::{LazyObject, ScriptInterface, SoftObject, WeakObject};
 pub use set::USet;
-pub use structure::{Field, FieldPlace, FieldType, Stored, blank, field, set_field};
+pub use structure::{FieldPlace, FieldType, Stored, field, set_field};
 pub use text::{UAnsiString, UString, UText, UUtf8String};
 pub use validity_token::ValidityToken;
 

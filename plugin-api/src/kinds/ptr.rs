@@ -9,16 +9,20 @@
 )]
 
 use core::marker::PhantomData;
-use core::mem::{ManuallyDrop, MaybeUninit, offset_of};
+use core::mem::{ManuallyDrop, MaybeUninit, offset_of, size_of};
 
 use alcedo_abi::handles::{Name, ObjectHandle};
 use alcedo_abi::value::{ArrayRaw, LocalTextRaw, SparseRaw, TextRaw, TextView};
+use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
 
-use super::{Kind, Owned, UOptional};
-use crate::Value;
-use crate::host::lent_text;
+use super::lending::{self, Access, Lending};
+use super::row::{List, Part};
+use super::structure::{FieldPlace, Stored};
+use super::{IntoHost, Kind, Owned, UOptional};
 use crate::host::values::{Place, clear, place};
+use crate::value::address_slot;
+use crate::{Plain, UName, Value};
 
 /// An optional as the host has it: a byte that is zero or one, and the value at the next offset that suits it.
 #[repr(C)]
@@ -79,6 +83,12 @@ impl<'a, T: Value> Ptr<'a, T> {
         Self { at, of: PhantomData }
     }
 
+    /// What was given, where it lies, if it does.
+    pub(crate) fn given<G: IntoHost<T> + ?Sized>(given: &'a G) -> Result<Option<Self>, CallError> {
+        // SAFETY: `IntoHost` promises a live value until something is written or called, for which the pointer is.
+        Ok(given.lies_at()?.map(|at| unsafe { Self::new(at) }))
+    }
+
     /// Its first byte.
     #[inline]
     #[must_use]
@@ -118,6 +128,21 @@ impl<'a, T: Value> PtrMut<'a, T> {
         Ptr { at: self.at, of: PhantomData }
     }
 
+    /// The value, to read from here on.
+    #[inline]
+    pub(crate) fn into_ptr(self) -> Ptr<'a, T> {
+        Ptr { at: self.at, of: PhantomData }
+    }
+
+    /// The value of an optional, if there is one.
+    #[inline]
+    pub(crate) fn into_value(self) -> Option<PtrMut<'a, T::Item>>
+    where
+        T: OptionalValue,
+    {
+        self.as_ptr().is_set().then(|| self.into_field(&Field::if_set()))
+    }
+
     /// The same pointer, while this one is not used.
     #[inline]
     pub(crate) fn reborrow(&mut self) -> PtrMut<'_, T> {
@@ -146,6 +171,113 @@ impl<'a, T: Value> PtrMut<'a, T> {
     }
 }
 
+/// A value that is given to [`Value::see`]: where it lies, and the token by which a view of it is known to be good. `F` makes the
+/// token, for those kinds that are seen as views.
+pub struct Viewable<'a, T: Value, F> {
+    at: PtrMut<'a, T>,
+    token: F,
+}
+
+impl<'a, T: Value, F> Viewable<'a, T, F> {
+    /// The value at `at`.
+    ///
+    /// # Safety
+    /// It stays live as long as the token that `token` makes is good, and is the game thread's for the frame of that token.
+    #[inline]
+    pub(crate) unsafe fn new(at: PtrMut<'a, T>, token: F) -> Self {
+        Self { at, token }
+    }
+
+    /// The value, to read.
+    #[inline]
+    #[must_use]
+    pub fn ptr(&self) -> Ptr<'_, T> {
+        self.at.as_ptr()
+    }
+
+    /// The value, and what makes the token.
+    #[inline]
+    pub(crate) fn into_parts(self) -> (PtrMut<'a, T>, F) {
+        (self.at, self.token)
+    }
+}
+
+/// A field of type `T` in structs of type `S`. Each has one there: a field is made here alone, by a look at the form of the struct.
+pub struct Field<S, T> {
+    offset: usize,
+    of: PhantomData<fn(S) -> T>,
+}
+
+impl<S: Value, T: Value> Field<S, T> {
+    /// The field at that place.
+    #[must_use]
+    pub const fn of<P: FieldPlace<Struct = S, Type = T>>() -> Self {
+        Self { offset: Offset::<P>::BYTES, of: PhantomData }
+    }
+
+    /// Bytes from the struct to the field.
+    pub(super) const fn offset(&self) -> usize {
+        self.offset
+    }
+}
+
+struct Offset<P>(PhantomData<P>);
+
+impl<P: FieldPlace> Offset<P> {
+    /// Always computed by the compiler, which knows what memory a reference is into, and refuses two of different memory.
+    const BYTES: usize = {
+        let (whole, part) = P::AT;
+        // SAFETY: were they not in one struct, this would not compile.
+        let offset = unsafe { (&raw const *part).byte_offset_from(&raw const *whole) };
+        let end = offset + size_of::<Stored<P::Type>>().cast_signed();
+        assert!(
+            offset >= 0 && end <= size_of::<<P::Struct as Value>::Raw>().cast_signed(),
+            "a field lies in its struct"
+        );
+        offset.cast_unsigned()
+    };
+}
+
+/// The value that zero bytes mean.
+#[must_use]
+pub const fn blank<T: Value>() -> T::Raw {
+    // SAFETY: zero bytes are a value of every type, and any bytes are valid for its form.
+    unsafe { MaybeUninit::zeroed().assume_init() }
+}
+
+impl<'a, S: Value> Ptr<'a, S> {
+    /// A field.
+    #[inline]
+    pub(crate) fn field<T: Value>(self, field: &Field<S, T>) -> Ptr<'a, T> {
+        // SAFETY: `new` was promised a live struct, and each has such a field there.
+        unsafe { Ptr::new(self.at.byte_add(field.offset).cast()) }
+    }
+
+    /// A copy of a field.
+    #[inline]
+    #[must_use]
+    pub fn load_field<T: Value>(self, field: &Field<S, T>) -> T {
+        T::load(self.field(field))
+    }
+}
+
+impl<'a, S: Value> PtrMut<'a, S> {
+    /// A field, to be written.
+    #[inline]
+    pub(crate) fn into_field<T: Value>(self, field: &Field<S, T>) -> PtrMut<'a, T> {
+        PtrMut { at: self.as_ptr().field(field).at.cast_mut(), of: PhantomData }
+    }
+
+    /// Overwrites a field.
+    ///
+    /// # Errors
+    /// What the kind of value refuses.
+    #[inline]
+    pub fn store_field<T: Value>(&self, field: &Field<S, T>, value: &T) -> Result<(), CallError> {
+        value.store(PtrMut { at: self.at, of: PhantomData }.into_field(field))
+    }
+}
+
 impl<T: Value<Raw = TextRaw>> Ptr<'_, T> {
     /// The bytes of a text, for as long as nothing changes it.
     #[inline]
@@ -156,44 +288,76 @@ impl<T: Value<Raw = TextRaw>> Ptr<'_, T> {
 
     /// A copy of UTF-8 text.
     pub(crate) fn utf8(self) -> String {
-        // SAFETY: `new` was promised a live text, which has as many readable bytes.
-        unsafe { lent_text(self.view()) }
+        self.copied(|bytes| String::from_utf8_lossy(bytes).into_owned())
     }
 
     /// A copy of text of one byte a character.
     pub(crate) fn latin(self) -> String {
+        self.copied(|bytes| bytes.iter().copied().map(char::from).collect())
+    }
+
+    /// What `copy`, which changes nothing, makes of the bytes.
+    fn copied(self, copy: fn(&[u8]) -> String) -> String {
         let TextView { data, len } = self.view();
         if len == 0 {
             return String::new();
         }
-        // SAFETY: `new` was promised a live text, which has as many readable bytes.
-        let bytes = unsafe { core::slice::from_raw_parts(data, len) };
-        bytes.iter().copied().map(char::from).collect()
+        // SAFETY: `new` was promised a live text, which has as many readable bytes; they are not used after `copy`.
+        copy(unsafe { core::slice::from_raw_parts(data, len) })
     }
+}
+
+impl<T: Value<Raw = LocalTextRaw>> Field<T, String> {
+    /// What people see of a text.
+    const SHOWN: Self = Self { offset: offset_of!(LocalTextRaw, shown), of: PhantomData };
+}
+
+impl<T: Value<Raw = LocalTextRaw>> Field<T, UName> {
+    /// What a text is translated by.
+    const NAMES: [Self; 2] = [
+        Self { offset: offset_of!(LocalTextRaw, namespace), of: PhantomData },
+        Self { offset: offset_of!(LocalTextRaw, key), of: PhantomData },
+    ];
 }
 
 impl<T: Value<Raw = LocalTextRaw>> Ptr<'_, T> {
     /// A copy of what people see of a text.
     pub(crate) fn shown(self) -> String {
-        // SAFETY: `new` was promised a live text for people, which begins with what is seen.
-        unsafe { Ptr::<String>::new(self.at.byte_add(offset_of!(LocalTextRaw, shown)).cast()) }.utf8()
+        self.field(&Field::SHOWN).utf8()
     }
 }
 
 impl<'a, T: Value<Raw = LocalTextRaw>> PtrMut<'a, T> {
     /// What people see of a text.
     pub(crate) fn into_shown(self) -> PtrMut<'a, String> {
-        // SAFETY: `new` was promised a live text for people that may be written, which begins with what is seen.
-        unsafe { PtrMut::new(self.at.byte_add(offset_of!(LocalTextRaw, shown)).cast()) }
+        self.into_field(&Field::SHOWN)
     }
 
     /// Overwrites what a text is translated by.
-    pub(crate) fn write_names(&self, namespace: Name, key: Name) {
-        // SAFETY: `new` was promised a live text that may be written; no reference is made, since the host changes it too.
-        unsafe {
-            (&raw mut (*self.at).namespace).write(namespace);
-            (&raw mut (*self.at).key).write(key);
-        }
+    pub(crate) fn write_names(mut self, namespace: Name, key: Name) {
+        let [at_namespace, at_key] = &Field::NAMES;
+        self.reborrow().into_field(at_namespace).write(namespace);
+        self.into_field(at_key).write(key);
+    }
+}
+
+impl<T: Value> Field<T, u8> {
+    /// The byte that is zero while there is no value.
+    const fn is_set() -> Self
+    where
+        T: OptionalValue,
+    {
+        Self { offset: offset_of!(OptionalRaw<<T::Item as Value>::Raw>, is_set), of: PhantomData }
+    }
+}
+
+impl<T: Value, I: Value> Field<T, I> {
+    /// The value of an optional, where there is one.
+    const fn if_set() -> Self
+    where
+        T: OptionalValue<Item = I>,
+    {
+        Self { offset: offset_of!(OptionalRaw<I::Raw>, value), of: PhantomData }
     }
 }
 
@@ -204,7 +368,7 @@ impl<'a, T: Value> Ptr<'a, T> {
     where
         T: OptionalValue,
     {
-        self.at.cast()
+        self.field(&Field::is_set()).at
     }
 
     /// Whether there is a value.
@@ -213,8 +377,7 @@ impl<'a, T: Value> Ptr<'a, T> {
     where
         T: OptionalValue,
     {
-        // SAFETY: `new` was promised a live optional, which begins with that byte.
-        unsafe { self.is_set_at().read() != 0 }
+        self.field(&Field::is_set()).read() != 0
     }
 
     /// The value, if there is one.
@@ -223,9 +386,7 @@ impl<'a, T: Value> Ptr<'a, T> {
     where
         T: OptionalValue,
     {
-        let offset = offset_of!(OptionalRaw<<T::Item as Value>::Raw>, value);
-        // SAFETY: `new` was promised a live optional, whose value lies there; the byte says that there is one.
-        self.is_set().then(|| unsafe { Ptr::new(self.at.byte_add(offset).cast()) })
+        self.is_set().then(|| self.field(&Field::if_set()))
     }
 }
 
@@ -233,7 +394,8 @@ impl<T: Value<Raw = SparseRaw>> Ptr<'_, T> {
     /// How many functions are bound.
     pub(crate) fn bound(self) -> usize {
         let list = self.read().list;
-        // SAFETY: `new` was promised a live delegate, and one that is not empty has a live row.
+        // SAFETY: `new` was promised a live delegate, and one that is not empty has a live row; no reference is made, since the host
+        // changes it.
         if list.is_null() { 0 } else { unsafe { (&raw const (*list).len).read() as usize } }
     }
 }
@@ -242,8 +404,92 @@ impl<T: Value<Raw = ArrayRaw>> Ptr<'_, T> {
     /// How many values or bindings there are.
     #[inline]
     pub(crate) fn len(self) -> usize {
-        // SAFETY: `new` was promised a live row; no reference is made, since the host changes it.
-        unsafe { (&raw const (*self.at).len).read() as usize }
+        self.read().len as usize
+    }
+}
+
+/// What is read of a row in one go: values of type `T`, until control goes to the host.
+pub(crate) struct Row<'a, T> {
+    data: *mut u8,
+    /// Values there are.
+    pub(crate) len: usize,
+    stride: usize,
+    of: PhantomData<&'a fn() -> T>,
+}
+
+impl<T> Clone for Row<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Row<'_, T> {}
+
+impl<'a, T: Value> Row<'a, T> {
+    /// What lies in a container.
+    #[inline]
+    pub(crate) fn of<P: Part<Item = T>>(whole: Ptr<'a, P::Whole>) -> Self {
+        let ArrayRaw { data, len, .. } = P::row(whole.read());
+        Self { data: data.wrapping_add(P::OFFSET), len: len as usize, stride: P::STRIDE, of: PhantomData }
+    }
+
+    /// The value at `index`, if there is one.
+    #[inline]
+    pub(crate) fn get(self, index: usize) -> Option<PtrMut<'a, T>> {
+        // SAFETY: `Part`, by which alone a row is made, promises that the row of a live container has more than `index` values so
+        // far apart.
+        (index < self.len).then(|| unsafe { PtrMut::new(self.data.add(index * self.stride).cast()) })
+    }
+
+    /// Copies of all values.
+    pub(crate) fn load(self) -> Vec<T> {
+        lending::allows(Access::Read, "copying a container").unwrap_or_else(|error| alcedo_rt::fail(error));
+        // Copying a value changes no row that lies anywhere else.
+        (0..self.len).filter_map(|index| Some(T::load(self.get(index)?.as_ptr()))).collect()
+    }
+}
+
+impl<'a, A: Value> Ptr<'a, A> {
+    /// Lends the values while `code` runs.
+    ///
+    /// # Errors
+    /// `LENT` inside of `lend_mut`.
+    pub(crate) fn lend<R>(self, code: impl FnOnce(&[A::Item]) -> R) -> Result<R, CallError>
+    where
+        A: List,
+        A::Item: Plain,
+    {
+        lending::allows(Access::Read, "lending a slice")?;
+        let Row { data, len, .. } = self.row();
+        let _lending = Lending::begin(Access::Read);
+        if len == 0 {
+            return Ok(code(&[]));
+        }
+        // SAFETY: the row has `len` values, which lie as they do in Rust by the promise of `Plain`; until `_lending` goes, whatever
+        // could write is refused.
+        Ok(code(unsafe { core::slice::from_raw_parts(data.cast(), len) }))
+    }
+}
+
+impl<A: Value> PtrMut<'_, A> {
+    /// Lends the values of an array to be changed while `code` runs.
+    ///
+    /// # Errors
+    /// `LENT` inside of another such closure.
+    pub(crate) fn lend_mut<R>(self, code: impl FnOnce(&mut [A::Item]) -> R) -> Result<R, CallError>
+    where
+        A: List,
+        A::Item: Plain,
+    {
+        lending::allows(Access::Write, "lending a slice")?;
+        let Row { data, len, .. } = self.as_ptr().row();
+        let _lending = Lending::begin(Access::Write);
+        if len == 0 {
+            return Ok(code(&mut []));
+        }
+        // SAFETY: the row has `len` values, which may be written and lie as they do in Rust by the promise of `Plain`; until
+        // `_lending` goes, whatever could read or write is refused.
+        Ok(code(unsafe { core::slice::from_raw_parts_mut(data.cast(), len) }))
     }
 }
 
@@ -267,13 +513,29 @@ pub struct Temp<T: Value> {
 }
 
 impl<T: Value> Temp<T> {
+    /// A value, in host form; the running call fails where the host refuses.
+    pub fn of(value: &T) -> Self {
+        super::staged(value).unwrap_or_else(|error| alcedo_rt::fail(error))
+    }
+
     /// The value that zero bytes mean.
-    pub(crate) fn zeroed() -> Self {
+    #[must_use]
+    pub fn zeroed() -> Self {
         Self { raw: MaybeUninit::zeroed() }
     }
 
+    /// The slot of an argument, right as long as this stays where it is.
+    pub fn slot(&self) -> Slot {
+        address_slot(self.ptr().at())
+    }
+
+    /// The slot that waits for a result, right as long as this stays where it is.
+    pub fn slot_out(&mut self) -> Slot {
+        address_slot(self.ptr_mut().at())
+    }
+
     /// The value, to read.
-    pub(crate) fn ptr(&self) -> Ptr<'_, T> {
+    pub fn ptr(&self) -> Ptr<'_, T> {
         // SAFETY: zero bytes are a value of every type, and only the host and the type's own code have written it since.
         unsafe { Ptr::new(self.raw.as_ptr()) }
     }
@@ -284,15 +546,12 @@ impl<T: Value> Temp<T> {
         unsafe { PtrMut::new(self.raw.as_mut_ptr()) }
     }
 
-    /// Gives the value to host memory, where nothing has to be freed first.
-    ///
-    /// # Safety
-    /// `target` owns nothing.
+    /// Gives the value to host memory, where nothing has to be freed first: what `target` owned would never be freed.
     #[inline]
-    pub(crate) unsafe fn move_to(self, target: &PtrMut<'_, T>) {
+    pub(crate) fn move_to(self, target: &PtrMut<'_, T>) {
         let this = ManuallyDrop::new(self);
-        // SAFETY: ours is a live value and owned by nobody else from here on; values in host form may be moved. That nothing is
-        // lost is promised by the caller.
+        // SAFETY: `PtrMut::new` was promised a live value that may be written; ours is a live value and owned by nobody else from
+        // here on; values in host form may be moved.
         unsafe { core::ptr::copy_nonoverlapping(this.raw.as_ptr(), target.at, 1) };
     }
 }
@@ -304,13 +563,8 @@ impl<T: Value> Temp<T> {
         T: OptionalValue,
     {
         let mut optional = Self::zeroed();
-        let at = optional.raw.as_mut_ptr();
-        // SAFETY: an optional on this stack, of zero bytes so far, whose value lies there and owns nothing yet.
-        unsafe {
-            let to = at.byte_add(offset_of!(OptionalRaw<<T::Item as Value>::Raw>, value)).cast();
-            value.move_to(&PtrMut::new(to));
-            at.cast::<u8>().write(1);
-        }
+        value.move_to(&optional.ptr_mut().into_field(&Field::if_set()));
+        optional.ptr_mut().into_field(&Field::is_set()).write(1);
         optional
     }
 }

@@ -1,5 +1,5 @@
 //! Rows of values in host memory: where each lies, how a row is copied out, and how it is overwritten.
-#![expect(unsafe_code, reason = "follows addresses of values in host memory")]
+#![expect(unsafe_code, reason = "declares the traits that say how containers lie in host memory")]
 
 use core::marker::PhantomData;
 use core::mem::{offset_of, size_of};
@@ -8,11 +8,10 @@ use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::value::{ArrayRaw, MapRaw};
 use alcedo_rt::CallError;
 
-use super::lending::{self, Access, Lending};
-use super::ptr::{Ptr, PtrMut, Temp};
-use super::{IntoHost, ValidityToken};
+use super::IntoHost;
+use super::ptr::{Ptr, PtrMut, Row, Temp};
 use crate::host::values::Place;
-use crate::{Plain, Value, host};
+use crate::{Value, host};
 
 /// An entry of a set or map: the key and, for a map, its value at the next offset that suits it.
 #[repr(C)]
@@ -99,59 +98,6 @@ entries! {
     [K: Value + Ord, V: Value] std::collections::BTreeMap<K, V>: K => V;
 }
 
-/// What is read of a row in one go: values of type `T`, until control goes to the host.
-pub(crate) struct Row<'a, T> {
-    data: *mut u8,
-    /// Values there are.
-    pub(crate) len: usize,
-    stride: usize,
-    of: PhantomData<&'a fn() -> T>,
-}
-
-impl<T> Clone for Row<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Row<'_, T> {}
-
-impl<'a, T: Value> Row<'a, T> {
-    /// # Safety
-    /// `raw` is a live row, `stride` bytes from one entry to the next, with a value of type `T` at `offset` of each.
-    #[inline]
-    unsafe fn of(raw: *const ArrayRaw, stride: usize, offset: usize) -> Self {
-        // SAFETY: promised by the caller; no reference is made, since the host changes the row.
-        let (data, len) = unsafe { ((&raw const (*raw).data).read(), (&raw const (*raw).len).read()) };
-        Self { data: data.wrapping_add(offset), len: len as usize, stride, of: PhantomData }
-    }
-
-    /// The value at `index`, if there is one.
-    #[inline]
-    pub(crate) fn get(self, index: usize) -> Option<PtrMut<'a, T>> {
-        // SAFETY: `of` was promised a live row, which has more than `index` values so far apart.
-        (index < self.len).then(|| unsafe { PtrMut::new(self.data.add(index * self.stride).cast()) })
-    }
-
-    /// The value at `index`, if there is one, as the frame sees it.
-    ///
-    /// # Safety
-    /// It is live as long as that token is good.
-    #[inline]
-    pub(crate) unsafe fn see<'f>(self, index: usize, token: impl FnOnce() -> ValidityToken<'f>) -> Option<T::Seen<'f>> {
-        let at = self.get(index)?;
-        // SAFETY: promised by the caller.
-        Some(unsafe { T::see(at, token) })
-    }
-
-    /// Copies of all values.
-    pub(crate) fn load(self) -> Vec<T> {
-        lending::allows(Access::Read, "copying a container").unwrap_or_else(|error| alcedo_rt::fail(error));
-        // Copying a value changes no row that lies anywhere else.
-        (0..self.len).filter_map(|index| Some(T::load(self.get(index)?.as_ptr()))).collect()
-    }
-}
-
 impl<'a, A: Value> Ptr<'a, A> {
     /// The values of an array.
     #[inline]
@@ -159,91 +105,109 @@ impl<'a, A: Value> Ptr<'a, A> {
     where
         A: List,
     {
-        // SAFETY: the pointer was promised a live array, and `List` promises what is in it.
-        unsafe { Row::of(self.at(), size_of::<<A::Item as Value>::Raw>(), 0) }
-    }
-
-    /// Lends the values while `code` runs.
-    ///
-    /// # Errors
-    /// `LENT` inside of `lend_mut`.
-    pub(crate) fn lend<R>(self, code: impl FnOnce(&[A::Item]) -> R) -> Result<R, CallError>
-    where
-        A: List,
-        A::Item: Plain,
-    {
-        lending::allows(Access::Read, "lending a slice")?;
-        let Row { data, len, .. } = self.row();
-        let _lending = Lending::begin(Access::Read);
-        if len == 0 {
-            return Ok(code(&[]));
-        }
-        // SAFETY: the row has `len` values, which lie as they do in Rust by the promise of `Plain`; until `_lending` goes, whatever
-        // could write is refused.
-        Ok(code(unsafe { core::slice::from_raw_parts(data.cast(), len) }))
-    }
-}
-
-impl<A: Value> PtrMut<'_, A> {
-    /// Lends the values of an array to be changed while `code` runs.
-    ///
-    /// # Errors
-    /// `LENT` inside of another such closure.
-    pub(crate) fn lend_mut<R>(self, code: impl FnOnce(&mut [A::Item]) -> R) -> Result<R, CallError>
-    where
-        A: List,
-        A::Item: Plain,
-    {
-        lending::allows(Access::Write, "lending a slice")?;
-        let Row { data, len, .. } = self.as_ptr().row();
-        let _lending = Lending::begin(Access::Write);
-        if len == 0 {
-            return Ok(code(&mut []));
-        }
-        // SAFETY: the row has `len` values, which may be written and lie as they do in Rust by the promise of `Plain`; until
-        // `_lending` goes, whatever could read or write is refused.
-        Ok(code(unsafe { core::slice::from_raw_parts_mut(data.cast(), len) }))
-    }
-}
-
-impl<'a, M: Value> Ptr<'a, M> {
-    /// Where the row of a set or map lies, with its counter.
-    #[inline]
-    pub(crate) fn entries_at(self) -> *const ArrayRaw
-    where
-        M: Keyed,
-    {
-        self.at().wrapping_byte_add(offset_of!(MapRaw, entries)).cast()
+        Row::of::<Items<A>>(self)
     }
 
     /// The keys of a set or map.
     #[inline]
-    pub(crate) fn keys(self) -> Row<'a, M::Key>
+    pub(crate) fn keys(self) -> Row<'a, A::Key>
     where
-        M: Keyed,
+        A: Keyed,
     {
-        // SAFETY: the pointer was promised a live set or map, and `Keyed` promises how its keys lie.
-        unsafe { Row::of(self.entries_at(), M::STRIDE, 0) }
+        Row::of::<Keys<A>>(self)
     }
-}
 
-impl<'a, M: Value> Ptr<'a, M> {
     /// The values of a map.
     #[inline]
-    pub(crate) fn values(self) -> Row<'a, M::Item>
+    pub(crate) fn values(self) -> Row<'a, A::Item>
     where
-        M: Mapped,
+        A: Mapped,
     {
-        // SAFETY: the pointer was promised a live map, and `Mapped` promises how its values lie.
-        unsafe { Row::of(self.entries_at(), M::STRIDE, M::VALUE) }
+        Row::of::<Values<A>>(self)
     }
 
     /// Copies of all entries.
-    pub(crate) fn load_entries(self) -> Vec<(M::Key, M::Item)>
+    pub(crate) fn load_entries(self) -> Vec<(A::Key, A::Item)>
     where
-        M: Mapped,
+        A: Mapped,
     {
         self.keys().load().into_iter().zip(self.values().load()).collect()
+    }
+}
+
+/// What lies in a container, one after the other.
+///
+/// # Safety
+/// The host has the row of each `Whole` at `ROW`. From one entry to the next lie `STRIDE` bytes, and each has an `Item` at `OFFSET`.
+pub(crate) unsafe trait Part {
+    /// The container.
+    type Whole: Value;
+    /// What is in it.
+    type Item: Value;
+    /// Bytes from the container to its row.
+    const ROW: usize;
+    /// Bytes from one entry to the next.
+    const STRIDE: usize;
+    /// Bytes from an entry to the item.
+    const OFFSET: usize;
+    /// Whether the container finds its entries by it.
+    const IS_KEY: bool;
+
+    /// The row of a container that was read.
+    fn row(raw: <Self::Whole as Value>::Raw) -> ArrayRaw;
+}
+
+/// The values of an array.
+pub(crate) struct Items<A>(PhantomData<A>);
+
+// SAFETY: an array is its row, in which `List` promises what is.
+unsafe impl<A: List> Part for Items<A> {
+    type Whole = A;
+    type Item = A::Item;
+    const ROW: usize = 0;
+    const STRIDE: usize = size_of::<<A::Item as Value>::Raw>();
+    const OFFSET: usize = 0;
+    const IS_KEY: bool = false;
+
+    #[inline]
+    fn row(raw: ArrayRaw) -> ArrayRaw {
+        raw
+    }
+}
+
+/// The keys of a set or map.
+pub(crate) struct Keys<M>(PhantomData<M>);
+
+// SAFETY: `Keyed` promises how keys lie, of which an entry has one at its start.
+unsafe impl<M: Keyed> Part for Keys<M> {
+    type Whole = M;
+    type Item = M::Key;
+    const ROW: usize = offset_of!(MapRaw, entries);
+    const STRIDE: usize = M::STRIDE;
+    const OFFSET: usize = 0;
+    const IS_KEY: bool = true;
+
+    #[inline]
+    fn row(raw: MapRaw) -> ArrayRaw {
+        raw.entries
+    }
+}
+
+/// The values of a map.
+pub(crate) struct Values<M>(PhantomData<M>);
+
+// SAFETY: `Mapped` promises how values lie.
+unsafe impl<M: Mapped> Part for Values<M> {
+    type Whole = M;
+    type Item = M::Item;
+    const ROW: usize = offset_of!(MapRaw, entries);
+    const STRIDE: usize = M::STRIDE;
+    const OFFSET: usize = M::VALUE;
+    const IS_KEY: bool = false;
+
+    #[inline]
+    fn row(raw: MapRaw) -> ArrayRaw {
+        raw.entries
     }
 }
 
@@ -364,8 +328,8 @@ pub(crate) fn insert<M: Mapped>(
     let (at, is_new) = host::values::map_insert(map, key)?;
     let there = map.ptr().values().get(at as usize).ok_or_else(|| CallError::other("a key that stands nowhere"))?;
     if is_new {
-        // SAFETY: the host has just put a value of zero bytes there.
-        unsafe { value.move_to(&there) };
+        // The host has just put a value of zero bytes there.
+        value.move_to(&there);
     } else {
         replace(at, there, value)?;
     }
@@ -382,8 +346,8 @@ pub(crate) fn insert_into<A: List>(
     let row = array.ptr().row();
     for (more, value) in values.enumerate() {
         if let Some(at) = row.get(index + more) {
-            // SAFETY: the host has just put as many values of zero bytes there.
-            unsafe { value.move_to(&at) };
+            // The host has just put as many values of zero bytes there.
+            value.move_to(&at);
         }
     }
     Ok(())

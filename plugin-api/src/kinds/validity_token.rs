@@ -1,6 +1,6 @@
 //! Where a value in host memory lies, and by what it is known that it is still there. A view asks before each access:
 //! the object it belongs to lives, and no container on the way to it has moved or ended a value since.
-#![expect(unsafe_code, reason = "reads the change counters of containers in host memory")]
+//! What looks into memory for that stands beside the view.
 
 use core::marker::PhantomData;
 
@@ -9,7 +9,6 @@ use alcedo_abi::handles::{BlackHandle, ObjectHandle};
 use alcedo_abi::value::ArrayRaw;
 use alcedo_rt::CallError;
 
-use super::lending::{self, Access};
 use crate::host;
 
 /// How many containers a value may be deep inside of.
@@ -17,22 +16,22 @@ const DEPTH: usize = 4;
 
 /// One container on the way to a value. In two words, since a token has four of them.
 #[derive(Clone, Copy, Debug)]
-struct Link {
+pub(super) struct Link {
     /// Null where there is none; a row; or, at [`Link::SET`], the byte of an optional that is one while there is a value.
-    at: *const (),
+    pub(super) at: *const (),
     /// The row's counter when the value was looked up.
-    then: u64,
+    pub(super) then: u64,
 }
 
 impl Link {
     const NONE: Self = Self { at: core::ptr::null(), then: 0 };
     /// No row has it: one that is worn gets the count before, which it never has again.
-    const SET: u64 = ArrayRaw::WORN;
+    pub(super) const SET: u64 = ArrayRaw::WORN;
 }
 
 /// What a value lies in, and the count of those that had ended when it was looked up.
 #[derive(Clone, Copy, Debug)]
-enum Home {
+pub(super) enum Home {
     /// Something that stays for the frame.
     Frame,
     /// An object.
@@ -46,11 +45,11 @@ enum Home {
 /// Where a value lies, for the frame `'f`.
 #[derive(Clone, Copy, Debug)]
 pub struct ValidityToken<'f> {
-    home: Home,
+    pub(super) home: Home,
     /// The containers it is inside of, outermost first.
-    links: [Link; DEPTH],
+    pub(super) links: [Link; DEPTH],
     /// Whether it is a key of a set or map, or a part of one: its container finds it by what it was when it was put in.
-    is_key: bool,
+    pub(super) is_key: bool,
     frame: PhantomData<&'f ()>,
 }
 
@@ -82,31 +81,13 @@ impl ValidityToken<'_> {
         Self { home, links: [Link::NONE; DEPTH], is_key: false, frame: PhantomData }
     }
 
-    /// A value in the row of a container that lies here.
-    ///
-    /// # Safety
-    /// The row is live as long as this token is good, and so is the value while the row's counter stands still.
-    pub(crate) unsafe fn in_row(self, row: *const ArrayRaw) -> Self {
-        // SAFETY: the row is live by contract.
-        let epoch = unsafe { epoch(row) };
-        self.with(Link { at: row.cast(), then: epoch.min(ArrayRaw::WORN - 1) })
-    }
-
-    /// The value of an optional that lies here.
-    ///
-    /// # Safety
-    /// The byte is live as long as this token is good, and so is the value while the byte is not zero.
-    pub(crate) unsafe fn in_optional(self, is_set: *const u8) -> Self {
-        self.with(Link { at: is_set.cast(), then: Link::SET })
-    }
-
     /// The same value, which is a key there.
     #[inline]
     pub(crate) fn as_key(self) -> Self {
         Self { is_key: true, ..self }
     }
 
-    fn with(mut self, link: Link) -> Self {
+    pub(super) fn with(mut self, link: Link) -> Self {
         let Some(free) = self.links.iter_mut().find(|link| link.at.is_null()) else {
             alcedo_rt::fail(CallError::other(format!(
                 "a view reaches through {DEPTH} containers: take a `clone()` of an inner one, and go on from that"
@@ -135,47 +116,8 @@ impl ValidityToken<'_> {
         matches!(self.home, Home::Black(..) | Home::Ended(_))
     }
 
-    /// Whether the value is still there, and may be accessed now.
-    ///
-    /// # Errors
-    /// `EXPIRED` with kind and age; `LENT` while a slice forbids it; `OTHER` for a write to a key.
-    #[inline]
-    pub(crate) fn check(&self, access: Access, kind: &str) -> Result<(), CallError> {
-        lending::allows(access, kind)?;
-        if self.is_key && access == Access::Write {
-            return Err(written_key(kind));
-        }
-        match self.home {
-            Home::Frame => {}
-            Home::Object(owner, ends) if host::values::lives(owner, ends) => {}
-            Home::Black(black, ends) if host::values::black_lives(black, ends) => {}
-            Home::Object(owner, _) => return Err(self.expired(kind, &format!("the life of its owner {owner}"))),
-            Home::Black(black, _) | Home::Ended(black) => {
-                return Err(self.expired(kind, &host::values::age_in_words(black.into())));
-            }
-        }
-        for link in &self.links {
-            if link.at.is_null() {
-                break;
-            }
-            if link.then == Link::SET {
-                // SAFETY: the links before this one hold, so the byte is live by the contract of `in_optional`.
-                if unsafe { link.at.cast::<u8>().read() } == 0 {
-                    return Err(self.expired(kind, "the last value of its optional"));
-                }
-                continue;
-            }
-            // SAFETY: the links before this one hold, so the row is live by the contract of `in_row`.
-            let now = unsafe { epoch(link.at.cast()) };
-            if now != link.then {
-                return Err(self.moved(kind, link.then, now));
-            }
-        }
-        Ok(())
-    }
-
     #[cold]
-    fn moved(&self, kind: &str, then: u64, now: u64) -> CallError {
+    pub(super) fn moved(&self, kind: &str, then: u64, now: u64) -> CallError {
         if now == ArrayRaw::WORN {
             let all = "all changes that its container can count (put the values into a new container)";
             return self.expired(kind, all);
@@ -185,7 +127,7 @@ impl ValidityToken<'_> {
     }
 
     #[cold]
-    fn expired(&self, kind: &str, age: &str) -> CallError {
+    pub(super) fn expired(&self, kind: &str, age: &str) -> CallError {
         let color = if self.is_black() { "black" } else { "red" };
         let (held, wanted) = (format!("{color} {kind}").into(), age.into());
         let failure = Failure { object: self.owner(), held, wanted, ..Failure::new(FailureKind::EXPIRED, kind) };
@@ -194,17 +136,9 @@ impl ValidityToken<'_> {
 }
 
 #[cold]
-fn written_key(kind: &str) -> CallError {
+pub(super) fn written_key(kind: &str) -> CallError {
     CallError::other(format!(
         "a {kind} in a key cannot be changed where it lies, since its set or map would not find the key again: take a \
          `clone()` of the key, remove it, and insert the clone, changed"
     ))
-}
-
-/// # Safety
-/// The row is live.
-#[inline]
-unsafe fn epoch(row: *const ArrayRaw) -> u64 {
-    // SAFETY: promised by the caller; no reference is made, since the host changes the row.
-    unsafe { (&raw const (*row).epoch).read() }
 }

@@ -1,7 +1,7 @@
 //! What a module declares, typed by what it is about: a property is one of this class and of that type, a function takes
 //! and gives these, a cell receives just the number that its type stands for. Code that puts the pieces together wrongly
 //! does not compile, whoever wrote it; so the macros need no `unsafe` for it, and nobody gains by writing it by hand.
-#![expect(unsafe_code, reason = "hands typed descriptions out as those that the border has")]
+#![expect(unsafe_code, reason = "declares what is transparent over a description that the border has")]
 
 use core::marker::PhantomData;
 use core::ops::Deref;
@@ -16,12 +16,12 @@ use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 
 use super::describe::{BlockOf, Words, struct_fingerprint};
-use super::shells::{Export, Method, export_shell, hooks, invoke};
+use super::shells::{Export, Method, Transparent, bare, export_shell, hooks, invoke};
 use crate::class::Part;
-use crate::kinds::{FieldType, PtrMut, ValidityToken};
+use crate::kinds::FieldType;
 use crate::signature::{Params, ReturnValue, ValueType, fingerprint};
 use crate::type_text::{is_member_path, is_path_of};
-use crate::{Class, Interface, This, Value};
+use crate::{Class, Interface, Value};
 
 /// A description that may be put on the lists of the module: it is true.
 #[repr(transparent)]
@@ -36,11 +36,9 @@ impl<D> Deref for Declared<D> {
     }
 }
 
-/// A list of such descriptions, as the host reads it.
-pub(super) fn bare<D>(list: &'static [&'static Declared<D>]) -> RSlice<'static, &'static D> {
-    let first: *const &'static Declared<D> = list.as_ptr();
-    // SAFETY: `Declared` is transparent over the description, and so are references to the two.
-    RSlice::from_slice(unsafe { core::slice::from_raw_parts(first.cast(), list.len()) })
+// SAFETY: `Declared` is transparent over the description, and so are references to the two.
+unsafe impl<D: 'static> Transparent for &'static Declared<D> {
+    type Inner = &'static D;
 }
 
 /// Receives the number of class `C`.
@@ -77,21 +75,12 @@ impl<C, T> PropertyCell<C, T> {
 }
 
 impl<C: Class, T: Value> PropertyCell<C, T> {
-    /// The property of an object. Whether it may be written is to be asked before.
+    /// Where it lies in each object: what the host has filled the cell with, as whoever made it has promised.
     #[inline]
-    pub(super) fn of<'f>(&self, this: &This<'f, C>) -> PtrMut<'f, T> {
+    pub(crate) fn offset(&self) -> usize {
         let offset = self.0.get();
         debug_assert_ne!(offset, Cell::UNFILLED, "a property of {} that no host has placed", C::PATH);
-        // SAFETY: who made the cell promised that the host has filled it: with the offset of a property of just this type in
-        // every object of just this class. The memory of a frame-bound object is live for its frame.
-        unsafe { PtrMut::new(this.memory().add(offset as usize).cast()) }
-    }
-
-    /// The property of an object, as the frame sees it.
-    #[inline]
-    pub(super) fn see<'f>(&self, this: &This<'f, C>) -> T::Seen<'f> {
-        // SAFETY: a property lives as long as its object, which the token asks for.
-        unsafe { T::see(self.of(this), || ValidityToken::of_object(this.object())) }
+        offset as usize
     }
 }
 
@@ -130,6 +119,11 @@ impl PresenceCell {
 #[derive(Debug)]
 pub struct Property<C>(PropertyDesc, PhantomData<fn() -> C>);
 
+// SAFETY: `Property` is transparent over the description, beside which it has nothing.
+unsafe impl<C: 'static> Transparent for Property<C> {
+    type Inner = PropertyDesc;
+}
+
 /// A reflected property.
 #[must_use]
 pub const fn property<C: Class, T: Value>(
@@ -160,6 +154,11 @@ pub const fn property<C: Class, T: Value>(
 #[repr(transparent)]
 #[derive(Debug)]
 pub struct Function<C>(FunctionDesc, PhantomData<fn() -> C>);
+
+// SAFETY: `Function` is transparent over the description, beside which it has nothing.
+unsafe impl<C: 'static> Transparent for Function<C> {
+    type Inner = FunctionDesc;
+}
 
 /// A reflected function with the body `M`.
 #[must_use]
@@ -270,23 +269,13 @@ pub const fn class<C: Part>(
         name: RStr::from_str(name),
         base: RStr::from_str(<C::Base as Class>::PATH),
         flags,
-        properties: RSlice::from_slice(property_descriptions(properties)),
-        functions: RSlice::from_slice(function_descriptions(body.functions)),
+        properties: RSlice::from_slice(bare(properties)),
+        functions: RSlice::from_slice(bare(body.functions)),
         hooks: hooks::<C>(body),
         cell: &cell.0,
         doc: RStr::from_str(doc),
         implements: RSlice::from_slice(implements),
     })
-}
-
-const fn property_descriptions<C>(list: &'static [Property<C>]) -> &'static [PropertyDesc] {
-    // SAFETY: `Property` is transparent over the description.
-    unsafe { core::slice::from_raw_parts(list.as_ptr().cast(), list.len()) }
-}
-
-const fn function_descriptions<C>(list: &'static [Function<C>]) -> &'static [FunctionDesc] {
-    // SAFETY: `Function` is transparent over the description.
-    unsafe { core::slice::from_raw_parts(list.as_ptr().cast(), list.len()) }
 }
 
 /// The path of an interface that a class implements.

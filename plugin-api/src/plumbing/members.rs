@@ -7,7 +7,7 @@ use crate::{CallError, Class, IntoHost, This, Value, host, zcall};
 /// Reads a property. No mode is tested: a read is always allowed.
 #[inline]
 pub fn read_member<'f, C: Class, T: Value>(this: &This<'f, C>, cell: &PropertyCell<C, T>) -> T::Seen<'f> {
-    cell.see(this)
+    T::see(this.property(cell))
 }
 
 /// Writes a property.
@@ -21,7 +21,7 @@ pub fn write_member<C: Class, T: Value>(
     value: impl IntoHost<T>,
 ) -> Result<(), CallError> {
     host::may_write(this.object(), T::NAMES_OBJECTS)?;
-    value.put(cell.of(this))
+    value.put(this.property(cell).into_parts().0)
 }
 
 /// Calls a function of the object through the handle in `cell`.

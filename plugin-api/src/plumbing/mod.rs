@@ -24,11 +24,12 @@ pub use linkme;
 pub use crate::class::Part;
 pub use crate::keep::{Keep, Restore, restore, unknown_field};
 pub use crate::kinds::{
-    Field, FieldPlace, FieldType, Owned, Passed, Ptr, PtrMut, Red, Stored, ValidityToken, blank, field, lend, set_field,
+    Field, FieldPlace, FieldType, Owned, Passed, Ptr, PtrMut, Red, Stored, Temp, ValidityToken, Viewable, blank, field,
+    lend, set_field,
 };
 pub use crate::part_cell::PartCell;
-pub use crate::signature::ValueType;
-pub use crate::value::{NoDefault, address_slot, pointer_of, pointer_slot, pointer_slot_out};
+pub use crate::signature::{ArgumentSlot, ResultSlot, ValueType};
+pub use crate::value::{ByPointer, NoDefault, address_slot};
 pub use crate::{
     __alcedo_call as call, __alcedo_class as class, __alcedo_declare as declare, __alcedo_export as export,
     __alcedo_heap as heap, __alcedo_interface as interface, __alcedo_join as join, __alcedo_module as module,

@@ -4,7 +4,8 @@ use alcedo_abi::abi_stable::std_types::RSlice;
 use alcedo_abi::describe::{ClassDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc};
 use linkme::distributed_slice;
 
-use super::declared::{Declared, bare};
+use super::declared::Declared;
+use super::shells::bare;
 
 /// The structs this module declares.
 #[distributed_slice]
@@ -27,21 +28,21 @@ pub static IMPORTS: [&'static Declared<ImportDesc>];
 pub static EXPORTS: [&'static Declared<ExportDesc>];
 
 pub(super) extern "C" fn structs() -> RSlice<'static, &'static StructDesc> {
-    bare(STRUCTS.static_slice())
+    RSlice::from_slice(bare(STRUCTS.static_slice()))
 }
 
 pub(super) extern "C" fn classes() -> RSlice<'static, &'static ClassDesc> {
-    bare(CLASSES.static_slice())
+    RSlice::from_slice(bare(CLASSES.static_slice()))
 }
 
 pub(super) extern "C" fn interfaces() -> RSlice<'static, &'static InterfaceDesc> {
-    bare(INTERFACES.static_slice())
+    RSlice::from_slice(bare(INTERFACES.static_slice()))
 }
 
 pub(super) extern "C" fn imports() -> RSlice<'static, &'static ImportDesc> {
-    bare(IMPORTS.static_slice())
+    RSlice::from_slice(bare(IMPORTS.static_slice()))
 }
 
 pub(super) extern "C" fn exports() -> RSlice<'static, &'static ExportDesc> {
-    bare(EXPORTS.static_slice())
+    RSlice::from_slice(bare(EXPORTS.static_slice()))
 }

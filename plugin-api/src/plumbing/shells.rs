@@ -26,7 +26,7 @@ use crate::dispose::dispose_all;
 use crate::host::lent_text;
 use crate::keep::Keep;
 use crate::part_cell::PartCell;
-use crate::signature::{Params, ReturnValue};
+use crate::signature::{ArgumentSlots, Block, BlockLayout, Params, ResultSlot, ReturnValue};
 use crate::{CallError, Class, This};
 
 /// How a method takes its `self`.
@@ -109,13 +109,15 @@ pub(super) unsafe extern "C" fn invoke<M: Method>(call: &mut Call<'_>) -> Status
     let (object, memory, part, params) = (*object, *memory, *part, *params);
     trap(failure, || {
         // SAFETY: `Invoke`: object and memory are live for the call, which is the frame; the part is the one this module made for
-        // the class. The block is laid out as this method's description says, and stays for the call.
-        unsafe {
-            let (this, cell) = (This::<M::Class>::new(object, memory), cell_of::<M::Class>(part, object)?);
-            let args = M::Args::load(params).open();
-            let result = <M::Receiver as Receiver>::with(cell, object, M::NAME, |part| M::run(part, this, args))?;
-            result.store_result(params, M::Args::LAYOUT)
-        }
+        // the class; the block stays for the call, too, and is laid out as this method's description says: parameters, then result.
+        let (this, cell, args, result_at) = unsafe {
+            let this = This::<M::Class>::new(object, memory);
+            let cell = cell_of::<M::Class>(part, object)?;
+            (this, cell, Block::new(params, BlockLayout::EMPTY), Block::new(params, M::Args::LAYOUT))
+        };
+        let args = M::Args::open(args);
+        let result = <M::Receiver as Receiver>::with(cell, object, M::NAME, |part| M::run(part, this, args))?;
+        result.store_result(result_at)
     })
 }
 
@@ -251,23 +253,37 @@ pub trait Export {
 /// As [`alcedo_abi::describe::ZCallInvoke`] says.
 pub(super) unsafe extern "C" fn export_shell<E: Export>(buffer: &mut ZCallBuffer, failure: &mut Failure) -> Status {
     trap(failure, || {
-        let slots: &mut [Slot] = if buffer.len == 0 {
-            &mut []
-        } else {
-            // SAFETY: the buffer lends its slots, live and unshared, for the call.
-            unsafe { core::slice::from_raw_parts_mut(buffer.slots, buffer.len) }
-        };
         let wanted = E::Args::COUNT + usize::from(E::Result::VALUE.is_some());
-        if slots.len() != wanted {
-            let message = format!("{} takes {wanted} slots, result included, the buffer has {}", E::NAME, slots.len());
+        if buffer.len != wanted {
+            let message = format!("{} takes {wanted} slots, result included, the buffer has {}", E::NAME, buffer.len);
             return Err(CallError::new(FailureKind::BUFFER, message));
         }
-        // SAFETY: pointer slots, and that of the result, are what the signature says, by the contract of `ZCallInvoke`.
-        unsafe {
-            let args = E::Args::from_slots(slots)?;
-            E::run(args).into_last_slot(slots)
-        }
+        let mut none = Slot::EMPTY;
+        // SAFETY: `ZCallInvoke`: the buffer lends its slots, live and unshared, for the call, and pointer slots are what the signature
+        // says: those of the arguments, and behind them that of the result, if there is one.
+        let (args, result) = unsafe {
+            let slots: &mut [Slot] =
+                if wanted == 0 { &mut [] } else { core::slice::from_raw_parts_mut(buffer.slots, wanted) };
+            let (args, result) = slots.split_at_mut(E::Args::COUNT);
+            (ArgumentSlots::new(args), ResultSlot::new(result.first_mut().unwrap_or(&mut none)))
+        };
+        E::run(E::Args::from_slots(args)?).into_result_slot(result)
     })
+}
+
+/// A description with a type of ours around it, for which the border has the description alone.
+///
+/// # Safety
+/// It is `repr(transparent)` over `Inner`, or a reference to something that is over what `Inner` refers to.
+pub(super) unsafe trait Transparent: 'static {
+    /// What the border has.
+    type Inner: 'static;
+}
+
+/// A list of descriptions, as the host reads it.
+pub(super) const fn bare<D: Transparent>(list: &'static [D]) -> &'static [D::Inner] {
+    // SAFETY: `Transparent` promises that the two lie alike; the list is never written.
+    unsafe { core::slice::from_raw_parts(list.as_ptr().cast(), list.len()) }
 }
 
 /// The root module of a plugin, of its hooks.

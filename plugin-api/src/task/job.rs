@@ -75,12 +75,12 @@ pub(crate) fn hand_over(
     };
     // SAFETY: the two functions below are those of a boxed `Work`, and what is posted from other threads is `Send`, which
     // `post` and `post_to` demand of it.
-    let taken = unsafe { host::job_take(&job) };
+    // The host did not take it where it fails, so the box is still this function's.
+    let taken = unsafe { host::job_take(&job).map_err(|error| (error, Box::from_raw(data))) };
     match taken {
         Ok(job) => Ok(TaskHandle { job }),
-        Err(error) => {
-            // SAFETY: the host did not take it, so the box is still this function's.
-            drop(unsafe { Box::from_raw(data) });
+        Err((error, work)) => {
+            drop(work);
             Err(error)
         }
     }
@@ -142,39 +142,31 @@ unsafe fn lent(waker: *const ()) -> ManuallyDrop<Waker> {
     ManuallyDrop::new(unsafe { Waker::from_raw(RawWaker::new(waker, &TABLE)) })
 }
 
-fn waker_host() -> Option<Host<'static>> {
-    // SAFETY: holders are counted, and the task is run later: no value is looked at.
-    unsafe { Host::attached("a waker") }
-}
-
 // Without a host, after the detachment, nothing is counted any more: a clone is not, and so its drop is not either.
 
+/// The functions of the table, each by the host's own.
+macro_rules! counted {
+    ($($name:ident: $($call:ident)*;)*) => {$(
+        unsafe fn $name(waker: *const ()) {
+            // SAFETY: holders are counted, and the task is run later: no value is looked at. A waker is cloned and used by who holds it,
+            // and dropped once.
+            unsafe {
+                if let Some(host) = Host::attached("a waker") {
+                    $(host.$call(waker);)*
+                }
+            }
+        }
+    )*};
+}
+counted! {
+    count: waker_clone;
+    wake: waker_wake waker_drop;
+    wake_by_ref: waker_wake;
+    drop_waker: waker_drop;
+}
+
 unsafe fn clone(waker: *const ()) -> RawWaker {
-    if let Some(host) = waker_host() {
-        // SAFETY: a waker is cloned by who holds it.
-        unsafe { host.waker_clone(waker) };
-    }
+    // SAFETY: the caller holds the waker.
+    unsafe { count(waker) };
     RawWaker::new(waker, &TABLE)
-}
-
-unsafe fn wake(waker: *const ()) {
-    // SAFETY: the caller holds the waker, and gives it up.
-    unsafe {
-        wake_by_ref(waker);
-        drop_waker(waker);
-    }
-}
-
-unsafe fn wake_by_ref(waker: *const ()) {
-    if let Some(host) = waker_host() {
-        // SAFETY: a waker is used by who holds it.
-        unsafe { host.waker_wake(waker) };
-    }
-}
-
-unsafe fn drop_waker(waker: *const ()) {
-    if let Some(host) = waker_host() {
-        // SAFETY: a waker is dropped once by who holds it.
-        unsafe { host.waker_drop(waker) };
-    }
 }

@@ -104,14 +104,18 @@ macro_rules! __alcedo_pod {
             type Raw = AlcedoRaw;
             type Seen<'f> = Self;
             type Literal = $crate::plumbing::NoDefault;
-            type In = $crate::plumbing::core::mem::MaybeUninit<AlcedoRaw>;
-            type Out = $crate::plumbing::core::mem::MaybeUninit<AlcedoRaw>;
+            type Way = $crate::plumbing::ByPointer;
+            type In = $crate::plumbing::Temp<Self>;
+            type Out = $crate::plumbing::Temp<Self>;
 
-            unsafe fn see<'f>(
-                at: $crate::plumbing::PtrMut<'_, Self>,
-                _token: impl $crate::plumbing::core::ops::FnOnce() -> $crate::plumbing::ValidityToken<'f>,
+            fn see<'f>(
+                value: $crate::plumbing::Viewable<
+                    '_,
+                    Self,
+                    impl $crate::plumbing::core::ops::FnOnce() -> $crate::plumbing::ValidityToken<'f>,
+                >,
             ) -> Self {
-                Self::load(at.as_ptr())
+                Self::load(value.ptr())
             }
 
             fn load(from: $crate::plumbing::Ptr<'_, Self>) -> Self {
@@ -127,53 +131,39 @@ macro_rules! __alcedo_pod {
             }
 
             unsafe fn stage(&self) -> Self::In {
-                let mut staged = $crate::plumbing::core::mem::MaybeUninit::zeroed();
-                // SAFETY: zero bytes on this stack are a live value of every plain field.
-                let target = unsafe { $crate::plumbing::PtrMut::new(staged.as_mut_ptr()) };
-                if let $crate::plumbing::core::result::Result::Err(error) = self.store(target) {
-                    $crate::plumbing::fail(error);
-                }
-                staged
+                $crate::plumbing::Temp::of(self)
             }
 
-            unsafe fn slot_in(&self, staged: &Self::In) -> $crate::plumbing::Slot {
-                $crate::plumbing::pointer_slot(staged)
+            fn slot_in(&self, staged: &Self::In) -> $crate::plumbing::Slot {
+                staged.slot()
             }
 
             fn out() -> Self::Out {
-                $crate::plumbing::core::mem::MaybeUninit::zeroed()
+                $crate::plumbing::Temp::zeroed()
             }
 
-            unsafe fn slot_out(out: &mut Self::Out) -> $crate::plumbing::Slot {
-                $crate::plumbing::pointer_slot_out(out)
+            fn slot_out(out: &mut Self::Out) -> $crate::plumbing::Slot {
+                out.slot_out()
             }
 
             unsafe fn take_out(
                 _slot: $crate::plumbing::Slot,
                 out: Self::Out,
             ) -> $crate::plumbing::core::result::Result<Self, $crate::plumbing::CallError> {
-                // SAFETY: it was zeroed, which is a live value of every plain field, and filled by the callee.
-                let from = unsafe { $crate::plumbing::Ptr::new(out.as_ptr()) };
-                $crate::plumbing::core::result::Result::Ok(Self::load(from))
+                $crate::plumbing::core::result::Result::Ok(Self::load(out.ptr()))
             }
 
-            unsafe fn from_slot(
-                slot: $crate::plumbing::Slot,
+            fn from_slot(
+                slot: $crate::plumbing::ArgumentSlot<'_, Self>,
             ) -> $crate::plumbing::core::result::Result<Self, $crate::plumbing::CallError> {
-                let raw = $crate::plumbing::pointer_of::<AlcedoRaw>(slot)?;
-                // SAFETY: the caller promises what the border prescribes: for a struct the slot points to a live one.
-                let from = unsafe { $crate::plumbing::Ptr::new(raw) };
-                $crate::plumbing::core::result::Result::Ok(Self::load(from))
+                $crate::plumbing::core::result::Result::Ok(Self::load(slot.ptr()?))
             }
 
-            unsafe fn into_slot(
+            fn into_slot(
                 self,
-                slot: &mut $crate::plumbing::Slot,
+                slot: $crate::plumbing::ResultSlot<'_, Self>,
             ) -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
-                let raw = $crate::plumbing::pointer_of::<AlcedoRaw>(*slot)?;
-                // SAFETY: the caller promises what the border prescribes: for a struct the slot points to zeroed or live memory of
-                // one.
-                self.store(unsafe { $crate::plumbing::PtrMut::new(raw) })
+                self.store(slot.ptr_mut()?)
             }
         }
       };
@@ -213,15 +203,18 @@ macro_rules! __alcedo_struct {
             type Raw = AlcedoRaw;
             type Literal = $crate::plumbing::NoDefault;
             type Seen<'f> = $crate::plumbing::Lent<'f, Self>;
+            type Way = $crate::plumbing::ByPointer;
             type In = ();
             type Out = $crate::plumbing::Owned<Self>;
 
-            unsafe fn see<'f>(
-                at: $crate::plumbing::PtrMut<'_, Self>,
-                token: impl $crate::plumbing::core::ops::FnOnce() -> $crate::plumbing::ValidityToken<'f>,
+            fn see<'f>(
+                value: $crate::plumbing::Viewable<
+                    '_,
+                    Self,
+                    impl $crate::plumbing::core::ops::FnOnce() -> $crate::plumbing::ValidityToken<'f>,
+                >,
             ) -> $crate::plumbing::Lent<'f, Self> {
-                // SAFETY: the caller promises that the value is live as long as the token is good.
-                unsafe { $crate::plumbing::lend(at, token()) }
+                $crate::plumbing::lend(value)
             }
 
             fn lies_at(
@@ -244,7 +237,7 @@ macro_rules! __alcedo_struct {
 
             unsafe fn stage(&self) {}
 
-            unsafe fn slot_in(&self, (): &()) -> $crate::plumbing::Slot {
+            fn slot_in(&self, (): &()) -> $crate::plumbing::Slot {
                 $crate::plumbing::owned_slot(&self.0)
             }
 
@@ -253,7 +246,7 @@ macro_rules! __alcedo_struct {
                 $crate::plumbing::owned_out::<Self>($crate::plumbing::core::panic::Location::caller())
             }
 
-            unsafe fn slot_out(out: &mut $crate::plumbing::Owned<Self>) -> $crate::plumbing::Slot {
+            fn slot_out(out: &mut $crate::plumbing::Owned<Self>) -> $crate::plumbing::Slot {
                 $crate::plumbing::owned_slot(out)
             }
 
@@ -264,23 +257,17 @@ macro_rules! __alcedo_struct {
                 $crate::plumbing::core::result::Result::Ok(Self(out))
             }
 
-            unsafe fn from_slot(
-                slot: $crate::plumbing::Slot,
+            fn from_slot(
+                slot: $crate::plumbing::ArgumentSlot<'_, Self>,
             ) -> $crate::plumbing::core::result::Result<Self, $crate::plumbing::CallError> {
-                let raw = $crate::plumbing::pointer_of::<AlcedoRaw>(slot)?;
-                // SAFETY: the caller promises what the border prescribes: for a struct the slot points to a live one.
-                let from = unsafe { $crate::plumbing::Ptr::new(raw) };
-                $crate::plumbing::core::result::Result::Ok(<Self as $crate::plumbing::Value>::load(from))
+                $crate::plumbing::core::result::Result::Ok(<Self as $crate::plumbing::Value>::load(slot.ptr()?))
             }
 
-            unsafe fn into_slot(
+            fn into_slot(
                 self,
-                slot: &mut $crate::plumbing::Slot,
+                slot: $crate::plumbing::ResultSlot<'_, Self>,
             ) -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
-                let raw = $crate::plumbing::pointer_of::<AlcedoRaw>(*slot)?;
-                // SAFETY: the caller promises what the border prescribes: for a struct the slot of a result points to zero bytes,
-                // which are a live one.
-                $crate::plumbing::store_owned(&self, unsafe { $crate::plumbing::PtrMut::new(raw) })
+                $crate::plumbing::store_owned(&self, slot.ptr_mut()?)
             }
         }
 
