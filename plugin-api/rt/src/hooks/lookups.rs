@@ -9,13 +9,16 @@ use core::ffi::{CStr, c_void};
 
 use super::notes;
 use super::platform::{Scope, find, forget_error, library_at};
-use super::shells::HookedName;
 
-/// What the module gets for what was found under a name.
-pub(super) fn own(found: *mut c_void, name: &CStr, names: &'static [HookedName]) -> *mut c_void {
+/// What the module gets for what was found under a name; `names` are those of its hooks, each with the module's own function.
+pub(super) fn own<'a>(
+    found: *mut c_void,
+    name: &CStr,
+    mut names: impl Iterator<Item = (&'a CStr, *mut c_void)>,
+) -> *mut c_void {
     notes::looked_up(found);
-    match names.iter().find(|entry| entry.name() == name) {
-        Some(entry) if is_platforms(found, name) => entry.hook(),
+    match names.find(|(hooked, _)| *hooked == name) {
+        Some((_, hook)) if is_platforms(found, name) => hook,
         _ => found,
     }
 }

@@ -444,16 +444,12 @@ pub struct HookedName {
 }
 
 impl HookedName {
-    /// The name.
-    pub(super) fn name(&'static self) -> &'static CStr {
+    /// The name, and the module's own function.
+    fn parts(&'static self) -> (&'static CStr, *mut c_void) {
         // SAFETY: there are no others than those that the assembler has made, and it wrote there how far it is to the name, a
         // C string.
-        unsafe { CStr::from_ptr(behind(&self.name).cast()) }
-    }
-
-    /// The module's own function.
-    pub(super) fn hook(&'static self) -> *mut c_void {
-        behind(&self.hook).cast_mut()
+        let name = unsafe { CStr::from_ptr(behind(&self.name).cast()) };
+        (name, behind(&self.hook).cast_mut())
     }
 }
 
@@ -480,8 +476,8 @@ macro_rules! lookups {
                 if found.is_null() || hook_context().is_none() {
                     return found;
                 }
-                let names = core::slice::from_raw_parts(begin, end.offset_from_unsigned(begin));
-                lookups::own(found, CStr::from_ptr($text), names)
+                let names: &'static [HookedName] = core::slice::from_raw_parts(begin, end.offset_from_unsigned(begin));
+                lookups::own(found, CStr::from_ptr($text), names.iter().map(HookedName::parts))
             }
         }
     )*};
