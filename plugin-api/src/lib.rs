@@ -7,6 +7,7 @@
 mod any_call;
 mod borrow_state;
 mod class;
+mod delegate_signature;
 mod dispose;
 mod host;
 mod keep;
@@ -35,6 +36,7 @@ pub use alcedo_macros::{module, uclass, uinterface, ustruct, zcall, zmethods};
 pub use alcedo_rt::{CallError, SourcePlace};
 pub use any_call::{AnyArgument, AnyArguments, AnyResult};
 pub use class::{Class, Interface};
+pub use delegate_signature::Signature;
 pub use dispose::auto_dispose;
 pub use kinds::{
     AnyConjugate, Delegate, FieldPath, IntoHost, Kind, LazyObject, Lent, MulticastDelegate, ScriptInterface, SoftClass,
@@ -44,7 +46,7 @@ pub use kinds::{
 pub use name::UName;
 pub use obj::Obj;
 pub use object::{Object, ObjectView};
-pub use signature::{Params, ReturnValue, Signature};
+pub use signature::{Params, ReturnValue};
 pub use this::This;
 pub use value::{Plain, Value};
 pub use zcall::zcall;

@@ -14,7 +14,6 @@ use alcedo_rt::CallError;
 use crate::Value;
 use crate::host::lent_text;
 use crate::kinds::{Ptr, PtrMut, ValidityToken, Viewable};
-use crate::type_text::TypeText;
 use crate::value::{AsText, ByPointer, plain_slot, pointer_of};
 
 /// Places values one after the other as C does.
@@ -46,7 +45,7 @@ impl BlockLayout {
 pub struct Block<'f, L> {
     at: *mut u8,
     before: BlockLayout,
-    of: PhantomData<(&'f (), fn() -> L)>,
+    of: PhantomData<&'f fn() -> L>,
 }
 
 impl<'f, L> Block<'f, L> {
@@ -97,7 +96,7 @@ impl<'a, T, L> ArgumentSlots<'a, (T, L)> {
 /// The slot of a caller's argument of type `T`. Only [`ArgumentSlots`] has one, so a pointer slot is right.
 pub struct ArgumentSlot<'a, T> {
     slot: Slot,
-    of: PhantomData<(&'a (), fn() -> T)>,
+    of: PhantomData<&'a fn() -> T>,
 }
 
 impl<'a, T> ArgumentSlot<'a, T> {
@@ -471,55 +470,6 @@ unsafe impl<T: Value> ReturnValue for T {
 
     fn into_result_slot(self, slot: ResultSlot<'_, T>) -> Result<(), CallError> {
         self.into_slot(slot)
-    }
-}
-
-/// What a delegate takes and gives: a function type of up to eight values.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is no signature of a delegate",
-    label = "write `fn(A, B) -> R`",
-    note = "parameters and result are types that the host knows; there are at most eight parameters"
-)]
-///
-/// # Safety
-/// `TEXT` is what the host reads `Args` and `Result` as.
-pub unsafe trait Signature: 'static {
-    /// Its parameters.
-    type Args: Params;
-    /// Its result.
-    type Result: ReturnValue;
-    /// As the host prints it: `f32, String -> bool`.
-    #[doc(hidden)]
-    const TEXT: &'static TypeText;
-}
-
-macro_rules! signatures {
-    ($([$($name:ident)*])*) => {$(
-        // SAFETY: the text is put together from those of the very types.
-        unsafe impl<$($name: Value,)* Z: ReturnValue + 'static> Signature for fn($($name),*) -> Z {
-            type Args = ($($name,)*);
-            type Result = Z;
-            const TEXT: &'static TypeText = &delegate_text(&[$($name::TYPE.as_str()),*], match &Z::VALUE {
-                Some(value) => Some(value.text),
-                None => None,
-            });
-        }
-    )*};
-}
-signatures!([] [A] [A B] [A B C] [A B C D] [A B C D E] [A B C D E F] [A B C D E F G] [A B C D E F G H]);
-
-const fn delegate_text(params: &[&str], result: Option<&str>) -> TypeText {
-    let mut text = TypeText::joined(&[]);
-    let mut at = 0;
-    while at < params.len() {
-        let comma = if at == 0 { "" } else { ", " };
-        text = TypeText::joined(&[text.as_str(), comma, params[at]]);
-        at += 1;
-    }
-    match result {
-        Some(result) if params.is_empty() => TypeText::joined(&["-> ", result]),
-        Some(result) => TypeText::joined(&[text.as_str(), " -> ", result]),
-        None => text,
     }
 }
 

@@ -21,7 +21,7 @@ use crate::{Class, Obj, UName};
 /// # Safety
 /// `Raw` has the size, alignment and meaning that the host gives to `KIND` and `TYPE_PATH`, any bytes are valid for it
 /// until they are followed, and zero bytes are a value. The slots made and read are those that the border prescribes for
-/// the kind.
+/// the kind, and `Way` is how it has them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a property, a parameter or a result",
     label = "the host does not know this type",

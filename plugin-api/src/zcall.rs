@@ -4,10 +4,11 @@
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_rt::CallError;
 
+use crate::delegate_signature::Signature;
 use crate::host::values::{Callee, Place};
 use crate::kinds::{Delegate, MulticastDelegate, SparseDelegate};
 use crate::plumbing::FunctionCell;
-use crate::signature::{Params, ReturnValue, Signature};
+use crate::signature::{Params, ReturnValue};
 use crate::{Class, This, Value, host};
 
 /// A delegate by its type.
@@ -47,7 +48,7 @@ pub(crate) fn by_cell<C: Class, A: Params, R: ReturnValue>(
     what: &str,
     args: &A,
 ) -> Result<R, CallError> {
-    Callee::in_cell(cell, what)?.call(Some(this.object()), what, args)
+    Callee::in_cell(this, cell, what)?.call(Some(this.object()), what, args)
 }
 
 /// Resolves and calls. A name of the `uf` protocol gets the object as slot 0.

@@ -19,14 +19,15 @@ use alcedo_abi::zcall::{Slot, ZCallBuffer};
 use alcedo_rt::{CallError, Host};
 
 use crate::any_call::Wanted;
+use crate::delegate_signature::Signature;
 use crate::kinds::lending;
 use crate::kinds::ptr::{Ptr, PtrMut};
 use crate::kinds::row::{Keyed, List};
 use crate::plumbing::FunctionCell;
-use crate::signature::{Params, ReturnValue, Signature, fingerprint};
+use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::value::plain_slot;
 use crate::zcall::Delegated;
-use crate::{AnyArguments, AnyResult, FieldPath, UAnsiString, Value};
+use crate::{AnyArguments, AnyResult, FieldPath, This, UAnsiString, Value};
 
 /// The host, unless this module holds a slice of its memory on this thread: what a call may do to that memory nobody
 /// knows beforehand.
@@ -184,10 +185,13 @@ pub(crate) fn conjugate_zcall<A: AnyArguments, R: AnyResult>(
     })
 }
 
-/// What takes the values `A` and gives `R`.
+/// What takes the values `A` and gives `R`, to be called on the thread it was made on: the game thread, or one where the host has
+/// just found it for what lies in slots or is text.
 pub(crate) struct Callee<'a, A, R> {
     way: Way<'a>,
     of: PhantomData<fn(A) -> R>,
+    // A raw pointer, which keeps it on its thread.
+    thread: PhantomData<*const ()>,
 }
 
 enum Way<'a> {
@@ -196,32 +200,38 @@ enum Way<'a> {
 }
 
 impl<A: Params, R: ReturnValue> Callee<'static, A, R> {
-    /// What the host has filled a cell with; it looks by itself whether the object has it.
+    /// What the host has filled a cell with, for an object of the frame, which is the game thread's; the host looks by itself whether
+    /// the object has it.
     ///
     /// # Errors
     /// When the host has not filled the cell, as in a plugin's own tests.
-    pub(crate) fn in_cell<C>(cell: &FunctionCell<C, A::Values, R>, what: &str) -> Result<Self, CallError> {
+    pub(crate) fn in_cell<C>(
+        _this: &This<'_, C>,
+        cell: &FunctionCell<C, A::Values, R>,
+        what: &str,
+    ) -> Result<Self, CallError> {
         match cell.cell().get() {
             Cell::UNFILLED => Err(CallError::no_host(what)),
-            bits => Ok(Self { way: Way::Handle(ZCallHandle(bits.cast_signed())), of: PhantomData }),
+            bits => {
+                Ok(Self { way: Way::Handle(ZCallHandle(bits.cast_signed())), of: PhantomData, thread: PhantomData })
+            }
         }
     }
 
-    /// What a name stands for, by the fingerprint of just these types. The host resolves on the game thread only, or for what is
-    /// staged without it: numbers, handles and text.
+    /// What a name stands for, by the fingerprint of just these types. The host resolves on the game thread only, or for what lies in
+    /// slots or is text.
     pub(crate) fn named(name: &str) -> Result<Self, CallError> {
         let handle = super::zcall_resolve(name, fingerprint::<A, R>())?;
-        Ok(Self { way: Way::Handle(handle), of: PhantomData })
+        Ok(Self { way: Way::Handle(handle), of: PhantomData, thread: PhantomData })
     }
 }
 
 impl<'a> Callee<'a, (), ()> {
     /// What is bound to a delegate.
-    #[expect(clippy::type_complexity, reason = "the types of a signature have no shorter names")]
     pub(crate) fn bound<D: Delegated>(
         delegate: &'a Place<'_, D>,
     ) -> Callee<'a, <D::Signature as Signature>::Args, <D::Signature as Signature>::Result> {
-        Callee { way: Way::Delegate(&delegate.raw), of: PhantomData }
+        Callee { way: Way::Delegate(&delegate.raw), of: PhantomData, thread: PhantomData }
     }
 }
 
@@ -233,8 +243,7 @@ impl<A: Params, R: ReturnValue> Callee<'_, A, R> {
     pub(crate) fn call(&self, object: Option<ObjectHandle>, what: &str, args: &A) -> Result<R, CallError> {
         let mut out = R::out();
         let out_slot = R::slot_out(&mut out);
-        // SAFETY: this is the game thread, or what `A` and `R` consist of lies in slots or is text: a frame-bound object and a place
-        // are the game thread's, and so is a name that was resolved for anything else. The slots are those of `A` and `R`, which the
+        // SAFETY: this is the game thread, or what `A` and `R` consist of lies in slots or is text, as `Callee` says. The slots are those of `A` and `R`, which the
         // callee takes and gives, as each way to make one says; they are right for the call, since what was staged and `out` stay
         // where they are until then, and the callee has filled what it gives. `Place` was promised a live delegate.
         unsafe {
