@@ -45,8 +45,8 @@ fn d1_a_native_library_is_looked_up_in_a_fixed_order() {
         refused,
         format!(
             "Slim \"d1\" finds no native library nowhere: own libraries did not have it; the resolver of module \
-             reports did not have it; the resolver did not have it; the folder {folder} has none; the system's loader did not \
-             find it; handler 1 did not have it; handler 2 did not have it"
+             reports did not have it; the resolver did not have it; the folder {folder} has none; the system's loader \
+             did not find it; handler 1 did not have it; handler 2 did not have it"
         )
     );
 }
