@@ -15,7 +15,7 @@ const NOTHING: PropertyKind = PropertyKind(0);
 
 /// What can stand in a slot of [`ObjectView::zcall_any`](crate::ObjectView::zcall_any).
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be passed where nobody knows its type",
+    message = "`{Self}` cannot be passed where its type is unknown",
     label = "take a number, a `bool`, a `UName`, an `Obj<Class>`, or an `AnyConjugate` of the value"
 )]
 ///
@@ -39,7 +39,7 @@ pub unsafe trait AnyArguments {
 
 /// The result of such a call: a plain value, an [`AnyConjugate`] of the caller's own, or `()`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be the result where nobody knows its type",
+    message = "`{Self}` cannot be the result where its type is unknown",
     label = "take (), a number, a `bool`, a `UName`, an `Obj<Class>`, or an `AnyConjugate`"
 )]
 ///

@@ -46,5 +46,5 @@ fn say(line: &Line) -> Result<()> {
     let mut text = serde_json::to_vec(line)?;
     text.push(b'\n');
     let mut out = io::stdout().lock();
-    out.write_all(&text).and_then(|()| out.flush()).context("nobody listens any more")
+    out.write_all(&text).and_then(|()| out.flush()).context("the reader is gone")
 }

@@ -24,7 +24,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Error> {
-    // Under `alcedo guard` a crash is told with module and function; else this does nothing.
+    // Under `alcedo guard` a crash is reported with module and function; else this does nothing.
     crash_guard::arm_if_supervised().map_err(|source| Error::System { doing: "arming the guard".into(), source })?;
     let libraries: Result<Vec<_>, _> = std::env::args_os().skip(1).map(std::path::absolute).collect();
     let libraries = libraries.map_err(|source| Error::System { doing: "finding the current folder".into(), source })?;

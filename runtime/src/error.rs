@@ -67,7 +67,7 @@ pub enum Error {
     #[error(transparent)]
     Watch(#[from] crate::reload::watch::WatchError),
     /// `alcedo dev`, which runs this host, has requested its end.
-    #[error("this host was asked to end before any plugin was loaded: return from `main`")]
+    #[error("the end of this host was requested before any plugin was loaded: return from `main`")]
     Ended,
     /// A world was not saved or loaded.
     #[error(transparent)]

@@ -199,7 +199,7 @@ fn what_is_declined_is_told_with_its_reason_and_asked_anew() {
             "console:/sing",
             &[text("a")],
             expect![
-                "refused: `console:/sing` leads nowhere: asked commands (declined: there is no command sing); `console:/help` lists the commands"
+                "refused: `console:/sing` leads nowhere: tried commands (declined: there is no command sing); `console:/help` lists the commands"
             ],
         );
     }
@@ -220,7 +220,7 @@ fn the_first_match_wins_and_all_reasons_are_told() {
         "console:/sing",
         &[text("a")],
         expect![
-            "refused: `console:/sing` leads nowhere: asked early (declined: there is no command sing), then commands (declined: there is no command sing), then late (declined: there is no command sing); `console:/help` lists the commands"
+            "refused: `console:/sing` leads nowhere: tried early (declined: there is no command sing), then commands (declined: there is no command sing), then late (declined: there is no command sing); `console:/help` lists the commands"
         ],
     );
     check(&scene.host, "console:/fails", &[text("a")], expect!["refused: the console is shut"]);
@@ -287,7 +287,7 @@ fn resolvers_and_functions_may_come_back_to_the_runtime() {
         "console:/deep",
         &[],
         expect![[
-            r#"refused: `console:/deep` leads nowhere: asked commands (declined: Some(Text("commands: deep"))); `console:/help` lists the commands"#
+            r#"refused: `console:/deep` leads nowhere: tried commands (declined: Some(Text("commands: deep"))); `console:/help` lists the commands"#
         ]],
     );
     check(&host, "inner:/x", &[], expect!["refused: `inner:/x` leads nowhere: no resolver is registered"]);
@@ -296,7 +296,7 @@ fn resolvers_and_functions_may_come_back_to_the_runtime() {
         "console:/itself",
         &[],
         expect![
-            "refused: `console:/itself` leads nowhere: asked commands (declined: names that are resolved by themselves: console:/itself → console:/itself; answer without them); `console:/help` lists the commands"
+            "refused: `console:/itself` leads nowhere: tried commands (declined: names that are resolved by themselves: console:/itself → console:/itself; answer without them); `console:/help` lists the commands"
         ],
     );
     check(&host, "console:/down", &[Value::U32(10)], expect!["U32(55)"]);
@@ -314,7 +314,7 @@ fn two_protocols_know_nothing_of_each_other() {
         &scene.host,
         "db:/Say",
         &[text("a")],
-        expect!["refused: `db:/Say` leads nowhere: asked tables (declined: there is no command Say)"],
+        expect!["refused: `db:/Say` leads nowhere: tried tables (declined: there is no command Say)"],
     );
 }
 

@@ -357,7 +357,7 @@ fn memory_that_a_plugin_mapped_past_its_hooks_and_left_is_told() {
             let [end] = &report.modules[..] else { panic!("{report}") };
             assert_eq!((end.maps_unknown, end.maps_unknown_bytes), (maps, bytes), "{habit}: {report}");
             assert_eq!(end.maps_bytes, if habit == "mapping_by_number" { 2 * 4096 } else { 0 }, "{habit}: {report}");
-            let told = report.to_string().contains("2 memory maps that no hook was told of left (24.0 KiB)");
+            let told = report.to_string().contains("2 memory maps that no hook saw left (24.0 KiB)");
             assert_eq!(told, maps != 0, "{report}");
             thread.thread().unpark();
             thread.join().expect("it ends");

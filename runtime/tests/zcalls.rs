@@ -216,14 +216,14 @@ fn an_unknown_name_lists_who_was_asked() {
         &host,
         "ex:/nobody",
         &[],
-        expect!["refused: `ex:/nobody` leads nowhere: asked ex; register a function of that name first"],
+        expect!["refused: `ex:/nobody` leads nowhere: tried ex; register a function of that name first"],
     );
     check(
         &host,
         "uf:/Script/Game.Line:sing",
         &[Value::Object(line)],
         expect![
-            "refused: `uf:/Script/Game.Line:sing` leads nowhere: asked uf; declare the function, or load the module that does"
+            "refused: `uf:/Script/Game.Line:sing` leads nowhere: tried uf; declare the function, or load the module that does"
         ],
     );
     check(
@@ -231,7 +231,7 @@ fn an_unknown_name_lists_who_was_asked() {
         "up:/Script/Game.Line:length",
         &[Value::Object(line)],
         expect![
-            "refused: `up:/Script/Game.Line:length` leads nowhere: asked up; declare the property, or load the module that does"
+            "refused: `up:/Script/Game.Line:length` leads nowhere: tried up; declare the property, or load the module that does"
         ],
     );
     check(
@@ -239,7 +239,7 @@ fn an_unknown_name_lists_who_was_asked() {
         "nm:/nowhere:Line:office",
         &[],
         expect![
-            "refused: `nm:/nowhere:Line:office` leads nowhere: asked nm; load the module, and export the method from it"
+            "refused: `nm:/nowhere:Line:office` leads nowhere: tried nm; load the module, and export the method from it"
         ],
     );
     check(
@@ -247,7 +247,7 @@ fn an_unknown_name_lists_who_was_asked() {
         "nm:/switchboard:Line:cellar",
         &[],
         expect![
-            "refused: `nm:/switchboard:Line:cellar` leads nowhere: asked nm; load the module, and export the method from it"
+            "refused: `nm:/switchboard:Line:cellar` leads nowhere: tried nm; load the module, and export the method from it"
         ],
     );
     check(
@@ -263,7 +263,7 @@ fn an_unknown_name_lists_who_was_asked() {
         line,
         "ask_office",
         &[text("ex:/nobody")],
-        expect!["refused: `ex:/nobody` leads nowhere: asked ex; register a function of that name first"],
+        expect!["refused: `ex:/nobody` leads nowhere: tried ex; register a function of that name first"],
     );
 }
 
@@ -468,7 +468,7 @@ fn a_protocol_of_the_host_is_called_by_the_host_and_by_the_plugin() {
 fn what_the_host_declines_is_told_with_its_reason_and_asked_again() {
     let host = host();
     let (tables, asked) = with_db(&host);
-    let reason = "`db:/users` leads nowhere: asked the host's `db` (declined: there is no table users)";
+    let reason = "`db:/users` leads nowhere: tried the host's `db` (declined: there is no table users)";
     for _ in 0..2 {
         assert_eq!(host.calls().call("db:/users", &[]).expect_err("there is none").to_string(), reason);
     }
@@ -478,7 +478,7 @@ fn what_the_host_declines_is_told_with_its_reason_and_asked_again() {
         line,
         "ask_office",
         &[text("db:/users")],
-        expect!["refused: `db:/users` leads nowhere: asked the host's `db` (declined: there is no table users)"],
+        expect!["refused: `db:/users` leads nowhere: tried the host's `db` (declined: there is no table users)"],
     );
     assert_eq!(asked.borrow().len(), 3);
     tables.borrow_mut().push("users".to_owned());
@@ -497,7 +497,7 @@ fn what_the_host_declines_is_told_with_its_reason_and_asked_again() {
         "db:/itself",
         &[],
         expect![
-            "refused: `db:/itself` leads nowhere: asked the host's `db` (declined: names that are resolved by themselves: db:/itself → db:/itself; answer without them)"
+            "refused: `db:/itself` leads nowhere: tried the host's `db` (declined: names that are resolved by themselves: db:/itself → db:/itself; answer without them)"
         ],
     );
     check(

@@ -43,7 +43,7 @@ fn refuse(item: &ItemTrait) -> Result<()> {
         ));
     }
     if let Some(bounds) = &item.generics.where_clause {
-        return Err(syn::Error::new_spanned(bounds, "an interface asks nothing of the classes that implement it"));
+        return Err(syn::Error::new_spanned(bounds, "an interface requires nothing of the classes that implement it"));
     }
     match (&item.unsafety, &item.auto_token) {
         (Some(word), _) => Err(syn::Error::new_spanned(word, "an interface promises nothing that could be unsafe")),

@@ -67,7 +67,7 @@ pub enum DeclareError {
     },
     /// A base that is not declared.
     #[error(
-        "{class} is derived from {base}, which nobody declared: declare it in the same batch or load its module first"
+        "{class} is derived from {base}, which is not declared: declare it in the same batch or load its module first"
     )]
     UnknownBase {
         /// The class.
@@ -77,7 +77,7 @@ pub enum DeclareError {
     },
     /// An interface that is not declared.
     #[error(
-        "{class} implements {interface}, which nobody declared: declare it in the same batch or load its module first"
+        "{class} implements {interface}, which is not declared: declare it in the same batch or load its module first"
     )]
     UnknownInterface {
         /// The class.
@@ -93,7 +93,7 @@ pub enum DeclareError {
     },
     /// A property type that is not declared.
     #[error(
-        "{member} is a {kind} of {type_path}, which nobody declared: declare it in the same batch or load its module first"
+        "{member} is a {kind} of {type_path}, which is not declared: declare it in the same batch or load its module first"
     )]
     UnknownType {
         /// The property or parameter.

@@ -104,7 +104,7 @@ impl Remainder {
             }
         }
         let mut lines = Vec::new();
-        line(&mut lines, "listeners were told", &self.events, "");
+        line(&mut lines, "listeners were called with", &self.events, "");
         line(&mut lines, "unloading callbacks were called, of priority", &self.unloading_callbacks, "");
         let outside = ": what it did outside of the host's world is not undone";
         line(&mut lines, "main was called of", &self.mains, outside);
@@ -416,7 +416,7 @@ mod tests {
             magic-cube  generation 4 stays   the reload failed
               rebuild: there is no Master load context: create it with `create_master`
               everything is as it was · save again to retry
-              listeners were told Unloading 4, PreStartup 5, Resumed 4
+              listeners were called with Unloading 4, PreStartup 5, Resumed 4
               unloading callbacks were called, of priority -1, 0
               main was called of magic-cube: what it did outside of the host's world is not undone
               exit hook was called of magic-cube

@@ -105,7 +105,7 @@ impl Runtime {
             },
             Some(Plan::Unload { moot }) => {
                 if moot != 0 {
-                    tracing::info!(moot, "requested reloads are moot: the Master was asked to unload as well");
+                    tracing::info!(moot, "requested reloads are moot: an unload of the Master was requested as well");
                 }
                 match self.unload_master() {
                     Ok(unload) => self.inner.unloads.push(unload),

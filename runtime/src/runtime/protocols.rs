@@ -204,7 +204,7 @@ impl Calls<'_> {
     /// let said = runtime.calls().call("console:/Say", &[Value::Text("hello".into())])?;
     /// assert_eq!(said, Some(Value::Text("hello!".into())));
     /// let error = runtime.calls().call("console:/sing", &[]).unwrap_err().to_string();
-    /// assert_eq!(error, "`console:/sing` leads nowhere: asked commands (declined: there is no command sing)");
+    /// assert_eq!(error, "`console:/sing` leads nowhere: tried commands (declined: there is no command sing)");
     /// # Ok(())
     /// # }
     /// ```

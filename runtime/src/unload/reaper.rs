@@ -45,7 +45,7 @@ impl Reaper {
         let thread = thread::Builder::new().name("alcedo-reaper".into()).spawn(move || reaper.run());
         match thread {
             Ok(_runs_by_itself) => kept.is_running = true,
-            Err(error) => tracing::warn!(%error, "no thread for unloads: they go on when somebody asks their tickets"),
+            Err(error) => tracing::warn!(%error, "no thread for unloads: they go on when their tickets are looked at"),
         }
     }
 

@@ -218,7 +218,7 @@ impl ModuleEnd {
         words.extend(sizes.map(|(bytes, what)| format!("{} of {what} taken back", size(bytes))));
         if self.maps_unknown != 0 {
             let (count, bytes) = (self.maps_unknown, size(self.maps_unknown_bytes));
-            words.push(format!("{count} memory map{} that no hook was told of left ({bytes})", plural(count)));
+            words.push(format!("{count} memory map{} that no hook saw left ({bytes})", plural(count)));
         }
         words.extend(self.put_back.iter().cloned());
         words.extend(self.fds_left.iter().map(|OpenFile { fd, leads_to }| format!("fd {fd} left open ({leads_to})")));

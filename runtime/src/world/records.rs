@@ -141,7 +141,7 @@ pub enum FormatError {
         problem: &'static str,
     },
     /// Whole, and yet no world: only a program that writes such files by itself makes one.
-    #[error("{problem}: whoever wrote this file does not keep to the format")]
+    #[error("{problem}: the program that wrote this file does not keep to the format")]
     Malformed {
         /// What is wrong with it.
         problem: String,

@@ -33,7 +33,7 @@ pub struct Image {
 
 /// What became of an image that was to leave.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[must_use = "a parked image still takes memory, and somebody should hear why"]
+#[must_use = "a parked image still takes memory: report why"]
 pub enum Unmapped {
     /// It was looked for and is not in this process any more.
     Gone,

@@ -323,9 +323,7 @@ impl StagedFile {
         let named = fs::symlink_metadata(&self.path)?;
         match held.file.as_ref().map(File::metadata).transpose()?.as_ref().is_none_or(is_same) && is_same(&named) {
             true => Ok(()),
-            false => {
-                Err(io::Error::other("somebody has written to it since it was checked, or put another in its place"))
-            }
+            false => Err(io::Error::other("it was written to since it was checked, or another was put in its place")),
         }
     }
 

@@ -84,8 +84,8 @@ fn a_module_that_is_named_and_not_there_is_asked_of_resolver_default_and_handler
     let refused = refusal(slim.function("nobody:Sum", "build_tag", "-> u64"));
     assert_eq!(
         refused,
-        "Slim \"asks\" finds no module `nobody` *: own modules did not know it; the resolver did not know it; Default \
-         did not know it; handler 1 did not know it"
+        "Slim \"asks\" finds no module `nobody` *: own modules did not have it; the resolver did not have it; Default \
+         did not have it; handler 1 did not have it"
     );
     assert!(matches!(slim.resolve_type("nobody::Sum"), Err(ContextError::NotFound { .. })));
 }
@@ -181,8 +181,8 @@ fn what_the_default_has_not_for_a_module_of_the_master_is_told_with_who_was_aske
     let refused = runtime.create_master(&[needy(), support::plugin("switchboard", &[])]).expect_err("nobody has it");
     assert_eq!(
         refused.to_string(),
-        "Master finds no module `figures` ^0.1, which `reports` needs: own modules did not know it, and only \
-         `switchboard` is offered; Default did not know it; add its library, or load it into the Default"
+        "Master finds no module `figures` ^0.1, which `reports` needs: own modules did not have it, and only \
+         `switchboard` is offered; Default did not have it; add its library, or load it into the Default"
     );
     runtime.contexts().default_context().load_path(figures(1)).expect("it is loaded");
     let refused = runtime.create_master(&[support::plugin("reports", &["needs-newer-figures"])]);
@@ -205,7 +205,7 @@ fn a_type_of_the_master_that_only_offers_functions_is_known() {
     let line = contexts.resolve_type_in(master.id, "Line").expect("it is there");
     assert_eq!(line.path, "/Script/Game.Line");
     let refused = refusal(contexts.resolve_type_in(master.id, "nobody::Report"));
-    assert!(refused.starts_with("Master finds no module `nobody` *: own modules did not know it"), "{refused}");
+    assert!(refused.starts_with("Master finds no module `nobody` *: own modules did not have it"), "{refused}");
 }
 
 #[test]

@@ -44,9 +44,9 @@ fn d1_a_native_library_is_looked_up_in_a_fixed_order() {
     assert_eq!(
         refused,
         format!(
-            "Slim \"d1\" finds no native library nowhere: own libraries did not know it; the resolver of module reports \
-             did not know it; the resolver did not know it; the folder {folder} has none; the system's loader did not \
-             find it; handler 1 did not know it; handler 2 did not know it"
+            "Slim \"d1\" finds no native library nowhere: own libraries did not have it; the resolver of module \
+             reports did not have it; the resolver did not have it; the folder {folder} has none; the system's loader \
+             did not find it; handler 1 did not have it; handler 2 did not have it"
         )
     );
 }

@@ -85,7 +85,7 @@ fn c2_a_resolver_that_fails_or_panics_ends_the_search() {
     slim.on_resolving(knows(&asked, "handler", Some(1)));
     slim.set_resolver(|_| Err("the disk is gone".into()));
     let refused = refusal(slim.load_path(needy()));
-    assert_eq!(refused, "the resolver of Slim \"c2\" failed when it was asked for figures: the disk is gone");
+    assert_eq!(refused, "the resolver of Slim \"c2\" failed when it was called for figures: the disk is gone");
     slim.set_resolver(|_| panic!("on purpose"));
     let refused = slim.load_path(needy());
     assert!(matches!(refused, Err(ContextError::ResolverError { .. })), "{refused:?}");
@@ -164,8 +164,8 @@ fn c7_what_nobody_knows_is_not_found_and_the_error_says_who_was_asked() {
     slim.on_resolving(knows(&asked, "other", None));
     assert_eq!(
         refusal(slim.load_path(needy())),
-        "Slim \"c7\" finds no module `figures` ^0.1, which `reports` needs: own modules did not know it; \
-         the resolver did not know it; Default did not know it; handler 1 did not know it; handler 2 did not know it"
+        "Slim \"c7\" finds no module `figures` ^0.1, which `reports` needs: own modules did not have it; \
+         the resolver did not have it; Default did not have it; handler 1 did not have it; handler 2 did not have it"
     );
     assert_eq!(taken(&asked), ["resolver figures", "one figures", "other figures"]);
 }

@@ -273,7 +273,7 @@ fn what_resolves_a_symbol_is_code() {
         set(bytes, ".rela.dyn", at, "addend", |_| other);
         dynamic(bytes, tag::RELACOUNT, |_| 0);
     };
-    check("plugin", called, "asks for something that a library cannot have");
+    check("plugin", called, "requests something that a library cannot have");
 }
 
 #[test]

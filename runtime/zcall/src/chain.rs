@@ -224,7 +224,7 @@ impl ResolverChain {
             )));
         }
         if under_way.len() == DEEPEST {
-            return Err(CallError::other(format!("`{name}` is the {DEEPEST}th name asked for to resolve another")));
+            return Err(CallError::other(format!("`{name}` is the {DEEPEST}th name that is resolved for another")));
         }
         under_way.push(name.clone());
         Ok(UnderWay(self))
@@ -256,7 +256,7 @@ fn not_found(name: &ZCallName, asked: &[(Rc<str>, String)], way_out: &str) -> Ca
     };
     let asked = match asked {
         [] => "no resolver is registered".to_owned(),
-        asked => format!("asked {}", asked.iter().map(one).collect::<Vec<_>>().join(", then ")),
+        asked => format!("tried {}", asked.iter().map(one).collect::<Vec<_>>().join(", then ")),
     };
     let way_out = if way_out.is_empty() { String::new() } else { format!("; {way_out}") };
     CallError::NotFound { message: format!("`{name}` leads nowhere: {asked}{way_out}") }

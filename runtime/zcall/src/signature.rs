@@ -130,7 +130,7 @@ impl CallSignature {
     fn other(&self, what: &str, at: usize, found: PropertyKind) -> CallError {
         let found = found.text().unwrap_or("?");
         buffer_error(format!(
-            "the {what} in slot {at} is of {found}, and was asked for otherwise: the signature is ({})",
+            "the {what} in slot {at} is of {found}, and another type was requested: the signature is ({})",
             self.words()
         ))
     }

@@ -182,10 +182,13 @@ fn stages(base: &Path) -> Vec<PathBuf> {
     entries.filter(is_stage).collect()
 }
 
-/// Not needed: crashes are reported without it.
+/// Not needed: crashes are shown without it.
 fn debugger() -> Vec<Finding> {
     if !runs("gdb") {
-        return vec![Finding::note("gdb is not there; crashes are told without it".into(), "sudo apt-get install gdb")];
+        return vec![Finding::note(
+            "gdb is not there; crashes are shown without it".into(),
+            "sudo apt-get install gdb",
+        )];
     }
     let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
     vec![match scope.trim() {

@@ -127,7 +127,7 @@ impl World for Local {
 
     /// It is this thread that would hang.
     fn kill(&mut self) {
-        self.tell(News::Answer("the world is in the tool's own process, as --no-guard asks: q ends both".to_owned()));
+        self.tell(News::Answer("the world is in the tool's own process (--no-guard): q ends both".to_owned()));
     }
 
     /// It ends with this process.

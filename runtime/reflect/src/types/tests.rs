@@ -119,7 +119,7 @@ fn each_broken_declaration_is_refused_by_name() {
         (
             none(),
             vec![ClassDecl { interfaces: vec!["/Script/Game.Hums".to_owned()], ..dynamic("X", OBJECT, &[]) }],
-            "/Script/Game.X implements /Script/Game.Hums, which nobody declared",
+            "/Script/Game.X implements /Script/Game.Hums, which is not declared",
         ),
         (
             none(),
@@ -147,18 +147,18 @@ fn each_broken_declaration_is_refused_by_name() {
         (
             none(),
             vec![dynamic("X", "/Script/Game.Gone", &[])],
-            "/Script/Game.X is derived from /Script/Game.Gone, which nobody",
+            "/Script/Game.X is derived from /Script/Game.Gone, which is not",
         ),
         (none(), vec![dynamic("X", "", &[])], "/Script/Game.X names no base class"),
         (
             none(),
             d(&[held("v", "/Script/Game.V")]),
-            "/Script/Game.X:v is a struct of /Script/Game.V, which nobody declared",
+            "/Script/Game.X:v is a struct of /Script/Game.V, which is not declared",
         ),
         (
             none(),
             d(&[reference("o", "/Script/Game.O")]),
-            "/Script/Game.X:o is a reference of /Script/Game.O, which nobody",
+            "/Script/Game.X:o is a reference of /Script/Game.O, which is not",
         ),
         (none(), d(&[reference("o", "Actor")]), "/Script/Game.X:o refers to a type: \"Actor\" is not a path"),
         (none(), d(&[PropertyDecl::new("k", PropertyKind(77))]), "/Script/Game.X:k has the kind 77"),
@@ -543,7 +543,7 @@ fn an_interface_is_declared_hidden_and_replaced_as_any_type() {
     ]);
     check(expect!["Sings ; "]);
     let error = try_batch(&[], &["Hears"]).unwrap_err();
-    assert!(error.contains("/Script/Game.Ear implements /Script/Game.Hears, which nobody declared"), "{error}");
+    assert!(error.contains("/Script/Game.Ear implements /Script/Game.Hears, which is not declared"), "{error}");
     let error = try_batch(&["Hears", "Hears"], &[]).unwrap_err();
     assert!(error.contains("/Script/Game.Hears is declared already"), "{error}");
     try_batch(&["Hears", "Sees"], &["Hears", "Sees"]).unwrap();

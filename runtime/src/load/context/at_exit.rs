@@ -26,10 +26,8 @@ pub(super) fn tell(registry: &Arc<ContextRegistry>) -> Result<(), ContextError> 
     }
     // One handler for each, so that its place among the other handlers of the process is that of this call.
     let registered = alcedo_sys::at_exit(tell_next);
-    registered.map_err(|source| ContextError::System {
-        doing: "asking to be told of the end of the process".into(),
-        source,
-    })?;
+    registered
+        .map_err(|source| ContextError::System { doing: "registering for the end of the process".into(), source })?;
     hubs.push(Arc::downgrade(registry));
     Ok(())
 }

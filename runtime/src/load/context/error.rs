@@ -53,7 +53,7 @@ pub enum ContextError {
     },
     /// As many questions to resolvers are open on this thread as may be, each put by the resolver of the one before.
     #[error(
-        "{wanted} is asked for inside of {limit} other questions: let a resolver answer, and not ask for another name"
+        "{wanted} is requested inside of {limit} other look-ups: let a resolver answer without looking up another name"
     )]
     LoadTooDeep {
         /// What is requested, and in which context.
@@ -127,7 +127,7 @@ pub enum ContextError {
         trace: Vec<Attempt>,
     },
     /// The version of the module that is there is not in the range requested.
-    #[error("{context} has {name} {found}, and {requested} is asked for: load one in that range into another context")]
+    #[error("{context} has {name} {found}, and {requested} is requested: load one in that range into another context")]
     VersionMismatch {
         /// The context that has it.
         context: String,
@@ -140,7 +140,7 @@ pub enum ContextError {
     },
     /// One name, one build.
     #[error(
-        "{context} has {name} already, as build {loaded_build:032x}, and build {requested_build:032x} is asked for: \
+        "{context} has {name} already, as build {loaded_build:032x}, and build {requested_build:032x} is requested: \
          replace the context, or load it into another one"
     )]
     ModuleNameOccupied {
@@ -154,7 +154,7 @@ pub enum ContextError {
         requested_build: u128,
     },
     /// A resolver gave something else.
-    #[error("{who} of {context} was asked for {wanted} and gave {found}: a resolver answers with what it is asked for")]
+    #[error("{who} of {context} was called for {wanted} and gave {found}: a resolver answers with what is requested")]
     ResolverWrongName {
         /// The context.
         context: String,
@@ -166,7 +166,7 @@ pub enum ContextError {
         found: String,
     },
     /// A resolver failed; those after it were not called.
-    #[error("{who} of {context} failed when it was asked for {wanted}: {source}")]
+    #[error("{who} of {context} failed when it was called for {wanted}: {source}")]
     ResolverError {
         /// The context.
         context: String,

@@ -118,7 +118,7 @@ pub(super) fn type_in_picture(
             (Step::Own, None) => info.modules.clone(),
             (Step::Default, Some(module)) => {
                 vec![
-                    from_default(registry, &request(registry, &context, module, None), "did not know it".into())?
+                    from_default(registry, &request(registry, &context, module, None), "did not have it".into())?
                         .summary(),
                 ]
             }
@@ -143,7 +143,7 @@ pub(crate) struct Lent {
     pub leases: Arc<Leases>,
 }
 
-/// What the Default has for a module of the Master that needs it, after the Master's own modules did not know it.
+/// What the Default has for a module of the Master that needs it, after the Master's own modules did not have it.
 ///
 /// # Errors
 /// With the ordered trace when the Default does not know it either; when it has another version; when its resolver fails.
@@ -178,7 +178,7 @@ fn from_default(
     if let Some(Answer::Module(module, _)) = in_default(registry, request)? {
         return Ok(module);
     }
-    let trace = vec![Attempt::new("own modules", own), Attempt::new("Default", "did not know it")];
+    let trace = vec![Attempt::new("own modules", own), Attempt::new("Default", "did not have it")];
     Err(ContextError::NotFound { context: request.context.clone(), request: request.to_string(), trace })
 }
 

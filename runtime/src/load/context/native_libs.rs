@@ -141,14 +141,14 @@ pub(super) fn find(
     let mut search = Search { generation, name, trace: Vec::new() };
     if name.is_empty() {
         // To the system's loader that would be this very program.
-        let trace = vec![Attempt::new("nobody", "was asked: the name is empty")];
+        let trace = vec![Attempt::new("the name", "is empty")];
         return Err(ContextError::NativeNotFound { context: generation.title(), name: name.to_owned(), trace });
     }
     if let Some(found) = generation.natives.found().get(name) {
         return Ok(found.clone());
     }
     let _asking = under_way::begin(Sort::Asking, &[generation.native_work(name, module)])?;
-    search.trace.push(Attempt::new("own libraries", "did not know it"));
+    search.trace.push(Attempt::new("own libraries", "did not have it"));
     let resolvers = generation.resolvers.of_natives(module);
     let of_module = module.zip(resolvers.of_module.as_ref());
     if let Some((module, resolver)) = of_module
@@ -183,7 +183,7 @@ impl Search<'_> {
     /// Asks a resolver, which answers with a path.
     fn ask(&mut self, who: &str, resolver: &Share<NativeResolver>) -> Result<Option<NativeLibrary>, ContextError> {
         let Some(path) = ask(&self.generation.title(), who, self.name, || (resolver.code())(self.name))? else {
-            self.trace.push(Attempt::new(who, "did not know it"));
+            self.trace.push(Attempt::new(who, "did not have it"));
             return Ok(None);
         };
         ensure_absolute(&path, |path| ContextError::PathNotAbsolute { path })?;

@@ -69,7 +69,7 @@ pub(super) fn search(
         if let Some(answer) = found {
             return Ok(answer);
         }
-        trace.push(Attempt::new(who, "did not know it"));
+        trace.push(Attempt::new(who, "did not have it"));
         step = after(step, guidance);
     }
 }

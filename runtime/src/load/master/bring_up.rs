@@ -115,7 +115,7 @@ fn ask_default<'a>(
     let beyond = needs_beyond(modules.clone().map(|info| (&*info.name, &*info.dependencies)));
     let ask = |(by, name, range): (&str, &str, _)| {
         let others = modules.clone().filter(|info| info.name != by).map(|info| info.name.clone());
-        let own = format!("did not know it, and {} offered", list(&others.collect::<Vec<_>>()));
+        let own = format!("did not have it, and {} offered", list(&others.collect::<Vec<_>>()));
         lend_to_master(&loads.registry, by, name, range, own)
     };
     beyond.into_iter().map(ask).collect()

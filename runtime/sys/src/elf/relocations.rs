@@ -147,7 +147,7 @@ impl<'a> Walk<'a> {
             return Err("wants another library's thread-local near the thread: build that code without `initial-exec`");
         }
         if !right {
-            return Err("asks for something that a library cannot have");
+            return Err("requests something that a library cannot have");
         }
         // Which function an initialiser's slot gets must be known now. A name may lead to another library's, or to none.
         let gets_code = meaning == Meaning::Own && land == Some(true);
@@ -314,7 +314,7 @@ mod tests {
             return;
         }
         let says = |why: &str| format!("entry 2 of the relocations, for {DATA:#x}, {why}");
-        let cannot = says("asks for something that a library cannot have");
+        let cannot = says("requests something that a library cannot have");
         assert_eq!(check((DATA, NAMED, 5, 0)), says("names no symbol"));
         assert_eq!(check((DATA, elf::R_X86_64_COPY.0, 1, 0)), says("is of a type that no library has"));
         assert_eq!(check((DATA, 4711, 0, 0)), says("is of a type that no library has"));

@@ -88,13 +88,13 @@ fn an_error_ends_the_search() {
 fn a_name_nobody_knows_lists_all_who_were_asked_with_their_reasons() {
     check(
         "1:functions 0:explicit",
-        Err("`ex:/f` leads nowhere: asked explicit, then functions; register a function of that name first"),
+        Err("`ex:/f` leads nowhere: tried explicit, then functions; register a function of that name first"),
         "explicit functions",
     );
     check(
         "1:tables? 2:explicit",
         Err(
-            "`ex:/f` leads nowhere: asked tables? (declined: there is no table f), then explicit; register a function of \
+            "`ex:/f` leads nowhere: tried tables? (declined: there is no table f), then explicit; register a function of \
              that name first",
         ),
         "tables? explicit",
@@ -152,7 +152,7 @@ fn a_resolver_is_added_to_a_protocol_of_the_host_under_a_label_of_its_own() {
         let begin = format!("the resolver `tables` cannot be added to the protocol `{word}`: ");
         assert!(error.starts_with(&begin) && error.contains(why), "{error}");
     }
-    assert_eq!(resolve(&chain, "db:/users"), Err("`db:/users` leads nowhere: asked tables (declined: no)".to_owned()));
+    assert_eq!(resolve(&chain, "db:/users"), Err("`db:/users` leads nowhere: tried tables (declined: no)".to_owned()));
 }
 
 #[test]

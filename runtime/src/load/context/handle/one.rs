@@ -193,7 +193,7 @@ impl LoadContext {
     /// # Errors
     /// [`ContextError::NotCollectible`] for the Default and for pinned contexts.
     pub fn begin_unload(&self) -> Result<UnloadTicket, ContextError> {
-        self.line().begin_unload("somebody asked for it")
+        self.line().begin_unload("it was requested")
     }
 
     /// The unloads of its generations that are under way or blocked, oldest first.

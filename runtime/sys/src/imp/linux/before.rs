@@ -146,7 +146,7 @@ impl Found {
                 undone.words.push(format!("{name} of {was} put back to {}", limit_in_words(before)));
             } else {
                 undone.late |= bit(signal);
-                undone.words.push(format!("{name} of {was}, which nobody can raise: {} ignored", in_words(signal)));
+                undone.words.push(format!("{name} of {was}, which cannot be raised: {} ignored", in_words(signal)));
             }
         }
         for (which, signal) in timers::SIGNALS.into_iter().enumerate().filter(|(which, _)| !self.is_armed[*which]) {

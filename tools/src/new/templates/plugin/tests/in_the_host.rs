@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use alcedo_build::BuildRequest;
 use alcedo_runtime::{Budget, Runtime, Value};
 
-/// Built once for all tests: while it is written, nobody can load it.
+/// Built once for all tests: a file that is being written cannot be loaded.
 static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
     let built = alcedo_build::build(&BuildRequest::new(&manifest).package(env!("CARGO_PKG_NAME")));
