@@ -39,7 +39,7 @@ fn no_token_of_the_caller_stands_in_an_unsafe_block() {
             assert!(!block.replace("$crate", "").contains('$'), "{path}: {block}");
         }
     }
-    assert!(blocks > 5, "the blocks were not found: {blocks}");
+    assert!(blocks > 1, "the blocks were not found: {blocks}");
 }
 
 #[test]
