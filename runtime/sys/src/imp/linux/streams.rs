@@ -180,14 +180,16 @@ pub(super) fn cut_off(owner: usize) -> u64 {
             lock(&OPEN).push(open);
             continue;
         }
-        // SAFETY: the stream is open, and this thread has its lock.
-        unsafe { fflush_unlocked(open.stream) };
-        // SAFETY: no other thread can close the stream, and so free this, while this thread has its lock.
-        let led = unsafe { &*open.led };
-        *lock(&led.to) = None;
-        let is_inside = led.inside.load(Ordering::SeqCst) > 0;
-        // SAFETY: this thread has taken the lock above.
-        unsafe { funlockfile(open.stream) };
+        // SAFETY: the stream is open, and this thread has taken its lock above, which it gives back here. Until then no other
+        // thread can close the stream, and so free what `led` leads to.
+        let is_inside = unsafe {
+            fflush_unlocked(open.stream);
+            let led = &*open.led;
+            *lock(&led.to) = None;
+            let is_inside = led.inside.load(Ordering::SeqCst) > 0;
+            funlockfile(open.stream);
+            is_inside
+        };
         if is_inside {
             lock(&OPEN).push(open);
         } else {
