@@ -7,6 +7,7 @@ pub(super) mod kernel;
 pub(super) mod keys;
 pub(super) mod library;
 pub(super) mod loader;
+pub(super) mod pages;
 pub(super) mod peek;
 pub(super) mod registers;
 pub(super) mod signals;

@@ -152,9 +152,8 @@ unsafe extern "C-unwind" fn notify(serial: usize) {
         (function, value, number)
     };
     let function = std::ptr::with_exposed_provenance::<()>(function);
-    // SAFETY: the image gave it as the function of an event, which is of this type: a `sigval` goes where a word goes.
-    let function = unsafe { std::mem::transmute::<*const (), Function>(function) };
-    // SAFETY: the image promised that it may be called with this value on a thread of its own, and is kept meanwhile.
-    unsafe { function(value) };
+    // SAFETY: the image gave it as the function of an event, which is of this type: a `sigval` goes where a word goes. It
+    // promised that it may be called with this value on a thread of its own, and is kept meanwhile.
+    unsafe { std::mem::transmute::<*const (), Function>(function)(value) };
     lock(&BOOK).running.retain(|known| known.serial != running);
 }

@@ -36,22 +36,18 @@ pub(super) fn move_out(is_ours: impl Fn(usize) -> bool) -> bool {
     let mut last = lock(&LAST);
     // The only way to ask where the state is, is to put another in its place for a moment.
     let waiting = room(2);
-    // SAFETY: the room is as large as the smallest state at least, and not shared. What is set again is the state that
-    // was in place just now, which was left in order.
-    let was = unsafe {
+    let next = last.map_or(0, |last| 1 - last);
+    let mut bytes = [0; LARGEST];
+    // SAFETY: the rooms are as large as the largest state, and not shared: the lock is held. What is set again is the state
+    // that was in place just now, which was left in order. The room that is written to is not in use, since the other one
+    // was moved into last; the bytes are those of a state that was left in order, and its first word says how long it is.
+    unsafe {
         let was = initstate(1, waiting, 8);
         if !is_ours(was.addr()) {
             setstate(was);
             return false;
         }
-        was
-    };
-    let next = last.map_or(0, |last| 1 - last);
-    let mut bytes = [0; LARGEST];
-    let there = peek::read(was.addr(), &mut bytes);
-    // SAFETY: the room is as large as the largest state, and what it held before is not in use: the other one was moved into
-    // last. The bytes are those of a state that was left in order; its first word says how long it is.
-    unsafe {
+        let there = peek::read(was.addr(), &mut bytes);
         ptr::copy_nonoverlapping(bytes.as_ptr().cast(), room(next), there);
         if setstate(room(next)).is_null() {
             // The module has written over its state; a fresh one is better than none.

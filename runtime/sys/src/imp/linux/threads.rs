@@ -293,16 +293,22 @@ pub(super) fn join_ended(ledger: &Ledger) -> (u64, u64) {
 fn join_soon(handle: usize) -> bool {
     let begun = Instant::now();
     loop {
-        // SAFETY: the thread is joinable and no other thread joins it: the image that knew its handle is gone.
-        match unsafe { libc::pthread_tryjoin_np(handle as libc::pthread_t, ptr::null_mut()) } {
-            0 => return true,
-            libc::EBUSY if begun.elapsed() < REST_OF_THE_WAY => std::thread::sleep(Duration::from_micros(50)),
-            _ => break,
-        }
+        // SAFETY: the thread is joinable, and no other thread joins or detaches it: the image that knew its handle is gone.
+        let joined = unsafe {
+            match libc::pthread_tryjoin_np(handle as libc::pthread_t, ptr::null_mut()) {
+                0 => true,
+                libc::EBUSY if begun.elapsed() < REST_OF_THE_WAY => {
+                    std::thread::sleep(Duration::from_micros(50));
+                    continue;
+                }
+                _ => {
+                    libc::pthread_detach(handle as libc::pthread_t);
+                    false
+                }
+            }
+        };
+        return joined;
     }
-    // SAFETY: the thread is joinable, and the image that knew its handle is gone.
-    unsafe { libc::pthread_detach(handle as libc::pthread_t) };
-    false
 }
 
 fn find(handle: usize) -> Option<Arc<Started>> {

@@ -4,14 +4,12 @@
 //!
 //! The places are reserved while the loader looks for room, and not for good: a tool that lets something else come there finds
 //! out what a plugin writes after its end.
-#![expect(unsafe_code, reason = "reserves pages while the loader looks for room")]
 
 use std::collections::VecDeque;
-use std::ffi::c_void;
 use std::ops::Range;
-use std::ptr;
 use std::sync::Mutex;
 
+use super::c::pages::Reserved;
 use super::lock;
 
 /// So many places are remembered. What is older is taken again.
@@ -47,31 +45,4 @@ pub(super) fn reserve() -> Vec<Reserved> {
         }
     }
     reserved
-}
-
-/// Pages without rights, until this is dropped.
-pub(super) struct Reserved(Range<usize>);
-
-impl Reserved {
-    fn at(place: Range<usize>) -> Option<Self> {
-        let wanted = ptr::without_provenance_mut::<c_void>(place.start);
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
-        // SAFETY: the kernel gives this place only if nothing is mapped there; a kernel that does not know the flag may give
-        // another, which is then given back.
-        unsafe {
-            let given = libc::mmap(wanted, place.len(), libc::PROT_NONE, flags, -1, 0);
-            if given != libc::MAP_FAILED && given != wanted {
-                libc::munmap(given, place.len());
-            }
-            // Not `then_some`: what is made and dropped at once would unmap what is there.
-            (given == wanted).then(|| Self(place))
-        }
-    }
-}
-
-impl Drop for Reserved {
-    fn drop(&mut self) {
-        // SAFETY: the pages are this value's, and nothing else has an address in them.
-        unsafe { libc::munmap(ptr::without_provenance_mut(self.0.start), self.0.len()) };
-    }
 }

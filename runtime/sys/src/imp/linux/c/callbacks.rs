@@ -111,14 +111,12 @@ pub(in crate::imp::linux) fn on_exit(function: extern "C" fn(c_int, *mut c_void)
 
 /// The same without the status.
 pub(in crate::imp::linux) fn at_exit(function: extern "C" fn()) -> bool {
-    // SAFETY: the function is the host's own, which is never unmapped.
-    unsafe { libc::atexit(function) == 0 }
+    atexit(function) == 0
 }
 
 /// Has this called in every child made by `fork`; whether there was memory for it.
 pub(in crate::imp::linux) fn in_children(function: extern "C" fn()) -> bool {
-    // SAFETY: the function is the host's own, which is never unmapped.
-    unsafe { libc::pthread_atfork(None, None, Some(function)) == 0 }
+    pthread_atfork(None, None, Some(function)) == 0
 }
 
 /// Has this called on a thread that is made for it by the C function itself, and waits for its end; whether it was made.
@@ -133,6 +131,16 @@ pub(in crate::imp::linux) fn on_thread(
         let made = libc::pthread_create(&raw mut thread, ptr::null(), start, argument) == 0;
         made && libc::pthread_join(thread, ptr::null_mut()) == 0
     }
+}
+
+// SAFETY: the functions that they keep are the host's own, which are never unmapped and may be called by anybody.
+unsafe extern "C" {
+    safe fn atexit(function: extern "C" fn()) -> c_int;
+    safe fn pthread_atfork(
+        before: Option<extern "C" fn()>,
+        after: Option<extern "C" fn()>,
+        in_child: Option<extern "C" fn()>,
+    ) -> c_int;
 }
 
 unsafe extern "C" {

@@ -11,14 +11,12 @@ use std::time::Duration;
 /// The number of the calling thread.
 #[inline]
 pub(in crate::imp::linux) fn own_tid() -> i32 {
-    // SAFETY: the C library asks for no argument and cannot fail.
-    unsafe { libc::gettid() }
+    gettid()
 }
 
 /// The handle of the calling thread, by which the C library knows it.
 pub(in crate::imp::linux) fn own_handle() -> usize {
-    // SAFETY: the C library asks for no argument and cannot fail.
-    (unsafe { libc::pthread_self() }) as usize
+    pthread_self() as usize
 }
 
 /// Sends a signal to a thread of this process; signal zero only looks for the thread. Whether there is one.
@@ -45,8 +43,7 @@ pub(in crate::imp::linux) fn set_errno(error: c_int) {
 /// What one of the system's clocks says, since whenever it began; zero where there is no such clock.
 fn time_of(clock: libc::clockid_t) -> Duration {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the C library writes to `now` and nowhere else.
-    unsafe { libc::clock_gettime(clock, &raw mut now) };
+    clock_gettime(clock, &mut now);
     Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or_default())
 }
 
@@ -114,21 +111,18 @@ pub(in crate::imp::linux) fn child(pid: i32) -> Child {
 
 /// Waits for a child that has ended.
 pub(in crate::imp::linux) fn reap(pid: i32) {
-    // SAFETY: the kernel takes numbers; the place for the status may be null.
-    unsafe { libc::waitpid(pid, std::ptr::null_mut(), libc::WNOHANG) };
+    waitpid(pid, None, libc::WNOHANG);
 }
 
 /// A limit of this process.
 pub(in crate::imp::linux) fn limits(resource: libc::__rlimit_resource_t) -> Option<libc::rlimit> {
     let mut limits = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the kernel writes to `limits` and nowhere else.
-    (unsafe { libc::getrlimit(resource, &raw mut limits) } == 0).then_some(limits)
+    (getrlimit(resource, &mut limits) == 0).then_some(limits)
 }
 
 /// Sets a limit of this process; whether that was granted.
 pub(in crate::imp::linux) fn set_limits(resource: libc::__rlimit_resource_t, limits: &libc::rlimit) -> bool {
-    // SAFETY: the kernel reads a whole record of two limits, which is borrowed for the call.
-    unsafe { libc::setrlimit(resource, limits) == 0 }
+    setrlimit(resource, limits) == 0
 }
 
 /// A timer of the C library's that an image has made and not deleted.
@@ -154,8 +148,7 @@ impl Timer {
 
 /// Sets the alarm of this process, in seconds; what was left of the one before.
 pub(in crate::imp::linux) fn alarm(seconds: c_uint) -> c_uint {
-    // SAFETY: the kernel takes any number.
-    unsafe { libc::alarm(seconds) }
+    c_alarm(seconds)
 }
 
 /// The same in microseconds, and again every so many.
@@ -177,6 +170,18 @@ pub(in crate::imp::linux) fn timer(which: c_int) -> Option<libc::itimerval> {
     let mut now = MaybeUninit::<libc::itimerval>::uninit();
     // SAFETY: the kernel has written all of the state when it says that it succeeded.
     unsafe { (c_getitimer(which, now.as_mut_ptr()) == 0).then(|| now.assume_init()) }
+}
+
+// SAFETY: these take any numbers, and places that are borrowed for the call, where whole records are read or written.
+unsafe extern "C" {
+    safe fn gettid() -> libc::pid_t;
+    safe fn pthread_self() -> libc::pthread_t;
+    safe fn clock_gettime(clock: libc::clockid_t, now: &mut libc::timespec) -> c_int;
+    safe fn waitpid(pid: libc::pid_t, status: Option<&mut c_int>, how: c_int) -> libc::pid_t;
+    safe fn getrlimit(resource: libc::__rlimit_resource_t, limits: &mut libc::rlimit) -> c_int;
+    safe fn setrlimit(resource: libc::__rlimit_resource_t, limits: &libc::rlimit) -> c_int;
+    #[link_name = "alarm"]
+    safe fn c_alarm(seconds: c_uint) -> c_uint;
 }
 
 unsafe extern "C" {

@@ -7,8 +7,7 @@ use std::ptr;
 /// A key whose values have no destructor as far as the C library knows; the error is an error number.
 pub(in crate::imp::linux) fn make() -> Result<c_uint, c_int> {
     let mut key = 0;
-    // SAFETY: the C library writes a number to `key`, and no destructor is named.
-    match unsafe { libc::pthread_key_create(&raw mut key, None) } {
+    match pthread_key_create(&mut key, None) {
         0 => Ok(key),
         error => Err(error),
     }
@@ -21,8 +20,7 @@ impl OwnKey {
     /// A key that could not be made does nothing.
     pub(in crate::imp::linux) fn new(destructor: extern "C" fn(*mut c_void)) -> Self {
         let mut key = 0;
-        // SAFETY: the C library writes a number to `key`; the destructor is the host's own and takes any address.
-        Self((unsafe { libc::pthread_key_create(&raw mut key, Some(destructor)) } == 0).then_some(key))
+        Self((pthread_key_create(&mut key, Some(destructor)) == 0).then_some(key))
     }
 
     /// Has the destructor called at the end of the calling thread.
@@ -36,8 +34,7 @@ impl OwnKey {
 
 /// Deletes a key of which the C library knows no destructor.
 pub(in crate::imp::linux) fn delete(key: c_uint) -> c_int {
-    // SAFETY: the C library takes a number, and refuses one that is no key.
-    unsafe { libc::pthread_key_delete(key) }
+    pthread_key_delete(key)
 }
 
 /// The calling thread's value of a key, which is then null.
@@ -48,4 +45,11 @@ pub(in crate::imp::linux) fn take(key: c_uint) -> *mut c_void {
         libc::pthread_setspecific(key, ptr::null());
         value
     }
+}
+
+// SAFETY: the one writes a number to the place that it borrows, and is given destructors of the host's alone, which take any
+// address; the other refuses a number that is no key.
+unsafe extern "C" {
+    safe fn pthread_key_create(key: &mut c_uint, destructor: Option<extern "C" fn(*mut c_void)>) -> c_int;
+    safe fn pthread_key_delete(key: c_uint) -> c_int;
 }

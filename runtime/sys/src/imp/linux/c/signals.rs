@@ -80,14 +80,12 @@ pub(in crate::imp::linux) unsafe fn act(signal: c_int, action: &libc::sigaction)
 
 /// Whether a set has a signal. A number that is no signal's is in none.
 pub(in crate::imp::linux) fn is_in(set: &libc::sigset_t, signal: c_int) -> bool {
-    // SAFETY: the C library reads a set, of which there are none but whole ones outside of this file.
-    unsafe { libc::sigismember(set, signal) == 1 }
+    sigismember(set, signal) == 1
 }
 
 /// Puts a signal into a set. A number that is no signal's changes nothing.
 pub(in crate::imp::linux) fn add(set: &mut libc::sigset_t, signal: c_int) {
-    // SAFETY: the C library changes a set, of which there are none but whole ones outside of this file.
-    unsafe { libc::sigaddset(set, signal) };
+    sigaddset(set, signal);
 }
 
 /// The address that a fault is about. A signal without one has another number there, which may be compared.
@@ -151,6 +149,12 @@ pub(in crate::imp::linux) fn in_words(signal: c_int) -> String {
         Some(name) => format!("SIG{name} ({signal})"),
         None => format!("SIGRTMIN+{} ({signal})", signal - libc::SIGRTMIN()),
     }
+}
+
+// SAFETY: both take a whole set that is borrowed for the call, and refuse a number that is no signal's.
+unsafe extern "C" {
+    safe fn sigismember(set: &libc::sigset_t, signal: c_int) -> c_int;
+    safe fn sigaddset(set: &mut libc::sigset_t, signal: c_int) -> c_int;
 }
 
 unsafe extern "C" {
