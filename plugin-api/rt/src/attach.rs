@@ -39,7 +39,8 @@ static ATTACHMENT: Attachment =
 /// attached on the game thread.
 static HOME: AtomicUsize = AtomicUsize::new(0);
 
-/// What stands for the host's mode word while there is no host: no mode there is, so whoever looks asks, and learns why.
+/// What stands for the host's mode word while there is no host: no mode there is, so what reads it calls the host, and
+/// fails.
 static NO_MODE: AtomicU32 = AtomicU32::new(u32::MAX);
 
 /// The host's mode word while the module is attached. Every write of a property looks at it, so there is always one.
@@ -69,7 +70,8 @@ pub fn attach(context: &ModuleContext, failure: &mut Failure) -> Status {
 
 /// The host is gone for this module: later calls and logs go nowhere. Called last, by the host.
 pub fn detach() {
-    // A line without its end would go with the image. It fails when nobody reads the stream, and then nobody misses it.
+    // A line without its end would go with the image. It fails when the stream has no reader, and then it is not
+    // missed.
     let _flushed = std::io::stdout().flush();
     ATTACHMENT.state.store(DETACHED, Ordering::Release);
     HOME.store(0, Ordering::Relaxed);
@@ -77,7 +79,7 @@ pub fn detach() {
     panic_hook::remove();
 }
 
-/// What the host told the module, while it is attached. Any thread may ask.
+/// What the module received from the host, while it is attached. Any thread may call this.
 #[inline]
 #[must_use]
 pub fn context() -> Option<&'static ModuleContext> {

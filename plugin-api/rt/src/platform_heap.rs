@@ -9,7 +9,7 @@ use std::alloc::System;
 #[derive(Clone, Copy, Default, Debug)]
 pub struct ModuleHeap;
 
-/// Bytes that the module has allocated and not freed: here nobody counts them.
+/// Bytes that the module has allocated and not freed: they are not counted here.
 #[must_use]
 pub fn live_bytes() -> u64 {
     0

@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering;
 
 use alcedo_abi::hooks::{HookContext, HookSlot};
 
-/// Never written by the module itself. Whoever asks for the context refers to it, so the linker keeps the section.
+/// Never written by the module itself. Code that reads the context refers to it, so the linker keeps the section.
 #[used]
 #[unsafe(link_section = ".alcedo.hooks")]
 static SLOT: HookSlot = HookSlot::new();

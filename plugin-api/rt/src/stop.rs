@@ -1,4 +1,4 @@
-//! The polite end of a module's own threads: the host asks, and each thread looks now and then.
+//! The end of a module's own threads by request: the host sets a flag, and each thread reads it now and then.
 #![expect(unsafe_code, reason = "follows the pointer that the host wrote, and sleeps on the word behind it")]
 
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use crate::slot;
 
-/// How long a thread sleeps at most before it looks again, should nobody wake it.
+/// How long a thread sleeps at most before it looks again, if nothing wakes it.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// Whether this module's threads are asked to end. Any thread may ask, at any time; without a host nobody is.
+/// Whether this module's threads should end. Any thread may call this, at any time; false without a host.
 ///
 /// A module cannot be unmapped while one of its threads runs. It is asked for when the module is to go, before its
 /// exit hook, which may therefore join them; a thread that does not listen keeps the whole module in the process, and the host names it in a report.
@@ -81,7 +81,7 @@ fn sleep_on(word: &AtomicU32, limit: Duration) {
     let _woken = unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, 0, &raw const limit) };
 }
 
-/// Sleeps; nobody wakes it.
+/// Sleeps; nothing wakes it.
 #[cfg(not(target_os = "linux"))]
 fn sleep_on(_word: &AtomicU32, limit: Duration) {
     std::thread::sleep(limit);

@@ -1,5 +1,5 @@
 //! Fields of structs in host memory, by constants that know the struct, the type of the field, and where it lies. Such a
-//! constant comes of a look at the form of the struct while the plugin is compiled, so it is right, whoever makes it.
+//! constant comes of a look at the form of the struct while the plugin is compiled, so it is right wherever it is made.
 #![expect(unsafe_code, reason = "follows addresses of fields in host memory")]
 
 use core::marker::PhantomData;
@@ -36,7 +36,8 @@ pub trait FieldPlace {
 struct Offset<P>(PhantomData<P>);
 
 impl<P: FieldPlace> Offset<P> {
-    /// Always computed by the compiler, which knows what memory a reference is into, and refuses two of different memory.
+    /// Always computed by the compiler, which sees what memory a reference is into, and refuses two of different
+    /// memory.
     const BYTES: usize = {
         let (whole, part) = P::AT;
         // SAFETY: were they not in one struct, this would not compile.
@@ -57,7 +58,7 @@ impl<S: Value, T: Value> Field<S, T> {
         Self { offset: Offset::<P>::BYTES, of: PhantomData }
     }
 
-    /// What the host is told of it.
+    /// What the host receives of it.
     #[must_use]
     pub const fn described(&self, name: &'static str) -> FieldType<S> {
         FieldType::new(name, ValueType::of::<T>(), self.offset)

@@ -1,6 +1,6 @@
 //! What a module declares, typed by what it is about: a property is one of this class and of that type, a function takes
 //! and gives these, a cell receives just the number that its type stands for. Code that puts the pieces together wrongly
-//! does not compile, whoever wrote it; so the macros need no `unsafe` for it, and nobody gains by writing it by hand.
+//! does not compile, written by hand or not; so the macros need no `unsafe` for it.
 #![expect(unsafe_code, reason = "hands typed descriptions out as those that the border has")]
 
 use core::marker::PhantomData;
@@ -69,7 +69,7 @@ impl<C, T> PropertyCell<C, T> {
     ///
     /// # Safety
     /// It stands in the description of the class, or in an import, that the module registers: the host fills it before any
-    /// code of the module runs, and whoever reads the property does not look whether it did.
+    /// code of the module runs, and code that reads the property does not check whether it did.
     #[must_use]
     pub const unsafe fn new() -> Self {
         Self(Cell::new(), PhantomData)

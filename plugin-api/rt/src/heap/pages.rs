@@ -1,5 +1,5 @@
 //! Pages for the heap: from the host, or from the platform where there is none. What was given back is kept for a
-//! while, since a vector that grows asks again soon.
+//! while, since a vector that grows needs more soon.
 #![expect(unsafe_code, reason = "asks for pages and gives them back")]
 
 use core::ffi::c_void;

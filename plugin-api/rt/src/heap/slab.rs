@@ -137,7 +137,7 @@ impl Slab {
         unsafe { &*slab }
     }
 
-    /// A free block. Its owner asks.
+    /// A free block. Only the owner calls this.
     #[inline]
     pub(super) fn take(&'static self) -> Option<NonNull<u8>> {
         let block = match NonNull::new(self.free.get()) {

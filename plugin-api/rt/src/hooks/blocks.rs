@@ -1,5 +1,5 @@
 //! Hooks of functions by which the C library makes blocks of its heap for its caller to free: the platform makes them, and the
-//! host is told, so that it counts and frees them as those of `malloc`.
+//! host is called, so that it counts and frees them as those of `malloc`.
 #![expect(unsafe_code, reason = "C functions, handed over to the platform and told to the host")]
 
 use core::ffi::{c_char, c_int, c_void};

@@ -1,4 +1,4 @@
-//! Hooks of what makes and ends file descriptors: the platform does it, and the host is told.
+//! Hooks of what makes and ends file descriptors: the platform does it, and the host is called.
 #![expect(unsafe_code, reason = "C functions, handed over to the platform and told to the host")]
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
@@ -30,7 +30,7 @@ platform_hooks! {
     inotify_init() -> c_int, then |fd| opened(fd);
     inotify_init1(flags: c_int) -> c_int, then |fd| opened(fd);
     memfd_create(name: *const c_char, flags: c_uint) -> c_int, then |fd| opened(fd);
-    /// The host is told first: afterwards the number may be another descriptor's already.
+    /// The host is called first: afterwards the number may be another descriptor's already.
     close(fd: c_int) -> c_int, first { notes::closed(fd); };
     /// Two of its commands make a descriptor, others have one raise signals.
     fcntl(fd: c_int, command: c_int, argument: usize) -> c_int, then |result| match command {

@@ -42,7 +42,7 @@ pub(super) fn block_made(block: Made) {
     }
 }
 
-/// The platform is about to move this block, or to free it. Whether the host knows it as one of a module's.
+/// The platform is about to move this block, or to free it. Whether it is in the host's list as one of a module's.
 pub(super) fn block_lent<T>(block: *mut T) -> bool {
     tell!(block_lent(block.cast()), or 0) != 0
 }

@@ -114,8 +114,8 @@ spawners! {
     posix_spawnp;
 }
 
-/// `vfork` of this module. The child uses the stack of whoever asked while that one waits, so the way back is kept in a
-/// register, and the host is told when the child has gone its way.
+/// `vfork` of this module. The child uses the stack of its caller while the caller waits, so the way back is kept in a
+/// register, and the host is called when the child has gone its way.
 ///
 /// # Safety
 /// As the C function says.

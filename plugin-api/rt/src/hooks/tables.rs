@@ -1,5 +1,6 @@
 //! Hooks of what puts an address of the module into a table or a variable of a library that stays: unwind tables, streams
-//! and their buffers, the name for the system's log, the state of `random`. Streams with a descriptor are told as well.
+//! and their buffers, the name for the system's log, the state of `random`. Streams with a descriptor are reported as
+//! well.
 #![expect(unsafe_code, reason = "C functions, handed over to the host or the platform")]
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
