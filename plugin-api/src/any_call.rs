@@ -53,13 +53,13 @@ pub unsafe trait AnyResult: Sized {
     /// Takes it out of its slot.
     ///
     /// # Safety
-    /// A callee that gives what is wanted has filled the slot, and nobody else takes anything out of it.
+    /// A callee that gives what is wanted has filled the slot, and nothing else takes anything out of it.
     #[doc(hidden)]
     unsafe fn take(slot: Slot) -> Result<Self, CallError>;
 }
 
-/// What a caller that knows no types takes. The host is asked before the call: what comes out of a slot is a number, which
-/// nobody could tell from the number of another's value.
+/// What a caller without static types takes. The host checks before the call: what comes out of a slot is a number,
+/// which cannot be told from the number of a value of another owner.
 #[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wanted {
@@ -156,8 +156,8 @@ unsafe impl<C: Class> AnyArgument for Obj<C> {
 unsafe impl<C: Class> AnyResult for Obj<C> {
     const WANTED: Option<Wanted> = Some(Wanted::Plain(PropertyKind::OBJECT));
 
-    /// An object of another class is an error here, where nobody has compared signatures; one that is gone is told when it
-    /// is used.
+    /// An object of another class is an error here, where signatures were not compared; one that is gone is reported
+    /// when it is used.
     unsafe fn take(slot: Slot) -> Result<Self, CallError> {
         let obj = plain_value(slot).map(Self::from_handle)?;
         match host::object_memory(obj.handle(), C::id()) {

@@ -36,7 +36,7 @@ pub(crate) enum Event {
     EndLend,
 }
 
-/// The event does not fit: somebody else holds the plugin part, or an end has no beginning.
+/// The event does not fit: another borrow holds the plugin part, or an end has no beginning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Refused;
 
@@ -61,7 +61,7 @@ impl BorrowState {
         Ok(Self { lent, top })
     }
 
-    /// Whether nobody borrows, on any level.
+    /// Whether there is no borrow, on any level.
     pub(crate) const fn is_free(self) -> bool {
         self.lent == 0 && matches!(self.top, Top::Free)
     }

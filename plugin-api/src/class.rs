@@ -1,5 +1,5 @@
-//! What the compiler knows of a class: its path, its base, and the view through which its objects are used; and of an interface:
-//! its path.
+//! What the compiler has of a class: its path, its base, and the view through which its objects are used; and of an
+//! interface: its path.
 #![expect(unsafe_code, reason = "declares the traits whose promise the views and texts of types rest on")]
 
 use alcedo_abi::describe::Cell;
@@ -79,7 +79,7 @@ unsafe impl Class for Object {
 /// be called through it.
 ///
 /// # Safety
-/// `PATH` is `/Script/Package.Name`, and what a `ScriptInterface<Self>` leads to is told by that path alone.
+/// `PATH` is `/Script/Package.Name`, and that path alone says what a `ScriptInterface<Self>` leads to.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no interface",
     label = "declare it with `#[uinterface(package = \"…\")]`, or take `Obj<Class>` for objects of one class"

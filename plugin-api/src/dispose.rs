@@ -16,7 +16,7 @@ const DEPTH: u32 = 64;
 
 struct Resources {
     kept: Vec<Box<dyn Any + Send>>,
-    /// What was leaked since the last time somebody was told, each type and place once.
+    /// What was leaked since the last report, each type and place once.
     leaked: Vec<Leaked>,
     is_closed: bool,
 }
@@ -119,7 +119,7 @@ pub(crate) fn dispose_all(failure: &mut Failure) -> Status {
     status
 }
 
-/// The first failure is told with its place, the others by their words.
+/// The first failure is reported with its place, the others by their words.
 fn add(failure: &mut Failure, found: Failure) {
     if failure.kind == FailureKind::NONE {
         *failure = found;

@@ -2,7 +2,7 @@
 //! frame-bound [`This`], and nothing that could outlive a frame by accident.
 //!
 //! A plugin depends on this crate only, says `#![forbid(unsafe_code)]`, and starts with
-//! `use alcedo_plugin_api::prelude::*;`. It knows nothing of files, generations, or of being reloaded.
+//! `use alcedo_plugin_api::prelude::*;`. It has nothing of files, generations, or of reloads.
 
 mod any_call;
 mod borrow_state;

@@ -25,7 +25,7 @@ impl<C> Obj<C> {
         Self { handle, of: PhantomData }
     }
 
-    /// Whether it names no object at all. An object that is gone is not none: ask [`Self::is_expired`].
+    /// Whether it names no object at all. An object that is gone is not none: see [`Self::is_expired`].
     #[must_use]
     pub const fn is_none(self) -> bool {
         self.handle.is_none()

@@ -85,8 +85,8 @@ impl<'f> ObjectView<'f> {
         host::values::object_rename(self.handle(), name, outer.handle())
     }
 
-    /// Asks for a collection of objects that nobody refers to. It is never done inside a call, which this one is: it comes
-    /// at the next safe point.
+    /// Requests a collection of objects that nothing refers to. It is never done inside a call, which this one is: it
+    /// comes at the next safe point.
     ///
     /// # Errors
     /// `UNAVAILABLE`, which says just that; `DURING_REBUILD` before the commit of what comes up.

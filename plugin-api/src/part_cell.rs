@@ -21,7 +21,7 @@ pub struct PartCell<C> {
 }
 
 impl<C> PartCell<C> {
-    /// A plugin part that nobody borrows.
+    /// A plugin part that is not borrowed.
     pub(crate) fn new(part: C) -> Self {
         Self {
             state: Cell::new(BorrowState::FREE),
@@ -80,7 +80,7 @@ impl<C> PartCell<C> {
         Ok(code())
     }
 
-    /// Whether nobody borrows it.
+    /// Whether it is not borrowed.
     pub(crate) fn is_free(&self) -> bool {
         self.state.get().is_free()
     }

@@ -221,7 +221,7 @@ impl ValueType {
             UMap, UOptional and the other kinds of the prelude, Vec, Option, and the sets and maps of std"
 )]
 pub unsafe trait Param: Sized {
-    /// The type that the host knows it by.
+    /// Its type in the host.
     type Value: Value;
     /// See [`Value`].
     #[doc(hidden)]
@@ -279,7 +279,7 @@ unsafe impl<T: Value> Param for T {
 /// # Safety
 /// Fingerprint, count and layout are those of the values, and the slots those that the border prescribes for them.
 pub unsafe trait Params: Sized {
-    /// The values that the host knows them by.
+    /// Their values in the host.
     #[doc(hidden)]
     type Values: Params;
     /// The values as a list of pairs: the first, and the list of the others.

@@ -6,8 +6,8 @@
 //! is dropped: no task goes on in a new generation. What shall run there too is asked for in a red constructor, which
 //! runs again in each reload.
 //!
-//! What a main or a red constructor asks for runs after the commit of its generation, or never. So this is also the way
-//! to do what is refused before: to call the host, to make objects.
+//! What a main or a red constructor posts or spawns runs after the commit of its generation, or never. So this is also
+//! the way to do what is refused before: to call the host, to make objects.
 //!
 //! ```no_run
 //! # use alcedo_plugin_api::prelude::*;

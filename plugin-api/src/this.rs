@@ -56,7 +56,7 @@ impl<'f, C: Class> This<'f, C> {
     /// `STALE` when it is gone; `WRONG_CLASS` when the handle came from an unchecked place.
     #[inline]
     pub(crate) fn other<T: Class>(&self, obj: Obj<T>) -> Result<This<'f, T>, CallError> {
-        // An object of exactly this class is found without a call; of a subclass only the host knows.
+        // An object of exactly this class is found without a call; subclasses are known to the host only.
         let memory = match host::values::entry(obj.handle()) {
             Some(entry) if T::id() == entry.class || T::id().0 == 0 => entry.memory,
             _ => host::object_memory(obj.handle(), T::id())?,

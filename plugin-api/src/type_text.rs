@@ -147,8 +147,8 @@ const fn is_joined(text: &str, parts: &[&str]) -> bool {
     at == text.len()
 }
 
-/// Whether a part of a text may name a package, a type or a member. What is no ASCII is left to the compiler, who knows
-/// which letters a name has, and to the host, who asks again.
+/// Whether a part of a text may name a package, a type or a member. What is no ASCII is left to the compiler, which
+/// knows which letters a name has, and to the host, which checks again.
 const fn is_name(text: &[u8], from: usize, to: usize) -> bool {
     let mut at = from;
     while at < to {

@@ -14,7 +14,7 @@ use crate::{Class, This, Value, host};
 /// A delegate by its type.
 ///
 /// # Safety
-/// The host knows it as a delegate of this signature.
+/// For the host it is a delegate of this signature.
 pub(crate) unsafe trait Delegated: Value {
     /// What it takes and gives.
     type Signature: Signature;
@@ -60,7 +60,7 @@ pub(crate) fn by_name<A: Params, R: ReturnValue>(object: ObjectHandle, name: &st
 /// Calls whatever `name` stands for where there is no object to call it on: `ex:/function`, or `nm:/module:type:method`.
 /// The name is looked up in each call; [`This::zcall`](crate::This) is the same on an object.
 ///
-/// In a module of the Master this is for the game thread, and knows all that the host knows. In a module of a Slim, a
+/// In a module of the Master this is for the game thread, and finds all that the host has. In a module of a Slim, a
 /// pinned context or the Default it is for any thread, for numbers, `bool`, text, names and object handles, and finds
 /// first what the modules of the same context offer, then those of other contexts that it depends on, then those of the
 /// Default. It loads nothing, and modules whose mains have not returned are not found.

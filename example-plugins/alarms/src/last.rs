@@ -47,7 +47,7 @@ extern "C" fn run(_nothing: *mut c_void) -> *mut c_void {
     }
 }
 
-/// A thread that goes on for ever, and that nobody waits for.
+/// A thread that goes on for ever and is never joined.
 fn thread() -> c_int {
     let mut thread = 0;
     // SAFETY: the place is one for a thread, and its function takes anything.

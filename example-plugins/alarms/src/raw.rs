@@ -276,7 +276,7 @@ pub(crate) fn stack_there() {
     assert_eq!(unsafe { libc::sigaltstack(&raw const stack, null_mut()) }, 0);
 }
 
-/// A process that ends at once, and that nobody waits for.
+/// A process that ends at once and is never waited for.
 #[expect(clippy::zombie_processes, reason = "that it is left is what is tried")]
 pub(crate) fn child() {
     let child = Command::new("true").stdin(Stdio::null()).spawn().expect("every Linux has it");

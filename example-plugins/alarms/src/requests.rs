@@ -55,7 +55,7 @@ fn begin_read(event: Event) {
     *WAITING.lock().expect("nobody panics with it") = Some(pair[1]);
 }
 
-/// A read from a pipe that nobody writes to.
+/// A read from a pipe that is never written to.
 pub(crate) fn read() {
     count_on(libc::SIGUSR1);
     begin_read(Event::signal(libc::SIGUSR1));

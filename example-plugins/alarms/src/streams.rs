@@ -1,4 +1,4 @@
-//! Streams of the C library that nobody closes, and blocks that it has made for this module.
+//! Streams of the C library that are never closed, and blocks that it has made for this module.
 #![expect(unsafe_code, reason = "calls C functions, as plugins do that wrap a C library")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};

@@ -20,7 +20,7 @@ thread_local! {
 /// What the exit hook takes out and drops.
 static KEPT: Mutex<Vec<Looker>> = Mutex::new(Vec::new());
 
-/// What nobody ever drops.
+/// What is never dropped.
 static FORGOTTEN: Mutex<Vec<Looker>> = Mutex::new(Vec::new());
 
 fn tell(line: &str) {

@@ -1,4 +1,4 @@
-//! Values that are changed while somebody holds a part of them.
+//! Values that are changed while a part of them is borrowed.
 
 use std::cell::Cell;
 use std::hash::{Hash, Hasher};
@@ -455,7 +455,7 @@ impl Holder {
         number
     }
 
-    /// Makes values that nobody will ever drop.
+    /// Makes values that are never dropped.
     #[ufunction(blueprint_callable)]
     fn forget(&self) {
         std::mem::forget(UArray::of(vec![1_u64]).expect("made"));

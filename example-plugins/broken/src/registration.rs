@@ -1,4 +1,4 @@
-//! A declaration that leads nowhere, among the classes of this module: whoever reads it crashes.
+//! A declaration that leads nowhere, among the classes of this module: a read of it crashes.
 
 // SAFETY: it is not: the section holds addresses of class descriptions, and this is none.
 #[used]

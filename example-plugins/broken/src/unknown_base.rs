@@ -1,4 +1,4 @@
-//! A class whose base nobody declares.
+//! A class whose base is not declared.
 
 use alcedo_plugin_api::prelude::*;
 

@@ -35,7 +35,7 @@ impl Clock {
     fn listen(&self, this: This<Self>, microseconds: u32) -> bool {
         let me = this.as_obj();
         metronome::start(microseconds, move || {
-            // A beat that comes while the module is on its way out is heard by nobody.
+            // A beat that comes while the module is on its way out is ignored.
             let _late = task::post_to(me, |this| this.set_beats(this.beats() + 1));
         })
     }

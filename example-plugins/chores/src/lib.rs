@@ -1,4 +1,4 @@
-//! A robot that does things later. What it does when is told in the log, so that hosts can be tested with it.
+//! A robot that does things later. What it does and when is written to the log, so that hosts can be tested with it.
 
 #![forbid(unsafe_code)]
 

@@ -170,7 +170,7 @@ pub(crate) enum Verb {
     DropByWorker,
     /// A black is dropped by a thread of its own that is waited for.
     DropByThread,
-    /// A black is dropped by a thread of its own that nobody waits for.
+    /// A black is dropped by a thread of its own that is never joined.
     DropDetached,
     /// Numbers, texts and names that are no conjugates are written.
     Plain,

@@ -1,4 +1,4 @@
-//! Threads that drop values: a few workers that are joined, and others that nobody waits for.
+//! Threads that drop values: a few workers that are joined, and others that are never joined.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};

@@ -1,4 +1,4 @@
-//! What this module itself found wrong, until the host asks.
+//! What this module itself found wrong, until the host reads it.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

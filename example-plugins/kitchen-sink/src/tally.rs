@@ -22,7 +22,7 @@ const SLOT_WORDS: usize = 4;
 const ROW_WORDS: usize = 2 + SLOTS * SLOT_WORDS;
 const WORDS: usize = 1 + ROWS * ROW_WORDS;
 
-/// The row of this generation; null while nobody counts.
+/// The row of this generation; null while nothing is counted.
 static ROW: AtomicPtr<AtomicU64> = AtomicPtr::new(null_mut());
 
 /// What is counted.

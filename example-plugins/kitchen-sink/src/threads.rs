@@ -9,7 +9,7 @@ use crate::{complaints, foreign, locals};
 
 /// The thread that works until the module ends, and how it is told.
 static WORKER: Mutex<Option<(Sender<()>, JoinHandle<u64>)>> = Mutex::new(None);
-/// One that ended long ago and that nobody joins.
+/// One that ended long ago and is never joined.
 static FINISHED: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
 
 /// Starts one of each.

@@ -108,7 +108,7 @@ pub(crate) fn polite_thread() {
     });
 }
 
-/// Runs until there is a file that nobody else makes.
+/// Runs until there is a file that only the test makes.
 pub(crate) fn stubborn_thread() {
     let file = std::env::var_os("LEFTOVERS_RELEASE").expect("somebody says what it waits for");
     named("stubborn", move || {
@@ -134,7 +134,7 @@ fn named(name: &str, code: impl FnOnce() + Send + 'static) {
     drop(thread.expect("a thread can be started"));
 }
 
-/// On a thread of its own, where nobody but the module itself catches it.
+/// On a thread of its own, where only the module itself catches it.
 pub(crate) fn panic() {
     let outcome = std::thread::spawn(|| panic!("a panic of leftovers")).join();
     note(if outcome.is_err() { "panicked" } else { "did not panic" });
@@ -150,7 +150,7 @@ pub(crate) fn leaked_box() {
     assert_eq!(leaked.iter().filter(|byte| **byte == 1).count(), 100_000);
 }
 
-/// An open file that nobody closes, and its buffer.
+/// An open file that is never closed, and its buffer.
 pub(crate) fn forgotten_file() {
     let file = std::fs::File::open("/dev/null").expect("every Linux has it");
     let mut file = std::io::BufWriter::new(file);

@@ -1,4 +1,4 @@
-//! Memory that is asked for by the number of the system call, and by instructions that nobody can stand in for.
+//! Memory that is asked for by the number of the system call, and by instructions that no hook can replace.
 #![expect(unsafe_code, reason = "maps memory as crates do that go without the C library")]
 
 use std::ffi::c_long;

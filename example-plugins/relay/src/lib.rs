@@ -1,4 +1,4 @@
-//! A module without classes that knows others by name only: in a Slim it calls what the modules beside it offer, on
+//! A module without classes that calls others by name only: in a Slim it calls what the modules beside it offer, on
 //! whatever thread it is called.
 
 #![forbid(unsafe_code)]

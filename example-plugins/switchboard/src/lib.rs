@@ -1,5 +1,5 @@
 //! Calls by name: what a plugin offers to callers who know nothing but a name, and how it calls what others offer.
-//! A generated method is faster; a name also reaches what nobody knew when the plugin was built.
+//! A generated method is faster; a name also reaches what did not exist when the plugin was built.
 
 #![forbid(unsafe_code)]
 

@@ -47,7 +47,7 @@ pub struct Courier {
     /// What has arrived.
     #[uproperty(edit_anywhere, default = 0)]
     parcels: i32,
-    /// What it was told by the one it asked.
+    /// What the called one answered.
     #[uproperty]
     answer: String,
 }
@@ -62,7 +62,7 @@ impl Courier {
             worker.spawn(async move {
                 tokio::time::sleep(Duration::from_millis(milliseconds.into())).await;
                 let posted = task::post_to(me, |this| this.set_parcels(this.parcels() + 1));
-                // Refused only while the module is on its way out: then nobody waits for the parcel any more.
+                // Refused only while the module is on its way out: then the parcel is no longer needed.
                 if let Err(error) = posted {
                     tracing::debug!(%error, "a parcel came too late");
                 }

@@ -8,7 +8,7 @@ unsafe extern "C" {
     fn __deregister_frame(begin: *const c_void);
 }
 
-/// A table of one function of sixteen bytes that nobody ever runs.
+/// A table of one function of sixteen bytes that never run.
 fn table() -> *const c_void {
     let mut bytes = Vec::new();
     // How all of them are unwound: version 1, no augmentation, alignments 1 and -8, the return address in column 16.

@@ -430,7 +430,7 @@ impl Cabinet {
         grown.to_string()
     }
 
-    /// What nobody catches ends the call as the error that it is.
+    /// What is not caught ends the call as the error that it is.
     #[ufunction]
     fn expires_uncaught(&self, this: This<Self>) {
         this.rows().assign([["a"]]);

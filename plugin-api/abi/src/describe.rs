@@ -38,7 +38,8 @@ impl Cell {
     /// Fills it. Only the host does.
     ///
     /// # Safety
-    /// The number is what the description says that the cell receives: whoever has the cell reads and writes memory by it.
+    /// The number is what the description says that the cell receives: code that has the cell reads and writes memory
+    /// by it.
     #[expect(unsafe_code, reason = "what is filled in is believed")]
     pub unsafe fn fill(&self, number: u64) {
         self.0.store(number, Ordering::Relaxed);
@@ -175,7 +176,7 @@ pub struct StructDesc {
     pub doc: RStr<'static>,
 }
 
-/// What an import asks for.
+/// What an import requires.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ImportKind(pub u8);

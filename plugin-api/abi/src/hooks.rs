@@ -3,8 +3,8 @@
 //! the platform's, and nothing that it leaves behind is unknown when it has to go.
 //!
 //! The host writes the address of a [`HookContext`] into the section [`SECTION`] of its private copy of the file,
-//! before that is mapped: so the very first initialiser already runs under the hooks. A module that nobody wrote to (a
-//! plugin's own tests, a foreign loader) finds null there and falls through to the platform.
+//! before that is mapped: so the very first initialiser already runs under the hooks. A module that was not written to
+//! (a plugin's own tests, a foreign loader) finds null there and falls through to the platform.
 //!
 //! All functions may be called on any thread, also inside the allocator, and never unwind. `image` is the word of the
 //! context. Types of the C library cross as plain words; results and error numbers are those of the C function.
@@ -29,7 +29,7 @@ pub struct HookSlot {
 }
 
 impl HookSlot {
-    /// A slot that nobody wrote to.
+    /// A slot that was never written to.
     #[must_use]
     #[expect(clippy::new_without_default, reason = "a static needs a const constructor, and nothing else makes one")]
     pub const fn new() -> Self {
@@ -186,7 +186,7 @@ pub struct HookTable {
     /// `fmemopen`. At `place`, unless it is null, will be the address of a block for the module to free.
     pub stream_bound:
         unsafe extern "C" fn(image: *const c_void, stream: *mut c_void, made_by: c_int, place: *const *mut c_void),
-    /// The module is about to close this stream, or folder. The place that was told for it, or null.
+    /// The module is about to close this stream, or folder. The place that was reported for it, or null.
     pub stream_closed: unsafe extern "C" fn(image: *const c_void, stream: *mut c_void) -> *const *mut c_void,
     /// `openlog`.
     pub log_open: unsafe extern "C" fn(image: *const c_void, ident: *const c_char, option: c_int, facility: c_int),

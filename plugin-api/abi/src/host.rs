@@ -1,6 +1,6 @@
-//! What a module is told of its host, and the table of the functions that it may call. The table is a prefix type: functions
-//! may be added at its end without breaking a plugin that was built before they existed. It is made from its list in
-//! [`crate::list`].
+//! What a module receives from its host, and the table of the functions that it may call. The table is a prefix type:
+//! functions may be added at its end without breaking a plugin that was built before they existed. It is made from its
+//! list in [`crate::list`].
 #![allow(
     unsafe_code,
     reason = "the derived accessor of a function behind the mark, once there is one, reads it by its offset"
@@ -36,11 +36,11 @@ unsafe impl Sync for HostRef {}
 pub mod mode {
     /// Writes go straight to memory.
     pub const NORMAL: u32 = 0;
-    /// A collection is marking: writes ask first.
+    /// A collection is marking: writes call the host first.
     pub const MARKING: u32 = 1;
-    /// A reload rebuilds conjugates: writes ask first.
+    /// A reload rebuilds conjugates: writes call the host first.
     pub const REBUILDING: u32 = 2;
-    /// New modules come up, and may not last: writes ask first.
+    /// New modules come up, and may not last: writes call the host first.
     pub const STAGING: u32 = 3;
 }
 
@@ -58,9 +58,9 @@ pub struct Directory {
     pub ends: u64,
 }
 
-/// The slices of host memory that plugin code holds at the moment, whichever module lent them: while one is out, nobody may
-/// move or change what it points to. The module that lends counts, the host looks; the game thread only, and in memory of the
-/// host's, so that the host knows by itself.
+/// The slices of host memory that plugin code holds at the moment, whichever module lent them: while one is out, no
+/// code may move or change what it points to. The module that lends counts, the host looks; the game thread only, and
+/// in memory of the host's, so that the host finds it by itself.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct Slices {
@@ -116,7 +116,7 @@ pub struct BlackEntry {
     pub at: *mut u8,
 }
 
-/// What a module is told when it is attached.
+/// What a module receives when it is attached.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy)]
 pub struct ModuleContext {

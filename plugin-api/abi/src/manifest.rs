@@ -5,8 +5,8 @@
 //! oldest and newest API, flags, build id, then texts (16-bit length, UTF-8): name, version, compiler; then the
 //! number of dependencies and for each its name and version range; last a checksum over all before it.
 //!
-//! Every text has a grammar ([`crate::names`]), by which it is written and read: whoever has a [`Manifest`] has names that
-//! may become file names and stand in logs.
+//! Every text has a grammar ([`crate::names`]), by which it is written and read: code that has a [`Manifest`] has names
+//! that may become file names and stand in logs.
 
 use crate::fingerprint::Fingerprint;
 use crate::names::{self, Excerpt};
@@ -39,7 +39,7 @@ const FLAG_SLOT_TYPES: u32 = 2;
 const FLAG_HOOKED: u32 = 4;
 const FLAG_OWN_HEAP: u32 = 8;
 
-/// What the `module!` macro knows at compile time.
+/// What the `module!` macro has at compile time.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
     /// The module's name.

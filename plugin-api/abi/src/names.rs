@@ -41,7 +41,7 @@ pub const fn is_module_name(text: &str) -> bool {
     consists_of(bytes, b"_", false)
 }
 
-/// Whether a text has only letters that versions have. Whether it is one is for whoever compares versions.
+/// Whether a text has only letters that versions have. Whether it is one is checked where versions are compared.
 #[must_use]
 pub const fn is_version(text: &str) -> bool {
     !text.is_empty() && text.len() <= LONGEST_VERSION && consists_of(text.as_bytes(), b".-+", true)

@@ -1,5 +1,5 @@
-//! What a module asks the game thread to do later: tasks, timers, posted closures. All three are a [`Job`]: code and
-//! data of the module, of which the host knows an opaque address and two functions. The host says when, on the game
+//! What a module gives the game thread to do later: tasks, timers, posted closures. All three are a [`Job`]: code and
+//! data of the module, of which the host has an opaque address and two functions. The host says when, on the game
 //! thread; it never runs the job of a generation that is over, and drops each exactly once.
 
 use abi_stable::StableAbi;

@@ -5,7 +5,7 @@ use abi_stable::StableAbi;
 
 use crate::handles::{Name, ObjectHandle};
 
-/// UTF-8 text whose memory belongs to the host. A plugin reads it and asks the host to change it.
+/// UTF-8 text whose memory belongs to the host. A plugin reads it; only the host changes it.
 /// All zero bytes are the empty text.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
@@ -97,7 +97,7 @@ pub struct ArrayRaw {
     /// Counted up by whatever moves a value or ends one: an address of a value that was taken at another count is stale. At
     /// [`ArrayRaw::WORN`] it stands still, and every address is.
     pub epoch: u64,
-    /// The host's own, by which it knows a list of delegates again that has moved.
+    /// The host's own, by which it recognises a list of delegates that has moved.
     pub reserved: u32,
 }
 
@@ -133,7 +133,7 @@ pub struct SparseRaw {
 }
 
 impl ArrayRaw {
-    /// The last count. It is kept for ever, so nobody can tell any more whether something has moved since.
+    /// The last count. It is kept for ever, so moves after it cannot be detected.
     pub const WORN: u64 = u64::MAX;
     /// The empty row.
     pub const EMPTY: Self = Self { data: core::ptr::null_mut(), len: 0, capacity: 0, epoch: 0, reserved: 0 };

@@ -1,4 +1,4 @@
-//! What a plugin asks of its host about values that it cannot handle by itself: texts, containers, delegates and
+//! What a plugin calls its host for, about values that it cannot handle by itself: texts, containers, delegates and
 //! references in host memory, and the values that plugin code owns there.
 #![allow(
     unsafe_code,

@@ -58,7 +58,7 @@ fn libraries(args: &[String]) -> Vec<&str> {
 }
 
 /// Two lanes of multiply and rotate over 64-bit words: quick even in a macro that was built without optimisation.
-/// It finds mistakes; it defends against nobody.
+/// It finds mistakes; it is no defence against an attacker.
 #[derive(Clone, Copy)]
 struct Hash {
     a: u64,

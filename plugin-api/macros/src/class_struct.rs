@@ -211,7 +211,7 @@ impl Property {
         format_ident!("ALCEDO_OF_{}", self.text().to_uppercase())
     }
 
-    /// The name as the host knows it.
+    /// The name in the host.
     fn text(&self) -> String {
         text_of(&self.name)
     }

@@ -1,4 +1,4 @@
-//! `#[uinterface]`: a trait that the author declares becomes a type, which stands for the name that the host knows.
+//! `#[uinterface]`: a trait that the author declares becomes a type, which stands for the name in the host.
 
 use proc_macro2::TokenStream;
 use quote::quote;

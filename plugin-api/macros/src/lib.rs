@@ -1,6 +1,6 @@
 //! The attributes of an Alcedo plugin. Each reads what the author wrote, refuses what breaks a rule at the very
 //! token that breaks it, and writes calls of patterns in `::alcedo_plugin_api::plumbing`, where the meaning is.
-//! Nothing here knows a layout, and no path but those of `plumbing` is ever written.
+//! Nothing here depends on a layout, and no path but those of `plumbing` is ever written.
 
 mod build_id;
 mod class_impl;
@@ -51,7 +51,7 @@ pub fn uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
     finish(output)
 }
 
-/// A reflected struct: `#[ustruct(package = "Game")]`. Its fields are of any types that the host knows, and lie in host
+/// A reflected struct: `#[ustruct(package = "Game")]`. Its fields are of any types that the host has, and lie in host
 /// memory; the struct's name stands for a value that plugin code owns, and accessors for its fields stand on the view that
 /// properties, parameters and `this.open(&value)` give.
 ///
@@ -124,7 +124,7 @@ pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// called and make objects, all of it for good; what `suspend` would leave for later (`task::post`, timers) is refused. Fields
 /// that are kept are read after `suspend`. Between `suspend` and what follows no call, task, timer or posted closure of it
 /// runs, but its own threads do. A `replace` of a Slim does the same,
-/// on the thread that asks for it; calls that are inside on other threads go on, and others still come.
+/// on the thread that calls it; calls that are inside on other threads go on, and others still come.
 ///
 /// What the module allocates lies in a heap of its own, which goes with its code. `allocator: own` leaves the choice of a
 /// `#[global_allocator]` to the crate.

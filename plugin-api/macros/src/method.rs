@@ -24,7 +24,7 @@ pub(crate) struct Parameter {
     pub(crate) ident: Ident,
     /// Its name for the host.
     pub(crate) text: String,
-    /// Its type, as the host knows it.
+    /// Its type in the host.
     pub(crate) ty: Type,
     /// Whether the method sees the value where it lies: `Lent<Type>`.
     pub(crate) is_lent: bool,
@@ -115,7 +115,7 @@ impl Method {
         })
     }
 
-    /// The name as the host knows it.
+    /// The name in the host.
     pub(crate) fn text(&self) -> String {
         syn::ext::IdentExt::unraw(&self.name).to_string()
     }

@@ -37,7 +37,8 @@ pub fn attach(context: &ModuleContext, failure: &mut Failure) -> Status {
 
 /// The host is gone for this module: later calls and logs go nowhere. Called last, by the host.
 pub fn detach() {
-    // A line without its end would go with the image. It fails when nobody reads the stream, and then nobody misses it.
+    // A line without its end would go with the image. It fails when the stream has no reader, and then it is not
+    // missed.
     let _flushed = std::io::stdout().flush();
     ATTACHMENT.detach();
     HOME.store(0, Ordering::Relaxed);
@@ -45,7 +46,7 @@ pub fn detach() {
     panic_hook::remove();
 }
 
-/// What the host told the module, while it is attached. Any thread may ask.
+/// What the module received from the host, while it is attached. Any thread may call this.
 #[inline]
 #[must_use]
 pub fn context() -> Option<&'static ModuleContext> {

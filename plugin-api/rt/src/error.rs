@@ -4,7 +4,7 @@
 use alcedo_abi::call::{Failure, FailureKind};
 use alcedo_abi::handles::ObjectHandle;
 
-/// Where in somebody's source something happened.
+/// Where in a source file something happened.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourcePlace {
     /// Source file, as the compiler of that code named it.

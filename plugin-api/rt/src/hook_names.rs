@@ -283,7 +283,8 @@ macro_rules! __alcedo_lookup {
     )*};
 }
 
-/// One hidden C name with its code, and its entry in the table of all names (`HookedName`), whose ends the linker knows.
+/// One hidden C name with its code, and its entry in the table of all names (`HookedName`), whose ends the linker
+/// defines.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_symbol {

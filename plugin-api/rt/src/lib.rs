@@ -1,5 +1,5 @@
 //! What every plugin carries inside: its attachment to the host, the trap that stops panics at the border, and the
-//! bridge that brings logs to the host. It knows neither classes nor calls by name.
+//! bridge that brings logs to the host. It has neither classes nor calls by name.
 //!
 //! Nothing here has a thread-local with a destructor, keeps a thread, or prints: each of those would pin the image.
 //! Where no host is attached, as in a plugin's own `cargo test`, everything falls through quietly.

@@ -31,7 +31,7 @@ static LINKS: Mutex<Vec<(usize, u64)>> = Mutex::new(Vec::new());
 /// Whether a thread looks after the hook. Nobody waits for it: it looks again when it is asked for meanwhile.
 static IS_LOOKING: AtomicBool = AtomicBool::new(false);
 
-/// Whether somebody has asked for a look that has not begun.
+/// Whether a look was requested that has not begun.
 static IS_ASKED: AtomicBool = AtomicBool::new(false);
 
 /// Whether ours was dropped on a thread that panicked, which may not change the hook.
@@ -78,7 +78,7 @@ impl Drop for Link {
             *links = Vec::new();
         }
         drop(links);
-        // Another link, or nobody, was put in since: then this one lay in a hook of the author's.
+        // Another link, or none, was put in since: then this one lay in a hook of the author's.
         if FIRST.load(Ordering::Acquire) == self.number {
             ensure(self.note);
         }
@@ -118,7 +118,7 @@ pub(crate) fn ensure(note: fn(&PanicHookInfo<'_>)) {
         WAS_LOST.store(true, Ordering::Relaxed);
         return;
     }
-    // What is dropped while a link is put in may be a link as well, and asks then.
+    // What is dropped while a link is put in may be a link as well, and requests a look then.
     IS_ASKED.store(true, Ordering::SeqCst);
     while IS_ASKED.load(Ordering::SeqCst) && !IS_LOOKING.swap(true, Ordering::SeqCst) {
         while IS_ASKED.swap(false, Ordering::SeqCst) {

@@ -49,7 +49,7 @@ pub(crate) fn panicked(file: &str, line: u32, column: u32) {
     }
 }
 
-/// Opens a span; its number at the host, or zero when nobody listens.
+/// Opens a span; its number at the host, or zero without a listener.
 pub(crate) fn open_span(record: &LogRecord<'_>) -> u64 {
     LogHost::attached().map_or(0, |host| host.open_span(record))
 }

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use crate::outside::{sleep_on, stop_word};
 
-/// How long a thread sleeps at most before it looks again, should nobody wake it.
+/// How long a thread sleeps at most before it looks again, if nothing wakes it.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// Whether this module's threads are asked to end. Any thread may ask, at any time; without a host nobody is.
+/// Whether this module's threads should end. Any thread may call this, at any time; false without a host.
 ///
 /// A module cannot be unmapped while one of its threads runs. It is asked for when the module is to go, before its
 /// exit hook, which may therefore join them; a thread that does not listen keeps the whole module in the process, and the host names it in a report.

@@ -24,7 +24,7 @@ struct Bridge;
 /// Makes the bridge the subscriber of this copy of `tracing`, unless the plugin has chosen one before.
 pub(crate) fn install(level: LogLevel) {
     if level != LogLevel::OFF {
-        // An earlier choice of the plugin's own initialisers stands; there is nobody to tell.
+        // An earlier choice of the plugin's own initialisers stands; it cannot be reported here.
         let _taken = tracing_core::dispatcher::set_global_default(Dispatch::new(Bridge));
     }
 }

@@ -1,5 +1,5 @@
 //! The trap at the border: no unwind leaves the module. A panic becomes a failure with its message and place; a
-//! typed error that the plumbing threw becomes that very error. The payload dies here, inside the module.
+//! typed error that the plumbing threw becomes that very error. The payload is dropped here, inside the module.
 //!
 //! The module has a panic hook of its own. It prints nothing and takes no backtrace (the symbol cache of a backtrace
 //! would outlive the image); it notes message and place where the trap of the same thread finds them. The host hears of the
@@ -68,7 +68,7 @@ fn failure_of(payload: Box<dyn Any + Send>) -> Failure {
         Err(payload) => payload,
     };
     let (message, payload_type) = (message_of(&*payload), (*payload).type_id());
-    // The note is of this very panic unless somebody resumed an older one, which then differs.
+    // The note is of this very panic unless code resumed an older one, which then differs.
     let is_of_it = |note: &Note| match &message {
         Some(message) => note.message == *message,
         None => note.payload == payload_type,
@@ -135,7 +135,7 @@ fn hook(info: &PanicHookInfo<'_>) {
     let (file, line, column) = place.map_or(("", 0, 0), |place| (place.file(), place.line(), place.column()));
     records::panicked(file, line, column);
     if OPEN_TRAPS.get() == 0 {
-        // A thread of the module's own: no caller waits for the failure, so the log is where it is told.
+        // A thread of the module's own: no caller waits for the failure, so it is written to the log.
         records::event(LogLevel::ERROR, "alcedo::panic", &message, file, line);
         return;
     }

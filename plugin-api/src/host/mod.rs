@@ -1,6 +1,6 @@
-//! What plugin code asks of the host: each verb with the words that its errors have, and whether it is allowed while a slice of
-//! host memory is lent. The calls themselves are methods of [`Host`], made from the list of the host's functions. Each checks its
-//! thread and its handles itself; without a host each answers that there is none.
+//! What plugin code calls the host for: each verb with the words that its errors have, and whether it is allowed while
+//! a slice of host memory is lent. The calls themselves are methods of [`Host`], made from the list of the host's
+//! functions. Each checks its thread and its handles itself; without a host each answers that there is none.
 
 use alcedo_abi::abi_stable::std_types::RStr;
 use alcedo_abi::handles::{ClassId, Name, ObjectHandle, PartPtr, ZCallHandle};

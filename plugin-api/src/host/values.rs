@@ -132,7 +132,7 @@ pub(crate) fn black_drop(black: BlackHandle) {
     }
 }
 
-/// What the host knows of a conjugate; `None` without a host.
+/// What the host has on a conjugate; `None` without a host.
 pub(crate) fn conjugate_state(conjugate: ConjugateHandle) -> Option<ConjugateState> {
     let host = Harmless::host()?;
     host.conjugate_state(conjugate).ok()
@@ -347,7 +347,7 @@ fn black_in(black: BlackHandle) -> Option<(Option<*mut u8>, u32)> {
     Some((entry.map(|there| there.at), directory.ends))
 }
 
-/// Where a value of plugin code lies now. Any thread may ask.
+/// Where a value of plugin code lies now. Any thread may call this.
 ///
 /// # Errors
 /// `EXPIRED`, with kind and age, when it has ended; `WRONG_THREAD` off the game thread; `UNAVAILABLE` without a host.

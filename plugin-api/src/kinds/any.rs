@@ -17,8 +17,8 @@ use crate::{ObjectView, host};
 ///
 /// A *red* one is the host's, and lent for a call: [`Lent::lend`] gives one, and a host may pass a number. It may be kept in
 /// fields, but it leads nowhere as soon as that call has returned; then every use is the error `EXPIRED`, which names kind and
-/// age. A [`clone`](Clone::clone) of any is *black*: it belongs to whoever made it, may be kept, and may be dropped on any
-/// thread. Such are results of [`ObjectView::zcall_any`] too.
+/// age. A [`clone`](Clone::clone) of any is *black*: it belongs to the code that made it, may be kept, and may be
+/// dropped on any thread. Such are results of [`ObjectView::zcall_any`] too.
 ///
 /// It may be sent to other threads, and dropped there. Only the game thread can ask about it: on others it looks expired, of no
 /// known kind.
@@ -33,7 +33,7 @@ pub struct AnyConjugate {
 }
 
 impl AnyConjugate {
-    /// The conjugate of a number, be there one or not; whoever has it goes on having it.
+    /// The conjugate of a number, be there one or not; its owner stays its owner.
     #[must_use]
     pub const fn from_number(number: u64) -> Self {
         Self { handle: ConjugateHandle(number), is_own: false }
@@ -56,7 +56,7 @@ impl AnyConjugate {
         self.handle.0
     }
 
-    /// Whether plugin code or another caller owns the value; of a number that was never given out nobody does.
+    /// Whether plugin code or another caller owns the value; a number that was never given out has no owner.
     #[must_use]
     pub fn is_black(&self) -> bool {
         self.state().is_some_and(|state| state.color == color::BLACK)
@@ -89,7 +89,7 @@ impl AnyConjugate {
     }
 
     /// The value where it lies, as one of the kind `K`, for the rest of the running call. A black must be this module's own:
-    /// of others nobody knows how long they stay, so a copy is opened instead.
+    /// how long others stay is unknown, so a copy is opened instead.
     ///
     /// # Errors
     /// `SIGNATURE`, with both types, when it is another; `EXPIRED`, with kind and age; `OTHER` for a black that is

@@ -70,7 +70,7 @@ macro_rules! classes {
                 self.assign_name(path)
             }
 
-            /// Makes it name a class that this module knows as a type.
+            /// Makes it name a class that this module has as a type.
             pub fn set_class<T: Class>(&self) {
                 self.set(T::PATH);
             }

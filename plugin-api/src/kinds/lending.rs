@@ -23,7 +23,7 @@ struct Slices {
     exclusive: u32,
 }
 
-/// What somebody is about to do with host memory.
+/// What the caller is about to do with host memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Access {
     /// Look at it.

@@ -1,5 +1,6 @@
 //! A value in host memory that plugin code owns: made by the host, given back by `drop`, on whatever thread that is. It is
-//! known by its number alone, so one that has ended, with its generation for instance, is told from one that is there.
+//! known by its number alone, so one that has ended, with its generation for instance, can be distinguished from one
+//! that is there.
 
 use core::marker::PhantomData;
 use core::panic::Location;
@@ -10,8 +11,8 @@ use alcedo_rt::CallError;
 use super::{Kind, ValidityToken};
 use crate::host;
 
-/// A black value of the kind `K`. The type keeps values of different kinds apart: whoever has an `Owned<K>` may make a `K`
-/// of it, and nothing else.
+/// A black value of the kind `K`. The type keeps values of different kinds apart: code that has an `Owned<K>` may make
+/// a `K` of it, and nothing else.
 pub struct Owned<K> {
     black: BlackHandle,
     kind: PhantomData<fn() -> K>,
@@ -49,7 +50,7 @@ impl<K> Owned<K> {
         self.black
     }
 
-    /// Whether nobody can use the value any more.
+    /// Whether the value can no longer be used.
     pub(crate) fn is_expired(&self) -> bool {
         host::values::conjugate_state(self.black.into()).is_none_or(|state| state.expired != 0)
     }

@@ -35,7 +35,7 @@ pub struct OptionalRaw<T> {
 /// An optional by its type: `UOptional<T>` or what std has for it.
 ///
 /// # Safety
-/// The host knows it as an optional of `Item`.
+/// For the host it is an optional of `Item`.
 pub(crate) unsafe trait OptionalValue: Value<Raw = OptionalRaw<<Self::Item as Value>::Raw>> {
     /// What may be in it.
     type Item: Value;

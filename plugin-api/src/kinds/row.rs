@@ -23,7 +23,7 @@ struct Entry<K, V> {
 /// An array by its type: `UArray<T>` or what std has for it.
 ///
 /// # Safety
-/// The host knows it as an array of `Item`.
+/// For the host it is an array of `Item`.
 pub(crate) unsafe trait List: Value<Raw = ArrayRaw> {
     /// What is in it.
     type Item: Value;
@@ -32,7 +32,7 @@ pub(crate) unsafe trait List: Value<Raw = ArrayRaw> {
 /// A set or map by its type.
 ///
 /// # Safety
-/// The host knows it as a set or map whose keys are of type `Key`, and `STRIDE` bytes lie from one entry to the next.
+/// For the host it is a set or map whose keys are of type `Key`, and `STRIDE` bytes lie from one entry to the next.
 pub(crate) unsafe trait Keyed: Value<Raw = MapRaw> {
     /// What entries are found by.
     type Key: Value;
@@ -43,7 +43,7 @@ pub(crate) unsafe trait Keyed: Value<Raw = MapRaw> {
 /// A map by its type.
 ///
 /// # Safety
-/// The host knows it as a map whose values are of type `Item`.
+/// For the host it is a map whose values are of type `Item`.
 pub(crate) unsafe trait Mapped: Keyed {
     /// What a key leads to.
     type Item: Value;

@@ -67,7 +67,7 @@ impl<C, T> PropertyCell<C, T> {
     ///
     /// # Safety
     /// It stands in the description of the class, or in an import, that the module registers: the host fills it before any
-    /// code of the module runs, and whoever reads the property does not look whether it did.
+    /// code of the module runs, and code that reads the property does not check whether it did.
     #[must_use]
     pub const unsafe fn new() -> Self {
         Self(Cell::new(), PhantomData)

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use crate::This;
 
-/// One field of a plugin part. `M` keeps the compiler from asking for the default before somebody needs it.
+/// One field of a plugin part. `M` keeps the compiler from requiring the default before it is used.
 #[derive(Debug)]
 pub struct Probe<M, T>(PhantomData<(M, T)>);
 

@@ -52,7 +52,7 @@ pub fn clone_owned<K: Kind>(of: &K, site: &Location<'_>) -> Result<K, CallError>
     Owned::clone_of(of.owned(), site).map(K::from_owned)
 }
 
-/// Whether nobody can use the value any more.
+/// Whether the value can no longer be used.
 pub fn is_owned_expired<K: Kind>(of: &K) -> bool {
     of.owned().is_expired()
 }

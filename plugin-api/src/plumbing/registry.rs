@@ -1,4 +1,4 @@
-//! Where the declarations of a module meet: slices that the linker fills. The host asks for them after `attach`.
+//! Where the declarations of a module meet: slices that the linker fills. The host reads them after `attach`.
 
 use alcedo_abi::abi_stable::std_types::RSlice;
 use alcedo_abi::describe::{ClassDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc};

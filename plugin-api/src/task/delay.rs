@@ -1,5 +1,5 @@
-//! Waiting inside a task. A delay is a timer that wakes whoever polled it last, so it also works below combinators that
-//! have wakers of their own.
+//! Waiting inside a task. A delay is a timer that wakes the task that polled it last, so it also works below
+//! combinators that have wakers of their own.
 
 use core::cell::{Cell, RefCell};
 use core::future::Future;

@@ -234,7 +234,7 @@ impl Tasks {
         store.is_running = false;
     }
 
-    /// Runs what was posted until now. For safe points, and for whoever waits on the game thread.
+    /// Runs what was posted until now. For safe points, and for waits on the game thread.
     pub(crate) fn pump_posted(&self, core: &Core) {
         if core.red.depth() != 0 {
             return;
@@ -391,8 +391,8 @@ impl DropFailed {
     }
 }
 
-/// Drops what a job holds, and then its lease. Logs nothing: whoever listens may reload or unload, and would wait for
-/// that lease in vain, so it is told when the job is gone.
+/// Drops what a job holds, and then its lease. Logs nothing: a listener may reload or unload, and would wait for
+/// that lease in vain, so it is logged when the job is gone.
 #[must_use]
 fn end(core: &Core, entry: Entry) -> Option<DropFailed> {
     let Entry { code, gate, what, .. } = &entry;
@@ -419,7 +419,7 @@ fn counted(entries: &[Entry]) -> Vec<JobCount> {
     counts
 }
 
-/// Ends jobs in this order. What failed is told when all of them are gone.
+/// Ends jobs in this order. What failed is logged when all of them are gone.
 fn end_all(core: &Core, entries: impl IntoIterator<Item = Entry>) {
     let failed: Vec<_> = entries.into_iter().filter_map(|entry| end(core, entry)).collect();
     failed.iter().for_each(DropFailed::tell);

@@ -1,5 +1,5 @@
 //! Builds plugin parts and runs their hooks: one part per dynamic class of the chain, base to derived. The object
-//! floor knows when; this file knows how to enter the module.
+//! floor decides when; this file enters the module.
 #![expect(unsafe_code, reason = "enters module code through the function pointers of its descriptions")]
 
 use std::rc::Rc;
@@ -40,7 +40,7 @@ pub(crate) struct ClassHooks {
 /// The hooks in words.
 #[derive(Clone, Debug)]
 pub(crate) struct HookNames {
-    /// "Game.MagicCube", for whoever waits for the finalizer.
+    /// "Game.MagicCube", for reports of waits for the finalizer.
     pub short: Arc<str>,
     red: Rc<str>,
     class: Rc<str>,

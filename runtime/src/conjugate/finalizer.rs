@@ -186,7 +186,7 @@ impl Finalizer {
         }
     }
 
-    /// A mark behind all that was handed over. The host goes on whether it is passed or not, so it keeps nobody.
+    /// A mark behind all that was handed over. The host goes on whether it is passed or not, so it blocks nothing.
     pub(crate) fn mark(&self) -> Mark {
         let (done, passed) = bounded(1);
         self.send(Message::Mark(done));

@@ -158,7 +158,7 @@ impl Fill<Option<String>> for &TextSink {
 
 /// How a call that a module made ended, in the words of its result.
 pub(super) trait Answer<V, E> {
-    /// The result, and the failure where there is one and somebody wants it.
+    /// The result, and the failure where there is one and the caller takes it.
     fn answer(done: Result<V, E>, failure: Option<&mut Failure>) -> Self;
 }
 

@@ -54,7 +54,7 @@ macro_rules! by_rule {
     (any_thread $action:literal $body:ident($host:ident $($module:ident)?; $($param:ident: $ty:ty),*) $results:tt) => {{
         let done = trap_as(|| {
             // SAFETY: the module hands back its own host context. The list says what the caller has promised of the
-            // parameters, and the body asks for no more.
+            // parameters, and the body takes no more.
             unsafe {
                 bodies::$body(host_context($host, $action), $(ModuleId($module),)? $(<$ty as Given>::given($param)),*)
             }
@@ -65,7 +65,7 @@ macro_rules! by_rule {
     (acts $action:literal $($rest:tt)*) => { by_rule!(@entered [$action] $action $($rest)*) };
     (@entered [$($acts:literal)?] $action:literal $body:ident($host:ident $($module:ident)?; $($param:ident: $ty:ty),*) $results:tt) => {{
         // SAFETY: the module hands back its own host context. The list says what the caller has promised of the parameters, and
-        // the body asks for no more.
+        // the body takes no more.
         let done = trap_as(|| unsafe {
             host_context($host, $action).enter(|core| {
                 $(core.world.mode.may_act($acts)?;)?

@@ -16,7 +16,7 @@ macro_rules! host_functions {
             /// An event. Any thread.
             any_thread("logging")
             fn log_event(host, module; record: &LogRecord<'_>);
-            /// A span starts; its number, or zero when nobody listens. Any thread.
+            /// A span starts; its number, or zero without a listener. Any thread.
             any_thread("opening a span")
             fn span_open(host, module; record: &LogRecord<'_>) -> u64;
             /// A span goes on. Any thread.

@@ -2,7 +2,7 @@
 
 use core::alloc::Layout;
 
-/// Length and alignment of a slab, and the unit of everything the heap asks the host for.
+/// Length and alignment of a slab, and the unit of everything the heap requests of the host.
 pub(super) const SLAB: usize = 64 * 1024;
 
 /// Room for a slab's head before its first block.

@@ -1,8 +1,8 @@
 //! The module's own heap. What a module allocates lies in pages that go with its image, so nothing it forgot stays
-//! behind; and no block of it is ever in the host's heap, whoever frees it.
+//! behind; and no block of it is ever in the host's heap, wherever it is freed.
 //!
 //! Nothing has to be set up first: an initialiser that runs while the module is mapped may allocate, and so may the
-//! last finaliser. There are no heads before the blocks: whoever frees says the layout.
+//! last finaliser. There are no heads before the blocks: a call that frees gives the layout.
 #![expect(unsafe_code, reason = "an allocator")]
 
 mod classes;
@@ -16,7 +16,7 @@ use core::ptr::{NonNull, null_mut};
 use classes::{BlockPlace, SLAB, place};
 use memory::{Free, Pages};
 
-/// The allocator of a module: `module!` makes it the global one, unless it is told `allocator: own`. Any thread.
+/// The allocator of a module: `module!` makes it the global one, unless it says `allocator: own`. Any thread.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct ModuleHeap;
 

@@ -27,7 +27,7 @@ const SHARED: usize = 4;
 /// Slabs of one owner.
 #[repr(align(128))]
 pub(super) struct Shard {
-    /// The thread pointer of the owner; zero for none, or for whoever has the lock of a shared one.
+    /// The thread pointer of the owner; zero for none, or where a shared one's lock decides.
     owner: AtomicUsize,
     /// Bytes that were allocated less those that were freed through this shard, so that it may be negative.
     live: AtomicI64,
@@ -130,7 +130,7 @@ pub(super) fn live_bytes() -> u64 {
     live.try_into().unwrap_or(0)
 }
 
-/// The shard for this thread: its own, one that nobody has, or a shared one.
+/// The shard for this thread: its own, one without an owner, or a shared one.
 fn access(thread: usize) -> Access {
     let first = first_choice(thread);
     for probe in 0..PROBES {

@@ -1,6 +1,6 @@
 //! The module's own copies of the C functions by which it could leave something behind: thread-locals, threads, exit
 //! handlers, signals, memory and file descriptors. Whatever is linked into the module binds to them: they are hidden
-//! definitions, so the linker prefers them to the platform's, and nobody else sees them.
+//! definitions, so the linker prefers them to the platform's, and no other library sees them.
 //!
 //! With a host, each hands over to the host's function of [`HookTable`](alcedo_abi::hooks::HookTable). Without one, as
 //! in a foreign loader, each is the platform's function. Only a library with a `module!` has them: the C names are

@@ -1,7 +1,7 @@
 //! The platform's functions, found by name at run time: a module that named them would bind to its own copies.
 //!
 //! Nothing here allocates in the module. Asking the loader takes its lock, so all are asked for while the module is
-//! being mapped, when this thread has it anyway; later no thread waits for somebody who maps a library.
+//! being mapped, when this thread has it anyway; later no thread waits for another that maps a library.
 #![expect(unsafe_code, reason = "calls C functions whose addresses the loader told")]
 
 use core::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong, c_void};
@@ -171,7 +171,7 @@ platform! {
     fn setstate(state: *mut c_char) -> *mut c_char, without: null_mut();
 }
 
-// Those of which a host is only told.
+// Those that are only reported to the host.
 platform! {
     resolve_told, Told, TOLD;
 
@@ -239,7 +239,7 @@ platform! {
     fn getaddrinfo_a(mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int, without: libc::EAI_SYSTEM;
 }
 
-// And those of which a host is only told.
+// And those that are only reported to the host.
 platform! {
     resolve_told_of_signals, ToldOfSignals, TOLD_OF_SIGNALS;
 

@@ -16,7 +16,8 @@ macro_rules! __alcedo_declare {
             $($field: $crate::plumbing::Stored<$field>,)*
         }
 
-        /// With the author's types. A type of its own, so that a wrong one is told where it stands, and not at each mention.
+        /// With the author's types. A type of its own, so that a wrong one is reported where it stands, and not at each
+        /// mention.
         #[repr(transparent)]
         pub struct AlcedoRaw(AlcedoTypes);
 

@@ -168,7 +168,7 @@ impl Store {
     /// A closure that another thread has sent. One whose object is gone ends when its turn comes.
     pub(super) fn take_post(&mut self, gate: Rc<Gate>, posted: Posted, world: &World) {
         let Posted { object, place, code, timing, lease, .. } = posted;
-        // The conjugate is that of now: nobody asked for it when the closure was sent, on whatever thread that was.
+        // The conjugate is that of now: it was not looked up when the closure was sent, on whatever thread that was.
         let life = JobOwner::of(&world.objects, object).unwrap_or(JobOwner::Object(object, 0));
         let made = self.next_number();
         // A rollback reads the inbox, so what comes later comes after the commit.

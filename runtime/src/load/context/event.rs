@@ -55,9 +55,9 @@ impl ContextEvent {
 /// | `Dead` | `Dead` | all that are collectible | `Dead` |
 /// | `Parked(images)` | `Parked` | all that are collectible | `Parked` |
 ///
-/// A generation of the Master comes up in public, step by step; that of a Slim is told of when it is there. In a reload the
-/// old generation of the Master is `Alive` until the new one is loaded, since it may resume. Whether a Slim is blocked, its
-/// ticket says.
+/// A generation of the Master comes up in public, step by step; that of a Slim is reported when it is there. In a
+/// reload the old generation of the Master is `Alive` until the new one is loaded, since it may resume. Whether a Slim
+/// is blocked, its ticket says.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ContextEventKind {

@@ -1,5 +1,5 @@
 //! In which order a name is looked up, a module's, a type's or a function's, and what each answer means. This file
-//! decides; `search` asks for modules, `lookup` for types and functions.
+//! decides; `search` looks for modules, `lookup` for types and functions.
 //!
 //! Own modules, the context's resolver, the Default, the handlers in the order they came; the first answer wins, and an
 //! answer that is wrong ends the search instead of being passed over.
@@ -24,7 +24,7 @@ pub(super) enum Step {
 /// What a context has to look with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Guidance {
-    /// Whether this is the Default itself, which does not ask itself twice.
+    /// Whether this is the Default itself, which is not searched twice.
     pub is_default: bool,
     /// Whether a resolver was set.
     pub has_resolver: bool,

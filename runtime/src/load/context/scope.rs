@@ -22,7 +22,7 @@ thread_local! {
 
 /// The generation whose scope this thread is in.
 pub(super) fn here() -> Option<Arc<FreeGeneration>> {
-    // A thread that ends, and whose thread-locals still ask, is in none.
+    // A thread that ends, and whose thread-locals still call this, is in none.
     HERE.try_with(|here| here.borrow().as_ref().and_then(Weak::upgrade)).ok().flatten()
 }
 

@@ -52,7 +52,7 @@ pub(crate) trait ModuleCode: Send + Sync {
     /// What does that also after the code was handed over, as long as it is there; none where it has none.
     fn thread_locals(&self) -> Option<Box<dyn Fn() + Send>>;
 
-    /// What is left to do of it when nobody calls it any more; none if that was taken before.
+    /// What is left to do of it when it takes no calls any more; none if that was taken before.
     ///
     /// # Safety
     /// Once `CodeUnload::begin` is called, nothing of the code is used by anybody whom the host has let in.

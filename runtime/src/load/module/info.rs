@@ -31,7 +31,7 @@ pub(crate) struct ModuleInfo {
     pub classes: Vec<String>,
     /// Why its image will stay mapped whatever happens; none as a rule.
     pub stays: Option<Stays>,
-    /// Why others may free what it took of the C heap, so that nobody else does; none where they cannot.
+    /// Why others may free what it took of the C heap, so that nothing else does; none where they cannot.
     pub gives_blocks_away: Option<String>,
 }
 

@@ -116,7 +116,7 @@ impl UnloadModule for MasterModule {
 
     fn unload_job(&self, policy: &UnloadPolicy) -> Option<UnloadJob> {
         // SAFETY: the generation has ended: no conjugate, handle or record of it is left, and nobody is behind the shut gate
-        // at a safe point; whoever else may use the code holds a lease or is a part on the finalizer thread.
+        // at a safe point; all else that may use the code holds a lease or is a part on the finalizer thread.
         unsafe { self.core.unload_job(self.gate.inside(), policy) }
     }
 }

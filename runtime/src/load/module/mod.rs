@@ -44,8 +44,8 @@ pub(crate) struct Module {
     host_context: Option<Arc<SharedHostContext>>,
 }
 
-/// Why a module stays where it is for somebody who depends on it: another module, or a context whose resolver has found it.
-/// Counted with the module and not with its context, so that what nobody depends on can go first.
+/// Why a module stays where it is for a dependent: another module, or a context whose resolver has found it.
+/// Counted with the module and not with its context, so that what has no dependents can go first.
 pub(crate) struct Need {
     /// Until the exit hook of who depends has run; none where only the code counts.
     pub use_of: Option<Lease>,

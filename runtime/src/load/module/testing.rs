@@ -122,7 +122,7 @@ impl ModuleCode for Tale {
     }
 }
 
-/// The tale when nobody reads it any more.
+/// The tale when it is no longer read.
 struct LastPage(Heard);
 
 impl CodeUnload for LastPage {

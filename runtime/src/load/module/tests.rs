@@ -67,7 +67,7 @@ fn a_module_that_is_no_library_declares_starts_is_leased_and_unloads_as_one_of_t
     assert_eq!(Rc::strong_count(module), 1);
 }
 
-/// One whose main has not run gets no exit hook, and one that nobody ends keeps what it needs.
+/// One whose main has not run gets no exit hook, and one that is never ended keeps what it needs.
 #[test]
 fn a_module_that_never_started_is_disposed_of_and_one_that_is_dropped_keeps_what_it_needs() {
     let logs = Arc::default();

@@ -13,7 +13,7 @@ fn told(chain: &[LoadStep]) -> String {
     chain.iter().map(short).collect::<Vec<_>>().join(" → ")
 }
 
-/// Acts of numbered threads: `1?a` asks for it, `1+a` loads it, `1!a,b` claims both, `1-` ends the innermost step. The
+/// Acts of numbered threads: `1?a` requests it, `1+a` loads it, `1!a,b` claims both, `1-` ends the innermost step. The
 /// outcome of the last act.
 fn check(acts: &str, outcome: &str) {
     let mut table = Table::default();
