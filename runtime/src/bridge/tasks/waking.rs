@@ -13,7 +13,7 @@ use crate::bridge::tasks::inbox::Message;
 use crate::lease::Lease;
 
 /// What all wakers of one task share. Any thread.
-pub(super) struct Waking {
+pub(crate) struct Waking {
     job: JobId,
     /// Whether the inbox holds a wake already: a thousand wakes before the next tick are one.
     woken: AtomicBool,
@@ -37,7 +37,13 @@ impl Waking {
         Arc::as_ptr(self).cast()
     }
 
-    fn wake(&self) {
+    /// One more holder, as it crosses the border.
+    pub(crate) fn clone_raw(self: &Arc<Self>) -> *const () {
+        Arc::into_raw(Arc::clone(self)).cast()
+    }
+
+    /// Wakes the task.
+    pub(crate) fn wake(&self) {
         if !self.woken.swap(true, Ordering::AcqRel) {
             // A runtime that is gone has no task left to wake.
             let _gone = self.inbox.send(Message::Wake(self.job));
@@ -45,37 +51,19 @@ impl Waking {
     }
 }
 
-/// One more holder.
+/// What a waker that crosses the border refers to, as the share of whoever holds it.
 ///
 /// # Safety
-/// `waker` came from [`Waking::lend`] or from here, and has not been given to [`drop_raw`] by its holder.
-pub(crate) unsafe fn clone_raw(waker: *const ()) -> *const () {
-    // SAFETY: promised by the caller: the address is that of an `Arc` that somebody holds.
-    unsafe { Arc::increment_strong_count(waker.cast::<Waking>()) };
-    waker
-}
-
-/// Wakes the task.
-///
-/// # Safety
-/// As [`clone_raw`].
-pub(crate) unsafe fn wake_raw(waker: *const ()) {
-    // SAFETY: promised by the caller: somebody holds it while this runs.
-    unsafe { &*waker.cast::<Waking>() }.wake();
-}
-
-/// One holder less.
-///
-/// # Safety
-/// As [`clone_raw`]; the caller was counted by [`clone_raw`] and gives that up.
-pub(crate) unsafe fn drop_raw(waker: *const ()) {
-    // SAFETY: promised by the caller.
-    unsafe { Arc::decrement_strong_count(waker.cast::<Waking>()) };
+/// `waker` came from [`Waking::lend`] or [`Waking::clone_raw`], and somebody holds it. The share is dropped only for a holder that
+/// was counted by [`Waking::clone_raw`] and gives that up.
+pub(crate) unsafe fn held(waker: *const ()) -> Arc<Waking> {
+    // SAFETY: the caller promises that the address is that of an `Arc` which somebody holds, and does not drop it twice.
+    unsafe { Arc::from_raw(waker.cast()) }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Waking, clone_raw, drop_raw, wake_raw};
+    use super::{Waking, held};
     use crate::bridge::tasks::inbox::Message;
     use crate::lease::{LeaseKind, Leases};
     use alcedo_abi::task::JobId;
@@ -87,8 +75,7 @@ mod tests {
         let (sender, inbox) = unbounded();
         let lease = leases.take(LeaseKind::Task, "a task").expect("it is open");
         let waking = Waking::new(JobId(7), sender, lease);
-        // SAFETY: `waking` is held here.
-        let raw = unsafe { clone_raw(waking.lend()) }.expose_provenance();
+        let raw = waking.clone_raw().expose_provenance();
         let wakes = |inbox: &crossbeam_channel::Receiver<Message>| {
             inbox.try_iter().filter(|message| matches!(message, Message::Wake(JobId(7)))).count()
         };
@@ -96,13 +83,11 @@ mod tests {
         assert_eq!(leases.count(), 1, "the task is gone, its waker is not");
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                let raw = std::ptr::with_exposed_provenance(raw);
-                for _ in 0..1_000 {
-                    // SAFETY: counted above, and not dropped yet.
-                    unsafe { wake_raw(raw) };
-                }
                 // SAFETY: counted above, and dropped once.
-                unsafe { drop_raw(raw) };
+                let waker = unsafe { held(std::ptr::with_exposed_provenance(raw)) };
+                for _ in 0..1_000 {
+                    waker.wake();
+                }
             });
         });
         assert_eq!((wakes(&inbox), leases.count()), (1, 0));
