@@ -19,8 +19,8 @@ mod plain;
 mod shells;
 mod texts;
 
-pub(crate) use host_context::{HostContext, SharedHostContext};
-pub(crate) use shells::{table, values};
+pub(crate) use host_context::{HostContext, LastingContext, SharedHostContext};
+use shells::{table, values};
 
 #[cfg(test)]
 mod conjugate_tests;
