@@ -342,8 +342,9 @@ pub(super) struct LentWaker(ManuallyDrop<Arc<waking::Waking>>);
 
 impl<Host> Given<Host, LentWaker> for *const () {
     unsafe fn given(self, _host: Host) -> LentWaker {
-        // SAFETY: somebody holds the waker until the call returns, as the list demands; this count is never given up.
-        LentWaker(ManuallyDrop::new(unsafe { waking::held(self) }))
+        // SAFETY: the list demands a waker that the host has lent or given out, so it is the address of a share; somebody holds
+        // that until the call returns, and this one does not give it up.
+        LentWaker(ManuallyDrop::new(unsafe { Arc::from_raw(self.cast::<waking::Waking>()) }))
     }
 }
 
@@ -358,8 +359,9 @@ pub(super) struct HeldWaker(Arc<waking::Waking>);
 
 impl<Host> Given<Host, HeldWaker> for *const () {
     unsafe fn given(self, _host: Host) -> HeldWaker {
-        // SAFETY: the module was counted when it got the waker, and gives that up, as the list demands.
-        HeldWaker(unsafe { waking::held(self) })
+        // SAFETY: the list demands a waker that the host has given out by `waker_clone`, so it is the address of a share that the
+        // module has, and now gives up.
+        HeldWaker(unsafe { Arc::from_raw(self.cast::<waking::Waking>()) })
     }
 }
 

@@ -1,7 +1,6 @@
 //! The host's side of a task's waker. A waker is cloned into any thread and may outlive its task, so what it refers to
 //! is the host's: a count, the number of the task, and the way into the inbox. The few lines that a waker runs of its
 //! module stay mapped as long as the lease does, and that ends with the last holder.
-#![expect(unsafe_code, reason = "counts the holders of a waker behind the address that crosses the border")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,12 +31,12 @@ impl Waking {
         self.woken.store(false, Ordering::Release);
     }
 
-    /// As it is lent to the module.
+    /// As it is lent to the module: the address of a share that somebody holds.
     pub(super) fn lend(self: &Arc<Self>) -> *const () {
         Arc::as_ptr(self).cast()
     }
 
-    /// One more holder, as it crosses the border.
+    /// One more holder, as it crosses the border: the share itself, which `Arc::from_raw` takes back.
     pub(crate) fn clone_raw(self: &Arc<Self>) -> *const () {
         Arc::into_raw(Arc::clone(self)).cast()
     }
@@ -51,45 +50,5 @@ impl Waking {
     }
 }
 
-/// What a waker that crosses the border refers to, as the share of whoever holds it.
-///
-/// # Safety
-/// `waker` came from [`Waking::lend`] or [`Waking::clone_raw`], and somebody holds it. The share is dropped only for a holder that
-/// was counted by [`Waking::clone_raw`] and gives that up.
-pub(crate) unsafe fn held(waker: *const ()) -> Arc<Waking> {
-    // SAFETY: the caller promises that the address is that of an `Arc` which somebody holds, and does not drop it twice.
-    unsafe { Arc::from_raw(waker.cast()) }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::{Waking, held};
-    use crate::bridge::tasks::inbox::Message;
-    use crate::lease::{LeaseKind, Leases};
-    use alcedo_abi::task::JobId;
-    use crossbeam_channel::unbounded;
-
-    #[test]
-    fn a_waker_on_another_thread_keeps_the_lease_and_wakes_once_per_run() {
-        let leases = Leases::new("m");
-        let (sender, inbox) = unbounded();
-        let lease = leases.take(LeaseKind::Task, "a task").expect("it is open");
-        let waking = Waking::new(JobId(7), sender, lease);
-        let raw = waking.clone_raw().expose_provenance();
-        let wakes = |inbox: &crossbeam_channel::Receiver<Message>| {
-            inbox.try_iter().filter(|message| matches!(message, Message::Wake(JobId(7)))).count()
-        };
-        drop(waking);
-        assert_eq!(leases.count(), 1, "the task is gone, its waker is not");
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                // SAFETY: counted above, and dropped once.
-                let waker = unsafe { held(std::ptr::with_exposed_provenance(raw)) };
-                for _ in 0..1_000 {
-                    waker.wake();
-                }
-            });
-        });
-        assert_eq!((wakes(&inbox), leases.count()), (1, 0));
-    }
-}
+mod tests;
