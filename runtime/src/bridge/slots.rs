@@ -98,9 +98,7 @@ pub(crate) fn read_slot(
         Source::Text(text) => return view.set(property, text.to_owned()),
         Source::Value(source) => source,
     };
-    let target = view.place(property)?;
-    // SAFETY: the view has the property, and no other code has the block of parameters.
-    unsafe { PtrMut::new(target, &property.ty) }.copy_from(source);
+    in_view(view, property)?.copy_from(source);
     Ok(())
 }
 
@@ -123,11 +121,15 @@ pub(crate) fn write_slot(
     if matches!(property.ty, PropertyType::Text) {
         return give_text(buffer, at, &view.get::<String>(property)?);
     }
-    let source = view.place(property)?;
-    let target = target(buffer, at, &property.ty)?;
-    // SAFETY: the view has the property, and no other code has the block of parameters.
-    target.copy_from(unsafe { Ptr::new(source, &property.ty) });
+    let source = in_view(view, property)?;
+    target(buffer, at, &property.ty)?.copy_from(source.as_ptr());
     Ok(())
+}
+
+fn in_view<'a>(view: View<'a>, property: &'a Property) -> Result<PtrMut<'a>, CallError> {
+    let at = view.place(property)?;
+    // SAFETY: the view has a live value of the property's type there, and no other code reads or writes it during the copy.
+    Ok(unsafe { PtrMut::new(at, &property.ty) })
 }
 
 /// Reads or writes a property: slot 0 is the object, slot 1 says read (0) or write (1), slot 2 is the value.

@@ -30,9 +30,10 @@ pub(super) trait Given<Host, As> {
     /// Makes it so.
     ///
     /// # Safety
-    /// It is what a module gave for the one call that lasts `'c`, by the promises of the lists, and its type numbers are those of
-    /// `host`: texts are readable; a buffer lends its slots, unshared, with pointers that are right for the call; and what the
-    /// docs of `As` say of an address is true until the call ends, unless the body itself ends it.
+    /// It is what a module gave for the one call that lasts `'c`, by the promises of the lists: texts are readable; a sink copies
+    /// what it is lent and does not unwind; a buffer lends its slots, unshared, with pointers that are right for the call; a host
+    /// context is the module's own, whose runtime lives; a type number is one of the core that is `host`; and what the docs of
+    /// `As` say of an address is true until the call ends, unless the body itself ends it.
     unsafe fn given(self, host: Host) -> As;
 }
 
@@ -374,16 +375,15 @@ impl HeldWaker {
 /// Where a module waits for a text.
 pub(super) struct Sink<'c>(&'c TextSink);
 
-impl<'c> Sink<'c> {
-    /// # Safety
-    /// It is what a module gave for the call that lasts `'c`: `put` copies what it is lent, takes the context that goes with it,
-    /// and does not unwind.
-    pub(super) unsafe fn new(sink: &'c TextSink) -> Self {
-        Self(sink)
+impl<'c, Host> Given<Host, Sink<'c>> for &'c TextSink {
+    unsafe fn given(self, _host: Host) -> Sink<'c> {
+        Sink(self)
     }
+}
 
+impl Sink<'_> {
     pub(super) fn put(self, text: &str) {
-        // SAFETY: whoever made this value has promised that `put` takes this context, copies the text and does not unwind.
+        // SAFETY: the module promised that `put` takes this context, copies what it is lent and does not unwind.
         unsafe { (self.0.put)(self.0.context, text.as_ptr(), text.len()) };
     }
 }

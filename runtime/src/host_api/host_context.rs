@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicU32;
 
 use alcedo_abi::host::{HostRef, ModuleContext, mode};
 
+use super::given::Given;
 use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::bridge::tasks::Inbox;
@@ -185,12 +186,13 @@ impl CallerContext<'_> {
     }
 }
 
-/// Follows the host context.
-///
-/// # Safety
-/// `host` is the host context of a runtime that lives: a module is detached before its runtime goes.
-pub(super) unsafe fn host_context<'a>(host: HostRef, action: &'static str) -> CallerContext<'a> {
-    // SAFETY: promised by the caller; both kinds of host contexts begin with what all threads may read.
-    let shared = unsafe { &*host.0.cast::<SharedHostContext>() };
-    CallerContext { raw: host, shared, action }
+/// What the call does is what `Host` is here.
+impl<'c> Given<&'static str, CallerContext<'c>> for HostRef {
+    #[inline]
+    unsafe fn given(self, action: &'static str) -> CallerContext<'c> {
+        // SAFETY: the caller promises the host context of a runtime that lives: a module is detached before its runtime goes. Both
+        // kinds of host contexts begin with what all threads may read.
+        let shared = unsafe { &*self.0.cast::<SharedHostContext>() };
+        CallerContext { raw: self, shared, action }
+    }
 }

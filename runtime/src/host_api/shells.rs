@@ -14,7 +14,7 @@ use alcedo_abi::values::{ValueTable, ValueTableRef};
 
 use super::answer::{Answer, Fill};
 use super::given::{Given, Sink};
-use super::host_context::host_context;
+use super::host_context::CallerContext;
 use crate::border::trap_as;
 use crate::bridge::core::Core;
 use crate::handles::ModuleId;
@@ -55,12 +55,12 @@ macro_rules! by_rule {
         by_rule!(@body (), $body(; $($param),*))
     }};
     (any_thread $action:literal $body:ident($host:ident $($module:ident)?; $($param:ident),*) $results:tt) => {{
-        let host_context = by_rule!(@host $host, $action);
+        let host_context: CallerContext<'_> = by_rule!(@given $host, $action);
         let done = trap_as(|| by_rule!(@body (), $body(host_context, $(ModuleId($module),)?; $($param),*)));
         by_rule!(@answer done $results)
     }};
     (game_thread $action:literal $body:ident($host:ident $($module:ident)?; $($param:ident),*) $results:tt) => {{
-        let host_context = by_rule!(@host $host, $action);
+        let host_context: CallerContext<'_> = by_rule!(@given $host, $action);
         let done = trap_as(|| host_context.enter(|core: &Rc<Core>| {
             let core: &Core = core;
             by_rule!(@body core, $body(core, $(ModuleId($module),)?; $($param),*))
@@ -68,7 +68,7 @@ macro_rules! by_rule {
         by_rule!(@answer done $results)
     }};
     (acts $action:literal $body:ident($host:ident $($module:ident)?; $($param:ident),*) $results:tt) => {{
-        let host_context = by_rule!(@host $host, $action);
+        let host_context: CallerContext<'_> = by_rule!(@given $host, $action);
         let done = trap_as(|| host_context.enter(|core: &Rc<Core>| {
             let core: &Core = core;
             core.world.mode.may_act($action)?;
@@ -76,17 +76,13 @@ macro_rules! by_rule {
         }));
         by_rule!(@answer done $results)
     }};
-    (@host $host:ident, $action:literal) => {
-        // SAFETY: the module hands back its own host context.
-        unsafe { host_context($host, $action) }
-    };
     (@body $of:expr, $body:ident($($before:expr,)*; $($param:ident),*)) => {
-        bodies::$body(
-            $($before,)*
-            // SAFETY: the list says what the module has promised of the parameters of this one call, and the types that the body
-            // takes them as say no more. The core, where there is one, is that of the module's own host context.
-            $(unsafe { Given::given($param, $of) }),*
-        )
+        bodies::$body($($before,)* $(by_rule!(@given $param, $of)),*)
+    };
+    (@given $param:expr, $of:expr) => {
+        // SAFETY: the list says what the module has promised of this parameter, for this one call, and the type that it is taken as
+        // says no more. A module hands back its own host context, and the core, where there is one, is that context's.
+        unsafe { Given::given($param, $of) }
     };
     (@answer $done:ident [$($out:ident)* ; $($failure:ident)?]) => {
         Answer::answer($done.map(|value| Fill::fill(($($out),*), value)), or_none!($($failure)?))
@@ -115,8 +111,7 @@ macro_rules! shells {
                     $($host: HostRef, $($module: u64,)?)? $($param: $ty,)*
                     $($($out: &mut $out_ty,)+)? $($sink: &TextSink,)? $($failure: &mut Failure)?
                 ) -> or_nothing!($($result)?) {
-                    // SAFETY: the list says what the module has promised of the sink, for this one call.
-                    $(let $sink = unsafe { Sink::new($sink) };)?
+                    $(let $sink: Sink<'_> = by_rule!(@given $sink, ());)?
                     by_rule!(
                         $rule $action $name($($host $($module)?)?; $($param),*)
                         [$($($out)+)? $($sink)? ; $($failure)?]

@@ -26,14 +26,11 @@ macro_rules! called {
     (always $call:expr; $($arg:ident)*) => {
         $call($($arg),*)
     };
-    (always $call:expr; $($arg:ident)*; $failure:ident) => {{
-        let call = $call;
-        // SAFETY: `Entries::attach` is promised that the module is mapped, and calls nothing else before; the arguments are
-        // lent for the call.
-        from_module(|$failure| unsafe { call($($arg,)* $failure) })
-    }};
     (maybe $call:expr; $($arg:ident)*) => {
         $call.map(|call| call($($arg),*))
+    };
+    (always $call:expr; $($arg:ident)*; $failure:ident) => {
+        called!(maybe Some($call); $($arg)*; $failure)
     };
     (maybe $call:expr; $($arg:ident)*; $failure:ident) => {
         match $call {

@@ -192,7 +192,7 @@ impl FreeExport {
     /// # Errors
     /// What the callee fails with, its panic included.
     pub(super) unsafe fn call(&self, mut buffer: BufferMut<'_>) -> Result<(), CallError> {
-        // SAFETY: promised by the caller.
+        // SAFETY: our caller promises that the image is mapped until this returns, and that the slots fit the signature.
         from_module(|failure| unsafe { (self.invoke.0)(buffer.raw(), failure) })
     }
 }
