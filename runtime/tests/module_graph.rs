@@ -40,10 +40,9 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ("plugin-api/rt/src/heap", &["shard", "slab"], "a slab returns to its shard, which is made of slabs"),
     (
         "plugin-api/rt/src/hooks",
-        &["blocks", "closing", "forks", "platform", "tables"],
+        &["closing", "forks", "platform", "tables"],
         "to be taken apart: what looks functions up is itself hooked",
     ),
-    ("plugin-api/rt/src/hooks", &["descriptors", "signals"], "a descriptor may be one that signals arrive at"),
     (
         "plugin-api/src",
         &[

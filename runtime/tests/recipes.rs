@@ -96,7 +96,7 @@ fn a_thread_of_c_code_calls_back_and_is_stopped_by_the_exit_hook() {
 
 #[test]
 fn a_thread_of_c_code_that_nobody_stops_keeps_the_image_and_is_named() {
-    let host = support::builder().park_after(Duration::from_millis(500)).build().expect("a host");
+    let host = support::hasty_builder().park_after(Duration::from_millis(500)).build().expect("a host");
     host.create_master(&[support::plugin("c-thread", &["forgets-to-stop"])]).expect("it loads");
     let clock = host.objects().spawn("/Script/Game.Clock").expect("it is born");
     call(&host, clock, "listen", &[Value::U32(100)]);

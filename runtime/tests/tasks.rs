@@ -19,7 +19,7 @@ fn chores(features: &[&str]) -> PathBuf {
 /// so that no other test hears how this one ends.
 fn playing(target: &'static str) -> (support::Record, Runtime, ObjectHandle) {
     let record = support::record(target);
-    let host = support::host(&[chores(&[])]);
+    let host = support::hasty_host(&[chores(&[])]);
     let robot = host.objects().spawn(ROBOT).expect("it is born");
     (record, host, robot)
 }

@@ -297,7 +297,7 @@ fn a_plugin_that_wants_static_thread_local_storage_is_refused_with_the_way_out()
 fn a_thread_that_does_not_listen_is_named_and_ends_when_it_likes() {
     alone("a_thread_that_does_not_listen_is_named_and_ends_when_it_likes", &[], || {
         let library = support::plugin("leftovers", &[]);
-        let host = support::host(std::slice::from_ref(&library));
+        let host = support::hasty_host(std::slice::from_ref(&library));
         leave(&host, "stubborn_thread");
         host.reload(&[&library]).expect("there is a Master").into_result().expect("the new code runs already");
         let [ticket] = host.unloads().tickets().try_into().expect("one generation is on its way out");
@@ -314,7 +314,7 @@ fn a_thread_that_does_not_listen_is_named_and_ends_when_it_likes() {
 fn a_thread_is_named_in_full_on_one_line() {
     alone("a_thread_is_named_in_full_on_one_line", &[], || {
         let library = support::plugin("leftovers", &[]);
-        let host = support::host(std::slice::from_ref(&library));
+        let host = support::hasty_host(std::slice::from_ref(&library));
         leave(&host, "long_name");
         host.reload(&[&library]).expect("there is a Master").into_result().expect("the new code runs already");
         let [ticket] = host.unloads().tickets().try_into().expect("one generation is on its way out");

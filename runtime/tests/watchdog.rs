@@ -28,7 +28,7 @@ impl Watched {
         let folder = tempfile::tempdir().expect("a folder");
         let (told, hangs) = channel();
         let flag = folder.path().join("go on");
-        let builder = support::builder().watchdog(LIMIT).on_hang(move |hang| {
+        let builder = support::hasty_builder().watchdog(LIMIT).on_hang(move |hang| {
             // On a machine that is slow enough, a phase of the host's own takes too long as well.
             if hang.function.is_empty() {
                 return;

@@ -1,10 +1,8 @@
 //! The dev loop as a program on a pipe, with a plugin whose sources are edited while it runs.
 
-mod support;
-
 use std::process::Command;
 
-use support::{Dev, Scratch};
+use crate::support::{Dev, Scratch};
 
 #[test]
 fn a_session_from_the_first_build_to_the_end() {

@@ -2,16 +2,14 @@
 //! somebody follows it. What is told names the plugin only where that is sure, and nobody who merely is there.
 #![expect(unsafe_code, reason = "the host is a part of this test, and has to crash")]
 
-mod support;
-
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use crate::support::Scratch;
 use alcedo_runtime::{Runtime, crash_guard};
-use support::Scratch;
 
 /// What stays in the process and knows addresses of the plugin, turned around, as C libraries do with what they guard.
 const KEEPER: &str = r"
@@ -163,7 +161,7 @@ fn scene() -> Scene {
 fn told(scene: &Scene, part: &str) -> String {
     let mut guard = Command::new(env!("CARGO_BIN_EXE_alcedo"));
     guard.arg("guard").arg(std::env::current_exe().unwrap());
-    guard.args(["--exact", "a_child_is_a_host", "--nocapture", "--test-threads=1"]);
+    guard.args(["--exact", "gone::a_child_is_a_host", "--nocapture", "--test-threads=1"]);
     guard.env(PART, part).env(PLUGIN_AT, &scene.plugin).env(KEEPER_AT, &scene.keeper);
     let output = guard.output().unwrap();
     let told = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -1,11 +1,9 @@
 //! The crash guard with a real plugin that brings its host down in every way there is: what is told names module and
 //! function, and a development session goes on with the last build that was good.
 
-mod support;
-
 use std::process::Command;
 
-use support::{Dev, Scratch};
+use crate::support::{Dev, Scratch};
 
 /// What the cube does when it ticks, and what is told of it.
 const WAYS: [(&str, &str, &str); 4] = [

@@ -1,9 +1,7 @@
 //! Plugin code that never comes back, wherever that is: `alcedo dev` names it, its keys answer meanwhile, and the next save
 //! goes on with the objects as they were.
 
-mod support;
-
-use support::{Dev, Scratch};
+use crate::support::{Dev, Scratch};
 
 const LOOP: &str = "loop { std::thread::sleep(std::time::Duration::from_millis(5)); }";
 

@@ -1,14 +1,12 @@
 //! `alcedo new`: what it writes builds and passes its own tests, and what it refuses it refuses whole.
 
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::support::{Dev, target};
 use expect_test::{Expect, expect};
-use support::{Dev, target};
 use tempfile::TempDir;
 
 /// A folder in which something new is made. What cargo made of it in the shared target folder goes with it.

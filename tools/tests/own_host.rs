@@ -1,12 +1,10 @@
 //! `alcedo dev` with a host of the author's own, which is a package beside the plugin and takes part by one line.
 
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use support::{Dev, target};
+use crate::support::{Dev, target};
 use tempfile::TempDir;
 
 /// What is for the workspace, the host and the plugin; `REPOSITORY` is where Alcedo is.

@@ -1,14 +1,12 @@
 //! Panics in a real plugin under `alcedo dev`: their calls are shown by name and line, the author's own first, whichever
 //! generation they are of, and no image stays because of it.
 
-mod support;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use support::{Dev, Scratch};
+use crate::support::{Dev, Scratch};
 
 /// Two calls down, and no optimization makes one of them.
 const DOWN: &str = "

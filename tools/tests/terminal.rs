@@ -1,7 +1,5 @@
 //! The dev loop on a terminal: single keys, a line that is completed, a status line that what the world prints does not break.
 
-mod support;
-
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
@@ -11,9 +9,9 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::support::Scratch;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
-use support::Scratch;
 
 /// As long as in the other tests.
 const PATIENCE: Duration = Duration::from_secs(600);

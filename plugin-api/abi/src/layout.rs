@@ -19,9 +19,10 @@ use crate::values::{ConjugateState, Site, ValuePlace};
 use crate::zcall::{Slot, ZCallBuffer};
 
 macro_rules! layout {
-    ($($type:ty { $($field:ident),* })*) => {{
+    ($($type:ident { $($field:ident),* $(; $private:literal)? })*) => {{
         let mut print = Fingerprint::START.text("abi_stable 0.11.3");
         $(
+            layout!(@complete $type { $($field),* } $($private)?);
             print = print
                 .text(stringify!($type))
                 .number(size_of::<$type>() as u64)
@@ -30,11 +31,18 @@ macro_rules! layout {
         )*
         print.finish()
     }};
+    // A field that is not in the list is a compile error.
+    (@complete $type:ident { $($field:ident),* }) => {
+        let _ = |value: &$type| {
+            let $type { $($field: _),* } = value;
+        };
+    };
+    (@complete $type:ident {} $private:literal) => {};
 }
 
 /// The fingerprint of sizes, alignments and field offsets. The prefix types are left out: they may grow.
 pub const LAYOUT_HASH: u64 = layout! {
-    Slot {}
+    Slot { ; "its fields are private, and its size and alignment tell all" }
     ZCallBuffer { slots, len }
     TextRaw { data, len, capacity }
     TextView { data, len }
@@ -49,10 +57,10 @@ pub const LAYOUT_HASH: u64 = layout! {
     ValuePlace { owner, at, ty }
     Site { file, line }
     ConjugateState { color, expired, kind, older, age }
-    Call<'static> { object, memory, part, params, failure }
+    Call { object, memory, part, params, failure }
     Failure { kind, line, column, object, message, file, held, wanted }
-    LogField<'static> { name, value }
-    LogRecord<'static> { level, line, target, message, file, fields }
+    LogField { name, value }
+    LogRecord { level, line, target, message, file, fields }
     PropertyDesc { name, kind, type_path, flags, default, doc, offset, cell }
     FunctionDesc { name, flags, overrides, params, params_size, params_align, fingerprint, invoke, cell, doc }
     PartHooks { red_constructor, class_constructor, post_init_properties, save_kept, load_kept, finalize }
@@ -70,6 +78,7 @@ pub const LAYOUT_HASH: u64 = layout! {
         random_init, random_set, thread_named,
         alternate_stack, interval_timer, alarm, ualarm, timer_create, timer_delete, queue_notify, io_begin,
         io_begin_list, names_begin, fd_signals, jumps, child_started,
+        block_made, block_lent, segment_attach, segment_detach, stream_opened, looked_up,
         refuses
     }
     ModuleContext { host, table, values, module, generation, mode, directory, slices, blacks, level }
@@ -78,5 +87,5 @@ pub const LAYOUT_HASH: u64 = layout! {
     DirectoryEntry { serial, class, memory }
     BlackDirectory { entries, len, ends }
     BlackEntry { serial, at }
-    Job<'static> { kind, line, object, delay, period, data, run, drop, file }
+    Job { kind, line, object, delay, period, data, run, drop, file }
 };

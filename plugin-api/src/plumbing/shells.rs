@@ -109,13 +109,13 @@ pub(super) unsafe extern "C" fn invoke<M: Method>(call: &mut Call<'_>) -> Status
     let (object, memory, part, params) = (*object, *memory, *part, *params);
     trap(failure, || {
         // SAFETY: `Invoke`: object and memory are live for the call, which is the frame; the part is the one this module made for
-        // the class.
-        let (this, cell) = unsafe { (This::<M::Class>::new(object, memory), cell_of::<M::Class>(part, object)?) };
-        // SAFETY: `Invoke`: the block is laid out as this method's description says, and stays for the call, which is the frame.
-        let args = unsafe { M::Args::load(params).open() };
-        let result = <M::Receiver as Receiver>::with(cell, object, M::NAME, |part| M::run(part, this, args))?;
-        // SAFETY: `Invoke`: the block is laid out as this method's description says.
-        unsafe { result.store_result(params, M::Args::LAYOUT) }
+        // the class. The block is laid out as this method's description says, and stays for the call.
+        unsafe {
+            let (this, cell) = (This::<M::Class>::new(object, memory), cell_of::<M::Class>(part, object)?);
+            let args = M::Args::load(params).open();
+            let result = <M::Receiver as Receiver>::with(cell, object, M::NAME, |part| M::run(part, this, args))?;
+            result.store_result(params, M::Args::LAYOUT)
+        }
     })
 }
 
@@ -220,13 +220,14 @@ unsafe extern "C" fn load_kept<C: Part>(
 /// `part` is a plugin part that this module made for `C`, and the host gives it up.
 unsafe extern "C" fn finalize<C: Part>(part: PartPtr, failure: &mut Failure) -> Status {
     trap(failure, || {
-        // SAFETY: promised by the caller.
-        let cell = unsafe { cell_of::<C>(part.0, ObjectHandle::NONE) }?;
-        if !cell.is_free() {
-            return Err(CallError::reentrant(ObjectHandle::NONE, cell.holder(), "drop"));
+        // SAFETY: the caller promises a part of this class, and gives it up; the red constructor made it as a box of this type.
+        unsafe {
+            let cell = cell_of::<C>(part.0, ObjectHandle::NONE)?;
+            if !cell.is_free() {
+                return Err(CallError::reentrant(ObjectHandle::NONE, cell.holder(), "drop"));
+            }
+            drop(Box::from_raw(part.0.cast::<PartCell<C>>()));
         }
-        // SAFETY: the red constructor made it as a box of this type, and the caller gives it up.
-        drop(unsafe { Box::from_raw(part.0.cast::<PartCell<C>>()) });
         Ok(())
     })
 }
@@ -261,11 +262,11 @@ pub(super) unsafe extern "C" fn export_shell<E: Export>(buffer: &mut ZCallBuffer
             let message = format!("{} takes {wanted} slots, result included, the buffer has {}", E::NAME, slots.len());
             return Err(CallError::new(FailureKind::BUFFER, message));
         }
-        // SAFETY: pointer slots are what the signature says, by the contract of `ZCallInvoke`.
-        let args = unsafe { E::Args::from_slots(slots) }?;
-        let result = E::run(args);
-        // SAFETY: the slot of the result is what the signature says, by the contract of `ZCallInvoke`.
-        unsafe { result.into_last_slot(slots) }
+        // SAFETY: pointer slots, and that of the result, are what the signature says, by the contract of `ZCallInvoke`.
+        unsafe {
+            let args = E::Args::from_slots(slots)?;
+            E::run(args).into_last_slot(slots)
+        }
     })
 }
 

@@ -189,6 +189,7 @@ impl Objects {
     }
 
     /// Gives it something to keep beside it. Whether the object is there.
+    #[inline]
     pub fn set_plugin_part(&self, object: ObjectHandle, plugin_part: PluginPart) -> bool {
         let set = self.change(object, |tenant| tenant.seen_mut().plugin_part = plugin_part).is_some();
         if set {

@@ -100,7 +100,9 @@ impl Slots {
         }
         let Slot { tenant: place, .. } = &mut self.slots[index as usize];
         assert!(place.is_none(), "slot {index} has a tenant");
-        let tenant = place.insert(tenant());
+        // An assignment is made in place; `Option::insert` would move it there.
+        *place = Some(tenant());
+        let Some(tenant) = place else { unreachable!("it was put there just now") };
         let is_related = !tenant.outer.is_none();
         let (class, memory, plugin_part) = (tenant.body.class().id, tenant.body.memory(), tenant.body.plugin_part);
         self.count += 1;

@@ -103,6 +103,7 @@ impl Types<'_> {
         classes.iter().filter(|class| class.origin == Origin::Dynamic).map(|class| class.path.to_string()).collect()
     }
 
+    #[inline]
     pub(super) fn class_now(&self, class: &ClassRef) -> Result<Rc<Class>, Error> {
         let stamp = self.0.inner.core.world.types.stamp();
         let known = class.found.borrow();

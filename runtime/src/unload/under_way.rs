@@ -185,7 +185,17 @@ fn step_later(core: &Core, modules: &[ModuleId], step: UnloadStep) {
     match step {
         UnloadStep::EndBlacks => drop(core.blacks.end_modules(&modules.iter().copied().collect())),
         UnloadStep::EndTypeNumbers => modules.iter().for_each(|module| core.value_types.end_module(*module)),
-        // The ticket's, which needs no game thread.
-        _ => {}
+        // The ticket does this one, which needs no game thread.
+        UnloadStep::EndImages => {}
+        UnloadStep::Seal
+        | UnloadStep::Tell
+        | UnloadStep::ShutGates
+        | UnloadStep::DropJobs
+        | UnloadStep::EndObjects
+        | UnloadStep::ReleasePluginParts
+        | UnloadStep::Resume
+        | UnloadStep::AwaitFinalizers
+        | UnloadStep::ExitHooks
+        | UnloadStep::EndThreadLocals => debug_assert!(false, "{step:?} does not wait for finalizers"),
     }
 }

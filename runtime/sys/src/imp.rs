@@ -1,4 +1,5 @@
-//! Everything that depends on the platform, behind the same few names: one file is chosen here and nowhere else.
+//! Everything that depends on the platform, behind the same few names. The file of a platform is chosen here; elsewhere, a `cfg`
+//! only leaves out what a platform does not have.
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod linux;

@@ -3,14 +3,6 @@
 #![cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
-mod common {
-    pub(crate) mod hooked;
-    pub(crate) fn run(command: &mut std::process::Command) {
-        let output = command.output().unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
-        assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-    }
-}
-
 use std::ffi::c_int;
 use std::io::{PipeReader, PipeWriter, Write as _, pipe};
 use std::os::fd::AsRawFd as _;
@@ -22,7 +14,7 @@ use std::time::Duration;
 use alcedo_sys::process::stale_mappings;
 use alcedo_sys::{EndPolicy, EndState, HolderKind, ReferenceSearch};
 
-use common::hooked::{Library, Mode, Seen, finish, wait_for};
+use crate::common::hooked::{Library, Mode, Seen, finish, wait_for};
 
 const EVICTING: EndPolicy = EndPolicy {
     grace: Duration::ZERO,

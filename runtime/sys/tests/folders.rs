@@ -4,8 +4,7 @@
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 #![expect(clippy::print_stdout, reason = "a child tells its parent where its copies are")]
 
-mod common;
-
+use crate::common;
 use std::env;
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -59,7 +58,7 @@ struct Host {
 impl Host {
     fn start(tmp: &Path, library: &Path, change: impl FnOnce(&mut Command)) -> Self {
         let mut command = Command::new(env::current_exe().expect("this program"));
-        command.args(["--exact", "a_child_is_a_host", "--nocapture"]).env(PART, library).env("TMPDIR", tmp);
+        command.args(["--exact", "folders::a_child_is_a_host", "--nocapture"]).env(PART, library).env("TMPDIR", tmp);
         change(command.stdin(Stdio::piped()).stdout(Stdio::piped()));
         let mut child = command.spawn().expect("this program runs");
         let mut output = BufReader::new(child.stdout.take().expect("it was asked for"));

@@ -2,14 +2,6 @@
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code, and hooks stand for C functions")]
 
-mod common {
-    pub(crate) mod hooked;
-    pub(crate) fn run(command: &mut std::process::Command) {
-        let output = command.output().unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
-        assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-    }
-}
-
 use std::env;
 use std::ffi::{c_int, c_long, c_void};
 use std::fs;
@@ -22,7 +14,7 @@ use std::thread;
 use alcedo_sys::process::{fds, rss_kib, stale_mappings};
 use alcedo_sys::{EndPolicy, EndState, HolderKind, hooks};
 
-use common::hooked::{AT_ONCE, Library, Mode, Module, Seen, finish, wait_for};
+use crate::common::hooked::{AT_ONCE, Library, Mode, Module, Seen, finish, wait_for};
 
 const DEFAULT: usize = libc::SIG_DFL;
 
@@ -208,7 +200,7 @@ const CHILD: &str = "ALCEDO_SYS_TEST_EXIT_IN_CHILD";
 fn exit_handlers_of_living_images_run_when_the_process_ends_and_those_of_gone_ones_do_not() {
     let here = env::current_exe().expect("this program has a path");
     let mut child = Command::new(here);
-    child.env(CHILD, "1").args(["--exact", "--nocapture", "a_child_exits_with_handlers_left"]);
+    child.env(CHILD, "1").args(["--exact", "--nocapture", "leftovers::a_child_exits_with_handlers_left"]);
     let output = child.output().expect("this program runs");
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(7), "{output:?}");

@@ -2,8 +2,7 @@
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
-mod common;
-
+use crate::common;
 use std::fs;
 use std::path::Path;
 use std::thread;

@@ -2,8 +2,7 @@
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
-mod common;
-
+use crate::common;
 use std::env;
 use std::fs;
 use std::path::Path;
@@ -57,7 +56,10 @@ fn many_reloads_leave_a_short_file_that_tells_of_the_last_ones() {
     let reported = dir.path().join("reported");
     fs::create_dir(&reported).expect("the test directory is writable");
     let mut child = Command::new(env::current_exe().expect("this program"));
-    child.args(["--exact", "a_child_maps_and_unmaps", "--nocapture"]).env(LIBRARY, &library).env(REPORTED, &reported);
+    child
+        .args(["--exact", "notes::a_child_maps_and_unmaps", "--nocapture"])
+        .env(LIBRARY, &library)
+        .env(REPORTED, &reported);
     let output = child.output().expect("this program runs");
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{said}");

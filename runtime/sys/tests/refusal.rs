@@ -2,8 +2,7 @@
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "what the check lets through is mapped, in a child, to see that it is harmless")]
 
-mod common;
-
+use crate::common;
 use std::collections::BTreeMap;
 use std::env;
 use std::fs;
@@ -248,7 +247,7 @@ fn child_maps(path: &Path) -> bool {
 
 fn child(path: &Path) -> ExitStatus {
     let mut child = Command::new(env::current_exe().expect("this program"));
-    child.args(["--exact", "a_child_maps_what_it_is_given"]).env(CHILD, path).env("RUST_BACKTRACE", "0");
+    child.args(["--exact", "refusal::a_child_maps_what_it_is_given"]).env(CHILD, path).env("RUST_BACKTRACE", "0");
     child.output().expect("this program runs").status
 }
 

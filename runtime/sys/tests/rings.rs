@@ -3,14 +3,6 @@
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
-mod common {
-    pub(crate) mod hooked;
-    pub(crate) fn run(command: &mut std::process::Command) {
-        let output = command.output().unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
-        assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-    }
-}
-
 use std::ffi::{c_int, c_void};
 use std::fs::File;
 use std::io::{Write as _, pipe};
@@ -20,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use alcedo_sys::{EndState, Ending, HolderKind, hooks, process};
 
-use common::hooked::{AT_ONCE, Library, Module, finish, wait_for};
+use crate::common::hooked::{AT_ONCE, Library, Module, finish, wait_for};
 
 /// A ring is seen in the whole process, so one test at a time has some.
 fn alone() -> MutexGuard<'static, ()> {

@@ -4,8 +4,7 @@
 #![expect(unsafe_code, reason = "maps a file as a linker does, and writes through that")]
 #![expect(clippy::print_stdout, reason = "a child tells its parent what it saw")]
 
-mod common;
-
+use crate::common;
 use std::collections::BTreeMap;
 use std::env;
 use std::fs::{self, File, OpenOptions};
@@ -148,7 +147,7 @@ fn a_disk_that_is_full_is_told_with_the_library_and_the_folder() {
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         output.status.success().then_some(said)
     };
-    let run = "exec \"$0\" --exact a_child_reads --nocapture";
+    let run = "exec \"$0\" --exact sources::a_child_reads --nocapture";
     // Files may not grow to the length of a library.
     let limited = told(&format!("trap '' XFSZ; ulimit -f 4; {run}")).expect("limits may be lowered");
     let full = told(&format!(
@@ -290,7 +289,7 @@ fn another_users_file_that_is_rewritten_while_it_is_read_is_never_taken_torn() {
         let output = thread::scope(|scope| {
             scope.spawn(|| rewrite(&path, &builds, way, &stop));
             let mut child = Command::new(&program);
-            child.args(["--exact", "a_child_reads", "--nocapture"]).env(PART, "tallies").env(LIBRARY, &path);
+            child.args(["--exact", "sources::a_child_reads", "--nocapture"]).env(PART, "tallies").env(LIBRARY, &path);
             let child = child.env("TMPDIR", "/tmp").stdin(Stdio::null()).uid(SOMEBODY).gid(SOMEBODY).output();
             stop.store(true, Ordering::Relaxed);
             child.expect("this program runs")

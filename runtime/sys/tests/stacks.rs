@@ -2,21 +2,13 @@
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "hooks stand for C functions")]
 
-mod common {
-    pub(crate) mod hooked;
-    pub(crate) fn run(command: &mut std::process::Command) {
-        let output = command.output().unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
-        assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-    }
-}
-
 use std::ptr;
 use std::sync::mpsc;
 use std::thread;
 
 use alcedo_sys::{EndState, HolderKind, checkpoint, hooks};
 
-use common::hooked::{AT_ONCE, Library, Module, finish};
+use crate::common::hooked::{AT_ONCE, Library, Module, finish};
 
 /// Where this thread's alternate stack is, and whether there is one.
 fn here() -> (usize, bool) {

@@ -2,14 +2,6 @@
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
-mod common {
-    pub(crate) mod hooked;
-    pub(crate) fn run(command: &mut std::process::Command) {
-        let output = command.output().unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
-        assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-    }
-}
-
 use std::ffi::{c_int, c_long, c_void};
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Barrier, mpsc};
@@ -19,7 +11,7 @@ use std::time::Duration;
 use alcedo_sys::process::{keys_in_use, stale_mappings};
 use alcedo_sys::{EndPolicy, EndState, HolderKind, checkpoint, hooks};
 
-use common::hooked::{AT_ONCE, Library, Mode, Seen, finish, wait_for};
+use crate::common::hooked::{AT_ONCE, Library, Mode, Seen, finish, wait_for};
 
 fn stale(library: &Library) -> usize {
     stale_mappings(library.stage().path()).expect("the maps can be read").len()

@@ -394,7 +394,7 @@ fn places(blockers: &[Blocker]) -> Vec<(LeaseKind, String)> {
 
 #[test]
 fn a_lease_of_the_host_has_its_name_and_the_place_of_its_author_on_every_context_and_through_every_entry_point() {
-    let runtime = support::host(&[support::plugin("switchboard", &[])]);
+    let runtime = support::hasty_host(&[support::plugin("switchboard", &[])]);
     let contexts = runtime.contexts();
     let named = |leases: Vec<Blocker>, name: &str| {
         let lease = leases.into_iter().find(|lease| lease.owner == name).unwrap_or_else(|| panic!("no {name}"));

@@ -1,14 +1,16 @@
 //! What a host keeps of what is over is bounded: after any number of reloads, rollbacks, Slims, beginnings and ends it has as
 //! many blocks of memory as after a few. Nothing is timed and no page is counted here: the allocator of this process counts
-//! the blocks and bytes that live, so the figures are the same on every machine.
+//! the blocks and bytes that live, so the figures are the same on every machine. Each test has a process to itself: see
+//! `support/apart.rs`.
 
+#[path = "../support/apart.rs"]
+mod apart;
 mod counting;
 
 #[path = "../support/mod.rs"]
 mod support;
 
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
@@ -52,20 +54,13 @@ fn check(rounds: u64, mut round: impl FnMut(u64)) {
     );
 }
 
-/// The allocator counts for the process, so one test runs at a time.
-fn alone(test: impl FnOnce()) {
-    static ALONE: Mutex<()> = Mutex::new(());
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    test();
-}
-
 fn cube(tag: u64) -> PathBuf {
     support::tagged("magic-cube", &[], tag)
 }
 
 /// A host that has registered functions of its own before any module came, and calls some by name.
 fn host(libraries: &[PathBuf]) -> Runtime {
-    let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+    let host = support::hasty_builder().build().unwrap_or_else(|error| panic!("{error}"));
     let signature = || "u64 -> u64".parse().expect("a signature");
     host.calls()
         .register("host.same", signature(), |_: &Runtime, values: &[Value]| Ok(Some(values[0].clone())))
@@ -97,290 +92,256 @@ fn greet(host: &Runtime, cube: ObjectHandle) {
 
 #[test]
 fn a_reload_leaves_nothing() {
-    alone(|| {
-        let host = host(&[cube(1)]);
-        let cubes: Vec<_> = (0..4).map(|_| host.objects().spawn(CUBE).expect("born")).collect();
-        // What is kept by class has one number for each reload here, and some such are short.
-        check(2 * ROUNDS, |round| {
-            cubes.iter().for_each(|cube| greet(&host, *cube));
-            // A name is made of the class, which is another one in each generation.
-            host.objects().destroy(host.objects().spawn(CUBE).expect("born"));
-            host.tick(Budget::seconds(0.1));
-            let report = host.reload(&[cube(1 + round % 2)]).expect("a Master");
-            assert!(report.is_committed(), "{report}");
-            host.collection().collect().expect("a safe point");
-            settle(&host);
-        });
+    let host = host(&[cube(1)]);
+    let cubes: Vec<_> = (0..4).map(|_| host.objects().spawn(CUBE).expect("born")).collect();
+    // What is kept by class has one number for each reload here, and some such are short.
+    check(2 * ROUNDS, |round| {
+        cubes.iter().for_each(|cube| greet(&host, *cube));
+        // A name is made of the class, which is another one in each generation.
+        host.objects().destroy(host.objects().spawn(CUBE).expect("born"));
+        host.tick(Budget::seconds(0.1));
+        let report = host.reload(&[cube(1 + round % 2)]).expect("a Master");
+        assert!(report.is_committed(), "{report}");
+        host.collection().collect().expect("a safe point");
+        settle(&host);
     });
 }
 
 #[test]
 fn a_reload_that_fails_leaves_nothing_at_whatever_step() {
-    alone(|| {
-        let host = host(&[cube(1)]);
-        let cubes: Vec<_> = (0..4).map(|_| host.objects().spawn(CUBE).expect("born")).collect();
-        check(3 * ReloadStep::ALL.len() as u64, |round| {
-            cubes.iter().for_each(|cube| greet(&host, *cube));
-            let step = ReloadStep::ALL[round as usize % ReloadStep::ALL.len()];
-            let armed = faults::arm(Fault { step, nth: 0, kind: FaultKind::Error });
-            let report = host.reload(&[cube(2)]).expect("a Master");
-            // Some steps are those of a change of classes.
-            assert_eq!(report.is_committed(), !armed.has_fired(), "{step}: {report}");
-            drop(armed);
-            settle(&host);
-        });
+    let host = host(&[cube(1)]);
+    let cubes: Vec<_> = (0..4).map(|_| host.objects().spawn(CUBE).expect("born")).collect();
+    check(3 * ReloadStep::ALL.len() as u64, |round| {
+        cubes.iter().for_each(|cube| greet(&host, *cube));
+        let step = ReloadStep::ALL[round as usize % ReloadStep::ALL.len()];
+        let armed = faults::arm(Fault { step, nth: 0, kind: FaultKind::Error });
+        let report = host.reload(&[cube(2)]).expect("a Master");
+        // Some steps are those of a change of classes.
+        assert_eq!(report.is_committed(), !armed.has_fired(), "{step}: {report}");
+        drop(armed);
+        settle(&host);
     });
 }
 
 #[test]
 fn a_module_that_is_refused_as_it_is_mapped_leaves_no_number_between_those_that_live() {
-    alone(|| {
-        let host = host(&[cube(1)]);
-        check(2 * ROUNDS, |round| {
-            let armed = faults::arm(Fault { step: ReloadStep::LayoutCheck, nth: 0, kind: FaultKind::Error });
-            assert!(!host.reload(&[cube(2)]).expect("a Master").is_committed());
-            drop(armed);
-            assert!(host.reload(&[cube(1 + round % 2)]).expect("a Master").is_committed());
-            settle(&host);
-        });
+    let host = host(&[cube(1)]);
+    check(2 * ROUNDS, |round| {
+        let armed = faults::arm(Fault { step: ReloadStep::LayoutCheck, nth: 0, kind: FaultKind::Error });
+        assert!(!host.reload(&[cube(2)]).expect("a Master").is_committed());
+        drop(armed);
+        assert!(host.reload(&[cube(1 + round % 2)]).expect("a Master").is_committed());
+        settle(&host);
     });
 }
 
 #[test]
 fn a_library_that_is_refused_leaves_nothing() {
-    alone(|| {
-        let host = host(&[cube(1)]);
-        let (folder, broken) = (support::test_dir(), support::plugin("broken", &["panic-in-main"]));
-        check(ROUNDS, |round| {
-            let library = if round % 2 == 0 { broken.clone() } else { folder.join("there is no such file") };
-            let report = host.reload(&[cube(1), library]).expect("a Master");
-            assert!(!report.is_committed());
-            settle(&host);
-        });
+    let host = host(&[cube(1)]);
+    let (folder, broken) = (support::test_dir(), support::plugin("broken", &["panic-in-main"]));
+    check(ROUNDS, |round| {
+        let library = if round % 2 == 0 { broken.clone() } else { folder.join("there is no such file") };
+        let report = host.reload(&[cube(1), library]).expect("a Master");
+        assert!(!report.is_committed());
+        settle(&host);
     });
 }
 
 #[test]
 fn modules_that_stay_cost_nothing_for_each_reload_of_another() {
-    alone(|| {
-        let libraries = |plus| {
-            let attributes = support::tagged("attributes", &[], 1);
-            vec![support::tagged("attributes-plus", &[], plus), attributes, cube(1)]
-        };
-        let host = host(&libraries(1));
-        let objects = [CUBE, "/Script/Game.ShieldedSet", "/Script/Game.RegeneratingSet"];
-        let objects = objects.map(|class| host.objects().spawn(class).expect("born"));
-        check(ROUNDS, |round| {
-            greet(&host, objects[0]);
-            let report = host.reload_changed(&libraries(1 + (round + 1) % 2)).expect("a Master");
-            assert!(report.is_committed() && report.kept_modules.len() == 2, "{report}");
-            host.calls().call("nm:/attributes_plus:ShieldedSet:build_tag", &[]).expect("it is offered");
-            settle(&host);
-        });
+    let libraries = |plus| {
+        let attributes = support::tagged("attributes", &[], 1);
+        vec![support::tagged("attributes-plus", &[], plus), attributes, cube(1)]
+    };
+    let host = host(&libraries(1));
+    let objects = [CUBE, "/Script/Game.ShieldedSet", "/Script/Game.RegeneratingSet"];
+    let objects = objects.map(|class| host.objects().spawn(class).expect("born"));
+    check(ROUNDS, |round| {
+        greet(&host, objects[0]);
+        let report = host.reload_changed(&libraries(1 + (round + 1) % 2)).expect("a Master");
+        assert!(report.is_committed() && report.kept_modules.len() == 2, "{report}");
+        host.calls().call("nm:/attributes_plus:ShieldedSet:build_tag", &[]).expect("it is offered");
+        settle(&host);
     });
 }
 
 #[test]
 fn slims_that_come_and_go_between_reloads_leave_nothing() {
-    alone(|| {
-        let host = host(&[cube(1)]);
-        let contexts = host.contexts();
-        let reports = [1, 2].map(|tag| support::tagged("reports", &[], tag));
-        // One stays for ever, and its number with it.
-        let first = contexts.create_slim("stays").expect("a free name");
-        first.load_path(&reports[0]).expect("it comes up");
-        check(ROUNDS, |round| {
-            let slim = contexts.create_slim(&format!("round {round}")).expect("a free name");
-            slim.load_path(&reports[0]).expect("it comes up");
-            let function = slim.function("Report", "build_tag", "-> u64").expect("it is offered");
-            assert_eq!(function.call(&[]).expect("it answers"), Some(Value::U64(1)));
-            let old = slim.replace(&reports[1]).expect("it comes up");
-            assert_eq!(function.call(&[]).expect("it answers"), Some(Value::U64(2)));
-            assert!(slim.load_path(support::test_dir().join("there is no such file")).is_err());
-            gone(&old);
-            drop(function);
-            gone(&slim.begin_unload().expect("it is collectible"));
-            let report = host.reload(&[cube(1 + round % 2)]).expect("a Master");
-            assert!(report.is_committed(), "{report}");
-            settle(&host);
-        });
+    let host = host(&[cube(1)]);
+    let contexts = host.contexts();
+    let reports = [1, 2].map(|tag| support::tagged("reports", &[], tag));
+    // One stays for ever, and its number with it.
+    let first = contexts.create_slim("stays").expect("a free name");
+    first.load_path(&reports[0]).expect("it comes up");
+    check(ROUNDS, |round| {
+        let slim = contexts.create_slim(&format!("round {round}")).expect("a free name");
+        slim.load_path(&reports[0]).expect("it comes up");
+        let function = slim.function("Report", "build_tag", "-> u64").expect("it is offered");
+        assert_eq!(function.call(&[]).expect("it answers"), Some(Value::U64(1)));
+        let old = slim.replace(&reports[1]).expect("it comes up");
+        assert_eq!(function.call(&[]).expect("it answers"), Some(Value::U64(2)));
+        assert!(slim.load_path(support::test_dir().join("there is no such file")).is_err());
+        gone(&old);
+        drop(function);
+        gone(&slim.begin_unload().expect("it is collectible"));
+        let report = host.reload(&[cube(1 + round % 2)]).expect("a Master");
+        assert!(report.is_committed(), "{report}");
+        settle(&host);
     });
 }
 
 #[test]
 fn plugins_that_take_turns_leave_nothing() {
-    alone(|| {
-        let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
-        let attributes = support::tagged("attributes", &[], 1);
-        check(ROUNDS, |round| {
-            let (library, class) =
-                if round % 2 == 0 { (cube(1), CUBE) } else { (attributes.clone(), "/Script/Game.RegeneratingSet") };
-            host.create_master(&[library]).unwrap_or_else(|error| panic!("{error}"));
-            host.objects().spawn(class).expect("born");
-            host.tick(Budget::frame());
-            // Nobody takes what is told of it, of which more are asked for than are kept.
-            host.request_unload();
-            host.safe_point();
-            settle(&host);
-        });
-        let unloads = host.take_unloads();
-        assert_eq!(unloads.len(), 64, "the last ones");
+    let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+    let attributes = support::tagged("attributes", &[], 1);
+    check(ROUNDS, |round| {
+        let (library, class) =
+            if round % 2 == 0 { (cube(1), CUBE) } else { (attributes.clone(), "/Script/Game.RegeneratingSet") };
+        host.create_master(&[library]).unwrap_or_else(|error| panic!("{error}"));
+        host.objects().spawn(class).expect("born");
+        host.tick(Budget::frame());
+        // Nobody takes what is told of it, of which more are asked for than are kept.
+        host.request_unload();
+        host.safe_point();
+        settle(&host);
     });
+    let unloads = host.take_unloads();
+    assert_eq!(unloads.len(), 64, "the last ones");
 }
 
 #[test]
 fn collections_that_nobody_asks_about_are_kept_up_to_a_number() {
-    alone(|| {
-        let host = host(&[cube(1)]);
-        // More than are kept.
-        check(260, |_| {
-            host.collection().begin_in_slices();
+    let host = host(&[cube(1)]);
+    // More than are kept.
+    check(260, |_| {
+        host.collection().begin_in_slices();
+        host.tick(Budget::seconds(0.1).with_collection(LONG));
+        while host.collection().is_under_way() {
             host.tick(Budget::seconds(0.1).with_collection(LONG));
-            while host.collection().is_under_way() {
-                host.tick(Budget::seconds(0.1).with_collection(LONG));
-            }
-        });
-        assert_eq!(host.collection().take_done().len(), 256, "the last ones");
-        assert!(host.collection().take_done().is_empty());
+        }
     });
+    assert_eq!(host.collection().take_done().len(), 256, "the last ones");
+    assert!(host.collection().take_done().is_empty());
 }
 
 /// A module that a reload has kept may have something to tell of a generation that is gone, which nobody will read.
 #[test]
 fn a_finalizer_that_fails_when_its_generation_is_gone_leaves_nothing() {
-    alone(|| {
-        let broken = support::plugin("broken", &[]);
-        let libraries = |tag| [broken.clone(), cube(tag)];
-        let host = host(&libraries(1));
-        // What failed goes through a queue, whose pieces come and go: more rounds have them all.
-        check(2 * ROUNDS, |_| {
-            let fragile = host.objects().spawn("/Script/Game.Fragile").expect("born");
-            let report = host.reload_changed(&libraries(2)).expect("a Master");
-            assert!(report.is_committed() && report.kept_modules.len() == 1, "{report}");
-            settle(&host);
-            host.calls()
-                .call("nm:/broken:Fragile:panic_next_in", &[Value::Text("finalizer".to_owned())])
-                .expect("it is told");
-            host.objects().destroy(fragile);
-            host.drain_finalizers(LONG).expect("a safe point");
-            assert!(host.reload(&libraries(1)).expect("a Master").is_committed());
-            settle(&host);
-        });
+    let broken = support::plugin("broken", &[]);
+    let libraries = |tag| [broken.clone(), cube(tag)];
+    let host = host(&libraries(1));
+    // What failed goes through a queue, whose pieces come and go: more rounds have them all.
+    check(2 * ROUNDS, |_| {
+        let fragile = host.objects().spawn("/Script/Game.Fragile").expect("born");
+        let report = host.reload_changed(&libraries(2)).expect("a Master");
+        assert!(report.is_committed() && report.kept_modules.len() == 1, "{report}");
+        settle(&host);
+        host.calls()
+            .call("nm:/broken:Fragile:panic_next_in", &[Value::Text("finalizer".to_owned())])
+            .expect("it is told");
+        host.objects().destroy(fragile);
+        host.drain_finalizers(LONG).expect("a safe point");
+        assert!(host.reload(&libraries(1)).expect("a Master").is_committed());
+        settle(&host);
     });
 }
 
 #[test]
 fn reports_that_nobody_takes_are_kept_up_to_a_number() {
-    alone(|| {
-        let host = host(&[cube(1)]);
-        // More than are kept.
-        check(ROUNDS, |_| {
-            host.request_reload(vec![cube(1)]);
-            host.safe_point();
-            settle(&host);
-        });
-        let reports = host.take_reloads();
-        assert_eq!((reports.len(), reports[63].generation), (64, host.generation()), "the last ones");
-        assert!(reports.windows(2).all(|two| two[0].generation + 1 == two[1].generation));
-        assert!(host.take_reloads().is_empty());
+    let host = host(&[cube(1)]);
+    // More than are kept.
+    check(ROUNDS, |_| {
+        host.request_reload(vec![cube(1)]);
+        host.safe_point();
+        settle(&host);
     });
+    let reports = host.take_reloads();
+    assert_eq!((reports.len(), reports[63].generation), (64, host.generation()), "the last ones");
+    assert!(reports.windows(2).all(|two| two[0].generation + 1 == two[1].generation));
+    assert!(host.take_reloads().is_empty());
 }
 
 #[test]
 fn constructions_and_deaths_leave_nothing() {
-    alone(|| {
-        let host = host(&[cube(1)]);
-        let actor = host.objects().spawn("/Script/Engine.Actor").expect("a native actor");
-        check(2000, |round| {
-            let handles: Vec<_> = (0..16).map(|_| host.objects().spawn(CUBE).expect("born")).collect();
-            host.objects().set(handles[0], "rotation_speed", &Value::F64(round as f64)).expect("a number");
-            let path = host.objects().path_of(handles[1]).expect("it lives");
-            assert_eq!(host.objects().at_path(&path), Some(handles[1]));
-            host.objects()
-                .rename(handles[3], if round % 2 == 0 { "one" } else { "other_7" }, actor)
-                .expect("a free name");
-            let black = host.conjugates().make("Array(f64)", &Value::Array(vec![Value::F64(1.0)])).expect("a black");
-            host.conjugates().give_back(black);
-            handles.iter().for_each(|handle| host.objects().destroy(*handle));
-            if round % 100 == 99 {
-                host.tick(Budget::frame());
-                host.collection().collect().expect("a safe point");
-                host.collection().take_done();
-                host.drain_finalizers(LONG).expect("a safe point");
-            }
-        });
-        assert_eq!(
-            host.objects()
-                .all()
-                .iter()
-                .filter(|object| host.objects().class_of(**object).as_deref() == Some(CUBE))
-                .count(),
-            0
-        );
+    let host = host(&[cube(1)]);
+    let actor = host.objects().spawn("/Script/Engine.Actor").expect("a native actor");
+    check(2000, |round| {
+        let handles: Vec<_> = (0..16).map(|_| host.objects().spawn(CUBE).expect("born")).collect();
+        host.objects().set(handles[0], "rotation_speed", &Value::F64(round as f64)).expect("a number");
+        let path = host.objects().path_of(handles[1]).expect("it lives");
+        assert_eq!(host.objects().at_path(&path), Some(handles[1]));
+        host.objects().rename(handles[3], if round % 2 == 0 { "one" } else { "other_7" }, actor).expect("a free name");
+        let black = host.conjugates().make("Array(f64)", &Value::Array(vec![Value::F64(1.0)])).expect("a black");
+        host.conjugates().give_back(black);
+        handles.iter().for_each(|handle| host.objects().destroy(*handle));
+        if round % 100 == 99 {
+            host.tick(Budget::frame());
+            host.collection().collect().expect("a safe point");
+            host.collection().take_done();
+            host.drain_finalizers(LONG).expect("a safe point");
+        }
     });
+    assert_eq!(
+        host.objects().all().iter().filter(|object| host.objects().class_of(**object).as_deref() == Some(CUBE)).count(),
+        0
+    );
 }
 
 /// The history is short, but who asked while it was there gets the answer as long as he likes.
 #[test]
 fn who_holds_a_ticket_or_a_handle_of_what_is_forgotten_gets_an_answer() {
-    alone(|| {
-        let host = host(&[cube(1)]);
-        let contexts = host.contexts();
-        let object = host.objects().spawn(CUBE).expect("born");
-        let handle = host.calls().resolve("nm:/magic_cube:MagicCube:build_tag").expect("it is offered");
-        let lease = host.unloads().lease("magic_cube", "the test").expect("it lives");
-        let first = host.generation();
-        assert!(host.reload(&[cube(2)]).expect("a Master").is_committed());
-        let tickets = host.unloads().tickets();
-        let [ticket] = &tickets[..] else { panic!("{tickets:?}") };
-        let (id, _) = (contexts.all().into_iter().map(|info| (info.id, info.state)))
-            .find(|(id, _)| id.generation == first && id.index == 1)
-            .expect("it is on its way out");
-        assert!(contexts.unload_of(id).is_some() && contexts.report(id).is_some());
-        drop(lease);
-        settle(&host);
-        for round in 0..100 {
-            assert!(host.reload(&[cube(1 + round % 2)]).expect("a Master").is_committed());
-        }
-        settle(&host);
-        assert_eq!(ticket.wait(Duration::ZERO).expect("it is gone").modules.len(), 1);
-        assert_eq!((ticket.poll(), ticket.report().blockers.len()), (ContextState::Dead, 0));
-        assert!(
-            contexts.unload_of(id).is_none() && contexts.report(id).is_none() && host.unloads().tickets().is_empty()
-        );
-        assert!(host.unloads().park(first).is_err());
-        let dead = host.calls().call_handle(handle, &[]).expect_err("its module is over").to_string();
-        assert!(dead.contains("is dead, its module is over"), "{dead}");
-        let never =
-            host.calls().call_handle(alcedo_runtime::ZCallHandle(-1_000_000), &[]).expect_err("no such").to_string();
-        assert!(never.contains("was never given out"), "{never}");
-        let again = host.calls().resolve("nm:/magic_cube:MagicCube:build_tag").expect("it is offered again");
-        assert_ne!(again, handle);
-        assert_eq!(host.calls().call_handle(again, &[]).expect("it answers"), Some(Value::U64(2)));
-        greet(&host, object);
-    });
+    let host = host(&[cube(1)]);
+    let contexts = host.contexts();
+    let object = host.objects().spawn(CUBE).expect("born");
+    let handle = host.calls().resolve("nm:/magic_cube:MagicCube:build_tag").expect("it is offered");
+    let lease = host.unloads().lease("magic_cube", "the test").expect("it lives");
+    let first = host.generation();
+    assert!(host.reload(&[cube(2)]).expect("a Master").is_committed());
+    let tickets = host.unloads().tickets();
+    let [ticket] = &tickets[..] else { panic!("{tickets:?}") };
+    let (id, _) = (contexts.all().into_iter().map(|info| (info.id, info.state)))
+        .find(|(id, _)| id.generation == first && id.index == 1)
+        .expect("it is on its way out");
+    assert!(contexts.unload_of(id).is_some() && contexts.report(id).is_some());
+    drop(lease);
+    settle(&host);
+    for round in 0..100 {
+        assert!(host.reload(&[cube(1 + round % 2)]).expect("a Master").is_committed());
+    }
+    settle(&host);
+    assert_eq!(ticket.wait(Duration::ZERO).expect("it is gone").modules.len(), 1);
+    assert_eq!((ticket.poll(), ticket.report().blockers.len()), (ContextState::Dead, 0));
+    assert!(contexts.unload_of(id).is_none() && contexts.report(id).is_none() && host.unloads().tickets().is_empty());
+    assert!(host.unloads().park(first).is_err());
+    let dead = host.calls().call_handle(handle, &[]).expect_err("its module is over").to_string();
+    assert!(dead.contains("is dead, its module is over"), "{dead}");
+    let never =
+        host.calls().call_handle(alcedo_runtime::ZCallHandle(-1_000_000), &[]).expect_err("no such").to_string();
+    assert!(never.contains("was never given out"), "{never}");
+    let again = host.calls().resolve("nm:/magic_cube:MagicCube:build_tag").expect("it is offered again");
+    assert_ne!(again, handle);
+    assert_eq!(host.calls().call_handle(again, &[]).expect("it answers"), Some(Value::U64(2)));
+    greet(&host, object);
 }
 
 #[test]
 fn contexts_that_are_there_all_at_once_leave_nothing_and_weak_handles_to_them_lead_nowhere() {
-    alone(|| {
-        let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
-        let contexts = host.contexts();
-        let reports = support::tagged("reports", &[], 1);
-        check(3, |_| {
-            let slims: Vec<_> = (0..1000)
-                .map(|number| contexts.create_slim(&format!("slim {number}")).unwrap_or_else(|error| panic!("{error}")))
-                .collect();
-            slims.iter().step_by(100).for_each(|slim| {
-                slim.load_path(&reports).unwrap_or_else(|error| panic!("{error}"));
-            });
-            let weak: Vec<_> = slims.iter().map(LoadContext::downgrade).collect();
-            assert_eq!(weak[0].upgrade().expect("it is there").name(), "slim 0");
-            slims.iter().for_each(|slim| gone(&slim.begin_unload().expect("it is collectible")));
-            assert!(slims.iter().all(|slim| slim.state() == ContextState::Dead && slim.unloads().is_empty()));
-            drop(slims);
-            assert!(weak.iter().all(|weak| weak.upgrade().is_none()));
-            assert_eq!(contexts.all().len(), 1, "the Default");
+    let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+    let contexts = host.contexts();
+    let reports = support::tagged("reports", &[], 1);
+    check(3, |_| {
+        let slims: Vec<_> = (0..1000)
+            .map(|number| contexts.create_slim(&format!("slim {number}")).unwrap_or_else(|error| panic!("{error}")))
+            .collect();
+        slims.iter().step_by(100).for_each(|slim| {
+            slim.load_path(&reports).unwrap_or_else(|error| panic!("{error}"));
         });
+        let weak: Vec<_> = slims.iter().map(LoadContext::downgrade).collect();
+        assert_eq!(weak[0].upgrade().expect("it is there").name(), "slim 0");
+        slims.iter().for_each(|slim| gone(&slim.begin_unload().expect("it is collectible")));
+        assert!(slims.iter().all(|slim| slim.state() == ContextState::Dead && slim.unloads().is_empty()));
+        drop(slims);
+        assert!(weak.iter().all(|weak| weak.upgrade().is_none()));
+        assert_eq!(contexts.all().len(), 1, "the Default");
     });
 }

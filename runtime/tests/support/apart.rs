@@ -1,8 +1,10 @@
 //! Each file of tests has a process to itself, as if it were a program of its own: what counts or changes things of a whole
 //! process, or listens to the log, has no neighbors but those in its file. And there is one program to link, not forty.
 //!
-//! Before the harness begins, this process asks itself which tests are wanted, and starts itself again for each file of them,
-//! one after the other. Where all of them are of one file it goes on itself, so that a debugger finds them in it.
+//! Before the harness begins, this process lists the tests that are wanted, and starts itself again for each file of them. As
+//! many files run at once as there are processors, since many tests wait for something; what a file printed is printed when it
+//! has ended. With `--nocapture` or `--test-threads` they run one after the other, and print at once. Where all tests are of one
+//! file this process runs them itself, so that a debugger finds them in it.
 #![expect(unsafe_code, reason = "says to the linker what is to run before the main of the harness")]
 #![expect(clippy::print_stdout, reason = "a head for the answers of each file")]
 
@@ -10,8 +12,12 @@ use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::io::{self, Read, Seek};
+use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::Instant;
 
 /// Set where the tests of one file run, and to which.
@@ -39,15 +45,14 @@ extern "C" fn run_apart() {
     if parts.len() < 2 {
         return;
     }
-    let ill: Vec<&str> =
-        parts.iter().filter(|(part, tests)| !is_well(part, tests, &options)).map(|(part, _)| *part).collect();
+    let ill = if is_one_by_one(&options) { one_by_one(&parts, &options) } else { at_once(&parts, &options) };
     if !ill.is_empty() {
         eprintln!("\ntests failed in: {}", ill.join(", "));
     }
     exit(if ill.is_empty() { 0 } else { 101 });
 }
 
-/// What the harness is told besides the names of tests, or nothing if it is to run no tests.
+/// What the caller gave the harness besides the names of tests; none where no tests are to run.
 fn options(args: &[OsString]) -> Option<Vec<OsString>> {
     let (mut options, mut words) = (Vec::new(), args.iter());
     while let Some(word) = words.next() {
@@ -70,32 +75,86 @@ fn options(args: &[OsString]) -> Option<Vec<OsString>> {
 fn listed(args: &[OsString]) -> String {
     let output = this_program("").args(args).arg("--list").output().expect("this program starts");
     if !output.status.success() {
-        // It does not understand its arguments; whoever gave them is told when it goes on.
+        // It does not understand its arguments, and says so when it goes on.
         return String::new();
     }
     String::from_utf8(output.stdout).expect("names of tests are text")
 }
 
-/// The names of tests by the file they are in.
+/// The names of tests by the file they are in. A test that is in the file of the program itself is a part by itself.
 fn parts(listed: &str) -> BTreeMap<&str, Vec<&str>> {
     let mut parts = BTreeMap::<_, Vec<_>>::new();
     for test in listed.lines().filter_map(|line| line.strip_suffix(": test")) {
-        let (part, _) = test.split_once("::").expect("every test is in a file of its own");
+        let part = test.split_once("::").map_or(test, |(file, _)| file);
         parts.entry(part).or_default().push(test);
     }
     parts
 }
 
-/// Runs the tests of one file, and tells whether they passed.
-fn is_well(part: &str, tests: &[&str], options: &[OsString]) -> bool {
-    let begun = Instant::now();
-    println!("\n     Running {part}");
-    let status = this_program(part).args(options).arg("--exact").args(tests).status().expect("this program starts");
+/// Whether the caller wants to see the output at once, or said how much may run at once.
+fn is_one_by_one(options: &[OsString]) -> bool {
+    options.iter().any(|option| {
+        let option = option.to_string_lossy();
+        option == "--nocapture" || option == "--no-capture" || option.starts_with("--test-threads")
+    })
+}
+
+/// Runs one file after the other. Returns those with tests that failed.
+fn one_by_one<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, options: &[OsString]) -> Vec<&'a str> {
+    let is_ill = |part: &str, tests: &[&str]| {
+        println!("\n     Running {part}");
+        let begun = Instant::now();
+        let status = harness(part, tests, options).status().expect("this program starts");
+        println!("     {part} took {:.1} s, {status}", begun.elapsed().as_secs_f64());
+        !status.success()
+    };
+    parts.iter().filter(|(part, tests)| is_ill(part, tests)).map(|(part, _)| *part).collect()
+}
+
+/// Runs as many files at once as there are processors. Returns those with tests that failed.
+fn at_once<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, options: &[OsString]) -> Vec<&'a str> {
+    let parts: Vec<_> = parts.iter().collect();
+    let (next, ill) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let run = || {
+        while let Some((part, tests)) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let begun = Instant::now();
+            let (is_well, output) = with_output(harness(part, tests, options)).expect("this program starts");
+            let mut ill = ill.lock().unwrap_or_else(PoisonError::into_inner);
+            let seconds = begun.elapsed().as_secs_f64();
+            println!("\n     Running {part}\n{output}\n     {part} took {seconds:.1} s");
+            if !is_well {
+                ill.push(**part);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(run);
+        }
+    });
+    ill.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs it to its end: whether that was a success, and what it printed. A file takes the output, since a process that outlives the
+/// tests would keep a pipe open.
+fn with_output(mut command: Command) -> io::Result<(bool, String)> {
+    let mut file = tempfile::tempfile()?;
+    let status = command.stdout(file.try_clone()?).stderr(file.try_clone()?).status()?;
+    let mut output = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut output)?;
+    let mut output = String::from_utf8_lossy(&output).into_owned();
     if status.code().is_none() {
-        eprintln!("{part}: {status}");
+        output += &status.to_string();
     }
-    println!("     {part} took {:.1} s", begun.elapsed().as_secs_f64());
-    status.success()
+    Ok((status.success(), output))
+}
+
+/// This program, which runs these tests of one file.
+fn harness(part: &str, tests: &[&str], options: &[OsString]) -> Command {
+    let mut command = this_program(part);
+    command.args(options).arg("--exact").args(tests);
+    command
 }
 
 fn this_program(part: &str) -> Command {
@@ -117,25 +176,36 @@ fn filters_are_told_from_options() {
 
 #[test]
 fn tests_belong_to_the_file_they_are_in() {
-    let listed = "links::a: test\nchurn::b: test\nattacks::links::c: test\nchurn::d: test\n\n4 tests, 0 benchmarks\n";
-    let expected =
-        [("attacks", vec!["attacks::links::c"]), ("churn", vec!["churn::b", "churn::d"]), ("links", vec!["links::a"])];
+    let listed =
+        "links::a: test\nchurn::b: test\nattacks::links::c: test\nchurn::d: test\ne: test\n\n5 tests, 0 benchmarks\n";
+    let expected = [
+        ("attacks", vec!["attacks::links::c"]),
+        ("churn", vec!["churn::b", "churn::d"]),
+        ("e", vec!["e"]),
+        ("links", vec!["links::a"]),
+    ];
     assert_eq!(parts(listed), BTreeMap::from(expected));
 }
 
-/// What neither `all.rs` nor `soak.rs` nor `Cargo.toml` names would not even be compiled.
+/// What no program of the package has as a module, and `Cargo.toml` does not name, would not even be compiled.
 #[test]
 fn every_file_of_tests_is_in_a_program() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let read = |file: &str| fs::read_to_string(folder.join(file)).expect("a file of this package");
-    let (modules, programs) = (read("tests/all.rs") + &read("tests/soak.rs"), read("Cargo.toml"));
-    for entry in fs::read_dir(folder.join("tests")).expect("the folder of tests") {
-        let path = entry.expect("an entry").path();
-        let name = path.file_stem().expect("it has a name").to_string_lossy().into_owned();
-        let is_tests =
-            if path.is_dir() { path.join("main.rs").is_file() } else { path.extension().is_some_and(|it| it == "rs") };
-        let is_named = modules.lines().any(|line| line == format!("mod {name};"));
-        let is_program = programs.lines().any(|line| line == format!("name = \"{name}\""));
-        assert!(!is_tests || is_named || is_program, "{name} is compiled by nothing: add it to tests/all.rs");
+    let manifest = fs::read_to_string(folder.join("Cargo.toml")).expect("the manifest of this package");
+    let is_program = |path: &Path| manifest.contains(&format!("path = \"{}\"", path.display()));
+    let read = |path: PathBuf| fs::read_to_string(folder.join(path)).expect("a file of this package");
+    let in_tests =
+        fs::read_dir(folder.join("tests")).expect("the folder of tests").map(|entry| entry.expect("an entry"));
+    let roots = in_tests.map(|entry| Path::new("tests").join(entry.file_name()));
+    let (programs, others): (Vec<_>, Vec<_>) = roots
+        .map(|path| if folder.join(&path).is_dir() { path.join("main.rs") } else { path })
+        .filter(|path| path.extension().is_some_and(|it| it == "rs") && folder.join(path).is_file())
+        .partition(|path| is_program(path));
+    let modules: String = programs.into_iter().map(read).collect();
+    for path in others {
+        let module = if path.ends_with("main.rs") { path.parent().expect("its folder") } else { &path };
+        let name = module.file_stem().expect("it has a name").to_string_lossy().into_owned();
+        let is_module = modules.lines().any(|line| line == format!("mod {name};"));
+        assert!(is_module, "{} is compiled by nothing: add it to tests/all.rs", path.display());
     }
 }

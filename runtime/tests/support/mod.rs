@@ -25,9 +25,23 @@ pub(crate) fn builder() -> Builder {
     builder.natives(alcedo_engine::natives()).unloads(|policy| policy.grace = Duration::from_secs(30))
 }
 
+/// The same for a test in which something keeps a generation, and which wants to see it blocked.
+pub(crate) fn hasty_builder() -> Builder {
+    builder().unloads(|policy| policy.grace = Duration::from_millis(500))
+}
+
 /// A host with a Master of these libraries.
 pub(crate) fn host(libraries: &[PathBuf]) -> Runtime {
-    let runtime = builder().build().unwrap_or_else(|error| panic!("{error}"));
+    host_of(builder(), libraries)
+}
+
+/// A host in which a generation that is kept is blocked soon, with a Master of these libraries.
+pub(crate) fn hasty_host(libraries: &[PathBuf]) -> Runtime {
+    host_of(hasty_builder(), libraries)
+}
+
+fn host_of(builder: Builder, libraries: &[PathBuf]) -> Runtime {
+    let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
     runtime.create_master(libraries).unwrap_or_else(|error| panic!("{error}"));
     runtime
 }

@@ -132,13 +132,11 @@ impl<'a> BufferMut<'a> {
     #[inline]
     pub unsafe fn text(&self, index: usize) -> Result<&'a str, CallError> {
         let view = self.pointer(index)?.cast::<TextView>();
-        // SAFETY: our caller promises that the address is that of a live view.
-        let view = unsafe { view.read() };
-        if view.len == 0 {
-            return Ok("");
-        }
-        // SAFETY: our caller promises that the view's bytes are live and unchanged for `'a`.
-        let bytes = unsafe { slice::from_raw_parts(view.data, view.len) };
+        // SAFETY: our caller promises that the address is that of a live view, and the view's bytes live and unchanged for `'a`.
+        let bytes = unsafe {
+            let view = view.read();
+            if view.len == 0 { &[] } else { slice::from_raw_parts(view.data, view.len) }
+        };
         str::from_utf8(bytes)
             .map_err(|error| buffer_error(format!("slot {index} lends a text that is not UTF-8: {error}")))
     }
@@ -153,10 +151,12 @@ impl<'a> BufferMut<'a> {
     #[inline]
     pub unsafe fn give_text(&mut self, index: usize, text: &str) -> Result<(), CallError> {
         let sink = self.pointer(index)?.cast::<TextSink>();
-        // SAFETY: our caller promises that the address is that of a live sink.
-        let sink = unsafe { sink.read() };
-        // SAFETY: a sink's `put` copies what it is given; `text` is live UTF-8 of this length.
-        unsafe { (sink.put)(sink.context, text.as_ptr(), text.len()) };
+        // SAFETY: our caller promises that the address is that of a live sink, whose `put` copies what it is given; `text` is live
+        // UTF-8 of this length.
+        unsafe {
+            let sink = sink.read();
+            (sink.put)(sink.context, text.as_ptr(), text.len());
+        }
         Ok(())
     }
 }
@@ -193,15 +193,15 @@ pub(super) fn sink_into(text: &mut String) -> TextSink {
 /// # Safety
 /// `context` is the live, unshared `String` of [`sink_into`]; `data` lends `len` bytes for the call.
 unsafe extern "C" fn put_text(context: *mut (), data: *const u8, len: usize) {
-    // SAFETY: `sink_into` made the context of a `String` that its caller keeps in place and untouched.
-    let text = unsafe { &mut *context.cast::<String>() };
+    // SAFETY: `sink_into` made the context of a `String` that its caller keeps in place and untouched; the callee that uses a
+    // sink lends `len` bytes for the call.
+    let (text, bytes) = unsafe {
+        let bytes = if len == 0 { &[] } else { slice::from_raw_parts(data, len) };
+        (&mut *context.cast::<String>(), bytes)
+    };
     text.clear();
-    if len != 0 {
-        // SAFETY: the callee that uses a sink lends `len` bytes for the call.
-        let bytes = unsafe { slice::from_raw_parts(data, len) };
-        // Nothing may panic here, and a garbled text is better than none.
-        text.push_str(&String::from_utf8_lossy(bytes));
-    }
+    // Nothing may panic here, and a garbled text is better than none.
+    text.push_str(&String::from_utf8_lossy(bytes));
 }
 
 pub(super) fn buffer_error(message: String) -> CallError {

@@ -1,5 +1,4 @@
 //! `alcedo dev` as a program on a pipe, and a copy of the example plugins to edit.
-#![expect(dead_code, reason = "each test file uses its own part of this")]
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};

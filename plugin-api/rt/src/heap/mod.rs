@@ -38,13 +38,14 @@ unsafe impl GlobalAlloc for ModuleHeap {
 
     #[inline]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: the caller of `dealloc` passes what `alloc` gave it, which was not null.
-        let block = unsafe { NonNull::new_unchecked(block) };
-        match place(layout) {
-            // SAFETY: it was allocated with this layout, so by this shape of place, and nobody uses it any more.
-            BlockPlace::Slab(_) => unsafe { shard::free(block, layout.size()) },
-            // SAFETY: as above.
-            place => unsafe { give_pages(place, block, layout) },
+        // SAFETY: the caller of `dealloc` passes what `alloc` gave it for this layout, which was not null and so is of this
+        // place, and does not use it any more.
+        unsafe {
+            let block = NonNull::new_unchecked(block);
+            match place(layout) {
+                BlockPlace::Slab(_) => shard::free(block, layout.size()),
+                place => give_pages(place, block, layout),
+            }
         }
     }
 
@@ -68,15 +69,16 @@ unsafe impl GlobalAlloc for ModuleHeap {
             shard::count_elsewhere(new_size as i64 - layout.size() as i64);
             return block;
         }
-        // SAFETY: the caller of `realloc` passes a size that is not zero.
-        let new = unsafe { self.alloc(new_layout) };
-        if !new.is_null() {
-            // SAFETY: both are at least as long as the shorter of the two, and the new one is nobody else's.
-            unsafe { new.copy_from_nonoverlapping(block, layout.size().min(new_size)) };
-            // SAFETY: the block was allocated with this layout, and its content has moved.
-            unsafe { self.dealloc(block, layout) };
+        // SAFETY: the caller of `realloc` passes a size that is not zero, and a block that was allocated with this layout. Both
+        // blocks are at least as long as the shorter of the two; the old one is given back when its content has moved.
+        unsafe {
+            let new = self.alloc(new_layout);
+            if !new.is_null() {
+                new.copy_from_nonoverlapping(block, layout.size().min(new_size));
+                self.dealloc(block, layout);
+            }
+            new
         }
-        new
     }
 }
 
@@ -88,12 +90,13 @@ fn pages_for(place: BlockPlace, layout: Layout) -> Option<(NonNull<u8>, bool)> {
         BlockPlace::Offset(len) => {
             let (memory, is_zero) = pages::take_pages(len)?;
             let offset = (memory.addr().get() + SLAB).next_multiple_of(layout.align()) - memory.addr().get();
-            // SAFETY: `place` made room for the alignment and for one slab before the block.
-            let block = unsafe { memory.add(offset) };
-            // SAFETY: the word before the block lies in the pages, since the block begins a slab or more behind.
-            let note = unsafe { block.cast::<NonNull<u8>>().sub(1) };
-            // SAFETY: as above; pages and blocks are aligned for a word.
-            unsafe { note.write(memory) };
+            // SAFETY: `place` made room for the alignment and for one slab before the block, so that the word before the block
+            // lies in the pages, too. Pages and blocks are aligned for a word.
+            let block = unsafe {
+                let block = memory.add(offset);
+                block.cast::<NonNull<u8>>().sub(1).write(memory);
+                block
+            };
             (block, is_zero)
         }
         BlockPlace::Slab(_) | BlockPlace::Nowhere => return None,
@@ -111,10 +114,8 @@ unsafe fn give_pages(place: BlockPlace, block: NonNull<u8>, layout: Layout) {
     let (memory, len) = match place {
         BlockPlace::Pages(len) => (block, len),
         BlockPlace::Offset(len) => {
-            // SAFETY: `pages_for` left room for a word before the block.
-            let note = unsafe { block.cast::<NonNull<u8>>().sub(1) };
-            // SAFETY: and wrote there where the pages begin.
-            (unsafe { note.read() }, len)
+            // SAFETY: `pages_for` left room for a word before the block, and wrote there where the pages begin.
+            (unsafe { block.cast::<NonNull<u8>>().sub(1).read() }, len)
         }
         BlockPlace::Slab(_) | BlockPlace::Nowhere => return,
     };

@@ -100,18 +100,19 @@ fn allocate_slowly(thread: usize, class: usize, size: usize) -> Option<NonNull<u
 /// It is from [`allocate`] with this size, and nobody uses it any more.
 #[inline]
 pub(super) unsafe fn free(block: NonNull<u8>, size: usize) {
-    // SAFETY: promised by our caller.
-    let slab = unsafe { Slab::of(block) };
     let thread = this_thread();
-    let shard = slab.shard;
-    if shard.owner.load(Ordering::Relaxed) == thread {
-        shard.count(-(size as i64));
-        // SAFETY: the shard is this thread's, and the block is the caller's.
-        unsafe { shard.put(slab, block) };
-    } else {
-        count_elsewhere(-(size as i64));
-        // SAFETY: promised by our caller.
-        unsafe { shard.returned.push(block) };
+    // SAFETY: our caller promises a block of a slab that it does not use any more. It is put into a shard of this thread, or left
+    // for the thread that has the shard.
+    unsafe {
+        let slab = Slab::of(block);
+        let shard = slab.shard;
+        if shard.owner.load(Ordering::Relaxed) == thread {
+            shard.count(-(size as i64));
+            shard.put(slab, block);
+        } else {
+            count_elsewhere(-(size as i64));
+            shard.returned.push(block);
+        }
     }
 }
 
@@ -194,10 +195,8 @@ impl Shard {
     /// Takes back what other threads freed.
     fn collect(&'static self) {
         for block in self.returned.take() {
-            // SAFETY: only blocks of slabs are pushed.
-            let slab = unsafe { Slab::of(block) };
-            // SAFETY: the owner collects, and whoever pushed the block has let go of it.
-            unsafe { self.put(slab, block) };
+            // SAFETY: only blocks of slabs are pushed, by threads that do not use them any more; the owner collects.
+            unsafe { self.put(Slab::of(block), block) };
         }
     }
 

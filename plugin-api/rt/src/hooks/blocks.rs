@@ -4,92 +4,41 @@
 
 use core::ffi::{c_char, c_int, c_void};
 
+use super::notes::{Made, block_lent, block_made};
 use super::platform;
-use crate::slot::context;
 
-/// The platform has made this block for the module, unless it is null. A sanitizer keeps its own books, and the host does not
-/// hear of what is freed.
-pub(super) fn made<T>(block: *mut T) -> *mut T {
-    if !cfg!(feature = "pass-through")
-        && let Some(context) = context().filter(|_| !block.is_null())
-    {
-        // SAFETY: the image is that of the same context, and the block was made just now.
-        unsafe { (context.table.block_made)(context.image, block.cast()) };
-    }
-    block
+makers! {
+    strdup(text: *const c_char) -> *mut c_char, then |block| block_made(block);
+    strndup(text: *const c_char, most: usize) -> *mut c_char, then |block| block_made(block);
+    realpath(path: *const c_char, place: *mut c_char) -> *mut c_char,
+        then |block| if place.is_null() { block_made(block) };
+    canonicalize_file_name(path: *const c_char) -> *mut c_char, then |block| block_made(block);
+    getcwd(place: *mut c_char, room: usize) -> *mut c_char, then |block| if place.is_null() { block_made(block) };
+    get_current_dir_name() -> *mut c_char, then |block| block_made(block);
 }
 
-/// The platform is about to move this block, or to free it. Whether the host knows it as one of a module's.
-fn lent(block: *mut c_char) -> bool {
-    context().is_some_and(|context| {
-        // SAFETY: the image is that of the same context; any address will do.
-        unsafe { (context.table.block_lent)(context.image, block.cast()) != 0 }
-    })
-}
-
-macro_rules! makers {
-    ($($name:ident($($arg:ident: $ty:ty),*) $(if $condition:expr)?;)*) => {$(
-        #[doc = concat!("`", stringify!($name), "` of this module.")]
+macro_rules! printers {
+    ($($name:ident($text:ident: *mut *mut c_char $(, $arg:ident: $ty:ty)*);)*) => {$(
+        #[doc = concat!("`", stringify!($name), "` of this module; its last argument is a `va_list`, which is passed as an address.")]
         ///
         /// # Safety
         /// As the C function says.
-        pub unsafe extern "C" fn $name($($arg: $ty),*) -> *mut c_char {
-            // SAFETY: our caller keeps to the C function's contract.
-            let block = unsafe { platform::$name($($arg),*) };
-            $(if !$condition {
-                return block;
-            })?
-            made(block)
+        pub unsafe extern "C" fn $name($text: *mut *mut c_char $(, $arg: $ty)*) -> c_int {
+            // SAFETY: our caller keeps to the C function's contract, which writes a block's address unless the result is an error.
+            unsafe {
+                let result = platform::$name($text $(, $arg)*);
+                if result >= 0 {
+                    block_made(Made::new(*$text));
+                }
+                result
+            }
         }
     )*};
 }
 
-makers! {
-    strdup(text: *const c_char);
-    strndup(text: *const c_char, most: usize);
-    realpath(path: *const c_char, place: *mut c_char) if place.is_null();
-    canonicalize_file_name(path: *const c_char);
-    getcwd(place: *mut c_char, room: usize) if place.is_null();
-    get_current_dir_name();
-}
-
-/// The text of a `printf`, which is there unless the result is an error.
-///
-/// # Safety
-/// After a result that is no error, `text` is a place with a block.
-unsafe fn printed(result: c_int, text: *mut *mut c_char) -> c_int {
-    if result >= 0 {
-        // SAFETY: promised by our caller.
-        made(unsafe { *text });
-    }
-    result
-}
-
-/// `vasprintf` of this module; its last argument is a `va_list`, which is passed as an address.
-///
-/// # Safety
-/// As the C function says.
-pub unsafe extern "C" fn vasprintf(text: *mut *mut c_char, format: *const c_char, arguments: *mut c_void) -> c_int {
-    // SAFETY: our caller keeps to the C function's contract.
-    let result = unsafe { platform::vasprintf(text, format, arguments) };
-    // SAFETY: the C function has written it.
-    unsafe { printed(result, text) }
-}
-
-/// `__vasprintf_chk` of this module, which C code calls that is compiled with checks.
-///
-/// # Safety
-/// As the C function says.
-pub unsafe extern "C" fn __vasprintf_chk(
-    text: *mut *mut c_char,
-    flag: c_int,
-    format: *const c_char,
-    arguments: *mut c_void,
-) -> c_int {
-    // SAFETY: our caller keeps to the C function's contract.
-    let result = unsafe { platform::__vasprintf_chk(text, flag, format, arguments) };
-    // SAFETY: the C function has written it.
-    unsafe { printed(result, text) }
+printers! {
+    vasprintf(text: *mut *mut c_char, format: *const c_char, arguments: *mut c_void);
+    __vasprintf_chk(text: *mut *mut c_char, flag: c_int, format: *const c_char, arguments: *mut c_void);
 }
 
 /// A C function with `...` cannot be written in Rust: this makes a `va_list` of the arguments behind the first ones, as
@@ -143,41 +92,29 @@ with_list! {
     __asprintf_chk(text: *mut *mut c_char, flag: c_int, format: *const c_char) as __vasprintf_chk, "24", "rcx";
 }
 
-/// Reads into a block of the module's, which the C library may move, or into one that it makes.
-///
-/// # Safety
-/// A place with such a block, or null.
-unsafe fn into_block(line: *mut *mut c_char, read: impl FnOnce() -> isize) -> isize {
-    // SAFETY: promised by our caller. What is no place is refused by the platform.
-    let before = unsafe { line.as_ref() }.copied();
-    // A block that somebody else has made stays that one's, wherever it moves.
-    let is_ours = before.is_some_and(|block| block.is_null() || lent(block));
-    let result = read();
-    if is_ours {
-        // SAFETY: promised by our caller; the C function has left a block there, or null.
-        made(unsafe { *line });
-    }
-    result
+macro_rules! readers {
+    ($($name:ident($line:ident: *mut *mut c_char $(, $arg:ident: $ty:ty)*);)*) => {$(
+        #[doc = concat!("`", stringify!($name), "` of this module. It reads into a block, which it may move, or makes one.")]
+        ///
+        /// # Safety
+        /// As the C function says.
+        pub unsafe extern "C" fn $name($line: *mut *mut c_char $(, $arg: $ty)*) -> isize {
+            // SAFETY: our caller keeps to the C function's contract and gives a place with a block or null, or no place, which the
+            // platform refuses. The C function leaves a block there, or null.
+            unsafe {
+                // A block of another module stays that module's, wherever it moves.
+                let is_ours = $line.as_ref().is_some_and(|block| block.is_null() || block_lent(*block));
+                let result = platform::$name($line $(, $arg)*);
+                if is_ours {
+                    block_made(Made::new(*$line));
+                }
+                result
+            }
+        }
+    )*};
 }
 
-/// `getline` of this module.
-///
-/// # Safety
-/// As the C function says.
-pub unsafe extern "C" fn getline(line: *mut *mut c_char, room: *mut usize, stream: *mut c_void) -> isize {
-    // SAFETY: our caller keeps to the C function's contract.
-    let read = || unsafe { platform::getline(line, room, stream) };
-    // SAFETY: our caller gives a place with a block, or null.
-    unsafe { into_block(line, read) }
-}
-
-/// `getdelim` of this module.
-///
-/// # Safety
-/// As the C function says.
-pub unsafe extern "C" fn getdelim(line: *mut *mut c_char, room: *mut usize, end: c_int, stream: *mut c_void) -> isize {
-    // SAFETY: our caller keeps to the C function's contract.
-    let read = || unsafe { platform::getdelim(line, room, end, stream) };
-    // SAFETY: our caller gives a place with a block, or null.
-    unsafe { into_block(line, read) }
+readers! {
+    getline(line: *mut *mut c_char, room: *mut usize, stream: *mut c_void);
+    getdelim(line: *mut *mut c_char, room: *mut usize, end: c_int, stream: *mut c_void);
 }

@@ -9,19 +9,66 @@ use alcedo_abi::hooks::{Destructor, OnExit, ThreadStart};
 use super::platform;
 use crate::slot::context;
 
+/// Hooks whose work is the host's, by a function of its table; constants before their arguments stand behind its name.
 macro_rules! hooks {
-    ($($platform:ident, $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)? => $entry:ident;)*) => {$(
+    ($($platform:ident, $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)? => $entry:ident $(($constant:expr))?;)*) => {$(
         #[doc = concat!("`", stringify!($platform), "` of this module.")]
         ///
         /// # Safety
         /// As the C function says.
         pub unsafe extern "C" fn $name($($arg: $ty),*) $(-> $ret)? {
-            match context() {
-                // SAFETY: our caller keeps to the C function's contract, and the image is that of the same context.
-                Some(context) => unsafe { (context.table.$entry)(context.image, $($arg),*) },
-                // SAFETY: our caller keeps to the C function's contract.
-                None => unsafe { platform::$platform($($arg),*) },
+            // SAFETY: our caller keeps to the C function's contract, and the image is that of the same context.
+            unsafe {
+                match context() {
+                    Some(context) => (context.table.$entry)(context.image, $($constant,)? $($arg),*),
+                    None => platform::$platform($($arg),*),
+                }
             }
+        }
+    )*};
+}
+
+/// Hooks whose work is the platform's: what is done `first` may return, and `then` the result is looked at.
+macro_rules! platform_hooks {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)? $(, first { $($before:tt)* })? $(, then |$result:ident| $after:expr)?;
+    )*) => {$(
+        #[doc = concat!("`", stringify!($name), "` of this module.")]
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// As the C function says.
+        pub unsafe extern "C" fn $name($($arg: $ty),*) $(-> $ret)? {
+            $($($before)*)?
+            // SAFETY: our caller keeps to the C function's contract.
+            let result = unsafe { platform::$name($($arg),*) };
+            $(
+                let $result = result;
+                $after;
+            )?
+            result
+        }
+    )*};
+}
+
+/// The same for functions that make a block or a stream for the module.
+macro_rules! makers {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident($($arg:ident: $ty:ty),*) -> *mut $made:ty $(, first { $($before:tt)* })?, then |$result:ident| $after:expr;
+    )*) => {$(
+        #[doc = concat!("`", stringify!($name), "` of this module.")]
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// As the C function says.
+        pub unsafe extern "C" fn $name($($arg: $ty),*) -> *mut $made {
+            $($($before)*)?
+            // SAFETY: our caller keeps to the C function's contract, which makes what it returns.
+            let $result = unsafe { Made::new(platform::$name($($arg),*)) };
+            $after;
+            $result.get()
         }
     )*};
 }

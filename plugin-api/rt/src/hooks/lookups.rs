@@ -10,6 +10,7 @@ use core::arch::naked_asm;
 use core::ffi::{CStr, c_char, c_void};
 use core::mem::MaybeUninit;
 
+use super::notes;
 use crate::slot::context;
 
 /// One hooked name, in the section `alcedo_hooked`, which [`__alcedo_name`](crate::__alcedo_name) writes: the distances from
@@ -41,10 +42,8 @@ pub unsafe extern "C" fn dlsym(
     begin: *const HookedName,
     end: *const HookedName,
 ) -> *mut c_void {
-    // SAFETY: our caller keeps to the C function's contract.
-    let found = unsafe { platform_dlsym(handle, name) };
-    // SAFETY: our caller promises the table, and what was found has a name.
-    unsafe { own(found, name, HookedNames { begin, end }) }
+    // SAFETY: our caller keeps to the C function's contract, and promises the table; what was found has a name.
+    unsafe { own(platform_dlsym(handle, name), name, HookedNames { begin, end }) }
 }
 
 /// `dlvsym` of this module, likewise. An older version of a function than the one that the module would be linked to is no
@@ -59,10 +58,8 @@ pub unsafe extern "C" fn dlvsym(
     begin: *const HookedName,
     end: *const HookedName,
 ) -> *mut c_void {
-    // SAFETY: our caller keeps to the C function's contract.
-    let found = unsafe { platform_dlvsym(handle, name, version) };
-    // SAFETY: our caller promises the table, and what was found has a name.
-    unsafe { own(found, name, HookedNames { begin, end }) }
+    // SAFETY: our caller keeps to the C function's contract, and promises the table; what was found has a name.
+    unsafe { own(platform_dlvsym(handle, name, version), name, HookedNames { begin, end }) }
 }
 
 /// The platform's answer in the default scope, for those who are about to call the platform.
@@ -76,12 +73,16 @@ pub(super) fn in_platform(name: &CStr) -> *mut c_void {
 /// # Safety
 /// The table is this module's. If something was found, the name is a C string.
 unsafe fn own(found: *mut c_void, name: *const c_char, names: HookedNames) -> *mut c_void {
-    let Some(context) = context().filter(|_| !found.is_null()) else { return found };
-    // SAFETY: the image is that of the same context.
-    unsafe { (context.table.looked_up)(context.image, found) };
-    // SAFETY: our caller promises a C string.
-    let name = unsafe { CStr::from_ptr(name) };
-    match names.hook(name) {
+    if context().is_none() || found.is_null() {
+        return found;
+    }
+    notes::looked_up(found);
+    // SAFETY: our caller promises a C string, and the table of this module.
+    let (name, hook) = unsafe {
+        let name = CStr::from_ptr(name);
+        (name, names.hook(name))
+    };
+    match hook {
         Some(hook) if is_platforms(found, name) => hook,
         _ => found,
     }
@@ -95,12 +96,14 @@ fn is_platforms(found: *mut c_void, name: &CStr) -> bool {
         return true;
     }
     // SAFETY: the name is a C string; whatever the answer is, it is compared only.
-    let next = unsafe { platform_dlsym(libc::RTLD_NEXT, name.as_ptr()) };
-    if default.is_null() || next.is_null() {
-        // The module's own question has been answered, so it must not find that there was an error.
-        // SAFETY: takes nothing.
-        unsafe { libc::dlerror() };
-    }
+    let next = unsafe {
+        let next = platform_dlsym(libc::RTLD_NEXT, name.as_ptr());
+        if default.is_null() || next.is_null() {
+            // The module's lookup has been answered, so that it must not find an error.
+            libc::dlerror();
+        }
+        next
+    };
     found == next && is_of_c_library(found)
 }
 
@@ -113,22 +116,23 @@ fn is_of_c_library(function: *const c_void) -> bool {
 fn library_at(address: *const c_void) -> Option<usize> {
     let mut info = MaybeUninit::<libc::Dl_info>::uninit();
     // SAFETY: the loader only compares the address, and fills the record if it finds it.
-    let is_found = unsafe { libc::dladdr(address, info.as_mut_ptr()) } != 0;
-    // SAFETY: the loader says that it has found the library, so it has filled the record.
-    is_found.then(|| unsafe { info.assume_init() }.dli_fbase.addr())
+    let info = unsafe { (libc::dladdr(address, info.as_mut_ptr()) != 0).then(|| info.assume_init()) };
+    info.map(|info| info.dli_fbase.addr())
 }
 
 impl HookedNames {
     /// The module's own function of that name.
-    fn hook(self, name: &CStr) -> Option<*mut c_void> {
-        // SAFETY: both ends are of one section, which holds nothing but entries.
-        let len = unsafe { self.end.offset_from(self.begin) };
-        // SAFETY: as above; nobody writes to the section.
-        let entries = unsafe { core::slice::from_raw_parts(self.begin, usize::try_from(len).ok()?) };
-        let entry = entries.iter().find(|entry| {
-            // SAFETY: the assembler has written there how far it is to the name, a C string.
-            (unsafe { CStr::from_ptr(behind(&entry.name).cast()) }) == name
-        })?;
+    ///
+    /// # Safety
+    /// Both ends are of the section `alcedo_hooked`.
+    unsafe fn hook(self, name: &CStr) -> Option<*mut c_void> {
+        // SAFETY: our caller promises the section, which holds nothing but entries and is not written. The assembler has written
+        // into each how far it is to the name, a C string.
+        let entry = unsafe {
+            let len = usize::try_from(self.end.offset_from(self.begin)).ok()?;
+            let entries = core::slice::from_raw_parts(self.begin, len);
+            entries.iter().find(|entry| CStr::from_ptr(behind(&entry.name).cast()) == name)?
+        };
         Some(behind(&entry.hook).cast_mut())
     }
 }

@@ -7,13 +7,14 @@
 //! defined by [`__alcedo_hooks`](crate::__alcedo_hooks), which that macro writes, so that tests and programs which
 //! merely link this crate keep the platform's.
 
+#[macro_use]
+mod functions;
 mod blocks;
 mod closing;
 mod descriptors;
 mod forks;
-#[macro_use]
-mod functions;
 mod lookups;
+mod notes;
 pub(crate) mod platform;
 mod signals;
 mod tables;

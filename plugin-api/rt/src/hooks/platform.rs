@@ -69,22 +69,24 @@ macro_rules! platform {
                 if address.is_null() {
                     return $($without)?;
                 }
-                // SAFETY: this is the address of the C function, whose signature stands here. Where C says `...`, the
-                // argument goes where a plain one goes: on Linux that is so for integers.
-                let function = unsafe { transmute::<*mut c_void, unsafe extern "C" fn($($ty),*) $(-> $ret)?>(address) };
-                // SAFETY: promised by our caller.
-                unsafe { function($($arg),*) }
+                // SAFETY: the loader says that this is the address of the C function, whose signature stands here. Where C
+                // says `...`, the argument goes where a plain one goes: on Linux that is so for integers. Our caller keeps to
+                // its contract.
+                unsafe { transmute::<*mut c_void, unsafe extern "C" fn($($ty),*) $(-> $ret)?>(address)($($arg),*) }
             }
         )*
     };
 }
 
-/// What a platform without the function would answer itself: that it is not there.
+/// Sets the error number of this thread.
+pub(super) fn set_error(number: c_int) {
+    // SAFETY: the place is this thread's, and nothing else writes it.
+    unsafe { *libc::__errno_location() = number };
+}
+
+/// The answer of a platform without the function: that it is not there.
 fn missing() -> c_int {
-    // SAFETY: the place of this thread's error number.
-    let place = unsafe { libc::__errno_location() };
-    // SAFETY: it is this thread's, and nobody else writes it.
-    unsafe { *place = libc::ENOSYS };
+    set_error(libc::ENOSYS);
     -1
 }
 

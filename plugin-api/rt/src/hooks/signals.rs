@@ -3,7 +3,7 @@
 
 use core::ffi::{c_char, c_int, c_uint, c_ulong, c_void};
 
-use super::descriptors::{gone, opened};
+use super::notes::{self, child_started, opened};
 use super::platform;
 use crate::slot::context;
 
@@ -17,32 +17,8 @@ hooks! {
     mq_notify, mq_notify(queue: c_int, event: *const c_void) -> c_int => queue_notify;
     lio_listio, lio_listio(mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int => io_begin_list;
     getaddrinfo_a, getaddrinfo_a(mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int => names_begin;
-}
-
-/// `aio_read` of this module.
-///
-/// # Safety
-/// As the C function says.
-pub unsafe extern "C" fn aio_read(block: *mut c_void) -> c_int {
-    match context() {
-        // SAFETY: our caller keeps to the C function's contract, and the image is that of the same context.
-        Some(context) => unsafe { (context.table.io_begin)(context.image, 0, block) },
-        // SAFETY: our caller keeps to the C function's contract.
-        None => unsafe { platform::aio_read(block) },
-    }
-}
-
-/// `aio_write` of this module.
-///
-/// # Safety
-/// As the C function says.
-pub unsafe extern "C" fn aio_write(block: *mut c_void) -> c_int {
-    match context() {
-        // SAFETY: our caller keeps to the C function's contract, and the image is that of the same context.
-        Some(context) => unsafe { (context.table.io_begin)(context.image, 1, block) },
-        // SAFETY: our caller keeps to the C function's contract.
-        None => unsafe { platform::aio_write(block) },
-    }
+    aio_read, aio_read(block: *mut c_void) -> c_int => io_begin(0);
+    aio_write, aio_write(block: *mut c_void) -> c_int => io_begin(1);
 }
 
 /// `aio_fsync` of this module.
@@ -50,55 +26,30 @@ pub unsafe extern "C" fn aio_write(block: *mut c_void) -> c_int {
 /// # Safety
 /// As the C function says.
 pub unsafe extern "C" fn aio_fsync(how: c_int, block: *mut c_void) -> c_int {
-    match (context(), how.checked_add(2)) {
-        // SAFETY: our caller keeps to the C function's contract, and the image is that of the same context.
-        (Some(context), Some(what @ 2..)) => unsafe { (context.table.io_begin)(context.image, what, block) },
-        // SAFETY: our caller keeps to the C function's contract; any other number is refused.
-        _ => unsafe { platform::aio_fsync(how, block) },
+    // SAFETY: our caller keeps to the C function's contract, and the image is that of the same context.
+    unsafe {
+        match (context(), how.checked_add(2)) {
+            (Some(context), Some(what @ 2..)) => (context.table.io_begin)(context.image, what, block),
+            // It refuses any other number.
+            _ => platform::aio_fsync(how, block),
+        }
     }
 }
 
-/// The module has changed whom the descriptor tells, and how.
-pub(super) fn asked(fd: c_int, result: c_int) -> c_int {
-    if result >= 0
-        && let Some(context) = context()
-    {
-        // SAFETY: the image is that of the same context; any number will do.
-        unsafe { (context.table.fd_signals)(context.image, fd) };
-    }
-    result
-}
+/// `FIOASYNC`, `FIOSETOWN`, `SIOCSPGRP`: requests of `ioctl` that are about signals.
+const OF_SIGNALS: [c_ulong; 3] = [0x5452, 0x8901, 0x8902];
 
-/// `ioctl` of this module: three of its requests are about signals.
-///
-/// # Safety
-/// As the C function says.
-pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: usize) -> c_int {
-    /// `FIOASYNC`, `FIOSETOWN`, `SIOCSPGRP`.
-    const OF_SIGNALS: [c_ulong; 3] = [0x5452, 0x8901, 0x8902];
-    // SAFETY: our caller keeps to the C function's contract; the argument is passed on as it came.
-    let result = unsafe { platform::ioctl(fd, request, argument) };
-    // Some callers extend the sign of the request.
-    if OF_SIGNALS.contains(&(request & 0xffff_ffff)) { asked(fd, result) } else { result }
-}
-
-/// `mq_open` of this module; what it returns is a descriptor.
-///
-/// # Safety
-/// As the C function says.
-pub unsafe extern "C" fn mq_open(name: *const c_char, flags: c_int, mode: c_uint, attributes: *mut c_void) -> c_int {
-    // SAFETY: our caller keeps to the C function's contract; arguments that it does not give are not looked at.
-    opened(unsafe { platform::mq_open(name, flags, mode, attributes) })
-}
-
-/// `mq_close` of this module.
-///
-/// # Safety
-/// As the C function says.
-pub unsafe extern "C" fn mq_close(queue: c_int) -> c_int {
-    gone(queue);
-    // SAFETY: our caller keeps to the C function's contract.
-    unsafe { platform::mq_close(queue) }
+platform_hooks! {
+    ioctl(fd: c_int, request: c_ulong, argument: usize) -> c_int, then |result| {
+        // Some callers extend the sign of the request.
+        if OF_SIGNALS.contains(&(request & 0xffff_ffff)) {
+            notes::signals_changed(fd, result);
+        }
+    };
+    /// What it returns is a descriptor; the host does not look at arguments that a caller does not give.
+    mq_open(name: *const c_char, flags: c_int, mode: c_uint, attributes: *mut c_void) -> c_int, then |queue| opened(queue);
+    mq_close(queue: c_int) -> c_int, first { notes::closed(queue); };
+    fork() -> c_int, then |pid| child_started(pid);
 }
 
 macro_rules! jumps {
@@ -108,12 +59,14 @@ macro_rules! jumps {
         /// # Safety
         /// As the C function says.
         pub unsafe extern "C" fn $name(buffer: *mut c_void, value: c_int) {
-            if let Some(context) = context() {
-                // SAFETY: the image is that of the same context, and our caller gives a buffer that is filled.
-                unsafe { (context.table.jumps)(context.image, buffer) };
+            // SAFETY: our caller keeps to the C function's contract, gives a buffer that is filled, and the image is that of the
+            // same context. The platform's function does not return, and nothing here is dropped.
+            unsafe {
+                if let Some(context) = context() {
+                    (context.table.jumps)(context.image, buffer);
+                }
+                platform::$name(buffer, value);
             }
-            // SAFETY: our caller keeps to the C function's contract. It does not come back, and nothing here is dropped.
-            unsafe { platform::$name(buffer, value) };
         }
     )*};
 }
@@ -123,26 +76,6 @@ jumps! {
     _longjmp;
     siglongjmp;
     __longjmp_chk;
-}
-
-/// The module has a new child, unless it is the child that asks or there is none.
-extern "C" fn child(pid: c_int) -> c_int {
-    if pid > 0
-        && let Some(context) = context()
-    {
-        // SAFETY: the image is that of the same context; any number will do.
-        unsafe { (context.table.child_started)(context.image, pid) };
-    }
-    pid
-}
-
-/// `fork` of this module.
-///
-/// # Safety
-/// As the C function says.
-pub unsafe extern "C" fn fork() -> c_int {
-    // SAFETY: our caller keeps to the C function's contract.
-    child(unsafe { platform::fork() })
 }
 
 macro_rules! spawners {
@@ -160,17 +93,18 @@ macro_rules! spawners {
             environment: *const *mut c_char,
         ) -> c_int {
             let mut number = 0;
-            let to = &raw mut number;
-            // SAFETY: our caller keeps to the C function's contract, and the number is written to our own place first.
-            let result = unsafe { platform::$name(to, program, actions, attributes, arguments, environment) };
-            if result == 0 {
-                child(number);
-                if !pid.is_null() {
-                    // SAFETY: our caller gives a place for the number, or null.
-                    unsafe { pid.write(number) };
+            // SAFETY: our caller keeps to the C function's contract, and gives a place for the number, or null. It is written
+            // to our own place first.
+            unsafe {
+                let result = platform::$name(&raw mut number, program, actions, attributes, arguments, environment);
+                if result == 0 {
+                    child_started(number);
+                    if !pid.is_null() {
+                        pid.write(number);
+                    }
                 }
+                result
             }
-            result
         }
     )*};
 }
@@ -208,7 +142,7 @@ pub unsafe extern "C" fn vfork() -> c_int {
         "2:",
         "ret",
         number = const libc::SYS_vfork,
-        child = sym child,
+        child = sym child_started,
         refused = sym refused,
     )
 }
@@ -216,10 +150,7 @@ pub unsafe extern "C" fn vfork() -> c_int {
 /// What C says of a system call that was refused with this error.
 #[cfg(target_arch = "x86_64")]
 extern "C" fn refused(error: c_int) -> c_int {
-    // SAFETY: the place of this thread's error number.
-    let place = unsafe { libc::__errno_location() };
-    // SAFETY: it is this thread's, and nobody else writes it.
-    unsafe { *place = error };
+    platform::set_error(error);
     -1
 }
 

@@ -5,8 +5,8 @@
 use core::ffi::{c_char, c_int, c_uint, c_void};
 use core::ptr::{null, null_mut};
 
-use super::blocks::made;
 use super::closing::is_refused;
+use super::notes::{self, Made, block_made, stream_bound, stream_closed, stream_opened};
 use super::platform;
 use crate::slot::context;
 
@@ -29,11 +29,13 @@ pub struct StreamFunctions {
 /// # Safety
 /// As the C function says.
 pub unsafe extern "C" fn register_frame(begin: *const c_void) {
-    // SAFETY: our caller keeps to the C function's contract.
-    unsafe { platform::__register_frame(begin) };
-    if let (Some(context), Some(deregister)) = (context(), platform::deregister()) {
-        // SAFETY: the image is that of the same context, and the unwinder that has the table is the one that gives it back.
-        unsafe { (context.table.frame_registered)(context.image, begin, deregister) };
+    // SAFETY: our caller keeps to the C function's contract; the image is that of the same context, and the unwinder that has the
+    // table is the one that gives it back.
+    unsafe {
+        platform::__register_frame(begin);
+        if let (Some(context), Some(deregister)) = (context(), platform::deregister()) {
+            (context.table.frame_registered)(context.image, begin, deregister);
+        }
     }
 }
 
@@ -42,12 +44,8 @@ pub unsafe extern "C" fn register_frame(begin: *const c_void) {
 /// # Safety
 /// As the C function says.
 pub unsafe extern "C" fn deregister_frame(begin: *const c_void) {
-    let is_there = context().is_none_or(|context| {
-        // SAFETY: the image is that of the same context; any address will do.
-        unsafe { (context.table.frame_deregistered)(context.image, begin) != 0 }
-    });
-    if is_there {
-        // SAFETY: our caller keeps to the C function's contract, and nobody has taken the table back for it.
+    if notes::frame_is_there(begin) {
+        // SAFETY: our caller keeps to the C function's contract, and the table has not been taken back for it.
         unsafe { platform::__deregister_frame(begin) };
     }
 }
@@ -61,144 +59,58 @@ pub unsafe extern "C" fn fopencookie(
     mode: *const c_char,
     functions: StreamFunctions,
 ) -> *mut c_void {
-    match context() {
-        // SAFETY: our caller keeps to the C function's contract, and the image is that of the same context.
-        Some(context) => unsafe {
-            (context.table.stream_open)(context.image, cookie, mode, (&raw const functions).cast())
-        },
-        // SAFETY: our caller keeps to the C function's contract.
-        None => unsafe { platform::fopencookie(cookie, mode, functions) },
+    // SAFETY: our caller keeps to the C function's contract, and the image is that of the same context.
+    unsafe {
+        match context() {
+            Some(context) => (context.table.stream_open)(context.image, cookie, mode, (&raw const functions).cast()),
+            None => platform::fopencookie(cookie, mode, functions),
+        }
     }
 }
 
-/// A stream that writes into memory of the module has been made, unless it is null.
-fn bound(stream: *mut c_void, made_by: c_int, place: *const *mut c_void) -> *mut c_void {
-    if let Some(context) = context().filter(|_| !stream.is_null()) {
-        // SAFETY: the image is that of the same context, and the stream was made just now.
-        unsafe { (context.table.stream_bound)(context.image, stream, made_by, place) };
-    }
-    stream
+/// The descriptor that a stream has opened itself.
+fn descriptor(stream: Made) -> c_int {
+    // SAFETY: the stream is null or was made just now, says its type.
+    if stream.get::<c_void>().is_null() { -1 } else { unsafe { libc::fileno(stream.get()) } }
 }
 
-/// A stream that has this descriptor has been made, unless it is null.
-pub(super) fn opened_stream(stream: *mut c_void, fd: c_int, made_by: c_int) -> *mut c_void {
-    if let Some(context) = context().filter(|_| !stream.is_null()) {
-        // SAFETY: the image is that of the same context, and the stream was made just now.
-        unsafe { (context.table.stream_opened)(context.image, stream, fd, made_by) };
-    }
-    stream
+/// The same for a folder.
+fn descriptor_of_folder(folder: Made) -> c_int {
+    // SAFETY: the folder is null or was opened just now, says its type.
+    if folder.get::<c_void>().is_null() { -1 } else { unsafe { libc::dirfd(folder.get()) } }
 }
 
-/// The same for a stream that has opened its descriptor itself.
-fn opened_file(stream: *mut c_void, made_by: c_int) -> *mut c_void {
-    // SAFETY: a stream that was made just now.
-    let fd = if stream.is_null() { -1 } else { unsafe { libc::fileno(stream.cast()) } };
-    opened_stream(stream, fd, made_by)
+makers! {
+    fopen(path: *const c_char, mode: *const c_char) -> *mut c_void,
+        then |stream| stream_opened(stream, descriptor(stream), 0);
+    tmpfile() -> *mut c_void, then |stream| stream_opened(stream, descriptor(stream), 2);
+    popen(command: *const c_char, mode: *const c_char) -> *mut c_void,
+        then |stream| stream_opened(stream, descriptor(stream), 3);
+    opendir(path: *const c_char) -> *mut c_void, then |folder| stream_opened(folder, descriptor_of_folder(folder), 4);
+    open_memstream(bytes: *mut *mut c_char, len: *mut usize) -> *mut c_void,
+        first { if is_refused(c"open_memstream") { return null_mut(); } },
+        then |stream| stream_bound(stream, 0, bytes.cast_const().cast());
+    open_wmemstream(text: *mut *mut c_int, len: *mut usize) -> *mut c_void,
+        first { if is_refused(c"open_wmemstream") { return null_mut(); } },
+        then |stream| stream_bound(stream, 1, text.cast_const().cast());
+    /// Without a buffer of the caller's, the stream has one of its own.
+    fmemopen(buffer: *mut c_void, len: usize, mode: *const c_char) -> *mut c_void,
+        first { if !buffer.is_null() && is_refused(c"fmemopen") { return null_mut(); } },
+        then |stream| if !buffer.is_null() { stream_bound(stream, 2, null()) };
 }
 
-/// A stream or a folder is about to be closed. The place where the address of a block will be then; null if there is none.
-fn closing(stream: *mut c_void) -> *const *mut c_void {
-    match context() {
-        // SAFETY: the image is that of the same context; any stream will do.
-        Some(context) => unsafe { (context.table.stream_closed)(context.image, stream) },
-        None => null(),
-    }
+/// The buffer that a stream gets. A stream may outlive the module, and the end of the process looks into its buffer; so with a
+/// host it gets one of its own. The C library is free to choose another size.
+fn buffer_of(wanted: *mut c_char) -> *mut c_char {
+    if context().is_some() { null_mut() } else { wanted }
 }
 
-/// `fopen` of this module.
-///
-/// # Safety
-/// As the C function says.
-pub unsafe extern "C" fn fopen(path: *const c_char, mode: *const c_char) -> *mut c_void {
-    // SAFETY: our caller keeps to the C function's contract.
-    opened_file(unsafe { platform::fopen(path, mode) }, 0)
-}
-
-/// `tmpfile` of this module.
-///
-/// # Safety
-/// As the C function says.
-pub unsafe extern "C" fn tmpfile() -> *mut c_void {
-    // SAFETY: our caller keeps to the C function's contract.
-    opened_file(unsafe { platform::tmpfile() }, 2)
-}
-
-/// `popen` of this module.
-///
-/// # Safety
-/// As the C function says.
-pub unsafe extern "C" fn popen(command: *const c_char, mode: *const c_char) -> *mut c_void {
-    // SAFETY: our caller keeps to the C function's contract.
-    opened_file(unsafe { platform::popen(command, mode) }, 3)
-}
-
-/// `pclose` of this module.
-///
-/// # Safety
-/// As the C function says.
-pub unsafe extern "C" fn pclose(stream: *mut c_void) -> c_int {
-    closing(stream);
-    // SAFETY: our caller keeps to the C function's contract.
-    unsafe { platform::pclose(stream) }
-}
-
-/// `opendir` of this module.
-///
-/// # Safety
-/// As the C function says.
-pub unsafe extern "C" fn opendir(path: *const c_char) -> *mut c_void {
-    // SAFETY: our caller keeps to the C function's contract.
-    let folder = unsafe { platform::opendir(path) };
-    // SAFETY: a folder that was opened just now.
-    let fd = if folder.is_null() { -1 } else { unsafe { libc::dirfd(folder.cast()) } };
-    opened_stream(folder, fd, 4)
-}
-
-/// `closedir` of this module.
-///
-/// # Safety
-/// As the C function says.
-pub unsafe extern "C" fn closedir(folder: *mut c_void) -> c_int {
-    closing(folder);
-    // SAFETY: our caller keeps to the C function's contract.
-    unsafe { platform::closedir(folder) }
-}
-
-/// `open_memstream` of this module.
-///
-/// # Safety
-/// As the C function says.
-pub unsafe extern "C" fn open_memstream(bytes: *mut *mut c_char, len: *mut usize) -> *mut c_void {
-    if is_refused(c"open_memstream") {
-        return null_mut();
-    }
-    // SAFETY: our caller keeps to the C function's contract.
-    bound(unsafe { platform::open_memstream(bytes, len) }, 0, bytes.cast_const().cast())
-}
-
-/// `open_wmemstream` of this module.
-///
-/// # Safety
-/// As the C function says.
-pub unsafe extern "C" fn open_wmemstream(text: *mut *mut c_int, len: *mut usize) -> *mut c_void {
-    if is_refused(c"open_wmemstream") {
-        return null_mut();
-    }
-    // SAFETY: our caller keeps to the C function's contract.
-    bound(unsafe { platform::open_wmemstream(text, len) }, 1, text.cast_const().cast())
-}
-
-/// `fmemopen` of this module. Without a buffer of the caller's, the stream has one of its own.
-///
-/// # Safety
-/// As the C function says.
-pub unsafe extern "C" fn fmemopen(buffer: *mut c_void, len: usize, mode: *const c_char) -> *mut c_void {
-    if !buffer.is_null() && is_refused(c"fmemopen") {
-        return null_mut();
-    }
-    // SAFETY: our caller keeps to the C function's contract.
-    let stream = unsafe { platform::fmemopen(buffer, len, mode) };
-    if buffer.is_null() { stream } else { bound(stream, 2, null()) }
+platform_hooks! {
+    pclose(stream: *mut c_void) -> c_int, first { stream_closed(stream); };
+    closedir(folder: *mut c_void) -> c_int, first { stream_closed(folder); };
+    /// The buffer is [`buffer_of`] that of the caller.
+    setvbuf(stream: *mut c_void, buffer: *mut c_char, mode: c_int, len: usize) -> c_int,
+        first { let buffer = buffer_of(buffer); };
 }
 
 /// `fclose` of this module.
@@ -206,23 +118,15 @@ pub unsafe extern "C" fn fmemopen(buffer: *mut c_void, len: usize, mode: *const 
 /// # Safety
 /// As the C function says.
 pub unsafe extern "C" fn fclose(stream: *mut c_void) -> c_int {
-    let place = closing(stream);
-    // SAFETY: our caller keeps to the C function's contract.
-    let result = unsafe { platform::fclose(stream) };
-    // SAFETY: the stream has written it as it was closed, and whoever made the stream keeps the place until then.
-    made(unsafe { place.as_ref() }.map_or(null_mut(), |block| *block));
+    let place = stream_closed(stream);
+    // SAFETY: our caller keeps to the C function's contract. The stream writes the address of a block as it is closed, and the
+    // place was given by the maker of the stream, who keeps it until then.
+    let (result, block) = unsafe {
+        let result = platform::fclose(stream);
+        (result, Made::new(place.as_ref().map_or(null_mut(), |block| *block)))
+    };
+    block_made(block);
     result
-}
-
-/// `setvbuf` of this module. A stream may outlive the module, and the end of the process looks into its buffer; so it gets
-/// one of its own. The size is a wish, says the C library.
-///
-/// # Safety
-/// As the C function says.
-pub unsafe extern "C" fn setvbuf(stream: *mut c_void, buffer: *mut c_char, mode: c_int, len: usize) -> c_int {
-    let buffer = if context().is_some() { null_mut() } else { buffer };
-    // SAFETY: our caller keeps to the C function's contract, and no buffer is fine with it too.
-    unsafe { platform::setvbuf(stream, buffer, mode, len) }
 }
 
 /// `setbuffer` of this module, as [`setvbuf`].
@@ -230,12 +134,13 @@ pub unsafe extern "C" fn setvbuf(stream: *mut c_void, buffer: *mut c_char, mode:
 /// # Safety
 /// As the C function says.
 pub unsafe extern "C" fn setbuffer(stream: *mut c_void, buffer: *mut c_char, len: usize) {
-    if buffer.is_null() || context().is_none() {
-        // SAFETY: our caller keeps to the C function's contract.
-        unsafe { platform::setbuffer(stream, buffer, len) };
-    } else {
-        // SAFETY: our caller promises an open stream.
-        unsafe { platform::setvbuf(stream, null_mut(), libc::_IOFBF, len) };
+    // SAFETY: our caller keeps to the C function's contract, and no buffer is fine with either function.
+    unsafe {
+        if buffer.is_null() || context().is_none() {
+            platform::setbuffer(stream, buffer, len);
+        } else {
+            platform::setvbuf(stream, null_mut(), libc::_IOFBF, len);
+        }
     }
 }
 
@@ -248,41 +153,8 @@ pub unsafe extern "C" fn setbuf(stream: *mut c_void, buffer: *mut c_char) {
     unsafe { setbuffer(stream, buffer, libc::BUFSIZ as usize) };
 }
 
-/// `openlog` of this module.
-///
-/// # Safety
-/// As the C function says.
-pub unsafe extern "C" fn openlog(ident: *const c_char, option: c_int, facility: c_int) {
-    match context() {
-        // SAFETY: our caller keeps to the C function's contract, and the image is that of the same context.
-        Some(context) => unsafe { (context.table.log_open)(context.image, ident, option, facility) },
-        // SAFETY: our caller keeps to the C function's contract.
-        None => unsafe { platform::openlog(ident, option, facility) },
-    }
-}
-
-/// `initstate` of this module.
-///
-/// # Safety
-/// As the C function says.
-pub unsafe extern "C" fn initstate(seed: c_uint, state: *mut c_char, size: usize) -> *mut c_char {
-    match context() {
-        // SAFETY: our caller keeps to the C function's contract, and the image is that of the same context.
-        Some(context) => unsafe { (context.table.random_init)(context.image, seed, state, size) },
-        // SAFETY: our caller keeps to the C function's contract.
-        None => unsafe { platform::initstate(seed, state, size) },
-    }
-}
-
-/// `setstate` of this module.
-///
-/// # Safety
-/// As the C function says.
-pub unsafe extern "C" fn setstate(state: *mut c_char) -> *mut c_char {
-    match context() {
-        // SAFETY: our caller keeps to the C function's contract, and the image is that of the same context.
-        Some(context) => unsafe { (context.table.random_set)(context.image, state) },
-        // SAFETY: our caller keeps to the C function's contract.
-        None => unsafe { platform::setstate(state) },
-    }
+hooks! {
+    openlog, openlog(ident: *const c_char, option: c_int, facility: c_int) => log_open;
+    initstate, initstate(seed: c_uint, state: *mut c_char, size: usize) -> *mut c_char => random_init;
+    setstate, setstate(state: *mut c_char) -> *mut c_char => random_set;
 }

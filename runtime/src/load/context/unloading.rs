@@ -79,9 +79,18 @@ impl Going {
                     }
                 }
                 UnloadStep::EndThreadLocals => self.ended.iter().for_each(|module| module.end_thread_locals_here()),
-                // The gate was shut, and leases were sealed, when the unload was requested; the images are what is
-                // left.
-                _ => {}
+                // When the unload was requested.
+                UnloadStep::Seal | UnloadStep::ShutGates => {}
+                // As soon as they are not used: see `ModuleUnloads`.
+                UnloadStep::EndImages => {}
+                UnloadStep::Tell
+                | UnloadStep::DropJobs
+                | UnloadStep::EndObjects
+                | UnloadStep::ReleasePluginParts
+                | UnloadStep::Resume
+                | UnloadStep::AwaitFinalizers
+                | UnloadStep::EndBlacks
+                | UnloadStep::EndTypeNumbers => debug_assert!(false, "{step:?}: a Slim context has no objects"),
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Real libraries to look at and to map, built by the compilers of this machine into a directory of the test.
 
+pub(crate) mod hooked;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -38,13 +38,12 @@ macro_rules! hooks {
     )*) => {$(
         $(#[$about])*
         pub unsafe extern "C" fn $name($image: *const c_void $(, $argument: $type)*) -> $result {
-            // SAFETY: the module that has called this hook promises what the C function of its name demands of the arguments.
-            let $call = || unsafe { $original };
+            // SAFETY: the module that has called this hook promises what the C function of its name demands of the arguments. It
+            // was given the word of its ledger, which lives as long as the module.
+            let ($call, $ledger) = unsafe { (|| $original, $crate::imp::linux::hooks::borrow($image)) };
             if $crate::imp::linux::fork::is_child() {
                 return $call();
             }
-            // SAFETY: the module that has called this hook was given the word of its ledger, which lives as long as the module.
-            let $ledger = unsafe { $crate::imp::linux::hooks::borrow($image) };
             $recorded
         }
     )*};
@@ -310,10 +309,11 @@ pub unsafe extern "C" fn fd_closed(_image: *const c_void, fd: c_int) {
 /// The unwinder has taken the table at `begin`, and takes it back by `deregister`.
 pub unsafe extern "C" fn frame_registered(image: *const c_void, begin: *const c_void, deregister: Deregister) {
     if !fork::is_child() {
-        // SAFETY: the unwinder has given this function to take the table back with, once.
-        frames::registered(image.addr(), unsafe { Promised::new(deregister, begin.cast_mut()) });
-        // SAFETY: our caller promises that it is a living ledger's word.
-        if unsafe { borrow(image) }.records.refuses("__register_frame") {
+        // SAFETY: the unwinder has given this function to take the table back with, once; our caller promises that the word is
+        // that of a living ledger.
+        let (promised, ledger) = unsafe { (Promised::new(deregister, begin.cast_mut()), borrow(image)) };
+        frames::registered(image.addr(), promised);
+        if ledger.records.refuses("__register_frame") {
             frames::take_back(image.addr());
         }
     }

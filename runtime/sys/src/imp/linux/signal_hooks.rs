@@ -53,15 +53,14 @@ hooks! {
             set_errno(libc::EAGAIN);
             return -1;
         }
-        // SAFETY: the module promises the clock, the place for the timer, and an event, which is theirs but for the function.
-        let make = |told| unsafe {
-            match c_timer_create(clock, told, timer) {
+        // SAFETY: the module promises the clock, the place for the timer, and an event or null; `timers` changes nothing of the
+        // event but its function.
+        unsafe {
+            timers::create(ledger, Event::read(event), |told| match c_timer_create(clock, told, timer) {
                 0 => Ok(Timer::new(timer.cast::<usize>().read())),
                 result => Err(result),
-            }
-        };
-        // SAFETY: the module promises an event, or null.
-        timers::create(ledger, unsafe { Event::read(event) }, make)
+            })
+        }
     }
 
     /// `timer_delete`.
@@ -71,10 +70,8 @@ hooks! {
     /// `mq_notify`.
     fn queue_notify(image, queue: c_int, event: *const c_void) -> c_int = c_mq_notify(queue, event);
     |ledger, _original| {
-        // SAFETY: the module promises an event, or null.
-        let event = unsafe { Event::read(event) };
-        // SAFETY: the module promises the queue, and the event is theirs but for the function.
-        async_fds::tell_of_message(ledger, queue, event, |told| unsafe { c_mq_notify(queue, told) })
+        // SAFETY: the module promises the queue, and an event or null, of which only the function is changed.
+        unsafe { async_fds::tell_of_message(ledger, queue, Event::read(event), |told| c_mq_notify(queue, told)) }
     }
 
     /// `aio_read` (0), `aio_write` (1), or `aio_fsync` with that argument less two.
@@ -91,13 +88,12 @@ hooks! {
         if block.is_null() {
             return original();
         }
-        // SAFETY: the module promises a whole block, which is its own until the C library has it.
-        let (own, place) = unsafe {
+        // SAFETY: the module promises a whole block, which is its own until the C library has it, and again when that has
+        // refused it.
+        unsafe {
             let place = &raw mut (*block.cast::<IoBlock>()).event;
-            (place.read(), place)
-        };
-        // SAFETY: the block is the module's until the C library has it, and again when that has refused it.
-        requests::begin_io(ledger, block.addr(), own, |event| unsafe { place.write(event) }, original)
+            requests::begin_io(ledger, block.addr(), place.read(), |event| place.write(event), original)
+        }
     }
 
     /// `lio_listio`.
@@ -108,11 +104,12 @@ hooks! {
             set_errno(libc::EAGAIN);
             return -1;
         }
-        // SAFETY: the module promises a list and an event as the C function demands them.
-        let (blocks, event) = unsafe { (blocks_of(list, count), event_of(mode, event)) };
-        // SAFETY: the module promises the list, and the event is theirs but for the function.
-        let submit = |told| unsafe { c_lio_listio(mode, list, count, told) };
-        requests::begin_list(ledger, false, &blocks, event, submit)
+        // SAFETY: the module promises a list and an event as the C function demands them; of the event only the function is
+        // changed.
+        unsafe {
+            let submit = |told| c_lio_listio(mode, list, count, told);
+            requests::begin_list(ledger, false, &blocks_of(list, count), event_of(mode, event), submit)
+        }
     }
 
     /// `getaddrinfo_a`.
@@ -123,11 +120,12 @@ hooks! {
             set_errno(libc::EAGAIN);
             return libc::EAI_AGAIN;
         }
-        // SAFETY: the module promises a list and an event as the C function demands them.
-        let (blocks, event) = unsafe { (blocks_of(list, count), event_of(mode, event)) };
-        // SAFETY: the module promises the list, and the event is theirs but for the function.
-        let submit = |told| unsafe { c_getaddrinfo_a(mode, list, count, told) };
-        requests::begin_list(ledger, true, &blocks, event, submit)
+        // SAFETY: the module promises a list and an event as the C function demands them; of the event only the function is
+        // changed.
+        unsafe {
+            let submit = |told| c_getaddrinfo_a(mode, list, count, told);
+            requests::begin_list(ledger, true, &blocks_of(list, count), event_of(mode, event), submit)
+        }
     }
 }
 

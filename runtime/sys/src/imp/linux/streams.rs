@@ -94,14 +94,17 @@ pub(super) unsafe fn open(
         seek: functions.seek.map(|_| seek as unsafe extern "C" fn(_, _, _) -> _),
         close: Some(close),
     };
-    // SAFETY: the functions are for this cookie, which lives until the last of them is called; the mode is our caller's.
-    let stream = unsafe { fopencookie(led.cast(), mode, ours) };
-    if stream.is_null() {
-        // SAFETY: made above, and not taken since.
-        drop(unsafe { Box::from_raw(led) });
-    } else {
-        lock(&OPEN).push(Open { owner, stream, led });
-    }
+    // SAFETY: the functions are for this cookie, which lives until the last of them is called; the mode is our caller's. Where
+    // there is no stream the box is taken back.
+    let stream = unsafe {
+        let stream = fopencookie(led.cast(), mode, ours);
+        if stream.is_null() {
+            drop(Box::from_raw(led));
+            return stream;
+        }
+        stream
+    };
+    lock(&OPEN).push(Open { owner, stream, led });
     stream
 }
 
@@ -175,20 +178,19 @@ pub(super) fn cut_off(owner: usize) -> u64 {
             all.iter().position(|open| mine(open) && open.stream.addr() == address).map(|at| all.swap_remove(at))
         };
         let Some(open) = open else { continue };
-        // SAFETY: the stream was on the list of those that are open.
-        if unsafe { ftrylockfile(open.stream) } != 0 {
-            lock(&OPEN).push(open);
-            continue;
-        }
-        // SAFETY: the stream is open, and this thread has its lock.
-        unsafe { fflush_unlocked(open.stream) };
-        // SAFETY: no other thread can close the stream, and so free this, while this thread has its lock.
-        let led = unsafe { &*open.led };
-        *lock(&led.to) = None;
-        let is_inside = led.inside.load(Ordering::SeqCst) > 0;
-        // SAFETY: this thread has taken the lock above.
-        unsafe { funlockfile(open.stream) };
-        if is_inside {
+        // SAFETY: the stream was on the list of those that are open. Once this thread has its lock, no other thread can close it,
+        // and so free what `led` leads to, until it is unlocked.
+        let is_cut_off = unsafe {
+            ftrylockfile(open.stream) == 0 && {
+                fflush_unlocked(open.stream);
+                let led = &*open.led;
+                *lock(&led.to) = None;
+                let is_inside = led.inside.load(Ordering::SeqCst) > 0;
+                funlockfile(open.stream);
+                !is_inside
+            }
+        };
+        if !is_cut_off {
             lock(&OPEN).push(open);
         } else {
             lock(&CUT).push(open);

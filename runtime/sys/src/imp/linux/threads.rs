@@ -175,11 +175,13 @@ pub(super) unsafe fn create(
     lock(&STARTED).push(Arc::clone(&started));
     ledger.records.threads.started.fetch_add(1, Ordering::SeqCst);
     let new_thread = Box::into_raw(Box::new(NewThread { started: Arc::clone(&started), argument }));
-    // SAFETY: our caller promises the place and the attributes; it is the new thread's alone.
-    let result = unsafe { c_thread_create(thread, attributes, begin, new_thread.cast()) };
-    if result == 0 {
-        // SAFETY: the C library has written the handle to the place that our caller promised.
-        let handle = unsafe { thread.read() };
+    // SAFETY: our caller promises the place and the attributes; the box is the new thread's alone. After a zero the C library has
+    // written the handle to the place.
+    let (result, handle) = unsafe {
+        let result = c_thread_create(thread, attributes, begin, new_thread.cast());
+        (result, (result == 0).then(|| thread.read()))
+    };
+    if let Some(handle) = handle {
         let mut life = lock(&started.life);
         // A thread that is not joined has no handle once it has ended: its number may be another's already.
         if !(life.ended && life.hold == Hold::Detached) {

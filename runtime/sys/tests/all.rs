@@ -1,0 +1,22 @@
+//! Tests with real libraries, one module a file. Each file has a process to itself: see `runtime/tests/support/apart.rs`.
+//!
+//! `cargo test --test images unmapping::` runs one file.
+
+#[path = "../../tests/support/apart.rs"]
+mod apart;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod common;
+
+mod companions;
+mod eviction;
+mod folders;
+mod leftovers;
+mod mapping;
+mod notes;
+mod refusal;
+mod rings;
+mod sources;
+mod stacks;
+mod staging;
+mod staying;
+mod unmapping;

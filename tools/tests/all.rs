@@ -1,0 +1,19 @@
+//! The tests of the commands as a user runs them, one module a file. Each file has a process to itself: see
+//! `runtime/tests/support/apart.rs`.
+//!
+//! `cargo test --test commands dev::` runs one file.
+
+#[path = "../../runtime/tests/support/apart.rs"]
+mod apart;
+mod support;
+
+mod demo;
+mod dev;
+mod doctor;
+mod gone;
+mod guard;
+mod hangs;
+mod new;
+mod own_host;
+mod panics;
+mod terminal;
