@@ -8,6 +8,7 @@ use alcedo_abi::zcall::SlotValue;
 
 use crate::border::CallError;
 use crate::bridge::core::Core;
+use crate::bridge::slots::{self, Source};
 use crate::handles::{Name, ObjectHandle, ZCallHandle};
 use crate::object::mode::{ModeWord, Reach};
 use crate::object::origin::Origin;
@@ -173,7 +174,7 @@ fn await_result(
         Travel::Slot => Ok(None),
         Travel::Address => {
             let value = OwnedValue::zero(type_of(core, word)?);
-            border::lend(buffer, at, &value)?;
+            slots::lend(buffer, at, &value)?;
             Ok(Some(value))
         }
     }
@@ -220,7 +221,7 @@ fn put<'a>(
             core.world.check_objects(&ty, value, place)?;
             let mut own = OwnedValue::zero(ty);
             own.write(value).map_err(|error| CallError::other(error.to_string()))?;
-            border::lend(buffer, at, &own)?;
+            slots::lend(buffer, at, &own)?;
             values.push(own);
             Ok(())
         }
@@ -378,11 +379,11 @@ impl Dispatcher for ValueDispatcher {
         let count = self.arguments.len();
         buffer.expect_len(count + usize::from(self.result.is_some()))?;
         let arguments = self.arguments.iter().enumerate();
-        let arguments: Vec<_> = arguments.map(|(at, ty)| border::read(&buffer, at, ty)).collect::<Result<_, _>>()?;
+        let arguments: Vec<_> = arguments.map(|(at, ty)| read_argument(&buffer, at, ty)).collect::<Result<_, _>>()?;
         let result = (self.body)(&arguments)?;
         match (&self.result, result) {
             (None, None) => Ok(()),
-            (Some(ty), Some(value)) if value.kind() == ty.kind() => border::write(&mut buffer, count, ty, &value),
+            (Some(ty), Some(value)) if value.kind() == ty.kind() => write_result(&mut buffer, count, ty, &value),
             (_, found) => Err(CallError::other(format!(
                 "the body of ({}) returned {:?}: mend its signature",
                 self.words,
@@ -392,52 +393,24 @@ impl Dispatcher for ValueDispatcher {
     }
 }
 
-mod border {
-    //! The places where a pointer slot is made or followed for calls with values.
-    #![expect(unsafe_code, reason = "makes and follows the pointer slots of text and other values in memory")]
-
-    use super::{
-        BufferMut, CallError, DynBuffer, OwnedValue, PropertyType, Travel, Value, get_plain, set_plain, travel,
-    };
-    use crate::object::values::ptr::{Ptr, PtrMut};
-
-    /// Lends a value to the callee. It has to be there until the call is over.
-    pub(super) fn lend(buffer: &mut DynBuffer<'_>, at: usize, value: &OwnedValue) -> Result<(), CallError> {
-        // SAFETY: the value is of the type that the callee's own signature names here; both callers keep it until the buffer
-        // is not lent any more, and do not touch it meanwhile.
-        unsafe { buffer.value_at(at, value.at()) }
+fn read_argument(buffer: &BufferMut<'_>, at: usize, ty: &PropertyType) -> Result<Value, CallError> {
+    match travel(ty.kind()) {
+        Travel::Slot => get_plain(buffer, at, ty.kind()),
+        Travel::Text | Travel::Address => Ok(match slots::source(buffer, at, ty)? {
+            Source::Text(text) => Value::Text(text.to_owned()),
+            Source::Value(value) => value.read(),
+        }),
     }
+}
 
-    pub(super) fn read(buffer: &BufferMut<'_>, at: usize, ty: &PropertyType) -> Result<Value, CallError> {
-        // SAFETY: the signature has text or such a value here, which is live for the call; the caller was checked against the
-        // signature when it resolved the name.
-        unsafe {
-            match travel(ty.kind()) {
-                Travel::Text => Ok(Value::Text(buffer.text(at)?.to_owned())),
-                Travel::Slot => get_plain(buffer, at, ty.kind()),
-                Travel::Address => Ok(Ptr::new(buffer.pointer(at)?, ty).read()),
-            }
+fn write_result(buffer: &mut BufferMut<'_>, at: usize, ty: &PropertyType, value: &Value) -> Result<(), CallError> {
+    match (travel(ty.kind()), value) {
+        (Travel::Text, Value::Text(text)) => slots::give_text(buffer, at, text),
+        (Travel::Address, value) => {
+            let written = slots::target(buffer, at, ty)?.write(value);
+            written.map_err(|error| CallError::other(error.to_string()))
         }
-    }
-
-    pub(super) fn write(
-        buffer: &mut BufferMut<'_>,
-        at: usize,
-        ty: &PropertyType,
-        value: &Value,
-    ) -> Result<(), CallError> {
-        // SAFETY: the signature has a text result or one of such a type, so the caller waits in this slot with a sink, or with
-        // zeros for one, which are a value.
-        unsafe {
-            match (travel(ty.kind()), value) {
-                (Travel::Text, Value::Text(text)) => buffer.give_text(at, text),
-                (Travel::Address, value) => {
-                    let written = PtrMut::new(buffer.pointer(at)?, ty).write(value);
-                    written.map_err(|error| CallError::other(error.to_string()))
-                }
-                (_, plain) => set_plain(buffer, at, plain),
-            }
-        }
+        (_, plain) => set_plain(buffer, at, plain),
     }
 }
 

@@ -18,7 +18,7 @@ use crate::object::body::Body;
 use crate::object::owned::OwnedValue;
 use crate::object::property::{Property, PropertyType};
 use crate::object::value::Value;
-use crate::object::values::ptr::{Ptr, PtrMut};
+use crate::object::values::ptr::PtrMut;
 
 /// What can be read of any conjugate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -122,10 +122,8 @@ pub(crate) fn lend_property(
 /// When it has expired, with its kind and age.
 pub(crate) fn copy(core: &Core, handle: ConjugateHandle, now: Instant) -> Result<(OwnedValue, TypeNumber), CallError> {
     core.world.slices.allow_read(&"reading a conjugate")?;
-    let opened = open(core, handle, now)?;
-    // SAFETY: `open` gives the address of a live value of the type, and no code has run since that could end it.
-    let value = OwnedValue::copy_of(unsafe { Ptr::new(opened.at, &opened.ty) });
-    Ok((value, opened.number))
+    let may = |_: &Opened| Ok(());
+    with_value(core, handle, now, may, |value, number| (OwnedValue::copy_of(value.as_ptr()), number))
 }
 
 /// Overwrites the value of a conjugate.
@@ -134,13 +132,13 @@ pub(crate) fn copy(core: &Core, handle: ConjugateHandle, now: Instant) -> Result
 /// When it has expired, its owner may not be written now, or the value does not fit.
 pub(crate) fn write(core: &Core, handle: ConjugateHandle, value: &Value, now: Instant) -> Result<(), CallError> {
     core.world.slices.allow_change(&"writing to a conjugate")?;
-    let opened = open(core, handle, now)?;
-    if !opened.owner.is_none() {
-        core.world.objects.may_write(opened.owner)?;
-    }
-    core.world.check_objects(&opened.ty, value, || format!("the value of a conjugate of {}", opened.ty))?;
-    // SAFETY: `open` gives the address of a live value of the type, and no code has run since that could end it.
-    let written = unsafe { PtrMut::new(opened.at, &opened.ty) }.write(value);
+    let may = |opened: &Opened| {
+        if !opened.owner.is_none() {
+            core.world.objects.may_write(opened.owner)?;
+        }
+        core.world.check_objects(&opened.ty, value, || format!("the value of a conjugate of {}", opened.ty))
+    };
+    let written = with_value(core, handle, now, may, |target, _| target.write(value))?;
     written.map_err(|error| CallError::other(error.to_string()))
 }
 
@@ -149,9 +147,23 @@ pub(crate) fn write(core: &Core, handle: ConjugateHandle, value: &Value, now: In
 /// # Errors
 /// When it has expired.
 pub(crate) fn mark_delegate(core: &Core, handle: ConjugateHandle, now: Instant) -> Result<DelegateMark, CallError> {
+    let may = |_: &Opened| Ok(());
+    with_value(core, handle, now, may, |value, _| value.delegate_mark(|| core.delegates.fresh_mark()))
+}
+
+/// Opens a conjugate, and if `may` does not refuse, does something with its value. Neither runs code of plugins.
+fn with_value<T>(
+    core: &Core,
+    handle: ConjugateHandle,
+    now: Instant,
+    may: impl FnOnce(&Opened) -> Result<(), CallError>,
+    act: impl FnOnce(PtrMut<'_>, TypeNumber) -> T,
+) -> Result<T, CallError> {
     let opened = open(core, handle, now)?;
-    // SAFETY: `open` gives the address of a live value of the type, and no code has run since that could end it.
-    Ok(unsafe { PtrMut::new(opened.at, &opened.ty) }.delegate_mark(|| core.delegates.fresh_mark()))
+    may(&opened)?;
+    // SAFETY: `open` gives the address of a live value of the type, and no code that could end it has run since: the callers,
+    // which are all in this file, test, copy and write only.
+    Ok(act(unsafe { PtrMut::new(opened.at, &opened.ty) }, opened.number))
 }
 
 /// Whether a value of the type begins so many bytes behind the start of something with these properties: one of them, or a

@@ -1,17 +1,22 @@
-//! The thunk of a reflected function whose body is in a module: it finds the plugin part, goes through the module's
-//! gate in a red frame, and hands the parameter block over.
+//! The ways into the functions of a module. The thunk of a reflected function finds the plugin part, goes through the module's gate
+//! in a red frame, and hands the parameter block over; the dispatcher of a static function hands the buffer of slots over.
 #![expect(unsafe_code, reason = "enters module code through the function pointers of its descriptions")]
 
 use std::rc::{Rc, Weak};
 
-use alcedo_abi::call::{Call, Invoke};
+use alcedo_abi::call::{self, Invoke};
 
 use crate::border::{CallError, from_module};
 use crate::bridge::calls::is_static;
 use crate::bridge::core::Core;
+use crate::bridge::nm::Export;
 use crate::conjugate::gate::Gate;
+use crate::conjugate::red::RedStack;
 use crate::handles::ObjectHandle;
+use crate::object::mode::Reach;
 use crate::object::thunk::{Frame, Thunk, function_of, hand_over};
+use crate::signature::described;
+use crate::zcall::call::{Call, Dispatcher, Resolved};
 
 /// The thunk for one function of a module.
 pub(crate) fn module_thunk(core: Weak<Core>, gate: Rc<Gate>, invoke: Invoke, what: Rc<str>) -> Thunk {
@@ -37,7 +42,7 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
     core.red.enter_module(&gate.tag().name, what, || {
         gate.through(|| {
             from_module(|failure| {
-                let mut call = Call { object, memory, part, params, failure };
+                let mut call = call::Call { object, memory, part, params, failure };
                 // SAFETY: the gate is open, so the image is mapped; memory and part were looked up for this object
                 // and this function's class just now; the block was laid out from the same description that the
                 // module's shell was made from, which the load compared.
@@ -56,4 +61,38 @@ fn no_plugin_part(core: &Core, object: ObjectHandle, what: &str) -> CallError {
         None => format!("{plugin_part} that `{what}` needs"),
     };
     CallError::Unavailable { what }
+}
+
+/// A call of a static function of a module; `core` leads to the red stack while the runtime lives.
+pub(crate) fn export_call(export: Export, core: &Weak<Core>) -> Resolved {
+    let what: Rc<str> = format!("{}:{}:{}", export.gate.tag().name, export.type_path, export.name).into();
+    let name = if export.type_path.is_empty() { format!("ex:/{}", export.name) } else { format!("nm:/{what}") };
+    let (signature, module) = (described(&export.signature, export.fingerprint), export.gate.tag().id);
+    Resolved::new(signature, ExportDispatcher { export, what, name, core: Weak::clone(core) }).by_module(module)
+}
+
+struct ExportDispatcher {
+    export: Export,
+    what: Rc<str>,
+    /// As it is called by name.
+    name: String,
+    core: Weak<Core>,
+}
+
+impl Dispatcher for ExportDispatcher {
+    fn call(&self, call: Call<'_>) -> Result<(), CallError> {
+        let mut buffer = call.into_buffer();
+        let core = self.core.upgrade().ok_or_else(|| CallError::Unavailable { what: self.what.to_string() })?;
+        core.world.mode.may_call(&self.name, || Reach::Static(self.export.gate.tag().id))?;
+        let red: &RedStack = &core.red;
+        red.enter_module(&self.export.gate.tag().name, &self.what, || {
+            self.export.gate.through(|| {
+                from_module(|failure| {
+                    // SAFETY: the gate is open, so the image is mapped; the buffer is lent for the call, and its
+                    // pointer slots are what the fingerprint, compared when the name was resolved, says.
+                    unsafe { (self.export.invoke.0)(buffer.raw(), failure) }
+                })
+            })
+        })
+    }
 }

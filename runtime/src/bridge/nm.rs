@@ -1,24 +1,20 @@
 //! The static functions that modules offer as `nm:/module:type:name`.
-#![expect(unsafe_code, reason = "enters module code through the function pointers of its descriptions")]
 
 use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 
 use alcedo_abi::describe::ZCallInvoke;
 
-use crate::border::{CallError, from_module};
+use crate::border::CallError;
 use crate::bridge::calls::Dispatch;
 use crate::bridge::core::Core;
+use crate::bridge::module_thunk::export_call;
 use crate::bridge::paths::script_type;
 use crate::bridge::protocols::alive;
 use crate::bridge::uf::function_call;
 use crate::cells::RefCell;
 use crate::conjugate::gate::Gate;
-use crate::conjugate::red::RedStack;
 use crate::handles::ModuleId;
-use crate::object::mode::Reach;
-use crate::signature::described;
-use crate::zcall::call::{Call, Dispatcher, Resolved};
 use crate::zcall::chain::{Answer, Resolver};
 use crate::zcall::name::ZCallName;
 use crate::zcall::protocol::Protocol;
@@ -177,40 +173,6 @@ pub(crate) fn is_type(path: &str, asked: &str) -> bool {
         || path
             .strip_prefix("/Script/")
             .is_some_and(|short| short == asked || short.split_once('.').is_some_and(|(_package, name)| name == asked))
-}
-
-/// A call of a static function of a module; `core` leads to the red stack while the runtime lives.
-pub(crate) fn export_call(export: Export, core: &Weak<Core>) -> Resolved {
-    let what: Rc<str> = format!("{}:{}:{}", export.gate.tag().name, export.type_path, export.name).into();
-    let name = if export.type_path.is_empty() { format!("ex:/{}", export.name) } else { format!("nm:/{what}") };
-    let (signature, module) = (described(&export.signature, export.fingerprint), export.gate.tag().id);
-    Resolved::new(signature, ExportDispatcher { export, what, name, core: Weak::clone(core) }).by_module(module)
-}
-
-struct ExportDispatcher {
-    export: Export,
-    what: Rc<str>,
-    /// As it is called by name.
-    name: String,
-    core: Weak<Core>,
-}
-
-impl Dispatcher for ExportDispatcher {
-    fn call(&self, call: Call<'_>) -> Result<(), CallError> {
-        let mut buffer = call.into_buffer();
-        let core = self.core.upgrade().ok_or_else(|| CallError::Unavailable { what: self.what.to_string() })?;
-        core.world.mode.may_call(&self.name, || Reach::Static(self.export.gate.tag().id))?;
-        let red: &RedStack = &core.red;
-        red.enter_module(&self.export.gate.tag().name, &self.what, || {
-            self.export.gate.through(|| {
-                from_module(|failure| {
-                    // SAFETY: the gate is open, so the image is mapped; the buffer is lent for the call, and its
-                    // pointer slots are what the fingerprint, compared when the name was resolved, says.
-                    unsafe { (self.export.invoke.0)(buffer.raw(), failure) }
-                })
-            })
-        })
-    }
 }
 
 #[cfg(test)]

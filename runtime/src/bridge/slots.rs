@@ -1,15 +1,18 @@
 //! Slots become parameters and results become slots. Numbers, names and references sit in the slot; every other value is
 //! behind a pointer slot, which only the border's own plumbing can make, and is copied with all it owns.
-#![expect(unsafe_code, reason = "follows the pointer slots of values that do not fit a slot")]
+#![expect(unsafe_code, reason = "makes and follows the pointer slots of values that do not fit a slot")]
 
 use crate::border::CallError;
 use crate::handles::{Name, ObjectHandle};
 use crate::object::function::Function;
+use crate::object::objects::Objects;
+use crate::object::owned::OwnedValue;
 use crate::object::property::{Property, PropertyType};
 use crate::object::storage::View;
 use crate::object::thunk::ParamBlock;
 use crate::object::values::ptr::{Ptr, PtrMut};
 use crate::zcall::buffer::BufferMut;
+use crate::zcall::owned::DynBuffer;
 
 /// Copies the parameters of `function` from the slots from `first` on into `block`.
 ///
@@ -91,16 +94,11 @@ pub(crate) fn read_slot(
         };
     }
     plain!(&property.ty, read);
-    if matches!(property.ty, PropertyType::Text) {
-        // SAFETY: the code that made the pointer slot promised a text that lives as long as the call.
-        let text = unsafe { buffer.text(at) }?.to_owned();
-        return view.set(property, text);
-    }
-    let target = view.place(property)?;
-    let source = aligned(buffer, at, &property.ty)?;
-    // SAFETY: the view has the property; the code that made the pointer slot promised a live value of the type that the
-    // fingerprint named, which is not written during the call. No other code has the block of parameters.
-    unsafe { PtrMut::new(target, &property.ty).copy_from(Ptr::new(source, &property.ty)) };
+    let source = match source(buffer, at, &property.ty)? {
+        Source::Text(text) => return view.set(property, text.to_owned()),
+        Source::Value(source) => source,
+    };
+    in_view(view, property)?.copy_from(source);
     Ok(())
 }
 
@@ -121,16 +119,100 @@ pub(crate) fn write_slot(
     }
     plain!(&property.ty, write);
     if matches!(property.ty, PropertyType::Text) {
-        let text: String = view.get(property)?;
-        // SAFETY: the caller of a function with a text result made this slot a sink that lives as long as the call.
-        return unsafe { buffer.give_text(at, &text) };
+        return give_text(buffer, at, &view.get::<String>(property)?);
     }
-    let source = view.place(property)?;
-    let target = aligned(buffer, at, &property.ty)?;
-    // SAFETY: the view has the property; the caller waits with zero bytes for a value of the type that the fingerprint
-    // named, which are a value, and owns what is there afterwards.
-    unsafe { PtrMut::new(target, &property.ty).copy_from(Ptr::new(source, &property.ty)) };
+    let source = in_view(view, property)?;
+    target(buffer, at, &property.ty)?.copy_from(source.as_ptr());
     Ok(())
+}
+
+fn in_view<'a>(view: View<'a>, property: &'a Property) -> Result<PtrMut<'a>, CallError> {
+    let at = view.place(property)?;
+    // SAFETY: the view has a live value of the property's type there, and no other code reads or writes it during the copy.
+    Ok(unsafe { PtrMut::new(at, &property.ty) })
+}
+
+/// Reads or writes a property: slot 0 is the object, slot 1 says read (0) or write (1), slot 2 is the value.
+///
+/// # Errors
+/// When the object is gone, has no such property, or may not be written; when the slots are others.
+pub(crate) fn exchange(buffer: &mut BufferMut<'_>, objects: &Objects, property: &Property) -> Result<(), CallError> {
+    let object: ObjectHandle = buffer.get(0)?;
+    let class = objects.class(object).ok_or(CallError::Stale { handle: object })?;
+    if !class.chain().iter().any(|class| class.path == property.owner) {
+        return Err(CallError::WrongClass {
+            place: format!("{}:{}", property.owner, property.text),
+            handle: object,
+            found: class.path.to_string(),
+            wanted: property.owner.to_string(),
+        });
+    }
+    let memory = objects.memory(object).ok_or(CallError::Stale { handle: object })?;
+    // SAFETY: the memory is that of the living object, laid out as its class's schema says. A sink that takes a
+    // text only copies it, so nothing frees the object while the view is used.
+    let view = unsafe { View::from_raw(memory, class.schema()) };
+    match buffer.get::<u8>(1)? {
+        0 => write_slot(buffer, 2, property, view),
+        1 => {
+            objects.may_write(object)?;
+            read_slot(buffer, 2, property, view)
+        }
+        other => {
+            Err(CallError::Buffer { message: format!("slot 1 of `up` says 0 to read or 1 to write, it is {other}") })
+        }
+    }
+}
+
+/// What a pointer slot leads to.
+pub(crate) enum Source<'a> {
+    /// A text.
+    Text(&'a str),
+    /// A value in memory.
+    Value(Ptr<'a>),
+}
+
+/// What the caller lends in a slot. The signature of the call has the type there, which fits no slot.
+///
+/// # Errors
+/// When it is no pointer slot, or its address is not one of such a value.
+pub(crate) fn source<'a>(buffer: &BufferMut<'a>, at: usize, ty: &'a PropertyType) -> Result<Source<'a>, CallError> {
+    let is_text = matches!(ty, PropertyType::Text);
+    let address = if is_text { None } else { Some(aligned(buffer, at, ty)?) };
+    // SAFETY: the code that made the pointer slot promised what the signature says, by which caller and callee were compared: a
+    // text or a live value of the type, which is not written during the call.
+    unsafe {
+        match address {
+            None => buffer.text(at).map(Source::Text),
+            Some(address) => Ok(Source::Value(Ptr::new(address, ty))),
+        }
+    }
+}
+
+/// Where the caller waits for a value of the type, which the signature of the call has in that slot.
+///
+/// # Errors
+/// When it is no pointer slot, or its address is not one of such a value.
+pub(crate) fn target<'a>(buffer: &mut BufferMut<'_>, at: usize, ty: &'a PropertyType) -> Result<PtrMut<'a>, CallError> {
+    let address = aligned(buffer, at, ty)?;
+    // SAFETY: by the signature, the caller waits with zero bytes for a value of the type, which are a value, and owns what is there
+    // afterwards.
+    Ok(unsafe { PtrMut::new(address, ty) })
+}
+
+/// Gives the caller the text that the signature of the call has in that slot.
+///
+/// # Errors
+/// When it is no pointer slot.
+pub(crate) fn give_text(buffer: &mut BufferMut<'_>, at: usize, text: &str) -> Result<(), CallError> {
+    // SAFETY: by the signature, the caller made this slot a sink that lives as long as the call.
+    unsafe { buffer.give_text(at, text) }
+}
+
+/// Lends a value to the callee. It has to be there until the call is over.
+pub(crate) fn lend(buffer: &mut DynBuffer<'_>, at: usize, value: &OwnedValue) -> Result<(), CallError> {
+    // SAFETY: the value is of the type that the callee's own signature names here; the callers in `dynamic_call` keep it until the
+    // buffer is not lent any more, and do not touch it meanwhile.
+    unsafe { buffer.value_at(at, value.at()) }
 }
 
 /// The address in a pointer slot, which a value of the type can have.

@@ -1,5 +1,4 @@
 //! `up`: a path leads to a property of objects, which is read and written.
-#![expect(unsafe_code, reason = "views the memory of an object while a text is copied out of it")]
 
 use std::rc::{Rc, Weak};
 
@@ -9,9 +8,7 @@ use crate::bridge::paths::member_path;
 use crate::bridge::protocols::alive;
 use crate::bridge::slots;
 use crate::bridge::uf::module_of;
-use crate::handles::ObjectHandle;
 use crate::object::property::Property;
-use crate::object::storage::View;
 use crate::signature::described;
 use crate::zcall::call::{Call, Dispatcher, Resolved, Slots};
 use crate::zcall::chain::{Answer, Resolver};
@@ -66,29 +63,6 @@ impl Dispatcher for PropertyDispatcher {
         let mut buffer = call.into_buffer();
         let core = alive(&self.core)?;
         buffer.expect_len(3)?;
-        let object: ObjectHandle = buffer.get(0)?;
-        let class = core.world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
-        if !class.chain().iter().any(|class| class.path == self.property.owner) {
-            return Err(CallError::WrongClass {
-                place: format!("{}:{}", self.property.owner, self.property.text),
-                handle: object,
-                found: class.path.to_string(),
-                wanted: self.property.owner.to_string(),
-            });
-        }
-        let memory = core.world.objects.memory(object).ok_or(CallError::Stale { handle: object })?;
-        // SAFETY: the memory is that of the living object, laid out as its class's schema says. A sink that takes a
-        // text only copies it, so nothing frees the object while the view is used.
-        let view = unsafe { View::from_raw(memory, class.schema()) };
-        match buffer.get::<u8>(1)? {
-            0 => slots::write_slot(&mut buffer, 2, &self.property, view),
-            1 => {
-                core.world.objects.may_write(object)?;
-                slots::read_slot(&buffer, 2, &self.property, view)
-            }
-            other => Err(CallError::Buffer {
-                message: format!("slot 1 of `up` says 0 to read or 1 to write, it is {other}"),
-            }),
-        }
+        slots::exchange(&mut buffer, &core.world.objects, &self.property)
     }
 }

@@ -2,7 +2,9 @@
 //! floor decides when; this file enters the module.
 #![expect(unsafe_code, reason = "enters module code through the function pointers of its descriptions")]
 
+use std::ptr::dangling;
 use std::rc::Rc;
+use std::slice::from_raw_parts;
 use std::sync::Arc;
 
 use alcedo_abi::call::{Call, Failure, Invoke};
@@ -247,6 +249,33 @@ impl Plugins<'_> {
     }
 }
 
+/// A part whose conjugate has ended, on its way to the finalizer thread, which alone still uses it.
+pub(crate) struct LastPart {
+    ptr: PartPtr,
+    hooks: PartHooks,
+}
+
+// SAFETY: the plugin's macro proves that the state behind `ptr` is `Send`; the host hands the part over and never uses it again.
+unsafe impl Send for LastPart {}
+
+impl From<Part> for LastPart {
+    fn from(part: Part) -> Self {
+        Self { ptr: part.ptr, hooks: part.hooks }
+    }
+}
+
+impl LastPart {
+    /// Runs its finalizer.
+    ///
+    /// # Errors
+    /// Its panic.
+    pub(crate) fn finalize(self) -> Result<(), CallError> {
+        // SAFETY: the module is mapped until a barrier behind its last job was passed, or for good; its shell traps its
+        // own panics, and this part was made by it and is handed back once.
+        from_module(|failure| unsafe { (self.hooks.finalize)(self.ptr, failure) })
+    }
+}
+
 /// Why a kept field was not put back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Misfit {
@@ -270,18 +299,14 @@ fn load_one(part: &Part, field: &KeptField) -> Result<(), CallError> {
 /// # Safety
 /// `context` is the list that `save_kept` lent; `name` and `data` are readable for the call.
 unsafe extern "C" fn put_kept(context: *mut (), name: TextView, data: *const u8, len: usize) {
-    // SAFETY: promised by the caller, which hands back the context of the sink.
-    let fields = unsafe { &mut *context.cast::<Vec<(String, Vec<u8>)>>() };
-    let name = copy_bytes(name.data, name.len);
-    fields.push((String::from_utf8_lossy(&name).into_owned(), copy_bytes(data, len)));
-}
-
-fn copy_bytes(data: *const u8, len: usize) -> Vec<u8> {
-    if len == 0 {
-        return Vec::new();
-    }
-    // SAFETY: `put_kept`'s caller promises `len` readable bytes.
-    unsafe { std::slice::from_raw_parts(data, len) }.to_vec()
+    // Of nothing the address may be null.
+    let at = |data: *const u8, len| if len == 0 { dangling() } else { data };
+    // SAFETY: the caller promises the context of the sink, which nobody else uses, and as many readable bytes.
+    let (fields, name, data) = unsafe {
+        let fields = &mut *context.cast::<Vec<(String, Vec<u8>)>>();
+        (fields, from_raw_parts(at(name.data, name.len), name.len), from_raw_parts(at(data, len), len))
+    };
+    fields.push((String::from_utf8_lossy(name).into_owned(), data.to_vec()));
 }
 
 fn call_of(object: ObjectHandle, memory: *mut u8, part: PartPtr, failure: &mut Failure) -> Call<'_> {

@@ -3,7 +3,6 @@
 //!
 //! A finalizer that never returns has the thread for ever. Nobody waits for it blindly: what runs is known by name and
 //! age, and once its module is given up, another thread takes over the work of the others.
-#![expect(unsafe_code, reason = "runs the finalizers of modules, by function pointer, on another thread")]
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -11,14 +10,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use alcedo_abi::describe::PartHooks;
 use alcedo_sys::process::{thread_in_words, thread_number};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
-use crate::border::{CallError, from_module};
+use crate::border::CallError;
 use crate::cells::RefCell;
+use crate::conjugate::build::LastPart;
 use crate::conjugate::pairs::Part;
-use crate::handles::{Generation, ModuleId, PartPtr};
+use crate::handles::{Generation, ModuleId};
 use crate::lease::{Blocker, LeaseKind};
 use crate::watchdog::{Published, Source};
 
@@ -40,17 +39,12 @@ pub(crate) struct FinalizerFailure {
 }
 
 struct Job {
-    ptr: PartPtr,
-    hooks: PartHooks,
+    part: LastPart,
     class: Arc<str>,
     id: ModuleId,
     module: Arc<str>,
     generation: Generation,
 }
-
-// SAFETY: the plugin's macro proves that the state behind `ptr` is `Send`; the host hands the part over and never
-// uses it again.
-unsafe impl Send for Job {}
 
 /// What only this thread can do behind the last part of a generation.
 type LastWork = Box<dyn FnOnce() + Send>;
@@ -146,12 +140,11 @@ impl Finalizer {
             let tag = part.gate.tag();
             let (module, generation) = (Arc::clone(&tag.name), tag.generation);
             self.send(Message::Finalize(Job {
-                ptr: part.ptr,
-                hooks: part.hooks,
                 class: Arc::clone(&part.names.short),
                 id: tag.id,
                 module,
                 generation,
+                part: LastPart::from(part),
             }));
         }
     }
@@ -378,9 +371,7 @@ impl Worker {
     }
 
     fn finalize(&self, job: Job) {
-        // SAFETY: the module is mapped until a barrier behind its last job was passed, or for good; its shell traps its
-        // own panics, and this part was made by it and is handed back once.
-        let result = from_module(|failure| unsafe { (job.hooks.finalize)(job.ptr, failure) });
+        let result = job.part.finalize();
         if let Err(error) = result {
             tracing::error!(module = %job.module, class = %job.class, %error, "a finalizer failed");
             let _sent = self.report.send(FinalizerFailure { module: job.module, generation: job.generation, error });

@@ -4,8 +4,8 @@
 use std::rc::Rc;
 
 use crate::bridge::core::Core;
+use crate::bridge::module_thunk::export_call;
 use crate::bridge::nm::Export;
-use crate::bridge::nm::export_call;
 use crate::conjugate::build::{ClassHooks, HookNames};
 use crate::conjugate::gate::Gate;
 use crate::emit::described::Described;

@@ -1,6 +1,6 @@
 //! Calls by name.
 
-use super::given::Refused;
+use super::answer::Refused;
 use super::host_context::CallerContext;
 use crate::border::CallError;
 use crate::bridge::conjugate_calls;

@@ -73,7 +73,8 @@ impl Host {
         let scores = [PropertyDecl::new("scores", PropertyKind::ARRAY).of_type("f64")];
         let class = declare(&core.world, [dynamic("Board", "/Script/Engine.Object", &scores)]).remove(0);
         let object = core.world.objects.allocate(&class, None, ObjectHandle::NONE, 0);
-        let host_context = HostContext::new(&core);
+        // SAFETY: no module is attached with it.
+        let host_context = unsafe { HostContext::new(&core) };
         Self { core, host_context, gate, object }
     }
 

@@ -1,17 +1,16 @@
 //! Conjugates by number, for calls that know no types.
-#![expect(unsafe_code, reason = "lends values of which a module says that they stay")]
 
 use std::time::Instant;
 
 use alcedo_abi::handles::{BlackHandle, ConjugateHandle, TypeNumber};
-use alcedo_abi::values::{ConjugateState, Site, ValuePlace, color};
+use alcedo_abi::values::{ConjugateState, ValuePlace, color};
 
 use super::blacks;
+use super::given::{LastingPlace, MadeAt};
 use crate::border::CallError;
 use crate::bridge::conjugates::{self, State, nanoseconds};
 use crate::bridge::core::Core;
 use crate::conjugate::Color;
-use crate::conjugate::blacks::Opened;
 use crate::handles::ModuleId;
 
 pub(super) fn conjugate_state(core: &Core, conjugate: ConjugateHandle) -> Result<ConjugateState, CallError> {
@@ -32,11 +31,8 @@ fn as_data(state: State) -> ConjugateState {
     }
 }
 
-pub(super) unsafe fn conjugate_lend(core: &Core, place: &ValuePlace) -> Result<ConjugateHandle, CallError> {
-    let ty = core.value_types.get(place.ty)?;
-    let value = Opened { owner: place.owner, at: place.at, ty, number: place.ty };
-    // SAFETY: the list says so of places without an owner.
-    unsafe { conjugates::lend(core, value, Instant::now()) }
+pub(super) fn conjugate_lend(_core: &Core, place: LastingPlace<'_>) -> Result<ConjugateHandle, CallError> {
+    place.lend()
 }
 
 pub(super) fn conjugate_open(core: &Core, conjugate: ConjugateHandle) -> Result<ValuePlace, CallError> {
@@ -53,15 +49,14 @@ pub(super) fn conjugate_open_as(
     Ok(ValuePlace { owner: opened.owner, at: opened.at, ty })
 }
 
-pub(super) unsafe fn conjugate_clone(
+pub(super) fn conjugate_clone(
     core: &Core,
     module: ModuleId,
     conjugate: ConjugateHandle,
-    site: &Site,
+    site: MadeAt<'_>,
 ) -> Result<BlackHandle, CallError> {
     let (value, number) = conjugates::copy(core, conjugate, Instant::now())?;
-    // SAFETY: the text of a site is lent for the call.
-    unsafe { blacks::keep(core, module, number, value, site) }
+    blacks::keep(core, module, number, value, &site)
 }
 
 pub(super) fn conjugate_type(core: &Core, conjugate: ConjugateHandle) -> Result<String, CallError> {

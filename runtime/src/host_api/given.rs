@@ -1,243 +1,389 @@
-//! From types of the border to the host's own, and back: what a body takes, and how what it gives gets to the module.
+//! What a module gives for a call, as types that carry what it has promised of it. The promises of the lists are taken over in one
+//! place, [`Given`]: a body names in its signature what it takes, and follows the addresses by safe methods from there on.
+//!
+//! All that carries `'c` belongs to one call: an address is that of a value of the type which the same call names, and of no other.
 #![expect(unsafe_code, reason = "follows what a module lends for a call")]
 
-use std::rc::Rc;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Instant;
 
-use alcedo_abi::call::Status;
+use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::list::prelude::*;
 
+use super::plain::wrong_kind;
 use crate::border::CallError;
+use crate::bridge::conjugates;
+use crate::bridge::core::Core;
+use crate::bridge::tasks::{Code, waking};
+use crate::conjugate::blacks::Opened;
+use crate::object::property::PropertyType;
+use crate::object::value::Value;
+use crate::object::values::ptr::{Ptr, PtrMut};
+use crate::object::values::text_memory::text_assign_raw;
 use crate::zcall::buffer::BufferMut;
-use crate::zcall::table::status_of;
 
-/// A type of parameters, and what a body takes for it.
-pub(super) trait Given {
-    /// What the body takes.
-    type As;
-
+/// A type of parameters, and what a body takes for it as `As`; `Host` is what the call has of its host.
+pub(super) trait Given<Host, As> {
     /// Makes it so.
     ///
     /// # Safety
-    /// It is what a module gave for a call that lasts, by the promises of the lists: texts are readable, and a buffer lends its
-    /// slots, unshared, with pointers that are right for the call.
-    unsafe fn given(self) -> Self::As;
+    /// It is what a module gave for the one call that lasts `'c`, by the promises of the lists: texts are readable; a sink copies
+    /// what it is lent and does not unwind; a buffer lends its slots, unshared, with pointers that are right for the call; a host
+    /// context is the module's own, whose runtime lives; a type number is one of the core that is `host`; and what the docs of
+    /// `As` say of an address is true until the call ends, unless the body itself ends it.
+    unsafe fn given(self, host: Host) -> As;
 }
 
-impl Given for TextView {
-    type As = String;
-
-    unsafe fn given(self) -> String {
-        // SAFETY: promised by the caller.
-        unsafe { text_of(self) }
+impl<Host, T> Given<Host, T> for T {
+    #[inline]
+    unsafe fn given(self, _host: Host) -> T {
+        self
     }
 }
 
-impl<'a> Given for RStr<'a> {
-    type As = &'a str;
-
-    unsafe fn given(self) -> &'a str {
+impl<'c, Host> Given<Host, &'c str> for RStr<'c> {
+    unsafe fn given(self, _host: Host) -> &'c str {
         self.as_str()
     }
 }
 
-impl<'a> Given for &'a mut ZCallBuffer {
-    type As = BufferMut<'a>;
-
-    unsafe fn given(self) -> BufferMut<'a> {
-        // SAFETY: promised by the caller.
+impl<'c, Host> Given<Host, BufferMut<'c>> for &'c mut ZCallBuffer {
+    #[inline]
+    unsafe fn given(self, _host: Host) -> BufferMut<'c> {
+        // SAFETY: the caller promises that the module lends the slots, unshared and right for the call.
         unsafe { BufferMut::from_raw(self) }
     }
 }
 
-macro_rules! as_they_are {
-    ($([$($generic:tt)*] $ty:ty,)*) => {
-        $(impl<$($generic)*> Given for $ty {
-            type As = Self;
+impl<Host> Given<Host, String> for TextView {
+    unsafe fn given(self, _host: Host) -> String {
+        LentText(self, PhantomData).copied()
+    }
+}
 
+/// Ties to the call `'c`, and to no shorter time.
+type OfCall<'c> = PhantomData<fn(&'c ()) -> &'c ()>;
+
+/// A text whose bytes are readable as long as the call.
+struct LentText<'c>(TextView, OfCall<'c>);
+
+impl LentText<'_> {
+    fn copied(&self) -> String {
+        let Self(TextView { data, len, .. }, _) = *self;
+        if len == 0 {
+            return String::new();
+        }
+        // SAFETY: the module lends the bytes, as whoever made this value has promised.
+        let bytes = unsafe { std::slice::from_raw_parts(data, len) };
+        String::from_utf8_lossy(bytes).into_owned()
+    }
+}
+
+/// Where in the source of the module something is made.
+pub(super) struct MadeAt<'c> {
+    file: LentText<'c>,
+    pub(super) line: u32,
+}
+
+impl MadeAt<'_> {
+    pub(super) fn file(&self) -> String {
+        self.file.copied()
+    }
+}
+
+impl<'c, Host> Given<Host, MadeAt<'c>> for &'c Site {
+    unsafe fn given(self, _host: Host) -> MadeAt<'c> {
+        MadeAt { file: LentText(self.file, PhantomData), line: self.line }
+    }
+}
+
+/// The type that a call names by a number.
+#[derive(Clone, Copy)]
+pub(super) struct CallType<'c> {
+    core: &'c Core,
+    pub(super) number: TypeNumber,
+    call: OfCall<'c>,
+}
+
+impl<'c> Given<&'c Core, CallType<'c>> for TypeNumber {
+    #[inline]
+    unsafe fn given(self, core: &'c Core) -> CallType<'c> {
+        CallType { core, number: self, call: PhantomData }
+    }
+}
+
+impl<'c> CallType<'c> {
+    /// The type itself.
+    ///
+    /// # Errors
+    /// When there is none of the number, or its module is over.
+    pub(super) fn known(self) -> Result<KnownType<'c>, CallError> {
+        Ok(KnownType { ty: self.core.value_types.get(self.number)?, call: PhantomData })
+    }
+}
+
+/// What a [`CallType`] is.
+pub(super) struct KnownType<'c> {
+    ty: PropertyType,
+    call: OfCall<'c>,
+}
+
+impl KnownType<'_> {
+    pub(super) fn into_type(self) -> PropertyType {
+        self.ty
+    }
+}
+
+impl Deref for KnownType<'_> {
+    type Target = PropertyType;
+
+    fn deref(&self) -> &PropertyType {
+        &self.ty
+    }
+}
+
+/// The place of a live value of the call's type, which no other code reads or writes while the body does.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'c> {
+    raw: ValuePlace,
+    ty: CallType<'c>,
+}
+
+impl<'c> Given<&'c Core, Place<'c>> for &'c ValuePlace {
+    #[inline]
+    unsafe fn given(self, core: &'c Core) -> Place<'c> {
+        Place { raw: *self, ty: CallType { core, number: self.ty, call: PhantomData } }
+    }
+}
+
+impl<'c> Place<'c> {
+    /// The value, to read, and to write where [`LiveValue::may_write`] lets it.
+    ///
+    /// # Errors
+    /// When its type is not known.
+    pub(super) fn open(self) -> Result<LiveValue<'c>, CallError> {
+        Ok(LiveValue { place: self, ty: self.ty.known()? })
+    }
+
+    /// The value, to write.
+    ///
+    /// # Errors
+    /// When its type is not known, or its owner may not be written now.
+    pub(super) fn writable(self) -> Result<LiveValue<'c>, CallError> {
+        let value = self.open()?;
+        value.may_write()?;
+        Ok(value)
+    }
+}
+
+/// A live value that a call is about.
+pub(super) struct LiveValue<'c> {
+    place: Place<'c>,
+    ty: KnownType<'c>,
+}
+
+impl<'c> LiveValue<'c> {
+    pub(super) fn ty(&self) -> &KnownType<'c> {
+        &self.ty
+    }
+
+    /// # Errors
+    /// When it has an owner that may not be written now.
+    pub(super) fn may_write(&self) -> Result<(), CallError> {
+        match self.place.raw.owner {
+            owner if owner.is_none() => Ok(()),
+            owner => self.place.ty.core.world.objects.may_write(owner),
+        }
+    }
+
+    pub(super) fn ptr(&self) -> Ptr<'_> {
+        // SAFETY: the module promised a live value of the type at the place; the type is the one of the place's own number.
+        unsafe { Ptr::new(self.place.raw.at, &self.ty) }
+    }
+
+    pub(super) fn ptr_mut(&mut self) -> PtrMut<'_> {
+        self.with_type().0
+    }
+
+    /// The value, and its type, by which other addresses of the call are followed.
+    pub(super) fn with_type(&mut self) -> (PtrMut<'_>, &KnownType<'c>) {
+        // SAFETY: the module promised a live value of the type at the place, which it lets alone until the call returns; the type
+        // is the one of the place's own number.
+        (unsafe { PtrMut::new(self.place.raw.at, &self.ty) }, &self.ty)
+    }
+
+    /// Overwrites it by bytes, which may be its own.
+    ///
+    /// # Errors
+    /// When it is no text of bytes.
+    pub(super) fn assign_bytes(&mut self, bytes: BytesAt<'c>, len: BytesLen<'c>) -> Result<(), CallError> {
+        if self.ty.kind() != PropertyKind::ANSI_STRING {
+            return Err(wrong_kind(&self.ty, "ansi_assign"));
+        }
+        // SAFETY: the module promised a live value of the type at the place, which is a text; it lends the bytes for the call,
+        // to which both their address and their number belong.
+        unsafe { text_assign_raw(self.place.raw.at.cast(), bytes.0, len.0) };
+        Ok(())
+    }
+}
+
+macro_rules! addresses {
+    ($($(#[$doc:meta])* $name:ident of $raw:ty;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub(super) struct $name<'c>($raw, OfCall<'c>);
+
+        impl<'c> Given<&'c Core, $name<'c>> for $raw {
             #[inline]
-            unsafe fn given(self) -> Self {
-                self
-            }
-        })*
-    };
-}
-
-as_they_are! {
-    ['a, T] &'a T,
-    [T] *const T,
-    [T] *mut T,
-    [] u32,
-    [] u64,
-    [] usize,
-    [] BlackHandle,
-    [] ClassId,
-    [] ConjugateHandle,
-    [] JobId,
-    [] Name,
-    [] ObjectHandle,
-    [] SpanStep,
-    [] TypeNumber,
-    [] ZCallHandle,
-}
-
-/// Where results of a call are written, and what a body gives for it.
-pub(super) trait Fill<V> {
-    /// What is left to be given back as the result of the function itself.
-    type Left;
-
-    /// Writes it there.
-    fn fill(self, value: V) -> Self::Left;
-}
-
-impl<V> Fill<V> for () {
-    type Left = V;
-
-    #[inline]
-    fn fill(self, value: V) -> V {
-        value
-    }
-}
-
-impl<T> Fill<T> for &mut T {
-    type Left = ();
-
-    #[inline]
-    fn fill(self, value: T) {
-        *self = value;
-    }
-}
-
-impl Fill<bool> for &mut u8 {
-    type Left = ();
-
-    #[inline]
-    fn fill(self, value: bool) {
-        *self = value.into();
-    }
-}
-
-impl<A, B, V, W> Fill<(V, W)> for (&mut A, &mut B)
-where
-    for<'a> &'a mut A: Fill<V, Left = ()>,
-    for<'a> &'a mut B: Fill<W, Left = ()>,
-{
-    type Left = ();
-
-    #[inline]
-    fn fill(self, (first, second): (V, W)) {
-        self.0.fill(first);
-        self.1.fill(second);
-    }
-}
-
-impl Fill<String> for &TextSink {
-    type Left = ();
-
-    fn fill(self, text: String) {
-        put(self, &text);
-    }
-}
-
-impl Fill<Rc<str>> for &TextSink {
-    type Left = ();
-
-    fn fill(self, text: Rc<str>) {
-        put(self, &text);
-    }
-}
-
-impl Fill<Option<String>> for &TextSink {
-    type Left = ();
-
-    fn fill(self, text: Option<String>) {
-        if let Some(text) = text {
-            put(self, &text);
-        }
-    }
-}
-
-/// How a call that a module made ended, in the words of its result.
-pub(super) trait Answer<V, E> {
-    /// The result, and the failure where there is one and the caller takes it.
-    fn answer(done: Result<V, E>, failure: Option<&mut Failure>) -> Self;
-}
-
-impl Answer<(), CallError> for Status {
-    #[inline]
-    fn answer(done: Result<(), CallError>, failure: Option<&mut Failure>) -> Self {
-        match done {
-            Ok(()) => Self::OK,
-            Err(error) => {
-                report(&error, failure);
-                Self::FAILED
+            unsafe fn given(self, _core: &'c Core) -> $name<'c> {
+                $name(self, PhantomData)
             }
         }
+    )*};
+}
+
+addresses! {
+    /// The address of a live value of the call's type.
+    Address of *const u8;
+    /// The address of a live value of the call's type, or null.
+    MaybeAddress of *const u8;
+    /// The address of a live key of the map or element of the set that the call's type is; it may lie in that itself.
+    KeyAddress of *const u8;
+    /// The address of a live field path.
+    FieldPathAddress of *const u8;
+    /// The address of a text in host memory, which no other code reads or writes while the body does.
+    TextTarget of *mut TextRaw;
+    /// The address of as many readable bytes as the call's [`BytesLen`] says.
+    BytesAt of *const u8;
+    /// How many bytes there are at the call's [`BytesAt`].
+    BytesLen of usize;
+}
+
+impl<'c> Address<'c> {
+    pub(super) fn of<'t>(self, ty: &'t KnownType<'c>) -> Ptr<'t> {
+        // SAFETY: the module promised a live value of the call's type there, and a known type of the call is that.
+        unsafe { Ptr::new(self.0, ty) }
     }
 }
 
-/// Why a ZCall did not do its work: the status says more than the error where no dispatcher was found.
-pub(super) struct Refused {
-    pub(super) status: ZCallStatus,
-    pub(super) error: CallError,
-}
-
-impl From<CallError> for Refused {
-    fn from(error: CallError) -> Self {
-        Self { status: status_of(&error), error }
+impl<'c> MaybeAddress<'c> {
+    pub(super) fn address(self) -> Option<Address<'c>> {
+        (!self.0.is_null()).then_some(Address(self.0, self.1))
     }
 }
 
-impl<E: Into<Refused>> Answer<(), E> for ZCallStatus {
-    #[inline]
-    fn answer(done: Result<(), E>, failure: Option<&mut Failure>) -> Self {
-        match done {
-            Ok(()) => Self::SUCCESS,
-            Err(error) => {
-                let Refused { status, error } = error.into();
-                report(&error, failure);
-                status
-            }
-        }
+impl<'c> KeyAddress<'c> {
+    /// The key, for a call whose type has keys.
+    pub(super) fn of<'t>(self, ty: &'t KnownType<'c>) -> Option<Ptr<'t>> {
+        let key = match &**ty {
+            PropertyType::Map(entry) => entry.key(),
+            PropertyType::Set(elements) => elements.ty(),
+            _ => return None,
+        };
+        // SAFETY: the module promised a live key of the call's type there, and a known type of the call is that.
+        Some(unsafe { Ptr::new(self.0, key) })
     }
 }
 
-impl Answer<(), CallError> for () {
-    fn answer(_done: Result<(), CallError>, _failure: Option<&mut Failure>) -> Self {}
-}
-
-impl Answer<u64, CallError> for u64 {
-    fn answer(done: Result<u64, CallError>, _failure: Option<&mut Failure>) -> Self {
-        done.unwrap_or(0)
+impl FieldPathAddress<'_> {
+    pub(super) fn read(self) -> Value {
+        // SAFETY: the module promised a live field path there.
+        unsafe { Ptr::new(self.0, &PropertyType::FieldPath) }.read()
     }
 }
 
-impl Answer<bool, CallError> for u8 {
-    fn answer(done: Result<bool, CallError>, _failure: Option<&mut Failure>) -> Self {
-        done.is_ok_and(|is_so| is_so).into()
+impl TextTarget<'_> {
+    pub(super) fn assign(self, text: &str) {
+        // SAFETY: the module promised a text there that it lets alone: a property of a living object, or a result in a parameter
+        // block of the host. No text of the host's lies in it.
+        unsafe { text_assign_raw(self.0, text.as_ptr(), text.len()) };
     }
 }
 
-#[cold]
-fn report(error: &CallError, failure: Option<&mut Failure>) {
-    if let Some(failure) = failure {
-        *failure = error.to_failure();
+/// The place of a live value of its type. One that belongs to no object stays where it is until the innermost frame closes.
+pub(super) struct LastingPlace<'c>(Place<'c>);
+
+impl<'c> Given<&'c Core, LastingPlace<'c>> for &'c ValuePlace {
+    unsafe fn given(self, core: &'c Core) -> LastingPlace<'c> {
+        LastingPlace(Place { raw: *self, ty: CallType { core, number: self.ty, call: PhantomData } })
     }
 }
 
-/// Copies a text that was lent.
-///
-/// # Safety
-/// The view's bytes are readable.
-pub(super) unsafe fn text_of(view: TextView) -> String {
-    if view.len == 0 {
-        return String::new();
+impl LastingPlace<'_> {
+    /// A conjugate that leads there until the innermost frame closes.
+    ///
+    /// # Errors
+    /// Those of [`conjugates::lend`].
+    pub(super) fn lend(self) -> Result<ConjugateHandle, CallError> {
+        let Place { raw: ValuePlace { owner, at, ty: number }, ty: CallType { core, .. } } = self.0;
+        let value = Opened { owner, at, ty: core.value_types.get(number)?, number };
+        // SAFETY: the module promised that a value without an owner stays there until the frame closes.
+        unsafe { conjugates::lend(core, value, Instant::now()) }
     }
-    // SAFETY: promised by the caller.
-    let bytes = unsafe { std::slice::from_raw_parts(view.data, view.len) };
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn put(sink: &TextSink, text: &str) {
-    // SAFETY: the sink's maker promised that `put` copies what it is lent and does not unwind.
-    unsafe { (sink.put)(sink.context, text.as_ptr(), text.len()) };
+/// A job that a module hands over. Whoever takes it owns its code.
+pub(super) struct OwnedJob<'c> {
+    pub(super) job: &'c Job<'c>,
+    pub(super) code: Code,
+}
+
+impl<'c, Host> Given<Host, OwnedJob<'c>> for &'c Job<'c> {
+    unsafe fn given(self, _host: Host) -> OwnedJob<'c> {
+        // SAFETY: the list makes the job the host's unless the call fails; when it does, the code is not used.
+        OwnedJob { job: self, code: unsafe { Code::of(self) } }
+    }
+}
+
+/// A waker that a module was lent or holds.
+pub(super) struct LentWaker(ManuallyDrop<Arc<waking::Waking>>);
+
+impl<Host> Given<Host, LentWaker> for *const () {
+    unsafe fn given(self, _host: Host) -> LentWaker {
+        // SAFETY: the list demands a waker that the host has lent or given out, so it is the address of a share; somebody holds
+        // that until the call returns, and this one does not give it up.
+        LentWaker(ManuallyDrop::new(unsafe { Arc::from_raw(self.cast::<waking::Waking>()) }))
+    }
+}
+
+impl LentWaker {
+    pub(super) fn waking(&self) -> &Arc<waking::Waking> {
+        &self.0
+    }
+}
+
+/// A waker that a module holds and gives up.
+pub(super) struct HeldWaker(Arc<waking::Waking>);
+
+impl<Host> Given<Host, HeldWaker> for *const () {
+    unsafe fn given(self, _host: Host) -> HeldWaker {
+        // SAFETY: the list demands a waker that the host has given out by `waker_clone`, so it is the address of a share that the
+        // module has, and now gives up.
+        HeldWaker(unsafe { Arc::from_raw(self.cast::<waking::Waking>()) })
+    }
+}
+
+impl HeldWaker {
+    pub(super) fn let_go(self) {
+        drop(self.0);
+    }
+}
+
+/// Where a module waits for a text.
+pub(super) struct Sink<'c>(&'c TextSink);
+
+impl<'c, Host> Given<Host, Sink<'c>> for &'c TextSink {
+    unsafe fn given(self, _host: Host) -> Sink<'c> {
+        Sink(self)
+    }
+}
+
+impl Sink<'_> {
+    pub(super) fn put(self, text: &str) {
+        // SAFETY: the module promised that `put` takes this context, copies what it is lent and does not unwind.
+        unsafe { (self.0.put)(self.0.context, text.as_ptr(), text.len()) };
+    }
 }

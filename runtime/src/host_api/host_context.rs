@@ -4,14 +4,17 @@
 
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 
-use alcedo_abi::host::HostRef;
+use alcedo_abi::host::{HostRef, ModuleContext, mode};
 
+use super::given::Given;
 use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::bridge::tasks::Inbox;
 use crate::conjugate::drops::Drops;
 use crate::game_thread::GameThreadId;
+use crate::handles::{Generation, ModuleId};
 use crate::logs::Logs;
 use crate::zcall::free::FreeCalls;
 
@@ -42,7 +45,10 @@ pub(crate) struct HostContext {
 
 impl HostContext {
     /// The host context of a runtime.
-    pub(crate) fn new(core: &Rc<Core>) -> Box<Self> {
+    ///
+    /// # Safety
+    /// It and the core stay as long as any module that is attached with it is mapped.
+    pub(crate) unsafe fn new(core: &Rc<Core>) -> Box<Self> {
         let shared = SharedHostContext {
             game_thread: core.game_thread,
             logs: Arc::clone(&core.logs),
@@ -52,6 +58,27 @@ impl HostContext {
             has_core: true,
         };
         Box::new(Self { shared, core: Rc::downgrade(core) })
+    }
+
+    /// What a module of the Master is attached with.
+    ///
+    /// # Panics
+    /// When it is the host context of another core.
+    pub(crate) fn lasting(&self, core: &Core, module: ModuleId, generation: Generation) -> LastingContext {
+        assert!(std::ptr::eq(self.core.as_ptr(), core), "a host context is that of one core");
+        let context = ModuleContext {
+            host: self.to_ref(),
+            table: super::table(),
+            values: super::values(),
+            module: module.0,
+            generation: generation.0,
+            mode: core.world.mode.address(),
+            directory: core.world.objects.directory(),
+            slices: core.world.slices.address(),
+            blacks: core.blacks.directory(),
+            level: crate::logs::loudest(),
+        };
+        LastingContext { context, kept: None }
     }
 
     /// As it crosses the border.
@@ -76,9 +103,43 @@ impl SharedHostContext {
         Arc::new(Self { game_thread: self.game_thread, logs, inbox, drops, calls, has_core: false })
     }
 
+    /// What a module without objects is attached with.
+    pub(crate) fn lasting(self: &Arc<Self>, module: ModuleId, generation: Generation) -> LastingContext {
+        let context = ModuleContext {
+            host: self.to_ref(),
+            table: super::table(),
+            values: super::values(),
+            module: module.0,
+            generation: generation.0,
+            mode: &raw const MODE,
+            directory: std::ptr::null(),
+            slices: std::ptr::null(),
+            blacks: std::ptr::null(),
+            level: crate::logs::loudest(),
+        };
+        LastingContext { context, kept: Some(Arc::clone(self)) }
+    }
+
     /// As it crosses the border.
     pub(crate) fn to_ref(&self) -> HostRef {
         HostRef(std::ptr::from_ref(self).cast())
+    }
+}
+
+/// What a module without objects tests before it writes: there is nothing it could write to.
+static MODE: AtomicU32 = AtomicU32::new(mode::NORMAL);
+
+/// What one module is attached with. All that it leads to stays as long as the module is mapped, if what is to be kept is kept as
+/// long.
+pub(crate) struct LastingContext {
+    context: ModuleContext,
+    kept: Option<Arc<SharedHostContext>>,
+}
+
+impl LastingContext {
+    /// As it crosses the border, and what has to be kept with the module's code.
+    pub(crate) fn into_parts(self) -> (ModuleContext, Option<Arc<SharedHostContext>>) {
+        (self.context, self.kept)
     }
 }
 
@@ -125,12 +186,13 @@ impl CallerContext<'_> {
     }
 }
 
-/// Follows the host context.
-///
-/// # Safety
-/// `host` is the host context of a runtime that lives: a module is detached before its runtime goes.
-pub(super) unsafe fn host_context<'a>(host: HostRef, action: &'static str) -> CallerContext<'a> {
-    // SAFETY: promised by the caller; both kinds of host contexts begin with what all threads may read.
-    let shared = unsafe { &*host.0.cast::<SharedHostContext>() };
-    CallerContext { raw: host, shared, action }
+/// What the call does is what `Host` is here.
+impl<'c> Given<&'static str, CallerContext<'c>> for HostRef {
+    #[inline]
+    unsafe fn given(self, action: &'static str) -> CallerContext<'c> {
+        // SAFETY: the caller promises the host context of a runtime that lives: a module is detached before its runtime goes. Both
+        // kinds of host contexts begin with what all threads may read.
+        let shared = unsafe { &*self.0.cast::<SharedHostContext>() };
+        CallerContext { raw: self, shared, action }
+    }
 }

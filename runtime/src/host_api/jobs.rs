@@ -1,17 +1,16 @@
 //! What modules have done later: tasks, timers, posted closures, and the wakers that are lent to tasks.
-#![expect(unsafe_code, reason = "takes over jobs, and counts who holds a waker")]
 
-use alcedo_abi::task::{Job, JobId, JobKind};
+use alcedo_abi::task::{JobId, JobKind};
 
+use super::given::{HeldWaker, LentWaker, OwnedJob};
 use super::host_context::CallerContext;
 use crate::border::CallError;
 use crate::bridge::core::Core;
-use crate::bridge::tasks::{self, Code, Timing, waking};
+use crate::bridge::tasks::{self, Timing};
 use crate::handles::ModuleId;
 
-pub(super) unsafe fn job_take(host: CallerContext<'_>, module: ModuleId, job: &Job<'_>) -> Result<JobId, CallError> {
-    // SAFETY: the list makes the job the host's unless this fails; when it does, the code is not used.
-    let code = unsafe { Code::of(job) };
+pub(super) fn job_take(host: CallerContext<'_>, module: ModuleId, job: OwnedJob<'_>) -> Result<JobId, CallError> {
+    let OwnedJob { job, code } = job;
     if job.kind == JobKind::POSTED {
         // Only the game thread works on what may be taken back.
         let timing = host.enter(|core| Ok::<_, CallError>(tasks::timing(core))).unwrap_or(Timing::Certain);
@@ -40,17 +39,14 @@ pub(super) fn game_time(core: &Core) -> Result<u64, CallError> {
     Ok(u64::try_from(core.tasks.now().as_nanos()).unwrap_or(u64::MAX))
 }
 
-pub(super) unsafe fn waker_clone(waker: *const ()) -> *const () {
-    // SAFETY: the module clones a waker that it was lent or holds.
-    unsafe { waking::clone_raw(waker) }
+pub(super) fn waker_clone(waker: LentWaker) -> *const () {
+    waker.waking().clone_raw()
 }
 
-pub(super) unsafe fn waker_wake(waker: *const ()) {
-    // SAFETY: the module wakes by a waker that it was lent or holds.
-    unsafe { waking::wake_raw(waker) };
+pub(super) fn waker_wake(waker: LentWaker) {
+    waker.waking().wake();
 }
 
-pub(super) unsafe fn waker_drop(waker: *const ()) {
-    // SAFETY: the module drops a waker that it holds.
-    unsafe { waking::drop_raw(waker) };
+pub(super) fn waker_drop(waker: HeldWaker) {
+    waker.let_go();
 }

@@ -76,7 +76,8 @@ impl Host {
             ClassDecl { functions: vec![hearing, doubling], ..ClassDecl::new("Engine", "Ear", "", Origin::Native) };
         let class = declare(&core.world, [ear]).remove(0);
         let ears = [(); 2].map(|()| core.world.objects.allocate(&class, None, ObjectHandle::NONE, 0));
-        let host_context = HostContext::new(&core);
+        // SAFETY: no module is attached with it.
+        let host_context = unsafe { HostContext::new(&core) };
         HEARD.take();
         Self { core, host_context, _gate: gate, ears }
     }

@@ -3,6 +3,7 @@
 //! its line says: the stores or the host context, the number of the asking module where the line has one, and the parameters
 //! as [`given`] makes them the host's own. It gives what the line has as results.
 
+mod answer;
 mod blacks;
 mod calls;
 mod conjugates;
@@ -18,8 +19,8 @@ mod plain;
 mod shells;
 mod texts;
 
-pub(crate) use host_context::{HostContext, SharedHostContext};
-pub(crate) use shells::{table, values};
+pub(crate) use host_context::{HostContext, LastingContext, SharedHostContext};
+use shells::{table, values};
 
 #[cfg(test)]
 mod conjugate_tests;

@@ -1,24 +1,13 @@
 //! What is done with a value of any type, and how a type gets its number.
-#![expect(unsafe_code, reason = "follows addresses of values")]
 
 use alcedo_abi::handles::TypeNumber;
-use alcedo_abi::values::ValuePlace;
 
+use super::given::{Address, CallType, Place};
 use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::handles::ModuleId;
 use crate::object::property::PropertyType;
 use crate::object::value::Value;
-use crate::object::values::ptr::{Ptr, PtrMut};
-
-/// The type of a place that is about to be written, if it may be.
-pub(super) fn writable(core: &Core, place: &ValuePlace) -> Result<PropertyType, CallError> {
-    let ty = core.value_types.get(place.ty)?;
-    if !place.owner.is_none() {
-        core.world.objects.may_write(place.owner)?;
-    }
-    Ok(ty)
-}
 
 /// That a place is of a kind that a verb is for.
 pub(super) fn wrong_kind(ty: &PropertyType, verb: &str) -> CallError {
@@ -29,44 +18,36 @@ pub(super) fn type_resolve(core: &Core, module: ModuleId, text: String) -> Resul
     core.value_types.number(&core.world.types, module, &text)
 }
 
-pub(super) unsafe fn copy(core: &Core, to: &ValuePlace, from: *const u8) -> Result<(), CallError> {
-    let ty = writable(core, to)?;
-    // SAFETY: the place and the address are those of live values of the type, by the promise of the list.
-    unsafe { PtrMut::new(to.at, &ty).copy_from(Ptr::new(from, &ty)) };
+pub(super) fn copy<'c>(_core: &Core, to: Place<'c>, from: Address<'c>) -> Result<(), CallError> {
+    let mut to = to.writable()?;
+    let (to, ty) = to.with_type();
+    to.copy_from(from.of(ty));
     Ok(())
 }
 
-pub(super) unsafe fn equal(core: &Core, ty: TypeNumber, one: *const u8, two: *const u8) -> Result<bool, CallError> {
-    let ty = core.value_types.get(ty)?;
-    // SAFETY: the addresses are those of live values of the type, by the promise of the list.
-    Ok(unsafe { Ptr::new(one, &ty).equal(Ptr::new(two, &ty)) })
+pub(super) fn equal<'c>(_core: &Core, ty: CallType<'c>, one: Address<'c>, two: Address<'c>) -> Result<bool, CallError> {
+    let ty = ty.known()?;
+    Ok(one.of(&ty).equal(two.of(&ty)))
 }
 
-pub(super) unsafe fn hash(core: &Core, ty: TypeNumber, at: *const u8) -> Result<u64, CallError> {
-    let ty = core.value_types.get(ty)?;
-    // SAFETY: the address is that of a live value of the type, by the promise of the list.
-    Ok(unsafe { Ptr::new(at, &ty) }.hashed())
+pub(super) fn hash<'c>(_core: &Core, ty: CallType<'c>, at: Address<'c>) -> Result<u64, CallError> {
+    Ok(at.of(&ty.known()?).hashed())
 }
 
-pub(super) unsafe fn print(core: &Core, ty: TypeNumber, at: *const u8) -> Result<String, CallError> {
-    let ty = core.value_types.get(ty)?;
-    // SAFETY: the address is that of a live value of the type, by the promise of the list.
-    Ok(unsafe { Ptr::new(at, &ty) }.read().print(&core.world.names))
+pub(super) fn print<'c>(core: &Core, ty: CallType<'c>, at: Address<'c>) -> Result<String, CallError> {
+    Ok(at.of(&ty.known()?).read().print(&core.world.names))
 }
 
-pub(super) unsafe fn parse(core: &Core, place: &ValuePlace, text: String) -> Result<(), CallError> {
-    let ty = writable(core, place)?;
-    let value = Value::parse(&text, &ty, &core.world.names);
+pub(super) fn parse(core: &Core, place: Place<'_>, text: String) -> Result<(), CallError> {
+    let mut target = place.writable()?;
+    let ty = target.ty();
+    let value = Value::parse(&text, ty, &core.world.names);
     let value = value.map_err(|error| CallError::other(error.to_string()))?;
-    core.world.check_objects(&ty, &value, || format!("a {ty} read from text"))?;
-    // SAFETY: the place is that of a live value of the type, by the promise of the list.
-    let written = unsafe { PtrMut::new(place.at, &ty) }.write(&value);
-    written.map_err(|error| CallError::other(error.to_string()))
+    core.world.check_objects(ty, &value, || format!("a {} read from text", **ty))?;
+    target.ptr_mut().write(&value).map_err(|error| CallError::other(error.to_string()))
 }
 
-pub(super) unsafe fn clear(core: &Core, place: &ValuePlace) -> Result<(), CallError> {
-    let ty = writable(core, place)?;
-    // SAFETY: the place is that of a live value of the type, by the promise of the list.
-    unsafe { PtrMut::new(place.at, &ty) }.destroy();
+pub(super) fn clear(_core: &Core, place: Place<'_>) -> Result<(), CallError> {
+    place.writable()?.ptr_mut().destroy();
     Ok(())
 }

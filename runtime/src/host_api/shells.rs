@@ -5,14 +5,18 @@
     reason = "the shells turn raw words of the border into references, and call what the lists name unsafe"
 )]
 
+use std::rc::Rc;
+
 use alcedo_abi::abi_stable::prefix_type::WithMetadata;
 use alcedo_abi::host::{HostTable, HostTableRef};
 use alcedo_abi::list::prelude::*;
 use alcedo_abi::values::{ValueTable, ValueTableRef};
 
-use super::given::{Answer, Fill, Given};
-use super::host_context::host_context;
+use super::answer::{Answer, Fill};
+use super::given::{Given, Sink};
+use super::host_context::CallerContext;
 use crate::border::trap_as;
+use crate::bridge::core::Core;
 use crate::handles::ModuleId;
 
 /// Where the bodies are: a new one in one of these files is found by its name.
@@ -46,34 +50,40 @@ macro_rules! or_none {
 
 /// What is done before and after a body, by the rule.
 macro_rules! by_rule {
-    (bare $action:literal $body:ident($($host:ident $($module:ident)?)?; $($param:ident: $ty:ty),*) $results:tt) => {{
+    (bare $action:literal $body:ident($($host:ident $($module:ident)?)?; $($param:ident),*) $results:tt) => {{
         $(let _not_followed = $host;)?
-        // SAFETY: the list says what the caller has promised of the parameters, and the body asks for no more.
-        unsafe { bodies::$body($(<$ty as Given>::given($param)),*) }
+        by_rule!(@body (), $body(; $($param),*))
     }};
-    (any_thread $action:literal $body:ident($host:ident $($module:ident)?; $($param:ident: $ty:ty),*) $results:tt) => {{
-        let done = trap_as(|| {
-            // SAFETY: the module hands back its own host context. The list says what the caller has promised of the
-            // parameters, and the body takes no more.
-            unsafe {
-                bodies::$body(host_context($host, $action), $(ModuleId($module),)? $(<$ty as Given>::given($param)),*)
-            }
-        });
+    (any_thread $action:literal $body:ident($host:ident $($module:ident)?; $($param:ident),*) $results:tt) => {{
+        let host_context: CallerContext<'_> = by_rule!(@given $host, $action);
+        let done = trap_as(|| by_rule!(@body (), $body(host_context, $(ModuleId($module),)?; $($param),*)));
         by_rule!(@answer done $results)
     }};
-    (game_thread $($rest:tt)*) => { by_rule!(@entered [] $($rest)*) };
-    (acts $action:literal $($rest:tt)*) => { by_rule!(@entered [$action] $action $($rest)*) };
-    (@entered [$($acts:literal)?] $action:literal $body:ident($host:ident $($module:ident)?; $($param:ident: $ty:ty),*) $results:tt) => {{
-        // SAFETY: the module hands back its own host context. The list says what the caller has promised of the parameters, and
-        // the body takes no more.
-        let done = trap_as(|| unsafe {
-            host_context($host, $action).enter(|core| {
-                $(core.world.mode.may_act($acts)?;)?
-                bodies::$body(core, $(ModuleId($module),)? $(<$ty as Given>::given($param)),*)
-            })
-        });
+    (game_thread $action:literal $body:ident($host:ident $($module:ident)?; $($param:ident),*) $results:tt) => {{
+        let host_context: CallerContext<'_> = by_rule!(@given $host, $action);
+        let done = trap_as(|| host_context.enter(|core: &Rc<Core>| {
+            let core: &Core = core;
+            by_rule!(@body core, $body(core, $(ModuleId($module),)?; $($param),*))
+        }));
         by_rule!(@answer done $results)
     }};
+    (acts $action:literal $body:ident($host:ident $($module:ident)?; $($param:ident),*) $results:tt) => {{
+        let host_context: CallerContext<'_> = by_rule!(@given $host, $action);
+        let done = trap_as(|| host_context.enter(|core: &Rc<Core>| {
+            let core: &Core = core;
+            core.world.mode.may_act($action)?;
+            by_rule!(@body core, $body(core, $(ModuleId($module),)?; $($param),*))
+        }));
+        by_rule!(@answer done $results)
+    }};
+    (@body $of:expr, $body:ident($($before:expr,)*; $($param:ident),*)) => {
+        bodies::$body($($before,)* $(by_rule!(@given $param, $of)),*)
+    };
+    (@given $param:expr, $of:expr) => {
+        // SAFETY: the list says what the module has promised of this parameter, for this one call, and the type that it is taken as
+        // says no more. A module hands back its own host context, and the core, where there is one, is that context's.
+        unsafe { Given::given($param, $of) }
+    };
     (@answer $done:ident [$($out:ident)* ; $($failure:ident)?]) => {
         Answer::answer($done.map(|value| Fill::fill(($($out),*), value)), or_none!($($failure)?))
     };
@@ -101,8 +111,9 @@ macro_rules! shells {
                     $($host: HostRef, $($module: u64,)?)? $($param: $ty,)*
                     $($($out: &mut $out_ty,)+)? $($sink: &TextSink,)? $($failure: &mut Failure)?
                 ) -> or_nothing!($($result)?) {
+                    $(let $sink: Sink<'_> = by_rule!(@given $sink, ());)?
                     by_rule!(
-                        $rule $action $name($($host $($module)?)?; $($param: $ty),*)
+                        $rule $action $name($($host $($module)?)?; $($param),*)
                         [$($($out)+)? $($sink)? ; $($failure)?]
                     )
                 }

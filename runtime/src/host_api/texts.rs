@@ -1,37 +1,24 @@
 //! Texts in host memory, and names.
-#![expect(unsafe_code, reason = "follows addresses of texts")]
 
 use std::rc::Rc;
 
-use alcedo_abi::kinds::PropertyKind;
-use alcedo_abi::value::TextRaw;
-use alcedo_abi::values::ValuePlace;
-
-use super::plain::{writable, wrong_kind};
+use super::given::{BytesAt, BytesLen, Place, TextTarget};
 use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::handles::Name;
-use crate::object::values::text_memory;
 
-pub(super) unsafe fn text_assign(_core: &Core, target: *mut TextRaw, text: String) -> Result<(), CallError> {
-    // SAFETY: the list has a text property of a living object at `target`, or a result in a parameter block of the host.
-    unsafe { text_memory::text_assign_raw(target, text.as_ptr(), text.len()) };
+pub(super) fn text_assign(_core: &Core, target: TextTarget<'_>, text: String) -> Result<(), CallError> {
+    target.assign(&text);
     Ok(())
 }
 
-pub(super) unsafe fn ansi_assign(
-    core: &Core,
-    place: &ValuePlace,
-    data: *const u8,
-    len: usize,
+pub(super) fn ansi_assign<'c>(
+    _core: &Core,
+    place: Place<'c>,
+    data: BytesAt<'c>,
+    len: BytesLen<'c>,
 ) -> Result<(), CallError> {
-    let ty = writable(core, place)?;
-    if ty.kind() != PropertyKind::ANSI_STRING {
-        return Err(wrong_kind(&ty, "ansi_assign"));
-    }
-    // SAFETY: the place is that of a live text, which the type says; the bytes are lent for the call, and may be its own.
-    unsafe { text_memory::text_assign_raw(place.at.cast(), data, len) };
-    Ok(())
+    place.writable()?.assign_bytes(data, len)
 }
 
 pub(super) fn name_intern(core: &Core, text: String) -> Result<Name, CallError> {

@@ -44,7 +44,8 @@ unsafe extern "C" fn put(context: *mut (), data: *const u8, len: usize) {
 impl Module {
     fn new() -> Self {
         let core = Core::new().expect("a finalizer thread");
-        let host_context = HostContext::new(&core);
+        // SAFETY: no module is attached with it.
+        let host_context = unsafe { HostContext::new(&core) };
         Self { core, host_context, table: crate::host_api::values() }
     }
 

@@ -6,9 +6,12 @@ use alcedo_abi::module::ModuleRef;
 
 use crate::border::{CallError, from_module};
 
-/// The functions of a module.
+/// The functions of a module that is attached.
+pub(crate) struct Entries(Calls);
+
+/// All functions, also that which attaches.
 #[derive(Clone, Copy)]
-pub(crate) struct Entries(pub(crate) ModuleRef);
+struct Calls(ModuleRef);
 
 /// What a call gives: without a failure what the function does; nothing, where a module may lack it.
 macro_rules! given {
@@ -23,17 +26,16 @@ macro_rules! called {
     (always $call:expr; $($arg:ident)*) => {
         $call($($arg),*)
     };
-    (always $call:expr; $($arg:ident)*; $failure:ident) => {{
-        let call = $call;
-        // SAFETY: promised by the caller.
-        from_module(|$failure| unsafe { call($($arg,)* $failure) })
-    }};
     (maybe $call:expr; $($arg:ident)*) => {
         $call.map(|call| call($($arg),*))
     };
+    (always $call:expr; $($arg:ident)*; $failure:ident) => {
+        called!(maybe Some($call); $($arg)*; $failure)
+    };
     (maybe $call:expr; $($arg:ident)*; $failure:ident) => {
         match $call {
-            // SAFETY: promised by the caller.
+            // SAFETY: `Entries::attach` is promised that the module is mapped, and calls nothing else before; the arguments
+            // are lent for the call.
             Some(call) => from_module(|$failure| unsafe { call($($arg,)* $failure) }),
             None => Ok(()),
         }
@@ -52,14 +54,10 @@ macro_rules! entries {
         )*
     ) => {
         #[allow(dead_code, reason = "a pointer that outlives the module is taken from the table itself")]
-        impl Entries {
+        impl Calls {
             $(
                 $(#[doc = $doc])*
-                $(
-                    #[doc = concat!("\n# Safety\nIt is `", stringify!($safety), "`: the module is mapped and, but for the call")]
-                    /// that does it, attached; references are live for the call.
-                )?
-                pub(crate) $($safety)? fn $name(self, $($param: $ty),*) -> given!($since $($result)? $(; $failure)?) {
+                fn $name(self, $($param: $ty),*) -> given!($since $($result)? $(; $failure)?) {
                     called!($since self.0.$name(); $($param)* $(; $failure)?)
                 }
             )*
@@ -70,24 +68,57 @@ macro_rules! entries {
 alcedo_abi::module_functions!(entries);
 
 impl Entries {
+    /// Calls a module for the first time: it takes its host.
+    ///
+    /// # Errors
+    /// When it does not.
+    ///
+    /// # Safety
+    /// The module is mapped, and stays so as long as what this gives is used. All that the context leads to stays as long as the
+    /// module is mapped.
+    pub(crate) unsafe fn attach(root: ModuleRef, context: &ModuleContext) -> Result<Self, CallError> {
+        let calls = Calls(root);
+        calls.attach(context).map(|()| Self(calls))
+    }
+
+    /// Runs the main.
+    ///
+    /// # Errors
+    /// Its panic.
+    pub(crate) fn main(&self, args: &[String]) -> Result<(), CallError> {
+        let args: Vec<RStr<'_>> = args.iter().map(|arg| RStr::from_str(arg)).collect();
+        self.0.main(args.as_slice().into())
+    }
+
+    /// Whether the author has written a `suspend` and a `resume`; a module that is older than they are has none.
+    pub(crate) fn gives_up(&self) -> bool {
+        self.0.suspends().is_some_and(|suspends| suspends != 0)
+    }
+
+    /// Gives up what the next generation needs.
+    ///
+    /// # Errors
+    /// Its own, or its panic.
+    pub(crate) fn suspend(&self) -> Result<(), CallError> {
+        self.0.suspend()
+    }
+
+    /// Takes it again.
+    ///
+    /// # Errors
+    /// Its own, or its panic.
+    pub(crate) fn resume(&self) -> Result<(), CallError> {
+        self.0.resume()
+    }
+
     /// The last call that a module gets: its exit hook, if its main has returned, and what drops what was left to it to drop.
     ///
     /// # Errors
     /// Its panic.
-    ///
-    /// # Safety
-    /// The module is mapped and attached.
-    pub(crate) unsafe fn last(self, has_started: bool) -> Result<(), CallError> {
+    pub(crate) fn last(&self, has_started: bool) -> Result<(), CallError> {
         match has_started {
-            // SAFETY: promised by the caller.
-            true => unsafe { self.exit() },
-            // SAFETY: promised by the caller.
-            false => unsafe { self.dispose() },
+            true => self.0.exit(),
+            false => self.0.dispose(),
         }
-    }
-
-    /// Whether the author has written a `suspend` and a `resume`; a module that is older than they are has none.
-    pub(crate) fn gives_up(self) -> bool {
-        self.suspends().is_some_and(|suspends| suspends != 0)
     }
 }

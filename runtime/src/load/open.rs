@@ -1,55 +1,32 @@
 //! From a file to a module: copy, check the copy, map it, check the layout, attach. What can be refused is refused before
 //! the step after; nothing of the file runs before it is mapped.
-#![expect(unsafe_code, reason = "maps a library and calls the first function of its root module")]
 
-use std::alloc::Layout;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use abi_stable::StableAbi as _;
-use abi_stable::abi_stability::abi_checking::{CheckingGlobals, check_layout_compatibility_with_globals};
-use abi_stable::library::{AbiHeaderRef, LibHeader};
-use alcedo_abi::abi_stable;
-use alcedo_abi::host::ModuleContext;
 use alcedo_abi::manifest::{self, Manifest};
-use alcedo_abi::module::{ModuleRef, ROOT_SYMBOL};
 use alcedo_sys::crash;
-use alcedo_sys::{Image, ImageFile, Ledger, MapError, StageDir, StagedFile};
+use alcedo_sys::{ImageFile, StageDir};
 
 use crate::bridge::core::Core;
 use crate::conjugate::gate::{Gate, ModuleTag};
 use crate::faults::{self, ReloadStep};
 use crate::handles::{Generation, ModuleId};
-use crate::host_api::{self, HostContext};
+use crate::host_api::HostContext;
 use crate::lease::Leases;
 use crate::load::checks::{HostFacts, admit};
-use crate::load::entries::Entries;
-use crate::load::error::{LoadError, caught};
-use crate::load::hooks::{self, Attachment};
-use crate::load::module::Module;
+use crate::load::error::LoadError;
+use crate::load::hooks;
 use crate::load::module::info::ModuleInfo;
-use crate::load::module::library::LibraryCode;
+use crate::load::module::library::Codeless;
 use crate::load::module::master::MasterModule;
 use crate::load::order::{OrderInput, order};
 use crate::load::paths::ensure_absolute;
 use crate::load::stays;
 
-/// A library that passed every check that needs no mapping, and its private copy.
-pub(crate) struct Staged {
-    /// What it says of itself.
-    pub info: ModuleInfo,
-    file: StagedFile,
-    ledger: Option<Arc<Ledger>>,
-}
-
-impl Staged {
-    /// Where the copy is.
-    pub(crate) fn path(&self) -> &Path {
-        self.file.path()
-    }
-}
+pub(crate) use crate::load::module::library::{Staged, copy};
 
 /// Copies a library into `dir` and checks the copy without running any of it.
 ///
@@ -185,24 +162,6 @@ pub(crate) fn stage(
     Ok(staged)
 }
 
-/// The private copy of a library, with the way to its host written into it, and beside it what debuggers read, if that
-/// came apart.
-///
-/// # Errors
-/// When the copy cannot be written.
-pub(crate) fn copy(
-    dir: &StageDir,
-    image: ImageFile,
-    info: ModuleInfo,
-    symbols: Option<&[u8]>,
-) -> Result<Staged, LoadError> {
-    let attachment = Attachment::new(&image, &info.name);
-    let patch = attachment.as_ref().map(Attachment::patch);
-    let patches: Vec<_> = patch.iter().map(|(section, at, bytes)| (*section, *at, bytes.as_slice())).collect();
-    let file = dir.stage_whole(image, &info.name, symbols, &patches)?;
-    Ok(Staged { info, file, ledger: attachment.map(|attachment| attachment.ledger) })
-}
-
 /// Maps a staged library, checks its root module and attaches it.
 ///
 /// # Errors
@@ -215,104 +174,29 @@ pub(crate) fn open(
     generation: Generation,
 ) -> Result<Rc<MasterModule>, LoadError> {
     crash::module(generation.0, &staged.info.name, staged.path());
-    let (info, image, root) = map(staged)?;
+    let (info, library) = staged.map()?;
     let tag = ModuleTag { id, name: info.name.as_str().into(), generation };
     core.logs.introduce(&tag);
     core.world.slices.introduce(id.0, &tag.name);
-    let context = ModuleContext {
-        host: host_context.to_ref(),
-        table: host_api::table(),
-        values: host_api::values(),
-        module: id.0,
-        generation: generation.0,
-        mode: core.world.mode.address(),
-        directory: core.world.objects.directory(),
-        slices: core.world.slices.address(),
-        blacks: core.blacks.directory(),
-        level: crate::logs::loudest(),
+    let codeless = Codeless {
+        leases: Leases::new(format!("{} of generation {generation}", info.name)),
+        info,
+        tag: tag.clone(),
+        logs: &core.logs,
+        context: host_context.lasting(core, id, generation),
     };
-    let leases = Leases::new(format!("{} of generation {generation}", info.name));
-    // SAFETY: it is attached below, before anything of it is called.
-    let code = unsafe { LibraryCode::new(&info, root, image) };
-    let module = Module::new(info, tag.clone(), code, leases, &core.logs, None);
-    let module = MasterModule::new(module, Gate::new(tag));
-    core.tasks.admit(module.gate(), Arc::clone(module.leases()));
-    core.blacks.admit(module.gate(), Arc::clone(module.leases()));
-    let attached = caught(|| {
-        // SAFETY: the host context, table, mode and directory live as long as the runtime, which outlives the module.
-        let attached = unsafe { Entries(root).attach(&context) };
-        attached.map_err(|error| LoadError::Attach { module: module.name().to_owned(), error })?;
-        Ok(faults::at(ReloadStep::Attach)?)
-    });
-    match attached {
-        Ok(()) => Ok(module),
-        Err(error) => {
-            let id = module.gate().tag().id;
-            core.tasks.end_module(core, id);
-            core.blacks.end_modules(&BTreeSet::from([id]));
-            core.blacks.forget(&[id]);
-            core.world.slices.forget(id.0);
-            core.logs.forget(module.gate().tag());
-            // SAFETY: the module never ran: it declared nothing and nothing of it is held.
-            unsafe { module.code().discard() };
-            Err(error)
-        }
-    }
-}
-
-/// Maps a staged library and checks its root module. Its initialisers run on this thread.
-///
-/// # Errors
-/// When the linker refuses it or its layout differs. The image is unmapped then.
-pub(crate) fn map(staged: Staged) -> Result<(ModuleInfo, Image, ModuleRef), LoadError> {
-    let Staged { info, file, ledger } = staged;
-    // SAFETY: the file's manifest section was read and admitted, so it is a module; its initialisers are the
-    // author's and run here, on the thread that loads.
-    let image = unsafe { Image::map(file, ledger) }.map_err(|error| in_words(&info.name, error))?;
-    // An image that is dropped stays mapped, so nothing may unwind past the two places that unmap it.
-    let checked = caught(|| {
-        faults::at(ReloadStep::Map)?;
-        let root = root_of(&image, &info.name)?;
-        faults::at(ReloadStep::LayoutCheck)?;
-        Ok(root)
-    });
-    match checked {
-        Ok(root) => Ok((info, image, root)),
-        Err(error) => {
-            // SAFETY: nothing of the image is kept: the error's texts are copies.
-            let _gone = unsafe { image.unmap() };
-            Err(error)
-        }
-    }
-}
-
-/// What the linker said of a module, with the way out where that is known.
-fn in_words(module: &str, error: MapError) -> LoadError {
-    match error {
-        // The only sort of memory that it names.
-        MapError::Open { reason, .. } if reason.contains("static TLS") => {
-            let said = reason.rsplit(": ").next().unwrap_or(&reason).to_owned();
-            LoadError::StaticTls { module: module.to_owned(), reason: said }
-        }
-        error => error.into(),
-    }
-}
-
-/// The root module of an image, after its layout was compared with throw-away globals: the checker's own cache would
-/// keep pointers into images that are long gone.
-pub(super) fn root_of(image: &Image, module: &str) -> Result<ModuleRef, LoadError> {
-    let differs = |difference: String| LoadError::RootModule { module: module.to_owned(), difference };
-    // The whole header, of which the part that is looked at first is only the beginning.
-    let whole = Layout::new::<LibHeader>();
-    // SAFETY: the symbol is the header that the `module!` macro exports; its magic is tested by `upgrade`.
-    let header = unsafe { image.symbol_of::<AbiHeaderRef>(ROOT_SYMBOL, whole) }?;
-    let header: &LibHeader = header.upgrade().map_err(|error| differs(error.to_string()))?;
-    let Some(layout) = header.root_mod_consts().layout().into_option() else {
-        return Err(differs("it carries no layout to compare".into()));
+    let whole = |module| {
+        let module = MasterModule::new(module, Gate::new(tag));
+        core.tasks.admit(module.gate(), Arc::clone(module.leases()));
+        core.blacks.admit(module.gate(), Arc::clone(module.leases()));
+        module
     };
-    // Printed while the image is mapped: the errors point into it.
-    check_layout_compatibility_with_globals(ModuleRef::LAYOUT, layout, &CheckingGlobals::new())
-        .map_err(|errors| differs(errors.to_string()))?;
-    // SAFETY: the layout was compared just now.
-    unsafe { header.unchecked_layout::<ModuleRef>() }.map_err(|error| differs(format!("{error:?}")))
+    let undo = |module: &Rc<MasterModule>| {
+        core.tasks.end_module(core, id);
+        core.blacks.end_modules(&BTreeSet::from([id]));
+        core.blacks.forget(&[id]);
+        core.world.slices.forget(id.0);
+        core.logs.forget(module.gate().tag());
+    };
+    library.attach(codeless, whole, |module| module, |_| Ok(faults::at(ReloadStep::Attach)?), undo)
 }

@@ -1,7 +1,6 @@
 //! The host's side of a task's waker. A waker is cloned into any thread and may outlive its task, so what it refers to
 //! is the host's: a count, the number of the task, and the way into the inbox. The few lines that a waker runs of its
 //! module stay mapped as long as the lease does, and that ends with the last holder.
-#![expect(unsafe_code, reason = "counts the holders of a waker behind the address that crosses the border")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +12,7 @@ use crate::bridge::tasks::inbox::Message;
 use crate::lease::Lease;
 
 /// What all wakers of one task share. Any thread.
-pub(super) struct Waking {
+pub(crate) struct Waking {
     job: JobId,
     /// Whether the inbox holds a wake already: a thousand wakes before the next tick are one.
     woken: AtomicBool,
@@ -32,12 +31,18 @@ impl Waking {
         self.woken.store(false, Ordering::Release);
     }
 
-    /// As it is lent to the module.
+    /// As it is lent to the module: the address of a share that somebody holds.
     pub(super) fn lend(self: &Arc<Self>) -> *const () {
         Arc::as_ptr(self).cast()
     }
 
-    fn wake(&self) {
+    /// One more holder, as it crosses the border: the share itself, which `Arc::from_raw` takes back.
+    pub(crate) fn clone_raw(self: &Arc<Self>) -> *const () {
+        Arc::into_raw(Arc::clone(self)).cast()
+    }
+
+    /// Wakes the task.
+    pub(crate) fn wake(&self) {
         if !self.woken.swap(true, Ordering::AcqRel) {
             // A runtime that is gone has no task left to wake.
             let _gone = self.inbox.send(Message::Wake(self.job));
@@ -45,66 +50,5 @@ impl Waking {
     }
 }
 
-/// One more holder.
-///
-/// # Safety
-/// `waker` came from [`Waking::lend`] or from here, and has not been given to [`drop_raw`] by its holder.
-pub(crate) unsafe fn clone_raw(waker: *const ()) -> *const () {
-    // SAFETY: promised by the caller: the address is that of an `Arc` that somebody holds.
-    unsafe { Arc::increment_strong_count(waker.cast::<Waking>()) };
-    waker
-}
-
-/// Wakes the task.
-///
-/// # Safety
-/// As [`clone_raw`].
-pub(crate) unsafe fn wake_raw(waker: *const ()) {
-    // SAFETY: promised by the caller: somebody holds it while this runs.
-    unsafe { &*waker.cast::<Waking>() }.wake();
-}
-
-/// One holder less.
-///
-/// # Safety
-/// As [`clone_raw`]; the caller was counted by [`clone_raw`] and gives that up.
-pub(crate) unsafe fn drop_raw(waker: *const ()) {
-    // SAFETY: promised by the caller.
-    unsafe { Arc::decrement_strong_count(waker.cast::<Waking>()) };
-}
-
 #[cfg(test)]
-mod tests {
-    use super::{Waking, clone_raw, drop_raw, wake_raw};
-    use crate::bridge::tasks::inbox::Message;
-    use crate::lease::{LeaseKind, Leases};
-    use alcedo_abi::task::JobId;
-    use crossbeam_channel::unbounded;
-
-    #[test]
-    fn a_waker_on_another_thread_keeps_the_lease_and_wakes_once_per_run() {
-        let leases = Leases::new("m");
-        let (sender, inbox) = unbounded();
-        let lease = leases.take(LeaseKind::Task, "a task").expect("it is open");
-        let waking = Waking::new(JobId(7), sender, lease);
-        // SAFETY: `waking` is held here.
-        let raw = unsafe { clone_raw(waking.lend()) }.expose_provenance();
-        let wakes = |inbox: &crossbeam_channel::Receiver<Message>| {
-            inbox.try_iter().filter(|message| matches!(message, Message::Wake(JobId(7)))).count()
-        };
-        drop(waking);
-        assert_eq!(leases.count(), 1, "the task is gone, its waker is not");
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                let raw = std::ptr::with_exposed_provenance(raw);
-                for _ in 0..1_000 {
-                    // SAFETY: counted above, and not dropped yet.
-                    unsafe { wake_raw(raw) };
-                }
-                // SAFETY: counted above, and dropped once.
-                unsafe { drop_raw(raw) };
-            });
-        });
-        assert_eq!((wakes(&inbox), leases.count()), (1, 0));
-    }
-}
+mod tests;

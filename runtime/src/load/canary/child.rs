@@ -1,6 +1,6 @@
 //! What a canary does: it maps the modules as the host would, lets each take a host, and reads all that it declares.
 //! No main runs, no object is made. It never exits with success by itself: the host ends it once it has what it needs.
-#![expect(unsafe_code, reason = "maps libraries and calls the first functions of their root modules")]
+#![expect(unsafe_code, reason = "maps libraries, and keeps their host for good")]
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -8,8 +8,6 @@ use std::process::{abort, exit};
 use std::rc::Rc;
 use std::thread;
 
-use alcedo_abi::host::ModuleContext;
-use alcedo_abi::module::ModuleRef;
 use alcedo_sys::{Image, StagedFile};
 
 use super::CanaryStep;
@@ -23,9 +21,8 @@ use crate::emit::error::EmitError;
 use crate::emit::read::{class_decl, interface_decl, struct_decl};
 use crate::emit::texts;
 use crate::handles::{Generation, ModuleId};
-use crate::host_api::{self, HostContext};
-use crate::load::entries::Entries;
-use crate::load::open::root_of;
+use crate::host_api::HostContext;
+use crate::load::module::library::Mapped;
 
 /// The exit code of a canary that was started without a host at its socket.
 const NOBODY_ASKED: i32 = 2;
@@ -45,10 +42,12 @@ pub(super) fn run() -> ! {
     let lifeline = thread::Builder::new().name("lifeline".to_owned()).spawn(move || hold(lifeline));
     match Core::new() {
         Ok(core) => {
-            let host_context = HostContext::new(&core);
+            std::mem::forget(Rc::clone(&core));
+            // SAFETY: neither this nor the core is ever dropped.
+            let host_context = Box::leak(unsafe { HostContext::new(&core) });
             let refused = candidates.iter().zip(0..).find_map(|((name, path), at)| {
                 let begins = |step| say(&Message::Begins(at, step));
-                load(&core, &host_context, name, path, &begins).err()
+                load(&core, host_context, name, path, &begins).err()
             });
             say(&refused.map_or(Message::Done(candidates.len() as u32), Message::Refused));
         }
@@ -91,36 +90,25 @@ fn load(
     // author's, and finding out whether they are sound is what this process is for.
     let image = unsafe { Image::map(StagedFile::of_another(path), None) }.map_err(|error| error.to_string())?;
     begins(CanaryStep::Attaching);
-    let root = root_of(&image, name).map_err(|error| error.to_string())?;
-    let context = ModuleContext {
-        host: host_context.to_ref(),
-        table: host_api::table(),
-        values: host_api::values(),
-        module: 1,
-        generation: 1,
-        mode: core.world.mode.address(),
-        directory: core.world.objects.directory(),
-        slices: core.world.slices.address(),
-        blacks: core.blacks.directory(),
-        level: crate::logs::loudest(),
-    };
-    // SAFETY: the host context, table, mode and directory live as long as the core, and this process ends before that.
-    unsafe { Entries(root).attach(&context) }.map_err(|error| error.to_string())?;
+    let library = Mapped::of(image, name).map_err(|error| error.to_string())?;
+    library
+        .attach_for_good(host_context.lasting(core, ModuleId(1), Generation(1)))
+        .map_err(|error| error.to_string())?;
     begins(CanaryStep::Registering);
-    let read = registration(core, root, name)?;
+    let read = registration(core, library.described(), name)?;
     tracing::trace!(name, read, "a module declares");
     // The image stays as it is: what it would do when it goes is not what was asked.
-    let _mapped = image.park();
+    library.park();
     Ok(())
 }
 
 /// Reads all that a module declares, with the code that reads it in a host. Gives how much there was.
-fn registration(core: &Rc<Core>, root: ModuleRef, name: &str) -> Result<usize, String> {
+fn registration(core: &Rc<Core>, described: Described, name: &str) -> Result<usize, String> {
     let gate = Gate::new(ModuleTag { id: ModuleId(1), name: name.into(), generation: Generation(1) });
     let weak = Rc::downgrade(core);
     let told = |error: EmitError| error.to_string();
-    let Described { interfaces, structs, classes, imports, exports } = Described::of(root);
-    texts::check(name, Described::of(root)).map_err(told)?;
+    let Described { interfaces, structs, classes, imports, exports } = described;
+    texts::check(name, described).map_err(told)?;
     let mut read = 0;
     for declared in interfaces {
         read += interface_decl(declared).name.len();

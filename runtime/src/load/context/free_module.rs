@@ -5,31 +5,24 @@
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
 
 use alcedo_abi::describe::ZCallInvoke;
-use alcedo_abi::host::{ModuleContext, mode};
 use alcedo_sys::crash;
 
 use crate::border::{CallError, from_module};
 use crate::conjugate::gate::ModuleTag;
 use crate::emit::texts;
 use crate::handles::{Generation, ModuleId};
-use crate::host_api::{self, SharedHostContext};
+use crate::host_api::SharedHostContext;
 use crate::lease::{LeaseKind, Leases, Sealed};
 use crate::load::context::id::{ContextId, ModuleSummary};
-use crate::load::entries::Entries;
 use crate::load::error::LoadError;
-use crate::load::module::library::LibraryCode;
+use crate::load::module::library::{Codeless, Staged};
 use crate::load::module::{Module, Need};
-use crate::load::open::{self, Staged};
 use crate::logs::Logs;
 use crate::unload::job::ModuleUnload;
 use crate::unload::policy::UnloadPolicy;
 use crate::zcall::buffer::BufferMut;
-
-/// What a module without objects tests before it writes: there is nothing it could write to.
-static MODE: AtomicU32 = AtomicU32::new(mode::NORMAL);
 
 /// A function that a module offers. Its address is good as long as the image is mapped, which a lease sees to.
 #[derive(Clone)]
@@ -77,39 +70,23 @@ impl FreeModule {
     pub(super) fn open(staged: Staged, needs: Vec<Need>, place: ModulePlace<'_>) -> Result<Arc<Self>, LoadError> {
         let generation = Generation(place.context.generation);
         crash::module(generation.0, &staged.info.name, staged.path());
-        let (info, image, root) = open::map(staged)?;
+        let (info, library) = staged.map()?;
         let tag = ModuleTag { id: place.id, name: info.name.as_str().into(), generation };
         place.logs.introduce(&tag);
-        let context = ModuleContext {
-            host: place.host_context.to_ref(),
-            table: host_api::table(),
-            values: host_api::values(),
-            module: place.id.0,
-            generation: generation.0,
-            mode: &raw const MODE,
-            directory: std::ptr::null(),
-            slices: std::ptr::null(),
-            blacks: std::ptr::null(),
-            level: crate::logs::loudest(),
+        let codeless = Codeless {
+            leases: Leases::new(format!("module {}", info.name)),
+            info,
+            tag,
+            logs: place.logs,
+            context: place.host_context.lasting(place.id, generation),
         };
-        // SAFETY: it is attached below, before anything of it is called.
-        let code = unsafe { LibraryCode::new(&info, root, image) };
-        let leases = Leases::new(format!("module {}", info.name));
-        let core = Module::new(info, tag, code, leases, place.logs, Some(Arc::clone(place.host_context)));
-        needs.into_iter().for_each(|need| core.need(need));
-        // SAFETY: the host context is shared with this module and outlives its image; table and mode are static.
-        let attached = unsafe { Entries(root).attach(&context) }
-            .map_err(|error| LoadError::Attach { module: core.name().to_owned(), error })
-            .and_then(|()| Ok(texts::check(core.name(), core.described())?));
-        match attached {
-            Ok(()) => Ok(Self::new(core, place.context)),
-            Err(error) => {
-                place.logs.forget(core.tag());
-                // SAFETY: the module never ran, and nothing of it is held but by this value.
-                unsafe { core.code().discard() };
-                Err(error)
-            }
-        }
+        let whole = |core: Module| {
+            needs.into_iter().for_each(|need| core.need(need));
+            core
+        };
+        let ready = |core: &Module| Ok(texts::check(core.name(), core.described())?);
+        let core = library.attach(codeless, whole, |core| core, ready, |core| place.logs.forget(core.tag()))?;
+        Ok(Self::new(core, place.context))
     }
 
     /// A module that takes calls.
@@ -215,7 +192,7 @@ impl FreeExport {
     /// # Errors
     /// What the callee fails with, its panic included.
     pub(super) unsafe fn call(&self, mut buffer: BufferMut<'_>) -> Result<(), CallError> {
-        // SAFETY: promised by the caller.
+        // SAFETY: our caller promises that the image is mapped until this returns, and that the slots fit the signature.
         from_module(|failure| unsafe { (self.invoke.0)(buffer.raw(), failure) })
     }
 }

@@ -179,6 +179,12 @@ struct Search<'a> {
     trace: Vec<Attempt>,
 }
 
+/// Where a library is opened from.
+enum Source<'a> {
+    Place(NativePlace<'a>),
+    File(&'a Path),
+}
+
 impl Search<'_> {
     /// Asks a resolver, which answers with a path.
     fn ask(&mut self, who: &str, resolver: &Share<NativeResolver>) -> Result<Option<NativeLibrary>, ContextError> {
@@ -187,7 +193,7 @@ impl Search<'_> {
             return Ok(None);
         };
         ensure_absolute(&path, |path| ContextError::PathNotAbsolute { path })?;
-        self.open(&path).map(Some)
+        self.open(&path)
     }
 
     /// What is tried without a resolver: the name as a path, the folders of the modules, the system.
@@ -195,7 +201,7 @@ impl Search<'_> {
         let path = Path::new(self.name);
         if path.is_absolute() {
             if path.exists() {
-                return self.open(path).map(Some);
+                return self.open(path);
             }
             self.trace.push(Attempt::new("the path itself", "is no file"));
             return Ok(None);
@@ -218,16 +224,25 @@ impl Search<'_> {
     }
 
     fn look(&self, place: NativePlace<'_>) -> Result<Option<NativeLibrary>, ContextError> {
-        // SAFETY: the host's configuration names the library; it is run as its author meant.
-        let found = unsafe { alcedo_sys::NativeLibrary::find(place, self.name) };
-        let found = found.map_err(|NativeFailure { path, error }| refused(&path, &error))?;
-        Ok(found.map(|library| self.keep(library)))
+        self.load(Source::Place(place))
     }
 
-    fn open(&self, path: &Path) -> Result<NativeLibrary, ContextError> {
+    fn open(&self, path: &Path) -> Result<Option<NativeLibrary>, ContextError> {
+        self.load(Source::File(path))
+    }
+
+    fn load(&self, source: Source<'_>) -> Result<Option<NativeLibrary>, ContextError> {
         // SAFETY: the host's configuration, or its own resolver, names the library; it is run as its author meant.
-        let library = unsafe { alcedo_sys::NativeLibrary::open(path) };
-        Ok(self.keep(library.map_err(|error| refused(path, &error))?))
+        let found = unsafe {
+            match source {
+                Source::Place(place) => alcedo_sys::NativeLibrary::find(place, self.name),
+                Source::File(path) => alcedo_sys::NativeLibrary::open(path)
+                    .map(Some)
+                    .map_err(|error| NativeFailure { path: path.to_owned(), error }),
+            }
+        };
+        let found = found.map_err(|NativeFailure { path, error }| refused(&path, &error))?;
+        Ok(found.map(|library| self.keep(library)))
     }
 
     fn keep(&self, library: alcedo_sys::NativeLibrary) -> NativeLibrary {

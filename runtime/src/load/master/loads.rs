@@ -1,4 +1,5 @@
 //! The state of the Master: which generation is alive, its listeners, what its modules share with all contexts.
+#![expect(unsafe_code, reason = "promises that the host context outlives the modules")]
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -91,10 +92,13 @@ impl Loads {
         // A host that crashes cannot remove it, so the reader of the crash report has to.
         crash::stage(stage_dir.path());
         let registry = ContextRegistry::new(core, &stage_dir, args.clone(), require_seal, rehearsal, &last_module);
+        // SAFETY: the runtime, which has the core and these loads, ends its modules before either goes; where an image stays, the
+        // loads leave the context in place.
+        let host_context = unsafe { HostContext::new(core) };
         Ok(Self {
             stage_dir,
             registry,
-            host_context: Some(HostContext::new(core)),
+            host_context: Some(host_context),
             args,
             require_seal,
             canary_took: Cell::default(),

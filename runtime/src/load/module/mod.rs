@@ -197,7 +197,7 @@ impl Module {
     /// Its leases are sealed. Once the last of them has ended, and the finalizers that the unload is driven behind have run,
     /// nothing of its code is used by anybody whom the host has let in: no plugin part, conjugate, thunk or record of it.
     pub(crate) unsafe fn unload_job(&self, calls: u32, policy: &UnloadPolicy) -> Option<UnloadJob> {
-        // SAFETY: promised by the caller.
+        // SAFETY: our caller promises that nothing of the code is used once its leases have ended, before which no end begins.
         let code = unsafe { self.code.hand_over(policy) }?;
         let (logs, tag) = (Arc::clone(&self.logs), self.tag.clone());
         // Code that stays keeps its host context: the closure is dropped without being called then.

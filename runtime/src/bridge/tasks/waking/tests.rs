@@ -1,0 +1,34 @@
+//! A waker, as a module holds it.
+#![expect(unsafe_code, reason = "takes the share of a holder back from its address")]
+
+use std::sync::Arc;
+
+use super::Waking;
+use crate::bridge::tasks::inbox::Message;
+use crate::lease::{LeaseKind, Leases};
+use alcedo_abi::task::JobId;
+use crossbeam_channel::unbounded;
+
+#[test]
+fn a_waker_on_another_thread_keeps_the_lease_and_wakes_once_per_run() {
+    let leases = Leases::new("m");
+    let (sender, inbox) = unbounded();
+    let lease = leases.take(LeaseKind::Task, "a task").expect("it is open");
+    let waking = Waking::new(JobId(7), sender, lease);
+    let raw = waking.clone_raw().expose_provenance();
+    let wakes = |inbox: &crossbeam_channel::Receiver<Message>| {
+        inbox.try_iter().filter(|message| matches!(message, Message::Wake(JobId(7)))).count()
+    };
+    drop(waking);
+    assert_eq!(leases.count(), 1, "the task is gone, its waker is not");
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // SAFETY: counted above, and dropped once.
+            let waker = unsafe { Arc::from_raw(std::ptr::with_exposed_provenance::<Waking>(raw)) };
+            for _ in 0..1_000 {
+                waker.wake();
+            }
+        });
+    });
+    assert_eq!((wakes(&inbox), leases.count()), (1, 0));
+}

@@ -1,0 +1,32 @@
+//! The row, as modules read it.
+#![expect(unsafe_code, reason = "reads the row as modules do")]
+
+use alcedo_abi::handles::ConjugateHandle;
+
+use super::BlackRow;
+
+/// Serial and address of an entry, read as a module reads it, and how many have ended.
+fn read(row: &BlackRow, index: u32) -> (u32, usize, u32) {
+    // SAFETY: the row is there, and is not written meanwhile.
+    let head = unsafe { row.head().read() };
+    assert!(index < head.len);
+    // SAFETY: the index is below the length.
+    let at = unsafe { head.entries.add(index as usize) };
+    // SAFETY: the row has an entry at each index below its length, and is not written meanwhile.
+    let entry = unsafe { at.read() };
+    (entry.serial, entry.at.addr(), head.ends)
+}
+
+#[test]
+fn a_module_finds_what_is_there_and_nothing_of_what_has_ended() {
+    let row = BlackRow::new();
+    let number = |serial: u64, index: u64| ConjugateHandle(serial << 32 | index);
+    let address = std::ptr::without_provenance_mut;
+    row.put(number(1, 0), address(64));
+    row.put(number(1, 200), address(128));
+    assert_eq!((read(&row, 0), read(&row, 100), read(&row, 200)), ((1, 64, 0), (0, 0, 0), (1, 128, 0)));
+    row.clear(number(1, 0));
+    assert_eq!(read(&row, 0), (0, 0, 1));
+    row.put(number(2, 0), address(192));
+    assert_eq!((read(&row, 0), read(&row, 200)), ((2, 192, 1), (1, 128, 1)));
+}

@@ -1,0 +1,153 @@
+//! From what a body gives back to the border's words: results where the module waits for them, and how the call went.
+
+use std::rc::Rc;
+
+use alcedo_abi::list::prelude::*;
+
+use super::given::Sink;
+use crate::border::CallError;
+use crate::zcall::table::status_of;
+
+/// Where results of a call are written, and what a body gives for it.
+pub(super) trait Fill<V> {
+    /// What is left to be given back as the result of the function itself.
+    type Left;
+
+    /// Writes it there.
+    fn fill(self, value: V) -> Self::Left;
+}
+
+impl<V> Fill<V> for () {
+    type Left = V;
+
+    #[inline]
+    fn fill(self, value: V) -> V {
+        value
+    }
+}
+
+impl<T> Fill<T> for &mut T {
+    type Left = ();
+
+    #[inline]
+    fn fill(self, value: T) {
+        *self = value;
+    }
+}
+
+impl Fill<bool> for &mut u8 {
+    type Left = ();
+
+    #[inline]
+    fn fill(self, value: bool) {
+        *self = value.into();
+    }
+}
+
+impl<A, B, V, W> Fill<(V, W)> for (&mut A, &mut B)
+where
+    for<'a> &'a mut A: Fill<V, Left = ()>,
+    for<'a> &'a mut B: Fill<W, Left = ()>,
+{
+    type Left = ();
+
+    #[inline]
+    fn fill(self, (first, second): (V, W)) {
+        self.0.fill(first);
+        self.1.fill(second);
+    }
+}
+
+impl Fill<String> for Sink<'_> {
+    type Left = ();
+
+    fn fill(self, text: String) {
+        self.put(&text);
+    }
+}
+
+impl Fill<Rc<str>> for Sink<'_> {
+    type Left = ();
+
+    fn fill(self, text: Rc<str>) {
+        self.put(&text);
+    }
+}
+
+impl Fill<Option<String>> for Sink<'_> {
+    type Left = ();
+
+    fn fill(self, text: Option<String>) {
+        if let Some(text) = text {
+            self.put(&text);
+        }
+    }
+}
+
+/// How a call that a module made ended, in the words of its result.
+pub(super) trait Answer<V, E> {
+    /// The result, and the failure where there is one and somebody wants it.
+    fn answer(done: Result<V, E>, failure: Option<&mut Failure>) -> Self;
+}
+
+impl Answer<(), CallError> for Status {
+    #[inline]
+    fn answer(done: Result<(), CallError>, failure: Option<&mut Failure>) -> Self {
+        match done {
+            Ok(()) => Self::OK,
+            Err(error) => {
+                report(&error, failure);
+                Self::FAILED
+            }
+        }
+    }
+}
+
+/// Why a ZCall did not do its work: the status says more than the error where no dispatcher was found.
+pub(super) struct Refused {
+    pub(super) status: ZCallStatus,
+    pub(super) error: CallError,
+}
+
+impl From<CallError> for Refused {
+    fn from(error: CallError) -> Self {
+        Self { status: status_of(&error), error }
+    }
+}
+
+impl<E: Into<Refused>> Answer<(), E> for ZCallStatus {
+    #[inline]
+    fn answer(done: Result<(), E>, failure: Option<&mut Failure>) -> Self {
+        match done {
+            Ok(()) => Self::SUCCESS,
+            Err(error) => {
+                let Refused { status, error } = error.into();
+                report(&error, failure);
+                status
+            }
+        }
+    }
+}
+
+impl Answer<(), CallError> for () {
+    fn answer(_done: Result<(), CallError>, _failure: Option<&mut Failure>) -> Self {}
+}
+
+impl Answer<u64, CallError> for u64 {
+    fn answer(done: Result<u64, CallError>, _failure: Option<&mut Failure>) -> Self {
+        done.unwrap_or(0)
+    }
+}
+
+impl Answer<bool, CallError> for u8 {
+    fn answer(done: Result<bool, CallError>, _failure: Option<&mut Failure>) -> Self {
+        done.is_ok_and(|is_so| is_so).into()
+    }
+}
+
+#[cold]
+fn report(error: &CallError, failure: Option<&mut Failure>) {
+    if let Some(failure) = failure {
+        *failure = error.to_failure();
+    }
+}
