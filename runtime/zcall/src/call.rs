@@ -54,7 +54,7 @@ impl<'a> Call<'a> {
     /// [`CallError::Buffer`] when there is none, or it is of another type.
     #[inline]
     pub fn argument<T: SlotValue>(&self, at: usize) -> Result<T, CallError> {
-        self.callee.signature.check(&self.buffer, at, |kind| kind.fits_slot())?;
+        self.buffer.check_argument(&self.callee.signature, at, |kind| kind.fits_slot())?;
         self.buffer.get(at)
     }
 
@@ -64,7 +64,7 @@ impl<'a> Call<'a> {
     /// [`CallError::Buffer`] when there is none, or it is of another type.
     #[inline]
     pub fn text(&self, at: usize) -> Result<&str, CallError> {
-        self.callee.signature.text(&self.buffer, at)
+        self.buffer.text_argument(&self.callee.signature, at)
     }
 
     /// Gives the result, which lies in a slot.
@@ -73,7 +73,7 @@ impl<'a> Call<'a> {
     /// [`CallError::Buffer`] when there is no result, or it is of another type.
     #[inline]
     pub fn give<T: SlotValue>(&mut self, value: T) -> Result<(), CallError> {
-        let at = self.callee.signature.check_result(&self.buffer, |kind| kind.fits_slot())?;
+        let at = self.buffer.check_result(&self.callee.signature, |kind| kind.fits_slot())?;
         self.buffer.set(at, value)
     }
 
@@ -83,7 +83,7 @@ impl<'a> Call<'a> {
     /// [`CallError::Buffer`] when there is no result, or it is of another type.
     #[inline]
     pub fn give_text(&mut self, text: &str) -> Result<(), CallError> {
-        self.callee.signature.give_text(&mut self.buffer, text)
+        self.buffer.give_text_result(&self.callee.signature, text)
     }
 
     /// The slots themselves. What their addresses lead to, the signature says, and whoever follows them vouches for it.

@@ -177,45 +177,4 @@ impl std::fmt::Debug for Lent<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{DynBuffer, SlotBuffer};
-    use crate::border::CallError;
-
-    #[test]
-    fn a_slot_can_be_filled_anew_with_another_kind() {
-        let mut buffer = SlotBuffer::<1>::new();
-        buffer.text_in(0, "text").expect("slot 0");
-        assert!(buffer.lend().pointer(0).is_ok());
-        buffer.set(0, 5_u16).expect("slot 0");
-        assert_eq!(buffer.lend().get::<u16>(0), Ok(5));
-    }
-
-    #[test]
-    fn a_missing_slot_is_refused_by_every_verb() {
-        let mut buffer = DynBuffer::with_len(0);
-        let errors = [
-            buffer.set(0, 1_u8).err(),
-            buffer.text_in(0, "x").err(),
-            buffer.text_out(0).err(),
-            // SAFETY: there is no slot, so nobody follows the address.
-            unsafe { buffer.value_at(0, std::ptr::dangling_mut()) }.err(),
-            buffer.take_text(0).err(),
-            buffer.get::<u8>(0).err(),
-        ];
-        for error in errors {
-            let message = "slot 0 does not exist, the buffer has 0".to_owned();
-            assert_eq!(error, Some(CallError::Buffer { message }));
-        }
-        assert!(buffer.lend().is_empty());
-    }
-
-    #[test]
-    fn a_text_is_taken_only_where_one_was_awaited() {
-        let mut buffer = SlotBuffer::<3>::new();
-        buffer.text_in(0, "in").expect("slot 0");
-        buffer.text_out(1).expect("slot 1");
-        assert!(buffer.take_text(0).is_err());
-        assert_eq!(buffer.take_text(1), Ok(String::new()));
-        assert!(buffer.take_text(2).is_err());
-    }
-}
+mod tests;

@@ -1,15 +1,12 @@
 //! The signature of a callee, read once: what callers are compared with, the kinds that its slots hold, and the types as
 //! whoever resolved the name knows them. So no call reads words.
-#![expect(unsafe_code, reason = "follows the addresses of texts where the signature says that there are some")]
+#![expect(unsafe_code, reason = "declares the function by which a resolver vouches for what lies in slots")]
 
 use std::any::Any;
 use std::fmt;
 use std::rc::Rc;
 
 use alcedo_abi::kinds::PropertyKind;
-
-use crate::border::CallError;
-use crate::buffer::{BufferMut, buffer_error};
 
 /// A signature. A clone is the same one.
 #[derive(Clone)]
@@ -78,67 +75,11 @@ impl CallSignature {
         self.0.types.downcast_ref()
     }
 
-    /// The kinds of a call with as many slots as there should be.
-    fn kinds(&self, buffer: &BufferMut<'_>) -> Result<&Kinds, CallError> {
-        let kinds = self.0.kinds.as_ref();
-        let kinds = kinds.ok_or_else(|| buffer_error("only its dispatcher knows what its slots hold".into()))?;
-        buffer.expect_len(kinds.arguments.len() + usize::from(kinds.result.is_some()))?;
-        Ok(kinds)
+    /// The kinds that its slots hold, as [`Self::with_kinds`] was promised; `None` where only its dispatcher knows.
+    #[inline]
+    pub(crate) fn kinds(&self) -> Option<&Kinds> {
+        self.0.kinds.as_ref()
     }
-
-    pub(crate) fn check(
-        &self,
-        buffer: &BufferMut<'_>,
-        at: usize,
-        is_wanted: impl Fn(PropertyKind) -> bool,
-    ) -> Result<(), CallError> {
-        match self.kinds(buffer)?.arguments.get(at) {
-            Some(kind) if is_wanted(*kind) => Ok(()),
-            Some(kind) => Err(self.other("argument", at, *kind)),
-            None => Err(buffer_error(format!("there is no argument {at}: the signature is ({})", self.words()))),
-        }
-    }
-
-    pub(crate) fn check_result(
-        &self,
-        buffer: &BufferMut<'_>,
-        is_wanted: impl Fn(PropertyKind) -> bool,
-    ) -> Result<usize, CallError> {
-        let kinds = self.kinds(buffer)?;
-        let at = kinds.arguments.len();
-        match kinds.result {
-            Some(kind) if is_wanted(kind) => Ok(at),
-            Some(kind) => Err(self.other("result", at, kind)),
-            None => Err(buffer_error(format!("there is no result: the signature is ({})", self.words()))),
-        }
-    }
-
-    pub(crate) fn text<'b>(&self, buffer: &'b BufferMut<'_>, at: usize) -> Result<&'b str, CallError> {
-        self.check(buffer, at, is_text)?;
-        // SAFETY: whoever gave the kinds promised in `with_kinds` that the caller lends a view of a text in this slot, which
-        // was not written to since, because a `Call` writes to the slot of the result only.
-        unsafe { buffer.text(at) }
-    }
-
-    pub(crate) fn give_text(&self, buffer: &mut BufferMut<'_>, text: &str) -> Result<(), CallError> {
-        let at = self.check_result(buffer, is_text)?;
-        // SAFETY: whoever gave the kinds promised in `with_kinds` that the caller waits with a sink in this slot, which a
-        // `Call` does not write to where the result is a text.
-        unsafe { buffer.give_text(at, text) }
-    }
-
-    fn other(&self, what: &str, at: usize, found: PropertyKind) -> CallError {
-        let found = found.text().unwrap_or("?");
-        buffer_error(format!(
-            "the {what} in slot {at} is of {found}, and another type was requested: the signature is ({})",
-            self.words()
-        ))
-    }
-}
-
-/// Whether a value of that kind goes as a text.
-fn is_text(kind: PropertyKind) -> bool {
-    kind == PropertyKind::STRING
 }
 
 impl fmt::Debug for CallSignature {

@@ -1,0 +1,144 @@
+//! What goes over the border in slots, and what is refused.
+#![expect(unsafe_code, reason = "vouches for the slots of the tests")]
+
+use super::BufferMut;
+use crate::border::CallError;
+use crate::handles::{Name, ObjectHandle};
+use crate::owned::{DynBuffer, SlotBuffer};
+use alcedo_abi::value::TextView;
+use alcedo_abi::zcall::{Slot, SlotValue, ZCallBuffer};
+
+fn check_value<T: SlotValue + PartialEq + std::fmt::Debug>(value: T) {
+    let mut slots = [Slot::EMPTY];
+    let mut buffer = BufferMut::over(&mut slots);
+    assert_eq!(buffer.set(0, value), Ok(()));
+    assert_eq!(buffer.get::<T>(0), Ok(value));
+    assert!(buffer.slot(0).expect("it exists").is(T::SLOT));
+}
+
+fn check_error<T: std::fmt::Debug>(result: Result<T, CallError>, message: &str) {
+    match result {
+        Err(CallError::Buffer { message: found }) => assert_eq!(found, message),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn every_plain_type_comes_back_as_it_went() {
+    check_value(u8::MAX);
+    check_value(u16::MAX);
+    check_value(u32::MAX);
+    check_value(u64::MAX);
+    check_value(i8::MIN);
+    check_value(i16::MIN);
+    check_value(i32::MIN);
+    check_value(i64::MIN);
+    check_value(f32::MIN_POSITIVE);
+    check_value(-0.5_f64);
+    check_value(true);
+    check_value(Name(7));
+    check_value(ObjectHandle::new(3, 9));
+}
+
+#[test]
+fn a_missing_slot_is_named() {
+    let mut slots = [Slot::EMPTY; 2];
+    let mut buffer = BufferMut::over(&mut slots);
+    check_error(buffer.get::<i32>(2), "slot 2 does not exist, the buffer has 2");
+    check_error(buffer.set(5, 1_u8), "slot 5 does not exist, the buffer has 2");
+    check_error(buffer.expect_len(3), "the buffer has 2 slots, the call wants 3");
+    assert_eq!(buffer.expect_len(2), Ok(()));
+}
+
+#[cfg(feature = "slot-types")]
+#[test]
+fn a_slot_of_another_type_is_named_and_untouched() {
+    let mut slots = [Slot::EMPTY; 2];
+    let mut buffer = BufferMut::over(&mut slots);
+    buffer.set(0, 1.5_f64).expect("an empty slot takes any type");
+    check_error(buffer.get::<i32>(0), "slot 0 holds f64, the call wants i32");
+    check_error(buffer.set(0, 1_i32), "slot 0 holds f64, the call wants i32");
+    check_error(buffer.pointer(0), "slot 0 holds f64, the call wants pointer");
+    check_error(buffer.get::<u8>(1), "slot 1 holds empty, the call wants u8");
+    assert_eq!(buffer.get::<f64>(0), Ok(1.5));
+}
+
+#[test]
+fn a_raw_buffer_without_slots_is_empty() {
+    let mut raw = ZCallBuffer { slots: std::ptr::null_mut(), len: 0 };
+    // SAFETY: the length is zero.
+    let buffer = unsafe { BufferMut::from_raw(&mut raw) };
+    assert!(buffer.is_empty());
+}
+
+#[test]
+fn a_lent_buffer_goes_over_the_border_and_back() {
+    let mut owner = SlotBuffer::<2>::new();
+    owner.set(0, 41_i32).expect("slot 0");
+    let mut lent = owner.lend();
+    // SAFETY: `lent` lends its slots and is not used meanwhile; the call has no pointers.
+    let mut callee = unsafe { BufferMut::from_raw(lent.raw()) };
+    let value = callee.get::<i32>(0).expect("slot 0");
+    callee.set(1, value + 1).expect("slot 1");
+    assert_eq!(owner.get::<i32>(1), Ok(42));
+}
+
+/// A callee of `(String, 20 bytes) -> (String, 20 bytes)`.
+fn shout(buffer: &mut BufferMut<'_>) -> Result<(), CallError> {
+    buffer.expect_len(4)?;
+    // SAFETY: the test's buffers have a text in slot 0.
+    let text = unsafe { buffer.text(0) }?.to_uppercase();
+    // SAFETY: they have a sink in slot 2.
+    unsafe { buffer.give_text(2, &text) }?;
+    // SAFETY: they have 20 bytes in slot 1.
+    let mut bytes = unsafe { buffer.pointer(1)?.cast::<[u8; 20]>().read() };
+    bytes.reverse();
+    // SAFETY: they have 20 bytes in slot 3.
+    unsafe { buffer.pointer(3)?.cast::<[u8; 20]>().write(bytes) };
+    Ok(())
+}
+
+#[test]
+fn texts_and_values_cross_by_address_even_when_the_owner_moved() {
+    let (mut bytes, mut reversed) = ([0_u8; 20], [0_u8; 20]);
+    bytes.iter_mut().zip(0..).for_each(|(byte, at)| *byte = at);
+    let mut owner = Box::new(SlotBuffer::<4>::new());
+    owner.text_in(0, "grüße").expect("slot 0");
+    // SAFETY: the callee wants 20 bytes there, and they outlive the buffer.
+    unsafe { owner.value_at(1, (&raw mut bytes).cast()) }.expect("slot 1");
+    owner.text_out(2).expect("slot 2");
+    // SAFETY: the callee waits with 20 bytes there, which outlive the buffer.
+    unsafe { owner.value_at(3, (&raw mut reversed).cast()) }.expect("slot 3");
+    assert_eq!(shout(&mut owner.lend()), Ok(()));
+    let mut moved = *owner;
+    assert_eq!(shout(&mut moved.lend()), Ok(()));
+    assert_eq!(moved.take_text(2), Ok("GRÜSSE".to_owned()));
+    assert!(reversed.iter().rev().eq(&bytes));
+}
+
+#[test]
+fn a_dynamic_buffer_does_the_same() {
+    let (mut bytes, mut reversed) = ([7_u8; 20], [0_u8; 20]);
+    let mut owner = DynBuffer::with_len(4);
+    owner.text_in(0, "").expect("slot 0");
+    // SAFETY: the callee wants 20 bytes there, and they outlive the buffer.
+    unsafe { owner.value_at(1, (&raw mut bytes).cast()) }.expect("slot 1");
+    owner.text_out(2).expect("slot 2");
+    // SAFETY: the callee waits with 20 bytes there, which outlive the buffer.
+    unsafe { owner.value_at(3, (&raw mut reversed).cast()) }.expect("slot 3");
+    assert_eq!(shout(&mut owner.lend()), Ok(()));
+    assert_eq!(owner.take_text(2), Ok(String::new()));
+    assert_eq!(reversed, [7; 20]);
+}
+
+#[test]
+fn a_text_that_is_no_text_is_refused() {
+    let bytes = [0xff_u8, 0xfe];
+    let mut view = TextView { data: bytes.as_ptr(), len: bytes.len() };
+    let mut slots = [super::pointer_slot(&raw mut view), super::pointer_slot(std::ptr::null_mut::<u8>())];
+    let buffer = BufferMut::over(&mut slots);
+    // SAFETY: slot 0 points to a live view of two live bytes.
+    let text = unsafe { buffer.text(0) };
+    assert!(matches!(text, Err(CallError::Buffer { .. })), "{text:?}");
+    check_error(buffer.pointer(1), "slot 1 holds a null pointer, the call wants an address");
+}
