@@ -5,9 +5,10 @@
 
 mod maps;
 
-use std::alloc::{Layout, handle_alloc_error};
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::num::NonZeroU32;
 use std::ops::Range;
+use std::ptr::NonNull;
 
 use alcedo_abi::value::{ArrayRaw, SparseRaw};
 
@@ -312,7 +313,7 @@ impl RowsMut<'_> {
         let old = self.raw();
         let more = capacity - old.len;
         let layout = layout(self.row, capacity).ok_or(ContainerError::TooLong { len: old.len, more })?;
-        let data = block::take(layout).ok_or(ContainerError::NoMemory { bytes: layout.size() })?.as_ptr();
+        let data = take(layout).ok_or(ContainerError::NoMemory { bytes: layout.size() })?.as_ptr();
         // SAFETY: there are as many rows, room for as many, and the new memory is apart from all other.
         unsafe { data.copy_from_nonoverlapping(old.data, self.row.size * old.len as usize) };
         self.free();
@@ -328,7 +329,7 @@ impl RowsMut<'_> {
         }
         self.free();
         let layout = layout(self.row, count).expect("another container has as many");
-        let data = block::take(layout).unwrap_or_else(|| handle_alloc_error(layout)).as_ptr();
+        let data = take(layout).unwrap_or_else(|| handle_alloc_error(layout)).as_ptr();
         self.set_raw(ArrayRaw { data, len: 0, capacity: count, epoch: old.epoch.saturating_add(1), ..old });
     }
 
@@ -339,8 +340,9 @@ impl RowsMut<'_> {
         if old.capacity != 0
             && let Some(layout) = layout(self.row, old.capacity)
         {
-            // SAFETY: only `move_to` and `make_exactly` reserve rows, with this layout, and these were just forgotten.
-            unsafe { block::give_back(old.data, layout) };
+            block::count(-1);
+            // SAFETY: only `move_to` and `make_exactly` reserve rows, by `take` with this layout, and these were just forgotten.
+            unsafe { dealloc(old.data, layout) };
         }
     }
 }
@@ -437,8 +439,17 @@ fn copy_row(row: Row<'_>, to: *mut u8, from: *const u8) {
     }
 }
 
+/// Rows of a struct without fields have no bytes, but a row has an address.
 fn layout(row: Row<'_>, count: u32) -> Option<Layout> {
-    Layout::from_size_align(row.size.checked_mul(count as usize)?, row.align).ok()
+    Layout::from_size_align(row.size.checked_mul(count as usize)?.max(1), row.align).ok()
+}
+
+/// Bytes for rows, not written yet; `None` when the system has no more.
+fn take(layout: Layout) -> Option<NonNull<u8>> {
+    // SAFETY: the layout, which [`layout`] made, has at least one byte.
+    let start = NonNull::new(unsafe { alloc(layout) });
+    block::count(isize::from(start.is_some() as i8));
+    start
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@ use std::ptr::NonNull;
 
 use alcedo_base::cells::RefCell;
 
+use crate::block::Block;
+
 /// Pieces of the first allocation; each later one has twice as many, up to [`MOST_BYTES`].
 const FIRST_PIECES: usize = 16;
 
@@ -24,7 +26,8 @@ pub(super) struct Pool {
     free: Cell<Option<NonNull<u8>>>,
     /// The next piece that was never used, and how many of them follow, itself included.
     fresh: Cell<(NonNull<u8>, usize)>,
-    chunks: RefCell<Vec<(NonNull<u8>, Layout)>>,
+    /// What the pieces lie in. A holder of a piece keeps the pool's owner.
+    chunks: RefCell<Vec<Block>>,
 }
 
 impl Pool {
@@ -71,12 +74,14 @@ impl Pool {
     /// `piece` came from `take` of this very pool, was not given back since, and its address is not used any more.
     #[inline]
     pub(super) unsafe fn give_back(&self, piece: NonNull<u8>) {
-        if cfg!(alcedo_asan) {
-            // SAFETY: `take` allocated it alone, with this layout, and the caller gives it up.
-            return unsafe { dealloc(piece.as_ptr(), self.piece) };
+        // SAFETY: the caller gives up the piece, which `alone` allocated with this layout, or which lies in a chunk: then it has
+        // room for the word and is aligned for it.
+        unsafe {
+            if cfg!(alcedo_asan) {
+                return dealloc(piece.as_ptr(), self.piece);
+            }
+            piece.cast::<Option<NonNull<u8>>>().write(self.free.get());
         }
-        // SAFETY: the caller gives up the piece, which has room for the word and is aligned for it.
-        unsafe { piece.cast::<Option<NonNull<u8>>>().write(self.free.get()) };
         self.free.set(Some(piece));
     }
 
@@ -92,59 +97,12 @@ impl Pool {
         let mut chunks = self.chunks.borrow_mut();
         let pieces = (FIRST_PIECES << chunks.len().min(24)).min(MOST_BYTES / self.piece.size()).max(1);
         let size = self.piece.size().checked_mul(pieces).expect("an object is smaller than half the address space");
-        let layout = Layout::from_size_align(size, self.piece.align()).expect("a piece's alignment is a power of two");
-        // SAFETY: a piece is not empty, and there is one at least.
-        let start = unsafe { alloc_zeroed(layout) };
-        let Some(start) = NonNull::new(start) else { handle_alloc_error(layout) };
-        chunks.push((start, layout));
+        let chunk = Block::new(size, self.piece.align());
+        let start = NonNull::new(chunk.start()).expect("memory has an address");
+        chunks.push(chunk);
         (start, pieces)
     }
 }
 
-impl Drop for Pool {
-    fn drop(&mut self) {
-        for (start, layout) in self.chunks.get_mut().drain(..) {
-            // SAFETY: `grow` allocated it with this layout. A holder of a piece keeps the pool's owner.
-            unsafe { dealloc(start.as_ptr(), layout) };
-        }
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::Pool;
-
-    fn check(size: usize, align: usize) {
-        let pool = Pool::new(size, align);
-        let pieces: Vec<_> = (0..1000).map(|_| pool.take()).collect();
-        let addresses: BTreeSet<_> = pieces.iter().map(|piece| piece.addr().get()).collect();
-        assert_eq!(addresses.len(), pieces.len(), "each is given out once");
-        let apart = addresses.iter().zip(addresses.iter().skip(1)).all(|(one, next)| next - one >= size);
-        assert!(apart && addresses.iter().all(|address| address % align == 0), "{size} {align}");
-        for piece in &pieces {
-            // SAFETY: a piece has so many bytes.
-            unsafe { piece.write_bytes(0xee, size) };
-        }
-        for piece in &pieces {
-            // SAFETY: it came from this pool and is not used any more.
-            unsafe { pool.give_back(*piece) };
-        }
-        for _ in 0..1000 {
-            let piece = pool.take();
-            let is_known = addresses.contains(&piece.addr().get());
-            assert!(is_known || cfg!(alcedo_asan), "what was given back is used again");
-            // SAFETY: a piece has so many bytes.
-            let bytes = unsafe { std::slice::from_raw_parts(piece.as_ptr(), size) };
-            assert!(bytes.iter().all(|byte| *byte == 0), "and is zero again");
-        }
-    }
-
-    #[test]
-    fn pieces_lie_apart_and_are_zero() {
-        for (size, align) in [(0, 1), (1, 1), (8, 8), (24, 8), (33, 1), (40, 64), (300_000, 16)] {
-            check(size, align);
-        }
-    }
-}
+mod tests;

@@ -1,8 +1,8 @@
 //! The bytes of texts: they belong to the host, and are copied in and out.
 #![expect(unsafe_code, reason = "texts lie in raw memory that plugins read too")]
 
-use std::alloc::{Layout, handle_alloc_error};
 use std::hash::Hasher;
+use std::mem::ManuallyDrop;
 
 use alcedo_abi::value::{LocalTextRaw, TextRaw};
 use alcedo_base::handles::Name;
@@ -91,71 +91,32 @@ fn assign<K: Kind<Raw: Begins<TextRaw>>>(at: &Mut<'_, K>, bytes: &[u8]) {
 /// `at` is an aligned [`TextRaw`] in host memory that nothing else reads or writes meanwhile. `data` is readable for
 /// `len` bytes, and no reference to those bytes is used again if they lie in the text.
 pub unsafe fn text_assign_raw(at: *mut TextRaw, data: *const u8, len: usize) {
-    // SAFETY: the caller promises the text.
-    let old = unsafe { at.read() };
-    if len != 0 && len <= old.capacity {
-        // SAFETY: the caller promises the text to write, and that `data` is readable; that many bytes are reserved, and they may
-        // overlap.
-        unsafe {
+    // SAFETY: the caller promises the text to read and write, and that `data` is readable. Where as many bytes are reserved, the
+    // two may overlap; else the new bytes are apart from all others, and the old ones, which `reserve` made of such a list, are
+    // freed when the text has forgotten them.
+    unsafe {
+        let old = at.read();
+        if len != 0 && len <= old.capacity {
             old.data.copy_from(data, len);
             at.write(TextRaw { len, ..old });
+            return;
         }
-        return;
-    }
-    let fresh = if len == 0 { TextRaw::EMPTY } else { reserve(len) };
-    // SAFETY: the caller promises the text to write, and that `data` is readable; the new bytes are apart from all others. The
-    // old ones were reserved by `reserve`, with this layout, and the text has just forgotten them.
-    unsafe {
+        let fresh = if len == 0 { TextRaw::EMPTY } else { reserve(len) };
         fresh.data.copy_from_nonoverlapping(data, len);
         at.write(fresh);
         if old.capacity != 0 {
-            block::give_back(old.data, layout(old.capacity));
+            block::count(-1);
+            drop(Vec::from_raw_parts(old.data, 0, old.capacity));
         }
     }
 }
 
 /// A text of so many bytes, which are to be written.
 fn reserve(len: usize) -> TextRaw {
-    let layout = layout(len);
-    let data = block::take(layout).unwrap_or_else(|| handle_alloc_error(layout)).as_ptr();
-    TextRaw { data, len, capacity: len }
-}
-
-fn layout(len: usize) -> Layout {
-    Layout::array::<u8>(len).expect("a text is shorter than half the address space")
+    let mut bytes = ManuallyDrop::new(Vec::with_capacity(len));
+    block::count(1);
+    TextRaw { data: bytes.as_mut_ptr(), len, capacity: bytes.capacity() }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::text::Text;
-    use super::{text_assign_raw, text_read};
-    use crate::owned::OwnedValue;
-    use crate::property::PropertyType;
-    use crate::value::Value;
-
-    #[test]
-    fn a_text_grows_shrinks_and_may_be_a_part_of_itself() {
-        let mut own = OwnedValue::zero(PropertyType::Text);
-        for words in ["", "short", "a good deal longer than that", "x", "", "hello world"] {
-            own.write(&Value::Text(words.to_owned())).unwrap();
-            assert_eq!(text_read(own.as_ptr().to::<Text>().unwrap()), words);
-        }
-        let text = own.as_mut().to::<Text>().unwrap();
-        let data = text.raw().data.cast_const();
-        // SAFETY: the text of this test; the five bytes at 6 lie in it, and no reference to them exists.
-        unsafe { text_assign_raw(text.at().cast(), data.wrapping_add(6), 5) };
-        assert_eq!(own.read(), Value::Text("world".to_owned()));
-    }
-
-    #[test]
-    fn a_text_of_one_byte_a_character_has_as_many_bytes() {
-        let words = "grüße ÿ";
-        let (mut one, mut two) = (OwnedValue::zero(PropertyType::AnsiText), OwnedValue::zero(PropertyType::Text));
-        one.write(&Value::Ansi(words.to_owned())).unwrap();
-        two.write(&Value::Text(words.to_owned())).unwrap();
-        let lens = [one.as_ptr().to::<super::super::ansi_text::AnsiText>().unwrap().raw().len, {
-            two.as_ptr().to::<Text>().unwrap().raw().len
-        }];
-        assert_eq!((one.read(), lens), (Value::Ansi(words.to_owned()), [7, 10]));
-    }
-}
+mod tests;

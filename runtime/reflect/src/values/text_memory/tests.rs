@@ -1,0 +1,34 @@
+//! What becomes of the bytes of texts.
+#![expect(unsafe_code, reason = "lends a text a part of itself")]
+
+use super::super::text::Text;
+use super::{text_assign_raw, text_read};
+use crate::owned::OwnedValue;
+use crate::property::PropertyType;
+use crate::value::Value;
+
+#[test]
+fn a_text_grows_shrinks_and_may_be_a_part_of_itself() {
+    let mut own = OwnedValue::zero(PropertyType::Text);
+    for words in ["", "short", "a good deal longer than that", "x", "", "hello world"] {
+        own.write(&Value::Text(words.to_owned())).unwrap();
+        assert_eq!(text_read(own.as_ptr().to::<Text>().unwrap()), words);
+    }
+    let text = own.as_mut().to::<Text>().unwrap();
+    let data = text.raw().data.cast_const();
+    // SAFETY: the text of this test; the five bytes at 6 lie in it, and no reference to them exists.
+    unsafe { text_assign_raw(text.at().cast(), data.wrapping_add(6), 5) };
+    assert_eq!(own.read(), Value::Text("world".to_owned()));
+}
+
+#[test]
+fn a_text_of_one_byte_a_character_has_as_many_bytes() {
+    let words = "grüße ÿ";
+    let (mut one, mut two) = (OwnedValue::zero(PropertyType::AnsiText), OwnedValue::zero(PropertyType::Text));
+    one.write(&Value::Ansi(words.to_owned())).unwrap();
+    two.write(&Value::Text(words.to_owned())).unwrap();
+    let lens = [one.as_ptr().to::<super::super::ansi_text::AnsiText>().unwrap().raw().len, {
+        two.as_ptr().to::<Text>().unwrap().raw().len
+    }];
+    assert_eq!((one.read(), lens), (Value::Ansi(words.to_owned()), [7, 10]));
+}
