@@ -1,41 +1,38 @@
-//! Rows of plain values that are looked at all the time: no borrow to count, no reference to an entry ever, so one may be
+//! Rows of plain values that are looked at all the time: no borrow to count, no reference to a value ever, so one may be
 //! written while another is read, by plugins too. A look compares the length and reads.
-#![expect(unsafe_code, reason = "owns an allocation whose entries are copied in and out")]
+#![expect(unsafe_code, reason = "frees an allocation whose entries are copied in and out")]
 
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::Cell;
-use std::ptr::NonNull;
+use std::ptr;
 
 /// A row that grows, of plain values. Game thread only.
 #[derive(Debug)]
-pub struct Row<T: Copy> {
+pub struct Row<T: Copy + 'static> {
     /// What new entries are.
     fresh: T,
-    start: Cell<NonNull<T>>,
-    len: Cell<u32>,
-    capacity: Cell<u32>,
+    /// The entries that are there: the first of the room. Copies of this and of the room do not leave this file, so they end
+    /// before the room does.
+    entries: Cell<&'static [Cell<T>]>,
+    /// All that there is room for; behind the entries each is `fresh`. A box, lent until [`Row::free`].
+    room: Cell<&'static [Cell<T>]>,
 }
 
-impl<T: Copy> Row<T> {
+impl<T: Copy + 'static> Row<T> {
     /// An empty row, whose new entries will be `fresh`.
     pub fn new(fresh: T) -> Self {
-        Self { fresh, start: Cell::new(NonNull::dangling()), len: Cell::default(), capacity: Cell::default() }
+        Self { fresh, entries: Cell::new(&[]), room: Cell::new(&[]) }
     }
 
     /// How many entries there are.
     #[inline]
     pub fn count(&self) -> u32 {
-        self.len.get()
+        self.entries.get().len() as u32
     }
 
     /// An entry, if it is there.
     #[inline]
     pub fn get(&self, index: u32) -> Option<T> {
-        if index >= self.len.get() {
-            return None;
-        }
-        // SAFETY: the row has more entries than `index`; each is a value, and no reference to one is ever made.
-        Some(unsafe { self.at(index).read() })
+        self.entries.get().get(index as usize).map(Cell::get)
     }
 
     /// Overwrites an entry.
@@ -44,56 +41,55 @@ impl<T: Copy> Row<T> {
     /// When there is none.
     #[inline]
     pub fn set(&self, index: u32, value: T) {
-        assert!(index < self.len.get(), "there is no entry {index}");
-        // SAFETY: the row has more entries than `index`, and no reference to one is ever made.
-        unsafe { self.at(index).write(value) };
+        let Some(entry) = self.entries.get().get(index as usize) else { panic!("there is no entry {index}") };
+        entry.set(value);
     }
 
     /// The address of an entry, be it there or not.
     #[inline]
     pub fn at(&self, index: u32) -> *mut T {
-        self.start.get().as_ptr().wrapping_add(index as usize)
+        self.room.get().as_ptr().cast_mut().cast::<T>().wrapping_add(index as usize)
     }
 
     /// One entry more.
     #[inline]
     pub fn push(&self) {
-        if self.len.get() == self.capacity.get() {
-            self.grow();
-        }
-        // SAFETY: there is room for one more, and no reference to an entry is ever made.
-        unsafe { self.at(self.len.get()).write(self.fresh) };
-        self.len.set(self.len.get() + 1);
+        let len = self.entries.get().len() + 1;
+        let entries = match self.room.get().get(..len) {
+            Some(entries) => entries,
+            None => &self.grow()[..len],
+        };
+        self.entries.set(entries);
     }
 
+    /// More room, at least for one entry.
     #[cold]
-    fn grow(&self) {
-        let capacity = (self.capacity.get() * 2).max(64);
+    fn grow(&self) -> &'static [Cell<T>] {
         const { assert!(size_of::<T>() != 0, "an entry has bytes") };
-        let layout = Self::layout(capacity);
-        // SAFETY: the layout has room for 64 entries at least, none of which is empty.
-        let fresh = unsafe { alloc(layout) };
-        let Some(fresh) = NonNull::new(fresh.cast::<T>()) else { handle_alloc_error(layout) };
-        // SAFETY: the new row is apart from the old one and has room for all that is in that.
-        unsafe { fresh.copy_from_nonoverlapping(self.start.get(), self.len.get() as usize) };
+        let entries = self.entries.get();
+        let capacity =
+            u32::try_from(entries.len() * 2).expect("a row has fewer entries than a number of 32 bits").max(64);
+        let fresh = std::iter::repeat(self.fresh).map(Cell::new);
+        let room: Box<[_]> = entries.iter().cloned().chain(fresh).take(capacity as usize).collect();
+        let room = &*Box::leak(room);
         self.free();
-        self.start.set(fresh);
-        self.capacity.set(capacity);
+        self.room.set(room);
+        room
     }
 
+    /// Ends the room, and all entries with it.
     fn free(&self) {
-        if self.capacity.get() != 0 {
-            // SAFETY: `grow` allocated it with this layout, and nothing else frees it.
-            unsafe { dealloc(self.start.get().as_ptr().cast(), Self::layout(self.capacity.get())) };
+        self.entries.set(&[]);
+        let gone = self.room.replace(&[]);
+        if !gone.is_empty() {
+            // SAFETY: `grow` leaked it from a box, the row has just forgotten it, and nothing but this row refers to it: `get` and
+            // `set` are done with it when they return.
+            drop(unsafe { Box::from_raw(ptr::from_ref(gone).cast_mut()) });
         }
-    }
-
-    fn layout(capacity: u32) -> Layout {
-        Layout::array::<T>(capacity as usize).expect("a row is shorter than half the address space")
     }
 }
 
-impl<T: Copy> Drop for Row<T> {
+impl<T: Copy + 'static> Drop for Row<T> {
     fn drop(&mut self) {
         self.free();
     }
