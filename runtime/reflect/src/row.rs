@@ -69,9 +69,10 @@ impl<T: Copy + 'static> Row<T> {
         let entries = self.entries.get();
         let capacity =
             u32::try_from(entries.len() * 2).expect("a row has fewer entries than a number of 32 bits").max(64);
-        let fresh = std::iter::repeat(self.fresh).map(Cell::new);
-        let room: Box<[_]> = entries.iter().cloned().chain(fresh).take(capacity as usize).collect();
-        let room = &*Box::leak(room);
+        let mut room = Vec::with_capacity(capacity as usize);
+        room.extend_from_slice(entries);
+        room.resize(capacity as usize, Cell::new(self.fresh));
+        let room = &*Box::leak(room.into_boxed_slice());
         self.free();
         self.room.set(room);
         room

@@ -16,8 +16,7 @@ use crate::property::{Property, PropertyType};
 use crate::references::References;
 use crate::typed::FrameValue;
 use crate::value::Value;
-use crate::values::Kind;
-use crate::values::ptr::{Mut, Ptr, PtrMut, Ref};
+use crate::values::ptr::{Mut, Ptr, PtrMut};
 
 /// What lies where in a piece of memory: an object of a class, or a parameter block.
 #[derive(Debug)]
@@ -126,7 +125,7 @@ impl<'a> View<'a> {
     /// [`CallError::Signature`] when this memory has no such property.
     #[inline]
     pub fn read(self, property: &Property) -> Result<Value, CallError> {
-        Ok(self.ptr(property)?.read())
+        Ok(self.ptr_mut(property)?.as_ptr().read())
     }
 
     /// Overwrites the value of a property.
@@ -148,9 +147,7 @@ impl<'a> View<'a> {
     /// [`CallError::Signature`] when this memory has no such property or it does not hold such values.
     #[inline]
     pub fn get<T: FrameValue>(self, property: &Property) -> Result<T, CallError> {
-        let (at, of) = self.typed::<T>(property)?;
-        // SAFETY: `from_raw` was promised a value of each field's type, `typed` found the field, and what its type carries.
-        Ok(T::load(unsafe { Ref::new(at, of) }))
+        Ok(T::load(self.typed::<T>(property)?.as_ref()))
     }
 
     /// Overwrites the value of a property, by its Rust type.
@@ -159,9 +156,7 @@ impl<'a> View<'a> {
     /// [`CallError::Signature`] when this memory has no such property or it does not hold such values.
     #[inline]
     pub fn set<T: FrameValue>(self, property: &Property, value: T) -> Result<(), CallError> {
-        let (at, of) = self.typed::<T>(property)?;
-        // SAFETY: `from_raw` was promised a value of each field's type, `typed` found the field, and what its type carries.
-        value.store(unsafe { Mut::new(at, of) });
+        value.store(self.typed::<T>(property)?);
         Ok(())
     }
 
@@ -171,9 +166,7 @@ impl<'a> View<'a> {
     /// [`CallError::Signature`] when a memory has no such property or the types differ.
     pub fn copy_from(self, property: &Property, other: View<'_>, other_property: &Property) -> Result<(), CallError> {
         let (to, from) = self.both(property, other, other_property)?;
-        // SAFETY: `from_raw` was promised values there, `both` found that they have one type, and fields of two
-        // schemas are the same or apart.
-        unsafe { PtrMut::new(to, &property.ty).copy_from(Ptr::new(from, &property.ty)) };
+        to.copy_from(from);
         Ok(())
     }
 
@@ -184,8 +177,7 @@ impl<'a> View<'a> {
     #[inline]
     pub fn equal(self, property: &Property, other: View<'_>, other_property: &Property) -> Result<bool, CallError> {
         let (one, two) = self.both(property, other, other_property)?;
-        // SAFETY: `from_raw` was promised values there, and `both` found that they have one type.
-        Ok(unsafe { Ptr::new(one, &property.ty).equal(Ptr::new(two, &property.ty)) })
+        Ok(one.as_ptr().equal(two))
     }
 
     /// Every reference in all the properties that keeps an object alive, none left out.
@@ -285,16 +277,6 @@ impl<'a> View<'a> {
     }
 
     #[inline]
-    fn ptr<'p>(self, property: &'p Property) -> Result<Ptr<'p>, CallError>
-    where
-        'a: 'p,
-    {
-        // SAFETY: `from_raw` was promised a value of each field's type, and `at` found the field. Each verb of a view is done with
-        // it before the next begins.
-        self.at(property).map(|at| unsafe { Ptr::new(at, &property.ty) })
-    }
-
-    #[inline]
     fn ptr_mut<'p>(self, property: &'p Property) -> Result<PtrMut<'p>, CallError>
     where
         'a: 'p,
@@ -304,8 +286,12 @@ impl<'a> View<'a> {
         self.at(property).map(|at| unsafe { PtrMut::new(at, &property.ty) })
     }
 
+    /// Two values of one type, which are the same or apart.
     #[inline]
-    fn both(self, one: &Property, other: View<'_>, two: &Property) -> Result<(*mut u8, *mut u8), CallError> {
+    fn both<'p>(self, one: &'p Property, other: View<'p>, two: &Property) -> Result<(PtrMut<'p>, Ptr<'p>), CallError>
+    where
+        'a: 'p,
+    {
         if one.ty != two.ty {
             return Err(CallError::Signature {
                 name: member(one),
@@ -313,12 +299,18 @@ impl<'a> View<'a> {
                 wanted: two.ty.to_string(),
             });
         }
-        Ok((self.at(one)?, other.at(two)?))
+        let (to, from) = (self.ptr_mut(one)?, other.at(two)?);
+        // SAFETY: `from_raw` was promised a value of each field's type, `at` found the field, and its type is that of the other,
+        // as was just compared. Each verb of a view is done with it before the next begins.
+        Ok((to, unsafe { Ptr::new(from, &one.ty) }))
     }
 
-    /// Where a property lies, and what its type carries.
+    /// A property by its Rust type.
     #[inline]
-    fn typed<T: FrameValue>(self, property: &Property) -> Result<(*mut u8, &<T::Kind as Kind>::Of), CallError> {
+    fn typed<'p, T: FrameValue>(self, property: &'p Property) -> Result<Mut<'p, T::Kind>, CallError>
+    where
+        'a: 'p,
+    {
         let Some(of) = T::of(&property.ty) else {
             return Err(CallError::Signature {
                 name: member(property),
@@ -326,7 +318,9 @@ impl<'a> View<'a> {
                 wanted: T::describe().into_owned(),
             });
         };
-        Ok((self.at(property)?, of))
+        // SAFETY: `from_raw` was promised a value of each field's type, `at` found the field, and `of` is what its type carries.
+        // Each verb of a view is done with it before the next begins.
+        self.at(property).map(|at| unsafe { Mut::new(at, of) })
     }
 }
 
@@ -347,13 +341,16 @@ impl Storage {
 
 impl Drop for Storage {
     fn drop(&mut self) {
-        for at in &self.schema.owning {
-            let (offset, ty) = &self.schema.fields[*at];
-            // SAFETY: the piece holds a value of each field's type, and views of it have ended.
-            unsafe { PtrMut::new(self.start.as_ptr().wrapping_add(*offset), ty) }.destroy();
+        let base = self.start.as_ptr();
+        // SAFETY: the piece holds a value of each field's type, `new` took it from this pool, views of it have ended, and it is given
+        // back this once.
+        unsafe {
+            for at in &self.schema.owning {
+                let (offset, ty) = &self.schema.fields[*at];
+                PtrMut::new(base.wrapping_add(*offset), ty).destroy();
+            }
+            self.schema.pool.give_back(self.start);
         }
-        // SAFETY: `new` took it from this pool, views of it have ended, and it is given back this once.
-        unsafe { self.schema.pool.give_back(self.start) };
     }
 }
 
