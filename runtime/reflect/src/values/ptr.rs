@@ -19,6 +19,7 @@ use alcedo_base::handles::{Name, ObjectHandle};
 use rustc_hash::FxHasher;
 
 use super::{Content, Kind};
+use crate::block::Block;
 use crate::nested::OptionalType;
 use crate::property::PropertyType;
 use crate::structs::StructType;
@@ -111,6 +112,13 @@ pub struct PtrMut<'a> {
     ty: &'a PropertyType,
 }
 
+/// A value in memory of its own, which does not move. It is not destroyed by this.
+#[derive(Debug)]
+pub(crate) struct Own {
+    block: Block,
+    ty: PropertyType,
+}
+
 /// A value to read, of a known kind.
 pub(crate) struct Ref<'a, K: Kind> {
     at: *const u8,
@@ -123,12 +131,13 @@ pub(crate) struct Mut<'a, K: Kind> {
     of: &'a K::Of,
 }
 
-/// `$body` with `$at` as the pointer `$ptr` to a value of its kind `$kind`.
+/// `$body` with `$at` as the pointer `$ptr` to a value of its kind `$kind`, and with the other, whose type is the same.
 macro_rules! with_kind {
-    ($ptr:expr, $to:ident, $kind:ident, $at:ident => $body:expr) => {
+    ($ptr:expr, $to:ident, $kind:ident, $at:ident $(, $other:expr => $from:ident)? => $body:expr) => {
         of_type!($ptr.ty, $kind, of => {
-            // SAFETY: the pointer was promised a value of the type, and this is the type's kind.
-            let $at = unsafe { $to::<$kind>::new($ptr.at, of) };
+            // SAFETY: `new` was promised a value of the type, and this is the type's kind; one of another pointer is of the same
+            // type, as was compared before.
+            let ($at, $($from)?) = unsafe { ($to::<$kind>::new($ptr.at, of), $(Ref::<$kind>::new($other.at, of))?) };
             $body
         })
     };
@@ -155,10 +164,7 @@ impl<'a> Ptr<'a> {
         if !std::ptr::eq(self.ty, other.ty) && self.ty != other.ty {
             return false;
         }
-        with_kind!(self, Ref, K, one => {
-            // SAFETY: `new` was promised a value of the other's type, which is the same, as was just compared.
-            K::equal(one, unsafe { Ref::<K>::new(other.at, one.of()) })
-        })
+        with_kind!(self, Ref, K, one, other => two => K::equal(one, two))
     }
 
     /// Feeds the value to `hasher`: equal values feed the same.
@@ -238,11 +244,7 @@ impl<'a> PtrMut<'a> {
         if self.at.cast_const() == from.at {
             return;
         }
-        with_kind!(self, Mut, K, to => {
-            // SAFETY: `new` was promised a value of the other's type, which is the same, as was just compared.
-            let from = unsafe { Ref::<K>::new(from.at, to.of()) };
-            K::copy(to, from);
-        });
+        with_kind!(self, Mut, K, to, from => from => K::copy(to, from));
     }
 
     /// Frees what the value owns and leaves the one that zero bytes mean. Only the epochs of containers in it go on, so
@@ -295,6 +297,42 @@ impl<'a> PtrMut<'a> {
     pub(crate) fn try_to<K: Kind>(self) -> Result<Mut<'a, K>, Self> {
         // SAFETY: `new` was promised a value of the type to write, which is of the kind.
         K::of(self.ty).map(|of| unsafe { Mut::new(self.at, of) }).ok_or(self)
+    }
+}
+
+impl Own {
+    /// The value that zero bytes mean.
+    #[inline]
+    pub(crate) fn zero(ty: PropertyType) -> Self {
+        Self { block: Block::new(ty.size(), ty.align()), ty }
+    }
+
+    /// The value, to read.
+    #[inline]
+    pub(crate) fn as_ptr(&self) -> Ptr<'_> {
+        // SAFETY: the block began with zeros, which are a value of the type, and holds one ever since. It is written through `as_mut`
+        // and by those only whom `at` was given to, while this is not used.
+        unsafe { Ptr::new(self.at(), &self.ty) }
+    }
+
+    /// The value, to write.
+    #[inline]
+    pub(crate) fn as_mut(&mut self) -> PtrMut<'_> {
+        // SAFETY: the block began with zeros, which are a value of the type, and holds one ever since. Those whom `at` was given to
+        // do not use it meanwhile.
+        unsafe { PtrMut::new(self.at(), &self.ty) }
+    }
+
+    /// Its type.
+    #[inline]
+    pub(crate) fn ty(&self) -> &PropertyType {
+        &self.ty
+    }
+
+    /// Where it lies. Whoever reads or writes there promises not to while a pointer to the value is used.
+    #[inline]
+    pub(crate) fn at(&self) -> *mut u8 {
+        self.block.start()
     }
 }
 
