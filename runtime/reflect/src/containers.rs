@@ -3,6 +3,7 @@
 //! value or ends one, so that an address taken before is known to be stale; the last count is kept.
 #![expect(unsafe_code, reason = "the rows of containers are raw memory that plugins read too")]
 
+mod error;
 mod maps;
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
@@ -10,7 +11,8 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 use std::ptr::NonNull;
 
-use alcedo_abi::value::{ArrayRaw, SparseRaw};
+use alcedo_abi::value::{ArrayRaw, MapRaw, SparseRaw};
+use hashbrown::HashTable;
 
 use crate::block;
 use crate::nested::Row;
@@ -20,36 +22,8 @@ use crate::values::map::Map;
 use crate::values::ptr::{Begins, Mut, Ptr, PtrMut, Ref};
 use crate::values::set::Set;
 
-pub use maps::{Keyed, KeyedMut, keyed, keyed_mut};
-
-/// Why a container was not changed.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum ContainerError {
-    /// A place behind the end.
-    #[error("{count} values from {at} on are more than the {len} there are: ask for the length first")]
-    OutOfRange {
-        /// The first.
-        at: u32,
-        /// How many.
-        count: u32,
-        /// How many there are.
-        len: u32,
-    },
-    /// More than a container can hold.
-    #[error("{more} values more than {len} are more than a container can hold: spread them over several")]
-    TooLong {
-        /// How many there are.
-        len: u32,
-        /// How many more.
-        more: u32,
-    },
-    /// The system has no more memory.
-    #[error("the system has no {bytes} bytes for a container: hold less")]
-    NoMemory {
-        /// How many were requested.
-        bytes: usize,
-    },
-}
+pub use error::ContainerError;
+pub use maps::{keyed, keyed_mut};
 
 /// A kind whose values are rows, which begin with an [`ArrayRaw`].
 pub(crate) trait Rowed: Kind<Raw: Begins<ArrayRaw>> {
@@ -68,6 +42,33 @@ pub(crate) struct Rows<'a> {
 #[derive(Debug)]
 pub struct RowsMut<'a> {
     at: *mut ArrayRaw,
+    row: Row<'a>,
+}
+
+/// By the hash of a key, the row it stands in. The hash is kept, so that a table that grows reads no row: a key may have been
+/// changed where it lies.
+type Index = HashTable<Found>;
+
+/// Where a key stands.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    /// Its hash when it was put there.
+    hash: u64,
+    /// Its row.
+    at: u32,
+}
+
+/// A set or map to read.
+#[derive(Clone, Copy, Debug)]
+pub struct Keyed<'a> {
+    at: *const MapRaw,
+    row: Row<'a>,
+}
+
+/// A set or map to read and write.
+#[derive(Debug)]
+pub struct KeyedMut<'a> {
+    at: *mut MapRaw,
     row: Row<'a>,
 }
 
@@ -134,23 +135,27 @@ impl<'a> Rows<'a> {
     /// Keys, and values where there are.
     #[inline]
     pub(crate) fn entries(self) -> impl Iterator<Item = (Ptr<'a>, Option<Ptr<'a>>)> {
-        self.places().map(move |place| (key(self.row, place), value(self.row, place)))
+        self.places().map(move |place| parts(self.row, place))
     }
 
     /// The same as [`Rows::keys`], when they are of that kind.
     #[inline]
     pub(crate) fn keys_of<K: Kind>(self) -> Option<impl Iterator<Item = Ref<'a, K>>> {
-        let of = K::of(self.row.key)?;
-        // SAFETY: as many rows as there are begin with a key each, whose kind that is.
-        Some(self.places().map(move |place| unsafe { Ref::new(place, of) }))
+        self.all_of(false)
     }
 
     /// The values of a map, when they are of that kind.
     #[inline]
     pub(crate) fn values_of<K: Kind>(self) -> Option<impl Iterator<Item = Ref<'a, K>>> {
-        let (ty, at) = self.row.value?;
+        self.all_of(true)
+    }
+
+    /// All keys or all values, when there are such and they are of that kind.
+    #[inline]
+    fn all_of<K: Kind>(self, are_values: bool) -> Option<impl Iterator<Item = Ref<'a, K>>> {
+        let (ty, at) = if are_values { self.row.value? } else { (self.row.key, 0) };
         let of = K::of(ty)?;
-        // SAFETY: as many rows as there are have a value there each, whose kind that is.
+        // SAFETY: as many rows as there are have a key or a value there each, whose kind that is.
         Some(self.places().map(move |place| unsafe { Ref::new(place.wrapping_add(at), of) }))
     }
 }
@@ -266,14 +271,14 @@ impl RowsMut<'_> {
     #[inline]
     pub(crate) fn keys(&mut self) -> impl Iterator<Item = PtrMut<'_>> {
         let row = self.row;
-        self.as_rows().places().map(move |place| key_mut(row, place))
+        self.as_rows().places().map(move |place| parts_mut(row, place).0)
     }
 
     /// Keys, and values where there are. Keys that change must be found again.
     #[inline]
     pub(crate) fn entries(&mut self) -> impl Iterator<Item = (PtrMut<'_>, Option<PtrMut<'_>>)> {
         let row = self.row;
-        self.as_rows().places().map(move |place| (key_mut(row, place), value_mut(row, place)))
+        self.as_rows().places().map(move |place| parts_mut(row, place))
     }
 
     /// The same as [`RowsMut::keys`], when they are of that kind.
@@ -312,8 +317,8 @@ impl RowsMut<'_> {
     fn move_to(&mut self, capacity: u32) -> Result<(), ContainerError> {
         let old = self.raw();
         let more = capacity - old.len;
-        let layout = layout(self.row, capacity).ok_or(ContainerError::TooLong { len: old.len, more })?;
-        let data = take(layout).ok_or(ContainerError::NoMemory { bytes: layout.size() })?.as_ptr();
+        let data = take(self.row, capacity).ok_or(ContainerError::TooLong { len: old.len, more })?;
+        let data = data.map_err(|layout| ContainerError::NoMemory { bytes: layout.size() })?.as_ptr();
         // SAFETY: there are as many rows, room for as many, and the new memory is apart from all other.
         unsafe { data.copy_from_nonoverlapping(old.data, self.row.size * old.len as usize) };
         self.free();
@@ -328,8 +333,8 @@ impl RowsMut<'_> {
             return;
         }
         self.free();
-        let layout = layout(self.row, count).expect("another container has as many");
-        let data = take(layout).unwrap_or_else(|| handle_alloc_error(layout)).as_ptr();
+        let data = take(self.row, count).expect("another container has as many");
+        let data = data.unwrap_or_else(|layout| handle_alloc_error(layout)).as_ptr();
         self.set_raw(ArrayRaw { data, len: 0, capacity: count, epoch: old.epoch.saturating_add(1), ..old });
     }
 
@@ -341,9 +346,49 @@ impl RowsMut<'_> {
             && let Some(layout) = layout(self.row, old.capacity)
         {
             block::count(-1);
-            // SAFETY: only `move_to` and `make_exactly` reserve rows, by `take` with this layout, and these were just forgotten.
+            // SAFETY: only `take` gives memory for rows, with this layout for so many, and these were just forgotten.
             unsafe { dealloc(old.data, layout) };
         }
+    }
+}
+
+impl<'a> Keyed<'a> {
+    /// The rows.
+    #[inline]
+    pub(crate) fn rows(self) -> Rows<'a> {
+        Rows { at: self.at.cast(), row: self.row }
+    }
+
+    fn index(self) -> Option<&'a Index> {
+        // SAFETY: sets and maps are made in this module only, of pointers that were promised one that is not written
+        // meanwhile. Only `set_index` writes an index, and it is a table of rows.
+        unsafe { (*self.at).index.cast::<Index>().as_ref() }
+    }
+}
+
+impl KeyedMut<'_> {
+    /// The rows. What is done with them is not done with the index.
+    #[inline]
+    pub(crate) fn rows(&mut self) -> RowsMut<'_> {
+        RowsMut { at: self.at.cast(), row: self.row }
+    }
+
+    fn index(&mut self) -> Option<&mut Index> {
+        // SAFETY: sets and maps are made in this module only, of pointers that were promised one that nothing else reads
+        // or writes meanwhile. Only `set_index` writes an index, and it is a table of rows that nothing else refers to.
+        unsafe { (*self.at).index.cast::<Index>().as_mut() }
+    }
+
+    fn set_index(&mut self, index: Option<Index>) {
+        block::count(isize::from(index.is_some() as i8));
+        let fresh = index.map_or(std::ptr::null_mut(), |index| Box::into_raw(Box::new(index)));
+        // SAFETY: sets and maps are made in this module only, of pointers that were promised one to write. Only this function writes
+        // an index, from such a box, and the map has just forgotten the old one.
+        let old = unsafe {
+            let old = std::mem::replace(&mut (*self.at).index, fresh.cast()).cast::<Index>();
+            (!old.is_null()).then(|| Box::from_raw(old))
+        };
+        block::count(-isize::from(old.is_some() as i8));
     }
 }
 
@@ -396,28 +441,24 @@ fn place(raw: &ArrayRaw, row: Row<'_>, at: u32) -> *mut u8 {
     raw.data.wrapping_add(at as usize * row.size)
 }
 
+/// Key and value of the row at a place.
+#[inline]
+fn parts<'a>(row: Row<'a>, place: *const u8) -> (Ptr<'a>, Option<Ptr<'a>>) {
+    // SAFETY: this module asks for places of such rows only, which begin with a key and have the value (if any) at its offset.
+    unsafe { (Ptr::new(place, row.key), row.value.map(|(value, at)| Ptr::new(place.wrapping_add(at), value))) }
+}
+
+/// Key and value of the row at a place, to write.
+#[inline]
+fn parts_mut<'a>(row: Row<'a>, place: *mut u8) -> (PtrMut<'a>, Option<PtrMut<'a>>) {
+    // SAFETY: this module asks for places of such rows only, which begin with a key and have the value (if any) at its offset,
+    // apart from the key, and it uses one of each at a time.
+    unsafe { (PtrMut::new(place, row.key), row.value.map(|(value, at)| PtrMut::new(place.wrapping_add(at), value))) }
+}
+
 #[inline]
 fn key(row: Row<'_>, place: *const u8) -> Ptr<'_> {
-    // SAFETY: this module asks for places of such rows only, which begin with a key.
-    unsafe { Ptr::new(place, row.key) }
-}
-
-#[inline]
-fn value(row: Row<'_>, place: *const u8) -> Option<Ptr<'_>> {
-    // SAFETY: this module asks for places of such rows only, where the value lies.
-    row.value.map(|(value, at)| unsafe { Ptr::new(place.wrapping_add(at), value) })
-}
-
-#[inline]
-fn key_mut(row: Row<'_>, place: *mut u8) -> PtrMut<'_> {
-    // SAFETY: this module asks for places of such rows only, which begin with a key, and for each once at a time.
-    unsafe { PtrMut::new(place, row.key) }
-}
-
-#[inline]
-fn value_mut(row: Row<'_>, place: *mut u8) -> Option<PtrMut<'_>> {
-    // SAFETY: this module asks for places of such rows only, where the value lies, and for each once at a time.
-    row.value.map(|(value, at)| unsafe { PtrMut::new(place.wrapping_add(at), value) })
+    parts(row, place).0
 }
 
 fn owns_memory(row: Row<'_>) -> bool {
@@ -425,18 +466,26 @@ fn owns_memory(row: Row<'_>) -> bool {
 }
 
 fn destroy_row(row: Row<'_>, place: *mut u8) {
-    key_mut(row, place).destroy();
-    if let Some(value) = value_mut(row, place) {
+    let (key, value) = parts_mut(row, place);
+    key.destroy();
+    if let Some(value) = value {
         value.destroy();
     }
 }
 
 /// Overwrites a row with a copy of another, apart from it.
 fn copy_row(row: Row<'_>, to: *mut u8, from: *const u8) {
-    key_mut(row, to).copy_from(key(row, from));
-    if let Some((to, from)) = value_mut(row, to).zip(value(row, from)) {
+    let ((to_key, to_value), (from_key, from_value)) = (parts_mut(row, to), parts(row, from));
+    to_key.copy_from(from_key);
+    if let Some((to, from)) = to_value.zip(from_value) {
         to.copy_from(from);
     }
+}
+
+/// Moves a row to the place of one that has ended, apart from it. It is to be forgotten where it was.
+fn move_row(row: Row<'_>, to: *mut u8, from: *const u8) {
+    // SAFETY: this module asks for places of such rows only.
+    unsafe { to.copy_from_nonoverlapping(from, row.size) };
 }
 
 /// Rows of a struct without fields have no bytes, but a row has an address.
@@ -444,12 +493,13 @@ fn layout(row: Row<'_>, count: u32) -> Option<Layout> {
     Layout::from_size_align(row.size.checked_mul(count as usize)?.max(1), row.align).ok()
 }
 
-/// Bytes for rows, not written yet; `None` when the system has no more.
-fn take(layout: Layout) -> Option<NonNull<u8>> {
-    // SAFETY: the layout, which [`layout`] made, has at least one byte.
+/// Memory for so many rows, not written yet; the layout when the system has no more, and nothing when there is none.
+fn take(row: Row<'_>, count: u32) -> Option<Result<NonNull<u8>, Layout>> {
+    let layout = layout(row, count)?;
+    // SAFETY: `layout` makes none without bytes.
     let start = NonNull::new(unsafe { alloc(layout) });
     block::count(isize::from(start.is_some() as i8));
-    start
+    Some(start.ok_or(layout))
 }
 
 #[cfg(test)]

@@ -1,12 +1,10 @@
 //! Sets and maps: rows as an array has them, and a table that finds the row of a key by its hash.
-#![expect(unsafe_code, reason = "modules carry the address of a table that only the host reads")]
 
 use alcedo_abi::value::{ArrayRaw, MapRaw};
-use hashbrown::HashTable;
 
-use super::{ContainerError, Rowed, Rows, RowsMut, destroy_row, key, key_mut, place, value, value_mut};
-use crate::block;
-use crate::nested::Row;
+use super::{
+    ContainerError, Found, Index, Keyed, KeyedMut, Rowed, destroy_row, key, move_row, parts, parts_mut, place,
+};
 use crate::owned::OwnedValue;
 use crate::property::PropertyType;
 use crate::values::map::Map;
@@ -15,33 +13,6 @@ use crate::values::set::Set;
 
 /// Rows of a container are found by scanning until there are more than so many; a table of them would cost more.
 const SCANNED: u32 = 8;
-
-/// By the hash of a key, the row it stands in. The hash is kept, so that a table that grows reads no row: a key may have been
-/// changed where it lies.
-type Index = HashTable<Found>;
-
-/// Where a key stands.
-#[derive(Clone, Copy, Debug)]
-struct Found {
-    /// Its hash when it was put there.
-    hash: u64,
-    /// Its row.
-    at: u32,
-}
-
-/// A set or map to read.
-#[derive(Clone, Copy, Debug)]
-pub struct Keyed<'a> {
-    at: *const MapRaw,
-    row: Row<'a>,
-}
-
-/// A set or map to read and write.
-#[derive(Debug)]
-pub struct KeyedMut<'a> {
-    at: *mut MapRaw,
-    row: Row<'a>,
-}
 
 /// The rows of a set or map, if it is one.
 #[inline]
@@ -72,18 +43,6 @@ impl<'a, K: Rowed<Raw = MapRaw>> Mut<'a, K> {
 }
 
 impl<'a> Keyed<'a> {
-    /// The rows.
-    #[inline]
-    fn rows(self) -> Rows<'a> {
-        Rows { at: self.at.cast(), row: self.row }
-    }
-
-    fn index(self) -> Option<&'a Index> {
-        // SAFETY: sets and maps are made in this file only, of pointers that were promised one that is not written
-        // meanwhile. Only `set_index` writes an index, and it is a table of rows.
-        unsafe { (*self.at).index.cast::<Index>().as_ref() }
-    }
-
     /// The type of the keys.
     #[inline]
     pub fn key_type(self) -> &'a PropertyType {
@@ -115,7 +74,7 @@ impl<'a> Keyed<'a> {
             && one.entries().all(|(key, value_of_one)| match two.find(key) {
                 None => false,
                 Some(at) => {
-                    let value_of_two = value(self.row, place(&second, self.row, at));
+                    let (_key, value_of_two) = parts(self.row, place(&second, self.row, at));
                     value_of_one.zip(value_of_two).is_none_or(|(one, two)| one.equal(two))
                 }
             })
@@ -133,30 +92,6 @@ impl<'a> KeyedMut<'a> {
     #[inline]
     pub fn as_ref(&self) -> Keyed<'_> {
         Keyed { at: self.at, row: self.row }
-    }
-
-    /// The rows. What is done with them is not done with the index.
-    #[inline]
-    pub(crate) fn rows(&mut self) -> RowsMut<'_> {
-        RowsMut { at: self.at.cast(), row: self.row }
-    }
-
-    fn index(&mut self) -> Option<&mut Index> {
-        // SAFETY: sets and maps are made in this file only, of pointers that were promised one that nothing else reads
-        // or writes meanwhile. Only `set_index` writes an index, and it is a table of rows that nothing else refers to.
-        unsafe { (*self.at).index.cast::<Index>().as_mut() }
-    }
-
-    fn set_index(&mut self, index: Option<Index>) {
-        block::count(isize::from(index.is_some() as i8));
-        let fresh = index.map_or(std::ptr::null_mut(), |index| Box::into_raw(Box::new(index)));
-        // SAFETY: sets and maps are made in this file only, of pointers that were promised one to write. Only this function writes
-        // an index, from such a box, and the map has just forgotten the old one.
-        let old = unsafe {
-            let old = std::mem::replace(&mut (*self.at).index, fresh.cast()).cast::<Index>();
-            (!old.is_null()).then(|| Box::from_raw(old))
-        };
-        block::count(-isize::from(old.is_some() as i8));
     }
 
     /// The row in which the key stands, now if not before, and whether it is new; the value of a new one is zero. The key is
@@ -180,7 +115,7 @@ impl<'a> KeyedMut<'a> {
         let wanted = apart.as_ref().map_or(wanted, OwnedValue::as_ptr);
         rows.splice(at, 0, 1)?;
         let fresh = place(&rows.raw(), row, at);
-        key_mut(row, fresh).copy_from(wanted);
+        parts_mut(row, fresh).0.copy_from(wanted);
         match self.index() {
             Some(index) => {
                 let hash = key(row, fresh).hashed();
@@ -199,7 +134,7 @@ impl<'a> KeyedMut<'a> {
     pub(crate) fn value(&mut self, at: u32) -> Option<PtrMut<'_>> {
         let raw = self.rows().raw();
         assert!(at < raw.len, "there is no row {at}");
-        value_mut(self.row, place(&raw, self.row, at))
+        parts_mut(self.row, place(&raw, self.row, at)).1
     }
 
     /// Takes a row out; the last one takes its place.
@@ -227,8 +162,7 @@ impl<'a> KeyedMut<'a> {
         }
         destroy_row(row, gone);
         if at != last {
-            // SAFETY: two rows below the length, apart from each other; one has ended, and the other is forgotten.
-            unsafe { gone.copy_from_nonoverlapping(moved, row.size) };
+            move_row(row, gone, moved);
         }
         self.rows().set_raw(ArrayRaw { len: last, epoch: epoch.saturating_add(1), ..raw });
         Ok(())
