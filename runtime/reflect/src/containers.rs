@@ -16,11 +16,11 @@ use hashbrown::HashTable;
 
 use crate::block;
 use crate::nested::Row;
-use crate::values::Kind;
 use crate::values::array::Array;
 use crate::values::map::Map;
 use crate::values::ptr::{Begins, Mut, Ptr, PtrMut, Ref};
 use crate::values::set::Set;
+use crate::values::{InMemory, Kind};
 
 pub use error::ContainerError;
 pub use maps::{keyed, keyed_mut};
@@ -140,21 +140,21 @@ impl<'a> Rows<'a> {
 
     /// The same as [`Rows::keys`], when they are of that kind.
     #[inline]
-    pub(crate) fn keys_of<K: Kind>(self) -> Option<impl Iterator<Item = Ref<'a, K>>> {
+    pub(crate) fn keys_of<K: InMemory>(self) -> Option<impl Iterator<Item = Ref<'a, K>>> {
         self.all_of(false)
     }
 
     /// The values of a map, when they are of that kind.
     #[inline]
-    pub(crate) fn values_of<K: Kind>(self) -> Option<impl Iterator<Item = Ref<'a, K>>> {
+    pub(crate) fn values_of<K: InMemory>(self) -> Option<impl Iterator<Item = Ref<'a, K>>> {
         self.all_of(true)
     }
 
     /// All keys or all values, when there are such and they are of that kind.
     #[inline]
-    fn all_of<K: Kind>(self, are_values: bool) -> Option<impl Iterator<Item = Ref<'a, K>>> {
+    fn all_of<K: InMemory>(self, are_values: bool) -> Option<impl Iterator<Item = Ref<'a, K>>> {
         let (ty, at) = if are_values { self.row.value? } else { (self.row.key, 0) };
-        let of = K::of(ty)?;
+        let of = K::carried(ty)?;
         // SAFETY: as many rows as there are have a key or a value there each, whose kind that is.
         Some(self.places().map(move |place| unsafe { Ref::new(place.wrapping_add(at), of) }))
     }
@@ -283,8 +283,8 @@ impl RowsMut<'_> {
 
     /// The same as [`RowsMut::keys`], when they are of that kind.
     #[inline]
-    pub(crate) fn keys_of<K: Kind>(&mut self) -> Option<impl Iterator<Item = Mut<'_, K>>> {
-        let of = K::of(self.row.key)?;
+    pub(crate) fn keys_of<K: InMemory>(&mut self) -> Option<impl Iterator<Item = Mut<'_, K>>> {
+        let of = K::carried(self.row.key)?;
         // SAFETY: as many rows as there are begin with a key each, whose kind that is, apart from each other.
         Some(self.as_rows().places().map(move |place| unsafe { Mut::new(place, of) }))
     }

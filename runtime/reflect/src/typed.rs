@@ -1,8 +1,9 @@
 //! Rust types that lie in property memory as they are: how host code that has the type reads and writes without
 //! going through a [`Value`](crate::value::Value). The check that the type is right comes first, in safe code.
-#![expect(unsafe_code, reason = "structs of the host lie in raw property memory")]
+#![expect(unsafe_code, reason = "declares what a struct of the host promises of its memory")]
 
 use std::borrow::Cow;
+use std::marker::PhantomData;
 use std::rc::Rc;
 
 use alcedo_abi::fingerprint::Fingerprint;
@@ -16,10 +17,10 @@ use crate::property::PropertyType;
 use crate::structs::StructType;
 use crate::values::boolean::Bool;
 use crate::values::name::NameKind;
-use crate::values::ptr::{Mut, Ref};
+use crate::values::ptr::{Mut, Plain, Raw, Ref};
 use crate::values::structure::Struct;
 use crate::values::text::Text;
-use crate::values::{Content as _, Kind, floats, integers, references};
+use crate::values::{Content as _, InMemory, Kind as _, floats, integers, references};
 
 /// A Rust type that a property or parameter can be read as and written from. Which those are is for this crate to say.
 #[expect(private_bounds, reason = "kinds of values belong to this crate")]
@@ -29,13 +30,13 @@ impl<T: OfKind> FrameValue for T {}
 
 /// A Rust type in which values of a kind are read and written, without a [`Value`](crate::value::Value) in between.
 pub(crate) trait OfKind: Sized {
-    /// The kind.
-    type Kind: Kind;
+    /// The kind, or how the values lie.
+    type Kind: InMemory;
 
     /// What a type carries whose values are such; none for all others.
     #[inline]
-    fn of(ty: &PropertyType) -> Option<&<Self::Kind as Kind>::Of> {
-        Self::Kind::of(ty)
+    fn of(ty: &PropertyType) -> Option<&<Self::Kind as InMemory>::Of> {
+        Self::Kind::carried(ty)
     }
 
     /// Whether a property of this type holds such values.
@@ -89,30 +90,44 @@ pub unsafe trait PlainStruct: Copy + 'static {
     const FIELDS: &'static [(&'static str, PropertyKind, &'static str)];
 }
 
-impl<T: PlainStruct> OfKind for T {
-    type Kind = Struct;
+/// Structs in property memory that are such a struct of the host, by the path and the fingerprint of their type.
+pub(crate) struct HostStruct<T>(PhantomData<T>);
 
-    fn of(ty: &PropertyType) -> Option<&Rc<StructType>> {
+/// A struct of the host, as it lies there.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(crate) struct HostStructRaw<T>(T);
+
+// SAFETY: its fields are plain, by the promise of `PlainStruct`: every bit pattern is one, and none is dropped.
+unsafe impl<T: PlainStruct> Raw for HostStructRaw<T> {}
+// SAFETY: its fields are plain, by the promise of `PlainStruct`: they own nothing, and are no addresses.
+unsafe impl<T: PlainStruct> Plain for HostStructRaw<T> {}
+
+impl<T: PlainStruct> InMemory for HostStruct<T> {
+    type Of = Rc<StructType>;
+    // Path and fingerprint vouch for its memory, by the promise of `PlainStruct`.
+    type Raw = HostStructRaw<T>;
+
+    fn carried(ty: &PropertyType) -> Option<&Rc<StructType>> {
         Struct::of(ty).filter(|of| *of.path == *T::PATH && of.fingerprint() == T::FINGERPRINT)
     }
+}
+
+impl<T: PlainStruct> OfKind for T {
+    type Kind = HostStruct<T>;
 
     fn describe() -> Cow<'static, str> {
         T::PATH.into()
     }
 
     #[inline]
-    fn load(at: Ref<'_, Struct>) -> Self {
-        // SAFETY: the pointer was promised a struct. Its path and fingerprint vouch for its memory, by the promise of `PlainStruct`,
-        // and `of` compares both: `View`, `owned` and the containers ask it before they load.
-        unsafe { at.at().cast::<T>().read() }
+    fn load(at: Ref<'_, HostStruct<T>>) -> Self {
+        at.raw().0
     }
 
     #[inline]
-    fn store(self, at: Mut<'_, Struct>) {
-        // SAFETY: the pointer was promised a struct to write. Its path and fingerprint vouch for its memory, by the promise of
-        // `PlainStruct`, and `of` compares both: `View`, `owned` and the containers ask it before they store. A plain one
-        // owns nothing that would be lost.
-        unsafe { at.at().cast::<T>().write(self) };
+    fn store(self, at: Mut<'_, HostStruct<T>>) {
+        at.set(HostStructRaw(self));
     }
 }
 

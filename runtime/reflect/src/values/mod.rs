@@ -251,6 +251,26 @@ pub(crate) trait Kind: Content + Sized + 'static {
     }
 }
 
+/// How values lie in memory: those of a kind, or the structs of one type as the host has them.
+pub(crate) trait InMemory: 'static {
+    /// What a type of such values carries.
+    type Of;
+    /// What lies at the start of a value.
+    type Raw: Raw;
+    /// What a type carries whose values lie so; none for another.
+    fn carried(ty: &PropertyType) -> Option<&Self::Of>;
+}
+
+impl<K: Kind> InMemory for K {
+    type Of = <K as Kind>::Of;
+    type Raw = <K as Kind>::Raw;
+
+    #[inline]
+    fn carried(ty: &PropertyType) -> Option<&<K as Kind>::Of> {
+        K::of(ty)
+    }
+}
+
 /// What a [`Value`] of a kind has in it. Generated from the list.
 pub(crate) trait Content {
     /// What it has in it.

@@ -5,8 +5,8 @@
 //! Plugins read and write the same bytes directly, so no Rust reference into them is ever made: a value is loaded or stored
 //! whole, and what it means is decided by safe code.
 //!
-//! How a value lies is for its [`Kind`] to say, and believed: its `Raw`, size and alignment, and where a type carries a struct
-//! or an optional value, that values lie as those say.
+//! How a value lies is for its [`Kind`] to say (for a struct of the host, for what [`InMemory`]), and believed: its `Raw`, size and
+//! alignment, and where a type carries a struct or an optional value, that values lie as those say.
 #![expect(unsafe_code, reason = "property memory is raw memory that plugins write too")]
 
 use std::fmt;
@@ -18,7 +18,7 @@ use alcedo_abi::value::{ArrayRaw, DelegateRaw, LazyRaw, LocalTextRaw, MapRaw, Sp
 use alcedo_base::handles::{Name, ObjectHandle};
 use rustc_hash::FxHasher;
 
-use super::{Content, Kind};
+use super::{Content, InMemory, Kind};
 use crate::block::Block;
 use crate::nested::OptionalType;
 use crate::property::PropertyType;
@@ -120,13 +120,13 @@ pub(crate) struct Own {
 }
 
 /// A value to read, of a known kind.
-pub(crate) struct Ref<'a, K: Kind> {
+pub(crate) struct Ref<'a, K: InMemory> {
     at: *const u8,
     of: &'a K::Of,
 }
 
 /// A value to read and write, of a known kind.
-pub(crate) struct Mut<'a, K: Kind> {
+pub(crate) struct Mut<'a, K: InMemory> {
     at: *mut u8,
     of: &'a K::Of,
 }
@@ -192,9 +192,9 @@ impl<'a> Ptr<'a> {
 
     /// The same pointer, if its type is of that kind.
     #[inline]
-    pub(crate) fn to<K: Kind>(self) -> Option<Ref<'a, K>> {
+    pub(crate) fn to<K: InMemory>(self) -> Option<Ref<'a, K>> {
         // SAFETY: `new` was promised a value of the type, which is of the kind.
-        K::of(self.ty).map(|of| unsafe { Ref::new(self.at, of) })
+        K::carried(self.ty).map(|of| unsafe { Ref::new(self.at, of) })
     }
 
     /// The same pointer, with another place of its type.
@@ -288,15 +288,15 @@ impl<'a> PtrMut<'a> {
 
     /// The same pointer, if its type is of that kind.
     #[inline]
-    pub(crate) fn to<K: Kind>(self) -> Option<Mut<'a, K>> {
+    pub(crate) fn to<K: InMemory>(self) -> Option<Mut<'a, K>> {
         self.try_to().ok()
     }
 
     /// The same pointer, if its type is of that kind; else it comes back.
     #[inline]
-    pub(crate) fn try_to<K: Kind>(self) -> Result<Mut<'a, K>, Self> {
+    pub(crate) fn try_to<K: InMemory>(self) -> Result<Mut<'a, K>, Self> {
         // SAFETY: `new` was promised a value of the type to write, which is of the kind.
-        K::of(self.ty).map(|of| unsafe { Mut::new(self.at, of) }).ok_or(self)
+        K::carried(self.ty).map(|of| unsafe { Mut::new(self.at, of) }).ok_or(self)
     }
 }
 
@@ -336,7 +336,7 @@ impl Own {
     }
 }
 
-impl<'a, K: Kind> Ref<'a, K> {
+impl<'a, K: InMemory> Ref<'a, K> {
     /// # Safety
     /// As for [`Ptr::new`], with the type that `K` and `of` are.
     #[inline]
@@ -365,7 +365,7 @@ impl<'a, K: Kind> Ref<'a, K> {
     }
 }
 
-impl<'a, K: Kind> Mut<'a, K> {
+impl<'a, K: InMemory> Mut<'a, K> {
     /// # Safety
     /// As for [`PtrMut::new`], with the type that `K` and `of` are.
     #[inline]
@@ -407,7 +407,9 @@ impl<'a, K: Kind> Mut<'a, K> {
         // `Plain` promises that nothing is lost.
         unsafe { self.at.cast::<K::Raw>().write(raw) };
     }
+}
 
+impl<K: Kind> Mut<'_, K> {
     /// Overwrites the bytes with those of the other.
     ///
     /// # Panics
@@ -489,13 +491,13 @@ impl<K: Kind<Of = Rc<OptionalType>, Raw = u8>> Mut<'_, K> {
     }
 }
 
-impl<K: Kind> Clone for Ref<'_, K> {
+impl<K: InMemory> Clone for Ref<'_, K> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<K: Kind> Copy for Ref<'_, K> {}
+impl<K: InMemory> Copy for Ref<'_, K> {}
 
 impl fmt::Debug for Ptr<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
