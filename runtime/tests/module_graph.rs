@@ -37,17 +37,13 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         &["attach", "host", "log_bridge", "records", "trace_bridge", "trap"],
         "to be taken apart: a failure of the host is logged, and the log goes to the host",
     ),
-    ("plugin-api/rt/src/heap", &["shard", "slab"], "a slab returns to its shard, which is made of slabs"),
-    (
-        "plugin-api/rt/src/hooks",
-        &["closing", "forks", "platform", "tables"],
-        "to be taken apart: what looks functions up is itself hooked",
-    ),
+    ("plugin-api/rt/src/heap", &["memory", "pages", "shard"], "a slab returns to its shard, which is made of slabs"),
     (
         "plugin-api/src",
         &[
             "any_call",
             "class",
+            "delegate_signature",
             "host",
             "kinds",
             "name",
