@@ -325,7 +325,7 @@ mod tests {
         // SAFETY: the callee wants 20 bytes there, and they outlive the buffer.
         unsafe { owner.value_at(1, (&raw mut bytes).cast()) }.expect("slot 1");
         owner.text_out(2).expect("slot 2");
-        // SAFETY: as above.
+        // SAFETY: the callee writes 20 bytes there, and they outlive the buffer.
         unsafe { owner.value_at(3, (&raw mut reversed).cast()) }.expect("slot 3");
         assert_eq!(shout(&mut owner.lend()), Ok(()));
         let mut moved = *owner;
@@ -342,7 +342,7 @@ mod tests {
         // SAFETY: the callee wants 20 bytes there, and they outlive the buffer.
         unsafe { owner.value_at(1, (&raw mut bytes).cast()) }.expect("slot 1");
         owner.text_out(2).expect("slot 2");
-        // SAFETY: as above.
+        // SAFETY: the callee writes 20 bytes there, and they outlive the buffer.
         unsafe { owner.value_at(3, (&raw mut reversed).cast()) }.expect("slot 3");
         assert_eq!(shout(&mut owner.lend()), Ok(()));
         assert_eq!(owner.take_text(2), Ok(String::new()));
