@@ -59,13 +59,9 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "plugin-api/src/kinds",
-        &["any", "into_host", "lent", "optional", "row"],
-        "to be taken apart: containers hold values, which may be containers",
-    ),
-    (
-        "plugin-api/src/kinds",
-        &["kind", "owned", "ptr"],
-        "an owned value is of a kind and is reached by a pointer, and a kind says how it is owned and shown",
+        &["any", "into_host", "kind", "lent", "optional", "owned", "ptr", "row", "structure"],
+        "to be taken apart: a kind says how its values are owned, reached and shown, and containers hold values, which may be \
+         containers",
     ),
     (
         "plugin-api/src/plumbing",
@@ -100,6 +96,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
             "conjugate_calls",
             "conjugates",
             "core",
+            "module_thunk",
             "nd",
             "nm",
             "protocols",
