@@ -37,17 +37,13 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         &["attach", "host", "log_bridge", "records", "trace_bridge", "trap"],
         "to be taken apart: a failure of the host is logged, and the log goes to the host",
     ),
-    ("plugin-api/rt/src/heap", &["shard", "slab"], "a slab returns to its shard, which is made of slabs"),
-    (
-        "plugin-api/rt/src/hooks",
-        &["closing", "forks", "platform", "tables"],
-        "to be taken apart: what looks functions up is itself hooked",
-    ),
+    ("plugin-api/rt/src/heap", &["memory", "pages", "shard"], "a slab returns to its shard, which is made of slabs"),
     (
         "plugin-api/src",
         &[
             "any_call",
             "class",
+            "delegate_signature",
             "host",
             "kinds",
             "name",
@@ -63,13 +59,9 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "plugin-api/src/kinds",
-        &["any", "into_host", "lent", "optional", "row"],
-        "to be taken apart: containers hold values, which may be containers",
-    ),
-    (
-        "plugin-api/src/kinds",
-        &["kind", "owned", "ptr"],
-        "an owned value is of a kind and is reached by a pointer, and a kind says how it is owned and shown",
+        &["any", "into_host", "kind", "lent", "optional", "owned", "ptr", "row", "structure"],
+        "to be taken apart: a kind says how its values are owned, reached and shown, and containers hold values, which may be \
+         containers",
     ),
     (
         "plugin-api/src/plumbing",
@@ -104,6 +96,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
             "conjugate_calls",
             "conjugates",
             "core",
+            "module_thunk",
             "nd",
             "nm",
             "protocols",

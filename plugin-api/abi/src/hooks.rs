@@ -53,7 +53,7 @@ pub struct HookContext {
 #[expect(unsafe_code, reason = "the context is read by every thread of a module")]
 unsafe impl Sync for HookContext {}
 
-// SAFETY: as above; whoever drops it drops plain words.
+// SAFETY: any thread may call the functions and drop it, which drops plain words.
 #[expect(unsafe_code, reason = "the host keeps it where any of its threads may drop it")]
 unsafe impl Send for HookContext {}
 

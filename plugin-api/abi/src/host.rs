@@ -28,7 +28,7 @@ pub struct HostRef(pub *const ());
 // check the thread before they follow it.
 #[expect(unsafe_code, reason = "the word is passed to functions that check the thread themselves")]
 unsafe impl Send for HostRef {}
-// SAFETY: as above.
+// SAFETY: what a plugin shares is the word, and the host's functions check the thread that hands it back.
 #[expect(unsafe_code, reason = "the word is passed to functions that check the thread themselves")]
 unsafe impl Sync for HostRef {}
 

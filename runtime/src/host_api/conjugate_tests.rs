@@ -203,7 +203,7 @@ fn a_thread_may_drop_a_black_and_nothing_else() {
                 // SAFETY: the host context is the host's own, which lives longer than this thread.
                 share.iter().for_each(|black| unsafe { values().black_drop()(host_context, *black) });
                 let refused = asked(BlackHandle::NONE, |out, failure| {
-                    // SAFETY: as above; a value of zero bytes is asked for.
+                    // SAFETY: the host context outlives this thread, and null stands for a value of zero bytes.
                     unsafe { values().black_new()(host_context, MODULE.0, ty, std::ptr::null(), &site(), out, failure) }
                 });
                 assert_eq!(refused.expect_err("only the game thread makes one").kind, FailureKind::WRONG_THREAD);

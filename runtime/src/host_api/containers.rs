@@ -1,7 +1,6 @@
 //! Arrays, sets and maps in host memory: whatever moves or ends a value in them.
 
-use super::given::{KeyAddress, Place};
-use super::plain::wrong_kind;
+use super::given::{KeyAddress, Place, wrong_kind};
 use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::object::containers::{self, ContainerError, RowsMut};

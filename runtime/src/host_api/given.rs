@@ -13,7 +13,6 @@ use std::time::Instant;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::list::prelude::*;
 
-use super::plain::wrong_kind;
 use crate::border::CallError;
 use crate::bridge::conjugates;
 use crate::bridge::core::Core;
@@ -386,4 +385,9 @@ impl Sink<'_> {
         // SAFETY: the module promised that `put` takes this context, copies what it is lent and does not unwind.
         unsafe { (self.0.put)(self.0.context, text.as_ptr(), text.len()) };
     }
+}
+
+/// That a place is of a kind that a verb is for.
+pub(super) fn wrong_kind(ty: &PropertyType, verb: &str) -> CallError {
+    CallError::Signature { name: verb.to_owned(), found: ty.to_string(), wanted: format!("what {verb} is for") }
 }

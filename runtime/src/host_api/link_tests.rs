@@ -116,7 +116,7 @@ impl Host {
         let mut count = 0;
         let asked = self.ask(|failure| {
             let function = TextView::of(function);
-            // SAFETY: as above.
+            // SAFETY: the host context is the host's own, and the place that of a black which lives.
             unsafe {
                 values().delegate_unbind()(self.host_context.to_ref(), place, object, function, &mut count, failure)
             }
@@ -128,7 +128,7 @@ impl Host {
     /// Puts so many empty values in front of those of an array.
     fn put_in_front(&self, array: &ValuePlace, count: u32) {
         let asked = self.ask(|failure| {
-            // SAFETY: as above.
+            // SAFETY: the host context is the host's own, and the place that of a black which lives.
             unsafe { values().array_splice()(self.host_context.to_ref(), array, 0, 0, count, failure) }
         });
         asked.expect("there is room");
@@ -146,7 +146,7 @@ impl Host {
     fn call(&self, place: &ValuePlace, slots: &mut [Slot]) -> Result<(), FailureKind> {
         let mut buffer = ZCallBuffer { slots: slots.as_mut_ptr(), len: slots.len() };
         let mut failure = Failure::none();
-        // SAFETY: as above; the slots are numbers and live for the call.
+        // SAFETY: the host context is the host's own, the place that of a black which lives, and the slots live for the call.
         let status = unsafe { values().delegate_call()(self.host_context.to_ref(), place, &mut buffer, &mut failure) };
         if status == ZCallStatus::SUCCESS { Ok(()) } else { Err(failure.kind) }
     }
@@ -283,7 +283,7 @@ fn references_classes_and_fields_are_assigned_and_resolved() {
         };
         assert_eq!(resolve(), Ok(ObjectHandle::NONE), "{kind}");
         let assigned = host.ask(|failure| {
-            // SAFETY: as above.
+            // SAFETY: the host context is the host's own, and the place that of a black which lives.
             unsafe { values().reference_assign()(host.host_context.to_ref(), &place, ear, failure) }
         });
         assert_eq!((assigned, resolve()), (Ok(()), Ok(ear)), "{kind}");
@@ -291,7 +291,7 @@ fn references_classes_and_fields_are_assigned_and_resolved() {
     let (_, class) = host.black("SubclassOf(/Script/Engine.Ear)");
     let assign = |path: Name| {
         host.ask(|failure| {
-            // SAFETY: as above.
+            // SAFETY: the host context is the host's own, and the place that of a black which lives.
             unsafe { values().class_assign()(host.host_context.to_ref(), &class, path, failure) }
         })
     };
@@ -300,14 +300,14 @@ fn references_classes_and_fields_are_assigned_and_resolved() {
     assert_eq!(assign(path("/Script/Engine.Ear")), Ok(()));
     let mut found = ClassId::NONE;
     let resolved = host.ask(|failure| {
-        // SAFETY: as above.
+        // SAFETY: the host context is the host's own, and the place that of a black which lives.
         unsafe { values().class_resolve()(host.host_context.to_ref(), class.ty, class.at, &mut found, failure) }
     });
     assert_eq!((resolved, found), (Ok(()), host.core.world.objects.class(ear).expect("it lives").id));
     let (_, field) = host.black("FieldPath");
     let none = host.ask(|failure| {
         let path = TextView::of("/Script/Engine.Ear:size");
-        // SAFETY: as above.
+        // SAFETY: the host context is the host's own, and the place that of a black which lives.
         unsafe { values().field_assign()(host.host_context.to_ref(), &field, path, failure) }
     });
     assert_eq!(none, Err(FailureKind::NOT_FOUND));

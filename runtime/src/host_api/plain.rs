@@ -6,13 +6,7 @@ use super::given::{Address, CallType, Place};
 use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::handles::ModuleId;
-use crate::object::property::PropertyType;
 use crate::object::value::Value;
-
-/// That a place is of a kind that a verb is for.
-pub(super) fn wrong_kind(ty: &PropertyType, verb: &str) -> CallError {
-    CallError::Signature { name: verb.to_owned(), found: ty.to_string(), wanted: format!("what {verb} is for") }
-}
 
 pub(super) fn type_resolve(core: &Core, module: ModuleId, text: String) -> Result<TypeNumber, CallError> {
     core.value_types.number(&core.world.types, module, &text)

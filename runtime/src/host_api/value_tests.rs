@@ -183,7 +183,7 @@ fn keys_are_inserted_found_and_removed() {
     };
     let find = |key: &Held| {
         let mut at = 0;
-        // SAFETY: as above.
+        // SAFETY: the place is that of a map, and the address that of a key.
         let ask = |failure: &mut Failure| unsafe {
             module.table.map_find()(module.host(), &place, key.own.at(), &mut at, failure)
         };

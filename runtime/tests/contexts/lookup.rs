@@ -188,7 +188,7 @@ fn what_the_default_has_not_for_a_module_of_the_master_is_told_with_who_was_aske
     let refused = runtime.create_master(&[support::plugin("reports", &["needs-newer-figures"])]);
     let Err(Error::Load(LoadError::Dependency(why))) = refused else { panic!("{refused:?}") };
     assert!(matches!(*why, ContextError::VersionMismatch { .. }), "{why}");
-    assert!(why.to_string().starts_with("Default has figures 0.1.0, and >=0.2 is asked for"), "{why}");
+    assert!(why.to_string().starts_with("Default has figures 0.1.0, and >=0.2 is requested"), "{why}");
     runtime.create_master(&[needy()]).unwrap_or_else(|error| panic!("{error}"));
 }
 

@@ -54,7 +54,7 @@ fn c1_a_version_that_is_there_and_will_not_do_is_an_error_and_ends_the_search() 
     slim.load_path(figures(1)).expect("it is loaded");
     slim.on_resolving(knows(&asked, "handler", Some(2)));
     let refused = refusal(slim.load_path(support::plugin("reports", &["needs-newer-figures"])));
-    assert!(refused.starts_with("Slim \"c1\" has figures 0.1.0, and >=0.2 is asked for"), "{refused}");
+    assert!(refused.starts_with("Slim \"c1\" has figures 0.1.0, and >=0.2 is requested"), "{refused}");
     assert!(taken(&asked).is_empty());
 }
 
@@ -74,7 +74,7 @@ fn c2_an_answer_of_another_name_is_refused() {
     let slim = contexts().create_slim("c2").expect("the name is free");
     slim.set_resolver(|_| Ok(Some(FoundModule::File(support::plugin("figures", &["misnamed"])))));
     let refused = refusal(slim.load_path(needy()));
-    assert!(refused.starts_with("the resolver of Slim \"c2\" was asked for figures and gave figurines"), "{refused}");
+    assert!(refused.starts_with("the resolver of Slim \"c2\" was called for figures and gave figurines"), "{refused}");
     assert!(slim.modules().is_empty());
 }
 

@@ -107,7 +107,7 @@ fn texts_and_values_cross_by_address_even_when_the_owner_moved() {
     // SAFETY: the callee wants 20 bytes there, and they outlive the buffer.
     unsafe { owner.value_at(1, (&raw mut bytes).cast()) }.expect("slot 1");
     owner.text_out(2).expect("slot 2");
-    // SAFETY: the callee waits with 20 bytes there, which outlive the buffer.
+    // SAFETY: the callee writes 20 bytes there, and they outlive the buffer.
     unsafe { owner.value_at(3, (&raw mut reversed).cast()) }.expect("slot 3");
     assert_eq!(shout(&mut owner.lend()), Ok(()));
     let mut moved = *owner;
@@ -124,7 +124,7 @@ fn a_dynamic_buffer_does_the_same() {
     // SAFETY: the callee wants 20 bytes there, and they outlive the buffer.
     unsafe { owner.value_at(1, (&raw mut bytes).cast()) }.expect("slot 1");
     owner.text_out(2).expect("slot 2");
-    // SAFETY: the callee waits with 20 bytes there, which outlive the buffer.
+    // SAFETY: the callee writes 20 bytes there, and they outlive the buffer.
     unsafe { owner.value_at(3, (&raw mut reversed).cast()) }.expect("slot 3");
     assert_eq!(shout(&mut owner.lend()), Ok(()));
     assert_eq!(owner.take_text(2), Ok(String::new()));
