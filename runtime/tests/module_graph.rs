@@ -114,7 +114,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "runtime/src/conjugate",
-        &["build", "finalizer", "hook_table", "pairs"],
+        &["build", "class_hook_table", "finalizer", "pairs"],
         "a part that fails to be built goes to the finalizer, which takes pairs apart",
     ),
     (

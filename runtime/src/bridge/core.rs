@@ -17,8 +17,8 @@ use crate::bridge::value_types::ValueTypes;
 use crate::cells::RefCell;
 use crate::conjugate::blacks::Blacks;
 use crate::conjugate::build::Plugins;
+use crate::conjugate::class_hook_table::ClassHookTable;
 use crate::conjugate::finalizer::Finalizer;
-use crate::conjugate::hook_table::HookTable;
 use crate::conjugate::pairs::Pairs;
 use crate::conjugate::red::RedStack;
 use crate::game_thread::{GameThread, GameThreadId};
@@ -46,7 +46,7 @@ pub(crate) struct Core {
     /// Where plugin parts end.
     pub finalizer: Finalizer,
     /// How to enter the modules of dynamic classes.
-    pub hooks: RefCell<HookTable>,
+    pub hooks: RefCell<ClassHookTable>,
     /// Resolved calls.
     pub zcalls: ZCallTable,
     /// The resolvers of names.

@@ -13,9 +13,9 @@ use alcedo_abi::value::{KeepSink, TextView};
 
 use crate::border::{CallError, from_module, reported};
 use crate::cells::RefCell;
+use crate::conjugate::class_hook_table::ClassHookTable;
 use crate::conjugate::finalizer::Finalizer;
 use crate::conjugate::gate::Gate;
-use crate::conjugate::hook_table::HookTable;
 use crate::conjugate::pairs::{ConjugateKey, Pairs, Part};
 use crate::conjugate::red::RedStack;
 use crate::handles::{ClassId, ObjectHandle, PartPtr};
@@ -72,7 +72,7 @@ pub(crate) struct Plugins<'a> {
     /// Where ended parts go.
     pub finalizer: &'a Finalizer,
     /// The hooks of dynamic classes.
-    pub hooks: &'a RefCell<HookTable>,
+    pub hooks: &'a RefCell<ClassHookTable>,
 }
 
 impl Plugins<'_> {

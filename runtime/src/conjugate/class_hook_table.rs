@@ -9,11 +9,11 @@ use crate::numbered::Numbered;
 
 /// The hooks of the classes of all modules that have not ended. Game thread only.
 #[derive(Debug, Default)]
-pub(crate) struct HookTable {
+pub(crate) struct ClassHookTable {
     row: Numbered<Rc<ClassHooks>>,
 }
 
-impl HookTable {
+impl ClassHookTable {
     /// The hooks of a class.
     #[inline]
     pub(crate) fn get(&self, class: ClassId) -> Option<&Rc<ClassHooks>> {
