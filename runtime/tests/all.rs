@@ -37,6 +37,7 @@ mod public_api;
 mod recipes;
 mod refusals;
 mod remains;
+mod results;
 mod rollback;
 mod slim_race;
 mod strays;

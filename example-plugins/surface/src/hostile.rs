@@ -178,8 +178,10 @@ mod case {
         type Class = Maker;
         type Args = (u64, u64);
         type Result = ();
+        type Returned = ();
         type Receiver = plumbing::Shared;
         const NAME: &'static str = "a\nb";
+        const PLACE: plumbing::Place = plumbing::Place { file: "", line: 0, column: 0 };
 
         fn run<'f>(_part: Held<'_, Self>, _this: This<'f, Maker>, _args: Given<'f, Self>) {}
     }

@@ -58,6 +58,8 @@ impl FailureKind {
     pub const DEAD_HANDLE: Self = Self(15);
     /// A name that leads nowhere while there is no Master.
     pub const NO_MASTER: Self = Self(16);
+    /// The function ran to its end and gave an error of its author's back; message and place are that error's.
+    pub const RETURNED: Self = Self(17);
 }
 
 /// A failure as data. The receiver copies it before the module that made it goes.

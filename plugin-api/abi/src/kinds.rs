@@ -147,6 +147,8 @@ pub mod function_flags {
     pub const STATIC: u64 = 1 << 3;
     /// Overrides an event of a base class.
     pub const OVERRIDE: u64 = 1 << 4;
+    /// Its result may be an error of its author's instead.
+    pub const FALLIBLE: u64 = 1 << 5;
 }
 
 /// Flag bits of classes.

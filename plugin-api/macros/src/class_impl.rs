@@ -210,7 +210,14 @@ impl Body<'_> {
                 "the host calls a red constructor, in its construction and in each reload: it takes `this` and nothing else",
             ));
         }
-        if method.result.is_none() {
+        if method.result.may_fail {
+            return Err(syn::Error::new_spanned(
+                &signature.output,
+                "a red constructor gives the plugin part itself, `-> Self`: what may fail belongs into a function that is \
+                 called later",
+            ));
+        }
+        if method.result.returned.is_none() {
             return Err(syn::Error::new_spanned(signature, "a red constructor gives the plugin part: `-> Self`"));
         }
         let name = &signature.ident;
@@ -390,8 +397,8 @@ impl Body<'_> {
         let doc = docs::text(attrs);
         self.functions.push(method.description(&shell, flags, overrides, &cell, &doc));
         let shell = method.shell(&shell, self.class, target);
-        let declared = method.cell(&cell, self.class);
-        self.beside.push(quote! { #declared #shell });
+        let (declared, check) = (method.cell(&cell, self.class), method.result.check());
+        self.beside.push(quote! { #declared #shell #check });
     }
 
     fn next_shell(&mut self) -> Ident {
@@ -447,7 +454,7 @@ fn compare(event: &Method, body: &Method, signature: &Signature) -> Result<()> {
     if let Some(extra) = body.parameters.get(event.parameters.len()) {
         return Err(syn::Error::new_spanned(&extra.ty, "the event does not declare this parameter"));
     }
-    if event.result.as_ref().map(text) != body.result.as_ref().map(text) {
+    if event.result.returned.as_ref().map(text) != body.result.returned.as_ref().map(text) {
         return Err(syn::Error::new_spanned(&signature.output, "the event declares another result"));
     }
     Ok(())

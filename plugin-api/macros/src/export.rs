@@ -7,6 +7,7 @@ use syn::{ImplItem, ItemFn, ItemImpl, Result, Signature};
 
 use crate::conditions::Conditions;
 use crate::method::{Method, Parameter, SelfKind};
+use crate::result::place_of;
 use crate::words::{Words, take_attr};
 
 /// `#[zcall]` on a free function.
@@ -70,12 +71,14 @@ pub(crate) fn static_method(signature: &Signature) -> Result<Method> {
 
 /// The description and shell of a static function.
 pub(crate) fn export(method: &Method, name: &str, type_path: &TokenStream, target: &TokenStream) -> TokenStream {
-    let result = method.result_type();
+    let (result, returned, check) = (method.result_type(), method.result.returned_type(), method.result.check());
+    let place = place_of(&method.name);
     let parameters = method.parameters.iter().map(|Parameter { ident, ty, .. }| quote! { #ident: #ty });
     quote! {
         ::alcedo_plugin_api::plumbing::export! {
             type_path: #type_path, name: #name,
-            (#(#parameters),*) -> #result, #target
+            (#(#parameters),*) -> #result, returns: #returned, place: #place, #target
         }
+        #check
     }
 }

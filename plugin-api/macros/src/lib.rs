@@ -15,6 +15,7 @@ mod method;
 mod mistakes;
 mod module;
 mod pod;
+mod result;
 mod structure;
 mod words;
 
@@ -33,6 +34,9 @@ use crate::words::Words;
 ///
 /// On its one `impl` block: `#[uclass]`, with methods that say `#[red_constructor]`, `#[class_constructor]`,
 /// `#[post_init_properties]`, `#[ufunction(…)]`, `#[overrides(Base)]` or `#[zmethod]`; others stay plain.
+///
+/// A function may give `Result<T, E>` with any `E` that is `Display`: callers get the error in its own words, as a `CallError` of
+/// a kind of its own.
 ///
 /// With `implements(Hears, Sings)`, references to those interfaces may lead to its objects; see [`macro@uinterface`].
 /// With `imported`, on a struct and on an `impl` of declarations: a class that the host or another module declares.

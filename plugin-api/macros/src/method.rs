@@ -3,9 +3,10 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::spanned::Spanned;
-use syn::{FnArg, Ident, Pat, Receiver, Result, ReturnType, Signature, Type};
+use syn::{FnArg, Ident, Pat, Receiver, Result, Signature, Type};
 
 use crate::class_struct::is_named;
+use crate::result::{ResultOf, place_of};
 
 /// How a method takes its `self`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -63,8 +64,8 @@ pub(crate) struct Method {
     pub(crate) wants_this: bool,
     /// Its parameters but `self` and `this`.
     pub(crate) parameters: Vec<Parameter>,
-    /// Its result, if it has one.
-    pub(crate) result: Option<Type>,
+    /// What it gives.
+    pub(crate) result: ResultOf,
 }
 
 impl Method {
@@ -111,7 +112,7 @@ impl Method {
             self_kind,
             wants_this,
             parameters,
-            result: result_of(&signature.output),
+            result: ResultOf::of(&signature.output),
         })
     }
 
@@ -122,7 +123,7 @@ impl Method {
 
     /// The result as a type, `()` for none.
     pub(crate) fn result_type(&self) -> TokenStream {
-        self.result.as_ref().map_or_else(|| quote! { () }, |ty| quote! { #ty })
+        self.result.value_type()
     }
 
     /// Refuses a method without `self`.
@@ -144,7 +145,7 @@ impl Method {
                 format!("{what} takes no parameters but `self` and `this`"),
             ));
         }
-        if let Some(result) = &self.result {
+        if let Some(result) = &self.result.returned {
             return Err(syn::Error::new_spanned(result, format!("{what} has no result")));
         }
         Ok(())
@@ -153,6 +154,7 @@ impl Method {
     /// The shell type named `shell`: how the plumbing calls this method of `class`, which stands under `target`.
     pub(crate) fn shell(&self, shell: &Ident, class: &Ident, target: &Ident) -> TokenStream {
         let (text, result) = (self.text(), self.result_type());
+        let (returned, place) = (self.result.returned_type(), place_of(&self.name));
         let receiver = if self.self_kind == SelfKind::Exclusive {
             quote! { Exclusive }
         } else {
@@ -167,15 +169,17 @@ impl Method {
                 type Class = #class;
                 type Args = (#(#types,)*);
                 type Result = #result;
+                type Returned = #returned;
                 type Receiver = ::alcedo_plugin_api::plumbing::#receiver;
                 const NAME: &'static str = #text;
+                const PLACE: ::alcedo_plugin_api::plumbing::Place = #place;
 
                 #[allow(unused_variables, reason = "a method may do without `this`")]
                 fn run<'f>(
                     part: ::alcedo_plugin_api::plumbing::Held<'_, Self>,
                     this: ::alcedo_plugin_api::plumbing::This<'f, #class>,
                     (#(#idents,)*): ::alcedo_plugin_api::plumbing::Given<'f, Self>,
-                ) -> Self::Result {
+                ) -> Self::Returned {
                     #class::#target(part, #this #(#idents),*)
                 }
             }
@@ -218,7 +222,6 @@ impl Method {
         what: &TokenStream,
         attrs: &[syn::Attribute],
     ) -> TokenStream {
-        let try_name = format_ident!("try_{}", syn::ext::IdentExt::unraw(name));
         let result = self.result_type();
         let parameters = self.parameters.iter().map(|Parameter { ident, ty, is_lent, .. }| {
             if *is_lent {
@@ -228,9 +231,15 @@ impl Method {
                 quote! { #ident: #ty = #ident }
             }
         });
+        let (form, names) = if self.result.may_fail {
+            (quote! { fallible }, quote! { #name })
+        } else {
+            let try_name = format_ident!("try_{}", syn::ext::IdentExt::unraw(name));
+            (quote! { plain }, quote! { #name #try_name })
+        };
         quote! {
             ::alcedo_plugin_api::plumbing::call! {
-                #(#attrs)* #view #name #try_name(#(#parameters),*) -> #result, #cell, #what
+                #form #(#attrs)* #view #names(#(#parameters),*) -> #result, #cell, #what
             }
         }
     }
@@ -253,16 +262,6 @@ impl Method {
     /// The constant on a view by which an override finds the event.
     pub(crate) fn event_constant(&self) -> Ident {
         format_ident!("{}_EVENT", self.text().to_uppercase(), span = self.name.span())
-    }
-}
-
-fn result_of(output: &ReturnType) -> Option<Type> {
-    match output {
-        ReturnType::Default => None,
-        ReturnType::Type(_, ty) => match &**ty {
-            Type::Tuple(tuple) if tuple.elems.is_empty() => None,
-            ty => Some(ty.clone()),
-        },
     }
 }
 

@@ -34,6 +34,24 @@ impl CallError {
         Self::new(FailureKind::OTHER, message)
     }
 
+    /// The error of a function that did all it could, and says so in the words of `error`. Its place is the caller's: for a
+    /// function that gives `Result<T, CallError>` and wants to say where it gave up.
+    #[must_use]
+    #[track_caller]
+    pub fn returned(error: impl core::fmt::Display) -> Self {
+        let place = core::panic::Location::caller();
+        let place = SourcePlace { file: place.file().to_owned(), line: place.line(), column: place.column() };
+        Self::returned_at(&error, &place)
+    }
+
+    /// The same with a place.
+    #[must_use]
+    pub fn returned_at(error: &dyn core::fmt::Display, place: &SourcePlace) -> Self {
+        let SourcePlace { file, line, column } = place;
+        let failure = Failure::new(FailureKind::RETURNED, error.to_string());
+        Self::from_failure(Failure { file: file.as_str().into(), line: *line, column: *column, ..failure })
+    }
+
     /// No host is there to do `action`.
     #[must_use]
     pub fn no_host(action: &str) -> Self {
@@ -70,7 +88,14 @@ impl CallError {
         self.failure.kind
     }
 
-    /// Its sentence without the facts: for a panic, the panic's own message.
+    /// Whether the function ran to its end and gave back an error of its author's; otherwise the call went wrong.
+    #[must_use]
+    pub fn is_returned(&self) -> bool {
+        self.kind() == FailureKind::RETURNED
+    }
+
+    /// Its sentence without the facts: for a panic, the panic's own message; for an error that a function gave back, that
+    /// error's own words.
     #[must_use]
     pub fn message(&self) -> &str {
         self.failure.message.as_str()
@@ -106,12 +131,15 @@ impl core::fmt::Display for CallError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let (message, object, held, wanted) = (self.message(), self.object(), self.held(), self.wanted());
         match self.kind() {
-            FailureKind::PANIC => match self.place() {
-                Some(SourcePlace { file, line, column }) => {
-                    write!(f, "panicked: \"{message}\" at {file}:{line}:{column}")
+            kind @ (FailureKind::PANIC | FailureKind::RETURNED) => {
+                let did = if kind == FailureKind::PANIC { "panicked:" } else { "returned the error" };
+                match self.place() {
+                    Some(SourcePlace { file, line, column }) => {
+                        write!(f, "{did} \"{message}\" at {file}:{line}:{column}")
+                    }
+                    None => write!(f, "{did} \"{message}\""),
                 }
-                None => write!(f, "panicked: \"{message}\""),
-            },
+            }
             FailureKind::REENTRANT_BORROW => write!(
                 f,
                 "{object}: `{wanted}` needs the plugin part while `{held}` holds it: in `{held}`, with `&mut self`, write \

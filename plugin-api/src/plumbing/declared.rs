@@ -16,6 +16,7 @@ use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 
 use super::describe::{BlockOf, Words, struct_fingerprint};
+use super::returned::Returned;
 use super::shells::{Export, Method, Transparent, bare, export_shell, hooks, invoke};
 use crate::class::Part;
 use crate::kinds::FieldType;
@@ -173,10 +174,11 @@ pub const fn function<M: Method>(
     let known =
         function_flags::CALLABLE | function_flags::PURE | function_flags::NATIVE_EVENT | function_flags::OVERRIDE;
     assert!(flags & !known == 0, "a method of a class needs its object");
+    let fallible = if <M::Returned as Returned>::MAY_FAIL { function_flags::FALLIBLE } else { 0 };
     let block = block.block();
     let desc = FunctionDesc {
         name: RStr::from_str(name),
-        flags,
+        flags: flags | fallible,
         overrides: RStr::from_str(overrides),
         params: RSlice::from_slice(block.descriptions()),
         params_size: block.size(),

@@ -9,6 +9,7 @@ mod member_names;
 mod members;
 mod owned;
 mod registry;
+mod returned;
 mod root;
 mod shells;
 
@@ -54,5 +55,6 @@ pub use owned::{
     owned_slot, parse_owned, print_owned, store_owned,
 };
 pub use registry::{CLASSES, EXPORTS, IMPORTS, INTERFACES, STRUCTS};
+pub use returned::{ErrorInWords, Place, Returned, error_in_words};
 pub use root::{MainFn, ModuleHooks, Outcome, run_hook, run_main};
 pub use shells::{Exclusive, Export, Given, Held, Keeper, Method, NoBody, Shared, lib_header};

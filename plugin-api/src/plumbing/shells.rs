@@ -20,6 +20,7 @@ use alcedo_rt::{keep_hook, trap};
 
 use super::declared::Body;
 use super::registry;
+use super::returned::{Place, Returned};
 use super::root::ModuleHooks;
 use crate::class::Part;
 use crate::dispose::dispose_all;
@@ -85,13 +86,17 @@ pub trait Method {
     type Args: Params;
     /// Its result.
     type Result: ReturnValue;
+    /// What it gives in Rust: the result, or a `Result` of it.
+    type Returned: Returned<Value = Self::Result>;
     /// How it takes its `self`.
     type Receiver: Receiver;
     /// Its name, for errors.
     const NAME: &'static str;
+    /// Where it stands, for errors that it gives back.
+    const PLACE: Place;
 
     /// Calls it.
-    fn run<'f>(part: Held<'_, Self>, this: This<'f, Self::Class>, args: Given<'f, Self>) -> Self::Result;
+    fn run<'f>(part: Held<'_, Self>, this: This<'f, Self::Class>, args: Given<'f, Self>) -> Self::Returned;
 }
 
 /// The parameters of a method as it sees them, in the call `'f`.
@@ -116,8 +121,9 @@ pub(super) unsafe extern "C" fn invoke<M: Method>(call: &mut Call<'_>) -> Status
             (this, cell, Block::new(params, BlockLayout::EMPTY), Block::new(params, M::Args::LAYOUT))
         };
         let args = M::Args::open(args);
-        let result = <M::Receiver as Receiver>::with(cell, object, M::NAME, |part| M::run(part, this, args))?;
-        result.store_result(result_at)
+        let returned = <M::Receiver as Receiver>::with(cell, object, M::NAME, |part| M::run(part, this, args))?;
+        // The part is free again: an error's `Display` and `Drop` are code of the author's.
+        returned.crossing(M::PLACE)?.store_result(result_at)
     })
 }
 
@@ -240,11 +246,15 @@ pub trait Export {
     type Args: Params;
     /// Its result.
     type Result: ReturnValue;
+    /// What it gives in Rust: the result, or a `Result` of it.
+    type Returned: Returned<Value = Self::Result>;
     /// Its name, for errors.
     const NAME: &'static str;
+    /// Where it stands, for errors that it gives back.
+    const PLACE: Place;
 
     /// Calls it.
-    fn run(args: Self::Args) -> Self::Result;
+    fn run(args: Self::Args) -> Self::Returned;
 }
 
 /// The shell of an exported function.
@@ -267,7 +277,7 @@ pub(super) unsafe extern "C" fn export_shell<E: Export>(buffer: &mut ZCallBuffer
             let (args, result) = slots.split_at_mut(E::Args::COUNT);
             (ArgumentSlots::new(args), ResultSlot::new(result.first_mut().unwrap_or(&mut none)))
         };
-        E::run(E::Args::from_slots(args)?).into_result_slot(result)
+        E::run(E::Args::from_slots(args)?).crossing(E::PLACE)?.into_result_slot(result)
     })
 }
 

@@ -36,6 +36,14 @@ pub enum CallError {
         /// Where it panicked, if it said so.
         place: Option<SourcePlace>,
     },
+    /// The callee ran to its end and gave an error back, as its signature says that it may. Nothing is wrong with it.
+    #[error("returned the error \"{message}\"{}", at(place.as_ref()))]
+    Returned {
+        /// The error in its own words.
+        message: String,
+        /// The function that gave it back, or the line that [`CallError::returned`] stands in.
+        place: Option<SourcePlace>,
+    },
     /// The plugin part is borrowed by a method that has not returned.
     #[error(
         "{object}: `{wanted}` needs the plugin part while `{held}` holds it: in `{held}`, with `&mut self`, write `this.lend(self, |this| this.{wanted}(…))`"
@@ -152,6 +160,12 @@ pub enum CallError {
     },
 }
 
+/// The place that a failure tells of, if it does.
+fn place_of(failure: &Failure) -> Option<SourcePlace> {
+    let Failure { file, line, column, .. } = failure;
+    (!file.is_empty()).then(|| SourcePlace { file: file.as_str().to_owned(), line: *line, column: *column })
+}
+
 fn at(place: Option<&SourcePlace>) -> String {
     place.map(|place| format!(" at {place}")).unwrap_or_default()
 }
@@ -167,10 +181,20 @@ impl CallError {
         Self::Other { message: message.into() }
     }
 
+    /// The error of a function that did all it could, and says so in the words of `error`. Its place is the caller's.
+    #[must_use]
+    #[track_caller]
+    pub fn returned(error: impl std::fmt::Display) -> Self {
+        let place = std::panic::Location::caller();
+        let place = SourcePlace { file: place.file().to_owned(), line: place.line(), column: place.column() };
+        Self::Returned { message: error.to_string(), place: Some(place) }
+    }
+
     /// The kind number that crosses the border.
     pub fn kind(&self) -> FailureKind {
         match self {
             Self::Panicked { .. } => FailureKind::PANIC,
+            Self::Returned { .. } => FailureKind::RETURNED,
             Self::ReentrantBorrow { .. } => FailureKind::REENTRANT_BORROW,
             Self::Stale { .. } => FailureKind::STALE,
             Self::WrongThread { .. } => FailureKind::WRONG_THREAD,
@@ -194,7 +218,7 @@ impl CallError {
     pub fn to_failure(&self) -> Failure {
         let mut failure = Failure::new(self.kind(), self.to_string());
         match self {
-            Self::Panicked { message, place } => {
+            Self::Panicked { message, place } | Self::Returned { message, place } => {
                 failure.message = message.as_str().into();
                 if let Some(place) = place {
                     failure.file = place.file.as_str().into();
@@ -231,14 +255,8 @@ impl CallError {
         let text = |text: &abi_stable::std_types::RString| text.as_str().to_owned();
         let message = text(&failure.message);
         match failure.kind {
-            FailureKind::PANIC => Self::Panicked {
-                message,
-                place: (!failure.file.is_empty()).then(|| SourcePlace {
-                    file: text(&failure.file),
-                    line: failure.line,
-                    column: failure.column,
-                }),
-            },
+            FailureKind::PANIC => Self::Panicked { message, place: place_of(failure) },
+            FailureKind::RETURNED => Self::Returned { message, place: place_of(failure) },
             FailureKind::REENTRANT_BORROW => Self::ReentrantBorrow {
                 object: failure.object,
                 held: text(&failure.held),
@@ -322,6 +340,8 @@ mod tests {
         for error in [
             CallError::Panicked { message: text(), place: Some(SourcePlace { file: text(), line: 1, column: 2 }) },
             CallError::Panicked { message: text(), place: None },
+            CallError::returned("x"),
+            CallError::Returned { message: text(), place: None },
             CallError::ReentrantBorrow { object: handle, held: text(), wanted: "y".to_owned() },
             CallError::Stale { handle },
             CallError::WrongThread { action: text() },

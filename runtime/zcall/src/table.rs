@@ -283,7 +283,8 @@ pub fn status_of(error: &CallError) -> ZCallStatus {
         CallError::Buffer { .. } | CallError::Signature { .. } => ZCallStatus::BUFFER_ERROR,
         CallError::Unavailable { .. } => ZCallStatus::CONTEXT_UNAVAILABLE,
         CallError::DeadHandle { .. } => ZCallStatus::DISPATCHER_NOT_FOUND,
-        CallError::TooDeep { .. }
+        CallError::Returned { .. }
+        | CallError::TooDeep { .. }
         | CallError::ReentrantBorrow { .. }
         | CallError::Stale { .. }
         | CallError::WrongThread { .. }

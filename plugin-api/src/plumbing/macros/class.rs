@@ -224,7 +224,7 @@ macro_rules! __alcedo_property {
 #[macro_export]
 macro_rules! __alcedo_call {
     (
-        $(#[$attr:meta])*
+        plain $(#[$attr:meta])*
         $view:ident $name:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty, $cell:ident, $what:expr
     ) => {
         impl $view<'_> {
@@ -240,6 +240,24 @@ macro_rules! __alcedo_call {
             /// # Errors
             /// Whatever the callee fails with.
             pub fn $try_name(
+                &self,
+                $($arg: $ty),*
+            ) -> $crate::plumbing::core::result::Result<$result, $crate::plumbing::CallError> {
+                const ALCEDO_WHAT: &$crate::plumbing::core::primitive::str = $what;
+                $crate::plumbing::invoke_member(&self.0, &$cell, ALCEDO_WHAT, &($($given,)*))
+            }
+        }
+    };
+    (
+        fallible $(#[$attr:meta])*
+        $view:ident $name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty, $cell:ident, $what:expr
+    ) => {
+        impl $view<'_> {
+            $(#[$attr])*
+            ///
+            /// # Errors
+            /// What its author gives back, of which `is_returned` is true; and whatever else the call fails with.
+            pub fn $name(
                 &self,
                 $($arg: $ty),*
             ) -> $crate::plumbing::core::result::Result<$result, $crate::plumbing::CallError> {

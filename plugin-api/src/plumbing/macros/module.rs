@@ -152,16 +152,18 @@ macro_rules! __alcedo_interface {
 macro_rules! __alcedo_export {
     (
         type_path: $type_path:expr, name: $name:expr,
-        ($($arg:ident: $ty:ty),*) -> $result:ty, $call:expr
+        ($($arg:ident: $ty:ty),*) -> $result:ty, returns: $returned:ty, place: $place:expr, $call:expr
     ) => {
         const _: () = {
             struct AlcedoExport;
             impl $crate::plumbing::Export for AlcedoExport {
                 type Args = ($($ty,)*);
                 type Result = $result;
+                type Returned = $returned;
                 const NAME: &'static $crate::plumbing::core::primitive::str = $name;
+                const PLACE: $crate::plumbing::Place = $place;
 
-                fn run(($($arg,)*): Self::Args) -> Self::Result {
+                fn run(($($arg,)*): Self::Args) -> Self::Returned {
                     $call($($arg),*)
                 }
             }

@@ -1,0 +1,111 @@
+//! What a function of an author's gives: a value, or a result whose error crosses in its own words. Callers on the other
+//! side have no type for it, so it becomes a `CallError` of a kind of its own, with the place of the function.
+
+use core::any::Any;
+use core::fmt::Display;
+
+use alcedo_rt::{CallError, SourcePlace};
+
+use crate::ReturnValue;
+
+/// A place in an author's sources.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Source file.
+    pub file: &'static str,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1.
+    pub column: u32,
+}
+
+/// What a reflected function may give: a value, nothing, or a `Result` of these.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the result of a reflected function",
+    label = "neither a value that the host knows, nor a `Result<T, E>` of one with an `E` that is `Display`"
+)]
+pub trait Returned {
+    /// The value.
+    type Value: ReturnValue;
+    /// Whether it may be an error instead.
+    const MAY_FAIL: bool;
+
+    /// The value, or the error as it crosses.
+    ///
+    /// # Errors
+    /// The author's.
+    fn crossing(self, place: Place) -> Result<Self::Value, CallError>;
+}
+
+impl<T: ReturnValue> Returned for T {
+    type Value = T;
+    const MAY_FAIL: bool = false;
+
+    #[inline]
+    fn crossing(self, _place: Place) -> Result<T, CallError> {
+        Ok(self)
+    }
+}
+
+impl<T: ReturnValue, E: ErrorInWords> Returned for Result<T, E> {
+    type Value = T;
+    const MAY_FAIL: bool = true;
+
+    #[inline]
+    fn crossing(self, place: Place) -> Result<T, CallError> {
+        self.map_err(|error| crossed(error, place))
+    }
+}
+
+/// An error that a reflected function may give back.
+#[diagnostic::on_unimplemented(
+    message = "the error `{Self}` cannot cross to a caller",
+    label = "implement `Display` for it: its words are what the caller gets",
+    note = "an error that borrows cannot cross either: give a `String`, or a type of your own that owns what it tells of"
+)]
+pub trait ErrorInWords: Display + 'static {}
+
+impl<E: Display + 'static> ErrorInWords for E {}
+
+/// Whether `E` is one, asked where the author has written it.
+pub const fn error_in_words<E: ErrorInWords>() {}
+
+/// One that was a `CallError` before stays what it was, with its own kind and place.
+#[cold]
+fn crossed<E: ErrorInWords>(error: E, Place { file, line, column }: Place) -> CallError {
+    let mut error = Some(error);
+    if let Some(call_error) = (&mut error as &mut dyn Any).downcast_mut::<Option<CallError>>().and_then(Option::take) {
+        return call_error;
+    }
+    let place = SourcePlace { file: file.to_owned(), line, column };
+    match &error {
+        Some(error) => CallError::returned_at(error, &place),
+        None => CallError::returned_at(&"", &place),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CallError, Place, Returned};
+    use alcedo_abi::call::FailureKind;
+
+    const HERE: Place = Place { file: "src/lib.rs", line: 4, column: 8 };
+
+    #[test]
+    fn an_error_of_any_type_crosses_in_its_own_words_with_the_place() {
+        assert_eq!(Ok::<_, String>(7_u32).crossing(HERE).ok(), Some(7));
+        assert_eq!(7_u32.crossing(HERE).ok(), Some(7));
+        let error = Err::<u32, _>(std::fmt::Error).crossing(HERE).expect_err("it is one");
+        assert!(error.is_returned());
+        assert_eq!(error.message(), std::fmt::Error.to_string());
+        assert_eq!(error.place().map(|place| (place.file, place.line)), Some(("src/lib.rs".to_owned(), 4)));
+    }
+
+    #[test]
+    fn a_call_error_goes_on_as_what_it_is() {
+        let gone = || Err::<(), _>(CallError::new(FailureKind::STALE, "gone"));
+        assert_eq!(gone().crossing(HERE).expect_err("it is one").kind(), FailureKind::STALE);
+        let own = Err::<(), _>(CallError::returned("no")).crossing(HERE).expect_err("it is one");
+        assert_eq!((own.is_returned(), own.place().map(|place| place.file)), (true, Some(file!().to_owned())));
+    }
+}
