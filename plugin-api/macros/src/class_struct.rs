@@ -8,6 +8,7 @@ use syn::{Field, Fields, Ident, ItemStruct, LitStr, Result, Type};
 use crate::conditions::Conditions;
 use crate::default_value::DefaultValue;
 use crate::docs;
+use crate::interface_impl::bodies_of;
 use crate::words::{Words, take_attr};
 
 const CLASS_WORDS: &[&str] = &["package", "base", "blueprintable", "blueprint_type", "implements", "imported"];
@@ -73,6 +74,8 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
         Some(quote! { (#ident, #text, #ty) })
     });
     let implements = words.paths("implements")?;
+    let bodies = implements.iter().map(bodies_of);
+    let without_bodies = implements.iter().map(|interface| without_bodies(class, interface));
     let field_names = plain.iter().filter_map(|field| field.ident.as_ref());
     let field_types = plain.iter().map(|field| &field.ty);
     let item = with_fields(&item, &fields);
@@ -88,9 +91,22 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
             properties: [#({ #members })*],
             kept: [#(#kept)*],
             fields: [#((#field_names, #field_types))*],
-            implements: [#(#implements),*],
+            implements: [#((#implements, #bodies))*],
+            checks: { #(#without_bodies)* },
         }
     })
+}
+
+/// Has the compiler say where the class lists an interface that there are no bodies for it.
+fn without_bodies(class: &Ident, interface: &syn::Path) -> TokenStream {
+    let bodies = bodies_of(interface);
+    let name = interface.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
+    let text = format!(
+        "`{class}` implements `{name}`, and has no bodies for its functions: write `#[uclass] impl {name} for {class} {{ … }}`"
+    );
+    quote_spanned! {interface.span()=>
+        const _: () = ::core::assert!(#class::#bodies.are_there(), "{}", #text);
+    }
 }
 
 fn expand_imported(
