@@ -48,9 +48,6 @@ struct Event {
 
 pub(crate) fn expand(words: &Words, mut item: ItemImpl) -> Result<TokenStream> {
     words.expect(&["imported"])?;
-    if let Some((_, interface, _)) = item.trait_.take() {
-        return crate::interface_impl::expand(words, &class_of(&item)?, &interface, item);
-    }
     let class = class_of(&item)?;
     if words.flag("imported")? {
         return crate::imported_impl::expand(&item, &class);

@@ -8,7 +8,6 @@ use syn::{Field, Fields, Ident, ItemStruct, LitStr, Result, Type};
 use crate::conditions::Conditions;
 use crate::default_value::DefaultValue;
 use crate::docs;
-use crate::interface_impl::bodies_of;
 use crate::words::{Words, take_attr};
 
 const CLASS_WORDS: &[&str] = &["package", "base", "blueprintable", "blueprint_type", "implements", "imported"];
@@ -97,10 +96,21 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
     })
 }
 
+/// The constant of a class that holds its bodies for an interface.
+pub(crate) fn bodies_of(interface: &syn::Path) -> Ident {
+    let name = interface.segments.last().map(|segment| segment.ident.to_string().to_uppercase());
+    format_ident!("ALCEDO_BODIES_OF_{}", name.unwrap_or_default(), span = interface.span())
+}
+
+/// The name of a type as messages have it.
+pub(crate) fn shown(path: &syn::Path) -> String {
+    path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default()
+}
+
 /// Has the compiler say where the class lists an interface that there are no bodies for it.
 fn without_bodies(class: &Ident, interface: &syn::Path) -> TokenStream {
     let bodies = bodies_of(interface);
-    let name = interface.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
+    let name = shown(interface);
     let text = format!(
         "`{class}` implements `{name}`, and has no bodies for its functions: write `#[uclass] impl {name} for {class} {{ … }}`"
     );

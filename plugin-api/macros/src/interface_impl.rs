@@ -2,30 +2,22 @@
 //! subclasses override; the block is compared with the interface while the module is compiled.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Ident, ImplItem, ImplItemFn, ItemImpl, Path, Result};
+use syn::{ImplItem, ImplItemFn, ItemImpl, Path, Result};
 
-use crate::class_impl::Body;
+use crate::class_impl::{Body, class_of};
+use crate::class_struct::{bodies_of, shown};
 use crate::conditions::Conditions;
 use crate::docs;
 use crate::method::Method;
 use crate::mistakes;
 use crate::words::Words;
 
-/// The constant of a class that holds its bodies for an interface.
-pub(crate) fn bodies_of(interface: &Path) -> Ident {
-    let name = interface.segments.last().map(|segment| segment.ident.to_string().to_uppercase());
-    format_ident!("ALCEDO_BODIES_OF_{}", name.unwrap_or_default(), span = interface.span())
-}
-
-/// The name of a type as messages have it.
-fn shown(path: &Path) -> String {
-    path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default()
-}
-
-pub(crate) fn expand(words: &Words, class: &Ident, interface: &Path, item: ItemImpl) -> Result<TokenStream> {
+pub(crate) fn expand(words: &Words, interface: &Path, mut item: ItemImpl) -> Result<TokenStream> {
     words.expect(&[])?;
+    item.trait_ = None;
+    let class = &class_of(&item)?;
     let (mut body, mut names) = (Body::new(class), Vec::new());
     for member in &item.items {
         let ImplItem::Fn(function) = member else {

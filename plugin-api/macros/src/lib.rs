@@ -47,7 +47,10 @@ pub fn uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
     let item = parse_macro_input!(item as Item);
     let output = match item {
         Item::Struct(item) => class_struct::expand(&words, item),
-        Item::Impl(item) => class_impl::expand(&words, item),
+        Item::Impl(item) => match item.trait_.clone() {
+            Some((_, interface, _)) => interface_impl::expand(&words, &interface, item),
+            None => class_impl::expand(&words, item),
+        },
         other => Err(syn::Error::new_spanned(
             other,
             "`#[uclass]` stands on a struct, which declares the class, or on its `impl` block",
