@@ -5,7 +5,7 @@
 use alcedo_abi::describe::Cell;
 use alcedo_abi::handles::ClassId;
 
-use crate::plumbing::{Keeper, Members};
+use crate::plumbing::{InterfaceFunction, InterfaceThis, Keeper, Members};
 use crate::{Object, ObjectView, This};
 
 /// A class of the host's reflection, as a type. `#[uclass]` implements it.
@@ -24,6 +24,9 @@ pub unsafe trait Class: Sized + 'static {
     /// What its members are called: for the messages of the compiler, and for nothing else.
     #[doc(hidden)]
     const MEMBERS: Members = Members::NONE;
+    /// Paths of the interfaces that it lists, for messages of the compiler.
+    #[doc(hidden)]
+    const IMPLEMENTS: &'static [&'static str] = &[];
 
     /// Where the host puts the number of the class.
     #[doc(hidden)]
@@ -74,9 +77,9 @@ unsafe impl Class for Object {
 
 /// An interface of the host's reflection, as a type. `#[uinterface]` implements it.
 ///
-/// An interface is a name for now: a class says that it implements it, `#[uclass(package = "Game", implements(Hears))]`, and
-/// a [`ScriptInterface`](crate::ScriptInterface) leads to objects of whatever class says so. It has no functions that could
-/// be called through it.
+/// A class lists what it implements, `#[uclass(package = "Game", implements(Hears))]`, and writes the bodies in
+/// `#[uclass] impl Hears for Cat { … }`. A [`ScriptInterface`](crate::ScriptInterface) leads to objects of whatever class does,
+/// and its functions are called on what it gives.
 ///
 /// # Safety
 /// `PATH` is `/Script/Package.Name`, and that path alone says what a `ScriptInterface<Self>` leads to.
@@ -84,7 +87,19 @@ unsafe impl Class for Object {
     message = "`{Self}` is no interface",
     label = "declare it with `#[uinterface(package = \"…\")]`, or take `Obj<Class>` for objects of one class"
 )]
-pub unsafe trait Interface: 'static {
+pub unsafe trait Interface: Sized + 'static {
+    /// What an object that is seen as the interface can do: its functions, then what any object can.
+    type View<'f>: Copy;
     /// `/Script/Package.Name`.
     const PATH: &'static str;
+    /// Its functions, for the compiler to compare classes with.
+    #[doc(hidden)]
+    const FUNCTIONS: &'static [InterfaceFunction];
+    /// What its functions are called, for messages of the compiler.
+    #[doc(hidden)]
+    const NAMES: &'static str;
+
+    /// That view.
+    #[doc(hidden)]
+    fn view(this: InterfaceThis<'_, Self>) -> Self::View<'_>;
 }

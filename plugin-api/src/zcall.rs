@@ -7,9 +7,9 @@ use alcedo_rt::CallError;
 use crate::delegate_signature::Signature;
 use crate::host::values::{Callee, Place};
 use crate::kinds::{Delegate, MulticastDelegate, SparseDelegate};
-use crate::plumbing::FunctionCell;
+use crate::plumbing::{CalledAs, FunctionCell};
 use crate::signature::{Params, ReturnValue};
-use crate::{Class, This, Value, host};
+use crate::{Value, host};
 
 /// A delegate by its type.
 ///
@@ -42,13 +42,13 @@ pub(crate) fn delegate<D: Delegated>(
 ///
 /// # Errors
 /// Whatever the callee fails with.
-pub(crate) fn by_cell<C: Class, A: Params, R: ReturnValue>(
-    this: &This<'_, C>,
-    cell: &FunctionCell<C, A::Values, R>,
+pub(crate) fn by_cell<T, A: Params, R: ReturnValue>(
+    this: &impl CalledAs<T>,
+    cell: &FunctionCell<T, A::Values, R>,
     what: &str,
     args: &A,
 ) -> Result<R, CallError> {
-    Callee::in_cell(this, cell, what)?.call(Some(this.object()), what, args)
+    Callee::in_cell(this, cell, what)?.call(Some(this.called()), what, args)
 }
 
 /// Resolves and calls. A name of the `uf` protocol gets the object as slot 0.

@@ -63,6 +63,13 @@ impl Natives {
         self
     }
 
+    /// Adds an interface with functions. Classes that implement it have to have them all, under the same names.
+    #[must_use]
+    pub fn interface_with_functions(mut self, interface: NativeInterface) -> Self {
+        self.interfaces.push(interface.0);
+        self
+    }
+
     /// Is called once in every tick, with the seconds since the last.
     #[must_use]
     #[track_caller]
@@ -182,9 +189,33 @@ impl NativeClass {
         flags: u64,
         thunk: Thunk,
     ) -> Self {
-        let mut params: Vec<_> = params.iter().map(|(name, (kind, path))| property(name, *kind, path, 0, "")).collect();
-        params.extend(result.map(|(kind, path)| property("result", kind, path, property_flags::RETURN, "")));
+        let params = parameters(params, result);
         self.0.functions.push(FunctionDecl { flags, params, ..FunctionDecl::new(name, thunk) });
+        self
+    }
+}
+
+/// The declaration of an interface in the making.
+pub struct NativeInterface(InterfaceDecl);
+
+impl NativeInterface {
+    /// An interface of `package`.
+    pub fn new(package: &str, name: &str) -> Self {
+        Self(InterfaceDecl::new(package, name, Origin::Native))
+    }
+
+    /// Its doc comment.
+    #[must_use]
+    pub fn doc(mut self, doc: &str) -> Self {
+        doc.clone_into(&mut self.0.doc);
+        self
+    }
+
+    /// Adds a function. It has no body here: each class that implements the interface has one.
+    #[must_use]
+    pub fn function(mut self, name: &str, params: &[(&str, NativeType)], result: Option<NativeType>) -> Self {
+        let params = parameters(params, result);
+        self.0.functions.push(FunctionDecl { params, ..FunctionDecl::without_body(name) });
         self
     }
 }
@@ -210,6 +241,11 @@ impl NativeStruct {
         self.0.fields.push(property(name, kind, type_path, 0, ""));
         self
     }
+}
+
+fn parameters(params: &[(&str, NativeType)], result: Option<NativeType>) -> Vec<PropertyDecl> {
+    let params = params.iter().map(|(name, (kind, path))| property(name, *kind, path, 0, ""));
+    params.chain(result.map(|(kind, path)| property("result", kind, path, property_flags::RETURN, ""))).collect()
 }
 
 fn property(name: &str, kind: PropertyKind, type_path: &str, flags: u64, default: &str) -> PropertyDecl {

@@ -22,6 +22,7 @@ mod failures;
 mod finalizers;
 mod floors;
 mod gdb;
+mod interfaces;
 #[path = "library_fuzz/main.rs"]
 mod library_fuzz;
 mod links;

@@ -5,7 +5,10 @@
 
 use alcedo_plugin_api::prelude::*;
 
-use crate::lamps::Lamp;
+use crate::lamps::{Lamp, Shines};
+
+#[cfg(feature = "natives")]
+mod natives;
 
 module! { name: "lamps_plus", dependencies: [("lamps", "^0.1")] }
 
@@ -17,6 +20,26 @@ mod lamps {
     #[uclass(imported, package = "Game", base = Object)]
     pub struct Lamp {}
 
+    /// What gives light.
+    #[cfg(feature = "drifted")]
+    #[uinterface(imported, package = "Game")]
+    pub trait Shines {
+        /// Shines that brightly; gives how brightly it does.
+        fn shine(&self, how: f32) -> Result<f64, CallError>;
+        /// The color of its light.
+        fn color(&self) -> String;
+    }
+
+    /// What gives light.
+    #[cfg(not(feature = "drifted"))]
+    #[uinterface(imported, package = "Game")]
+    pub trait Shines {
+        /// Shines that brightly; gives how brightly it does.
+        fn shine(&self, how: f64) -> Result<f64, CallError>;
+        /// The color of its light.
+        fn color(&self) -> String;
+    }
+
     #[uclass(imported)]
     impl Lamp {
         /// Flickers so many times; gives how often it did in its life.
@@ -25,6 +48,9 @@ mod lamps {
         /// Makes it darker.
         #[ufunction]
         fn dim(&self, by: f64) -> Result<(), CallError>;
+        /// Shines that brightly.
+        #[ufunction(blueprint_native_event)]
+        fn shine(&self, how: f64) -> Result<f64, CallError>;
     }
 }
 
@@ -41,6 +67,12 @@ impl TwinLamp {
         Ok(this.base_flicker(times * 2).unwrap_or(0))
     }
 
+    /// Twice as bright as it was told.
+    #[overrides(Lamp)]
+    fn shine(&mut self, this: This<Self>, how: f64) -> Result<f64, CallError> {
+        this.base_shine(how * 2.0)
+    }
+
     /// Makes another lamp darker, and says what came of it.
     #[ufunction]
     fn dim_other(&self, this: This<Self>, other: Obj<Lamp>, by: f64) -> String {
@@ -50,5 +82,36 @@ impl TwinLamp {
             Err(error) if error.is_returned() => format!("an error: {}", error.message()),
             Err(error) => format!("went wrong: {error}"),
         }
+    }
+}
+
+/// Another thing that gives light. It tells the room that somebody comes with it.
+#[uclass(package = "Game", implements(Shines))]
+#[derive(Default)]
+pub struct Candle {
+    /// Where it burns.
+    #[uproperty]
+    room: Obj<Object>,
+}
+
+/// What a light can be told here.
+#[cfg(not(feature = "drifted"))]
+type How = f64;
+/// What a light can be told here.
+#[cfg(feature = "drifted")]
+type How = f32;
+
+#[uclass]
+impl Shines for Candle {
+    fn shine(&self, this: This<Self>, how: How) -> Result<f64, String> {
+        if !this.room().is_none() {
+            let room = this.get(this.room()).map_err(|error| error.to_string())?;
+            room.zcall::<_, ()>("uf:/Script/Game.Room:enter", ()).map_err(|error| error.to_string())?;
+        }
+        if how > 0.1 { Err("a candle is not that bright".to_owned()) } else { Ok(0.1) }
+    }
+
+    fn color(&self) -> String {
+        "yellow".to_owned()
     }
 }

@@ -7,6 +7,10 @@ use std::fmt;
 
 use alcedo_plugin_api::prelude::*;
 
+mod shines;
+
+pub use crate::shines::{Room, Shines};
+
 module! { name: "lamps" }
 
 /// Why a lamp does not do as it is told.
@@ -62,7 +66,7 @@ fn half(number: u32) -> Result<u32, String> {
 }
 
 /// A lamp.
-#[uclass(package = "Game", base = Object, blueprintable)]
+#[uclass(package = "Game", base = Object, blueprintable, implements(Shines))]
 pub struct Lamp {
     /// How bright it is.
     #[uproperty(edit_anywhere, default = 1.0)]

@@ -144,7 +144,23 @@ pub struct ClassDesc {
     pub implements: RSlice<'static, RStr<'static>>,
 }
 
-/// An interface: a name for now, that classes say of themselves.
+/// A function of an interface: what it takes and gives. The bodies are functions of classes, under the same name.
+#[repr(C)]
+#[derive(StableAbi, Clone, Copy, Debug)]
+pub struct SignatureDesc {
+    /// Its name, unique in its interface.
+    pub name: RStr<'static>,
+    /// Bits of [`crate::kinds::function_flags`].
+    pub flags: u64,
+    /// Parameters in order; the result last, with the `RETURN` flag.
+    pub params: RSlice<'static, PropertyDesc>,
+    /// Fingerprint of the signature.
+    pub fingerprint: u64,
+    /// The doc comment.
+    pub doc: RStr<'static>,
+}
+
+/// An interface: functions that classes say they have.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct InterfaceDesc {
@@ -152,6 +168,8 @@ pub struct InterfaceDesc {
     pub package: RStr<'static>,
     /// Its name in the package.
     pub name: RStr<'static>,
+    /// Its functions.
+    pub functions: RSlice<'static, SignatureDesc>,
     /// The doc comment.
     pub doc: RStr<'static>,
 }

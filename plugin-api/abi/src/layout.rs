@@ -5,7 +5,7 @@ use core::mem::{align_of, offset_of, size_of};
 
 use crate::call::{Call, Failure};
 use crate::describe::{
-    ClassDesc, ExportDesc, FunctionDesc, ImportDesc, InterfaceDesc, PartHooks, PropertyDesc, StructDesc,
+    ClassDesc, ExportDesc, FunctionDesc, ImportDesc, InterfaceDesc, PartHooks, PropertyDesc, SignatureDesc, StructDesc,
 };
 use crate::fingerprint::Fingerprint;
 use crate::hooks::{HookContext, HookSlot, HookTable};
@@ -65,7 +65,8 @@ pub const LAYOUT_HASH: u64 = layout! {
     FunctionDesc { name, flags, overrides, params, params_size, params_align, fingerprint, invoke, cell, doc }
     PartHooks { red_constructor, class_constructor, post_init_properties, save_kept, load_kept, finalize }
     ClassDesc { package, name, base, flags, properties, functions, hooks, cell, doc, implements }
-    InterfaceDesc { package, name, doc }
+    SignatureDesc { name, flags, params, fingerprint, doc }
+    InterfaceDesc { package, name, functions, doc }
     StructDesc { package, name, size, align, fields, fingerprint, doc }
     ImportDesc { kind, path, fingerprint, cell }
     ExportDesc { type_path, name, fingerprint, signature, invoke }

@@ -15,12 +15,14 @@ use crate::words::{Words, take_attr};
 const FUNCTION_WORDS: &[&str] = &["blueprint_callable", "blueprint_pure", "blueprint_native_event"];
 
 /// What the block adds up to.
-struct Body<'a> {
-    class: &'a Ident,
+pub(crate) struct Body<'a> {
+    /// The class.
+    pub(crate) class: &'a Ident,
     view: Ident,
     /// Items beside the block: shells, cells, callers, checks.
-    beside: Vec<TokenStream>,
-    functions: Vec<TokenStream>,
+    pub(crate) beside: Vec<TokenStream>,
+    /// Descriptions.
+    pub(crate) functions: Vec<TokenStream>,
     red_constructor: Option<TokenStream>,
     class_constructor: Option<Hook>,
     post_init_properties: Option<Hook>,
@@ -50,17 +52,7 @@ pub(crate) fn expand(words: &Words, mut item: ItemImpl) -> Result<TokenStream> {
     if words.flag("imported")? {
         return crate::imported_impl::expand(&item, &class);
     }
-    let mut body = Body {
-        class: &class,
-        view: view_of(&class),
-        beside: Vec::new(),
-        functions: Vec::new(),
-        red_constructor: None,
-        class_constructor: None,
-        post_init_properties: None,
-        shells: 0,
-        events: Vec::new(),
-    };
+    let mut body = Body::new(&class);
     let mut kept = Vec::new();
     for member in std::mem::take(&mut item.items) {
         match member {
@@ -130,9 +122,27 @@ fn hook(name: &str, class: &Ident, hook: Option<Hook>) -> TokenStream {
     conditions.either(&name, &ty, &some, &none)
 }
 
-impl Body<'_> {
+impl<'a> Body<'a> {
+    /// Of an empty block.
+    pub(crate) fn new(class: &'a Ident) -> Self {
+        let (beside, functions, events) = (Vec::new(), Vec::new(), Vec::new());
+        let (red_constructor, class_constructor, post_init_properties) = (None, None, None);
+        let view = view_of(class);
+        Self {
+            class,
+            view,
+            beside,
+            functions,
+            red_constructor,
+            class_constructor,
+            post_init_properties,
+            shells: 0,
+            events,
+        }
+    }
+
     /// Puts `conditions` on all that was added for a member after `mark` was taken.
-    fn condition(&mut self, conditions: &Conditions, mark: (usize, usize)) -> Result<()> {
+    pub(crate) fn condition(&mut self, conditions: &Conditions, mark: (usize, usize)) -> Result<()> {
         for items in &mut self.beside[mark.0..] {
             *items = conditions.on_items(std::mem::take(items))?;
         }
@@ -142,7 +152,8 @@ impl Body<'_> {
         Ok(())
     }
 
-    fn mark(&self) -> (usize, usize) {
+    /// What there is so far.
+    pub(crate) fn mark(&self) -> (usize, usize) {
         (self.beside.len(), self.functions.len())
     }
 
@@ -385,7 +396,7 @@ impl Body<'_> {
     }
 
     /// Adds a reflected function whose body is the method `target`.
-    fn reflect(
+    pub(crate) fn reflect(
         &mut self,
         method: &Method,
         target: &Ident,
@@ -407,7 +418,7 @@ impl Body<'_> {
     }
 
     /// Adds the callers of a reflected function.
-    fn call(&mut self, method: &Method, attrs: &[Attribute]) {
+    pub(crate) fn call(&mut self, method: &Method, attrs: &[Attribute]) {
         let (class, text) = (self.class, method.text());
         let what = quote! {
             ::alcedo_plugin_api::plumbing::join!(<#class as ::alcedo_plugin_api::plumbing::Class>::PATH, ":", #text)
@@ -415,7 +426,8 @@ impl Body<'_> {
         self.beside.push(method.callers(&self.view, &method.name, &cell_of(method), &what, attrs));
     }
 
-    fn event_constant(&mut self, method: &Method) {
+    /// Adds the constant by which overrides of an event are checked.
+    pub(crate) fn event_constant(&mut self, method: &Method) {
         let (view, constant, fn_type) = (&self.view, method.event_constant(), method.as_fn_type());
         self.beside.push(event_constant(view, &constant, &fn_type));
     }

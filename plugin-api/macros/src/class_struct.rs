@@ -73,6 +73,8 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
         Some(quote! { (#ident, #text, #ty) })
     });
     let implements = words.paths("implements")?;
+    let bodies = implements.iter().map(bodies_of);
+    let without_bodies = implements.iter().map(|interface| without_bodies(class, interface));
     let field_names = plain.iter().filter_map(|field| field.ident.as_ref());
     let field_types = plain.iter().map(|field| &field.ty);
     let item = with_fields(&item, &fields);
@@ -88,9 +90,33 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
             properties: [#({ #members })*],
             kept: [#(#kept)*],
             fields: [#((#field_names, #field_types))*],
-            implements: [#(#implements),*],
+            implements: [#((#implements, #bodies))*],
+            checks: { #(#without_bodies)* },
         }
     })
+}
+
+/// The constant of a class that holds its bodies for an interface.
+pub(crate) fn bodies_of(interface: &syn::Path) -> Ident {
+    let name = interface.segments.last().map(|segment| segment.ident.to_string().to_uppercase());
+    format_ident!("ALCEDO_BODIES_OF_{}", name.unwrap_or_default(), span = interface.span())
+}
+
+/// The name of a type as messages have it.
+pub(crate) fn shown(path: &syn::Path) -> String {
+    path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default()
+}
+
+/// Has the compiler say where the class lists an interface that there are no bodies for it.
+fn without_bodies(class: &Ident, interface: &syn::Path) -> TokenStream {
+    let bodies = bodies_of(interface);
+    let name = shown(interface);
+    let text = format!(
+        "`{class}` implements `{name}`, and has no bodies for its functions: write `#[uclass] impl {name} for {class} {{ … }}`"
+    );
+    quote_spanned! {interface.span()=>
+        const _: () = ::core::assert!(#class::#bodies.are_there(), "{}", #text);
+    }
 }
 
 fn expand_imported(

@@ -1,35 +1,132 @@
-//! `#[uinterface]`: a trait that the author declares becomes a type, which stands for the name in the host.
+//! `#[uinterface]`: a trait that the author declares becomes a type, which stands for the interface in references and lists,
+//! and a view with a caller for each function.
 
 use proc_macro2::TokenStream;
-use quote::quote;
-use syn::{ItemTrait, Result};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned as _;
+use syn::{ItemTrait, Result, TraitItem, TraitItemFn};
 
-use crate::class_struct::text_of;
+use crate::class_struct::{text_of, view_of};
 use crate::docs;
+use crate::method::Method;
 use crate::words::Words;
 
 pub(crate) fn expand(words: &Words, item: &ItemTrait) -> Result<TokenStream> {
     words.expect(&["package", "imported"])?;
     refuse(item)?;
     let package = words.package(&item.ident)?;
-    let (attrs, vis, name) = (&item.attrs, &item.vis, &item.ident);
+    let (attrs, vis, name, view) = (&item.attrs, &item.vis, &item.ident, view_of(&item.ident));
     let (origin, text, doc) = (words.origin()?, text_of(name), docs::text(attrs));
+    let view_doc = format!("What can be done with an object that is seen as a [`{name}`].");
+    let functions = item.items.iter().map(Function::of).collect::<Result<Vec<_>>>()?;
+    let (descriptions, callers) =
+        (functions.iter().map(Function::description), functions.iter().map(|function| function.callers(item)));
     Ok(quote! {
         ::alcedo_plugin_api::plumbing::interface! {
-            #origin #(#attrs)* #vis #name, package: #package, name: #text, doc: #doc
+            #origin #(#attrs)* #vis #name #view #view_doc, package: #package, name: #text, doc: #doc,
+            functions: [#({ #descriptions })*],
         }
+        #(#callers)*
     })
 }
 
-/// Refuses what a name alone cannot have.
-fn refuse(item: &ItemTrait) -> Result<()> {
-    if let Some(member) = item.items.first() {
-        return Err(syn::Error::new_spanned(
-            member,
-            "an interface is a name for now, with nothing in it: declare functions in the classes that implement it, and call \
-             them by name",
-        ));
+/// A function of the trait.
+struct Function<'a> {
+    declared: &'a TraitItemFn,
+    method: Method,
+}
+
+impl<'a> Function<'a> {
+    fn of(member: &'a TraitItem) -> Result<Self> {
+        let TraitItem::Fn(declared) = member else {
+            return Err(syn::Error::new_spanned(
+                member,
+                "an interface has functions only: what classes keep is in their own properties",
+            ));
+        };
+        if let Some(body) = &declared.default {
+            return Err(syn::Error::new_spanned(
+                body,
+                "a function of an interface has no body here: each class that implements it writes one",
+            ));
+        }
+        let not_shared = |attr: &&syn::Attribute| !["doc", "deprecated"].iter().any(|name| attr.path().is_ident(name));
+        if let Some(attr) = declared.attrs.iter().find(not_shared) {
+            return Err(syn::Error::new_spanned(
+                attr,
+                "a function of an interface is what its signature says, in every build: it takes no attribute but a comment",
+            ));
+        }
+        let method = Method::of(&declared.sig)?;
+        method.needs_self(&declared.sig, "a function of an interface")?;
+        if method.wants_this {
+            return Err(syn::Error::new_spanned(
+                &declared.sig.inputs[1],
+                "the declaration lists what a caller gives; `this` is for the bodies",
+            ));
+        }
+        Ok(Self { declared, method })
     }
+
+    /// What the plumbing reads of it.
+    fn description(&self) -> TokenStream {
+        let Self { declared, method } = self;
+        let (signature, name) = (&declared.sig, method.text());
+        let (text, doc, fallible) = (words_of(signature), docs::text(&declared.attrs), method.result.may_fail);
+        let (types, names) = (method.types(), method.parameters.iter().map(|parameter| &parameter.text));
+        let result = method.result_type();
+        quote! { #name (#(#names: #types),*) -> #result, may_fail: #fallible, text: #text, doc: #doc }
+    }
+
+    /// The callers on the view, and the import of the function, also where it is declared here: its handle comes by it.
+    fn callers(&self, item: &ItemTrait) -> TokenStream {
+        let (interface, method) = (&item.ident, &self.method);
+        let (view, text, cell) = (view_of(interface), method.text(), format_ident!("ALCEDO_OF_INTERFACE"));
+        let path = quote! {
+            ::alcedo_plugin_api::plumbing::join!(
+                <#interface as ::alcedo_plugin_api::plumbing::Interface>::PATH, ":", #text
+            )
+        };
+        let (declared, check) = (method.cell(&cell, interface), method.result.check());
+        let crosses = method.types().map(|ty| {
+            quote_spanned! {ty.span()=> const _: () = ::alcedo_plugin_api::plumbing::crosses::<#ty>(); }
+        });
+        let callers = method.callers(&view, &method.name, &cell, &path, &docs::shared(&self.declared.attrs));
+        quote! {
+            const _: () = {
+                #declared
+                ::alcedo_plugin_api::plumbing::register! {
+                    IMPORTS: ::alcedo_plugin_api::plumbing::ImportDesc =
+                        ::alcedo_plugin_api::plumbing::import_interface_function(#path, &#cell)
+                }
+                #callers
+                #(#crosses)*
+                #check
+            };
+        }
+    }
+}
+
+/// A signature in the author's own words, for messages.
+fn words_of(signature: &syn::Signature) -> String {
+    let text = quote! { #signature }.to_string();
+    let tight = [
+        (" (", "("),
+        (" ,", ","),
+        (" :", ":"),
+        (" <", "<"),
+        ("< ", "<"),
+        (" >", ">"),
+        ("& ", "&"),
+        (" ::", "::"),
+        (":: ", "::"),
+    ];
+    let text = tight.iter().fold(text, |text, (loose, tight)| text.replace(loose, tight));
+    text.replace("( ", "(").replace(" )", ")").replace("->", " ->").replace("  ->", " ->")
+}
+
+/// Refuses what an interface cannot be.
+fn refuse(item: &ItemTrait) -> Result<()> {
     if let Some(base) = item.supertraits.first() {
         return Err(syn::Error::new_spanned(
             base,
@@ -49,5 +146,19 @@ fn refuse(item: &ItemTrait) -> Result<()> {
         (Some(word), _) => Err(syn::Error::new_spanned(word, "an interface promises nothing that could be unsafe")),
         (None, Some(word)) => Err(syn::Error::new_spanned(word, "a class says itself what it implements")),
         (None, None) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words_of;
+
+    #[test]
+    fn a_signature_reads_as_it_was_written() {
+        let text = "fn hear(&self, what: UArray<f64>, who: Option<u32>) -> Result<u32, CallError>";
+        let signature: syn::Signature = syn::parse_str(text).expect("a signature");
+        assert_eq!(words_of(&signature), text);
+        let text = "fn stop(&mut self)";
+        assert_eq!(words_of(&syn::parse_str(text).expect("a signature")), text);
     }
 }

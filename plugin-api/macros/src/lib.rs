@@ -11,6 +11,7 @@ mod docs;
 mod export;
 mod imported_impl;
 mod interface;
+mod interface_impl;
 mod method;
 mod mistakes;
 mod module;
@@ -46,7 +47,10 @@ pub fn uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
     let item = parse_macro_input!(item as Item);
     let output = match item {
         Item::Struct(item) => class_struct::expand(&words, item),
-        Item::Impl(item) => class_impl::expand(&words, item),
+        Item::Impl(item) => match item.trait_.clone() {
+            Some((_, interface, _)) => interface_impl::expand(&words, &interface, item),
+            None => class_impl::expand(&words, item),
+        },
         other => Err(syn::Error::new_spanned(
             other,
             "`#[uclass]` stands on a struct, which declares the class, or on its `impl` block",
@@ -74,11 +78,12 @@ pub fn ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
     )
 }
 
-/// An interface: `#[uinterface(package = "Game")] pub trait Hears {}`. The name becomes a type that stands for it, in
-/// `ScriptInterface<Hears>` and in `#[uclass(package = "Game", implements(Hears))]`. With `imported`, the host or another
-/// module declares it.
+/// An interface: `#[uinterface(package = "Game")] pub trait Hears { fn hear(&self, what: String) -> u32; }`. The name becomes a
+/// type that stands for it, in `ScriptInterface<Hears>` and in `#[uclass(package = "Game", implements(Hears))]`. A class that
+/// lists it writes the bodies in `#[uclass] impl Hears for Cat { … }`. With `imported`, the host or another module declares it.
 ///
-/// An interface is a name for now: it has no functions, and nothing is called through it.
+/// Functions are called on what a reference gives: `this.listener().get(&this)`, and on any object that is seen as one:
+/// `object.as_interface::<Hears>()`.
 #[proc_macro_attribute]
 pub fn uinterface(attr: TokenStream, item: TokenStream) -> TokenStream {
     let words = parse_macro_input!(attr as Words);

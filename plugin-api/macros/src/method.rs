@@ -244,6 +244,11 @@ impl Method {
         }
     }
 
+    /// The types of its parameters in the host.
+    pub(crate) fn types(&self) -> impl Iterator<Item = &Type> {
+        self.parameters.iter().map(|parameter| &parameter.ty)
+    }
+
     /// The types of the signature, as one type that two declarations can be compared by.
     pub(crate) fn as_fn_type(&self) -> TokenStream {
         let (types, result) = (self.parameters.iter().map(|parameter| &parameter.ty), self.result_type());

@@ -23,11 +23,11 @@ use crate::delegate_signature::Signature;
 use crate::kinds::lending;
 use crate::kinds::ptr::{Ptr, PtrMut};
 use crate::kinds::row::{Keyed, List};
-use crate::plumbing::FunctionCell;
+use crate::plumbing::{CalledAs, FunctionCell};
 use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::value::plain_slot;
 use crate::zcall::Delegated;
-use crate::{AnyArguments, AnyResult, FieldPath, This, UAnsiString, Value};
+use crate::{AnyArguments, AnyResult, FieldPath, UAnsiString, Value};
 
 /// The host, unless this module holds a slice of its memory on this thread: what a call may do to that memory nobody
 /// knows beforehand.
@@ -205,9 +205,9 @@ impl<A: Params, R: ReturnValue> Callee<'static, A, R> {
     ///
     /// # Errors
     /// When the host has not filled the cell, as in a plugin's own tests.
-    pub(crate) fn in_cell<C>(
-        _this: &This<'_, C>,
-        cell: &FunctionCell<C, A::Values, R>,
+    pub(crate) fn in_cell<T>(
+        _this: &impl CalledAs<T>,
+        cell: &FunctionCell<T, A::Values, R>,
         what: &str,
     ) -> Result<Self, CallError> {
         match cell.cell().get() {

@@ -5,6 +5,7 @@ use alcedo_abi::value::LazyRaw;
 use alcedo_rt::{CallError, fail};
 
 use super::kind;
+use crate::plumbing::InterfaceThis;
 use crate::{Class, Interface, Kind, Lent, Obj, Object, ObjectView, This, host};
 
 kind! {
@@ -33,6 +34,7 @@ kind! {
     ///
     /// ```ignore
     /// this.listener().try_set(ear.as_object())?;
+    /// if let Some(listener) = this.listener().get(&this) { listener.hear("psst".to_owned()); }
     /// ```
     ScriptInterface<I: Interface>, raw: ObjectHandle, kind: SCRIPT_INTERFACE, path: I::PATH,
     literal: crate::value::NoDefault, pointer
@@ -55,9 +57,7 @@ macro_rules! references {
         }
 
         impl<$class: $bound> Lent<'_, $name<$class>> {
-            /// The object, if it is there, for the rest of the running call.
-            #[must_use]
-            pub fn get<'f>(&self, this: &ObjectView<'f>) -> Option<This<'f, $target>> {
+            fn find<'f>(&self, this: &ObjectView<'f>) -> Option<This<'f, $target>> {
                 let object = self.try_obj().unwrap_or_else(|error| fail(error));
                 if object.is_none() { None } else { this.get(object).ok() }
             }
@@ -107,6 +107,40 @@ references! {
     LazyObject<C: Class> gives C;
     WeakObject<C: Class> gives C;
     ScriptInterface<I: Interface> gives Object;
+}
+
+macro_rules! get {
+    ($($name:ident)*) => {$(
+        impl<C: Class> Lent<'_, $name<C>> {
+            /// The object, if it is there, for the rest of the running call.
+            #[must_use]
+            pub fn get<'f>(&self, this: &ObjectView<'f>) -> Option<This<'f, C>> {
+                self.find(this)
+            }
+        }
+    )*};
+}
+get! { SoftObject LazyObject WeakObject }
+
+impl<I: Interface> Lent<'_, ScriptInterface<I>> {
+    /// The object, if it is there, for the rest of the running call: seen as the interface, whose functions can be called on it.
+    #[must_use]
+    pub fn get<'f>(&self, this: &ObjectView<'f>) -> Option<I::View<'f>> {
+        self.find(this).map(|object| I::view(InterfaceThis::new(object)))
+    }
+}
+
+impl<'f> ObjectView<'f> {
+    /// The same object, seen as an interface whose functions can be called on it.
+    ///
+    /// # Errors
+    /// `WRONG_CLASS` when its class does not implement the interface; `STALE` when it is gone.
+    pub fn as_interface<I: Interface>(&self) -> Result<I::View<'f>, CallError> {
+        let object = Obj::<Object>::from_handle(self.handle());
+        // Whether it is one only the host knows; it says so when it makes a reference.
+        drop(ScriptInterface::<I>::of(object)?);
+        Ok(I::view(InterfaceThis::new(self.get(object)?)))
+    }
 }
 
 impl<C: Class> Lent<'_, SoftObject<C>> {

@@ -7,9 +7,9 @@ use core::marker::PhantomData;
 use core::ops::Deref;
 
 use alcedo_abi::abi_stable::std_types::{ROption, RSlice, RStr};
-use alcedo_abi::call::Invoke;
+use alcedo_abi::call::{Call, Invoke, Status};
 use alcedo_abi::describe::{
-    Cell, ClassDesc, ExportDesc, FunctionDesc, ImportDesc, ImportKind, InterfaceDesc, PropertyDesc, StructDesc,
+    Cell, ClassDesc, ExportDesc, FunctionDesc, ImportDesc, ImportKind, PropertyDesc, SignatureDesc, StructDesc,
     ZCallInvoke,
 };
 use alcedo_abi::fingerprint::Fingerprint;
@@ -22,12 +22,12 @@ use crate::class::Part;
 use crate::kinds::FieldType;
 use crate::signature::{Params, ReturnValue, ValueType, fingerprint};
 use crate::type_text::{is_member_path, is_path_of};
-use crate::{Class, Interface, Value};
+use crate::{Class, Value};
 
 /// A description that may be put on the lists of the module: it is true.
 #[repr(transparent)]
 #[derive(Debug)]
-pub struct Declared<D>(D);
+pub struct Declared<D>(pub(super) D);
 
 impl<D> Deref for Declared<D> {
     type Target = D;
@@ -86,7 +86,7 @@ impl<C: Class, T: Value> PropertyCell<C, T> {
 }
 
 /// Receives the handle of a function of class `C` that takes the values `A` and gives `R`.
-pub struct FunctionCell<C, A, R>(Cell, PhantomData<fn(C, A) -> R>);
+pub struct FunctionCell<C, A, R>(pub(super) Cell, PhantomData<fn(C, A) -> R>);
 
 impl<C, A, R> FunctionCell<C, A, R> {
     /// An empty one. Until it is filled, calls through it are refused.
@@ -104,7 +104,7 @@ impl<C, A, R> FunctionCell<C, A, R> {
 }
 
 /// Receives nothing of use: for what only has to be there.
-pub struct PresenceCell(Cell);
+pub struct PresenceCell(pub(super) Cell);
 
 impl PresenceCell {
     /// An empty one.
@@ -159,6 +159,73 @@ pub struct Function<C>(FunctionDesc, PhantomData<fn() -> C>);
 // SAFETY: `Function` is transparent over the description, beside which it has nothing.
 unsafe impl<C: 'static> Transparent for Function<C> {
     type Inner = FunctionDesc;
+}
+
+impl<C> Clone for Function<C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C> Copy for Function<C> {}
+
+/// The description of a function of interface `I`.
+#[repr(transparent)]
+#[derive(Debug)]
+pub struct FunctionOf<I>(pub(super) SignatureDesc, pub(super) PhantomData<fn() -> I>);
+
+// SAFETY: `FunctionOf` is transparent over the description, beside which it has nothing.
+unsafe impl<I: 'static> Transparent for FunctionOf<I> {
+    type Inner = SignatureDesc;
+}
+
+/// How many functions some lists have.
+#[must_use]
+pub const fn count_functions<C>(lists: &[&[Function<C>]]) -> usize {
+    let (mut count, mut list) = (0, 0);
+    while list < lists.len() {
+        count += lists[list].len();
+        list += 1;
+    }
+    count
+}
+
+/// A function that is on no list.
+const fn nothing<C>() -> Function<C> {
+    static CELL: Cell = Cell::new();
+    const NONE: RStr<'static> = RStr::from_str("");
+    unsafe extern "C" fn fail(_call: &mut Call<'_>) -> Status {
+        Status::FAILED
+    }
+    let desc = FunctionDesc {
+        name: NONE,
+        flags: 0,
+        overrides: NONE,
+        params: RSlice::EMPTY,
+        params_size: 0,
+        params_align: 1,
+        fingerprint: 0,
+        invoke: Invoke(fail),
+        cell: &CELL,
+        doc: NONE,
+    };
+    Function(desc, PhantomData)
+}
+
+/// The functions of some lists as one; `N` is what [`count_functions`] says.
+#[must_use]
+pub const fn all_functions<C, const N: usize>(lists: &[&[Function<C>]]) -> [Function<C>; N] {
+    let mut all = [nothing(); N];
+    let (mut to, mut list) = (0, 0);
+    while list < lists.len() {
+        let mut from = 0;
+        while from < lists[list].len() {
+            all[to] = lists[list][from];
+            (from, to) = (from + 1, to + 1);
+        }
+        list += 1;
+    }
+    all
 }
 
 /// A reflected function with the body `M`.
@@ -239,6 +306,18 @@ impl<C> Body<C> {
         Self { functions, class_constructor, post_init_properties }
     }
 
+    /// The same with these functions: its own, and those for interfaces.
+    #[must_use]
+    pub const fn with_functions(self, functions: &'static [Function<C>]) -> Self {
+        Self { functions, ..self }
+    }
+
+    /// Its functions.
+    #[must_use]
+    pub const fn functions(self) -> &'static [Function<C>] {
+        self.functions
+    }
+
     pub(super) const fn class_constructor(self) -> Option<Invoke> {
         match self.class_constructor {
             Some(hook) => Some(hook.0),
@@ -280,23 +359,6 @@ pub const fn class<C: Part>(
     })
 }
 
-/// The path of an interface that a class implements.
-#[must_use]
-pub const fn interface_path<I: Interface>() -> RStr<'static> {
-    RStr::from_str(I::PATH)
-}
-
-/// An interface that this module declares.
-#[must_use]
-pub const fn interface<I: Interface>(
-    package: &'static str,
-    name: &'static str,
-    doc: &'static str,
-) -> Declared<InterfaceDesc> {
-    assert!(is_path_of(I::PATH, package, name), "an interface is declared under the path that it is known by");
-    Declared(InterfaceDesc { package: RStr::from_str(package), name: RStr::from_str(name), doc: RStr::from_str(doc) })
-}
-
 /// A struct that this module declares, by its package and its name there. The host lays its fields out by itself, and
 /// refuses a struct that comes out with another fingerprint: so a description that is not true is one of no type.
 #[must_use]
@@ -334,7 +396,12 @@ pub const fn export<E: Export, const N: usize>(
     })
 }
 
-const fn import(kind: ImportKind, path: &'static str, fingerprint: u64, cell: &'static Cell) -> Declared<ImportDesc> {
+pub(super) const fn import(
+    kind: ImportKind,
+    path: &'static str,
+    fingerprint: u64,
+    cell: &'static Cell,
+) -> Declared<ImportDesc> {
     Declared(ImportDesc { kind, path: RStr::from_str(path), fingerprint, cell })
 }
 
@@ -380,10 +447,4 @@ pub const fn import_overridden<C: Class, A: Params, R: ReturnValue>(
 #[must_use]
 pub const fn import_structure<S: Value>(fields: &[FieldType<S>], cell: &'static PresenceCell) -> Declared<ImportDesc> {
     import(ImportKind::STRUCT, S::TYPE_PATH, struct_fingerprint(fields), &cell.0)
-}
-
-/// An interface that another declares.
-#[must_use]
-pub const fn import_interface<I: Interface>(cell: &'static PresenceCell) -> Declared<ImportDesc> {
-    import(ImportKind::INTERFACE, I::PATH, 0, &cell.0)
 }

@@ -45,6 +45,22 @@ impl<M: Method> BlockOf<M> {
     }
 }
 
+/// The same for a function of an interface, of which there is no method.
+#[derive(Debug)]
+pub struct SignatureBlock<A, R>(Block, PhantomData<fn(A) -> R>);
+
+impl<A: Params, R: ReturnValue> SignatureBlock<A, R> {
+    /// With these names for the parameters.
+    #[must_use]
+    pub const fn new(names: &[&'static str]) -> Self {
+        Self(Block::new(names, A::TYPES, R::VALUE), PhantomData)
+    }
+
+    pub(super) const fn descriptions(&self) -> &[PropertyDesc] {
+        self.0.descriptions()
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Block {
     placed: [PropertyDesc; MOST],

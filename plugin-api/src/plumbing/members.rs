@@ -1,6 +1,7 @@
 //! Members of a view: properties straight in host memory, functions through their handle.
 
 use super::declared::{FunctionCell, PropertyCell};
+use super::interfaces::CalledAs;
 use crate::signature::{Params, ReturnValue};
 use crate::{CallError, Class, IntoHost, This, Value, host, zcall};
 
@@ -28,9 +29,9 @@ pub fn write_member<C: Class, T: Value>(
 ///
 /// # Errors
 /// Whatever the callee fails with.
-pub fn invoke_member<C: Class, A: Params, R: ReturnValue>(
-    this: &This<'_, C>,
-    cell: &FunctionCell<C, A::Values, R>,
+pub fn invoke_member<T, A: Params, R: ReturnValue>(
+    this: &impl CalledAs<T>,
+    cell: &FunctionCell<T, A::Values, R>,
     what: &str,
     args: &A,
 ) -> Result<R, CallError> {

@@ -4,6 +4,7 @@
 mod declared;
 mod defaults;
 mod describe;
+mod interfaces;
 mod macros;
 mod member_names;
 mod members;
@@ -40,14 +41,18 @@ pub use crate::{
 pub use crate::{CallError, Class, Interface, ObjectView, Params, Plain, ReturnValue, This, Value};
 pub use crate::{IntoHost, Kind, Lent};
 pub use declared::{
-    Body, ClassCell, Declared, Function, FunctionCell, Hook, PresenceCell, Property, PropertyCell,
-    class as class_description, export as export_description, function as function_description, hook, import_class,
-    import_function, import_interface, import_overridden, import_property, import_structure,
-    interface as interface_description, interface_path, property as property_description,
-    structure as structure_description,
+    Body, ClassCell, Declared, Function, FunctionCell, FunctionOf, Hook, PresenceCell, Property, PropertyCell,
+    all_functions, class as class_description, count_functions, export as export_description,
+    function as function_description, hook, import_class, import_function, import_overridden, import_property,
+    import_structure, property as property_description, structure as structure_description,
 };
 pub use defaults::{BuildDefault, DefaultPart, PluginState, Probe, WithoutARedConstructor, the_finalizer_thread_drops};
-pub use describe::{BlockOf, Words, field_descriptions, joined, joined_len};
+pub use describe::{BlockOf, SignatureBlock, Words, field_descriptions, joined, joined_len};
+pub use interfaces::{
+    Bodies, CalledAs, InterfaceFunction, InterfaceThis, crosses, declared_as, first_absent, has_signature,
+    import_interface, import_interface_function, interface as interface_description, interface_function,
+    interface_path, lists,
+};
 pub use member_names::{Members, is_property};
 pub use members::{base_ref, invoke_member, read_member, write_member};
 pub use owned::{

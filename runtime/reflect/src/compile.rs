@@ -59,6 +59,8 @@ pub(super) struct Compiler<'a> {
     class_paths: HashSet<String>,
     /// Paths of all its structs, likewise: a delegate may name them.
     struct_paths: HashSet<String>,
+    /// Paths of all its interfaces, likewise: a reference may name them.
+    interface_paths: HashSet<String>,
 }
 
 /// Offsets are 32 bits wide, and large data does not belong in properties: every object would have it.
@@ -74,22 +76,20 @@ pub(super) fn compile(
     check_paths(known, batch)?;
     let class_paths = batch.classes.iter().map(class_path).collect();
     let struct_paths = batch.structs.iter().map(struct_path).collect();
-    let (structs, classes) = Default::default();
-    let interfaces: Vec<_> = batch.interfaces.iter().map(interface).map(Rc::new).collect();
-    let mut compiler = Compiler {
-        names,
-        known,
-        structs,
-        classes,
-        interfaces: interfaces.iter().map(|found| (found.path.clone(), found.clone())).collect(),
-        class_paths,
-        struct_paths,
-    };
-    let mut declared = Declared { interfaces, ..Declared::default() };
+    let interface_paths = batch.interfaces.iter().map(interface_path).collect();
+    let (structs, classes, interfaces) = Default::default();
+    let mut compiler =
+        Compiler { names, known, structs, classes, interfaces, class_paths, struct_paths, interface_paths };
+    let mut declared = Declared::default();
     for index in struct_order(&batch.structs)? {
         let structure = Rc::new(compiler.lay_out(&batch.structs[index])?);
         compiler.structs.insert(structure.path.clone(), structure.clone());
         declared.structs.push(structure);
+    }
+    for decl in &batch.interfaces {
+        let interface = Rc::new(compiler.interface(decl)?);
+        compiler.interfaces.insert(interface.path.clone(), interface.clone());
+        declared.interfaces.push(interface);
     }
     for (count, index) in class_order(&batch.classes)?.into_iter().enumerate() {
         let class = Rc::new(compiler.class(&batch.classes[index], ClassId(first.0 + count as u32))?);
@@ -110,19 +110,8 @@ fn struct_path(decl: &StructDecl) -> String {
     TypePath::new(&decl.package, &decl.name).to_string()
 }
 
-fn interface_path(decl: &InterfaceDecl) -> String {
+pub(super) fn interface_path(decl: &InterfaceDecl) -> String {
     TypePath::new(&decl.package, &decl.name).to_string()
-}
-
-/// An interface is all that its declaration says.
-fn interface(decl: &InterfaceDecl) -> Interface {
-    Interface {
-        path: interface_path(decl).into(),
-        name: decl.name.as_str().into(),
-        package: decl.package.as_str().into(),
-        origin: decl.origin,
-        doc: decl.doc.as_str().into(),
-    }
 }
 
 fn check_paths(known: &dyn Known, batch: &Batch) -> Result<(), DeclareError> {
@@ -148,7 +137,7 @@ fn check_paths(known: &dyn Known, batch: &Batch) -> Result<(), DeclareError> {
     Ok(())
 }
 
-fn check_name(name: &str, owner: &str) -> Result<(), DeclareError> {
+pub(super) fn check_name(name: &str, owner: &str) -> Result<(), DeclareError> {
     if is_identifier(name) {
         return Ok(());
     }
@@ -198,7 +187,7 @@ impl TypeResolver for Compiler<'_> {
     }
 
     fn knows_interface(&self, path: &str) -> bool {
-        self.find_interface(path).is_some()
+        self.interface_paths.contains(path) || self.known.interface(path).is_some()
     }
 }
 

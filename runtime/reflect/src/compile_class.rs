@@ -44,6 +44,7 @@ impl Compiler<'_> {
         }
 
         let interfaces = self.interfaces(decl, &path)?;
+        interfaces.iter().try_for_each(|interface| self.check_implements(&path, &functions, interface))?;
         let (subobjects, subobject_overrides) = self.subobjects(decl, &path, &own_properties, base.as_deref())?;
         let fields = properties.iter().map(|property| (property.offset, property.ty.clone()));
         let members = Members {
@@ -104,7 +105,7 @@ impl Compiler<'_> {
         decl.interfaces.iter().map(found).collect()
     }
 
-    fn function(
+    pub(super) fn function(
         &self,
         decl: &FunctionDecl,
         class: &str,

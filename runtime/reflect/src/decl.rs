@@ -1,12 +1,15 @@
 //! Declarations: types as plain data, before they are types. The macro for native classes and the emission of a module's
 //! classes both end here, so that the same declaration gives the same metadata.
 
+use std::rc::Rc;
+
 use alcedo_abi::kinds::{PropertyKind, property_flags};
+use alcedo_base::border::CallError;
 
 use crate::class::SubobjectRole;
 use crate::hooks::{AddReferences, EndHook, NativeHook};
 use crate::origin::Origin;
-use crate::thunk::Thunk;
+use crate::thunk::{Thunk, function_of};
 
 /// A property, a struct field or a parameter.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -111,7 +114,7 @@ pub struct ClassDecl {
 }
 
 /// An interface.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone)]
 pub struct InterfaceDecl {
     /// The package, without `/Script/`.
     pub package: String,
@@ -119,6 +122,8 @@ pub struct InterfaceDecl {
     pub name: String,
     /// Where it is declared.
     pub origin: Origin,
+    /// Its functions, made by [`FunctionDecl::without_body`].
+    pub functions: Vec<FunctionDecl>,
     /// The doc comment.
     pub doc: String,
 }
@@ -178,6 +183,15 @@ impl FunctionDecl {
         let (overrides, params, doc) = Default::default();
         Self { name: name.to_owned(), flags: 0, overrides, params, fingerprint: 0, doc, thunk, tag: 0 }
     }
+
+    /// A function of an interface, whose bodies are those of classes.
+    pub fn without_body(name: &str) -> Self {
+        let thunk: Thunk = Rc::new(|_context, frame| {
+            let path = &function_of(frame).path;
+            Err(CallError::other(format!("{path} has no body of its own: call it on an object whose class has one")))
+        });
+        Self::new(name, thunk)
+    }
 }
 
 impl StructDecl {
@@ -205,7 +219,8 @@ impl StructDecl {
 impl InterfaceDecl {
     /// An interface without a doc comment.
     pub fn new(package: &str, name: &str, origin: Origin) -> Self {
-        Self { package: package.to_owned(), name: name.to_owned(), origin, doc: String::new() }
+        let (functions, doc) = Default::default();
+        Self { package: package.to_owned(), name: name.to_owned(), origin, functions, doc }
     }
 }
 

@@ -21,6 +21,8 @@ pub struct Function {
     pub path: Rc<str>,
     /// The class that declares it.
     pub owner: ClassId,
+    /// Path of the interface that declares it, where that is no class: it has no body of its own then.
+    pub interface: Option<Rc<str>>,
     /// Bits of [`alcedo_abi::kinds::function_flags`].
     pub flags: u64,
     /// Parameters in order, the result last, with their offsets in the parameter block.
@@ -62,7 +64,24 @@ impl Function {
         let FunctionParts { name, text, path, owner, flags, params, schema, vslot, overrides, doc, thunk, tag } = parts;
         let fingerprint = fingerprint(&params);
         let (schema, words) = (Rc::new(schema), signature(&params).into());
-        Self { name, text, path, owner, flags, params, fingerprint, vslot, overrides, doc, thunk, tag, schema, words }
+        let interface = None;
+        Self {
+            name,
+            text,
+            path,
+            owner,
+            interface,
+            flags,
+            params,
+            fingerprint,
+            vslot,
+            overrides,
+            doc,
+            thunk,
+            tag,
+            schema,
+            words,
+        }
     }
 
     /// The parameters without the result.

@@ -1,8 +1,9 @@
-//! An interface: a name that a host or a module declares and that classes say of themselves. References to it lead to objects
-//! of whatever class does.
+//! An interface: functions that a host or a module declares and that classes say they have. References to it lead to objects
+//! of whatever class does, and a call of one of its functions runs what the class has under that name.
 
 use std::rc::Rc;
 
+use crate::function::Function;
 use crate::origin::Origin;
 
 /// An interface, immutable once declared.
@@ -16,6 +17,15 @@ pub struct Interface {
     pub package: Rc<str>,
     /// Where it was declared.
     pub origin: Origin,
+    /// Its functions. They have no bodies: those are the classes'.
+    pub functions: Vec<Rc<Function>>,
     /// The doc comment.
     pub doc: Rc<str>,
+}
+
+impl Interface {
+    /// The function of that name.
+    pub fn find_function(&self, name: &str) -> Option<&Rc<Function>> {
+        self.functions.iter().find(|function| *function.text == *name)
+    }
 }

@@ -14,6 +14,7 @@ pub mod class;
 pub mod collect;
 mod compile;
 mod compile_class;
+mod compile_interface;
 pub mod construction;
 pub mod containers;
 pub mod convert;

@@ -85,6 +85,21 @@ pub enum DeclareError {
         /// The path it names.
         interface: String,
     },
+    /// An interface with a function that the class has not, or has otherwise.
+    #[error(
+        "{class} implements {interface}, which declares {wanted}; {class} {found}: give it that function, and build both against \
+         the same declaration of the interface"
+    )]
+    NotImplemented {
+        /// The class.
+        class: String,
+        /// The interface.
+        interface: String,
+        /// The function as the interface declares it.
+        wanted: String,
+        /// What the class has.
+        found: String,
+    },
     /// A class that is not native must have a base.
     #[error("{class} names no base class: only a native class can be a root")]
     NoBase {

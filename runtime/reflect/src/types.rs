@@ -179,10 +179,15 @@ impl Types {
         self.registry.borrow().interface(path)
     }
 
-    /// The function of that path: declared in the class named there, or inherited by it.
+    /// The function of that path: declared in the class named there, or inherited by it; or of the interface named there.
     #[inline]
     pub fn function_by_path(&self, path: &str) -> Option<Rc<Function>> {
-        self.registry.borrow().member(path, |class, name| class.find_function(name).cloned())
+        let registry = self.registry.borrow();
+        let of_class = registry.member(path, |class, name| class.find_function(name).cloned());
+        of_class.or_else(|| {
+            let (owner, name) = path.split_once(':')?;
+            registry.interface(owner)?.find_function(name).cloned()
+        })
     }
 
     /// The property of that path: declared in the class named there, or inherited by it.

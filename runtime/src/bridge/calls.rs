@@ -7,6 +7,7 @@ use alcedo_abi::kinds::function_flags;
 use crate::border::{CallError, trap};
 use crate::handles::ObjectHandle;
 use crate::object::World;
+use crate::object::class::Class;
 use crate::object::function::Function;
 use crate::object::thunk::ParamBlock;
 use crate::object::value::Value;
@@ -39,6 +40,9 @@ pub(crate) fn target(
         return Ok(Rc::clone(function));
     }
     let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
+    if let Some(interface) = &function.interface {
+        return implemented(world, function, interface, object, &class);
+    }
     let owner = world.types.class(function.owner).ok_or_else(|| CallError::NotFound {
         message: format!("the class of {} is gone: resolve the function again", function.path),
     })?;
@@ -54,6 +58,34 @@ pub(crate) fn target(
         Dispatch::Virtual => class.dispatch(function),
         Dispatch::Final => function,
     }))
+}
+
+/// What a class has for a function of an interface. No body is the interface's own, so an override always answers.
+fn implemented(
+    world: &World,
+    function: &Function,
+    interface: &str,
+    object: ObjectHandle,
+    class: &Class,
+) -> Result<Rc<Function>, CallError> {
+    if !class.implements(interface) && !class.implements(&world.types.redirected(interface)) {
+        return Err(CallError::WrongClass {
+            place: function.path.to_string(),
+            handle: object,
+            found: class.path.to_string(),
+            wanted: format!("class that implements {interface}"),
+        });
+    }
+    let found = class.find_function(&function.text);
+    match found.filter(|found| found.fingerprint == function.fingerprint) {
+        Some(found) => Ok(Rc::clone(found)),
+        // The interface was declared anew since the function was looked up.
+        None => Err(CallError::Signature {
+            name: format!("{}:{}", class.path, function.text),
+            found: found.map_or_else(|| "none of that name".to_owned(), |found| found.signature()),
+            wanted: function.signature(),
+        }),
+    }
 }
 
 /// Calls `function` on `object` with a filled parameter block. Host code that panics is stopped here.

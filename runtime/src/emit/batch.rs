@@ -54,7 +54,9 @@ pub(crate) fn emit(
     let mut batch = Batch::default();
     for module in modules {
         texts::check(module.name, module.described)?;
-        batch.interfaces.extend(module.described.interfaces.iter().map(|described| read::interface_decl(described)));
+        for described in module.described.interfaces {
+            batch.interfaces.push(read::interface_decl(module.gate, described)?);
+        }
         for described in module.described.structs {
             batch.structs.push(read::struct_decl(module.gate, described)?);
         }

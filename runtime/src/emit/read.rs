@@ -3,7 +3,7 @@
 
 use std::rc::{Rc, Weak};
 
-use alcedo_abi::describe::{ClassDesc, FunctionDesc, InterfaceDesc, PropertyDesc, StructDesc};
+use alcedo_abi::describe::{ClassDesc, FunctionDesc, InterfaceDesc, PropertyDesc, SignatureDesc, StructDesc};
 use alcedo_abi::kinds::property_flags;
 
 use crate::bridge::core::Core;
@@ -30,13 +30,29 @@ pub(crate) fn struct_decl(gate: &Gate, described: &StructDesc) -> Result<StructD
 }
 
 /// The declaration of an interface.
-pub(crate) fn interface_decl(described: &InterfaceDesc) -> InterfaceDecl {
-    InterfaceDecl {
+///
+/// # Errors
+/// When a parameter is of a kind this host does not know.
+pub(crate) fn interface_decl(gate: &Gate, described: &InterfaceDesc) -> Result<InterfaceDecl, EmitError> {
+    let short = format!("{}.{}", described.package, described.name);
+    let function = |described: &SignatureDesc| -> Result<_, EmitError> {
+        let name = described.name.as_str();
+        Ok(FunctionDecl {
+            flags: described.flags,
+            params: properties(gate, &format!("{short}:{name}"), &described.params)?,
+            fingerprint: described.fingerprint,
+            doc: described.doc.as_str().to_owned(),
+            tag: gate.tag().id.0,
+            ..FunctionDecl::without_body(name)
+        })
+    };
+    Ok(InterfaceDecl {
         package: described.package.as_str().to_owned(),
         name: described.name.as_str().to_owned(),
         origin: Origin::Dynamic,
+        functions: described.functions.iter().map(function).collect::<Result<_, _>>()?,
         doc: described.doc.as_str().to_owned(),
-    }
+    })
 }
 
 /// The declaration of a class, with thunks that lead into the module.

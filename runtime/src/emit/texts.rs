@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use alcedo_abi::describe::{ClassDesc, ExportDesc, FunctionDesc, ImportDesc, PropertyDesc};
+use alcedo_abi::describe::{ClassDesc, ExportDesc, FunctionDesc, ImportDesc, InterfaceDesc, PropertyDesc};
 use alcedo_abi::names::{TYPE_PATH_RULE, is_identifier, is_type_path, shows_itself};
 
 use crate::bridge::nm::{Method, Nm};
@@ -36,7 +36,7 @@ pub(crate) fn check(module: &str, described: Described) -> Result<(), EmitError>
     let check = Check { module };
     let Described { interfaces, structs, classes, imports, exports } = described;
     for described in interfaces {
-        check.type_name(described.package.as_str(), described.name.as_str(), "an interface")?;
+        check.interface(described)?;
     }
     for described in structs {
         check.type_name(described.package.as_str(), described.name.as_str(), "a struct")?;
@@ -73,6 +73,16 @@ impl Check<'_> {
     fn type_name(&self, package: &str, name: &str, what: &str) -> Result<(), EmitError> {
         self.text(|| format!("{what} in a package named"), package, is_identifier, IDENTIFIER)?;
         self.text(|| format!("{what} of {package} named"), name, is_identifier, IDENTIFIER)
+    }
+
+    fn interface(&self, described: &InterfaceDesc) -> Result<(), EmitError> {
+        let (package, name) = (described.package.as_str(), described.name.as_str());
+        self.type_name(package, name, "an interface")?;
+        described.functions.iter().try_for_each(|function| {
+            let (owner, name) = (format!("{package}.{name}"), function.name.as_str());
+            self.text(|| format!("a function of {owner} named"), name, is_identifier, IDENTIFIER)?;
+            self.properties(&format!("{owner}:{name}"), &function.params)
+        })
     }
 
     fn class(&self, described: &ClassDesc) -> Result<(), EmitError> {

@@ -215,7 +215,10 @@ fn types(core: &Core) -> Vec<String> {
     };
     let mut lines: Vec<_> = types.classes().iter().map(class).collect();
     lines.extend(types.structs().iter().map(|found| format!("struct {} {:#x}", found.path, found.fingerprint())));
-    lines.extend(types.interfaces().iter().map(|found| format!("interface {} {:?}", found.path, found.origin)));
+    lines.extend(types.interfaces().iter().map(|found| {
+        let functions = found.functions.iter().map(|function| format!("{}({})", function.text, function.signature()));
+        format!("interface {} {:?} fn {:?}", found.path, found.origin, functions.collect::<Vec<_>>())
+    }));
     lines.extend(types.redirects().iter().map(|(from, to)| format!("redirect {from} to {to}")));
     lines.push(format!(
         "{} classes known by number, {} with hooks",

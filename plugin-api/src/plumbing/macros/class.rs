@@ -14,7 +14,8 @@ macro_rules! __alcedo_class {
         })*],
         kept: [$(($kept:ident, $kept_name:literal, $kept_ty:ty))*],
         fields: [$(($field:ident, $field_ty:ty))*],
-        implements: [$($interface:ty),*],
+        implements: [$(($interface:ty, $bodies:ident))*],
+        checks: { $($checks:tt)* },
     ) => {
         $crate::plumbing::view! { $vis $class $view $view_doc }
         const _: () = {
@@ -31,6 +32,8 @@ macro_rules! __alcedo_class {
                     &[$($property),*],
                     &[$($crate::plumbing::core::stringify!($field)),*],
                 );
+                const IMPLEMENTS: &'static [&'static $crate::plumbing::core::primitive::str] =
+                    &[$(<$interface as $crate::plumbing::Interface>::PATH),*];
 
                 fn cell() -> &'static $crate::plumbing::Cell {
                     ALCEDO_CLASS.cell()
@@ -87,11 +90,27 @@ macro_rules! __alcedo_class {
                 }
             )*
 
+            $(
+                // Bodies that the author wrote go first.
+                #[allow(non_camel_case_types, reason = "it has the name of the constant that it stands in for")]
+                trait $bodies {
+                    const $bodies: $crate::plumbing::Bodies<$class, $interface> = $crate::plumbing::Bodies::NONE;
+                }
+                impl $bodies for $class {}
+            )*
+            $($checks)*
+
             $crate::plumbing::register! {
                 CLASSES: $crate::plumbing::ClassDesc = {
                     #[allow(unused_imports, reason = "an `impl` block of the author's goes first")]
                     use $crate::plumbing::NoBody as _;
                     const ALCEDO_BODY: $crate::plumbing::Body<$class> = $class::ONE_UCLASS_IMPL_BLOCK_PER_CLASS;
+                    const ALCEDO_LISTS: &[&[$crate::plumbing::Function<$class>]] =
+                        &[ALCEDO_BODY.functions(), $($class::$bodies.functions()),*];
+                    const ALCEDO_COUNT: $crate::plumbing::core::primitive::usize =
+                        $crate::plumbing::count_functions(ALCEDO_LISTS);
+                    const ALCEDO_FUNCTIONS: &[$crate::plumbing::Function<$class>; ALCEDO_COUNT] =
+                        &$crate::plumbing::all_functions(ALCEDO_LISTS);
                     $crate::plumbing::class_description(
                         ($package, $name),
                         $flags,
@@ -99,7 +118,7 @@ macro_rules! __alcedo_class {
                         &[$($crate::plumbing::property_description(
                             $property, $property_flags, $default, $property_doc, &$cell,
                         )),*],
-                        ALCEDO_BODY,
+                        ALCEDO_BODY.with_functions(ALCEDO_FUNCTIONS),
                         &ALCEDO_CLASS,
                         &[$($crate::plumbing::interface_path::<$interface>()),*],
                     )

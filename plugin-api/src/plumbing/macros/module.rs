@@ -113,32 +113,79 @@ macro_rules! __alcedo_register {
     };
 }
 
-/// The type of an interface, and its declaration here or the mention of it elsewhere.
+/// The type of an interface, its view, and its declaration here or the mention of it elsewhere.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_interface {
-    ($origin:ident $(#[$attr:meta])* $vis:vis $interface:ident, package: $package:literal, name: $name:literal, doc: $doc:literal) => {
+    (
+        $origin:ident $(#[$attr:meta])* $vis:vis $interface:ident $view:ident $view_doc:literal,
+        package: $package:literal, name: $name:literal, doc: $doc:literal,
+        functions: [$({
+            $function:literal ($($param:literal: $ty:ty),*) -> $result:ty, may_fail: $may_fail:literal,
+            text: $text:literal, doc: $function_doc:literal
+        })*],
+    ) => {
         $(#[$attr])*
         #[derive(Debug)]
         $vis enum $interface {}
 
+        #[doc = $view_doc]
+        #[derive(Clone, Copy, Debug)]
+        $vis struct $view<'f>($crate::plumbing::InterfaceThis<'f, $interface>);
+
+        impl<'f> $crate::plumbing::core::ops::Deref for $view<'f> {
+            type Target = $crate::plumbing::InterfaceThis<'f, $interface>;
+
+            fn deref(&self) -> &Self::Target {
+                &self.0
+            }
+        }
+
         const _: () = {
             // SAFETY: the path is that of the interface which is declared or imported below.
             unsafe impl $crate::plumbing::Interface for $interface {
+                type View<'f> = $view<'f>;
                 const PATH: &'static $crate::plumbing::core::primitive::str =
                     $crate::plumbing::core::concat!("/Script/", $package, ".", $name);
+                const FUNCTIONS: &'static [$crate::plumbing::InterfaceFunction] =
+                    &[$($crate::plumbing::InterfaceFunction::of::<($($ty,)*), $result>($function, $text)),*];
+                const NAMES: &'static $crate::plumbing::core::primitive::str =
+                    $crate::plumbing::core::concat!("these:" $(, " `", $function, "`")*);
+
+                fn view<'f>(this: $crate::plumbing::InterfaceThis<'f, Self>) -> $view<'f> {
+                    $view(this)
+                }
             }
-            $crate::plumbing::interface! { @$origin $interface $package $name $doc }
+            $crate::plumbing::interface! {
+                @$origin $interface $package $name $doc
+                [$({ $function ($($param: $ty),*) -> $result, $may_fail, $function_doc })*]
+            }
         };
     };
-    (@declared $interface:ident $package:literal $name:literal $doc:literal) => {
+    (
+        @declared $interface:ident $package:literal $name:literal $doc:literal
+        [$({ $function:literal ($($param:literal: $ty:ty),*) -> $result:ty, $may_fail:literal, $function_doc:literal })*]
+    ) => {
         $crate::plumbing::register! {
-            INTERFACES: $crate::plumbing::InterfaceDesc =
-                $crate::plumbing::interface_description::<$interface>($package, $name, $doc)
+            INTERFACES: $crate::plumbing::InterfaceDesc = $crate::plumbing::interface_description::<$interface>(
+                $package,
+                $name,
+                &[$($crate::plumbing::interface_function::<$interface, ($($ty,)*), $result>(
+                    $function,
+                    $may_fail,
+                    {
+                        const BLOCK: &$crate::plumbing::SignatureBlock<($($ty,)*), $result> =
+                            &$crate::plumbing::SignatureBlock::new(&[$($param),*]);
+                        BLOCK
+                    },
+                    $function_doc,
+                )),*],
+                $doc,
+            )
         }
         $crate::plumbing::type_record!(INTERFACE $package, $name);
     };
-    (@imported $interface:ident $package:literal $name:literal $doc:literal) => {
+    (@imported $interface:ident $package:literal $name:literal $doc:literal $functions:tt) => {
         static ALCEDO_CELL: $crate::plumbing::PresenceCell = $crate::plumbing::PresenceCell::new();
         $crate::plumbing::register! {
             IMPORTS: $crate::plumbing::ImportDesc = $crate::plumbing::import_interface::<$interface>(&ALCEDO_CELL)

@@ -111,7 +111,7 @@ fn registration(core: &Rc<Core>, described: Described, name: &str) -> Result<usi
     texts::check(name, described).map_err(told)?;
     let mut read = 0;
     for declared in interfaces {
-        read += interface_decl(declared).name.len();
+        read += interface_decl(&gate, declared).map_err(told)?.functions.len();
     }
     for declared in structs {
         read += struct_decl(&gate, declared).map_err(told)?.fields.len();

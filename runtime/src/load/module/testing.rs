@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use alcedo_abi::abi_stable::std_types::RStr;
+use alcedo_abi::abi_stable::std_types::{RSlice, RStr};
 use alcedo_abi::describe::{ExportDesc, InterfaceDesc, ZCallInvoke};
 
 use crate::border::CallError;
@@ -19,8 +19,12 @@ use crate::unload::job::{CodeStep, CodeUnload, StayingCode};
 use crate::unload::policy::UnloadPolicy;
 use crate::unload::report::ModuleEnd;
 
-static SPEAKER: InterfaceDesc =
-    InterfaceDesc { package: RStr::from_str("Tale"), name: RStr::from_str("Speaker"), doc: RStr::from_str("") };
+static SPEAKER: InterfaceDesc = InterfaceDesc {
+    package: RStr::from_str("Tale"),
+    name: RStr::from_str("Speaker"),
+    functions: RSlice::EMPTY,
+    doc: RStr::from_str(""),
+};
 
 extern "C" fn say(
     _buffer: &mut alcedo_abi::zcall::ZCallBuffer,

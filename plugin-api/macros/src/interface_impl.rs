@@ -1,0 +1,107 @@
+//! `#[uclass] impl Hears for Cat`: the bodies that a class has for an interface. Each becomes an event of the class, which
+//! subclasses override; the block is compared with the interface while the module is compiled.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{ImplItem, ImplItemFn, ItemImpl, Path, Result};
+
+use crate::class_impl::{Body, class_of};
+use crate::class_struct::{bodies_of, shown};
+use crate::conditions::Conditions;
+use crate::docs;
+use crate::method::Method;
+use crate::mistakes;
+use crate::words::Words;
+
+pub(crate) fn expand(words: &Words, interface: &Path, mut item: ItemImpl) -> Result<TokenStream> {
+    words.expect(&[])?;
+    item.trait_ = None;
+    let class = &class_of(&item)?;
+    let (mut body, mut names) = (Body::new(class), Vec::new());
+    for member in &item.items {
+        let ImplItem::Fn(function) = member else {
+            return Err(syn::Error::new_spanned(
+                member,
+                "this block has a body for each function of the interface, `fn hear(&mut self, this: This<Self>, …) { … }`, \
+                 and nothing else",
+            ));
+        };
+        add(&mut body, interface, function)?;
+        let name = crate::class_struct::text_of(&function.sig.ident);
+        names.push(Conditions::of(&function.attrs)?.on_element(&quote! { #name }));
+    }
+    let (items, beside, functions) = (&item.items, &body.beside, &body.functions);
+    let (bodies, name) = (bodies_of(interface), shown(interface));
+    let absent = format!("`{class}` gives no body for `");
+    let declares = format!("`, which `{name}` declares");
+    let unlisted = format!("`{class}` does not list `{name}`: say `#[uclass(…, implements({name}))]` on its struct");
+    let checks = quote_spanned! {interface.span()=>
+        const ALCEDO_ABSENT: &::core::primitive::str =
+            ::alcedo_plugin_api::plumbing::first_absent::<#interface>(&[#(#names),*]);
+        const _: () = ::core::assert!(
+            ALCEDO_ABSENT.is_empty(),
+            "{}",
+            ::alcedo_plugin_api::plumbing::join!(#absent, ALCEDO_ABSENT, #declares)
+        );
+        const _: () = ::core::assert!(::alcedo_plugin_api::plumbing::lists::<#class, #interface>(), #unlisted);
+    };
+    Ok(quote! {
+        impl #class { #(#items)* }
+        const _: () = {
+            #(#beside)*
+            const ALCEDO_FUNCTIONS: &[::alcedo_plugin_api::plumbing::Function<#class>] = &[#(#functions),*];
+            #checks
+            impl #class {
+                #[doc(hidden)]
+                #[allow(dead_code, reason = "whether the class lists the interface is said above")]
+                pub(crate) const #bodies: ::alcedo_plugin_api::plumbing::Bodies<Self, #interface> =
+                    ::alcedo_plugin_api::plumbing::Bodies::new(ALCEDO_FUNCTIONS);
+            }
+        };
+    })
+}
+
+fn add(body: &mut Body<'_>, interface: &Path, function: &ImplItemFn) -> Result<()> {
+    const ROLES: &[&str] =
+        &["ufunction", "overrides", "zmethod", "red_constructor", "class_constructor", "post_init_properties"];
+    let has_role = |attr: &&syn::Attribute| ROLES.iter().any(|role| attr.path().is_ident(role));
+    if let Some(attr) = function.attrs.iter().find(has_role) {
+        return Err(syn::Error::new_spanned(attr, "a body for an interface is just that: it has no other role"));
+    }
+    let (conditions, mark) = (Conditions::of(&function.attrs)?, body.mark());
+    let method = Method::of(&function.sig)?;
+    method.needs_self(&function.sig, "a body for an interface")?;
+    let (text, types, result) = (method.text(), method.types(), method.result_type());
+    let (name, interface_name) = (&method.name, shown(interface));
+    let differs = format!("`{interface_name}` declares `");
+    let same = "`: give the body the same parameters and result, beside `this`";
+    let unknown = format!("`{interface_name}` declares no function `{text}`, but ");
+    body.beside.push(quote_spanned! {name.span()=>
+        const _: () = {
+            const ALCEDO_DECLARED: &::core::primitive::str =
+                ::alcedo_plugin_api::plumbing::declared_as::<#interface>(#text);
+            ::core::assert!(
+                !ALCEDO_DECLARED.is_empty(),
+                "{}",
+                ::alcedo_plugin_api::plumbing::join!(
+                    #unknown, <#interface as ::alcedo_plugin_api::plumbing::Interface>::NAMES, ""
+                )
+            );
+            ::core::assert!(
+                ::alcedo_plugin_api::plumbing::has_signature::<#interface, (#(#types,)*), #result>(#text),
+                "{}",
+                ::alcedo_plugin_api::plumbing::join!(#differs, ALCEDO_DECLARED, #same)
+            );
+        };
+    });
+    let flags = quote! {
+        ::alcedo_plugin_api::plumbing::function_flags::NATIVE_EVENT
+            | ::alcedo_plugin_api::plumbing::function_flags::CALLABLE
+    };
+    body.reflect(&method, &method.name, &flags, &quote! { "" }, &function.attrs);
+    body.call(&method, &docs::shared(&function.attrs));
+    body.event_constant(&method);
+    body.beside.push(mistakes::checks(body.class, function));
+    body.condition(&conditions, mark)
+}

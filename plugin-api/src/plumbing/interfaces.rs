@@ -1,0 +1,255 @@
+//! What a module declares of interfaces, and what the compiler compares while it is compiled: each class that lists one has a
+//! body of the same signature for each function, and the message names what differs.
+
+use core::marker::PhantomData;
+use core::ops::Deref;
+
+use alcedo_abi::abi_stable::std_types::{RSlice, RStr};
+use alcedo_abi::describe::{ImportDesc, ImportKind, InterfaceDesc, SignatureDesc};
+use alcedo_abi::handles::ObjectHandle;
+use alcedo_abi::kinds::function_flags;
+
+use super::declared::{Declared, Function, FunctionCell, FunctionOf, PresenceCell, import};
+use super::describe::SignatureBlock;
+use super::shells::bare;
+use crate::signature::{Params, ReturnValue, fingerprint};
+use crate::type_text::{is_member_path, is_path_of};
+use crate::{Class, Interface, Object, This, Value};
+
+/// A function of an interface, as far as a class is compared with it.
+#[derive(Clone, Copy, Debug)]
+pub struct InterfaceFunction {
+    name: &'static str,
+    /// As its author wrote it.
+    text: &'static str,
+    fingerprint: u64,
+}
+
+impl InterfaceFunction {
+    /// One that takes `A` and gives `R`.
+    #[must_use]
+    pub const fn of<A: Params, R: ReturnValue>(name: &'static str, text: &'static str) -> Self {
+        Self { name, text, fingerprint: fingerprint::<A, R>() }
+    }
+}
+
+/// Whether values of the type can be parameters, asked where the author has written it.
+pub const fn crosses<T: Value>() {}
+
+/// Whether two texts are the same.
+const fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
+const fn find<I: Interface>(name: &str) -> Option<InterfaceFunction> {
+    let mut at = 0;
+    while at < I::FUNCTIONS.len() {
+        if is_same(I::FUNCTIONS[at].name, name) {
+            return Some(I::FUNCTIONS[at]);
+        }
+        at += 1;
+    }
+    None
+}
+
+/// A function of the interface as its author wrote it; empty where there is none of that name.
+#[must_use]
+pub const fn declared_as<I: Interface>(name: &str) -> &'static str {
+    match find::<I>(name) {
+        Some(function) => function.text,
+        None => "",
+    }
+}
+
+/// Whether the function of that name takes `A` and gives `R`; so it is where there is none, which is said elsewhere.
+#[must_use]
+pub const fn has_signature<I: Interface, A: Params, R: ReturnValue>(name: &str) -> bool {
+    match find::<I>(name) {
+        Some(function) => function.fingerprint == fingerprint::<A, R>(),
+        None => true,
+    }
+}
+
+/// The first function of the interface that has no body of a name in `names`, as its author wrote it; empty where all have.
+#[must_use]
+pub const fn first_absent<I: Interface>(names: &[&str]) -> &'static str {
+    let mut wanted = 0;
+    while wanted < I::FUNCTIONS.len() {
+        let mut at = 0;
+        while at < names.len() && !is_same(names[at], I::FUNCTIONS[wanted].name) {
+            at += 1;
+        }
+        if at == names.len() {
+            return I::FUNCTIONS[wanted].text;
+        }
+        wanted += 1;
+    }
+    ""
+}
+
+/// Whether the class lists the interface.
+#[must_use]
+pub const fn lists<C: Class, I: Interface>() -> bool {
+    let mut at = 0;
+    while at < C::IMPLEMENTS.len() {
+        if is_same(C::IMPLEMENTS[at], I::PATH) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+/// The bodies of class `C` for interface `I`.
+#[derive(Debug)]
+pub struct Bodies<C: 'static, I> {
+    functions: &'static [Function<C>],
+    are_written: bool,
+    of: PhantomData<fn() -> I>,
+}
+
+impl<C, I: Interface> Bodies<C, I> {
+    /// Of a class that has no block for the interface.
+    pub const NONE: Self = Self { functions: &[], are_written: false, of: PhantomData };
+
+    /// Those of its block.
+    #[must_use]
+    pub const fn new(functions: &'static [Function<C>]) -> Self {
+        Self { functions, are_written: true, of: PhantomData }
+    }
+
+    /// Whether there is a block, where one is needed.
+    #[must_use]
+    pub const fn are_there(&self) -> bool {
+        self.are_written || I::FUNCTIONS.is_empty()
+    }
+
+    /// The functions.
+    #[must_use]
+    pub const fn functions(&self) -> &'static [Function<C>] {
+        self.functions
+    }
+}
+
+/// The path of an interface that a class implements.
+#[must_use]
+pub const fn interface_path<I: Interface>() -> RStr<'static> {
+    RStr::from_str(I::PATH)
+}
+
+/// A function of interface `I`.
+#[must_use]
+pub const fn interface_function<I: Interface, A: Params, R: ReturnValue>(
+    name: &'static str,
+    may_fail: bool,
+    block: &'static SignatureBlock<A, R>,
+    doc: &'static str,
+) -> FunctionOf<I> {
+    let fallible = if may_fail { function_flags::FALLIBLE } else { 0 };
+    let desc = SignatureDesc {
+        name: RStr::from_str(name),
+        flags: function_flags::CALLABLE | fallible,
+        params: RSlice::from_slice(block.descriptions()),
+        fingerprint: fingerprint::<A, R>(),
+        doc: RStr::from_str(doc),
+    };
+    FunctionOf(desc, PhantomData)
+}
+
+/// An interface that this module declares.
+#[must_use]
+pub const fn interface<I: Interface>(
+    package: &'static str,
+    name: &'static str,
+    functions: &'static [FunctionOf<I>],
+    doc: &'static str,
+) -> Declared<InterfaceDesc> {
+    assert!(is_path_of(I::PATH, package, name), "an interface is declared under the path that it is known by");
+    Declared(InterfaceDesc {
+        package: RStr::from_str(package),
+        name: RStr::from_str(name),
+        functions: RSlice::from_slice(bare(functions)),
+        doc: RStr::from_str(doc),
+    })
+}
+
+/// An interface that another declares.
+#[must_use]
+pub const fn import_interface<I: Interface>(cell: &'static PresenceCell) -> Declared<ImportDesc> {
+    import(ImportKind::INTERFACE, I::PATH, 0, &cell.0)
+}
+
+/// A function of an interface, whoever declares it. What it runs is found by the object it is called on.
+#[must_use]
+pub const fn import_interface_function<I: Interface, A: Params, R: ReturnValue>(
+    path: &'static str,
+    cell: &'static FunctionCell<I, A, R>,
+) -> Declared<ImportDesc> {
+    assert!(is_member_path(path, I::PATH), "a function is imported from the interface that declares it");
+    import(ImportKind::FUNCTION, path, fingerprint::<A, R>(), &cell.0)
+}
+
+/// An object that is seen as an interface, for the rest of the running call. Its class was found to implement the interface;
+/// the host looks again at each call.
+#[derive(Debug)]
+pub struct InterfaceThis<'f, I> {
+    object: This<'f, Object>,
+    of: PhantomData<fn() -> I>,
+}
+
+impl<I> Clone for InterfaceThis<'_, I> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<I> Copy for InterfaceThis<'_, I> {}
+
+impl<'f, I> InterfaceThis<'f, I> {
+    pub(crate) fn new(object: This<'f, Object>) -> Self {
+        Self { object, of: PhantomData }
+    }
+}
+
+impl<'f, I> Deref for InterfaceThis<'f, I> {
+    type Target = This<'f, Object>;
+
+    fn deref(&self) -> &This<'f, Object> {
+        &self.object
+    }
+}
+
+/// An object on which functions of `T` can be called: of a class, or of an interface.
+pub trait CalledAs<T> {
+    /// The object.
+    #[doc(hidden)]
+    fn called(&self) -> ObjectHandle;
+}
+
+impl<C: Class> CalledAs<C> for This<'_, C> {
+    fn called(&self) -> ObjectHandle {
+        self.object()
+    }
+}
+
+impl<I: Interface> CalledAs<I> for InterfaceThis<'_, I> {
+    fn called(&self) -> ObjectHandle {
+        self.object.object()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_same;
+
+    #[test]
+    fn texts_are_the_same_when_all_of_both_is() {
+        let cases = [("", ""), ("a", ""), ("", "a"), ("ab", "ab"), ("ab", "a"), ("a", "ab"), ("ab", "ac")];
+        assert_eq!(cases.map(|(one, other)| is_same(one, other)), cases.map(|(one, other)| one == other));
+    }
+}

@@ -1,0 +1,90 @@
+//! Interfaces with functions: bodies of any receiver, with and without `this`, calls through a reference and on an object.
+use alcedo_plugin_api::prelude::*;
+
+/// What can be talked to.
+#[uinterface(package = "Game")]
+pub trait Hears {
+    /// Something is said.
+    fn hear(&self, what: String) -> Result<u32, CallError>;
+    fn hush(&self);
+    fn names(&self, of: Lent<UArray<f64>>) -> Vec<String>;
+}
+
+/// The same word as a function of another one, which somebody else declares.
+#[uinterface(imported, package = "Engine")]
+pub trait Shines {
+    fn shine(&self, how: f64) -> bool;
+}
+
+#[uinterface(package = "Game")]
+pub trait Rests {}
+
+#[uclass(package = "Game", implements(Hears, Rests, Shines), blueprintable)]
+#[derive(Default)]
+pub struct Cat {
+    heard: u32,
+}
+
+#[uclass]
+impl Hears for Cat {
+    fn hear(&mut self, this: This<Self>, what: String) -> Result<u32, CallError> {
+        self.heard += 1;
+        let _name = (this.name(), what);
+        Ok(self.heard)
+    }
+
+    fn hush(&self) {}
+
+    fn names(&self, of: Lent<UArray<f64>>) -> Vec<String> {
+        of.iter().map(|number| number.to_string()).collect()
+    }
+}
+
+#[uclass]
+impl Shines for Cat {
+    fn shine(&self, how: f64) -> bool {
+        how > 0.5
+    }
+}
+
+#[uclass]
+impl Cat {
+    #[ufunction]
+    fn purr(&self, this: This<Self>) {
+        this.hush();
+        self.hush();
+    }
+}
+
+#[uclass(package = "Game", base = Cat)]
+#[derive(Default)]
+pub struct Kitten {}
+
+#[uclass]
+impl Kitten {
+    #[overrides(Cat)]
+    fn hear(&mut self, this: This<Self>, what: String) -> Result<u32, CallError> {
+        this.base_hear(what)
+    }
+}
+
+#[uclass(package = "Game")]
+#[derive(Default)]
+pub struct Talker {
+    #[uproperty]
+    listener: ScriptInterface<Hears>,
+}
+
+#[uclass]
+impl Talker {
+    #[ufunction]
+    fn talk(&self, this: This<Self>, lamp: Obj<Object>) -> Result<u32, CallError> {
+        let bright = this.get(lamp)?.as_interface::<Shines>()?.shine(0.75);
+        let Some(listener) = this.listener().get(&this) else { return Ok(u32::from(bright)) };
+        listener.hush();
+        listener.try_hush()?;
+        listener.hear(listener.name())
+    }
+}
+
+fn main() {}

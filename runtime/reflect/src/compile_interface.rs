@@ -1,0 +1,66 @@
+//! The part of compiling a batch that makes interfaces, and compares each class with those it says it implements. Both
+//! sides' signatures stand in the error, since they may be of two modules.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use alcedo_abi::handles::ClassId;
+use rustc_hash::FxHashMap;
+
+use crate::compile::{Compiler, check_name, interface_path};
+use crate::decl::InterfaceDecl;
+use crate::function::Function;
+use crate::interface::Interface;
+use crate::refusal::DeclareError;
+
+impl Compiler<'_> {
+    /// The interface of a declaration; the structs of the batch are there.
+    pub(super) fn interface(&self, decl: &InterfaceDecl) -> Result<Interface, DeclareError> {
+        let path: Rc<str> = interface_path(decl).into();
+        let mut seen = HashSet::new();
+        let mut functions = Vec::with_capacity(decl.functions.len());
+        for function in &decl.functions {
+            check_name(&function.name, &path)?;
+            if !seen.insert(function.name.as_str()) {
+                return Err(DeclareError::DuplicateMember { owner: path.to_string(), name: function.name.clone() });
+            }
+            let mut function = self.function(function, &path, ClassId::NONE, None, 0)?;
+            (function.interface, function.vslot) = (Some(path.clone()), None);
+            functions.push(Rc::new(function));
+        }
+        Ok(Interface {
+            name: decl.name.as_str().into(),
+            package: decl.package.as_str().into(),
+            origin: decl.origin,
+            functions,
+            doc: decl.doc.as_str().into(),
+            path,
+        })
+    }
+
+    /// Whether a class with these functions has those of an interface.
+    pub(super) fn check_implements(
+        &self,
+        class: &str,
+        functions: &FxHashMap<Rc<str>, Rc<Function>>,
+        interface: &str,
+    ) -> Result<(), DeclareError> {
+        let Some(interface) = self.find_interface(interface) else { return Ok(()) };
+        for wanted in &interface.functions {
+            let found = functions.get(&wanted.text);
+            if found.is_some_and(|found| found.fingerprint == wanted.fingerprint) {
+                continue;
+            }
+            return Err(DeclareError::NotImplemented {
+                class: class.to_owned(),
+                interface: interface.path.to_string(),
+                wanted: format!("{}({})", wanted.text, wanted.signature()),
+                found: match found {
+                    Some(found) => format!("has {}({})", wanted.text, found.signature()),
+                    None => format!("has no function {}", wanted.text),
+                },
+            });
+        }
+        Ok(())
+    }
+}
