@@ -16,7 +16,7 @@ macro_rules! class {
             properties: [$($property)*],
             kept: [],
             fields: [],
-            implements: [],
+            implements: [], checks: {},
         }
     };
 }
@@ -87,14 +87,14 @@ mod case {
 mod case {
     use super::*;
     class! { Both BothView: Object, "Game", "Both" }
-    plumbing::interface! { declared pub IBoth, package: "Game", name: "Both", doc: "" }
+    plumbing::interface! { declared pub IBoth IBothView "The view.", package: "Game", name: "Both", doc: "", functions: [], }
 }
 
 #[cfg(feature = "interface-twice")]
 mod case {
     use super::*;
-    plumbing::interface! { declared pub One, package: "Game", name: "Hears", doc: "" }
-    plumbing::interface! { declared pub Two, package: "Game", name: "Hears", doc: "" }
+    plumbing::interface! { declared pub One OneView "The view.", package: "Game", name: "Hears", doc: "", functions: [], }
+    plumbing::interface! { declared pub Two TwoView "The view.", package: "Game", name: "Hears", doc: "", functions: [], }
 }
 
 #[cfg(feature = "property-twice")]
@@ -246,7 +246,10 @@ mod case {
 /// The same name twice, or one that the host has.
 macro_rules! export {
     ($type_path:literal, $name:literal, $result:literal) => {
-        plumbing::export! { type_path: $type_path, name: $name, () -> u32, || $result }
+        plumbing::export! {
+            type_path: $type_path, name: $name, () -> u32, returns: u32,
+            place: plumbing::Place { file: file!(), line: line!(), column: column!() }, || $result
+        }
     };
 }
 
