@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::class::Class;
-use crate::dormant::Dormant;
+use crate::dormant::{Dormant, RemovedValues};
 use crate::hot_columns::PluginPart;
 use crate::storage::{Storage, View};
 
@@ -19,14 +19,23 @@ pub struct Body {
     pub(super) constructed: usize,
     /// What it keeps of its own class while that is gone.
     pub dormant: Option<Box<Dormant>>,
+    /// What it keeps of properties that its class has no more.
+    pub removed: Option<Box<RemovedValues>>,
 }
 
 impl Body {
+    /// Whether it keeps something that has no place in its memory.
+    #[inline]
+    pub(super) fn has_more(&self) -> bool {
+        self.dormant.is_some() || self.removed.is_some()
+    }
+
     /// A body of that class, all properties at zero, without conjugate.
     #[inline]
     pub fn new(class: &Rc<Class>) -> Self {
         let storage = Storage::new(class.schema().clone());
-        Self { class: class.clone(), storage, plugin_part: PluginPart::NONE, constructed: 0, dormant: None }
+        let (class, plugin_part) = (Rc::clone(class), PluginPart::NONE);
+        Self { class, storage, plugin_part, constructed: 0, dormant: None, removed: None }
     }
 
     /// Its class.

@@ -1,5 +1,6 @@
-//! What an object keeps of a class that is not there: its values by name, until the class returns. Meanwhile the object is
-//! seen as one of its nearest base that is there, and has no plugin part.
+//! What an object keeps that has no place in its memory. Of a class that is not there: its values by name, until the class
+//! returns; meanwhile the object is seen as one of its nearest base that is there, and has no plugin part. Of a property that its
+//! class has no more: the value, until a property of that name returns.
 
 use std::rc::Rc;
 
@@ -40,6 +41,45 @@ pub struct KeptField {
     pub data: Vec<u8>,
 }
 
+/// Values of an object whose properties its class has no more, or has with a type that could not take them. They are there as
+/// long as the object is, in the process that it is in: no file has them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RemovedValues {
+    values: Vec<(Rc<str>, Value)>,
+}
+
+impl RemovedValues {
+    /// The property of that name had this value; one that was kept under that name before is gone.
+    pub fn put(&mut self, name: &Rc<str>, value: Value) {
+        self.take(name);
+        self.values.push((Rc::clone(name), value));
+    }
+
+    /// Takes the value of that name out.
+    pub fn take(&mut self, name: &str) -> Option<Value> {
+        let at = self.values.iter().position(|(known, _)| **known == *name)?;
+        Some(self.values.remove(at).1)
+    }
+
+    /// Boxed, where there are any.
+    pub fn boxed(self) -> Option<Box<Self>> {
+        (!self.values.is_empty()).then(|| Box::new(self))
+    }
+
+    /// The objects that they refer to: those are held as if the values were in the body.
+    pub(super) fn objects(&self) -> Vec<ObjectHandle> {
+        strong_references(self.values.iter().map(|(_, value)| value))
+    }
+}
+
+fn strong_references<'a>(values: impl Iterator<Item = &'a Value>) -> Vec<ObjectHandle> {
+    let mut found = Vec::new();
+    values.for_each(|value| {
+        value.visit_objects(&mut |object, is_strong| found.extend(is_strong.then_some(object)));
+    });
+    found
+}
+
 impl Dormant {
     /// The value of that name.
     pub fn value(&self, name: &str) -> Option<&KeptValue> {
@@ -48,12 +88,9 @@ impl Dormant {
 
     /// The objects its values refer to: they are held as if the values were in the body.
     pub(super) fn objects(&self) -> Vec<ObjectHandle> {
-        let mut found = Vec::new();
-        for (_, value) in &self.values {
-            if let KeptValue::Own(value) = value {
-                value.visit_objects(&mut |object, is_strong| found.extend(is_strong.then_some(object)));
-            }
-        }
-        found
+        strong_references(self.values.iter().filter_map(|(_, value)| match value {
+            KeptValue::Own(value) => Some(value),
+            KeptValue::Default => None,
+        }))
     }
 }

@@ -609,7 +609,8 @@ impl Tenant {
     pub(super) fn each_relation(&self, mut visit: impl FnMut(ObjectHandle)) {
         visit(self.outer);
         self.subobjects.iter().for_each(|(_, child)| visit(*child));
-        self.seen().dormant.iter().flat_map(|dormant| dormant.objects()).for_each(visit);
+        self.seen().dormant.iter().flat_map(|dormant| dormant.objects()).for_each(&mut visit);
+        self.seen().removed.iter().flat_map(|removed| removed.objects()).for_each(visit);
     }
 }
 

@@ -145,7 +145,7 @@ impl Slots {
             return self.columns.clear(index);
         };
         let body = tenant.seen();
-        let has_relations = !tenant.outer.is_none() || !tenant.subobjects.is_empty() || body.dormant.is_some();
+        let has_relations = !tenant.outer.is_none() || !tenant.subobjects.is_empty() || body.has_more();
         self.related.put(index, has_relations);
         let entry = DirectoryEntry { serial: *serial, class: body.class().id, memory: body.memory() };
         self.columns.put(index, entry, body.plugin_part);

@@ -7,7 +7,7 @@ use crate::bridge::core::Core;
 use crate::handles::ObjectHandle;
 use crate::object::body::Body;
 use crate::object::convert::convert;
-use crate::object::dormant::{Dormant, KeptField, KeptValue};
+use crate::object::dormant::{Dormant, KeptField, KeptValue, RemovedValues};
 use crate::object::property::Property;
 use crate::object::storage::View;
 use crate::object::transfer::fits;
@@ -25,6 +25,7 @@ struct Sources<'a> {
     object: ObjectHandle,
     own: View<'a>,
     dormant: Option<&'a Dormant>,
+    removed: Option<&'a RemovedValues>,
     old_cdo: ObjectHandle,
     old_default: View<'a>,
     new_default: View<'a>,
@@ -50,10 +51,11 @@ pub(super) fn carry(
     changes: &mut [PropertyChange],
     to_own: &mut Vec<OwnReference>,
 ) -> Result<Body, CallError> {
-    let body = Body::new(&plan.new);
-    with_sources(core, object, plan, |sources| {
+    let mut body = Body::new(&plan.new);
+    body.removed = with_sources(core, object, plan, |sources| {
+        let mut removed = sources.removed.cloned().unwrap_or_default();
         for (property, action) in &plan.actions {
-            let own = match decide(core, sources, property, action, changes)? {
+            let own = match decide(core, sources, property, action, (&mut *changes, &mut removed))? {
                 Decision::Copy(from) => body.view().copy_from(property, sources.own, from).map(|()| None)?,
                 Decision::Write(value) => body.view().write(property, &value).map(|()| None)?,
                 Decision::Default(default) => give_default(sources, body.view(), property, default)?,
@@ -62,32 +64,33 @@ pub(super) fn carry(
             let property = &property.text;
             to_own.extend(own.map(|to| OwnReference { object, property: Rc::clone(property), to }));
         }
-        Ok(())
+        keep_removed(core, sources, plan, changes, &mut removed)?;
+        Ok(removed.boxed())
     })?;
-    count_removed(plan, changes);
     Ok(body)
 }
 
-/// The values in which one object differs from its old default, for its new construction; the others are born with it.
+/// The values in which one object differs from its old default, for its new construction; the others are born with it. And what its
+/// new class has no property for.
 pub(super) fn own_values(
     core: &Core,
     object: ObjectHandle,
     plan: &ClassPlan,
     changes: &mut [PropertyChange],
-) -> Result<OwnValues, CallError> {
-    let mut values = Vec::new();
+) -> Result<(OwnValues, Option<Box<RemovedValues>>), CallError> {
     with_sources(core, object, plan, |sources| {
+        let mut values = Vec::new();
+        let mut removed = sources.removed.cloned().unwrap_or_default();
         for (property, action) in plan.actions.iter().filter(|(property, _)| !is_transient(property)) {
-            match decide(core, sources, property, action, changes)? {
+            match decide(core, sources, property, action, (&mut *changes, &mut removed))? {
                 Decision::Copy(from) => values.push((Rc::clone(&property.text), sources.own.read(from)?)),
                 Decision::Write(value) => values.push((Rc::clone(&property.text), value)),
                 Decision::Default(_) | Decision::Leave => {}
             }
         }
-        Ok(())
-    })?;
-    count_removed(plan, changes);
-    Ok(values)
+        keep_removed(core, sources, plan, changes, &mut removed)?;
+        Ok((values, removed.boxed()))
+    })
 }
 
 /// What an object keeps of itself while its class is gone; `fields` are those of its plugin part.
@@ -126,12 +129,12 @@ pub(super) fn asleep(
     Ok(dormant)
 }
 
-fn with_sources(
+fn with_sources<R>(
     core: &Core,
     object: ObjectHandle,
     plan: &ClassPlan,
-    work: impl FnOnce(&Sources<'_>) -> Result<(), CallError>,
-) -> Result<(), CallError> {
+    work: impl FnOnce(&Sources<'_>) -> Result<R, CallError>,
+) -> Result<R, CallError> {
     let objects = &core.world.objects;
     objects.with_body(object, |own| {
         objects.with_body(plan.old.cdo.get(), |old| {
@@ -140,6 +143,7 @@ fn with_sources(
                     object,
                     own: own.view(),
                     dormant: own.dormant.as_deref(),
+                    removed: own.removed.as_deref(),
                     old_cdo: plan.old.cdo.get(),
                     old_default: old.view(),
                     new_default: new.view(),
@@ -149,10 +153,21 @@ fn with_sources(
     })???
 }
 
-fn count_removed(plan: &ClassPlan, changes: &mut [PropertyChange]) {
-    for change in &plan.removed {
-        changes[*change].dropped += 1;
+/// What the object had in properties that are gone, where that was not the default.
+fn keep_removed(
+    core: &Core,
+    sources: &Sources<'_>,
+    plan: &ClassPlan,
+    changes: &mut [PropertyChange],
+    removed: &mut RemovedValues,
+) -> Result<(), CallError> {
+    for (property, was, change) in &plan.removed {
+        if !has_default(core, sources, property, was)? {
+            removed.put(&property.text, sources.own.read(property)?);
+            changes[*change].dormant += 1;
+        }
     }
+    Ok(())
 }
 
 fn decide<'p>(
@@ -160,66 +175,51 @@ fn decide<'p>(
     sources: &Sources<'_>,
     property: &Property,
     action: &'p Action,
-    changes: &mut [PropertyChange],
+    (changes, removed): (&mut [PropertyChange], &mut RemovedValues),
 ) -> Result<Decision<'p>, CallError> {
     let mut count = |change: &Option<usize>, which: fn(&mut PropertyChange) -> &mut u64| {
         if let Some(change) = change {
             *which(&mut changes[*change]) += 1;
         }
     };
-    let names = &core.world.names;
-    Ok(match action {
+    let (own, default, change) = match action {
         Action::Carry { from, was, default, change } => {
             if has_default(core, sources, from, was)? {
                 count(change, |change| &mut change.followed);
                 return Ok(Decision::Default(default));
             }
             count(change, |change| &mut change.kept);
-            Decision::Copy(from)
+            return Ok(Decision::Copy(from));
         }
         Action::Convert { from, was, default, change } => {
-            if has_default(core, sources, from, was)? {
-                count(change, |change| &mut change.followed);
-                return Ok(Decision::Default(default));
-            }
-            let converted = convert(&sources.own.read(from)?, &property.ty, names, &core.world);
-            match converted.filter(|value| fits(&property.ty, value).is_ok()) {
-                Some(value) => {
-                    count(change, |change| &mut change.kept);
-                    Decision::Write(value)
-                }
-                None => {
-                    count(change, |change| &mut change.defaulted);
-                    Decision::Default(default)
-                }
-            }
+            // What an earlier type had, which this one may be again.
+            let earlier = removed.take(&from.text);
+            let own = if has_default(core, sources, from, was)? { earlier } else { Some(sources.own.read(from)?) };
+            (own, default, change)
         }
         Action::Restore { names: known, default, change } => {
-            let kept = sources.dormant.and_then(|dormant| known.iter().find_map(|name| dormant.value(name)));
-            let own = match kept {
-                Some(KeptValue::Own(value)) => value,
-                Some(KeptValue::Default) | None => {
-                    count(change, |change| &mut change.followed);
-                    return Ok(Decision::Default(default));
-                }
+            let asleep = sources.dormant.and_then(|dormant| known.iter().find_map(|name| dormant.value(name)));
+            let own = match asleep {
+                Some(KeptValue::Own(value)) => Some(value.clone()),
+                Some(KeptValue::Default) => None,
+                None => known.iter().find_map(|name| removed.take(name)),
             };
-            match convert(own, &property.ty, names, &core.world).filter(|value| fits(&property.ty, value).is_ok()) {
-                Some(value) => {
-                    count(change, |change| &mut change.kept);
-                    Decision::Write(value)
-                }
-                None => {
-                    count(change, |change| &mut change.defaulted);
-                    Decision::Default(default)
-                }
-            }
+            (own, default, change)
         }
-        Action::Default { default, change } => {
-            count(change, |change| &mut change.followed);
-            Decision::Default(default)
-        }
-        Action::Subobject => Decision::Leave,
-    })
+        Action::Subobject => return Ok(Decision::Leave),
+    };
+    let Some(own) = own else {
+        count(change, |change| &mut change.followed);
+        return Ok(Decision::Default(default));
+    };
+    let fitting = convert(&own, &property.ty, &core.world.names, &core.world);
+    if let Some(value) = fitting.filter(|value| fits(&property.ty, value).is_ok()) {
+        count(change, |change| &mut change.kept);
+        return Ok(Decision::Write(value));
+    }
+    removed.put(&property.text, own);
+    count(change, |change| &mut change.defaulted);
+    Ok(Decision::Default(default))
 }
 
 fn has_default(core: &Core, sources: &Sources<'_>, property: &Property, was: &OldDefault) -> Result<bool, CallError> {

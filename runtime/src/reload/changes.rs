@@ -97,7 +97,9 @@ pub struct PropertyChange {
     pub followed: u64,
     /// Objects whose value could not be converted, so that they have the new default.
     pub defaulted: u64,
-    /// Objects whose value is gone with the property.
+    /// Objects whose own value is kept beside them, in this process, until a property of that name returns.
+    pub dormant: u64,
+    /// Objects whose value is gone with the property: in worlds that come from a file.
     pub dropped: u64,
 }
 

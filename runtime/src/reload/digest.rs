@@ -166,7 +166,8 @@ fn values(core: &Core) -> Vec<String> {
                 format!("{object}.{} = {value}", property.text)
             };
             let asleep = body.dormant.iter().map(|dormant| format!("{object} keeps {dormant:?}"));
-            body.class().properties.iter().map(line).chain(asleep).collect::<Vec<_>>()
+            let removed = body.removed.iter().map(|removed| format!("{object} keeps {removed:?}"));
+            body.class().properties.iter().map(line).chain(asleep).chain(removed).collect::<Vec<_>>()
         };
         core.world.objects.with_body(*object, of_body).unwrap_or_default()
     };

@@ -199,9 +199,11 @@ impl Walk<'_> {
                 faults::at(ReloadStep::Sleep)?;
             }
             Fate::Reborn { .. } => {
-                let values = own_values(core, object, &plan, changes)?;
+                let (values, removed) = own_values(core, object, &plan, changes)?;
                 self.wake(object);
-                objects.stage(object, Body::new(&plan.new))?;
+                let mut body = Body::new(&plan.new);
+                body.removed = removed;
+                objects.stage(object, body)?;
                 self.reborn.push((object, values));
             }
         }

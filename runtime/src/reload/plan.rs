@@ -23,10 +23,9 @@ pub(super) enum Action {
     Carry { from: Rc<Property>, was: OldDefault, default: NewDefault, change: Option<usize> },
     /// The same, with the old value in another type; where that would lose something, the new default.
     Convert { from: Rc<Property>, was: OldDefault, default: NewDefault, change: Option<usize> },
-    /// The value that the object kept under one of these names while it was dormant, else the new default.
+    /// The value that the object kept under one of these names, while it was dormant or its class had no such property, else the
+    /// new default.
     Restore { names: Vec<String>, default: NewDefault, change: Option<usize> },
-    /// The new default.
-    Default { default: NewDefault, change: Option<usize> },
     /// A subobject: it is made, or found again, when all objects have their new memory.
     Subobject,
 }
@@ -63,8 +62,8 @@ pub(super) struct ClassPlan {
     pub(super) fate: Fate,
     /// One for each property of the new class.
     pub(super) actions: Vec<(Rc<Property>, Action)>,
-    /// Lines of the report for properties that are gone.
-    pub(super) removed: Vec<usize>,
+    /// Properties that are gone, each with its line of the report.
+    pub(super) removed: Vec<(Rc<Property>, OldDefault, usize)>,
     /// Properties that a sleeper keeps by name.
     pub(super) left: Vec<(Rc<Property>, OldDefault)>,
     /// Subobjects they do not have yet, or no more.
@@ -106,15 +105,12 @@ pub(super) fn plan_class(
             PropertyFate::Added => {
                 let after = default_of(core, new, property)?;
                 let default = new_default(core, new, &after);
-                if was_dormant {
-                    let words = || "kept while its objects were dormant".to_owned();
-                    let change = (!is_asleep).then(|| note(&property.text, words(), notes.changes));
-                    Action::Restore { names: old_names.of(&property.text), default, change }
-                } else {
-                    let words = || format!("added, default {}", print(core, &after));
-                    let change = is_news.then(|| note(&property.text, words(), notes.changes));
-                    Action::Default { default, change }
-                }
+                let words = || match was_dormant {
+                    true => "kept while its objects were dormant".to_owned(),
+                    false => format!("added, default {}", print(core, &after)),
+                };
+                let change = (!is_asleep).then(|| note(&property.text, words(), notes.changes));
+                Action::Restore { names: old_names.of(&property.text), default, change }
             }
             PropertyFate::Carried { from } | PropertyFate::Renamed { from } | PropertyFate::Retyped { from } => {
                 let Some(source) = old.find_property(from).cloned() else { continue };
@@ -148,7 +144,11 @@ pub(super) fn plan_class(
                 let before = default_of(core, old, property)?;
                 left.push((Rc::clone(property), old_default(core, old, &before)));
             }
-            _ if is_news && !is_part => removed.push(note(name, "removed".into(), notes.changes)),
+            Some(property) if is_news && !is_part => {
+                let before = default_of(core, old, property)?;
+                let change = note(name, "removed".into(), notes.changes);
+                removed.push((Rc::clone(property), old_default(core, old, &before), change));
+            }
             _ => {}
         }
     }

@@ -331,6 +331,7 @@ pub(crate) fn counts(change: &PropertyChange) -> String {
         (change.followed, "followed"),
         (change.kept, "kept their own"),
         (change.defaulted, "got the default"),
+        (change.dormant, "dormant until it returns"),
         (change.dropped, "dropped"),
     ];
     let words = |(count, what): &(u64, &str)| format!("{} {what}", thousands(*count));

@@ -11,8 +11,9 @@ use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
 
-/// So many questions may be put to resolvers on one thread, each by the answer to the one before.
-pub(super) const DEEPEST: usize = 64;
+/// So many questions may be put to resolvers on one thread, each by the answer to the one before. In a host that is built without
+/// optimization one takes up to 64 KiB of the stack, and threads of Rust have 2 MiB.
+pub(super) const DEEPEST: usize = 16;
 
 /// One link in a chain of loads: what is under way, and in which context.
 #[derive(Clone, PartialEq, Eq, Debug)]

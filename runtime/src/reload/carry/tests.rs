@@ -8,11 +8,13 @@ use super::carry;
 use crate::bridge::core::Core;
 use crate::handles::ObjectHandle;
 use crate::object::class::Class;
+use crate::object::collect::unreachable;
 use crate::object::decl::{Batch, ClassDecl, InterfaceDecl, PropertyDecl, StructDecl};
 use crate::object::objects::object_flags;
 use crate::object::origin::Origin;
 use crate::object::property::PropertyType;
 use crate::object::value::Value;
+use crate::reload::changes::PropertyChange;
 use crate::reload::fate::Fate;
 use crate::reload::plan::{Notes, plan_class, refer_to_own};
 
@@ -32,16 +34,22 @@ fn core() -> Rc<Core> {
     core
 }
 
-/// A build of the class, with a property `x` and a struct of these fields beside it, and its class default object.
+/// A build of the class, with a property `x` of that type, if it names one, and a struct of these fields beside it, and its class
+/// default object.
 fn build(core: &Core, (words, default): (&str, &str), fields: &[(&str, PropertyKind)]) -> Rc<Class> {
     let fields = fields.iter().map(|(name, kind)| PropertyDecl::new(name, *kind)).collect();
     let structs = vec![StructDecl { fields, ..StructDecl::new("Test", "Point", Origin::Dynamic) }];
     core.world.types.declare(&core.world.names, &Batch { structs, ..Batch::default() }).expect("a right struct");
-    let ty = PropertyType::parse(words, &core.world.types).unwrap_or_else(|error| panic!("{words}: {error}"));
-    let x = PropertyDecl::new("x", ty.kind()).of_type(ty.type_path()).with_default(default);
+    let x = (!words.is_empty()).then(|| {
+        let ty = PropertyType::parse(words, &core.world.types).unwrap_or_else(|error| panic!("{words}: {error}"));
+        PropertyDecl::new("x", ty.kind()).of_type(ty.type_path()).with_default(default)
+    });
     let part =
         PropertyDecl::new("part", PropertyKind::OBJECT).of_type(OBJECT).with_flags(property_flags::DEFAULT_SUBOBJECT);
-    let decl = ClassDecl { properties: vec![x, part], ..ClassDecl::new("Game", "Cube", OBJECT, Origin::Dynamic) };
+    let decl = ClassDecl {
+        properties: x.into_iter().chain([part]).collect(),
+        ..ClassDecl::new("Game", "Cube", OBJECT, Origin::Dynamic)
+    };
     let batch = Batch { classes: vec![decl], ..Batch::default() };
     let class = core.world.types.declare(&core.world.names, &batch).expect("a right class").classes.remove(0);
     let cdo = allocate(core, &class, object_flags::CDO);
@@ -77,24 +85,119 @@ fn check((old, own, new, expected): Row<'_>, fields: &[(&str, PropertyKind)]) {
     let before = build(&core, old, SAME);
     let object = allocate(&core, &before, 0);
     if !own.is_empty() {
-        let ty = &before.find_property("x").expect("it has x").ty;
-        let value = Value::parse(own, ty, &core.world.names).unwrap_or_else(|error| panic!("{error}"));
-        core.world.objects.write_value(object, "x", &value).expect("it fits");
+        set(&core, object, own);
     }
+    reload(&core, object, &before, new, fields);
+    assert_eq!(print(&core, object), expected, "{old:?} {own} to {new:?}");
+}
+
+/// Gives it a value of its own.
+fn set(core: &Core, object: ObjectHandle, own: &str) {
+    let class = core.world.objects.class(object).expect("it lives");
+    let ty = &class.find_property("x").expect("it has x").ty;
+    let value = Value::parse(own, ty, &core.world.names).unwrap_or_else(|error| panic!("{error}"));
+    core.world.objects.write_value(object, "x", &value).expect("it fits");
+}
+
+/// The object in the next build of its class; its value is the same before and after the commit.
+fn reload(
+    core: &Core,
+    object: ObjectHandle,
+    before: &Rc<Class>,
+    new: (&str, &str),
+    fields: &[(&str, PropertyKind)],
+) -> (Rc<Class>, Vec<PropertyChange>) {
     core.world.types.begin_shadow();
     core.world.types.hide_in_shadow(["/Script/Test.Point", "/Script/Game.Cube"]);
     core.world.objects.begin_shadow();
-    let after = build(&core, new, fields);
+    let after = build(core, new, fields);
     let (mut changes, mut structure) = Default::default();
     let mut notes = Notes { changes: &mut changes, structure: &mut structure };
-    let plan = plan_class(&core, (&before, &after), &Fate::Carried, false, &mut notes).expect("a plan");
+    let plan = plan_class(core, (before, &after), &Fate::Carried, false, &mut notes).expect("a plan");
     let mut to_own = Vec::new();
-    let body = carry(&core, object, &plan, &mut changes, &mut to_own).expect("its values come along");
+    let body = carry(core, object, &plan, &mut changes, &mut to_own).expect("its values come along");
     core.world.objects.stage(object, body).expect("it lives");
-    assert_eq!(print(&core, object), expected, "{old:?} {own} to {new:?}");
+    let has = || core.world.objects.read_value(object, "x").map(|value| value.print(&core.world.names)).ok();
+    let in_shadow = has();
     drop(core.world.objects.commit_shadow());
     core.world.types.commit_shadow();
-    assert_eq!(print(&core, object), expected, "when the old body has ended");
+    assert_eq!(in_shadow, has(), "when the old body has ended");
+    (after, changes)
+}
+
+/// What an object has after its class went through these builds: `own` is set in the first one.
+fn check_builds(builds: &[(&str, &str)], own: &str, expected: &str) {
+    let core = core();
+    let mut class = build(&core, builds[0], SAME);
+    let object = allocate(&core, &class, 0);
+    set(&core, object, own);
+    for next in &builds[1..] {
+        class = reload(&core, object, &class, *next, SAME).0;
+    }
+    assert_eq!(print(&core, object), expected, "{builds:?} {own}");
+}
+
+const GONE: (&str, &str) = ("", "");
+
+#[test]
+fn a_property_that_returns_has_its_values_again() {
+    let number = ("f64", "1");
+    check_builds(&[number, GONE, number], "2.5", "2.5");
+    check_builds(&[number, GONE, GONE, GONE, ("f64", "3")], "2.5", "2.5");
+    check_builds(&[number, GONE, number, GONE, number], "2.5", "2.5");
+    check_builds(&[number, GONE, ("Optional(f64)", "none")], "2.5", "some(2.5)");
+    check_builds(&[number, GONE, ("String", "\"a\""), number], "2.5", "2.5");
+    check_builds(
+        &[("Array(Object(/Script/Game.Thing))", ""), GONE, ("Array(Object(/Script/Game.Thing))", "")],
+        "(none)",
+        "(none)",
+    );
+    // Who had the default has what is the default then.
+    check_builds(&[number, GONE, ("f64", "3")], "1", "3");
+}
+
+#[test]
+fn a_value_that_another_type_could_not_take_is_there_when_the_type_returns() {
+    let (number, whole) = (("f64", "1"), ("i32", "7"));
+    check_builds(&[number, whole], "2.5", "7");
+    check_builds(&[number, whole, number], "2.5", "2.5");
+    check_builds(&[number, whole, whole, GONE, number], "2.5", "2.5");
+    // It comes back as a type that can take it, whatever that is.
+    check_builds(&[number, whole, ("Optional(f64)", "none")], "2.5", "some(2.5)");
+
+    // A value that was given meanwhile is the object's own, and the older one is gone for good.
+    let core = core();
+    let first = build(&core, number, SAME);
+    let object = allocate(&core, &first, 0);
+    set(&core, object, "2.5");
+    let (second, changes) = reload(&core, object, &first, whole, SAME);
+    assert_eq!(changes.iter().map(|change| (change.defaulted, change.dormant)).collect::<Vec<_>>(), [(1, 0)]);
+    set(&core, object, "9");
+    let (third, _) = reload(&core, object, &second, number, SAME);
+    assert_eq!(print(&core, object), "9");
+    set(&core, object, "1");
+    reload(&core, object, &third, whole, SAME);
+    assert_eq!(print(&core, object), "7");
+}
+
+#[test]
+fn what_a_property_that_is_gone_refers_to_stays_as_long_as_the_object_does() {
+    let core = core();
+    let reference = ("Object(/Script/Game.Thing)", "");
+    let first = build(&core, reference, SAME);
+    let object = allocate(&core, &first, 0);
+    let thing = core.world.types.class_by_path(OBJECT).expect("it is declared");
+    let friend = core.world.objects.allocate(&thing, None, ObjectHandle::NONE, 0);
+    core.world.objects.write_value(object, "x", &Value::Object(friend)).expect("it fits");
+    assert!(core.world.objects.add_root(object), "it lives");
+    let (second, changes) = reload(&core, object, &first, GONE, SAME);
+    assert_eq!(changes.iter().map(|change| (change.dormant, change.dropped)).collect::<Vec<_>>(), [(1, 0)]);
+    let lost = || unreachable(&core.world, &*core).expect("it can be marked");
+    assert!(!lost().contains(&friend));
+    reload(&core, object, &second, reference, SAME);
+    assert_eq!(core.world.objects.read_value(object, "x"), Ok(Value::Object(friend)));
+    core.world.objects.write_value(object, "x", &Value::Object(ObjectHandle::NONE)).expect("it fits");
+    assert!(lost().contains(&friend), "nothing of it is left behind");
 }
 
 #[test]
