@@ -11,6 +11,9 @@ use crate::hooks::{AddReferences, EndHook, NativeHook};
 use crate::origin::Origin;
 use crate::thunk::{Thunk, function_of};
 
+/// What is said of a member beside its flags: keys and values, in order.
+pub type Meta = Vec<(String, String)>;
+
 /// A property, a struct field or a parameter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PropertyDecl {
@@ -26,6 +29,8 @@ pub struct PropertyDecl {
     pub default: String,
     /// The doc comment.
     pub doc: String,
+    /// What else is said of it: keys and values.
+    pub meta: Meta,
 }
 
 /// A function.
@@ -43,6 +48,8 @@ pub struct FunctionDecl {
     pub fingerprint: u64,
     /// The doc comment.
     pub doc: String,
+    /// What else is said of it: keys and values.
+    pub meta: Meta,
     /// What runs it.
     pub thunk: Thunk,
     /// See [`Function::tag`](crate::function::Function::tag).
@@ -142,8 +149,8 @@ pub struct Batch {
 impl PropertyDecl {
     /// A property without type path, flags, default or doc.
     pub fn new(name: &str, kind: PropertyKind) -> Self {
-        let (type_path, default, doc) = Default::default();
-        Self { name: name.to_owned(), kind, type_path, flags: 0, default, doc }
+        let (type_path, default, doc, meta) = Default::default();
+        Self { name: name.to_owned(), kind, type_path, flags: 0, default, doc, meta }
     }
 
     /// A result of a function.
@@ -180,8 +187,8 @@ impl PropertyDecl {
 impl FunctionDecl {
     /// A function without flags or parameters.
     pub fn new(name: &str, thunk: Thunk) -> Self {
-        let (overrides, params, doc) = Default::default();
-        Self { name: name.to_owned(), flags: 0, overrides, params, fingerprint: 0, doc, thunk, tag: 0 }
+        let (overrides, params, doc, meta) = Default::default();
+        Self { name: name.to_owned(), flags: 0, overrides, params, fingerprint: 0, doc, meta, thunk, tag: 0 }
     }
 
     /// A function of an interface, whose bodies are those of classes.
