@@ -8,11 +8,9 @@ use alcedo_base::border::CallError;
 
 use crate::class::SubobjectRole;
 use crate::hooks::{AddReferences, EndHook, NativeHook};
+use crate::meta::Meta;
 use crate::origin::Origin;
 use crate::thunk::{Thunk, function_of};
-
-/// What is said of a member beside its flags: keys and values, in order.
-pub type Meta = Vec<(String, String)>;
 
 /// A property, a struct field or a parameter.
 #[derive(Clone, PartialEq, Eq, Debug)]

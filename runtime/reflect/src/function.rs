@@ -7,7 +7,7 @@ use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::property_flags;
 use alcedo_base::handles::{ClassId, Name};
 
-use crate::decl::Meta;
+use crate::meta::Meta;
 use crate::property::Property;
 use crate::storage::Schema;
 use crate::thunk::Thunk;

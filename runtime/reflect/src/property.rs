@@ -7,7 +7,7 @@ use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::handles::Name;
 
-use crate::decl::Meta;
+use crate::meta::Meta;
 use crate::nested::{ElementType, EntryType, OptionalType, Row};
 use crate::structs::{Nature, StructType};
 use crate::value::Value;

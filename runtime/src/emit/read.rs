@@ -11,7 +11,8 @@ use crate::bridge::module_thunk::module_thunk;
 use crate::conjugate::gate::Gate;
 use crate::emit::error::EmitError;
 use crate::object::class::SubobjectRole;
-use crate::object::decl::{ClassDecl, FunctionDecl, InterfaceDecl, Meta, PropertyDecl, StructDecl, SubobjectDecl};
+use crate::object::decl::{ClassDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl, SubobjectDecl};
+use crate::object::meta::Meta;
 use crate::object::origin::Origin;
 
 /// The declaration of a struct.

@@ -7,7 +7,7 @@ use crate::border::CallError;
 use crate::cells::RefCell;
 use crate::error::Error;
 use crate::object::class::Class;
-use crate::object::decl::Meta;
+use crate::object::meta::Meta;
 use crate::object::origin::Origin;
 
 /// A class that a host makes many objects of, held instead of its path. It stands for what the path leads to when it is
