@@ -21,6 +21,7 @@ mod endings;
 mod failures;
 mod finalizers;
 mod floors;
+mod forms;
 mod gdb;
 mod interfaces;
 #[path = "library_fuzz/main.rs"]
