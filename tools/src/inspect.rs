@@ -1,6 +1,7 @@
 //! `alcedo inspect`: what a plugin's library says of itself and declares, read from the file. Nothing is mapped and none of its
 //! code runs, so this is safe with any file.
 
+use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write as _};
 use std::io::{Write as _, stdout};
 use std::path::Path;
@@ -134,7 +135,9 @@ fn interface(f: &mut fmt::Formatter<'_>, found: &DeclaredInterface) -> fmt::Resu
 
 fn member(f: &mut fmt::Formatter<'_>, found: &DeclaredProperty) -> fmt::Result {
     doc(f, "  ", &found.doc)?;
-    writeln!(f, "  {}{}", typed(found), behind(&found.flags))
+    let mut flags = found.flags.clone();
+    flags.extend(meta(&found.meta));
+    writeln!(f, "  {}{}", typed(found), behind(&flags))
 }
 
 fn function(f: &mut fmt::Formatter<'_>, found: &DeclaredFunction) -> fmt::Result {
@@ -146,6 +149,7 @@ fn function(f: &mut fmt::Formatter<'_>, found: &DeclaredFunction) -> fmt::Result
         flags.retain(|flag| flag != "overrides");
         flags.push(format!("overrides {}", found.overrides));
     }
+    flags.extend(meta(&found.meta));
     writeln!(f, "  fn {}({}){result}{}", found.name, params.join(", "), behind(&flags))
 }
 
@@ -155,6 +159,12 @@ fn typed(found: &DeclaredProperty) -> String {
         let _ = write!(text, " = {}", printable(&found.default));
     }
     text
+}
+
+/// What else is said of a member: `meta(category = "Motion")`.
+fn meta(found: &BTreeMap<String, String>) -> Option<String> {
+    let entries: Vec<_> = found.iter().map(|(key, value)| format!("{} = {value:?}", printable(key))).collect();
+    (!entries.is_empty()).then(|| format!("meta({})", entries.join(", ")))
 }
 
 fn behind(flags: &[String]) -> String {

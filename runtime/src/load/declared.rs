@@ -5,6 +5,8 @@ mod file;
 mod flags;
 mod loaded;
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 pub(crate) use file::of_file;
@@ -59,6 +61,8 @@ pub struct DeclaredProperty {
     pub flags: Vec<String>,
     /// Its default in the text form of the type; empty for the zero of the type.
     pub default: String,
+    /// What else is said of it, by key.
+    pub meta: BTreeMap<String, String>,
     /// The doc comment.
     pub doc: String,
 }
@@ -77,6 +81,8 @@ pub struct DeclaredFunction {
     pub params: Vec<DeclaredProperty>,
     /// The type of what it gives.
     pub result: Option<String>,
+    /// What else is said of it, by key.
+    pub meta: BTreeMap<String, String>,
     /// The doc comment.
     pub doc: String,
 }

@@ -2,11 +2,13 @@
 //! are. No code of it runs. That the descriptions lie as this build lays them out is known from the manifest, whose hash of the
 //! layout was compared before.
 
+use std::collections::BTreeMap;
 use std::mem::offset_of;
 
 use alcedo_abi::abi_stable::std_types::RStr;
 use alcedo_abi::describe::{
-    ClassDesc, ExportDesc, FunctionDesc, ImportDesc, ImportKind, InterfaceDesc, PropertyDesc, SignatureDesc, StructDesc,
+    ClassDesc, ExportDesc, FunctionDesc, ImportDesc, ImportKind, InterfaceDesc, MetaDesc, PropertyDesc, SignatureDesc,
+    StructDesc,
 };
 use alcedo_abi::kinds::{PropertyKind, property_flags};
 use alcedo_sys::{Constants, ImageFile};
@@ -108,6 +110,7 @@ impl Descriptions<'_> {
             ty: flags::type_text(PropertyKind(kind), &self.text(at!(at, PropertyDesc, type_path))?),
             flags: flags::of_property(flags),
             default: self.text(at!(at, PropertyDesc, default))?,
+            meta: self.meta(at!(at, PropertyDesc, meta))?,
             doc: self.text(at!(at, PropertyDesc, doc))?,
         };
         Some((found, flags))
@@ -117,7 +120,9 @@ impl Descriptions<'_> {
         let overrides = self.text(at!(at, FunctionDesc, overrides))?;
         let flags = self.u64(at!(at, FunctionDesc, flags))?;
         let (name, doc) = (at!(at, FunctionDesc, name), at!(at, FunctionDesc, doc));
+        let meta = self.meta(at!(at, FunctionDesc, meta))?;
         self.declared(name, flags, overrides, at!(at, FunctionDesc, params), doc)
+            .map(|found| DeclaredFunction { meta, ..found })
     }
 
     fn signature(&self, at: u64) -> Option<DeclaredFunction> {
@@ -135,8 +140,14 @@ impl Descriptions<'_> {
             overrides,
             params: params.into_iter().map(|(param, _)| param).collect(),
             result: results.into_iter().next().map(|(result, _)| result.ty),
+            meta: BTreeMap::new(),
             doc: self.text(doc)?,
         })
+    }
+
+    fn meta(&self, at: u64) -> Option<BTreeMap<String, String>> {
+        let entry = |at| Some((self.text(at!(at, MetaDesc, key))?, self.text(at!(at, MetaDesc, value))?));
+        self.entries::<_, MetaDesc>(at, entry).map(|found| found.into_iter().collect())
     }
 
     fn class(&self, at: u64) -> Option<DeclaredClass> {

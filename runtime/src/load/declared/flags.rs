@@ -15,6 +15,9 @@ const OF_PROPERTIES: &[(u64, &str)] = &[
     (property_flags::OUT, "out"),
     (property_flags::RETURN, "return"),
     (property_flags::TRANSIENT, "transient"),
+    (property_flags::VISIBLE_ANYWHERE, "visible_anywhere"),
+    (property_flags::REPLICATED, "replicated"),
+    (property_flags::SAVE_GAME, "save_game"),
 ];
 
 const OF_FUNCTIONS: &[(u64, &str)] = &[
@@ -24,6 +27,8 @@ const OF_FUNCTIONS: &[(u64, &str)] = &[
     (function_flags::STATIC, "static"),
     (function_flags::OVERRIDE, "overrides"),
     (function_flags::FALLIBLE, "may_fail"),
+    (function_flags::IMPLEMENTABLE_EVENT, "blueprint_implementable_event"),
+    (function_flags::CONST, "const"),
 ];
 
 pub(super) fn of_class(flags: u64) -> Vec<String> {

@@ -1,7 +1,9 @@
 //! What a module declares that is loaded: its descriptions lie in its image.
 
+use std::collections::BTreeMap;
+
 use alcedo_abi::abi_stable::std_types::RStr;
-use alcedo_abi::describe::{ClassDesc, FunctionDesc, InterfaceDesc, PropertyDesc, SignatureDesc, StructDesc};
+use alcedo_abi::describe::{ClassDesc, FunctionDesc, InterfaceDesc, MetaDesc, PropertyDesc, SignatureDesc, StructDesc};
 use alcedo_abi::kinds::property_flags;
 
 use super::{
@@ -65,7 +67,11 @@ fn interface(found: &InterfaceDesc) -> DeclaredInterface {
 }
 
 fn function(found: &FunctionDesc) -> DeclaredFunction {
-    declared(text(found.name), found.flags, text(found.overrides), &found.params, text(found.doc))
+    let overrides = text(found.overrides);
+    DeclaredFunction {
+        meta: meta(&found.meta),
+        ..declared(text(found.name), found.flags, overrides, &found.params, text(found.doc))
+    }
 }
 
 fn signature(found: &SignatureDesc) -> DeclaredFunction {
@@ -80,8 +86,13 @@ fn declared(name: String, flags: u64, overrides: String, params: &[PropertyDesc]
         overrides,
         params: params.iter().filter(|param| !is_result(param)).map(property).collect(),
         result: params.iter().find(is_result).map(|param| flags::type_text(param.kind, param.type_path.as_str())),
+        meta: BTreeMap::new(),
         doc,
     }
+}
+
+fn meta(found: &[MetaDesc]) -> BTreeMap<String, String> {
+    found.iter().map(|entry| (text(entry.key), text(entry.value))).collect()
 }
 
 fn property(found: &PropertyDesc) -> DeclaredProperty {
@@ -90,6 +101,7 @@ fn property(found: &PropertyDesc) -> DeclaredProperty {
         ty: flags::type_text(found.kind, found.type_path.as_str()),
         flags: flags::of_property(found.flags),
         default: text(found.default),
+        meta: meta(&found.meta),
         doc: text(found.doc),
     }
 }
