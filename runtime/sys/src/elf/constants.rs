@@ -3,12 +3,17 @@
 
 use std::collections::HashMap;
 
-use object::LittleEndian as LE;
 use object::elf::{
     EM_AARCH64, EM_RISCV, EM_X86_64, R_AARCH64_RELATIVE, R_RISCV_RELATIVE, R_X86_64_RELATIVE, Rela64, SHT_RELA,
+    SHT_RELR,
 };
 
+use object::{LittleEndian as LE, U64};
+
 use super::{Elf, HOST, headers, records};
+
+/// A word of the target.
+const WORD: u64 = 8;
 
 /// The constants of one library. Addresses are those of the file: the library begins at 0.
 #[derive(Debug)]
@@ -34,6 +39,12 @@ impl<'a> Constants<'a> {
             let own = entries.iter().filter(|entry| entry.r_type(LE, false) == own);
             addresses.extend(own.map(|entry| (entry.r_offset.get(LE), entry.r_addend.get(LE) as u64)));
         }
+        for table in elf.sections.iter().filter(|section| section.kind == SHT_RELR && section.is_loaded()) {
+            let words: &[U64<LE>] = records(bytes.get(table.file_range())?, table.name).ok()?;
+            // The file has the address where it will stand.
+            let word = |at: &u64| elf.mapped(*at, WORD)?.try_into().ok().map(u64::from_le_bytes);
+            addresses.extend(packed(words).into_iter().filter_map(|at| Some((at, word(&at)?))));
+        }
         Some(Self { elf, addresses })
     }
 
@@ -53,5 +64,36 @@ impl<'a> Constants<'a> {
     #[must_use]
     pub fn address(&self, at: u64) -> Option<u64> {
         self.addresses.get(&at).copied()
+    }
+}
+
+/// The places that packed relocations are for: an even word is a place, an odd one has a bit for each of the 63 words behind the
+/// last place.
+fn packed(words: &[U64<LE>]) -> Vec<u64> {
+    let (mut places, mut next) = (Vec::new(), 0_u64);
+    for word in words.iter().map(|word| word.get(LE)) {
+        if word & 1 == 0 {
+            places.push(word);
+            next = word.saturating_add(WORD);
+            continue;
+        }
+        places.extend((1..64).filter(|bit| word >> bit & 1 == 1).filter_map(|bit| next.checked_add((bit - 1) * WORD)));
+        next = next.saturating_add(63 * WORD);
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use object::{LittleEndian as LE, U64};
+
+    use super::packed;
+
+    #[test]
+    fn packed_places_are_words_and_bits_behind_them() {
+        let words = [0x1000, 0b111, 0b10_0001, 0x9000].map(|word| U64::new(LE, word));
+        let behind = 0x1008 + 63 * 8;
+        assert_eq!(packed(&words), [0x1000, 0x1008, 0x1010, behind + 4 * 8, 0x9000]);
+        assert!(packed(&[]).is_empty());
     }
 }
