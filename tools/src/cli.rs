@@ -10,7 +10,7 @@ use clap::{Parser, Subcommand};
 use crate::args::{Plugins, World};
 use crate::command::HELP;
 use crate::world::HostOptions;
-use crate::{build, demo, dev, doctor, guard, inspect, new};
+use crate::{build, demo, dev, doctor, glue, guard, inspect, new};
 
 /// Builds Alcedo plugins, and swaps their code in a running world while its objects live on.
 #[derive(Parser)]
@@ -71,6 +71,21 @@ enum Verb {
         /// One JSON object.
         #[arg(long)]
         json: bool,
+    },
+    /// Writes the Rust source by which plugins use the types of another module, from that module's library.
+    ///
+    /// Put it into a crate of its own or into a module of the plugin: `mod lamps { include!("lamps.rs"); }`. What it says is compared
+    /// with the module while the plugin is loaded; after a change of the module write it again.
+    Glue {
+        /// The library: `target/debug/libmy_plugin.so`.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// Where the glue of a package is that the module uses; may be given several times.
+        #[arg(long = "package", value_name = "NAME=RUST_PATH")]
+        packages: Vec<glue::Elsewhere>,
+        /// Where it goes, instead of standard output.
+        #[arg(short, long, value_name = "FILE")]
+        out: Option<PathBuf>,
     },
     /// Builds plugins, runs them in a world, and swaps their code in whenever a source file is saved.
     #[command(after_help = HELP)]
@@ -140,6 +155,7 @@ pub(crate) fn run() -> ExitCode {
         Verb::Doctor { dir, json } => Ok(doctor::run(&dir, json)),
         Verb::Build { plugins, sign } => build::run(&plugins, sign.as_deref()),
         Verb::Keygen { path } => build::keygen(&path),
+        Verb::Glue { file, packages, out } => glue::run(&file, &packages, out.as_deref()),
         Verb::Inspect { file, json } => inspect::run(&file, json),
         Verb::Dev { plugins, world, args, host, host_args, no_guard } => {
             dev::run(dev::Wish { plugins, world, args, host, host_args, no_guard })

@@ -20,6 +20,9 @@ pub(crate) enum Error {
     /// A library cannot be inspected.
     #[error(transparent)]
     Library(#[from] Box<alcedo_runtime::ContextError>),
+    /// No glue can be written for a library.
+    #[error(transparent)]
+    Glue(#[from] crate::glue::GlueError),
     /// A file could not be read or written.
     #[error("could not {doing} {}: {source}; check that the folder is writable and the disk is not full", path.display())]
     File {

@@ -1,5 +1,6 @@
 //! What the `alcedo` command does: `build` makes sealed libraries, `dev` keeps a world running while its plugins are
-//! edited, `demo` shows a reload by making the edits itself, `inspect` prints what a library declares.
+//! edited, `demo` shows a reload by making the edits itself, `inspect` prints what a library declares,
+//! `glue` writes the source by which other plugins use that.
 //!
 //! `session` is the loop that `dev` and `demo` share, from a saved file to live code. It decides nothing about looks:
 //! it gives [`session::Event`]s, and `dev` and `demo` print them, each in its own way.
@@ -16,6 +17,7 @@ mod dev;
 mod doctor;
 mod error;
 mod fold;
+mod glue;
 mod guard;
 mod host_program;
 mod input;

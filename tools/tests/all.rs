@@ -10,6 +10,7 @@ mod support;
 mod demo;
 mod dev;
 mod doctor;
+mod glue;
 mod gone;
 mod guard;
 mod hangs;

@@ -7,13 +7,13 @@ mod loaded;
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub(crate) use file::of_file;
 pub(crate) use loaded::of_loaded;
 
 /// What a module declares: types, functions by name, and what it uses of others. Plain data; any thread.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Declared {
     /// Its classes, in order of their paths.
@@ -29,7 +29,7 @@ pub struct Declared {
 }
 
 /// A class.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredClass {
     /// Its path: `/Script/Game.Cube`.
@@ -49,7 +49,7 @@ pub struct DeclaredClass {
 }
 
 /// A property, a field or a parameter.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredProperty {
     /// Its name.
@@ -68,7 +68,7 @@ pub struct DeclaredProperty {
 }
 
 /// A function of a class or an interface.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredFunction {
     /// Its name.
@@ -88,7 +88,7 @@ pub struct DeclaredFunction {
 }
 
 /// A struct.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredStruct {
     /// Its path.
@@ -104,7 +104,7 @@ pub struct DeclaredStruct {
 }
 
 /// An interface.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredInterface {
     /// Its path.
@@ -116,7 +116,7 @@ pub struct DeclaredInterface {
 }
 
 /// A function that is called by name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredExport {
     /// `ex:/name`, or `nm:/module:type:name`.
@@ -126,7 +126,7 @@ pub struct DeclaredExport {
 }
 
 /// What a module uses.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredImport {
     /// Its path: that of a type, or of a member behind a colon.
