@@ -40,8 +40,22 @@ impl<T: Serialize> Keep for T {
 
 impl<T: DeserializeOwned> Restore for T {
     fn from_cbor(data: &[u8]) -> Result<T, CallError> {
-        ciborium::from_reader(data)
-            .map_err(|error| CallError::other(format!("the kept value does not fit the field any more: {error}")))
+        ciborium::from_reader(data).map_err(|error| CallError::other(misfit(&error)))
+    }
+}
+
+/// Why a value does not fit its field any more: what a report says of all objects, so it names no value.
+fn misfit<E>(error: &ciborium::de::Error<E>) -> String {
+    let ciborium::de::Error::Semantic(_, words) = error else { return "is of another type".into() };
+    let named = |start| Some(words.strip_prefix(start)?.split_once('`')?.0);
+    if let Some(field) = named("missing field `") {
+        return format!(
+            "has a new field `{field}`, which what was kept lacks; with `#[serde(default)]` on it the rest is kept"
+        );
+    }
+    match named("unknown variant `") {
+        Some(variant) => format!("has no variant `{variant}` any more"),
+        None => "is of another type".into(),
     }
 }
 
@@ -62,6 +76,8 @@ pub fn unknown_field(class: &str, name: &str) -> CallError {
 
 #[cfg(test)]
 mod tests {
+    use serde::{Deserialize, Serialize};
+
     use super::{Keep, restore};
 
     #[test]
@@ -71,7 +87,58 @@ mod tests {
         restore(&mut numbers, &data).expect("the same type");
         assert_eq!(numbers, [1, 2]);
         let mut text = "as built".to_owned();
-        assert!(restore(&mut text, &data).is_err());
+        assert_eq!(restore(&mut text, &data).expect_err("no text").message(), "is of another type");
         assert_eq!(text, "as built");
+    }
+
+    #[derive(Serialize)]
+    struct Before {
+        steps: u32,
+    }
+
+    #[derive(Deserialize, Default)]
+    struct After {
+        steps: u32,
+        leaps: u32,
+    }
+
+    #[derive(Deserialize, Default)]
+    struct Careful {
+        steps: u32,
+        #[serde(default)]
+        leaps: u32,
+    }
+
+    #[derive(Serialize)]
+    enum Moods {
+        Wild,
+    }
+
+    #[derive(Deserialize, Debug)]
+    enum LaterMoods {
+        Calm,
+    }
+
+    #[test]
+    fn a_struct_that_grew_names_the_field_and_the_way_out() {
+        let data = Before { steps: 3 }.to_cbor().expect("plain data");
+        let mut after = After::default();
+        let error = restore(&mut after, &data).expect_err("leaps are missing");
+        assert_eq!(
+            error.message(),
+            "has a new field `leaps`, which what was kept lacks; with `#[serde(default)]` on it the rest is kept"
+        );
+        assert_eq!((after.steps, after.leaps), (0, 0));
+        let mut careful = Careful::default();
+        restore(&mut careful, &data).expect("it has a default");
+        assert_eq!((careful.steps, careful.leaps), (3, 0));
+    }
+
+    #[test]
+    fn a_variant_that_is_gone_is_named() {
+        let data = Moods::Wild.to_cbor().expect("plain data");
+        let mut mood = LaterMoods::Calm;
+        let error = restore(&mut mood, &data).expect_err("it is gone");
+        assert_eq!(error.message(), "has no variant `Wild` any more", "{mood:?}");
     }
 }

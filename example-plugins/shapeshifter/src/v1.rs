@@ -13,6 +13,13 @@ pub struct Form {
     pub height: f32,
 }
 
+/// What is kept as one value.
+#[derive(Default, serde::Serialize, serde::Deserialize)]
+pub struct Record {
+    /// How often it shifted.
+    pub shifts: u32,
+}
+
 /// An actor of many shapes.
 #[uclass(package = "Game", base = Actor, blueprintable)]
 pub struct Shapeshifter {
@@ -62,6 +69,9 @@ pub struct Shapeshifter {
     /// Kept, and then not there.
     #[keep]
     regrets: u32,
+    /// Kept, and then with one more field.
+    #[keep]
+    record: Record,
     /// Not kept.
     breath: u32,
 }
@@ -70,13 +80,14 @@ pub struct Shapeshifter {
 impl Shapeshifter {
     #[red_constructor]
     fn new(_this: This<Self>) -> Self {
-        Self { shifts: 0, mood: "calm".to_owned(), regrets: 0, breath: 0 }
+        Self { shifts: 0, mood: "calm".to_owned(), regrets: 0, record: Record::default(), breath: 0 }
     }
 
     /// Changes everything that is the plugin's own, and says what it is now.
     #[ufunction(blueprint_callable)]
     fn shift(&mut self) -> String {
         self.shifts += 1;
+        self.record.shifts += 1;
         self.regrets += 1;
         self.breath += 1;
         self.mood = "wild".to_owned();

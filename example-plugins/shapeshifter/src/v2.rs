@@ -15,6 +15,15 @@ pub struct Form {
     pub height: f64,
 }
 
+/// What is kept as one value.
+#[derive(Default, serde::Serialize, serde::Deserialize)]
+pub struct Record {
+    /// How often it shifted.
+    pub shifts: u32,
+    /// How far.
+    pub far: u32,
+}
+
 /// An actor of many shapes.
 #[uclass(package = "Game", base = Actor, blueprintable)]
 pub struct Shapeshifter {
@@ -61,6 +70,9 @@ pub struct Shapeshifter {
     /// Kept, and once of another type.
     #[keep]
     mood: u32,
+    /// Kept, and once with a field less.
+    #[keep]
+    record: Record,
     /// Not kept.
     breath: u32,
 }
@@ -69,7 +81,7 @@ pub struct Shapeshifter {
 impl Shapeshifter {
     #[red_constructor]
     fn new(_this: This<Self>) -> Self {
-        Self { shifts: 0, mood: 1, breath: 0 }
+        Self { shifts: 0, mood: 1, record: Record::default(), breath: 0 }
     }
 
     /// What is the plugin's own.

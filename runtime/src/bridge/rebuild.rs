@@ -34,7 +34,6 @@ impl Rebuild {
         let line = |(field, misfit, objects): &(KeptField, Misfit, u64)| {
             let why = match misfit {
                 Misfit::Gone => "is not kept any more",
-                Misfit::OtherType => "is of another type",
                 Misfit::Failed(words) => words,
             };
             let class = field.class.strip_prefix("/Script/").unwrap_or(&field.class);

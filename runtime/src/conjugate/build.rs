@@ -219,7 +219,7 @@ impl Plugins<'_> {
             match part.map(|part| part.gate.through(|| load_one(part, field))) {
                 Some(Ok(())) => None,
                 Some(Err(CallError::NotFound { .. })) | None => Some(Misfit::Gone),
-                Some(Err(CallError::Other { .. })) => Some(Misfit::OtherType),
+                Some(Err(CallError::Other { message })) => Some(Misfit::Failed(message)),
                 Some(Err(error)) => Some(Misfit::Failed(error.to_string())),
             }
         };
@@ -281,9 +281,7 @@ impl LastPart {
 pub(crate) enum Misfit {
     /// The class, or the field of that name, is not kept any more.
     Gone,
-    /// The field does not take the value.
-    OtherType,
-    /// Reading it panicked, or could not be tried: the words.
+    /// The field does not take the value, reading it panicked, or could not be tried: the words.
     Failed(String),
 }
 

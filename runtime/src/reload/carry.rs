@@ -252,4 +252,6 @@ fn give_default(
 }
 
 #[cfg(test)]
+mod matrix;
+#[cfg(test)]
 mod tests;

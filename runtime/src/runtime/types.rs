@@ -6,6 +6,7 @@ use super::Runtime;
 use crate::border::CallError;
 use crate::cells::RefCell;
 use crate::error::Error;
+use crate::load::declared::{Declared, of_loaded};
 use crate::object::class::Class;
 use crate::object::meta::Meta;
 use crate::object::origin::Origin;
@@ -119,6 +120,14 @@ impl Types<'_> {
     pub fn dynamic_classes(&self) -> Vec<String> {
         let classes = self.0.inner.core.world.types.classes();
         classes.iter().filter(|class| class.origin == Origin::Dynamic).map(|class| class.path.to_string()).collect()
+    }
+
+    /// What a module of the Master declares: its types, the functions that it offers, and what it uses. None where no module
+    /// has that name. [`ManifestInfo::peek_declared`](crate::ManifestInfo::peek_declared) reads the same from a file.
+    pub fn declared_by(&self, module: &str) -> Option<Declared> {
+        let modules = self.0.inner.loads.master()?.modules;
+        let found = modules.iter().find(|found| found.name() == module)?;
+        Some(of_loaded(module, found.described()))
     }
 
     #[inline]

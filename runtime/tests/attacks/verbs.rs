@@ -148,6 +148,7 @@ pub(crate) const VERBS: &[Verb] = &[
         Nothing,
         quiet!(|host, tools| host.types().redirect("/Script/Game.Left", "/Script/Game.Right")),
     ),
+    ("types().declared_by", Nothing, quiet!(|host, tools| host.types().declared_by("steady"))),
     ("types().dynamic_classes", Nothing, quiet!(|host, tools| host.types().dynamic_classes())),
     ("objects().find_in", Nothing, quiet!(|host, tools| host.objects().find_in(ObjectHandle::NONE, "Holder_0"))),
     (

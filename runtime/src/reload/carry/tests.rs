@@ -18,47 +18,70 @@ use crate::reload::changes::PropertyChange;
 use crate::reload::fate::Fate;
 use crate::reload::plan::{Notes, plan_class, refer_to_own};
 
-const OBJECT: &str = "/Script/Game.Thing";
+pub(super) const OBJECT: &str = "/Script/Game.Thing";
 
-fn core() -> Rc<Core> {
+pub(super) fn core() -> Rc<Core> {
     let core = Core::new().expect("a finalizer thread");
     for package in ["Game", "Test"] {
         core.world.types.declare_package(package);
     }
     let batch = Batch {
         interfaces: vec![InterfaceDecl::new("Game", "Sings", Origin::Native)],
-        classes: vec![ClassDecl::new("Game", "Thing", "", Origin::Native)],
+        classes: vec![ClassDecl {
+            interfaces: vec!["/Script/Game.Sings".into()],
+            ..ClassDecl::new("Game", "Thing", "", Origin::Native)
+        }],
         ..Batch::default()
     };
     core.world.types.declare(&core.world.names, &batch).expect("a right declaration");
     core
 }
 
-/// A build of the class, with a property `x` of that type, if it names one, and a struct of these fields beside it, and its class
-/// default object.
-fn build(core: &Core, (words, default): (&str, &str), fields: &[(&str, PropertyKind)]) -> Rc<Class> {
+/// A build of the class: the type and the default of its one property, none where it names no type.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Build<'a> {
+    pub(super) words: &'a str,
+    pub(super) default: &'a str,
+    /// What the property is called.
+    pub(super) name: &'a str,
+    /// Whether the property is declared by a base of the class, which stands between it and its native one.
+    pub(super) is_in_base: bool,
+}
+
+impl<'a> From<(&'a str, &'a str)> for Build<'a> {
+    fn from((words, default): (&'a str, &'a str)) -> Self {
+        Self { words, default, name: "x", is_in_base: false }
+    }
+}
+
+/// Declares it, with a struct of these fields beside it, and gives it its class default object.
+pub(super) fn build<'a>(core: &Core, build: impl Into<Build<'a>>, fields: &[(&str, PropertyKind)]) -> Rc<Class> {
+    let Build { words, default, name, is_in_base } = build.into();
     let fields = fields.iter().map(|(name, kind)| PropertyDecl::new(name, *kind)).collect();
     let structs = vec![StructDecl { fields, ..StructDecl::new("Test", "Point", Origin::Dynamic) }];
     core.world.types.declare(&core.world.names, &Batch { structs, ..Batch::default() }).expect("a right struct");
     let x = (!words.is_empty()).then(|| {
         let ty = PropertyType::parse(words, &core.world.types).unwrap_or_else(|error| panic!("{words}: {error}"));
-        PropertyDecl::new("x", ty.kind()).of_type(ty.type_path()).with_default(default)
+        PropertyDecl::new(name, ty.kind()).of_type(ty.type_path()).with_default(default)
     });
     let part =
         PropertyDecl::new("part", PropertyKind::OBJECT).of_type(OBJECT).with_flags(property_flags::DEFAULT_SUBOBJECT);
-    let decl = ClassDecl {
-        properties: x.into_iter().chain([part]).collect(),
-        ..ClassDecl::new("Game", "Cube", OBJECT, Origin::Dynamic)
+    let class = |name: &str, base: &str, properties| {
+        let decl = ClassDecl { properties, ..ClassDecl::new("Game", name, base, Origin::Dynamic) };
+        let batch = Batch { classes: vec![decl], ..Batch::default() };
+        let class = core.world.types.declare(&core.world.names, &batch).expect("a right class").classes.remove(0);
+        class.cdo.set(allocate(core, &class, object_flags::CDO));
+        class
     };
-    let batch = Batch { classes: vec![decl], ..Batch::default() };
-    let class = core.world.types.declare(&core.world.names, &batch).expect("a right class").classes.remove(0);
-    let cdo = allocate(core, &class, object_flags::CDO);
-    class.cdo.set(cdo);
-    class
+    if is_in_base {
+        class("Solid", OBJECT, x.into_iter().collect());
+        return class("Cube", "/Script/Game.Solid", vec![part]);
+    }
+    class("Cube", OBJECT, x.into_iter().chain([part]).collect())
 }
 
 /// An object with its part, and with the defaults of its class.
-fn allocate(core: &Core, class: &Rc<Class>, flags: u32) -> ObjectHandle {
+pub(super) fn allocate(core: &Core, class: &Rc<Class>, flags: u32) -> ObjectHandle {
     let objects = &core.world.objects;
     let object = objects.allocate(class, None, ObjectHandle::NONE, flags);
     let thing = core.world.types.class_by_path(OBJECT).expect("it is declared");
@@ -75,7 +98,7 @@ fn print(core: &Core, object: ObjectHandle) -> String {
     core.world.objects.read_value(object, "x").expect("it has x").print(&core.world.names)
 }
 
-const SAME: &[(&str, PropertyKind)] = &[("a", PropertyKind::U8), ("b", PropertyKind::F64)];
+pub(super) const SAME: &[(&str, PropertyKind)] = &[("a", PropertyKind::U8), ("b", PropertyKind::F64)];
 
 /// The old type and default, the value the object has, the new type and default, and what it has afterwards.
 type Row<'a> = ((&'a str, &'a str), &'a str, (&'a str, &'a str), &'a str);
@@ -92,7 +115,7 @@ fn check((old, own, new, expected): Row<'_>, fields: &[(&str, PropertyKind)]) {
 }
 
 /// Gives it a value of its own.
-fn set(core: &Core, object: ObjectHandle, own: &str) {
+pub(super) fn set(core: &Core, object: ObjectHandle, own: &str) {
     let class = core.world.objects.class(object).expect("it lives");
     let ty = &class.find_property("x").expect("it has x").ty;
     let value = Value::parse(own, ty, &core.world.names).unwrap_or_else(|error| panic!("{error}"));
@@ -100,11 +123,11 @@ fn set(core: &Core, object: ObjectHandle, own: &str) {
 }
 
 /// The object in the next build of its class; its value is the same before and after the commit.
-fn reload(
+pub(super) fn reload<'a>(
     core: &Core,
     object: ObjectHandle,
     before: &Rc<Class>,
-    new: (&str, &str),
+    new: impl Into<Build<'a>>,
     fields: &[(&str, PropertyKind)],
 ) -> (Rc<Class>, Vec<PropertyChange>) {
     core.world.types.begin_shadow();
@@ -137,7 +160,7 @@ fn check_builds(builds: &[(&str, &str)], own: &str, expected: &str) {
     assert_eq!(print(&core, object), expected, "{builds:?} {own}");
 }
 
-const GONE: (&str, &str) = ("", "");
+pub(super) const GONE: (&str, &str) = ("", "");
 
 #[test]
 fn a_property_that_returns_has_its_values_again() {
