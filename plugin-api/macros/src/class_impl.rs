@@ -10,6 +10,7 @@ use crate::docs;
 use crate::export;
 use crate::method::{Method, SelfKind};
 use crate::mistakes;
+use crate::rules;
 use crate::specifiers::{self, FUNCTION};
 use crate::static_function::{self, Defaults};
 use crate::words::{Words, take_attr};
@@ -56,18 +57,23 @@ pub(crate) fn expand(words: &Words, mut item: ItemImpl) -> Result<TokenStream> {
         return crate::imported_impl::expand(&item, &class);
     }
     let mut body = Body::new(&class);
-    let mut kept = Vec::new();
+    let (mut kept, mut errors) = (Vec::new(), rules::Errors::default());
     for member in std::mem::take(&mut item.items) {
         match member {
             ImplItem::Fn(mut function) => {
-                body.add(&mut function)?;
+                errors.take(body.add(&mut function));
                 kept.push(ImplItem::Fn(function));
             }
-            ImplItem::Verbatim(tokens) => body.add_event(syn::parse2(tokens)?)?,
+            ImplItem::Verbatim(tokens) => {
+                errors.take(syn::parse2(tokens).and_then(|declaration| body.add_event(declaration)));
+            }
             other => kept.push(other),
         }
     }
-    body.finish_events(&kept)?;
+    for event in std::mem::take(&mut body.events) {
+        errors.take(body.finish_event(event, &kept));
+    }
+    errors.finish()?;
     item.items = kept;
 
     let Body { beside, functions, red_constructor, class_constructor, post_init_properties, .. } = body;
@@ -97,17 +103,18 @@ pub(crate) fn expand(words: &Words, mut item: ItemImpl) -> Result<TokenStream> {
 /// The class of an `impl` block, which has no parameters and no trait.
 pub(crate) fn class_of(item: &ItemImpl) -> Result<Ident> {
     if let Some((_, path, _)) = &item.trait_ {
-        return Err(syn::Error::new_spanned(
+        return Err(rules::spanned(
+            "ALC0001",
             path,
             "`#[uclass]` stands on the class's own `impl`, not on one of a trait",
         ));
     }
     if !item.generics.params.is_empty() {
-        return Err(syn::Error::new_spanned(&item.generics, "a reflected class is not generic"));
+        return Err(rules::spanned("ALC0002", &item.generics, "a reflected class is not generic"));
     }
     match &*item.self_ty {
         Type::Path(path) if path.path.get_ident().is_some() => Ok(path.path.require_ident()?.clone()),
-        other => Err(syn::Error::new_spanned(other, "the name of a class of this very module goes here")),
+        other => Err(rules::spanned("ALC0003", other, "the name of a class of this very module goes here")),
     }
 }
 
@@ -177,7 +184,8 @@ impl<'a> Body<'a> {
         let exported = take_attr(attrs, "zmethod")?;
         let roles = [&red, &class, &post_init, &reflected, &overrides, &exported];
         if let Some(second) = roles.into_iter().flatten().nth(1) {
-            return Err(syn::Error::new_spanned(
+            return Err(rules::spanned(
+                "ALC0004",
                 second,
                 "a method has one role: another attribute gave it one already",
             ));
@@ -209,30 +217,33 @@ impl<'a> Body<'a> {
     fn red_constructor(&mut self, attr: &Attribute, signature: &Signature, conditions: &Conditions) -> Result<()> {
         Words::of(attr)?.expect(&[])?;
         if self.red_constructor.is_some() {
-            return Err(syn::Error::new_spanned(attr, "a class has one red constructor: this is the second"));
+            return Err(rules::spanned("ALC0005", attr, "a class has one red constructor: this is the second"));
         }
         let method = Method::of(signature)?;
         if method.self_kind != SelfKind::None {
-            return Err(syn::Error::new_spanned(
+            return Err(rules::spanned(
+                "ALC0006",
                 &signature.inputs,
                 "a red constructor builds the plugin part, so it takes no `self`: `fn new(this: This<Self>) -> Self`",
             ));
         }
         if let Some(parameter) = method.parameters.first() {
-            return Err(syn::Error::new_spanned(
+            return Err(rules::spanned(
+                "ALC0007",
                 &parameter.ty,
                 "the host calls a red constructor, in its construction and in each reload: it takes `this` and nothing else",
             ));
         }
         if method.result.may_fail {
-            return Err(syn::Error::new_spanned(
+            return Err(rules::spanned(
+                "ALC0008",
                 &signature.output,
                 "a red constructor gives the plugin part itself, `-> Self`: what may fail belongs into a function that is \
                  called later",
             ));
         }
         if method.result.returned.is_none() {
-            return Err(syn::Error::new_spanned(signature, "a red constructor gives the plugin part: `-> Self`"));
+            return Err(rules::spanned("ALC0009", signature, "a red constructor gives the plugin part: `-> Self`"));
         }
         let name = &signature.ident;
         let this = method.wants_this.then(|| quote! { this });
@@ -249,7 +260,7 @@ impl<'a> Body<'a> {
     fn life_hook(&mut self, attr: &Attribute, signature: &Signature, what: &str, taken: bool) -> Result<Ident> {
         Words::of(attr)?.expect(&[])?;
         if taken {
-            return Err(syn::Error::new_spanned(attr, format!("a class has one {what}: this is the second")));
+            return Err(rules::spanned("ALC0010", attr, format!("a class has one {what}: this is the second")));
         }
         let method = Method::of(signature)?;
         let named = format!("a {what}");
@@ -266,7 +277,8 @@ impl<'a> Body<'a> {
         let flags = function_flags(&words)?;
         for event in EVENTS {
             if words.flag(event)? {
-                return Err(syn::Error::new(
+                return Err(rules::at(
+                    "ALC0011",
                     function.block.brace_token.span.join(),
                     format!(
                         "an event is declared without a body, `fn {0}(…);`: the default body of a `blueprint_native_event` is \
@@ -282,7 +294,11 @@ impl<'a> Body<'a> {
         }
         method.needs_self(signature, "a reflected function with `this`")?;
         if words.flag("blueprint_pure")? && method.self_kind == SelfKind::Exclusive {
-            return Err(syn::Error::new_spanned(&signature.inputs[0], "a pure function changes nothing: take `&self`"));
+            return Err(rules::spanned(
+                "ALC0012",
+                &signature.inputs[0],
+                "a pure function changes nothing: take `&self`",
+            ));
         }
         let target = method.name.clone();
         self.reflect(&method, &target, Some(&words), &flags, &quote! { "" }, &function.attrs)?;
@@ -312,7 +328,8 @@ impl<'a> Body<'a> {
     fn add_event(&mut self, declaration: TraitItemFn) -> Result<()> {
         let TraitItemFn { mut attrs, sig, .. } = declaration;
         let Some(attr) = take_attr(&mut attrs, "ufunction")? else {
-            return Err(syn::Error::new_spanned(
+            return Err(rules::spanned(
+                "ALC0013",
                 sig,
                 "a declaration without a body is an event: say `#[ufunction(blueprint_native_event)]`",
             ));
@@ -326,12 +343,13 @@ impl<'a> Body<'a> {
             } else {
                 "only an event has no body: say `blueprint_native_event`, or give the function one"
             };
-            return Err(syn::Error::new(words.span(), problem));
+            return Err(rules::at("ALC0014", words.span(), problem));
         }
         let method = Method::of(&sig)?;
         method.needs_self(&sig, "an event")?;
         if method.wants_this {
-            return Err(syn::Error::new_spanned(
+            return Err(rules::spanned(
+                "ALC0015",
                 &sig.inputs[1],
                 "the declaration lists what a caller gives; `this` is for the `_implementation`",
             ));
@@ -348,7 +366,8 @@ impl<'a> Body<'a> {
 
     fn implementable_event(&mut self, method: &Method, words: &Words, attrs: &[Attribute]) -> Result<()> {
         if method.result.may_fail {
-            return Err(syn::Error::new_spanned(
+            return Err(rules::spanned(
+                "ALC0016",
                 &method.result.returned,
                 "an event without a body gives the zero value, and no error: take the plain type",
             ));
@@ -367,42 +386,41 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    /// Finds the default body of each event, and compares the two signatures.
-    fn finish_events(&mut self, members: &[ImplItem]) -> Result<()> {
-        for Event { conditions, method, words, attrs } in std::mem::take(&mut self.events) {
-            let mark = self.mark();
-            let target = format_ident!("{}_implementation", method.text(), span = method.name.span());
-            let Some(body) = members.iter().find_map(|member| match member {
-                ImplItem::Fn(function) if function.sig.ident == target => Some(&function.sig),
-                _ => None,
-            }) else {
-                return Err(syn::Error::new(
-                    method.name.span(),
-                    format!("the event has no body to run where nobody overrides it: write `fn {target}(…)`"),
-                ));
-            };
-            let default = Method::of(body)?;
-            default.needs_self(body, "the body of an event")?;
-            compare(&method, &default, body)?;
-            let implementation = Method {
-                name: method.name.clone(),
-                self_kind: default.self_kind,
-                wants_this: default.wants_this,
-                parameters: default.parameters,
-                result: default.result,
-            };
-            let flags = function_flags(&words)?;
-            self.reflect(&implementation, &target, Some(&words), &flags, &quote! { "" }, &attrs)?;
-            self.call(&method, &docs::shared(&attrs));
-            self.event_constant(&method);
-            self.condition(&conditions, mark)?;
-        }
-        Ok(())
+    /// Finds the default body of an event, and compares the two signatures.
+    fn finish_event(&mut self, event: Event, members: &[ImplItem]) -> Result<()> {
+        let Event { conditions, method, words, attrs } = event;
+        let mark = self.mark();
+        let target = format_ident!("{}_implementation", method.text(), span = method.name.span());
+        let Some(body) = members.iter().find_map(|member| match member {
+            ImplItem::Fn(function) if function.sig.ident == target => Some(&function.sig),
+            _ => None,
+        }) else {
+            return Err(rules::at(
+                "ALC0017",
+                method.name.span(),
+                format!("the event has no body to run where nobody overrides it: write `fn {target}(…)`"),
+            ));
+        };
+        let default = Method::of(body)?;
+        default.needs_self(body, "the body of an event")?;
+        compare(&method, &default, body)?;
+        let implementation = Method {
+            name: method.name.clone(),
+            self_kind: default.self_kind,
+            wants_this: default.wants_this,
+            parameters: default.parameters,
+            result: default.result,
+        };
+        let flags = function_flags(&words)?;
+        self.reflect(&implementation, &target, Some(&words), &flags, &quote! { "" }, &attrs)?;
+        self.call(&method, &docs::shared(&attrs));
+        self.event_constant(&method);
+        self.condition(&conditions, mark)
     }
 
     fn override_of(&mut self, attr: &Attribute, signature: &Signature, attrs: &[Attribute]) -> Result<()> {
         let base: Path = attr.parse_args().map_err(|error| {
-            syn::Error::new(error.span(), "the class that declares the event goes here: `#[overrides(Actor)]`")
+            rules::at("ALC0018", error.span(), "the class that declares the event goes here: `#[overrides(Actor)]`")
         })?;
         let method = Method::of(signature)?;
         method.needs_self(signature, "an override")?;
@@ -513,13 +531,15 @@ fn compare(event: &Method, body: &Method, signature: &Signature) -> Result<()> {
         match body.parameters.get(at) {
             Some(found) if text(&found.ty) == text(&wanted.ty) => {}
             Some(found) => {
-                return Err(syn::Error::new_spanned(
+                return Err(rules::spanned(
+                    "ALC0019",
                     &found.ty,
                     format!("the event declares `{}` here", text(&wanted.ty)),
                 ));
             }
             None => {
-                return Err(syn::Error::new_spanned(
+                return Err(rules::spanned(
+                    "ALC0020",
                     signature,
                     format!("the event has another parameter: `{}`", text(&wanted.ty)),
                 ));
@@ -527,10 +547,10 @@ fn compare(event: &Method, body: &Method, signature: &Signature) -> Result<()> {
         }
     }
     if let Some(extra) = body.parameters.get(event.parameters.len()) {
-        return Err(syn::Error::new_spanned(&extra.ty, "the event does not declare this parameter"));
+        return Err(rules::spanned("ALC0021", &extra.ty, "the event does not declare this parameter"));
     }
     if event.result.returned.as_ref().map(text) != body.result.returned.as_ref().map(text) {
-        return Err(syn::Error::new_spanned(&signature.output, "the event declares another result"));
+        return Err(rules::spanned("ALC0022", &signature.output, "the event declares another result"));
     }
     Ok(())
 }
@@ -539,7 +559,7 @@ fn compare(event: &Method, body: &Method, signature: &Signature) -> Result<()> {
 fn function_flags(words: &Words) -> Result<TokenStream> {
     specifiers::expect(words, FUNCTION)?;
     if words.flag("blueprint_callable")? && words.flag("blueprint_pure")? {
-        return Err(syn::Error::new(words.span(), "a pure function is callable: say one of the two"));
+        return Err(rules::at("ALC0023", words.span(), "a pure function is callable: say one of the two"));
     }
     specifiers::flags(words, FUNCTION, "function_flags")
 }

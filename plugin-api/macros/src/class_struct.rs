@@ -8,6 +8,7 @@ use syn::{Field, Fields, Ident, ItemStruct, LitStr, Result, Type};
 use crate::conditions::Conditions;
 use crate::default_value::DefaultValue;
 use crate::docs;
+use crate::rules;
 use crate::specifiers::{self, PROPERTY};
 use crate::words::{Words, take_attr};
 
@@ -25,17 +26,25 @@ pub(crate) fn view_of(class: &Ident) -> Ident {
 }
 
 pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream> {
-    words.expect(CLASS_WORDS)?;
+    let mut errors = rules::Errors::default();
+    errors.take(words.expect(CLASS_WORDS));
     if !item.generics.params.is_empty() {
-        return Err(syn::Error::new_spanned(
+        errors.take::<()>(Err(rules::spanned(
+            "ALC0024",
             &item.generics,
             "a reflected class is not generic: the host knows it by one path and lays it out once",
-        ));
+        )));
     }
     let imported = words.flag("imported")?;
-    let package = words.package(&item.ident)?;
+    let package = errors.take(words.package(&item.ident));
     let mut fields = std::mem::replace(&mut item.fields, Fields::Unit);
-    let (properties, kept) = sort_fields(&mut fields)?;
+    let (properties, kept) = sort_fields(&mut fields, &mut errors);
+    let flags = if imported { Some(TokenStream::new()) } else { errors.take(class_flags(words)) };
+    let declared: Vec<_> = match imported {
+        true => Vec::new(),
+        false => properties.iter().filter_map(|property| errors.take(property.declared())).collect(),
+    };
+    let (package, flags) = errors.unless(package.zip(flags))?;
     if imported {
         return expand_imported(words, &item, &fields, &package, &properties);
     }
@@ -43,16 +52,10 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
     let class = &item.ident;
     let view = view_of(class);
     let base = base_of(words)?;
-    let (doc, flags, vis) = (docs::text(&item.attrs), class_flags(words)?, &item.vis);
+    let (doc, vis) = (docs::text(&item.attrs), &item.vis);
     let (view_doc, name) = (format!("What can be done with a [`{class}`]."), text_of(class));
 
-    let mut members = Vec::new();
-    let mut checks = Vec::new();
-    for property in &properties {
-        let (member, check) = property.declared()?;
-        members.push(member);
-        checks.push(check);
-    }
+    let (members, checks): (Vec<_>, Vec<_>) = declared.into_iter().unzip();
     let plain: Vec<&Field> = fields.iter().collect();
     let send_checks = plain.iter().map(|field| {
         let ty = &field.ty;
@@ -103,7 +106,7 @@ fn without_bodies(class: &Ident, interface: &syn::Path) -> TokenStream {
     let bodies = bodies_of(interface);
     let name = shown(interface);
     let text = format!(
-        "`{class}` implements `{name}`, and has no bodies for its functions: write `#[uclass] impl {name} for {class} {{ … }}`"
+        "`{class}` implements `{name}`, and has no bodies for its functions: write `#[uclass] impl {name} for {class} {{ … }}` [ALC0102]"
     );
     quote_spanned! {interface.span()=>
         const _: () = ::core::assert!(#class::#bodies.are_there(), "{}", #text);
@@ -118,14 +121,15 @@ fn expand_imported(
     properties: &[Property],
 ) -> Result<TokenStream> {
     if let Some(field) = fields.iter().next() {
-        return Err(syn::Error::new_spanned(
+        return Err(rules::spanned(
+            "ALC0025",
             field,
             "an imported class has reflected properties only: its plugin part is elsewhere",
         ));
     }
     for flag in ["blueprintable", "blueprint_type", "implements"] {
         if let Some(word) = words.get(flag) {
-            return Err(syn::Error::new(word.name.span(), "the class says this where it is declared"));
+            return Err(rules::at("ALC0026", word.name.span(), "the class says this where it is declared"));
         }
     }
     let class = &item.ident;
@@ -165,7 +169,8 @@ fn base_of(words: &Words) -> Result<TokenStream> {
 
 fn class_flags(words: &Words) -> Result<TokenStream> {
     match (words.flag("blueprintable")?, words.flag("blueprint_type")?) {
-        (true, true) => Err(syn::Error::new(
+        (true, true) => Err(rules::at(
+            "ALC0027",
             words.span(),
             "`blueprintable` lets scripts extend the class, `blueprint_type` forbids it: say one of them",
         )),
@@ -176,45 +181,61 @@ fn class_flags(words: &Words) -> Result<TokenStream> {
 }
 
 /// Takes the reflected fields out, and says which of the rest are kept.
-fn sort_fields(fields: &mut Fields) -> Result<(Vec<Property>, Vec<Ident>)> {
+fn sort_fields(fields: &mut Fields, errors: &mut rules::Errors) -> (Vec<Property>, Vec<Ident>) {
+    let (mut properties, mut kept) = (Vec::new(), Vec::new());
     let named = match fields {
         Fields::Named(fields) => fields,
-        Fields::Unit => return Ok((Vec::new(), Vec::new())),
+        Fields::Unit => return (properties, kept),
         Fields::Unnamed(fields) => {
-            return Err(syn::Error::new_spanned(fields, "the fields of a reflected class have names"));
+            errors.take::<()>(Err(rules::spanned("ALC0028", fields, "the fields of a reflected class have names")));
+            return (properties, kept);
         }
     };
-    let mut properties: Vec<Property> = Vec::new();
     let mut plain = syn::punctuated::Punctuated::new();
-    let mut kept = Vec::new();
-    for mut field in std::mem::take(&mut named.named) {
-        Conditions::refuse(&field.attrs)?;
-        let property = take_attr(&mut field.attrs, "uproperty")?;
-        let keep = take_attr(&mut field.attrs, "keep")?;
+    for field in std::mem::take(&mut named.named) {
         let Some(name) = field.ident.clone() else { continue };
-        match (property, keep) {
-            (Some(_), Some(keep)) => {
-                return Err(syn::Error::new_spanned(
-                    keep,
-                    "a reflected property lives in the host object and survives every reload: it needs no `#[keep]`",
-                ));
+        match errors.take(sort_field(field, name.clone())) {
+            Some(Sorted::Reflected(property)) => properties.push(*property),
+            Some(Sorted::Plain(field, is_kept)) => {
+                kept.extend(is_kept.then_some(name));
+                plain.push(*field);
             }
-            (Some(attr), None) => {
-                let words = Words::of(&attr)?;
-                specifiers::expect(&words, PROPERTY)?;
-                properties.push(Property { field, name, words });
-            }
-            (None, keep) => {
-                if let Some(keep) = keep {
-                    Words::of(&keep)?.expect(&[])?;
-                    kept.push(name);
-                }
-                plain.push(field);
-            }
+            None => {}
         }
     }
     named.named = plain;
-    Ok((properties, kept))
+    (properties, kept)
+}
+
+/// What a field is.
+enum Sorted {
+    Reflected(Box<Property>),
+    /// Plugin-side, and whether it is kept.
+    Plain(Box<Field>, bool),
+}
+
+fn sort_field(mut field: Field, name: Ident) -> Result<Sorted> {
+    Conditions::refuse(&field.attrs)?;
+    let property = take_attr(&mut field.attrs, "uproperty")?;
+    let keep = take_attr(&mut field.attrs, "keep")?;
+    match (property, keep) {
+        (Some(_), Some(keep)) => Err(rules::spanned(
+            "ALC0029",
+            keep,
+            "a reflected property lives in the host object and survives every reload: it needs no `#[keep]`",
+        )),
+        (Some(attr), None) => {
+            let words = Words::of(&attr)?;
+            specifiers::expect(&words, PROPERTY)?;
+            Ok(Sorted::Reflected(Box::new(Property { field, name, words })))
+        }
+        (None, keep) => {
+            if let Some(keep) = &keep {
+                Words::of(keep)?.expect(&[])?;
+            }
+            Ok(Sorted::Plain(Box::new(field), keep.is_some()))
+        }
+    }
 }
 
 fn with_fields(item: &ItemStruct, fields: &Fields) -> ItemStruct {
@@ -247,13 +268,15 @@ impl Property {
         let ty = &self.field.ty;
         let subobject = self.words.flag("default_subobject")?;
         if self.words.flag("root_component")? && !subobject {
-            return Err(syn::Error::new(
+            return Err(rules::at(
+                "ALC0030",
                 self.words.span(),
                 "only a `default_subobject` can be the `root_component`: it is made together with its owner",
             ));
         }
         if subobject && !is_named(ty, "Obj") {
-            return Err(syn::Error::new_spanned(
+            return Err(rules::spanned(
+                "ALC0031",
                 ty,
                 "a `default_subobject` is an object: write `Obj<Class>`, the class of the subobject",
             ));
@@ -261,11 +284,15 @@ impl Property {
         let (default, check) = match self.words.get("default") {
             None => (String::new(), TokenStream::new()),
             Some(word) if subobject => {
-                return Err(syn::Error::new(word.name.span(), "a subobject is made by the host and has no `default`"));
+                return Err(rules::at(
+                    "ALC0032",
+                    word.name.span(),
+                    "a subobject is made by the host and has no `default`",
+                ));
             }
             Some(word) => {
                 let Some(value) = &word.value else {
-                    return Err(syn::Error::new(word.name.span(), "`default` takes a value: `default = 180.0`"));
+                    return Err(rules::at("ALC0033", word.name.span(), "`default` takes a value: `default = 180.0`"));
                 };
                 let default = DefaultValue::of(value, ty)?;
                 (default.text, default.check)

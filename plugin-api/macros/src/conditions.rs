@@ -1,6 +1,7 @@
 //! Conditions: what is written for a member that says `#[cfg(…)]` is there exactly when the member is. The compiler
 //! hands an `impl` block over before it has looked at the conditions inside.
 
+use crate::rules;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Attribute, File, Result};
@@ -13,7 +14,8 @@ impl Conditions {
     /// Those among `attrs`. One behind `cfg_attr` cannot be seen yet, so it is refused.
     pub(crate) fn of(attrs: &[Attribute]) -> Result<Self> {
         if let Some(attr) = attrs.iter().find(|attr| attr.path().is_ident("cfg_attr")) {
-            return Err(syn::Error::new_spanned(
+            return Err(rules::spanned(
+                "ALC0034",
                 attr,
                 "`cfg_attr` is looked at after the rules of a class: say `#[cfg(…)]` on two members instead",
             ));
@@ -25,7 +27,8 @@ impl Conditions {
     pub(crate) fn refuse(attrs: &[Attribute]) -> Result<()> {
         match Self::of(attrs)?.0.first() {
             None => Ok(()),
-            Some(attr) => Err(syn::Error::new_spanned(
+            Some(attr) => Err(rules::spanned(
+                "ALC0035",
                 attr,
                 "a field of a reflected class has no condition: put `#[cfg(…)]` on two declarations of the whole class",
             )),

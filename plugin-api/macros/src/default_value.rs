@@ -1,5 +1,6 @@
 //! The `default = …` of a property: a text for the host, and a line that makes the compiler check its type.
 
+use crate::rules;
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -31,7 +32,7 @@ impl DefaultValue {
         let mut checks = Vec::new();
         for ExprAssign { left, right, .. } in assigns {
             let Expr::Path(field) = &**left else {
-                return Err(syn::Error::new_spanned(left, "a field of the struct goes here: `(x = 1.0, y = 2.0)`"));
+                return Err(rules::spanned("ALC0036", left, "a field of the struct goes here: `(x = 1.0, y = 2.0)`"));
             };
             let name = field.path.require_ident()?;
             fields.push(format!("{name}={}", text(right)?));
@@ -70,7 +71,8 @@ fn text(value: &Expr) -> Result<String> {
         }
         _ => {}
     }
-    Err(syn::Error::new_spanned(
+    Err(rules::spanned(
+        "ALC0037",
         value,
         "a default is a number, `true`, `false`, a text, or `(x = 1.0, y = 2.0)` for a struct: it is data, not code",
     ))

@@ -8,23 +8,30 @@ use syn::{ImplItem, ItemFn, ItemImpl, Result, Signature};
 use crate::conditions::Conditions;
 use crate::method::{Method, Parameter, SelfKind};
 use crate::result::place_of;
+use crate::rules;
 use crate::words::{Words, take_attr};
 
 /// `#[zcall]` on a free function.
 pub(crate) fn expand(words: &Words, item: &ItemFn) -> Result<TokenStream> {
     words.expect(&["ex"])?;
     let Some(name) = words.text("ex")? else {
-        return Err(syn::Error::new(words.span(), "say by which name it is called: `#[zcall(ex = \"math.add\")]`"));
+        return Err(rules::at(
+            "ALC0038",
+            words.span(),
+            "say by which name it is called: `#[zcall(ex = \"math.add\")]`",
+        ));
     };
     if name.value().is_empty() || name.value().contains(['/', ':', ' ']) {
-        return Err(syn::Error::new(
+        return Err(rules::at(
+            "ALC0039",
             name.span(),
             "the name is what follows `ex:/`: not empty, without `/`, `:` or spaces",
         ));
     }
     let method = Method::of(&item.sig)?;
     if method.self_kind != SelfKind::None || method.wants_this {
-        return Err(syn::Error::new_spanned(
+        return Err(rules::spanned(
+            "ALC0040",
             &item.sig.inputs,
             "a function called by name has neither `self` nor `this`",
         ));
@@ -52,7 +59,7 @@ pub(crate) fn expand_block(words: &Words, mut item: ItemImpl) -> Result<TokenStr
         exports.push(conditions.on_items(export)?);
     }
     if exports.is_empty() {
-        return Err(syn::Error::new_spanned(&item.self_ty, "nothing in this block is offered: say `#[zmethod]`"));
+        return Err(rules::spanned("ALC0041", &item.self_ty, "nothing in this block is offered: say `#[zmethod]`"));
     }
     Ok(quote! { #item #(#exports)* })
 }
@@ -61,7 +68,8 @@ pub(crate) fn expand_block(words: &Words, mut item: ItemImpl) -> Result<TokenStr
 pub(crate) fn static_method(signature: &Signature) -> Result<Method> {
     let method = Method::of(signature)?;
     if method.self_kind != SelfKind::None || method.wants_this {
-        return Err(syn::Error::new_spanned(
+        return Err(rules::spanned(
+            "ALC0042",
             &signature.inputs,
             "a zmethod belongs to the type, not to an object: it takes neither `self` nor `this`",
         ));

@@ -9,27 +9,32 @@ use crate::class_struct::view_of;
 use crate::conditions::Conditions;
 use crate::docs;
 use crate::method::Method;
+use crate::rules;
 use crate::words::{Words, take_attr};
 
 pub(crate) fn expand(item: &ItemImpl, class: &Ident) -> Result<TokenStream> {
     let view = view_of(class);
-    let mut members = Vec::new();
+    let (mut members, mut errors) = (Vec::new(), rules::Errors::default());
     for member in &item.items {
         let ImplItem::Verbatim(tokens) = member else {
-            return Err(syn::Error::new_spanned(
+            errors.take::<()>(Err(rules::spanned(
+                "ALC0043",
                 member,
                 "an imported class has declarations only, `#[ufunction] fn name(&self, …);`: its bodies are elsewhere",
-            ));
+            )));
+            continue;
         };
-        members.push(declaration(class, &view, syn::parse2(tokens.clone())?)?);
+        let declared = syn::parse2(tokens.clone()).and_then(|parsed| declaration(class, &view, parsed));
+        members.extend(errors.take(declared));
     }
+    errors.finish()?;
     Ok(quote! { const _: () = { #(#members)* }; })
 }
 
 fn declaration(class: &Ident, view: &Ident, declaration: TraitItemFn) -> Result<TokenStream> {
     let TraitItemFn { mut attrs, sig, .. } = declaration;
     let Some(attr) = take_attr(&mut attrs, "ufunction")? else {
-        return Err(syn::Error::new_spanned(sig, "say `#[ufunction]`: only reflected functions can be imported"));
+        return Err(rules::spanned("ALC0044", sig, "say `#[ufunction]`: only reflected functions can be imported"));
     };
     let words = Words::of(&attr)?;
     words.expect(&["blueprint_native_event"])?;
@@ -38,7 +43,7 @@ fn declaration(class: &Ident, view: &Ident, declaration: TraitItemFn) -> Result<
         method.needs_self(&sig, "an imported function with `this`")?;
     }
     if method.wants_this {
-        return Err(syn::Error::new_spanned(&sig.inputs[1], "the declaration lists what a caller gives"));
+        return Err(rules::spanned("ALC0045", &sig.inputs[1], "the declaration lists what a caller gives"));
     }
     let conditions = Conditions::of(&attrs)?;
     let text = method.text();

@@ -9,16 +9,19 @@ use syn::{ItemTrait, Result, TraitItem, TraitItemFn};
 use crate::class_struct::{text_of, view_of};
 use crate::docs;
 use crate::method::Method;
+use crate::rules;
 use crate::words::Words;
 
 pub(crate) fn expand(words: &Words, item: &ItemTrait) -> Result<TokenStream> {
-    words.expect(&["package", "imported"])?;
-    refuse(item)?;
-    let package = words.package(&item.ident)?;
+    let mut errors = rules::Errors::default();
+    errors.take(words.expect(&["package", "imported"]));
+    errors.take(refuse(item));
+    let package = errors.take(words.package(&item.ident));
+    let functions: Vec<_> = item.items.iter().filter_map(|member| errors.take(Function::of(member))).collect();
+    let package = errors.unless(package)?;
     let (attrs, vis, name, view) = (&item.attrs, &item.vis, &item.ident, view_of(&item.ident));
     let (origin, text, doc) = (words.origin()?, text_of(name), docs::text(attrs));
     let view_doc = format!("What can be done with an object that is seen as a [`{name}`].");
-    let functions = item.items.iter().map(Function::of).collect::<Result<Vec<_>>>()?;
     let (descriptions, callers) =
         (functions.iter().map(Function::description), functions.iter().map(|function| function.callers(item)));
     Ok(quote! {
@@ -39,20 +42,23 @@ struct Function<'a> {
 impl<'a> Function<'a> {
     fn of(member: &'a TraitItem) -> Result<Self> {
         let TraitItem::Fn(declared) = member else {
-            return Err(syn::Error::new_spanned(
+            return Err(rules::spanned(
+                "ALC0046",
                 member,
                 "an interface has functions only: what classes keep is in their own properties",
             ));
         };
         if let Some(body) = &declared.default {
-            return Err(syn::Error::new_spanned(
+            return Err(rules::spanned(
+                "ALC0047",
                 body,
                 "a function of an interface has no body here: each class that implements it writes one",
             ));
         }
         let not_shared = |attr: &&syn::Attribute| !["doc", "deprecated"].iter().any(|name| attr.path().is_ident(name));
         if let Some(attr) = declared.attrs.iter().find(not_shared) {
-            return Err(syn::Error::new_spanned(
+            return Err(rules::spanned(
+                "ALC0048",
                 attr,
                 "a function of an interface is what its signature says, in every build: it takes no attribute but a comment",
             ));
@@ -60,7 +66,8 @@ impl<'a> Function<'a> {
         let method = Method::of(&declared.sig)?;
         method.needs_self(&declared.sig, "a function of an interface")?;
         if method.wants_this {
-            return Err(syn::Error::new_spanned(
+            return Err(rules::spanned(
+                "ALC0049",
                 &declared.sig.inputs[1],
                 "the declaration lists what a caller gives; `this` is for the bodies",
             ));
@@ -128,23 +135,29 @@ fn words_of(signature: &syn::Signature) -> String {
 /// Refuses what an interface cannot be.
 fn refuse(item: &ItemTrait) -> Result<()> {
     if let Some(base) = item.supertraits.first() {
-        return Err(syn::Error::new_spanned(
+        return Err(rules::spanned(
+            "ALC0050",
             base,
             "an interface extends nothing: a class lists all that it implements",
         ));
     }
     if !item.generics.params.is_empty() {
-        return Err(syn::Error::new_spanned(
+        return Err(rules::spanned(
+            "ALC0051",
             &item.generics,
             "an interface is not generic: the host knows it by one path",
         ));
     }
     if let Some(bounds) = &item.generics.where_clause {
-        return Err(syn::Error::new_spanned(bounds, "an interface requires nothing of the classes that implement it"));
+        return Err(rules::spanned(
+            "ALC0052",
+            bounds,
+            "an interface requires nothing of the classes that implement it",
+        ));
     }
     match (&item.unsafety, &item.auto_token) {
-        (Some(word), _) => Err(syn::Error::new_spanned(word, "an interface promises nothing that could be unsafe")),
-        (None, Some(word)) => Err(syn::Error::new_spanned(word, "a class says itself what it implements")),
+        (Some(word), _) => Err(rules::spanned("ALC0053", word, "an interface promises nothing that could be unsafe")),
+        (None, Some(word)) => Err(rules::spanned("ALC0054", word, "a class says itself what it implements")),
         (None, None) => Ok(()),
     }
 }

@@ -12,6 +12,7 @@ use crate::conditions::Conditions;
 use crate::docs;
 use crate::method::Method;
 use crate::mistakes;
+use crate::rules;
 use crate::words::Words;
 
 pub(crate) fn expand(words: &Words, interface: &Path, mut item: ItemImpl) -> Result<TokenStream> {
@@ -19,23 +20,28 @@ pub(crate) fn expand(words: &Words, interface: &Path, mut item: ItemImpl) -> Res
     item.trait_ = None;
     let class = &class_of(&item)?;
     let (mut body, mut names) = (Body::new(class), Vec::new());
+    let mut errors = rules::Errors::default();
     for member in &item.items {
         let ImplItem::Fn(function) = member else {
-            return Err(syn::Error::new_spanned(
+            errors.take::<()>(Err(rules::spanned(
+                "ALC0055",
                 member,
                 "this block has a body for each function of the interface, `fn hear(&mut self, this: This<Self>, …) { … }`, \
                  and nothing else",
-            ));
+            )));
+            continue;
         };
-        add(&mut body, interface, function)?;
+        errors.take(add(&mut body, interface, function));
         let name = crate::class_struct::text_of(&function.sig.ident);
         names.push(Conditions::of(&function.attrs)?.on_element(&quote! { #name }));
     }
+    errors.finish()?;
     let (items, beside, functions) = (&item.items, &body.beside, &body.functions);
     let (bodies, name) = (bodies_of(interface), shown(interface));
     let absent = format!("`{class}` gives no body for `");
-    let declares = format!("`, which `{name}` declares");
-    let unlisted = format!("`{class}` does not list `{name}`: say `#[uclass(…, implements({name}))]` on its struct");
+    let declares = format!("`, which `{name}` declares [ALC0103]");
+    let unlisted =
+        format!("`{class}` does not list `{name}`: say `#[uclass(…, implements({name}))]` on its struct [ALC0104]");
     let checks = quote_spanned! {interface.span()=>
         const ALCEDO_ABSENT: &::core::primitive::str =
             ::alcedo_plugin_api::plumbing::first_absent::<#interface>(&[#(#names),*]);
@@ -67,7 +73,7 @@ fn add(body: &mut Body<'_>, interface: &Path, function: &ImplItemFn) -> Result<(
         &["ufunction", "overrides", "zmethod", "red_constructor", "class_constructor", "post_init_properties"];
     let has_role = |attr: &&syn::Attribute| ROLES.iter().any(|role| attr.path().is_ident(role));
     if let Some(attr) = function.attrs.iter().find(has_role) {
-        return Err(syn::Error::new_spanned(attr, "a body for an interface is just that: it has no other role"));
+        return Err(rules::spanned("ALC0056", attr, "a body for an interface is just that: it has no other role"));
     }
     let (conditions, mark) = (Conditions::of(&function.attrs)?, body.mark());
     let method = Method::of(&function.sig)?;
@@ -75,7 +81,7 @@ fn add(body: &mut Body<'_>, interface: &Path, function: &ImplItemFn) -> Result<(
     let (text, types, result) = (method.text(), method.types(), method.result_type());
     let (name, interface_name) = (&method.name, shown(interface));
     let differs = format!("`{interface_name}` declares `");
-    let same = "`: give the body the same parameters and result, beside `this`";
+    let same = "`: give the body the same parameters and result, beside `this` [ALC0106]";
     let unknown = format!("`{interface_name}` declares no function `{text}`, but ");
     body.beside.push(quote_spanned! {name.span()=>
         const _: () = {
@@ -85,7 +91,7 @@ fn add(body: &mut Body<'_>, interface: &Path, function: &ImplItemFn) -> Result<(
                 !ALCEDO_DECLARED.is_empty(),
                 "{}",
                 ::alcedo_plugin_api::plumbing::join!(
-                    #unknown, <#interface as ::alcedo_plugin_api::plumbing::Interface>::NAMES, ""
+                    #unknown, <#interface as ::alcedo_plugin_api::plumbing::Interface>::NAMES, " [ALC0105]"
                 )
             );
             ::core::assert!(

@@ -17,6 +17,7 @@ mod mistakes;
 mod module;
 mod pod;
 mod result;
+mod rules;
 mod specifiers;
 mod static_function;
 mod structure;
@@ -53,7 +54,8 @@ pub fn uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
             Some((_, interface, _)) => interface_impl::expand(&words, &interface, item),
             None => class_impl::expand(&words, item),
         },
-        other => Err(syn::Error::new_spanned(
+        other => Err(rules::spanned(
+            "ALC0057",
             other,
             "`#[uclass]` stands on a struct, which declares the class, or on its `impl` block",
         )),
@@ -91,7 +93,7 @@ pub fn uinterface(attr: TokenStream, item: TokenStream) -> TokenStream {
     let words = parse_macro_input!(attr as Words);
     let output = match parse_macro_input!(item as Item) {
         Item::Trait(item) => interface::expand(&words, &item),
-        other => Err(syn::Error::new_spanned(other, "`#[uinterface]` stands on a trait: `pub trait Hears {}`")),
+        other => Err(rules::spanned("ALC0058", other, "`#[uinterface]` stands on a trait: `pub trait Hears {}`")),
     };
     finish(output)
 }

@@ -1,9 +1,10 @@
 //! The signature of a method as the rules see it: its `self`, its `this`, its parameters, its result.
 
+use crate::rules;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::spanned::Spanned;
-use syn::{FnArg, Ident, Pat, Receiver, Result, Signature, Type};
+use syn::{FnArg, Ident, Pat, PatType, Receiver, Result, Signature, Type};
 
 use crate::class_struct::is_named;
 use crate::result::{ResultOf, place_of};
@@ -71,42 +72,26 @@ pub(crate) struct Method {
 impl Method {
     /// Reads a signature, refusing what no reflected function can have.
     pub(crate) fn of(signature: &Signature) -> Result<Self> {
-        refuse_decorations(signature)?;
         let mut inputs = signature.inputs.iter().peekable();
         let self_kind = match inputs.next_if(|input| matches!(input, FnArg::Receiver(_))) {
-            Some(FnArg::Receiver(receiver)) => self_kind(receiver)?,
-            _ => SelfKind::None,
+            Some(FnArg::Receiver(receiver)) => self_kind(receiver),
+            _ => Ok(SelfKind::None),
         };
-        let is_this = |input: &&FnArg| matches!(input, FnArg::Typed(typed) if is_named(&typed.ty, "This"));
+        let is_this = |input: &FnArg| matches!(input, FnArg::Typed(typed) if is_named(&typed.ty, "This"));
         let wants_this = inputs.next_if(|input| is_this(input)).is_some();
-        let mut parameters = Vec::new();
-        for (at, input) in inputs.enumerate() {
-            let FnArg::Typed(typed) = input else { continue };
-            if is_this(&input) {
-                return Err(syn::Error::new_spanned(typed, "`this` is the first parameter after `self`"));
-            }
-            if let Type::Reference(reference) = &*typed.ty {
-                return Err(syn::Error::new_spanned(
-                    reference,
-                    "values cross the border by copy: take `String` for a text, `Lent<UArray<…>>` for what is used where it lies, or \
-                     the plain type without `&`",
-                ));
-            }
-            let Pat::Ident(pat) = &*typed.pat else {
-                return Err(syn::Error::new_spanned(&typed.pat, "a reflected parameter has a plain name"));
-            };
-            let text = syn::ext::IdentExt::unraw(&pat.ident).to_string();
-            let text = text.trim_start_matches('_').to_owned();
-            parameters.push(Parameter {
-                ident: format_ident!("arg{at}", span = pat.ident.span()),
-                text: if text.is_empty() { format!("arg{at}") } else { text },
-                is_lent: lent(&typed.ty).is_some(),
-                ty: lent(&typed.ty).unwrap_or_else(|| (*typed.ty).clone()),
-            });
-        }
+        let mut errors = rules::Errors::default();
+        errors.take(refuse_decorations(signature));
+        let self_kind = errors.take(self_kind).unwrap_or(SelfKind::None);
+        let typed = inputs.enumerate().filter_map(|(at, input)| match input {
+            FnArg::Typed(typed) => Some((at, typed)),
+            FnArg::Receiver(_) => None,
+        });
+        let parameters: Vec<_> = typed.filter_map(|(at, typed)| errors.take(parameter(at, typed))).collect();
         if parameters.len() > 8 {
-            return Err(syn::Error::new_spanned(&signature.inputs, "a reflected function has at most 8 parameters"));
+            let problem = "a reflected function has at most 8 parameters";
+            errors.take::<()>(Err(rules::spanned("ALC0062", &signature.inputs, problem)));
         }
+        errors.finish()?;
         Ok(Self {
             name: signature.ident.clone(),
             self_kind,
@@ -134,7 +119,8 @@ impl Method {
     /// Refuses a method without `self`.
     pub(crate) fn needs_self(&self, signature: &Signature, what: &str) -> Result<()> {
         if self.self_kind == SelfKind::None {
-            return Err(syn::Error::new(
+            return Err(rules::at(
+                "ALC0063",
                 signature.paren_token.span.span(),
                 format!("{what} takes `&self` or `&mut self`"),
             ));
@@ -145,13 +131,14 @@ impl Method {
     /// Refuses parameters and a result.
     pub(crate) fn takes_and_gives_nothing(&self, what: &str) -> Result<()> {
         if let Some(parameter) = self.parameters.first() {
-            return Err(syn::Error::new_spanned(
+            return Err(rules::spanned(
+                "ALC0064",
                 &parameter.ty,
                 format!("{what} takes no parameters but `self` and `this`"),
             ));
         }
         if let Some(result) = &self.result.returned {
-            return Err(syn::Error::new_spanned(result, format!("{what} has no result")));
+            return Err(rules::spanned("ALC0065", result, format!("{what} has no result")));
         }
         Ok(())
     }
@@ -280,9 +267,35 @@ impl Method {
     }
 }
 
+/// One parameter behind `self` and `this`.
+fn parameter(at: usize, typed: &PatType) -> Result<Parameter> {
+    if is_named(&typed.ty, "This") {
+        return Err(rules::spanned("ALC0059", typed, "`this` is the first parameter after `self`"));
+    }
+    if let Type::Reference(reference) = &*typed.ty {
+        return Err(rules::spanned(
+            "ALC0060",
+            reference,
+            "values cross the border by copy: take `String` for a text, `Lent<UArray<…>>` for what is used where it lies, or \
+             the plain type without `&`",
+        ));
+    }
+    let Pat::Ident(pat) = &*typed.pat else {
+        return Err(rules::spanned("ALC0061", &typed.pat, "a reflected parameter has a plain name"));
+    };
+    let text = syn::ext::IdentExt::unraw(&pat.ident).to_string();
+    let text = text.trim_start_matches('_').to_owned();
+    Ok(Parameter {
+        ident: format_ident!("arg{at}", span = pat.ident.span()),
+        text: if text.is_empty() { format!("arg{at}") } else { text },
+        is_lent: lent(&typed.ty).is_some(),
+        ty: lent(&typed.ty).unwrap_or_else(|| (*typed.ty).clone()),
+    })
+}
+
 fn self_kind(receiver: &Receiver) -> Result<SelfKind> {
     if receiver.reference.is_none() || receiver.colon_token.is_some() {
-        return Err(syn::Error::new_spanned(receiver, "the host owns the plugin part: take `&self` or `&mut self`"));
+        return Err(rules::spanned("ALC0066", receiver, "the host owns the plugin part: take `&self` or `&mut self`"));
     }
     Ok(if receiver.mutability.is_some() { SelfKind::Exclusive } else { SelfKind::Shared })
 }
@@ -296,11 +309,12 @@ fn refuse_decorations(signature: &Signature) -> Result<()> {
     ];
     for (span, word) in refused {
         if let Some(span) = span {
-            return Err(syn::Error::new(span, format!("a function that the host calls is not {word}")));
+            return Err(rules::at("ALC0067", span, format!("a function that the host calls is not {word}")));
         }
     }
     if !signature.generics.params.is_empty() {
-        return Err(syn::Error::new_spanned(
+        return Err(rules::spanned(
+            "ALC0068",
             &signature.generics,
             "a function that the host calls is not generic: the host knows one signature",
         ));

@@ -34,9 +34,9 @@ fn check(class: &Ident, mistake: Mistake, name: &Ident) -> TokenStream {
     let text = match mistake {
         Mistake::OfSelf => format!(
             "`{property}` is a property, and lives in the host's object: read it with `this.{name}()`, \
-             write it with `this.set_{property}(…)`, and take `this: This<Self>` as a parameter"
+             write it with `this.set_{property}(…)`, and take `this: This<Self>` as a parameter [ALC0100]"
         ),
-        Mistake::Assigned => format!("`{property}` is a property: write it with `this.set_{property}(…)`"),
+        Mistake::Assigned => format!("`{property}` is a property: write it with `this.set_{property}(…)` [ALC0101]"),
     };
     let is_property = quote! { ::alcedo_plugin_api::plumbing::is_property::<#class>(#property) };
     quote_spanned! {name.span()=>

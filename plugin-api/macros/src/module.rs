@@ -1,5 +1,6 @@
 //! `module!`: the name, the hooks and the dependencies of a module.
 
+use crate::rules;
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
@@ -37,7 +38,8 @@ impl Parse for Module {
                 "allocator" => allocator.replace(parse_allocator(input)?).is_some(),
                 "dependencies" => dependencies.replace(parse_dependencies(input)?).is_some(),
                 _ => {
-                    return Err(syn::Error::new(
+                    return Err(rules::at(
+                        "ALC0069",
                         word.span(),
                         format!(
                             "unknown word `{word}`: known here are `name`, `main`, `exit`, `suspend`, `resume`, \
@@ -47,15 +49,16 @@ impl Parse for Module {
                 }
             };
             if said_before {
-                return Err(syn::Error::new(word.span(), format!("`{word}` is said twice")));
+                return Err(rules::at("ALC0070", word.span(), format!("`{word}` is said twice")));
             }
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;
             }
         }
-        let name = name.ok_or_else(|| syn::Error::new(span, "a module has a name: `name: \"magic_cube\"`"))?;
+        let name = name.ok_or_else(|| rules::at("ALC0071", span, "a module has a name: `name: \"magic_cube\"`"))?;
         if !is_module_name(&name.value()) {
-            return Err(syn::Error::new(
+            return Err(rules::at(
+                "ALC0072",
                 name.span(),
                 "a module is named by lower-case letters, digits and `_`, and starts with a letter: `magic_cube`",
             ));
@@ -64,13 +67,15 @@ impl Parse for Module {
             (Some((_, suspend)), Some((_, resume))) => Some((suspend, resume)),
             (None, None) => None,
             (Some((word, _)), None) => {
-                return Err(syn::Error::new(
+                return Err(rules::at(
+                    "ALC0073",
                     word.span(),
                     "`suspend` needs `resume`: when the reload is rolled back, what was given up has to be taken again",
                 ));
             }
             (None, Some((word, _))) => {
-                return Err(syn::Error::new(
+                return Err(rules::at(
+                    "ALC0074",
                     word.span(),
                     "`resume` needs `suspend`: it takes again what that has given up",
                 ));
@@ -115,7 +120,11 @@ fn parse_allocator(input: ParseStream<'_>) -> Result<()> {
     if word == "own" {
         return Ok(());
     }
-    Err(syn::Error::new(word.span(), "`allocator: own` says that this library has a `#[global_allocator]` of its own"))
+    Err(rules::at(
+        "ALC0075",
+        word.span(),
+        "`allocator: own` says that this library has a `#[global_allocator]` of its own",
+    ))
 }
 
 fn parse_dependencies(input: ParseStream<'_>) -> Result<Vec<(LitStr, LitStr)>> {
@@ -134,11 +143,11 @@ fn dependency(pair: &Expr) -> Result<(LitStr, LitStr)> {
         && let [Some(name), Some(range)] = &elems.iter().map(text).collect::<Vec<_>>()[..]
     {
         if !is_module_name(&name.value()) {
-            return Err(syn::Error::new(name.span(), "this is no name of a module"));
+            return Err(rules::at("ALC0076", name.span(), "this is no name of a module"));
         }
         return Ok((name.clone(), range.clone()));
     }
-    Err(syn::Error::new_spanned(pair, "a dependency is a name and a version range: `(\"attributes\", \"^0.1\")`"))
+    Err(rules::spanned("ALC0077", pair, "a dependency is a name and a version range: `(\"attributes\", \"^0.1\")`"))
 }
 
 fn is_module_name(name: &str) -> bool {

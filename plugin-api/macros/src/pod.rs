@@ -6,6 +6,7 @@ use syn::{Fields, ItemStruct, LitStr, Result};
 
 use crate::class_struct::text_of;
 use crate::docs;
+use crate::rules;
 use crate::words::Words;
 
 pub(crate) fn expand(words: &Words, item: ItemStruct) -> Result<TokenStream> {
@@ -26,13 +27,13 @@ pub(crate) fn expand(words: &Words, item: ItemStruct) -> Result<TokenStream> {
 /// The package of a struct, and its fields as the plumbing reads them.
 pub(crate) fn read(words: &Words, item: &ItemStruct) -> Result<(LitStr, Vec<TokenStream>)> {
     if !item.generics.params.is_empty() {
-        return Err(syn::Error::new_spanned(&item.generics, "a reflected struct is not generic"));
+        return Err(rules::spanned("ALC0078", &item.generics, "a reflected struct is not generic"));
     }
     let Fields::Named(fields) = &item.fields else {
-        return Err(syn::Error::new_spanned(&item.ident, "a reflected struct has fields with names"));
+        return Err(rules::spanned("ALC0079", &item.ident, "a reflected struct has fields with names"));
     };
     if fields.named.is_empty() {
-        return Err(syn::Error::new_spanned(&item.ident, "a reflected struct has at least one field"));
+        return Err(rules::spanned("ALC0080", &item.ident, "a reflected struct has at least one field"));
     }
     let package = words.package(&item.ident)?;
     let rows = fields

@@ -5,6 +5,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Expr, ExprLit, Lit, LitStr, Result};
 
+use crate::rules;
 use crate::words::Words;
 
 /// A word, and what the host has of it.
@@ -95,10 +96,10 @@ pub(crate) fn about(words: Option<&Words>, table: &[Specifier], doc: &str) -> Re
         }
         for (key, value) in words.pairs("meta")? {
             let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = value else {
-                return Err(syn::Error::new_spanned(value, "the value of a key is a text: `meta(key = \"value\")`"));
+                return Err(rules::spanned("ALC0081", value, "the value of a key is a text: `meta(key = \"value\")`"));
             };
             if said.iter().any(|(known, _)| key == known) {
-                return Err(syn::Error::new(key.span(), format!("`{key}` is said already, as a word of its own")));
+                return Err(rules::at("ALC0082", key.span(), format!("`{key}` is said already, as a word of its own")));
             }
             said.push((key.to_string(), text));
         }

@@ -8,6 +8,7 @@ use syn::{Ident, Result};
 use crate::default_value::DefaultValue;
 use crate::method::{Method, Parameter};
 use crate::result::place_of;
+use crate::rules;
 use crate::words::Words;
 
 /// Defaults of parameters: the texts, and what makes the compiler check them.
@@ -27,7 +28,7 @@ impl Defaults {
         if let Some((name, _)) =
             pairs.iter().find(|(name, _)| !method.parameters.iter().any(|known| name == &known.text))
         {
-            return Err(syn::Error::new(name.span(), format!("`{name}` is no parameter of `{}`", method.name)));
+            return Err(rules::at("ALC0083", name.span(), format!("`{name}` is no parameter of `{}`", method.name)));
         }
         let (mut texts, mut checks, mut first) = (Vec::new(), TokenStream::new(), None);
         for parameter in &method.parameters {
@@ -35,7 +36,8 @@ impl Defaults {
             match (default, first) {
                 (None, None) => texts.push(String::new()),
                 (None, Some(first)) => {
-                    return Err(syn::Error::new_spanned(
+                    return Err(rules::spanned(
+                        "ALC0084",
                         first,
                         format!("the last parameters have defaults, and `{}` behind this has none", parameter.text),
                     ));

@@ -6,6 +6,7 @@ use syn::{ItemStruct, Result};
 
 use crate::class_struct::{argument, text_of, view_of};
 use crate::conditions::Conditions;
+use crate::rules;
 use crate::words::{Words, take_attr};
 use crate::{docs, pod};
 
@@ -19,7 +20,8 @@ pub(crate) fn expand(words: &Words, item: &ItemStruct) -> Result<TokenStream> {
         let mut attrs = field.attrs.clone();
         for word in ["uproperty", "keep"] {
             if let Some(attr) = take_attr(&mut attrs, word)? {
-                return Err(syn::Error::new_spanned(
+                return Err(rules::spanned(
+                    "ALC0085",
                     attr,
                     "every field of a `#[ustruct]` is reflected and lives in host memory: it needs no such attribute",
                 ));

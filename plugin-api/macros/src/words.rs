@@ -1,6 +1,7 @@
 //! The words inside an attribute: `name`, `name = value` or `name(Type, …)`, separated by commas. Unknown words are refused where
 //! they stand, with the known ones listed.
 
+use crate::rules;
 use proc_macro2::Span;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
@@ -71,7 +72,7 @@ impl Words {
         match &attr.meta {
             Meta::Path(path) => Ok(Self { span: path.span(), words: Vec::new() }),
             Meta::List(list) => list.parse_args(),
-            Meta::NameValue(value) => Err(syn::Error::new_spanned(value, "words go into parentheses here")),
+            Meta::NameValue(value) => Err(rules::spanned("ALC0086", value, "words go into parentheses here")),
         }
     }
 
@@ -82,19 +83,22 @@ impl Words {
 
     /// Refuses words that are not known here, and words said twice.
     pub(crate) fn expect(&self, known: &[&str]) -> Result<()> {
+        let mut errors = rules::Errors::default();
         for (at, word) in self.words.iter().enumerate() {
             if !known.iter().any(|known| word.name == known) {
                 let known = if known.is_empty() { "none".to_owned() } else { known.join("`, `") };
-                return Err(syn::Error::new(
+                errors.take::<()>(Err(rules::at(
+                    "ALC0087",
                     word.name.span(),
                     format!("unknown word `{}`: known here are `{known}`", word.name),
-                ));
+                )));
             }
             if self.words[..at].iter().any(|earlier| earlier.name == word.name) {
-                return Err(syn::Error::new(word.name.span(), format!("`{}` is said twice", word.name)));
+                let problem = format!("`{}` is said twice", word.name);
+                errors.take::<()>(Err(rules::at("ALC0088", word.name.span(), problem)));
             }
         }
-        Ok(())
+        errors.finish()
     }
 
     /// The word, if it is said.
@@ -108,9 +112,9 @@ impl Words {
             None => Ok(false),
             Some(Word { value: None, list: None, .. }) => Ok(true),
             Some(Word { value: Some(value), .. }) => {
-                Err(syn::Error::new_spanned(value, format!("`{name}` takes no value")))
+                Err(rules::spanned("ALC0089", value, format!("`{name}` takes no value")))
             }
-            Some(word) => Err(syn::Error::new(word.name.span(), format!("`{name}` takes no parentheses"))),
+            Some(word) => Err(rules::at("ALC0090", word.name.span(), format!("`{name}` takes no parentheses"))),
         }
     }
 
@@ -125,7 +129,9 @@ impl Words {
         match self.get(name) {
             None => Ok(None),
             Some(Word { value: Some(Expr::Path(path)), .. }) => Ok(Some(path.path.clone())),
-            Some(word) => Err(syn::Error::new(word.name.span(), format!("`{name}` takes a path: `{name} = Type`"))),
+            Some(word) => {
+                Err(rules::at("ALC0091", word.name.span(), format!("`{name}` takes a path: `{name} = Type`")))
+            }
         }
     }
 
@@ -133,14 +139,14 @@ impl Words {
     pub(crate) fn paths(&self, name: &str) -> Result<Vec<Path>> {
         let Some(word) = self.get(name) else { return Ok(Vec::new()) };
         let Some(entries) = word.list.as_deref().filter(|entries| !entries.is_empty()) else {
-            return Err(syn::Error::new(word.name.span(), format!("`{name}` lists types: `{name}(Type, Other)`")));
+            return Err(rules::at("ALC0092", word.name.span(), format!("`{name}` lists types: `{name}(Type, Other)`")));
         };
         if let Some(value) = entries.iter().find_map(|entry| entry.value.as_ref()) {
-            return Err(syn::Error::new_spanned(value, format!("`{name}` lists types: `{name}(Type, Other)`")));
+            return Err(rules::spanned("ALC0092", value, format!("`{name}` lists types: `{name}(Type, Other)`")));
         }
         let paths: Vec<_> = entries.iter().map(|entry| entry.path.clone()).collect();
         match paths.iter().enumerate().find(|(at, path)| paths[..*at].contains(path)) {
-            Some((_, again)) => Err(syn::Error::new_spanned(again, format!("`{name}` lists this twice"))),
+            Some((_, again)) => Err(rules::spanned("ALC0093", again, format!("`{name}` lists this twice"))),
             None => Ok(paths),
         }
     }
@@ -149,15 +155,19 @@ impl Words {
     pub(crate) fn pairs(&self, name: &str) -> Result<Vec<(Ident, Expr)>> {
         let Some(word) = self.get(name) else { return Ok(Vec::new()) };
         let Some(entries) = word.list.as_deref().filter(|entries| !entries.is_empty()) else {
-            return Err(syn::Error::new(word.name.span(), format!("`{name}` lists values: `{name}(key = value)`")));
+            return Err(rules::at(
+                "ALC0094",
+                word.name.span(),
+                format!("`{name}` lists values: `{name}(key = value)`"),
+            ));
         };
         let mut pairs: Vec<(Ident, Expr)> = Vec::new();
         for Entry { path, value } in entries {
             let (Some(key), Some(value)) = (path.get_ident(), value) else {
-                return Err(syn::Error::new_spanned(path, format!("`{name}` lists values: `{name}(key = value)`")));
+                return Err(rules::spanned("ALC0094", path, format!("`{name}` lists values: `{name}(key = value)`")));
             };
             if pairs.iter().any(|(known, _)| known == key) {
-                return Err(syn::Error::new(key.span(), format!("`{name}` gives `{key}` twice")));
+                return Err(rules::at("ALC0095", key.span(), format!("`{name}` gives `{key}` twice")));
             }
             pairs.push((key.clone(), value.clone()));
         }
@@ -169,20 +179,24 @@ impl Words {
         match self.get(name) {
             None => Ok(None),
             Some(Word { value: Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })), .. }) => Ok(Some(text.clone())),
-            Some(word) => Err(syn::Error::new(word.name.span(), format!("`{name}` takes a text: `{name} = \"…\"`"))),
+            Some(word) => {
+                Err(rules::at("ALC0096", word.name.span(), format!("`{name}` takes a text: `{name} = \"…\"`")))
+            }
         }
     }
 
     /// The package, which every type needs.
     pub(crate) fn package(&self, type_name: &Ident) -> Result<LitStr> {
         let Some(package) = self.text("package")? else {
-            return Err(syn::Error::new(
+            return Err(rules::at(
+                "ALC0097",
                 type_name.span(),
                 format!("`{type_name}` belongs to no package: say `package = \"…\"`, one that the host declares"),
             ));
         };
         if !is_identifier(&package.value()) {
-            return Err(syn::Error::new(
+            return Err(rules::at(
+                "ALC0098",
                 package.span(),
                 "a package is named by letters, digits and `_`, without `/Script/`",
             ));
@@ -206,7 +220,7 @@ pub(crate) fn take_attr(attrs: &mut Vec<Attribute>, name: &str) -> Result<Option
         if !attr.path().is_ident(name) {
             rest.push(attr);
         } else if found.replace(attr.clone()).is_some() {
-            return Err(syn::Error::new_spanned(attr, format!("`#[{name}]` is said twice")));
+            return Err(rules::spanned("ALC0099", attr, format!("`#[{name}]` is said twice")));
         }
     }
     *attrs = rest;

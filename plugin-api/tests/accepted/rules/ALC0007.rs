@@ -1,0 +1,16 @@
+//! ALC0007, kept.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[uclass(package = "Game")]
+pub struct Thing {}
+
+#[uclass]
+impl Thing {
+    #[red_constructor]
+    fn new(this: This<Self>) -> Self {
+        Self {}
+    }
+}
+
+fn main() {}

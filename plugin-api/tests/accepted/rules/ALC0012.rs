@@ -1,0 +1,15 @@
+//! ALC0012, kept.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[uclass(package = "Game")]
+#[derive(Default)]
+pub struct Thing {}
+
+#[uclass]
+impl Thing {
+    #[ufunction(blueprint_pure)]
+    fn ring(&self) {}
+}
+
+fn main() {}

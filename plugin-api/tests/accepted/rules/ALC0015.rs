@@ -1,0 +1,16 @@
+//! ALC0015, kept.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[uclass(package = "Game")]
+#[derive(Default)]
+pub struct Thing {}
+
+#[uclass]
+impl Thing {
+    #[ufunction(blueprint_native_event)]
+    fn ring(&self);
+    fn ring_implementation(&self, this: This<Self>) {}
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+//! ALC0024, kept.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[uclass(package = "Game")]
+#[derive(Default)]
+pub struct Thing {
+    held: u32,
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+//! ALC0025, kept.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[uclass(imported, package = "Game", base = Object)]
+pub struct Lamp {
+    #[uproperty]
+    ticks: u32,
+}
+
+#[uclass(imported)]
+impl Lamp {
+
+}
+
+fn main() {}

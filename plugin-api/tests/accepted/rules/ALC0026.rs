@@ -1,0 +1,13 @@
+//! ALC0026, kept.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[uclass(imported, package = "Game", base = Object)]
+pub struct Lamp {}
+
+#[uclass(imported)]
+impl Lamp {
+
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! ALC0052, kept.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[uinterface(package = "Game")]
+pub trait Hears {
+
+}
+
+fn main() {}

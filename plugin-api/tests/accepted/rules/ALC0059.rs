@@ -1,0 +1,15 @@
+//! ALC0059, kept.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[uclass(package = "Game")]
+#[derive(Default)]
+pub struct Thing {}
+
+#[uclass]
+impl Thing {
+    #[ufunction]
+    fn ring(&self, this: This<Self>, times: u32) {}
+}
+
+fn main() {}

@@ -1,0 +1,7 @@
+//! ALC0069, kept.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+module! { name: "thing" }
+
+fn main() {}

@@ -1,0 +1,12 @@
+//! ALC0086, kept.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[uclass(package = "Game")]
+#[derive(Default)]
+pub struct Thing {
+    #[uproperty(edit_anywhere)]
+    speed: u32,
+}
+
+fn main() {}

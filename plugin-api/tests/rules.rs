@@ -1,0 +1,51 @@
+//! The rules of the attributes: each id in the sources of the macros has a line in `docs/mistakes.md`, a file that breaks the
+//! rule, whose error has the id, and one that keeps to it; and there are no others.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+fn read(path: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// What lies in a folder, by the ends of the names.
+fn files(folder: &str, end: &str) -> BTreeSet<String> {
+    let entries = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).expect("the folder is there");
+    let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"));
+    names.filter_map(|name| Some(name.strip_suffix(end)?.to_owned())).collect()
+}
+
+/// The ids in a text.
+fn ids(text: &str) -> BTreeSet<String> {
+    let found = text.match_indices("ALC").map(|(at, _)| text[at..].chars().take(7).collect::<String>());
+    found.filter(|id| id.len() == 7 && id[3..].chars().all(|digit| digit.is_ascii_digit())).collect()
+}
+
+#[test]
+fn each_rule_has_a_line_a_file_that_breaks_it_and_one_that_keeps_to_it() {
+    let sources: BTreeSet<_> =
+        files("macros/src", ".rs").iter().flat_map(|name| ids(&read(&format!("macros/src/{name}.rs")))).collect();
+    assert!(sources.len() > 100, "{sources:?}");
+    assert_eq!(ids(&read("docs/mistakes.md")), sources, "the list in docs/mistakes.md");
+    assert_eq!(files("tests/ui/rules", ".rs"), sources, "the files that break a rule");
+    assert_eq!(files("tests/accepted/rules", ".rs"), sources, "the files that keep to a rule");
+    let program = read("tests/accepted/rules.rs") + &read("tests/refusals.rs");
+    let compiles = |id: &str| program.contains(&format!("rules/{id}.rs")) || id.starts_with("ALC007");
+    for id in &sources {
+        assert!(compiles(id), "{id}: add its file to tests/accepted/rules.rs");
+        let said = read(&format!("tests/ui/rules/{id}.stderr"));
+        assert!(said.contains(&format!("[{id}]")), "{id} is broken, and its message is another: {said}");
+    }
+}
+
+#[test]
+fn every_error_of_the_attributes_has_an_id() {
+    for name in files("macros/src", ".rs").into_iter().filter(|name| name != "rules") {
+        let source = read(&format!("macros/src/{name}.rs"));
+        let without: Vec<_> = source.lines().filter(|line| line.contains("syn::Error::new")).collect();
+        let known = source.matches("the build id of the module cannot be computed").count();
+        assert_eq!(without.len(), known, "in {name}.rs, write `rules::spanned(\"ALC…\", …)`: {without:?}");
+    }
+}

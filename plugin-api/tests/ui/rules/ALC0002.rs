@@ -1,0 +1,12 @@
+//! ALC0002.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[uclass(package = "Game")]
+#[derive(Default)]
+pub struct Thing {}
+
+#[uclass]
+impl<T> Thing {}
+
+fn main() {}

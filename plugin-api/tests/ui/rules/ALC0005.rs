@@ -1,0 +1,21 @@
+//! ALC0005.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[uclass(package = "Game")]
+pub struct Thing {}
+
+#[uclass]
+impl Thing {
+    #[red_constructor]
+    fn new() -> Self {
+        Self {}
+    }
+
+    #[red_constructor]
+    fn again() -> Self {
+        Self {}
+    }
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+//! ALC0006.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[uclass(package = "Game")]
+pub struct Thing {}
+
+#[uclass]
+impl Thing {
+    #[red_constructor]
+    fn new(&self) -> Self {
+        Self {}
+    }
+}
+
+fn main() {}

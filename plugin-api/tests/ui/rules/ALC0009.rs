@@ -1,0 +1,14 @@
+//! ALC0009.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[uclass(package = "Game")]
+pub struct Thing {}
+
+#[uclass]
+impl Thing {
+    #[red_constructor]
+    fn new() {}
+}
+
+fn main() {}

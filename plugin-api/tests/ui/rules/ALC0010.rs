@@ -1,0 +1,18 @@
+//! ALC0010.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[uclass(package = "Game")]
+#[derive(Default)]
+pub struct Thing {}
+
+#[uclass]
+impl Thing {
+    #[class_constructor]
+    fn one(&mut self) {}
+
+    #[class_constructor]
+    fn two(&mut self) {}
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! ALC0039.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[zcall(ex = "math/add")]
+fn add(one: u32) -> u32 {
+    one
+}
+
+fn main() {}

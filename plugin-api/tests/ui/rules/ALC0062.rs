@@ -1,0 +1,15 @@
+//! ALC0062.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[uclass(package = "Game")]
+#[derive(Default)]
+pub struct Thing {}
+
+#[uclass]
+impl Thing {
+    #[ufunction]
+    fn ring(&self, a: u8, b: u8, c: u8, d: u8, e: u8, f: u8, g: u8, h: u8, i: u8) {}
+}
+
+fn main() {}

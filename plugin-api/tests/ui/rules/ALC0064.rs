@@ -1,0 +1,15 @@
+//! ALC0064.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[uclass(package = "Game")]
+#[derive(Default)]
+pub struct Thing {}
+
+#[uclass]
+impl Thing {
+    #[class_constructor]
+    fn construct(&mut self, count: u32) {}
+}
+
+fn main() {}

@@ -1,0 +1,7 @@
+//! ALC0076.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+module! { name: "thing", dependencies: [("Other", "^1")] }
+
+fn main() {}

@@ -1,0 +1,11 @@
+//! ALC0085.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[ustruct(package = "Game")]
+pub struct Words {
+    #[uproperty]
+    text: UString,
+}
+
+fn main() {}

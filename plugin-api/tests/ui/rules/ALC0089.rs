@@ -1,0 +1,12 @@
+//! ALC0089.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[uclass(package = "Game")]
+#[derive(Default)]
+pub struct Thing {
+    #[uproperty(edit_anywhere = true)]
+    speed: u32,
+}
+
+fn main() {}

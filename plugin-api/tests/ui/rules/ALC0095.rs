@@ -1,0 +1,12 @@
+//! ALC0095.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[uclass(package = "Game")]
+#[derive(Default)]
+pub struct Thing {
+    #[uproperty(meta(units = "m", units = "s"))]
+    speed: u32,
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+//! ALC0099.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[uclass(package = "Game")]
+#[derive(Default)]
+pub struct Thing {
+    #[uproperty]
+    #[uproperty]
+    speed: u32,
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+//! ALC0102.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[uinterface(package = "Game")]
+pub trait Hears {
+    fn hear(&self, what: String) -> u32;
+}
+
+#[uclass(package = "Game", implements(Hears))]
+#[derive(Default)]
+pub struct Thing {}
+
+
+fn main() {}
