@@ -17,6 +17,8 @@ mod mistakes;
 mod module;
 mod pod;
 mod result;
+mod specifiers;
+mod static_function;
 mod structure;
 mod words;
 

@@ -28,6 +28,7 @@ mod stage;
 mod stamp;
 mod user_library;
 
+pub use elf::Constants;
 pub use ending::{EndPolicy, EndReport, EndState, Ending, ReferenceSearch};
 pub use image::{Demands, Digest, ImageError, ImageFile};
 pub use ledger::{Holder, HolderKind, Ledger, LedgerCounts};

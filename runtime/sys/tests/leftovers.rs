@@ -5,6 +5,7 @@
 use std::env;
 use std::ffi::{c_int, c_long, c_void};
 use std::fs;
+use std::os::fd::AsRawFd as _;
 use std::process::Command;
 use std::ptr;
 use std::sync::atomic::AtomicI64;
@@ -322,7 +323,11 @@ fn descriptors_that_are_left_open_are_named_and_closed_only_on_request() {
         let dir = tempfile::TempDir::new().expect("a temporary directory");
         let open = |name: &str| {
             let file = fs::File::create(dir.path().join(name)).expect("the directory is writable");
-            std::os::fd::IntoRawFd::into_raw_fd(file)
+            // A number that no other test of this process had when the module was mapped.
+            // SAFETY: the file is open.
+            let fd = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 500) };
+            assert!(fd >= 500, "{}", std::io::Error::last_os_error());
+            fd
         };
         let [left, closed, reused, secret] = ["left", "closed", "reused", "secret"].map(open);
         for fd in [left, closed, reused] {

@@ -373,6 +373,8 @@ impl Records {
         let told = if policy.close_fds { &mut report.fds_closed } else { &mut report.fds_left };
         *told = fds.into_iter().map(|left| (left.fd, left.to)).collect();
         report.fds_unknown = fds::unknown(&self.fds_before);
+        let named = &report.fds_left;
+        report.fds_unknown.retain(|(fd, _)| !named.iter().any(|(left, _)| left == fd));
         let strays = self.strays.left();
         (report.maps_unknown, report.maps_unknown_bytes) = (strays.count, strays.bytes);
         companions::review();
