@@ -133,7 +133,7 @@ impl Import {
         Self { no_cwd: true, ..self }
     }
 
-    fn declared(mut self, name: &str, ty: PropertyType, is_out: bool, len: Option<usize>) -> Self {
+    pub(crate) fn declared(mut self, name: &str, ty: PropertyType, is_out: bool, len: Option<usize>) -> Self {
         self.params.push(Declared { name: name.to_owned(), ty, is_out, len });
         self
     }

@@ -13,10 +13,12 @@ mod library;
 mod plan;
 mod shape;
 mod texts;
+mod thunk;
 mod zones;
 
 pub use breach::{Breach, Broken};
 pub use function::{Import, Imported, Outcome, Route};
 pub use library::{Library, UserCode};
 pub use shape::{BindError, Extents, Number, Shape};
+pub use thunk::{Body, Manner};
 pub use zones::RED_ZONE;

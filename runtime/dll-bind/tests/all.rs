@@ -1,6 +1,8 @@
 //! Real C libraries, compiled by the tests and called through declarations.
 #![expect(unsafe_code, reason = "vouches for the libraries that the tests compile")]
 
+#[path = "all/classes.rs"]
+mod classes;
 #[path = "all/folders.rs"]
 mod folders;
 #[path = "all/hostile.rs"]
