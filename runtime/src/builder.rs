@@ -259,6 +259,8 @@ impl Builder {
         let mut batch = Batch { classes: vec![root], ..Batch::default() };
         let mut tickers = self.tickers;
         let mut before_destroy = Vec::new();
+        #[cfg(feature = "dll-bind")]
+        let mut c_bodies = Vec::new();
         for package in self.packages {
             core.world.types.declare_package(&package);
         }
@@ -271,9 +273,13 @@ impl Builder {
             batch.classes.extend(natives.classes);
             tickers.extend(natives.tickers);
             before_destroy.extend(natives.before_destroy);
+            #[cfg(feature = "dll-bind")]
+            c_bodies.extend(natives.c_bodies);
         }
         declare_implemented(&mut batch);
         let declared = core.world.types.declare(&core.world.names, &batch)?;
+        #[cfg(feature = "dll-bind")]
+        crate::native::dll::bind(&c_bodies, &declared.classes)?;
         for class in declared.classes {
             make_cdo(&core.world, &core.plugins(), &class)?;
         }

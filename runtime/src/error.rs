@@ -21,6 +21,10 @@ pub enum Error {
     /// A native declaration breaks a rule.
     #[error("a native type cannot be declared: {0}")]
     Declare(#[from] DeclareError),
+    /// A function of a native class cannot be bound to a C function.
+    #[cfg(feature = "dll-bind")]
+    #[error(transparent)]
+    Bind(#[from] alcedo_dll_bind::BindError),
     /// The system refused a thread, a folder or a watch.
     #[error("{doing}: {source}")]
     System {

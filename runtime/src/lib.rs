@@ -126,6 +126,17 @@ pub mod zcall {
     };
 }
 
+/// C libraries that are called by declaration: see [`native::NativeClass::dll_bind`] and `runtime/docs/dll-bind.md`.
+#[cfg(feature = "dll-bind")]
+pub mod dll_bind {
+    pub use alcedo_dll_bind::{
+        BindError, Breach, Broken, Extents, Import, Imported, Library, Outcome, RED_ZONE, Route, UserCode,
+    };
+
+    pub use crate::native::dll::{DllClass, DllImport};
+    pub use crate::object::property::PropertyType;
+}
+
 /// What the macros of this crate expand to. Not for use by hand.
 #[doc(hidden)]
 pub mod plumbing {

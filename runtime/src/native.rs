@@ -1,6 +1,8 @@
 //! Classes and structs declared in the host's own Rust. They go through the same declarations as those that modules
 //! emit, so that reflection treats both alike.
 
+#[cfg(feature = "dll-bind")]
+pub(crate) mod dll;
 pub(crate) mod world;
 
 use std::rc::Rc;
@@ -33,6 +35,9 @@ pub struct Natives {
     pub(crate) classes: Vec<ClassDecl>,
     pub(crate) tickers: Vec<Ticker>,
     pub(crate) before_destroy: Vec<DestroyHook>,
+    /// By the path of their class, with the name of the function.
+    #[cfg(feature = "dll-bind")]
+    pub(crate) c_bodies: Vec<dll::CBody>,
 }
 
 impl Natives {

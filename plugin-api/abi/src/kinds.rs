@@ -167,4 +167,6 @@ pub mod class_flags {
     pub const BLUEPRINTABLE: u64 = 1;
     /// Scripts may name it, not extend it.
     pub const BLUEPRINT_TYPE: u64 = 1 << 1;
+    /// No class extends it.
+    pub const FINAL: u64 = 1 << 2;
 }

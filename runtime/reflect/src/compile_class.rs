@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use alcedo_abi::kinds::{function_flags, property_flags};
+use alcedo_abi::kinds::{class_flags, function_flags, property_flags};
 use alcedo_base::handles::{ClassId, ObjectHandle};
 
 use crate::class::{Class, Members, Subobject, SubobjectRole};
@@ -90,6 +90,9 @@ impl Compiler<'_> {
             ("", Origin::Native) => Ok(None),
             ("", _) => Err(DeclareError::NoBase { class: path.to_owned() }),
             (base, _) => match self.find_class(base) {
+                Some(found) if found.flags & class_flags::FINAL != 0 => {
+                    Err(DeclareError::FinalBase { class: path.to_owned(), base: base.to_owned() })
+                }
                 Some(found) => Ok(Some(found)),
                 None => Err(DeclareError::UnknownBase { class: path.to_owned(), base: base.to_owned() }),
             },

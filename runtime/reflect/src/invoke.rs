@@ -67,6 +67,29 @@ mod tests {
     }
 
     #[test]
+    fn a_thunk_writes_to_out_parameters_and_to_no_others_once_it_has_finished() {
+        use alcedo_abi::kinds::property_flags;
+        let params = [
+            PropertyDecl::new("count", PropertyKind::I32),
+            PropertyDecl::new("label", PropertyKind::STRING).with_flags(property_flags::OUT),
+        ];
+        let function = function("f", &params, |_, frame| {
+            assert!(frame.give_out(1, &Value::Text("early".to_owned())).is_err());
+            frame.take_value()?;
+            frame.take_value()?;
+            frame.finish()?;
+            assert!(frame.give_out(0, &Value::I32(1)).is_err());
+            assert!(frame.give_out(2, &Value::I32(1)).is_err());
+            assert!(frame.give_out(1, &Value::I32(1)).is_err());
+            frame.give_out(1, &Value::Text("out".to_owned()))
+        });
+        let mut block = ParamBlock::new(&function);
+        block.set(1, &Value::Text("in".to_owned())).unwrap();
+        function.invoke(&World::new(), ObjectHandle::NONE, &mut block).unwrap();
+        assert_eq!((block.get(0), block.get(1)), (Ok(Value::I32(0)), Ok(Value::Text("out".to_owned()))));
+    }
+
+    #[test]
     fn a_thunk_takes_finishes_and_gives() {
         let result = check(|_, frame| {
             let (count, label) = (frame.take::<i32>()?, frame.take::<String>()?);

@@ -75,6 +75,16 @@ pub enum DeclareError {
         /// Its base.
         base: String,
     },
+    /// A base that is final.
+    #[error(
+        "{class} is derived from {base}, which is final: extend the class that it extends, or hold an object of it"
+    )]
+    FinalBase {
+        /// The class.
+        class: String,
+        /// Its base.
+        base: String,
+    },
     /// An interface that is not declared.
     #[error(
         "{class} implements {interface}, which is not declared: declare it in the same batch or load its module first"

@@ -3,6 +3,7 @@
 
 use std::rc::Rc;
 
+use alcedo_abi::kinds::property_flags;
 use alcedo_base::border::CallError;
 use alcedo_base::handles::ObjectHandle;
 
@@ -123,6 +124,22 @@ impl<'a> Frame<'a> {
         self.params.write(self.awaited()?, result)?;
         self.stage = Stage::Given;
         Ok(())
+    }
+
+    /// Overwrites an out parameter, by its place among the parameters, whatever type it is of.
+    ///
+    /// # Errors
+    /// [`CallError::Other`] before [`Frame::finish`], and where that is no out parameter; [`CallError::Signature`] when it is
+    /// of another type.
+    pub fn give_out(&mut self, at: usize, value: &Value) -> Result<(), CallError> {
+        let param = self.function.arguments().get(at).filter(|param| param.flags & property_flags::OUT != 0);
+        match param.filter(|_| self.stage != Stage::Taking) {
+            Some(param) => self.params.write(param, value),
+            None => Err(CallError::other(format!(
+                "the thunk of {} writes to parameter {at}: only out parameters are written, after `finish`",
+                self.function.path
+            ))),
+        }
     }
 
     fn awaited(&self) -> Result<&'a Property, CallError> {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use alcedo_abi::kinds::function_flags;
+use alcedo_abi::kinds::{function_flags, property_flags};
 
 use crate::border::{CallError, trap};
 use crate::handles::ObjectHandle;
@@ -112,6 +112,20 @@ pub(crate) fn call_with_values(
     arguments: &[Value],
     dispatch: Dispatch,
 ) -> Result<Option<Value>, CallError> {
+    call_with_outs(world, function, object, arguments, dispatch).map(|(result, _)| result)
+}
+
+/// The same, and what the out parameters hold then, in their order.
+///
+/// # Errors
+/// As for [`call_with_values`].
+pub(crate) fn call_with_outs(
+    world: &World,
+    function: &Rc<Function>,
+    object: ObjectHandle,
+    arguments: &[Value],
+    dispatch: Dispatch,
+) -> Result<(Option<Value>, Vec<Value>), CallError> {
     let function = target(world, function, object, dispatch)?;
     // The last arguments may be left out where they have defaults.
     let left_out = function.arguments().get(arguments.len()..);
@@ -133,5 +147,7 @@ pub(crate) fn call_with_values(
         }
     }
     invoke(world, &function, object, &mut block)?;
-    Ok(block.result())
+    let outs = function.arguments().iter().filter(|param| param.flags & property_flags::OUT != 0);
+    let outs = outs.map(|param| block.view().read(param)).collect::<Result<_, _>>()?;
+    Ok((block.result(), outs))
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::Runtime;
 use super::types::ClassRef;
 use crate::border::CallError;
-use crate::bridge::calls::{Dispatch, call_with_values};
+use crate::bridge::calls::{Dispatch, call_with_outs};
 use crate::error::Error;
 use crate::handles::{ModuleId, ObjectHandle};
 use crate::load::context::id::{ContextId, ContextInfo};
@@ -191,6 +191,20 @@ impl Objects<'_> {
         function: impl FunctionKey,
         arguments: &[Value],
     ) -> Result<Option<Value>, Error> {
+        self.call_with_outs(object, function, arguments).map(|(result, _)| result)
+    }
+
+    /// The same, and what the out parameters of the function hold then, in their order. An argument for each of them is given
+    /// as well: the value that the function finds there.
+    ///
+    /// # Errors
+    /// As for [`Objects::call`].
+    pub fn call_with_outs(
+        &self,
+        object: ObjectHandle,
+        function: impl FunctionKey,
+        arguments: &[Value],
+    ) -> Result<(Option<Value>, Vec<Value>), Error> {
         let world = &self.0.inner.core.world;
         let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
         let function = function.find(&class).ok_or_else(|| Error::UnknownMember {
@@ -198,7 +212,7 @@ impl Objects<'_> {
             what: "function",
             name: function.name().to_owned(),
         })?;
-        Ok(call_with_values(world, &function, object, arguments, Dispatch::Virtual)?)
+        Ok(call_with_outs(world, &function, object, arguments, Dispatch::Virtual)?)
     }
 
     /// The path of an object, as soft references name it: `/World/<outer>/<name>`. `None` when it is gone.

@@ -16,6 +16,7 @@ mod imp;
 mod ledger;
 mod map;
 mod native;
+mod own_folder;
 pub mod panics;
 mod private;
 pub mod process;
@@ -25,6 +26,7 @@ mod signature;
 mod source;
 mod stage;
 mod stamp;
+mod user_library;
 
 pub use elf::Constants;
 pub use ending::{EndPolicy, EndReport, EndState, Ending, ReferenceSearch};
@@ -32,10 +34,12 @@ pub use image::{Demands, Digest, ImageError, ImageFile};
 pub use ledger::{Holder, HolderKind, Ledger, LedgerCounts};
 pub use map::{Image, MapError, Unmapped};
 pub use native::{NativeError, NativeFailure, NativeLibrary, NativePlace};
+pub use own_folder::OwnFolder;
 pub use reference::{Look, Reference, Target};
 pub use seal::{seal_file, sign_file};
 pub use signature::{KeyError, PublicKey, SecretKey, SignatureFound};
 pub use stage::{Patch, StageDir, StageError, StagedFile};
+pub use user_library::{UserLibrary, UserLibraryError};
 
 /// From now on `handler` is called when the process ends by `exit` or because `main` returns, on the thread that ends it,
 /// before handlers that were registered earlier. Destructors of that thread's thread-locals have run by then.

@@ -33,6 +33,13 @@ pub fn rss_kib() -> io::Result<u64> {
     imp::rss_kib()
 }
 
+/// Fills `into` with what stands at `address` in this process; how many bytes there were before the first page that is not
+/// there. No address is a fault. Zero where the platform cannot do that.
+#[must_use]
+pub fn read_memory(address: usize, into: &mut [u8]) -> usize {
+    imp::read_memory(address, into)
+}
+
 /// How many file descriptors are open now.
 ///
 /// # Errors

@@ -117,6 +117,15 @@ pub(crate) fn fds() -> io::Result<Vec<(i32, String)>> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
+/// No memory can be looked at without a fault.
+pub(crate) fn read_memory(_address: usize, _into: &mut [u8]) -> usize {
+    0
+}
+
+pub(crate) fn unshare_folder() -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 pub(crate) fn keys_in_use() -> io::Result<usize> {
     Err(io::ErrorKind::Unsupported.into())
 }

@@ -30,6 +30,12 @@ pub(in crate::imp::linux) fn thread_exists(tid: i32) -> bool {
     signal_thread(tid, 0)
 }
 
+/// From now on the calling thread has a working directory and a mask for new files of its own. It cannot be undone.
+pub(crate) fn unshare_folder() -> io::Result<()> {
+    // SAFETY: the kernel takes one number; what the thread does not share any more, no memory depends on.
+    if unsafe { libc::unshare(libc::CLONE_FS) } == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 /// The calling thread's error number.
 pub(in crate::imp::linux) fn errno() -> c_int {
     io::Error::last_os_error().raw_os_error().unwrap_or_default()

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use super::kernel;
 
 /// Fills `into` with what stands at `address`; how many bytes there were before the first page that is not there.
-pub(in crate::imp::linux) fn read(address: usize, into: &mut [u8]) -> usize {
+pub(crate) fn read(address: usize, into: &mut [u8]) -> usize {
     if into.is_empty() {
         return 0;
     }

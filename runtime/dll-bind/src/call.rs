@@ -1,0 +1,203 @@
+//! The call itself, and the libraries that it goes to. On x86-64 and aarch64 a call with few arguments is made by a shell that
+//! was compiled for its number of registers; `libffi` makes all others.
+#![expect(unsafe_code, reason = "calls C functions")]
+
+use std::path::Path;
+
+use alcedo_sys::{UserLibrary, UserLibraryError};
+use libffi::middle::{Arg, Cif, CodePtr, Type};
+
+use crate::shape::Number;
+
+/// What is passed or returned in a register.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Register {
+    Number(Number),
+    Pointer,
+}
+
+/// A function that can be called.
+#[derive(Debug)]
+pub(crate) struct Stub {
+    code: CodePtr,
+    cif: Cif,
+    params: Vec<Register>,
+    result: Option<Register>,
+    shell: Option<Shell>,
+}
+
+/// How many registers of each sort a shell fills.
+#[derive(Clone, Copy, Debug)]
+struct Shell {
+    floats: usize,
+}
+
+// SAFETY: what `libffi` prepared is only read from then on, and the address of a function is a number.
+unsafe impl Send for Stub {}
+// SAFETY: what `libffi` prepared is only read from then on, and the address of a function is a number.
+unsafe impl Sync for Stub {}
+
+/// Registers that carry numbers and addresses, and those that carry floats, on the smallest of the platforms here.
+const INTEGERS: usize = 6;
+const FLOATS: usize = 8;
+
+/// Opens a library of the folder.
+///
+/// # Safety
+/// As for [`UserLibrary::open`].
+pub(crate) unsafe fn open(folder: &Path, name: &str) -> Result<UserLibrary, UserLibraryError> {
+    // SAFETY: our caller vouches for the libraries of the folder.
+    unsafe { UserLibrary::open(folder, name) }
+}
+
+impl Register {
+    fn is_float(self) -> bool {
+        matches!(self, Self::Number(Number::F32 | Number::F64))
+    }
+
+    fn ty(self) -> Type {
+        match self {
+            Self::Pointer => Type::pointer(),
+            Self::Number(Number::U8) => Type::u8(),
+            Self::Number(Number::I8) => Type::i8(),
+            Self::Number(Number::U16) => Type::u16(),
+            Self::Number(Number::I16) => Type::i16(),
+            Self::Number(Number::U32) => Type::u32(),
+            Self::Number(Number::I32) => Type::i32(),
+            Self::Number(Number::U64) => Type::u64(),
+            Self::Number(Number::I64) => Type::i64(),
+            Self::Number(Number::F32) => Type::f32(),
+            Self::Number(Number::F64) => Type::f64(),
+        }
+    }
+
+    fn size(self) -> usize {
+        match self {
+            Self::Pointer => 8,
+            Self::Number(number) => number.size(),
+        }
+    }
+}
+
+impl Stub {
+    /// A function at that address.
+    pub(crate) fn new(code: *const (), params: Vec<Register>, result: Option<Register>, with_shell: bool) -> Self {
+        let cif = Cif::new(params.iter().map(|param| param.ty()), result.map_or_else(Type::void, Register::ty));
+        let shell = if with_shell { Shell::of(&params) } else { None };
+        Self { code: CodePtr(code.cast_mut().cast()), cif, params, result, shell }
+    }
+
+    /// Whether a shell makes the calls.
+    pub(crate) fn has_shell(&self) -> bool {
+        self.shell.is_some()
+    }
+
+    /// Calls it with numbers, widened to eight bytes, and addresses. The result is as wide; what is above its own size is
+    /// anything.
+    ///
+    /// # Safety
+    /// The function is there, has the parameters and the result it was declared with, by the C convention of the platform, and
+    /// may follow the addresses that it is given.
+    pub(crate) unsafe fn call(&self, arguments: &[u64]) -> u64 {
+        assert_eq!(arguments.len(), self.params.len(), "a call has the arguments that are declared");
+        match self.shell {
+            // SAFETY: our caller vouches for the function; the shell was chosen by its parameters.
+            Some(shell) => unsafe { self.call_by(shell, arguments) },
+            // SAFETY: our caller vouches for the function.
+            None => unsafe { self.call_by_libffi(arguments) },
+        }
+    }
+
+    unsafe fn call_by_libffi(&self, arguments: &[u64]) -> u64 {
+        let words: Vec<u64> =
+            arguments.iter().zip(&self.params).map(|(word, param)| first_bytes(*word, *param)).collect();
+        let arguments: Vec<_> = words.iter().map(Arg::new).collect();
+        match self.result {
+            None => {
+                // SAFETY: `call` was promised such a function.
+                unsafe { self.cif.call::<()>(self.code, &arguments) };
+                0
+            }
+            Some(Register::Number(Number::F32)) => {
+                // SAFETY: `call` was promised such a function.
+                let result = unsafe { self.cif.call::<f32>(self.code, &arguments) };
+                result.to_bits().into()
+            }
+            Some(Register::Number(Number::F64)) => {
+                // SAFETY: `call` was promised such a function.
+                let result = unsafe { self.cif.call::<f64>(self.code, &arguments) };
+                result.to_bits()
+            }
+            // SAFETY: `call` was promised such a function; `libffi` widens what is shorter than eight bytes.
+            Some(_) => unsafe { self.cif.call::<u64>(self.code, &arguments) },
+        }
+    }
+
+    /// Numbers and addresses go in one row of registers and floats in another, each in order, so one shell serves every order
+    /// of them. Registers that the function has no parameter for it does not read.
+    unsafe fn call_by(&self, shell: Shell, arguments: &[u64]) -> u64 {
+        let (mut i, mut f) = ([0_u64; INTEGERS], [0_f64; FLOATS]);
+        let (mut integers, mut floats) = (0, 0);
+        for (word, param) in arguments.iter().zip(&self.params) {
+            if param.is_float() {
+                // An `f32` lies in the low half of the register.
+                f[floats] = f64::from_bits(*word);
+                floats += 1;
+            } else {
+                i[integers] = *word;
+                integers += 1;
+            }
+        }
+        let code: *const std::ffi::c_void = self.code.as_ptr();
+        macro_rules! shell {
+            ($result:ty) => {
+                match shell.floats {
+                    // SAFETY: `call` was promised a function of these registers; those left over it does not read.
+                    0 => unsafe {
+                        type Function<R> = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64) -> R;
+                        let code = std::mem::transmute::<*const std::ffi::c_void, Function<$result>>(code);
+                        code(i[0], i[1], i[2], i[3], i[4], i[5])
+                    },
+                    // SAFETY: `call` was promised a function of these registers; those left over it does not read.
+                    _ => unsafe {
+                        type Function<R> = unsafe extern "C" fn(
+                            u64,
+                            u64,
+                            u64,
+                            u64,
+                            u64,
+                            u64,
+                            f64,
+                            f64,
+                            f64,
+                            f64,
+                            f64,
+                            f64,
+                            f64,
+                            f64,
+                        ) -> R;
+                        let code = std::mem::transmute::<*const std::ffi::c_void, Function<$result>>(code);
+                        code(i[0], i[1], i[2], i[3], i[4], i[5], f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7])
+                    },
+                }
+            };
+        }
+        if self.result.is_some_and(Register::is_float) { shell!(f64).to_bits() } else { shell!(u64) }
+    }
+}
+
+impl Shell {
+    /// The shell for these parameters, where there is one.
+    fn of(params: &[Register]) -> Option<Self> {
+        let floats = params.iter().filter(|param| param.is_float()).count();
+        let fits = floats <= FLOATS && params.len() - floats <= INTEGERS;
+        // On Windows both sorts share one row of places; of other processors we know nothing.
+        let is_known = cfg!(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")));
+        (fits && is_known && cfg!(target_endian = "little")).then_some(Self { floats })
+    }
+}
+
+/// The word with the bytes of the number first, as they lie in memory.
+fn first_bytes(word: u64, of: Register) -> u64 {
+    if cfg!(target_endian = "big") { word << (64 - of.size() * 8) } else { word }
+}

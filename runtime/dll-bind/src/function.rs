@@ -1,0 +1,337 @@
+//! A function of a library: how it is declared, bound and called.
+#![expect(unsafe_code, reason = "calls what was bound")]
+
+use std::cell::Cell;
+use std::fmt;
+use std::sync::Arc;
+
+use alcedo_reflect::property::PropertyType;
+use alcedo_reflect::value::Value;
+use alcedo_sys::process;
+
+use crate::breach::{Breach, Broken};
+use crate::call::{Register, Stub};
+use crate::library::Library;
+use crate::plan::{ALIGN, Found, Plan, Slot, narrowed, plain_value};
+use crate::shape::{BindError, Number, Shape, Site};
+use crate::texts;
+
+/// How many units of a text that is returned are looked at for its end.
+const LONGEST_RESULT: usize = 1 << 20;
+
+/// The declaration of a function of a library.
+#[derive(Clone, Debug, Default)]
+pub struct Import {
+    name: String,
+    params: Vec<Declared>,
+    result: Option<(PropertyType, bool)>,
+    no_cwd: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Declared {
+    name: String,
+    ty: PropertyType,
+    is_out: bool,
+    len: Option<usize>,
+}
+
+/// A function that was bound. It keeps its library open. Game thread only.
+pub struct Imported {
+    library: Library,
+    name: String,
+    params: Vec<Param>,
+    result: Option<(PropertyType, Returned)>,
+    no_cwd: bool,
+    /// None where the library has no such function.
+    stub: Option<Arc<Stub>>,
+    /// Buffers of the last call, to be used again. Taken while a call runs.
+    spare: Cell<(Plan, Vec<u8>)>,
+}
+
+struct Param {
+    name: String,
+    shape: Shape,
+    is_out: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Returned {
+    Number(Number),
+    /// Not zero is true: of four bytes, or of one.
+    Bool(Number),
+    Text,
+    Struct(Shape),
+}
+
+/// What a call gave.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Outcome {
+    /// The result, where the function has one.
+    pub result: Option<Value>,
+    /// What the out parameters hold now, in their order.
+    pub outs: Vec<Value>,
+}
+
+/// Which way a call is made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Route {
+    /// By a shell that was compiled for such registers.
+    Shell,
+    /// By `libffi`.
+    Libffi,
+    /// Not at all: there is no such function.
+    Nothing,
+}
+
+impl Import {
+    /// A function of that symbol, without parameters or result.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), ..Self::default() }
+    }
+
+    /// Adds a parameter that is only passed.
+    #[must_use]
+    pub fn param(self, name: &str, ty: PropertyType) -> Self {
+        self.declared(name, ty, false, None)
+    }
+
+    /// Adds a parameter that the function may write to.
+    #[must_use]
+    pub fn out(self, name: &str, ty: PropertyType) -> Self {
+        self.declared(name, ty, true, None)
+    }
+
+    /// Adds an array of a fixed length.
+    #[must_use]
+    pub fn array(self, name: &str, ty: PropertyType, len: usize) -> Self {
+        self.declared(name, ty, false, Some(len))
+    }
+
+    /// Adds an array of a fixed length that the function may write to.
+    #[must_use]
+    pub fn out_array(self, name: &str, ty: PropertyType, len: usize) -> Self {
+        self.declared(name, ty, true, Some(len))
+    }
+
+    /// It returns such a value. A `bool` is a `uint32_t` in C.
+    #[must_use]
+    pub fn returns(self, ty: PropertyType) -> Self {
+        Self { result: Some((ty, false)), ..self }
+    }
+
+    /// It returns a `bool` of one byte, as C++ has it.
+    #[must_use]
+    pub fn returns_bool8(self) -> Self {
+        Self { result: Some((PropertyType::Bool, true)), ..self }
+    }
+
+    /// It needs no working directory: it runs on the calling thread.
+    #[must_use]
+    pub fn no_cwd(self) -> Self {
+        Self { no_cwd: true, ..self }
+    }
+
+    pub(crate) fn declared(mut self, name: &str, ty: PropertyType, is_out: bool, len: Option<usize>) -> Self {
+        self.params.push(Declared { name: name.to_owned(), ty, is_out, len });
+        self
+    }
+
+    /// Binds it. Where the library has no such function, one warning says so, and calls do nothing.
+    ///
+    /// # Errors
+    /// When C could not read a type of it.
+    pub fn bind(self, library: &Library) -> Result<Imported, BindError> {
+        let site = Site { function: &self.name, extents: &library.0.extents };
+        let param = |Declared { name, ty, is_out, len }: &Declared| {
+            let shape = Shape::of_param(&site, name, ty, *len)?;
+            Ok(Param { name: name.clone(), shape, is_out: *is_out })
+        };
+        let params = self.params.iter().map(param).collect::<Result<Vec<_>, _>>()?;
+        let result = self.result.as_ref().map(|(ty, is_byte)| Ok((ty.clone(), Returned::of(&site, ty, *is_byte)?)));
+        let result = result.transpose()?;
+        let code = library.0.library.as_ref().and_then(|opened| match opened.symbol(&self.name) {
+            Ok(code) if !code.is_null() => Some(code),
+            found => {
+                let error = found.err().map(|error| error.to_string()).unwrap_or_default();
+                let (library, function) = (library.name(), &self.name);
+                tracing::warn!(library, function, error, "a function was not bound: calls of it do nothing");
+                None
+            }
+        });
+        let registers = params.iter().map(|param| match param.shape {
+            Shape::Number(number) if !param.is_out => Register::Number(number),
+            _ => Register::Pointer,
+        });
+        let register = result.as_ref().map(|(_, returned)| match returned {
+            Returned::Number(number) | Returned::Bool(number) => Register::Number(*number),
+            Returned::Text | Returned::Struct(_) => Register::Pointer,
+        });
+        let with_shell = library.0.folder.has_shells();
+        let stub = code.map(|code| Arc::new(Stub::new(code, registers.collect(), register, with_shell)));
+        let (library, name, no_cwd) = (library.clone(), self.name, self.no_cwd);
+        Ok(Imported { library, name, params, result, no_cwd, stub, spare: Cell::default() })
+    }
+}
+
+impl Returned {
+    fn of(site: &Site<'_>, ty: &PropertyType, is_byte: bool) -> Result<Self, BindError> {
+        if matches!(ty, PropertyType::Bool) {
+            return Ok(Self::Bool(if is_byte { Number::U8 } else { Number::U32 }));
+        }
+        Ok(match Shape::of_result(site, ty)? {
+            Shape::Number(number) => Self::Number(number),
+            Shape::Text => Self::Text,
+            other => Self::Struct(other),
+        })
+    }
+}
+
+impl Imported {
+    /// Its symbol.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How it is called.
+    #[must_use]
+    pub fn route(&self) -> Route {
+        match &self.stub {
+            None => Route::Nothing,
+            Some(stub) if stub.has_shell() => Route::Shell,
+            Some(_) => Route::Libffi,
+        }
+    }
+
+    /// Calls it: an argument for each parameter, out parameters included, whose values say how much room there is. Where there
+    /// is no such function nothing happens: the result is the zero value, and out parameters stay as they are.
+    ///
+    /// # Errors
+    /// [`Broken`] when the arguments are not what is declared, and when the function broke a rule: its results are discarded then.
+    pub fn call(&self, arguments: &[Value]) -> Result<Outcome, Broken> {
+        if arguments.len() != self.params.len() {
+            let breach = Breach::Len { found: arguments.len(), wanted: self.params.len() };
+            return Err(self.broken("its row of arguments".to_owned(), breach));
+        }
+        // A function that is called while it runs has buffers of its own.
+        let (mut plan, mut memory) = self.spare.take();
+        let outcome = self.call_with(arguments, &mut plan, &mut memory);
+        self.spare.set((plan, memory));
+        outcome
+    }
+
+    fn call_with(&self, arguments: &[Value], plan: &mut Plan, memory: &mut Vec<u8>) -> Result<Outcome, Broken> {
+        plan.clear();
+        let mut slots = Vec::with_capacity(arguments.len());
+        for (index, (param, value)) in self.params.iter().zip(arguments).enumerate() {
+            let slot = plan.argument(index, &param.shape, param.is_out, value);
+            slots.push(slot.map_err(|found| self.found(found))?);
+        }
+        plan.finish();
+        let Some(stub) = &self.stub else { return Ok(self.nothing(arguments)) };
+        memory.clear();
+        memory.resize(plan.bytes().len() + ALIGN, 0);
+        let start = memory.as_ptr().align_offset(ALIGN);
+        let (whole, base) = (start..start + plan.bytes().len(), memory.as_ptr().addr() + start);
+        memory[whole.clone()].copy_from_slice(plan.bytes());
+        for (at, pointer) in plan.pointers(base) {
+            memory[start + at..start + at + pointer.len()].copy_from_slice(&pointer);
+        }
+        // C writes by the addresses it is given; nothing else is done with the memory until it has returned.
+        memory.as_mut_ptr().expose_provenance();
+        let words = slots.iter().map(|slot| match slot {
+            Slot::Number(number) => *number,
+            Slot::Block(block) => (base + plan.start_of(*block)) as u64,
+        });
+        let returned = self.run(stub, words.collect())?;
+        let after = &memory[whole];
+        plan.check(after, base).map_err(|found| self.found(found))?;
+        let mut outs = Vec::new();
+        for (index, (param, slot)) in self.params.iter().zip(&slots).enumerate() {
+            if let (true, Slot::Block(block)) = (param.is_out, slot) {
+                outs.push(plan.value(after, index, *block, &param.shape).map_err(|found| self.found(found))?);
+            }
+        }
+        let result = self.result.as_ref().map(|(_, what)| what.value(returned));
+        let result = result.transpose().map_err(|breach| self.broken("the result".to_owned(), breach))?;
+        Ok(Outcome { result, outs })
+    }
+
+    fn run(&self, stub: &Arc<Stub>, words: Vec<u64>) -> Result<u64, Broken> {
+        if self.no_cwd {
+            // SAFETY: who made the folder vouches for its functions; the buffers are this call's, and lie where they are until it
+            // is over.
+            return Ok(unsafe { stub.call(&words) });
+        }
+        let failed = |message: String| self.broken("the function".to_owned(), Breach::NoThread { message });
+        let stub = Arc::clone(stub);
+        let thread = self.library.0.folder.thread().map_err(failed)?;
+        // SAFETY: who made the folder vouches for its functions; the buffers lie where they are until it is over, since
+        // this thread waits for it.
+        let returned = thread.run(move || unsafe { stub.call(&words) });
+        returned.map_err(|error| failed(error.to_string()))
+    }
+
+    fn nothing(&self, arguments: &[Value]) -> Outcome {
+        let result = self.result.as_ref().map(|(ty, _)| Value::zero(ty));
+        let outs = self.params.iter().zip(arguments).filter(|(param, _)| param.is_out).map(|(_, value)| value.clone());
+        Outcome { result, outs: outs.collect() }
+    }
+
+    fn found(&self, Found { param, way, breach }: Found) -> Broken {
+        self.broken(format!("parameter `{}{way}`", self.params[param].name), breach)
+    }
+
+    fn broken(&self, place: String, breach: Breach) -> Broken {
+        Broken { library: self.library.name().to_owned(), function: self.name.clone(), place, breach }
+    }
+}
+
+impl Returned {
+    /// The value that was returned in a register, or lies where that points to: it is copied.
+    fn value(&self, returned: u64) -> Result<Value, Breach> {
+        let address = returned as usize;
+        match self {
+            Self::Number(number) => Ok(narrowed(*number, returned)),
+            Self::Bool(Number::U8) => Ok(Value::Bool(returned as u8 != 0)),
+            Self::Bool(_) => Ok(Value::Bool(returned as u32 != 0)),
+            Self::Text | Self::Struct(_) if address == 0 => Err(Breach::Null),
+            Self::Text => text_at(address).map(Value::Text),
+            Self::Struct(shape) => {
+                let mut bytes = vec![0; shape.size()];
+                if process::read_memory(address, &mut bytes) != bytes.len() {
+                    return Err(Breach::Nowhere { address });
+                }
+                plain_value(&bytes, shape)
+            }
+        }
+    }
+}
+
+/// The text at an address that a library gave. The kernel reads it, so that a wrong address is an error.
+fn text_at(address: usize) -> Result<String, Breach> {
+    let mut units = Vec::new();
+    while units.len() < LONGEST_RESULT {
+        let at = address.wrapping_add(units.len() * 2);
+        let mut piece = [0; 256];
+        let read = process::read_memory(at, &mut piece);
+        let found = texts::from_bytes(&piece[..read]);
+        if found.is_empty() {
+            return Err(Breach::Nowhere { address: at });
+        }
+        if let Some(end) = found.iter().position(|unit| *unit == 0) {
+            units.extend_from_slice(&found[..end]);
+            return texts::text(&units);
+        }
+        units.extend(found);
+    }
+    Err(Breach::Unterminated { units: units.len() })
+}
+
+impl fmt::Debug for Imported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {:?}", self.name, self.library)
+    }
+}

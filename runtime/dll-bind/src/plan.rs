@@ -1,0 +1,377 @@
+//! What a call sends, and what it left. The arguments are laid out here as bytes, with red zones around each buffer and a
+//! note of each pointer; after the call the same notes say what has to be as it was. No address is followed here.
+
+use std::sync::Arc;
+
+use alcedo_reflect::value::Value;
+
+use crate::breach::Breach;
+use crate::shape::{Number, Shape};
+use crate::texts;
+use crate::zones::{self, RED_ZONE, ZONE};
+
+/// Buffers are aligned so.
+pub(crate) const ALIGN: usize = 16;
+
+/// The buffers of one call.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    /// Zones and buffers, as they lie in memory that is aligned to [`ALIGN`].
+    bytes: Vec<u8>,
+    blocks: Vec<Block>,
+    /// Sorted by where they stand, once the plan is whole.
+    headers: Vec<Header>,
+    steps: Vec<Step>,
+}
+
+/// A buffer.
+#[derive(Debug)]
+struct Block {
+    start: usize,
+    size: usize,
+    step: usize,
+}
+
+/// A text or an array in a struct: `{ data, num, max }`.
+#[derive(Debug)]
+struct Header {
+    at: usize,
+    /// What it points to; none while it is empty.
+    block: Option<usize>,
+    max: i32,
+    step: usize,
+}
+
+/// One step of the way to a place: a parameter, or what is in the one before.
+#[derive(Debug)]
+struct Step {
+    of: Option<usize>,
+    name: Name,
+}
+
+#[derive(Debug)]
+enum Name {
+    Param(usize),
+    Field(Arc<str>),
+    Element(usize),
+}
+
+/// An argument as C is given it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Slot {
+    /// A number, widened to eight bytes.
+    Number(u64),
+    /// The address of a buffer.
+    Block(usize),
+}
+
+/// What is wrong, and where: the parameter, and the way in it.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) param: usize,
+    pub(crate) way: String,
+    pub(crate) breach: Breach,
+}
+
+impl Plan {
+    /// The buffers are gone; their memory is used again.
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.blocks.clear();
+        self.headers.clear();
+        self.steps.clear();
+    }
+
+    /// Lays an argument out.
+    pub(crate) fn argument(&mut self, param: usize, shape: &Shape, is_out: bool, value: &Value) -> Result<Slot, Found> {
+        if let (Shape::Number(number), false) = (shape, is_out) {
+            let breach = |breach| Found { param, way: String::new(), breach };
+            return widened(*number, value).map(Slot::Number).map_err(breach);
+        }
+        let step = self.step(None, Name::Param(param));
+        let block = match shape {
+            Shape::Text => self.text(step, value, true),
+            _ => {
+                let block = self.block(step, shape.size());
+                self.put(step, block.1, shape, value).map(|()| block.0)
+            }
+        };
+        block.map(Slot::Block).map_err(|(step, breach)| self.found(step, breach))
+    }
+
+    /// All arguments are laid out.
+    pub(crate) fn finish(&mut self) {
+        self.headers.sort_unstable_by_key(|header| header.at);
+    }
+
+    /// Bytes of all buffers and zones.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Where a buffer lies in these bytes.
+    pub(crate) fn start_of(&self, block: usize) -> usize {
+        self.blocks[block].start
+    }
+
+    /// The pointers, for bytes that lie at `base`: where each stands, and what it is.
+    pub(crate) fn pointers(&self, base: usize) -> impl Iterator<Item = (usize, [u8; 8])> {
+        let with_data = self.headers.iter().filter_map(|header| Some((header.at, header.block?)));
+        with_data.map(move |(at, block)| (at, (base + self.blocks[block].start).to_ne_bytes()))
+    }
+
+    /// Whether all that has to be as it was is, in the memory at `base` after the call.
+    pub(crate) fn check(&self, memory: &[u8], base: usize) -> Result<(), Found> {
+        for block in &self.blocks {
+            zones::check(memory, block.start, block.size).map_err(|breach| self.found(block.step, breach))?;
+        }
+        for header in &self.headers {
+            check_header(self, header, memory, base).map_err(|breach| self.found(header.step, breach))?;
+        }
+        Ok(())
+    }
+
+    /// What a parameter holds after a call whose memory was checked.
+    pub(crate) fn value(&self, memory: &[u8], param: usize, block: usize, shape: &Shape) -> Result<Value, Found> {
+        let Block { start, size, step } = self.blocks[block];
+        let found = match shape {
+            Shape::Text => {
+                let units = texts::from_bytes(&memory[start..start + size]);
+                let end = units.iter().position(|unit| *unit == 0);
+                end.ok_or(Breach::Unterminated { units: units.len() })
+                    .and_then(|end| texts::text(&units[..end]))
+                    .map(Value::Text)
+                    .map_err(|breach| (step, breach))
+            }
+            _ => self.get(memory, start, shape).map_err(|(at, breach)| (at.unwrap_or(step), breach)),
+        };
+        found.map_err(|(step, breach)| Found { param, ..self.found(step, breach) })
+    }
+
+    fn get(&self, memory: &[u8], at: usize, shape: &Shape) -> Result<Value, (Option<usize>, Breach)> {
+        Ok(match shape {
+            Shape::Number(number) => read(*number, &memory[at..]),
+            Shape::Struct(of) => {
+                let mut fields = Vec::with_capacity(of.fields.len());
+                for field in &of.fields {
+                    fields.push((Arc::clone(&field.name), self.get(memory, at + field.offset, &field.shape)?));
+                }
+                Value::Struct(fields)
+            }
+            Shape::Fixed(of, len) => Value::Array(self.row(memory, at, of, *len)?),
+            Shape::Text => match self.content(memory, at) {
+                None => Value::Text(String::new()),
+                Some((start, num, step)) => {
+                    let units = texts::from_bytes(&memory[start..start + num * 2]);
+                    let wrong = |breach| (Some(step), breach);
+                    match units.split_last() {
+                        Some((0, text)) => Value::Text(texts::text(text).map_err(wrong)?),
+                        _ => return Err(wrong(Breach::Unterminated { units: num })),
+                    }
+                }
+            },
+            Shape::List(of) => match self.content(memory, at) {
+                None => Value::Array(Vec::new()),
+                Some((start, num, _)) => Value::Array(self.row(memory, start, of, num)?),
+            },
+        })
+    }
+
+    fn row(&self, memory: &[u8], at: usize, of: &Shape, len: usize) -> Result<Vec<Value>, (Option<usize>, Breach)> {
+        (0..len).map(|index| self.get(memory, at + index * of.size(), of)).collect()
+    }
+
+    /// Where the data of the header at `at` begins, and how many there are; none while it is empty. It was checked.
+    fn content(&self, memory: &[u8], at: usize) -> Option<(usize, usize, usize)> {
+        let header = &self.headers[self.headers.binary_search_by_key(&at, |header| header.at).ok()?];
+        let num = usize::try_from(int(memory, at + 8)).ok().filter(|num| *num != 0)?;
+        Some((self.blocks[header.block?].start, num, header.step))
+    }
+
+    fn step(&mut self, of: Option<usize>, name: Name) -> usize {
+        self.steps.push(Step { of, name });
+        self.steps.len() - 1
+    }
+
+    /// The way of steps, in words.
+    fn found(&self, step: usize, breach: Breach) -> Found {
+        let (mut at, mut way) = (step, Vec::new());
+        let param = loop {
+            match &self.steps[at].name {
+                Name::Param(param) => break *param,
+                Name::Field(name) => way.push(format!(".{name}")),
+                Name::Element(index) => way.push(format!("[{index}]")),
+            }
+            match self.steps[at].of {
+                Some(of) => at = of,
+                None => break 0,
+            }
+        };
+        way.reverse();
+        Found { param, way: way.concat(), breach }
+    }
+
+    /// A new buffer between zones, of zeros: its number, and where it begins.
+    fn block(&mut self, step: usize, size: usize) -> (usize, usize) {
+        let start = self.bytes.len().next_multiple_of(ALIGN) + RED_ZONE;
+        self.bytes.resize(start - RED_ZONE, 0);
+        self.bytes.extend_from_slice(&ZONE);
+        self.bytes.resize(start + size, 0);
+        self.bytes.extend_from_slice(&ZONE);
+        self.blocks.push(Block { start, size, step });
+        (self.blocks.len() - 1, start)
+    }
+
+    /// A buffer with a text and the zero at its end.
+    fn text(&mut self, step: usize, value: &Value, is_whole: bool) -> Result<usize, (usize, Breach)> {
+        let Value::Text(text) = value else { return Err((step, wrong_type(value, "String"))) };
+        if is_whole && text.contains('\0') {
+            return Err((step, Breach::ZeroInside));
+        }
+        // A text has no more units of UTF-16 than bytes of UTF-8.
+        let (block, start) = self.block(step, 0);
+        self.bytes.truncate(start);
+        self.bytes.extend(texts::units(text).flat_map(u16::to_ne_bytes));
+        self.bytes.extend([0; 2]);
+        self.blocks[block].size = self.bytes.len() - start;
+        self.bytes.extend_from_slice(&ZONE);
+        Ok(block)
+    }
+
+    fn put(&mut self, step: usize, at: usize, shape: &Shape, value: &Value) -> Result<(), (usize, Breach)> {
+        match (shape, value) {
+            (Shape::Number(number), _) => {
+                let bytes = widened(*number, value).map_err(|breach| (step, breach))?.to_le_bytes();
+                let bytes = &bytes[..number.size()];
+                let place = &mut self.bytes[at..at + bytes.len()];
+                place.copy_from_slice(bytes);
+                if cfg!(target_endian = "big") {
+                    place.reverse();
+                }
+            }
+            (Shape::Struct(of), Value::Struct(values)) => {
+                if values.len() != of.fields.len() {
+                    return Err((step, Breach::Len { found: values.len(), wanted: of.fields.len() }));
+                }
+                for (field, (_, value)) in of.fields.iter().zip(values) {
+                    let step = self.step(Some(step), Name::Field(Arc::clone(&field.name)));
+                    self.put(step, at + field.offset, &field.shape, value)?;
+                }
+            }
+            (Shape::Fixed(of, len), Value::Array(values)) => {
+                if values.len() != *len {
+                    return Err((step, Breach::Len { found: values.len(), wanted: *len }));
+                }
+                self.put_row(step, at, of, values)?;
+            }
+            (Shape::Text, _) => {
+                let is_empty = matches!(value, Value::Text(text) if text.is_empty());
+                let block = if is_empty { None } else { Some(self.text(step, value, false)?) };
+                let len = block.map_or(0, |block| self.blocks[block].size / 2);
+                self.header(step, at, block, len)?;
+            }
+            (Shape::List(of), Value::Array(values)) => {
+                let mut found = None;
+                if !values.is_empty() {
+                    let bytes =
+                        of.size().checked_mul(values.len()).ok_or((step, Breach::TooLong { len: values.len() }))?;
+                    let (block, start) = self.block(step, bytes);
+                    self.put_row(step, start, of, values)?;
+                    found = Some(block);
+                }
+                self.header(step, at, found, values.len())?;
+            }
+            (Shape::Struct(_), _) => return Err((step, wrong_type(value, "a struct"))),
+            (Shape::Fixed(..) | Shape::List(_), _) => return Err((step, wrong_type(value, "an array"))),
+        }
+        Ok(())
+    }
+
+    fn put_row(&mut self, step: usize, at: usize, of: &Shape, values: &[Value]) -> Result<(), (usize, Breach)> {
+        for (index, value) in values.iter().enumerate() {
+            let has_parts = !matches!(of, Shape::Number(_));
+            let step = if has_parts { self.step(Some(step), Name::Element(index)) } else { step };
+            self.put(step, at + index * of.size(), of, value)?;
+        }
+        Ok(())
+    }
+
+    fn header(&mut self, step: usize, at: usize, block: Option<usize>, len: usize) -> Result<(), (usize, Breach)> {
+        let max = i32::try_from(len).map_err(|_| (step, Breach::TooLong { len }))?;
+        self.bytes[at + 8..at + 12].copy_from_slice(&max.to_ne_bytes());
+        self.bytes[at + 12..at + 16].copy_from_slice(&max.to_ne_bytes());
+        self.headers.push(Header { at, block, max, step });
+        Ok(())
+    }
+}
+
+fn check_header(plan: &Plan, header: &Header, memory: &[u8], base: usize) -> Result<(), Breach> {
+    let (at, max) = (header.at, header.max);
+    let data = header.block.map_or(0, |block| base + plan.blocks[block].start);
+    let (found_num, found_max) = (int(memory, at + 8), int(memory, at + 12));
+    if memory[at..at + 8] != data.to_ne_bytes() {
+        return Err(Breach::MovedData);
+    }
+    if found_max != max {
+        return Err(Breach::ChangedMax { max, found: found_max });
+    }
+    if (0..=max).contains(&found_num) { Ok(()) } else { Err(Breach::Num { num: found_num, max }) }
+}
+
+fn int(memory: &[u8], at: usize) -> i32 {
+    let mut bytes = [0; 4];
+    bytes.copy_from_slice(&memory[at..at + 4]);
+    i32::from_ne_bytes(bytes)
+}
+
+/// A value that has no memory beside it, as bytes that the library returned have it.
+pub(crate) fn plain_value(bytes: &[u8], shape: &Shape) -> Result<Value, Breach> {
+    Plan::default().get(bytes, 0, shape).map_err(|(_, breach)| breach)
+}
+
+fn wrong_type(value: &Value, wanted: &str) -> Breach {
+    Breach::Type { found: value.kind_name(), wanted: wanted.to_owned() }
+}
+
+/// The number, as C widens it: signed ones with their sign, floats as their bits.
+fn widened(number: Number, value: &Value) -> Result<u64, Breach> {
+    Ok(match (number, value) {
+        (Number::U8, Value::U8(value)) => u64::from(*value),
+        (Number::I8, Value::I8(value)) => i64::from(*value).cast_unsigned(),
+        (Number::U16, Value::U16(value)) => u64::from(*value),
+        (Number::I16, Value::I16(value)) => i64::from(*value).cast_unsigned(),
+        (Number::U32, Value::U32(value)) => u64::from(*value),
+        (Number::I32, Value::I32(value)) => i64::from(*value).cast_unsigned(),
+        (Number::U64, Value::U64(value)) => *value,
+        (Number::I64, Value::I64(value)) => value.cast_unsigned(),
+        (Number::F32, Value::F32(value)) => u64::from(value.to_bits()),
+        (Number::F64, Value::F64(value)) => value.to_bits(),
+        _ => return Err(wrong_type(value, &format!("{number:?}").to_lowercase())),
+    })
+}
+
+/// The number that was widened, or returned in a register: what is above it is not looked at.
+pub(crate) fn narrowed(number: Number, bits: u64) -> Value {
+    match number {
+        Number::U8 => Value::U8(bits as u8),
+        Number::I8 => Value::I8(bits as i8),
+        Number::U16 => Value::U16(bits as u16),
+        Number::I16 => Value::I16(bits as i16),
+        Number::U32 => Value::U32(bits as u32),
+        Number::I32 => Value::I32(bits as i32),
+        Number::U64 => Value::U64(bits),
+        Number::I64 => Value::I64(bits.cast_signed()),
+        Number::F32 => Value::F32(f32::from_bits(bits as u32)),
+        Number::F64 => Value::F64(f64::from_bits(bits)),
+    }
+}
+
+fn read(number: Number, bytes: &[u8]) -> Value {
+    let mut wide = [0; 8];
+    let bytes = &bytes[..number.size()];
+    wide[..bytes.len()].copy_from_slice(bytes);
+    if cfg!(target_endian = "big") {
+        wide[..bytes.len()].reverse();
+    }
+    narrowed(number, u64::from_le_bytes(wide))
+}

@@ -1,0 +1,339 @@
+//! How values lie in C. Decides what a declared type is for a C function, and refuses what C could not read. No address is
+//! known here.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use alcedo_reflect::property::PropertyType;
+use alcedo_reflect::structs::StructType;
+
+/// Members of structs are packed at so many bytes at most, as by `#pragma pack(4)`.
+const PACK: usize = 4;
+
+/// Bytes of `{ T* data; int32_t num; int32_t max; }`.
+pub(crate) const HEADER: usize = 16;
+
+/// A number of C, by its Rust name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "a number's name says all")]
+pub enum Number {
+    U8,
+    I8,
+    U16,
+    I16,
+    U32,
+    I32,
+    U64,
+    I64,
+    F32,
+    F64,
+}
+
+/// A type as C has it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Shape {
+    /// A number.
+    Number(Number),
+    /// Text: UTF-16 with a zero behind it; in structs with its length and capacity in units.
+    Text,
+    /// A struct, packed at 4 bytes.
+    Struct(Rc<Struct>),
+    /// So many values in a row.
+    Fixed(Rc<Shape>, usize),
+    /// Any number of values, with length and capacity; only in structs.
+    List(Rc<Shape>),
+}
+
+/// A struct as C has it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Struct {
+    /// Its fields in order.
+    pub fields: Vec<Field>,
+    /// Bytes, a multiple of the alignment.
+    pub size: usize,
+    /// Alignment in bytes: 4 at most.
+    pub align: usize,
+}
+
+/// A field of a struct.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Field {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its type.
+    pub shape: Shape,
+    /// Bytes from the start of the struct.
+    pub offset: usize,
+}
+
+/// Which fields of structs are arrays of a fixed length in C, by the path of the struct and the name of the field. All other
+/// arrays are dynamic there.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Extents(BTreeMap<(String, String), usize>);
+
+/// Why a function cannot be bound as it is declared.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum BindError {
+    /// C has no such type.
+    #[error("`{function}` cannot be bound: {place} is {found}, which C cannot read; {way_out}")]
+    Type {
+        /// The function.
+        function: String,
+        /// The parameter, with the field in it.
+        place: String,
+        /// Its type in words.
+        found: String,
+        /// What may stand there instead.
+        way_out: &'static str,
+    },
+    /// A struct with texts or arrays is returned.
+    #[error(
+        "`{function}` cannot be bound: it returns {found}, which has texts or arrays in it, and its memory would be the library's: \
+         take it as an out parameter"
+    )]
+    OwningResult {
+        /// The function.
+        function: String,
+        /// The path of the struct.
+        found: String,
+    },
+    /// The values would be too large.
+    #[error("`{function}` cannot be bound: {place} is larger than {limit} bytes")]
+    TooLarge {
+        /// The function.
+        function: String,
+        /// The parameter.
+        place: String,
+        /// The largest size in bytes.
+        limit: usize,
+    },
+}
+
+/// The largest size of one parameter without what it points to.
+const LARGEST: usize = 1 << 24;
+
+/// Where a type stands, for errors.
+pub(crate) struct Site<'a> {
+    pub(crate) function: &'a str,
+    pub(crate) extents: &'a Extents,
+}
+
+impl Extents {
+    /// The field of that struct is an array of so many values.
+    #[must_use]
+    pub fn fixed(mut self, structure: &str, field: &str, len: usize) -> Self {
+        self.0.insert((structure.to_owned(), field.to_owned()), len);
+        self
+    }
+
+    fn of(&self, structure: &str, field: &str) -> Option<usize> {
+        self.0.get(&(structure.to_owned(), field.to_owned())).copied()
+    }
+}
+
+impl Number {
+    /// Bytes, which are also its alignment outside of structs.
+    #[must_use]
+    pub const fn size(self) -> usize {
+        match self {
+            Self::U8 | Self::I8 => 1,
+            Self::U16 | Self::I16 => 2,
+            Self::U32 | Self::I32 | Self::F32 => 4,
+            Self::U64 | Self::I64 | Self::F64 => 8,
+        }
+    }
+}
+
+impl Shape {
+    /// Bytes of a value, as a field has it: a text is a header there.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        match self {
+            Self::Number(number) => number.size(),
+            Self::Text | Self::List(_) => HEADER,
+            Self::Struct(of) => of.size,
+            Self::Fixed(of, len) => of.size().saturating_mul(*len),
+        }
+    }
+
+    /// Alignment of a field in a struct, in bytes.
+    #[must_use]
+    pub fn packed_align(&self) -> usize {
+        match self {
+            Self::Number(number) => number.size().min(PACK),
+            Self::Text | Self::List(_) => PACK,
+            Self::Struct(of) => of.align,
+            Self::Fixed(of, _) => of.packed_align(),
+        }
+    }
+
+    /// Whether values have memory of their own beside them.
+    #[must_use]
+    pub fn owns_memory(&self) -> bool {
+        match self {
+            Self::Number(_) => false,
+            Self::Text | Self::List(_) => true,
+            Self::Struct(of) => of.fields.iter().any(|field| field.shape.owns_memory()),
+            Self::Fixed(of, _) => of.owns_memory(),
+        }
+    }
+
+    /// How a parameter of that type lies; an array has the declared length.
+    pub(crate) fn of_param(
+        site: &Site<'_>,
+        name: &str,
+        ty: &PropertyType,
+        len: Option<usize>,
+    ) -> Result<Self, BindError> {
+        let shape = match (ty, len) {
+            (PropertyType::Array(of), Some(len)) => Self::Fixed(Rc::new(site.inner(name, of.ty())?), len),
+            (PropertyType::Array(_), None) => {
+                return Err(site.refused(name, ty, "give it a fixed length, or put it into a struct"));
+            }
+            (_, Some(_)) => return Err(site.refused(name, ty, "only arrays have a length")),
+            (_, None) => site.inner(name, ty)?,
+        };
+        site.check_size(name, &shape)?;
+        Ok(shape)
+    }
+
+    /// How a result of that type lies.
+    pub(crate) fn of_result(site: &Site<'_>, ty: &PropertyType) -> Result<Self, BindError> {
+        let place = "the result";
+        let shape = match ty {
+            PropertyType::Array(_) => return Err(site.refused(place, ty, "return a struct, or take an out parameter")),
+            _ => site.inner(place, ty)?,
+        };
+        match &shape {
+            Self::Struct(_) if shape.owns_memory() => {
+                Err(BindError::OwningResult { function: site.function.to_owned(), found: ty.to_string() })
+            }
+            _ => site.check_size(place, &shape).map(|()| shape),
+        }
+    }
+}
+
+impl Site<'_> {
+    fn refused(&self, place: &str, ty: &PropertyType, way_out: &'static str) -> BindError {
+        BindError::Type { function: self.function.to_owned(), place: place.to_owned(), found: ty.to_string(), way_out }
+    }
+
+    fn check_size(&self, place: &str, shape: &Shape) -> Result<(), BindError> {
+        if shape.size() <= LARGEST {
+            return Ok(());
+        }
+        Err(BindError::TooLarge { function: self.function.to_owned(), place: place.to_owned(), limit: LARGEST })
+    }
+
+    fn inner(&self, place: &str, ty: &PropertyType) -> Result<Shape, BindError> {
+        Ok(match ty {
+            PropertyType::U8 => Shape::Number(Number::U8),
+            PropertyType::I8 => Shape::Number(Number::I8),
+            PropertyType::U16 => Shape::Number(Number::U16),
+            PropertyType::I16 => Shape::Number(Number::I16),
+            PropertyType::U32 => Shape::Number(Number::U32),
+            PropertyType::I32 => Shape::Number(Number::I32),
+            PropertyType::U64 => Shape::Number(Number::U64),
+            PropertyType::I64 => Shape::Number(Number::I64),
+            PropertyType::F32 => Shape::Number(Number::F32),
+            PropertyType::F64 => Shape::Number(Number::F64),
+            PropertyType::Text => Shape::Text,
+            PropertyType::Struct(of) => Shape::Struct(Rc::new(self.structure(place, of)?)),
+            PropertyType::Array(of) => Shape::List(Rc::new(self.inner(place, of.ty())?)),
+            PropertyType::Bool => {
+                return Err(self.refused(place, ty, "use a u8 or an i32; only a result may be a bool"));
+            }
+            _ => return Err(self.refused(place, ty, "numbers, String, structs and arrays of these can be passed")),
+        })
+    }
+
+    fn structure(&self, place: &str, of: &StructType) -> Result<Struct, BindError> {
+        let mut fields = Vec::with_capacity(of.fields().len());
+        let (mut end, mut align) = (0_usize, 1);
+        for field in of.fields() {
+            let place = format!("{place}.{}", field.text);
+            let shape = match (&field.ty, self.extents.of(&of.path, &field.text)) {
+                (PropertyType::Array(element), Some(len)) => {
+                    Shape::Fixed(Rc::new(self.inner(&place, element.ty())?), len)
+                }
+                (ty, Some(_)) => return Err(self.refused(&place, ty, "only arrays have a length")),
+                (ty, None) => self.inner(&place, ty)?,
+            };
+            self.check_size(&place, &shape)?;
+            let offset = end.next_multiple_of(shape.packed_align());
+            (end, align) = (offset + shape.size(), align.max(shape.packed_align()));
+            fields.push(Field { name: Arc::from(&*field.text), shape, offset });
+        }
+        // An empty struct has no size in C, and a byte in C++: it is given a byte, which no one has to read.
+        Ok(Struct { fields, size: end.next_multiple_of(align).max(1), align })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_abi::kinds::PropertyKind;
+    use alcedo_reflect::decl::PropertyDecl;
+    use alcedo_reflect::property::PropertyType;
+    use alcedo_reflect::testing::{structure, type_of};
+
+    use super::{BindError, Extents, Shape, Site};
+
+    fn site(extents: &Extents) -> Site<'_> {
+        Site { function: "f", extents }
+    }
+
+    fn check(fields: &[(PropertyKind, &str, Option<usize>)], offsets: &[usize], size: usize, align: usize) {
+        let mut extents = Extents::default();
+        let mut decls = Vec::new();
+        for (at, (kind, path, len)) in fields.iter().enumerate() {
+            decls.push(PropertyDecl::new(&format!("f{at}"), *kind).of_type(path));
+            if let Some(len) = len {
+                extents = extents.fixed("/Script/Test.S", &format!("f{at}"), *len);
+            }
+        }
+        let ty = PropertyType::Struct(structure("S", &decls));
+        let shape = Shape::of_param(&site(&extents), "p", &ty, None).expect("it can be passed");
+        let Shape::Struct(of) = shape else { panic!("{shape:?}") };
+        let found: Vec<_> = of.fields.iter().map(|field| field.offset).collect();
+        assert_eq!((&*found, of.size, of.align), (offsets, size, align));
+    }
+
+    #[test]
+    fn structs_are_packed_at_four_bytes() {
+        use PropertyKind as K;
+        check(&[(K::U8, "", None), (K::F64, "", None), (K::U8, "", None)], &[0, 4, 12], 16, 4);
+        check(&[(K::U8, "", None), (K::U16, "", None)], &[0, 2], 4, 2);
+        check(&[(K::U8, "", None)], &[0], 1, 1);
+        check(&[], &[], 1, 1);
+        check(&[(K::U8, "", None), (K::STRING, "", None), (K::U8, "", None)], &[0, 4, 20], 24, 4);
+        check(&[(K::U8, "", None), (K::ARRAY, "i32", None)], &[0, 4], 20, 4);
+        check(&[(K::U8, "", None), (K::ARRAY, "u16", Some(3)), (K::I64, "", None)], &[0, 2, 8], 16, 4);
+        check(&[(K::U8, "", None), (K::STRUCT, "/Script/Test.Point", None)], &[0, 4], 20, 4);
+        check(&[(K::U16, "", None), (K::ARRAY, "/Script/Test.Point", Some(2))], &[0, 4], 36, 4);
+    }
+
+    #[test]
+    fn what_c_cannot_read_is_refused_with_a_way_out() {
+        let extents = Extents::default();
+        for (ty, len) in [
+            ("bool", None),
+            ("Name", None),
+            ("Object(/Script/Engine.Object)", None),
+            ("Map(i32, i32)", None),
+            ("Optional(i32)", None),
+            ("Array(i32)", None),
+            ("Array(bool)", Some(2)),
+            ("i32", Some(2)),
+        ] {
+            let refused = Shape::of_param(&site(&extents), "p", &type_of(ty), len).expect_err(ty);
+            assert!(matches!(refused, BindError::Type { .. }) && refused.to_string().contains("`f`"), "{refused}");
+        }
+        let large = Shape::of_param(&site(&extents), "p", &type_of("Array(i32)"), Some(usize::MAX / 4));
+        assert!(matches!(large, Err(BindError::TooLarge { .. })), "{large:?}");
+        assert!(Shape::of_result(&site(&extents), &type_of("Array(i32)")).is_err());
+        let named = PropertyType::Struct(structure("S", &[PropertyDecl::new("name", PropertyKind::STRING)]));
+        let result = Shape::of_result(&site(&extents), &named);
+        assert!(matches!(result, Err(BindError::OwningResult { .. })), "{result:?}");
+    }
+}

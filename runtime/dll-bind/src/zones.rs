@@ -1,0 +1,52 @@
+//! Buffers that a C function may write lie between red zones: bytes that are known, so that a write beyond an end is found after the
+//! call.
+
+use crate::breach::Breach;
+
+/// Bytes of the zone before and of the one behind each buffer: a write beyond an end is found when it touches them.
+pub const RED_ZONE: usize = 64;
+
+/// What zones are filled with. No byte is zero, which is written beyond ends most often.
+pub(crate) const ZONE: [u8; RED_ZONE] = {
+    let mut zone = [0; RED_ZONE];
+    let mut at = 0;
+    while at < RED_ZONE {
+        zone[at] = (at as u8).wrapping_mul(37) ^ 0xa6 | 1;
+        at += 1;
+    }
+    zone
+};
+
+/// Looks at the zones around the buffer at `start`, which is `size` bytes long.
+pub(crate) fn check(memory: &[u8], start: usize, size: usize) -> Result<(), Breach> {
+    let (before, behind) = (&memory[start - RED_ZONE..start], &memory[start + size..start + size + RED_ZONE]);
+    if before != ZONE {
+        let first = before.iter().zip(ZONE).position(|(found, wanted)| *found != wanted).unwrap_or_default();
+        return Err(Breach::Before { bytes: RED_ZONE - first, size });
+    }
+    if behind != ZONE {
+        let last = behind.iter().zip(ZONE).rposition(|(found, wanted)| *found != wanted).unwrap_or_default();
+        return Err(Breach::Behind { bytes: last + 1, size });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RED_ZONE, ZONE, check};
+    use crate::breach::Breach;
+
+    #[test]
+    fn each_byte_of_a_zone_is_looked_at() {
+        let clean = [&ZONE[..], &[1, 2, 3], &ZONE].concat();
+        assert_eq!(check(&clean, RED_ZONE, 3), Ok(()));
+        for at in 0..RED_ZONE {
+            let mut memory = clean.clone();
+            memory[at] = 0;
+            assert_eq!(check(&memory, RED_ZONE, 3), Err(Breach::Before { bytes: RED_ZONE - at, size: 3 }));
+            let mut memory = clean.clone();
+            memory[RED_ZONE + 3 + at] ^= 1;
+            assert_eq!(check(&memory, RED_ZONE, 3), Err(Breach::Behind { bytes: at + 1, size: 3 }));
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Real C libraries, compiled by the tests and called through declarations.
+#![expect(unsafe_code, reason = "vouches for the libraries that the tests compile")]
+
+#[path = "all/classes.rs"]
+mod classes;
+#[path = "all/folders.rs"]
+mod folders;
+#[path = "all/hostile.rs"]
+mod hostile;
+#[path = "all/life.rs"]
+mod life;
+#[path = "all/random.rs"]
+mod random;
+#[path = "all/source_page.rs"]
+mod source_page;
+#[path = "all/support.rs"]
+mod support;
+#[path = "all/type_table.rs"]
+mod type_table;

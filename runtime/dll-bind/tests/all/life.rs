@@ -1,0 +1,97 @@
+//! Libraries come and go: missing ones, rebuilt ones, and what runs when one is closed.
+
+use std::fs;
+
+use alcedo_dll_bind::{Import, Route};
+use alcedo_reflect::value::Value;
+
+use crate::support::{Fixture, compile, plain, text};
+
+#[test]
+fn what_is_missing_does_nothing_and_gives_zero_values() {
+    let fixture = Fixture::new("int32_t there(void) { return 1; }");
+    let import = |name: &str| {
+        let import = Import::new(name).param("a", plain("i32")).out("s", plain("String"));
+        import.out("x", plain("f32")).returns(plain("String"))
+    };
+    let arguments = [Value::I32(1), text("stays"), Value::F32(2.0)];
+    for library in ["Test", "None", "../Test", "libTest.so"] {
+        let opened = fixture.code.open(library);
+        assert_eq!(opened.is_open(), library == "Test");
+        let function = import("missing").bind(&opened).expect("bound");
+        assert_eq!(function.route(), Route::Nothing);
+        let outcome = function.call(&arguments).expect("a call that does nothing");
+        assert_eq!(outcome.result, Some(text("")));
+        assert_eq!(outcome.outs, [text("stays"), Value::F32(2.0)]);
+        // What could never be passed is an error all the same.
+        assert!(function.call(&[]).is_err());
+    }
+    let number = Import::new("missing").returns(plain("bool"));
+    assert_eq!(fixture.call(&number, &[]).0, Some(Value::Bool(false)));
+}
+
+fn version(number: i32, log: &std::path::Path) -> String {
+    format!(
+        "#include <stdio.h>\n\
+         int32_t version(void) {{ return {number}; }}\n\
+         __attribute__((destructor)) static void end(void) {{\n\
+             FILE* f = fopen({log:?}, \"a\"); if (f) {{ fprintf(f, \"{number} \"); fclose(f); }}\n\
+         }}\n"
+    )
+}
+
+fn is_mapped(file: &std::path::Path) -> bool {
+    let maps = fs::read_to_string("/proc/self/maps").expect("the maps");
+    maps.contains(&file.display().to_string())
+}
+
+#[test]
+fn a_rebuilt_library_is_a_new_one_and_the_old_one_ends_with_its_last_function() {
+    let fixture = Fixture::new("");
+    let log = fixture.folder.path().join("log");
+    let said = || fs::read_to_string(&log).unwrap_or_default();
+    let import = || Import::new("version").returns(plain("i32"));
+    compile(fixture.folder.path(), "Test", &version(1, &log));
+    let library = fixture.code.open("Test");
+    let old_file = library.mapped().expect("it is there").to_owned();
+    let old = import().bind(&library).expect("bound");
+    drop(library);
+    compile(fixture.folder.path(), "Test", &version(2, &log));
+    let new = import().bind(&fixture.code.open("Test")).expect("bound");
+    let call = |function: &alcedo_dll_bind::Imported| function.call(&[]).expect("a call").result;
+    assert_eq!((call(&old), call(&new)), (Some(Value::I32(1)), Some(Value::I32(2))));
+    assert!(is_mapped(&old_file) && said().is_empty());
+    drop(old);
+    assert!(!is_mapped(&old_file) && !old_file.exists());
+    assert_eq!((said().as_str(), call(&new)), ("1 ", Some(Value::I32(2))));
+    drop(new);
+    assert_eq!(said(), "1 2 ");
+}
+
+#[test]
+fn two_that_open_one_library_have_each_their_own() {
+    let fixture = Fixture::new("int32_t next(void) { static int32_t n; return ++n; }");
+    let import = Import::new("next").returns(plain("i32"));
+    let [one, two] = fixture.bind(&import);
+    let call = |function: &alcedo_dll_bind::Imported| function.call(&[]).expect("a call").result;
+    assert_eq!((call(&one), call(&one), call(&two)), (Some(Value::I32(1)), Some(Value::I32(2)), Some(Value::I32(1))));
+}
+
+#[test]
+fn a_hundred_thousand_calls_leave_nothing_behind() {
+    let fixture = Fixture::new("void turn(unit* s) { unit t = s[0]; s[0] = s[1]; s[1] = t; }");
+    let import = Import::new("turn").out("s", plain("String")).no_cwd();
+    let [function, _] = fixture.bind(&import);
+    let mut value = text("ab");
+    let mut before = 0;
+    for round in 0..100_000 {
+        value = function.call(&[value]).expect("a call").outs.remove(0);
+        if round == 1_000 {
+            before = alcedo_sys::process::rss_kib().expect("a number");
+        }
+    }
+    assert_eq!(value, text("ab"));
+    let after = alcedo_sys::process::rss_kib().expect("a number");
+    // Other tests of this process run meanwhile.
+    assert!(after < before + 64 * 1024, "{before} KiB, then {after} KiB");
+}

@@ -1,0 +1,108 @@
+//! A folder with libraries that are compiled from C, and types from words.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use alcedo_dll_bind::{Import, Imported, UserCode};
+use alcedo_reflect::World;
+use alcedo_reflect::decl::{Batch, PropertyDecl, StructDecl};
+use alcedo_reflect::origin::Origin;
+use alcedo_reflect::property::PropertyType;
+use alcedo_reflect::value::Value;
+use tempfile::TempDir;
+
+/// What every C source begins with.
+pub(crate) const PRELUDE: &str = "
+#include <stdint.h>
+#include <stddef.h>
+#include <string.h>
+typedef uint16_t unit;
+typedef struct { unit* data; int32_t num; int32_t max; } __attribute__((packed, aligned(4))) text;
+#pragma pack(4)
+";
+
+/// Compiles a library into `folder`.
+pub(crate) fn compile(folder: &Path, name: &str, source: &str) {
+    let file = folder.join(format!("{name}.c"));
+    fs::write(&file, format!("{PRELUDE}{source}")).expect("written");
+    let host = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    let compiler = cc::Build::new().host(&host).target(&host).opt_level(1).cargo_metadata(false).get_compiler();
+    let made = folder.join(format!("lib{name}.so.new"));
+    let mut command = compiler.to_command();
+    let ran =
+        command.args(["-shared", "-fPIC", "-g", "-w", "-o"]).arg(&made).arg(&file).output().expect("a C compiler");
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    fs::rename(made, folder.join(format!("lib{name}.so"))).expect("moved");
+}
+
+/// A folder with the library `Test`.
+pub(crate) struct Fixture {
+    pub(crate) folder: TempDir,
+    pub(crate) code: UserCode,
+}
+
+impl Fixture {
+    pub(crate) fn new(source: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        compile(folder.path(), "Test", source);
+        // SAFETY: the sources in these tests are what their declarations say, or break rules that are looked for.
+        let code = unsafe { UserCode::at(folder.path()) };
+        Self { folder, code }
+    }
+
+    /// Binds a function both ways.
+    pub(crate) fn bind(&self, import: &Import) -> [Imported; 2] {
+        [&self.code, &self.code.by_libffi()]
+            .map(|code| import.clone().bind(&code.open("Test")).expect("it can be bound"))
+    }
+
+    /// Calls it both ways, which give the same.
+    pub(crate) fn call(&self, import: &Import, arguments: &[Value]) -> (Option<Value>, Vec<Value>) {
+        let [one, two] = self.bind(import).map(|function| function.call(arguments).expect("a call"));
+        assert_eq!(one, two, "{import:?}");
+        (one.result, one.outs)
+    }
+
+    /// What is wrong with a call, which both ways find.
+    pub(crate) fn broken(&self, import: &Import, arguments: &[Value]) -> String {
+        let [one, two] =
+            self.bind(import).map(|function| function.call(arguments).expect_err("a broken rule").to_string());
+        let without = |text: &str| text.split("0x").next().unwrap_or_default().to_owned();
+        assert_eq!(without(&one), without(&two));
+        one
+    }
+}
+
+/// Structs by their fields, and the type of these words, which may name them and those before: `/Script/Test.Name`.
+pub(crate) fn ty(structs: &[(&str, &[(&str, &str)])], words: &str) -> PropertyType {
+    let world = World::new();
+    world.types.declare_package("Test");
+    for (name, fields) in structs {
+        let field = |(name, words): &(&str, &str)| {
+            let ty = PropertyType::parse(words, &world.types).unwrap_or_else(|error| panic!("{words}: {error}"));
+            PropertyDecl::new(name, ty.kind()).of_type(ty.type_path())
+        };
+        let fields = fields.iter().map(field).collect();
+        let structs = vec![StructDecl { fields, ..StructDecl::new("Test", name, Origin::Native) }];
+        world.types.declare(&world.names, &Batch { structs, ..Batch::default() }).expect("a right declaration");
+    }
+    PropertyType::parse(words, &world.types).unwrap_or_else(|error| panic!("{words}: {error}"))
+}
+
+/// A type without structs.
+pub(crate) fn plain(words: &str) -> PropertyType {
+    ty(&[], words)
+}
+
+pub(crate) fn text(text: &str) -> Value {
+    Value::Text(text.to_owned())
+}
+
+pub(crate) fn structure<const N: usize>(fields: [(&str, Value); N]) -> Value {
+    Value::Struct(fields.into_iter().map(|(name, value)| (Arc::from(name), value)).collect())
+}
+
+pub(crate) fn ints(values: &[i32]) -> Value {
+    Value::Array(values.iter().map(|value| Value::I32(*value)).collect())
+}

@@ -1,0 +1,140 @@
+//! Native classes whose functions are those of a C library.
+
+use std::rc::Rc;
+
+use alcedo_abi::kinds::{PropertyKind, class_flags, property_flags};
+use alcedo_dll_bind::{BindError, Body, Library, Manner};
+
+use super::{NativeClass, NativeType, Natives, property};
+use crate::object::class::Class;
+use crate::object::decl::{FunctionDecl, PropertyDecl};
+
+/// A body that is bound once its class is declared.
+pub(crate) struct CBody {
+    /// Package and name of the class.
+    class: (String, String),
+    function: String,
+    body: Rc<Body>,
+}
+
+/// The declaration of a native class that is bound to a library. The class is final.
+pub struct DllClass {
+    class: NativeClass,
+    library: Library,
+    bodies: Vec<CBody>,
+}
+
+/// The declaration of a function of such a class, which the library has under its name.
+#[derive(Clone, Debug)]
+pub struct DllImport {
+    name: String,
+    params: Vec<PropertyDecl>,
+    result: Option<PropertyDecl>,
+    manner: Manner,
+}
+
+impl NativeClass {
+    /// Binds the class to a library, which then is its only one. The class is final from then on. The library stays open as long
+    /// as the class is there.
+    #[must_use]
+    pub fn dll_bind(self, library: &Library) -> DllClass {
+        DllClass { class: self.flags(class_flags::FINAL), library: library.clone(), bodies: Vec::new() }
+    }
+}
+
+impl DllClass {
+    /// Adds a function of the library. It is bound when the runtime is built: a type that C cannot read is an error then, a
+    /// function that the library does not have a warning.
+    #[must_use]
+    pub fn import(mut self, import: DllImport) -> Self {
+        let DllImport { name, params, result, manner } = import;
+        let body = Body::new(&self.library, manner);
+        let params = params.into_iter().chain(result).collect();
+        let decl = &mut self.class.0;
+        decl.functions.push(FunctionDecl { params, ..FunctionDecl::new(&name, body.thunk()) });
+        self.bodies.push(CBody { class: (decl.package.clone(), decl.name.clone()), function: name, body });
+        self
+    }
+}
+
+impl DllImport {
+    /// A function of that symbol, without parameters or result.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), params: Vec::new(), result: None, manner: Manner::default() }
+    }
+
+    /// Adds a parameter that is only passed.
+    #[must_use]
+    pub fn param(self, name: &str, ty: NativeType) -> Self {
+        self.with(name, ty, 0)
+    }
+
+    /// Adds a parameter that the function may write to.
+    #[must_use]
+    pub fn out(self, name: &str, ty: NativeType) -> Self {
+        self.with(name, ty, property_flags::OUT)
+    }
+
+    /// Adds an array of so many values, whose type is in words.
+    #[must_use]
+    pub fn array(self, name: &str, of: &'static str, len: usize) -> Self {
+        self.with(name, (PropertyKind::ARRAY, of), 0).of_len(name, len)
+    }
+
+    /// Adds an array of so many values that the function may write to.
+    #[must_use]
+    pub fn out_array(self, name: &str, of: &'static str, len: usize) -> Self {
+        self.with(name, (PropertyKind::ARRAY, of), property_flags::OUT).of_len(name, len)
+    }
+
+    /// It returns such a value. A `bool` is a `uint32_t` in C.
+    #[must_use]
+    pub fn returns(self, (kind, path): NativeType) -> Self {
+        Self { result: Some(property("result", kind, path, property_flags::RETURN, "")), ..self }
+    }
+
+    /// It returns a `bool` of one byte, as C++ has it.
+    #[must_use]
+    pub fn returns_bool8(self) -> Self {
+        let mut import = self.returns((PropertyKind::BOOL, ""));
+        import.manner.is_bool8 = true;
+        import
+    }
+
+    /// It needs no working directory: it runs on the game thread.
+    #[must_use]
+    pub fn no_cwd(mut self) -> Self {
+        self.manner.no_cwd = true;
+        self
+    }
+
+    fn with(mut self, name: &str, (kind, path): NativeType, flags: u64) -> Self {
+        self.params.push(property(name, kind, path, flags, ""));
+        self
+    }
+
+    fn of_len(mut self, name: &str, len: usize) -> Self {
+        self.manner.lens.push((name.to_owned(), len));
+        self
+    }
+}
+
+impl Natives {
+    /// Adds a class that is bound to a library.
+    #[must_use]
+    pub fn dll_class(mut self, class: DllClass) -> Self {
+        self.c_bodies.extend(class.bodies);
+        self.class(class.class)
+    }
+}
+
+/// Binds the bodies to the functions of the classes that were declared.
+pub(crate) fn bind(bodies: &[CBody], classes: &[Rc<Class>]) -> Result<(), BindError> {
+    for CBody { class: (package, name), function, body } in bodies {
+        let class = classes.iter().find(|class| *class.package == **package && *class.name == **name);
+        let function = class.and_then(|class| class.own_functions.iter().find(|found| *found.text == **function));
+        function.map_or(Ok(()), |function| body.bind(function))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,97 @@
+//! A thread with a working directory of its own: what runs there sees relative paths from that folder, and no other thread
+//! of the process does.
+
+use std::env::set_current_dir;
+use std::io;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+
+/// What it runs, once it is told whether it could enter the folder.
+type Job = Box<dyn FnOnce(io::Result<()>) + Send>;
+
+/// The thread. It ends when this is dropped, and is waited for.
+#[derive(Debug)]
+pub struct OwnFolder {
+    jobs: Option<SyncSender<Job>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl OwnFolder {
+    /// Starts the thread in that folder.
+    ///
+    /// # Errors
+    /// When the system has no such threads, forbids them, or the folder cannot be entered.
+    pub fn start(folder: &Path) -> io::Result<Self> {
+        let folder = folder.canonicalize()?;
+        let (jobs, queue) = sync_channel::<Job>(1);
+        let (ready, started) = sync_channel(1);
+        let thread = thread::Builder::new().name("alcedo-user-code".to_owned()).spawn(move || {
+            let entered = crate::imp::unshare_folder().and_then(|()| set_current_dir(&folder));
+            let is_there = entered.is_ok();
+            if ready.send(entered).is_ok() && is_there {
+                work(&folder, &queue);
+            }
+        })?;
+        let gone = || io::Error::other("the thread ended before it had begun");
+        started.recv().map_err(|_| gone())??;
+        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
+    }
+
+    /// Runs `job` in the folder, wherever an earlier one has gone, and waits for it.
+    ///
+    /// # Errors
+    /// When the folder cannot be entered any more; when the thread is gone, which only a panic of a job could bring about.
+    pub fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
+        let gone = || io::Error::other("the thread has ended");
+        let (result, awaited) = sync_channel(1);
+        let job = move |entered: io::Result<()>| {
+            // The other side waits for it.
+            _ = result.send(entered.map(|()| job()));
+        };
+        self.jobs.as_ref().ok_or_else(gone)?.send(Box::new(job)).map_err(|_| gone())?;
+        awaited.recv().map_err(|_| gone())?
+    }
+}
+
+impl Drop for OwnFolder {
+    fn drop(&mut self) {
+        drop(self.jobs.take());
+        // Dropped by a job of its own it cannot wait for itself.
+        if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != thread::current().id()) {
+            // A panic of a job was reported where it happened.
+            _ = thread.join();
+        }
+    }
+}
+
+fn work(folder: &Path, queue: &Receiver<Job>) {
+    queue.iter().for_each(|job| job(set_current_dir(folder)));
+}
+
+#[cfg(all(test, target_os = "linux", target_env = "gnu"))]
+mod tests {
+    use std::env::current_dir;
+
+    use super::OwnFolder;
+
+    #[test]
+    fn its_folder_is_its_own() {
+        let before = current_dir().expect("one");
+        let folder = tempfile::tempdir().expect("a folder");
+        let own = OwnFolder::start(folder.path()).expect("a thread");
+        for _ in 0..2 {
+            let there = own.run(|| {
+                let there = current_dir().expect("one");
+                std::env::set_current_dir("/").expect("it is there");
+                there
+            });
+            assert_eq!(there.expect("it ran"), folder.path().canonicalize().expect("it is there"));
+        }
+        assert_eq!(current_dir().expect("one"), before);
+        folder.close().expect("removed");
+        assert!(own.run(|| ()).is_err());
+        let folder = tempfile::tempdir().expect("a folder");
+        assert!(OwnFolder::start(&folder.path().join("none")).is_err());
+    }
+}
