@@ -3,8 +3,11 @@
 use alcedo_abi::describe::ImportKind;
 use alcedo_abi::kinds::{PropertyKind, class_flags, function_flags, property_flags};
 
-const OF_CLASSES: &[(u64, &str)] =
-    &[(class_flags::BLUEPRINTABLE, "blueprintable"), (class_flags::BLUEPRINT_TYPE, "blueprint_type")];
+const OF_CLASSES: &[(u64, &str)] = &[
+    (class_flags::BLUEPRINTABLE, "blueprintable"),
+    (class_flags::BLUEPRINT_TYPE, "blueprint_type"),
+    (class_flags::FINAL, "final"),
+];
 
 const OF_PROPERTIES: &[(u64, &str)] = &[
     (property_flags::EDIT_ANYWHERE, "edit_anywhere"),
