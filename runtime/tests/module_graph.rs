@@ -16,6 +16,7 @@ const CRATES: &[&str] = &[
     "plugin-api/src",
     "reload-test/src",
     "runtime/base/src",
+    "runtime/dll-bind/src",
     "runtime/engine/src",
     "runtime/reflect/src",
     "runtime/src",

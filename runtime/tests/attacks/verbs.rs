@@ -62,6 +62,7 @@ pub(crate) const VERBS: &[Verb] = &[
         said(host.objects().set(tools.holder, "numbers", &Value::Array(vec![Value::U64(9); 4096])))
     }),
     ("objects().call", Changes, |host, tools| said(host.objects().call(tools.holder, "sum", &[]))),
+    ("objects().call_with_outs", Changes, |host, tools| said(host.objects().call_with_outs(tools.holder, "sum", &[]))),
     ("calls().call", Changes, |host, tools| {
         said(host.calls().call("uf:/Script/Game.Holder:sum", &[Value::Object(tools.holder)]))
     }),
