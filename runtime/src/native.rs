@@ -1,7 +1,17 @@
 //! Classes and structs declared in the host's own Rust. They go through the same declarations as those that modules
 //! emit, so that reflection treats both alike.
 
+mod class_macros;
+mod declared;
+mod parts;
+#[doc(hidden)]
+pub mod plumbing;
+mod this;
 pub(crate) mod world;
+
+pub use alcedo_macros::native_uclass as uclass;
+pub use declared::Part;
+pub use this::{Class, Obj, Object, ObjectView, This, View};
 
 use std::rc::Rc;
 

@@ -34,6 +34,7 @@ pub mod member;
 pub mod mode;
 pub mod names;
 pub mod naming;
+pub mod native_value;
 mod natives;
 pub mod nested;
 pub mod objects;
