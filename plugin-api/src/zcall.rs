@@ -51,6 +51,16 @@ pub(crate) fn by_cell<T, A: Params, R: ReturnValue>(
     Callee::in_cell(this, cell, what)?.call(Some(this.called()), what, args)
 }
 
+/// The same for a function that needs no object.
+pub(crate) fn static_by_cell<T, A: Params, R: ReturnValue>(
+    this: &impl CalledAs<T>,
+    cell: &FunctionCell<T, A::Values, R>,
+    what: &str,
+    args: &A,
+) -> Result<R, CallError> {
+    Callee::in_cell(this, cell, what)?.call(None, what, args)
+}
+
 /// Resolves and calls. A name of the `uf` protocol gets the object as slot 0.
 pub(crate) fn by_name<A: Params, R: ReturnValue>(object: ObjectHandle, name: &str, args: A) -> Result<R, CallError> {
     let callee = Callee::named(name)?;

@@ -69,6 +69,10 @@ pub use load::context::peek::{Dependency, ManifestInfo};
 pub use load::context::resolvers::{FoundModule, ModuleRequest, ModuleResolver, NativeResolver, ResolverFailure};
 pub use load::context::scope::{ContextScope, Scoped};
 pub use load::context::waits::{LoadStep, Wanted};
+pub use load::declared::{
+    Declared, DeclaredClass, DeclaredExport, DeclaredFunction, DeclaredImport, DeclaredInterface, DeclaredProperty,
+    DeclaredStruct,
+};
 pub use load::error::LoadError;
 pub use load::events::MasterEvent;
 pub use load::master::Unload;

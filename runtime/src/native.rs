@@ -3,6 +3,8 @@
 
 mod class_macros;
 mod declared;
+mod functions;
+mod method;
 mod parts;
 #[doc(hidden)]
 pub mod plumbing;
@@ -10,7 +12,8 @@ mod this;
 pub(crate) mod world;
 
 pub use alcedo_macros::native_uclass as uclass;
-pub use declared::Part;
+pub use declared::Declared;
+pub use method::Part;
 pub use this::{Class, Obj, Object, ObjectView, This, View};
 
 use std::rc::Rc;

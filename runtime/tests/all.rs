@@ -16,11 +16,13 @@ mod compilers;
 #[path = "contexts/main.rs"]
 mod contexts;
 mod corruption;
+mod declared;
 mod dormancy;
 mod endings;
 mod failures;
 mod finalizers;
 mod floors;
+mod forms;
 mod gdb;
 mod interfaces;
 #[path = "library_fuzz/main.rs"]

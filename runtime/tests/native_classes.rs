@@ -294,6 +294,19 @@ fn two_runtimes_on_two_threads_have_fields_of_their_own() {
     assert_eq!(there.join().expect("it ends"), here);
 }
 
+/// What reflection says of each member of the meter.
+fn metadata(host: &Runtime) -> Vec<(&'static str, Option<u64>, Vec<Option<String>>)> {
+    const MEMBERS: [&str; 8] = ["price", "label", "before", "pass", "has_counted", "cost_of", "on_passed", "sum_up"];
+    let of = |name: &'static str| {
+        let path = format!("{METER}:{name}");
+        let flags = host.types().member_flags(&path);
+        assert!(flags.is_some(), "{name}");
+        let said = ["display_name", "category"].map(|key| host.types().member_meta(&path, key));
+        (name, flags, said.to_vec())
+    };
+    MEMBERS.map(of).to_vec()
+}
+
 /// One file declares the meter, on either side.
 #[test]
 fn a_class_moves_from_the_host_to_a_plugin_with_its_file() {
@@ -305,7 +318,11 @@ fn a_class_moves_from_the_host_to_a_plugin_with_its_file() {
         let pass = |units| told(host, meter, "pass", &[Value::U32(units)]);
         let values = ["price", "label"].map(|name| format!("{:?}", host.objects().get(meter, name).ok()));
         let counted = [told(host, meter, "has_counted", &[]), pass(0), pass(3), told(host, meter, "has_counted", &[])];
-        (values, counted, host.objects().properties_of(meter))
+        assert_eq!(told(host, meter, "sum_up", &[]), "F64(6.0)");
+        let cost = host.calls().call("uf:/Script/Game.Meter:cost_of", &[Value::U32(4), Value::F64(0.25)]);
+        assert_eq!(cost.unwrap_or_else(|error| panic!("{error}")), Some(Value::F64(1.0)));
+        assert_eq!(told(host, meter, "cost_of", &[Value::U32(4)]), "F64(2.0)");
+        (values, counted, metadata(host))
     };
     let (values, counted, _) = used(&native);
     assert_eq!(values, ["Some(F64(2.5))", "Some(Text(\"main!\"))"]);

@@ -10,7 +10,7 @@ use clap::{Parser, Subcommand};
 use crate::args::{Plugins, World};
 use crate::command::HELP;
 use crate::world::HostOptions;
-use crate::{build, demo, dev, doctor, guard, new};
+use crate::{build, demo, dev, doctor, guard, inspect, new};
 
 /// Builds Alcedo plugins, and swaps their code in a running world while its objects live on.
 #[derive(Parser)]
@@ -59,6 +59,18 @@ enum Verb {
         /// Where the secret key goes; only this user may read it. A file that is there is left alone.
         #[arg(value_name = "KEYFILE")]
         path: PathBuf,
+    },
+    /// Prints what the library of a plugin says of itself and declares. None of its code runs.
+    ///
+    /// Types with their members, functions that are called by name, and what it uses of others; compiler, ABI, build and
+    /// seal. Ends with 1 if the file is no library that a host of this version could load, and says why.
+    Inspect {
+        /// The library: `target/debug/libmy_plugin.so`.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// One JSON object.
+        #[arg(long)]
+        json: bool,
     },
     /// Builds plugins, runs them in a world, and swaps their code in whenever a source file is saved.
     #[command(after_help = HELP)]
@@ -128,6 +140,7 @@ pub(crate) fn run() -> ExitCode {
         Verb::Doctor { dir, json } => Ok(doctor::run(&dir, json)),
         Verb::Build { plugins, sign } => build::run(&plugins, sign.as_deref()),
         Verb::Keygen { path } => build::keygen(&path),
+        Verb::Inspect { file, json } => inspect::run(&file, json),
         Verb::Dev { plugins, world, args, host, host_args, no_guard } => {
             dev::run(dev::Wish { plugins, world, args, host, host_args, no_guard })
         }

@@ -17,6 +17,9 @@ pub(crate) enum Error {
     /// The host refused.
     #[error(transparent)]
     Host(Box<alcedo_runtime::Error>),
+    /// A library cannot be inspected.
+    #[error(transparent)]
+    Library(#[from] Box<alcedo_runtime::ContextError>),
     /// A file could not be read or written.
     #[error("could not {doing} {}: {source}; check that the folder is writable and the disk is not full", path.display())]
     File {

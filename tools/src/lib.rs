@@ -1,5 +1,5 @@
 //! What the `alcedo` command does: `build` makes sealed libraries, `dev` keeps a world running while its plugins are
-//! edited, `demo` shows a reload by making the edits itself.
+//! edited, `demo` shows a reload by making the edits itself, `inspect` prints what a library declares.
 //!
 //! `session` is the loop that `dev` and `demo` share, from a saved file to live code. It decides nothing about looks:
 //! it gives [`session::Event`]s, and `dev` and `demo` print them, each in its own way.
@@ -19,6 +19,7 @@ mod fold;
 mod guard;
 mod host_program;
 mod input;
+mod inspect;
 mod new;
 mod paint;
 mod screen;

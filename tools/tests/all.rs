@@ -13,6 +13,7 @@ mod doctor;
 mod gone;
 mod guard;
 mod hangs;
+mod inspect;
 mod new;
 mod own_host;
 mod panics;

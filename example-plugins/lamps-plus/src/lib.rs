@@ -5,7 +5,7 @@
 
 use alcedo_plugin_api::prelude::*;
 
-use crate::lamps::{Lamp, Shines};
+use crate::lamps::{Bulb, Lamp, Shines};
 
 #[cfg(feature = "natives")]
 mod natives;
@@ -15,6 +15,17 @@ module! { name: "lamps_plus", dependencies: [("lamps", "^0.1")] }
 /// The classes of the module `lamps`, as this one uses them.
 mod lamps {
     use alcedo_plugin_api::prelude::*;
+
+    /// A bulb.
+    #[uclass(imported, package = "Game", base = Object)]
+    pub struct Bulb {}
+
+    #[uclass(imported)]
+    impl Bulb {
+        /// Needs no bulb.
+        #[ufunction]
+        fn lumens(watts: u32, per_watt: f64) -> Result<f64, CallError>;
+    }
 
     /// A lamp.
     #[uclass(imported, package = "Game", base = Object)]
@@ -71,6 +82,12 @@ impl TwinLamp {
     #[overrides(Lamp)]
     fn shine(&mut self, this: This<Self>, how: f64) -> Result<f64, CallError> {
         this.base_shine(how * 2.0)
+    }
+
+    /// Asks a class of another module for what needs no object of it.
+    #[ufunction]
+    fn lumens_of(&self, this: This<Self>, bulb: Obj<Bulb>, watts: u32) -> Result<f64, CallError> {
+        this.get(bulb)?.lumens(watts, 2.5)
     }
 
     /// Makes another lamp darker, and says what came of it.

@@ -7,8 +7,10 @@ use std::fmt;
 
 use alcedo_plugin_api::prelude::*;
 
+mod forms;
 mod shines;
 
+pub use crate::forms::Bulb;
 pub use crate::shines::{Room, Shines};
 
 module! { name: "lamps" }

@@ -42,4 +42,20 @@ impl Meter {
     fn has_counted(&self) -> bool {
         self.units > 1
     }
+
+    /// What so many units cost at a price.
+    #[ufunction(blueprint_callable, defaults(price = 0.5), display_name = "Cost of units")]
+    fn cost_of(units: u32, price: f64) -> f64 {
+        f64::from(units) * price
+    }
+
+    /// For scripts to fill.
+    #[ufunction(blueprint_implementable_event, category = "Meter")]
+    fn on_passed(&self, units: u32) -> u32;
+
+    /// Calls the others.
+    #[ufunction]
+    fn sum_up(&self, this: This<Self>) -> f64 {
+        this.cost_of(3, 2.0) + f64::from(this.on_passed(7))
+    }
 }

@@ -16,7 +16,8 @@ macro_rules! class {
             properties: [$($property)*],
             kept: [],
             fields: [],
-            implements: [], checks: {},
+            implements: [],
+            checks: {},
         }
     };
 }
@@ -101,8 +102,8 @@ mod case {
 mod case {
     use super::*;
     class! { Pair PairView: Object, "Game", "Pair",
-        { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "", doc: "" },
-        { TWO two set_two try_set_two: UString, give UString, name: "speed", flags: 0, default: "", doc: "" }
+        { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "", about: plumbing::About::NONE },
+        { TWO two set_two try_set_two: UString, give UString, name: "speed", flags: 0, default: "", about: plumbing::About::NONE }
     }
 }
 
@@ -110,10 +111,10 @@ mod case {
 mod case {
     use super::*;
     class! { Base BaseView: Object, "Game", "Base",
-        { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "", doc: "" }
+        { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "", about: plumbing::About::NONE }
     }
     class! { Derived DerivedView: Base, "Game", "Derived",
-        { TWO two set_two try_set_two: u32, give u32, name: "speed", flags: 0, default: "", doc: "" }
+        { TWO two set_two try_set_two: u32, give u32, name: "speed", flags: 0, default: "", about: plumbing::About::NONE }
     }
 }
 
@@ -121,7 +122,7 @@ mod case {
 mod case {
     use super::*;
     class! { Odd OddView: Object, "Game", "Odd",
-        { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "a\0b", doc: "" }
+        { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "a\0b", about: plumbing::About::NONE }
     }
 }
 
@@ -130,7 +131,7 @@ mod case {
     use super::*;
     class! { Doll DollView: Object, "Game", "Doll",
         { ONE one set_one try_set_one: Obj<Doll>, give Obj<Doll>, name: "inner",
-          flags: plumbing::property_flags::DEFAULT_SUBOBJECT, default: "", doc: "" }
+          flags: plumbing::property_flags::DEFAULT_SUBOBJECT, default: "", about: plumbing::About::NONE }
     }
 }
 
@@ -139,11 +140,11 @@ mod case {
     use super::*;
     class! { Hand HandView: Object, "Game", "Hand",
         { ONE one set_one try_set_one: Obj<Other>, give Obj<Other>, name: "draws",
-          flags: plumbing::property_flags::DEFAULT_SUBOBJECT, default: "", doc: "" }
+          flags: plumbing::property_flags::DEFAULT_SUBOBJECT, default: "", about: plumbing::About::NONE }
     }
     class! { Other OtherView: Object, "Game", "Other",
         { TWO two set_two try_set_two: Obj<Hand>, give Obj<Hand>, name: "draws",
-          flags: plumbing::property_flags::DEFAULT_SUBOBJECT, default: "", doc: "" }
+          flags: plumbing::property_flags::DEFAULT_SUBOBJECT, default: "", about: plumbing::About::NONE }
     }
 }
 
@@ -169,7 +170,7 @@ mod case {
     use plumbing::{Body, Function, FunctionCell, Given, Held, function_flags};
 
     class! { Maker MakerView: Object, "Game", "Maker",
-        { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "", doc: "" }
+        { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "", about: plumbing::About::NONE }
     }
 
     enum Make {}
@@ -191,7 +192,7 @@ mod case {
     static CELL: FunctionCell<Maker, (u64, u64), ()> = FunctionCell::new();
 
     const fn make(name: &'static str, flags: u64, overrides: &'static str) -> Function<Maker> {
-        plumbing::function_description::<Make>(name, flags, overrides, &BLOCK, &CELL, "")
+        plumbing::function_description::<Make>(name, flags, overrides, &BLOCK, &CELL, plumbing::About::NONE)
     }
 
     #[cfg(feature = "property-and-function")]
@@ -247,8 +248,8 @@ mod case {
 macro_rules! export {
     ($type_path:literal, $name:literal, $result:literal) => {
         plumbing::export! {
-            type_path: $type_path, name: $name, () -> u32, returns: u32,
-            place: plumbing::Place { file: file!(), line: line!(), column: column!() }, || $result
+            type_path: $type_path, name: $name,
+            () -> u32, returns: u32, place: plumbing::Place { file: "", line: 0, column: 0 }, || $result
         }
     };
 }

@@ -21,6 +21,7 @@ static FIELDS: [PropertyDesc; 1] = [PropertyDesc {
     flags: 0,
     default: RStr::from_str(""),
     doc: RStr::from_str(""),
+    meta: RSlice::EMPTY,
     offset: or!(0, "lie-offset" => u32::MAX),
     cell: ROption::RNone,
 }];

@@ -46,6 +46,16 @@ impl Cell {
     }
 }
 
+/// What is said of a type's member beside its flags, for editors and tools.
+#[repr(C)]
+#[derive(StableAbi, Clone, Copy, Debug)]
+pub struct MetaDesc {
+    /// The key, unique in its member.
+    pub key: RStr<'static>,
+    /// The value, whatever it is.
+    pub value: RStr<'static>,
+}
+
 /// A property, a struct field or a parameter.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
@@ -62,6 +72,8 @@ pub struct PropertyDesc {
     pub default: RStr<'static>,
     /// The doc comment.
     pub doc: RStr<'static>,
+    /// What else is said of it.
+    pub meta: RSlice<'static, MetaDesc>,
     /// Bytes from the start of the struct or parameter block; not used for class properties, which the host lays out.
     pub offset: u32,
     /// Receives the offset in the object, for class properties.
@@ -92,6 +104,8 @@ pub struct FunctionDesc {
     pub cell: &'static Cell,
     /// The doc comment.
     pub doc: RStr<'static>,
+    /// What else is said of it.
+    pub meta: RSlice<'static, MetaDesc>,
 }
 
 /// The hooks of one class's plugin part.

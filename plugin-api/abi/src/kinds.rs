@@ -133,6 +133,12 @@ pub mod property_flags {
     pub const RETURN: u64 = 1 << 6;
     /// Not written to disk.
     pub const TRANSIENT: u64 = 1 << 7;
+    /// Editors show it and do not change it.
+    pub const VISIBLE_ANYWHERE: u64 = 1 << 8;
+    /// Copies of the object on other machines get its value.
+    pub const REPLICATED: u64 = 1 << 9;
+    /// Saved games have it.
+    pub const SAVE_GAME: u64 = 1 << 10;
 }
 
 /// Flag bits of functions.
@@ -149,6 +155,10 @@ pub mod function_flags {
     pub const OVERRIDE: u64 = 1 << 4;
     /// Its result may be an error of its author's instead.
     pub const FALLIBLE: u64 = 1 << 5;
+    /// Only scripts give it a body; without one it does nothing and gives the zero value.
+    pub const IMPLEMENTABLE_EVENT: u64 = 1 << 6;
+    /// It does not change the state of its object's plugin part.
+    pub const CONST: u64 = 1 << 7;
 }
 
 /// Flag bits of classes.

@@ -5,7 +5,8 @@ use core::mem::{align_of, offset_of, size_of};
 
 use crate::call::{Call, Failure};
 use crate::describe::{
-    ClassDesc, ExportDesc, FunctionDesc, ImportDesc, InterfaceDesc, PartHooks, PropertyDesc, SignatureDesc, StructDesc,
+    ClassDesc, ExportDesc, FunctionDesc, ImportDesc, InterfaceDesc, MetaDesc, PartHooks, PropertyDesc, SignatureDesc,
+    StructDesc,
 };
 use crate::fingerprint::Fingerprint;
 use crate::hooks::{HookContext, HookSlot, HookTable};
@@ -61,8 +62,9 @@ pub const LAYOUT_HASH: u64 = layout! {
     Failure { kind, line, column, object, message, file, held, wanted }
     LogField { name, value }
     LogRecord { level, line, target, message, file, fields }
-    PropertyDesc { name, kind, type_path, flags, default, doc, offset, cell }
-    FunctionDesc { name, flags, overrides, params, params_size, params_align, fingerprint, invoke, cell, doc }
+    MetaDesc { key, value }
+    PropertyDesc { name, kind, type_path, flags, default, doc, meta, offset, cell }
+    FunctionDesc { name, flags, overrides, params, params_size, params_align, fingerprint, invoke, cell, doc, meta }
     PartHooks { red_constructor, class_constructor, post_init_properties, save_kept, load_kept, finalize }
     ClassDesc { package, name, base, flags, properties, functions, hooks, cell, doc, implements }
     SignatureDesc { name, flags, params, fingerprint, doc }

@@ -11,9 +11,12 @@ use crate::export;
 use crate::method::{Method, SelfKind};
 use crate::mistakes;
 use crate::native::{self, Side};
+use crate::specifiers::{self, FUNCTION};
+use crate::static_function::{self, Defaults};
 use crate::words::{Words, take_attr};
 
-const FUNCTION_WORDS: &[&str] = &["blueprint_callable", "blueprint_pure", "blueprint_native_event"];
+/// The words that say that a function has its body elsewhere.
+const EVENTS: [&str; 2] = ["blueprint_native_event", "blueprint_implementable_event"];
 
 /// What the block adds up to.
 pub(crate) struct Body<'a> {
@@ -48,7 +51,7 @@ struct Hook {
 struct Event {
     conditions: Conditions,
     method: Method,
-    flags: TokenStream,
+    words: Words,
     attrs: Vec<Attribute>,
 }
 
@@ -308,23 +311,48 @@ impl<'a> Body<'a> {
         let signature = &function.sig;
         let words = Words::of(attr)?;
         let flags = function_flags(&words)?;
-        if words.flag("blueprint_native_event")? {
-            return Err(syn::Error::new(
-                function.block.brace_token.span.join(),
-                format!(
-                    "an event is declared without a body, `fn {0}(…);`: its default body is `fn {0}_implementation`",
-                    signature.ident
-                ),
-            ));
+        for event in EVENTS {
+            if words.flag(event)? {
+                return Err(syn::Error::new(
+                    function.block.brace_token.span.join(),
+                    format!(
+                        "an event is declared without a body, `fn {0}(…);`: the default body of a `blueprint_native_event` is \
+                         `fn {0}_implementation`, and a `blueprint_implementable_event` has none",
+                        signature.ident
+                    ),
+                ));
+            }
         }
         let method = Method::of(signature)?;
-        method.needs_self(signature, "a reflected function")?;
+        if method.is_static() {
+            return self.static_function(&method, &words, &flags, &function.attrs);
+        }
+        method.needs_self(signature, "a reflected function with `this`")?;
         if words.flag("blueprint_pure")? && method.self_kind == SelfKind::Exclusive {
             return Err(syn::Error::new_spanned(&signature.inputs[0], "a pure function changes nothing: take `&self`"));
         }
         let target = method.name.clone();
-        self.reflect(&method, &target, &flags, &quote! { "" }, &function.attrs);
+        self.reflect(&method, &target, Some(&words), &flags, &quote! { "" }, &function.attrs)?;
         self.call(&method, &docs::shared(&function.attrs));
+        Ok(())
+    }
+
+    fn static_function(
+        &mut self,
+        method: &Method,
+        words: &Words,
+        flags: &TokenStream,
+        attrs: &[Attribute],
+    ) -> Result<()> {
+        let (shell, cell) = (self.next_shell(), cell_of(method));
+        let about = specifiers::about(Some(words), FUNCTION, &docs::text(attrs))?;
+        let defaults = Defaults::of(words, method)?;
+        let builder = (&quote! { static_function }, &quote! { #shell });
+        self.functions.push(static_function::description(method, builder, flags, &defaults, &cell, &about));
+        let (shell, declared) = (static_function::shell(method, &shell, self.class), method.cell(&cell, self.class));
+        let (checks, check) = (defaults.checks(), method.result.check());
+        self.beside.push(quote! { #declared #shell #checks #check });
+        self.call(method, &docs::shared(attrs));
         Ok(())
     }
 
@@ -337,12 +365,15 @@ impl<'a> Body<'a> {
             ));
         };
         let words = Words::of(&attr)?;
-        let flags = function_flags(&words)?;
-        if !words.flag("blueprint_native_event")? {
-            return Err(syn::Error::new(
-                words.span(),
-                "only an event has no body: say `blueprint_native_event`, or give the function one",
-            ));
+        function_flags(&words)?;
+        let (native, implementable) = (words.flag(EVENTS[0])?, words.flag(EVENTS[1])?);
+        if native == implementable {
+            let problem = if native {
+                "an event has a default body, `blueprint_native_event`, or none, `blueprint_implementable_event`: say one of them"
+            } else {
+                "only an event has no body: say `blueprint_native_event`, or give the function one"
+            };
+            return Err(syn::Error::new(words.span(), problem));
         }
         let method = Method::of(&sig)?;
         method.needs_self(&sig, "an event")?;
@@ -353,13 +384,39 @@ impl<'a> Body<'a> {
             ));
         }
         let conditions = Conditions::of(&attrs)?;
-        self.events.push(Event { conditions, method, flags, attrs });
+        if native {
+            self.events.push(Event { conditions, method, words, attrs });
+            return Ok(());
+        }
+        let mark = self.mark();
+        self.implementable_event(&method, &words, &attrs)?;
+        self.condition(&conditions, mark)
+    }
+
+    fn implementable_event(&mut self, method: &Method, words: &Words, attrs: &[Attribute]) -> Result<()> {
+        if method.result.may_fail {
+            return Err(syn::Error::new_spanned(
+                &method.result.returned,
+                "an event without a body gives the zero value, and no error: take the plain type",
+            ));
+        }
+        let (class, cell) = (self.class, cell_of(method));
+        let about = specifiers::about(Some(words), FUNCTION, &docs::text(attrs))?;
+        let defaults = Defaults::of(words, method)?;
+        let (types, result) = (method.types(), method.result_type());
+        let builder = (&quote! { implementable_event }, &quote! { #class, (#(#types,)*), #result });
+        // What it is says the plumbing; the words say whether scripts may call it, too.
+        let flags = specifiers::flags(words, &FUNCTION[..2], "function_flags")?;
+        self.functions.push(static_function::description(method, builder, &flags, &defaults, &cell, &about));
+        let (declared, checks) = (method.cell(&cell, class), defaults.checks());
+        self.beside.push(quote! { #declared #checks });
+        self.call(method, &docs::shared(attrs));
         Ok(())
     }
 
     /// Finds the default body of each event, and compares the two signatures.
     fn finish_events(&mut self, members: &[ImplItem]) -> Result<()> {
-        for Event { conditions, method, flags, attrs } in std::mem::take(&mut self.events) {
+        for Event { conditions, method, words, attrs } in std::mem::take(&mut self.events) {
             let mark = self.mark();
             let target = format_ident!("{}_implementation", method.text(), span = method.name.span());
             let Some(body) = members.iter().find_map(|member| match member {
@@ -381,7 +438,8 @@ impl<'a> Body<'a> {
                 parameters: default.parameters,
                 result: default.result,
             };
-            self.reflect(&implementation, &target, &flags, &quote! { "" }, &attrs);
+            let flags = function_flags(&words)?;
+            self.reflect(&implementation, &target, Some(&words), &flags, &quote! { "" }, &attrs)?;
             self.call(&method, &docs::shared(&attrs));
             self.event_constant(&method);
             self.condition(&conditions, mark)?;
@@ -404,7 +462,7 @@ impl<'a> Body<'a> {
         });
         let flags = quote! { ::alcedo_plugin_api::plumbing::function_flags::OVERRIDE };
         let overrides = quote! { <#base as ::alcedo_plugin_api::plumbing::Class>::PATH };
-        self.reflect(&method, name, &flags, &overrides, attrs);
+        self.reflect(&method, name, None, &flags, &overrides, attrs)?;
 
         let (text, base_name) = (method.text(), format_ident!("base_{}", method.text(), span = name.span()));
         let cell = format_ident!("ALCEDO_BASE_{}", text.to_uppercase());
@@ -447,16 +505,21 @@ impl<'a> Body<'a> {
         &mut self,
         method: &Method,
         target: &Ident,
+        words: Option<&Words>,
         flags: &TokenStream,
         overrides: &TokenStream,
         attrs: &[Attribute],
-    ) {
+    ) -> Result<()> {
         let (shell, cell) = (self.next_shell(), cell_of(method));
-        let doc = docs::text(attrs);
-        self.functions.push(method.description(&shell, flags, overrides, &cell, &doc));
+        let about = specifiers::about(words, FUNCTION, &docs::text(attrs))?;
+        let defaults = words.map(|words| Defaults::of(words, method)).transpose()?.unwrap_or_default();
+        let said = (&defaults.on_block(), &about);
+        self.functions.push(method.description(&shell, flags, overrides, &cell, (said.0.as_ref(), said.1)));
         let shell = method.shell(&shell, self.class, target);
         let (declared, check) = (method.cell(&cell, self.class), method.result.check());
-        self.beside.push(quote! { #declared #shell #check });
+        let checks = defaults.checks();
+        self.beside.push(quote! { #declared #shell #checks #check });
+        Ok(())
     }
 
     fn next_shell(&mut self) -> Ident {
@@ -521,20 +584,11 @@ fn compare(event: &Method, body: &Method, signature: &Signature) -> Result<()> {
 
 /// The flags of a reflected function.
 fn function_flags(words: &Words) -> Result<TokenStream> {
-    words.expect(FUNCTION_WORDS)?;
+    specifiers::expect(words, FUNCTION)?;
     if words.flag("blueprint_callable")? && words.flag("blueprint_pure")? {
         return Err(syn::Error::new(words.span(), "a pure function is callable: say one of the two"));
     }
-    let mut flags = vec![quote! { 0 }];
-    for (word, flag) in
-        [("blueprint_callable", "CALLABLE"), ("blueprint_pure", "PURE"), ("blueprint_native_event", "NATIVE_EVENT")]
-    {
-        if words.flag(word)? {
-            let flag = format_ident!("{flag}");
-            flags.push(quote! { ::alcedo_plugin_api::plumbing::function_flags::#flag });
-        }
-    }
-    Ok(quote! { #(#flags)|* })
+    specifiers::flags(words, FUNCTION, "function_flags")
 }
 
 fn cell_of(method: &Method) -> Ident {

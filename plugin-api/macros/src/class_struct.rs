@@ -8,19 +8,10 @@ use syn::{Field, Fields, Ident, ItemStruct, LitStr, Result, Type};
 use crate::conditions::Conditions;
 use crate::default_value::DefaultValue;
 use crate::docs;
+use crate::specifiers::{self, PROPERTY};
 use crate::words::{Words, take_attr};
 
 const CLASS_WORDS: &[&str] = &["package", "base", "blueprintable", "blueprint_type", "implements", "imported"];
-const PROPERTY_WORDS: &[&str] = &[
-    "edit_anywhere",
-    "blueprint_read",
-    "blueprint_write",
-    "transient",
-    "default",
-    "default_subobject",
-    "root_component",
-];
-
 /// A reflected field.
 struct Property {
     field: Field,
@@ -210,7 +201,7 @@ fn sort_fields(fields: &mut Fields) -> Result<(Vec<Property>, Vec<Ident>)> {
             }
             (Some(attr), None) => {
                 let words = Words::of(&attr)?;
-                words.expect(PROPERTY_WORDS)?;
+                specifiers::expect(&words, PROPERTY)?;
                 properties.push(Property { field, name, words });
             }
             (None, keep) => {
@@ -280,22 +271,10 @@ impl Property {
                 (default.text, default.check)
             }
         };
-        let mut flags = vec![quote! { 0 }];
-        for (word, flag) in [
-            ("edit_anywhere", "EDIT_ANYWHERE"),
-            ("blueprint_read", "BLUEPRINT_READ"),
-            ("blueprint_write", "BLUEPRINT_WRITE"),
-            ("transient", "TRANSIENT"),
-            ("default_subobject", "DEFAULT_SUBOBJECT"),
-            ("root_component", "ROOT_COMPONENT"),
-        ] {
-            if self.words.flag(word)? {
-                let flag = format_ident!("{flag}");
-                flags.push(quote! { ::alcedo_plugin_api::plumbing::property_flags::#flag });
-            }
-        }
+        let flags = specifiers::flags(&self.words, PROPERTY, "property_flags")?;
         let (name, doc, accessors) = (self.text(), docs::text(&self.field.attrs), self.accessors());
-        Ok((quote! { #accessors, name: #name, flags: #(#flags)|*, default: #default, doc: #doc }, check))
+        let about = specifiers::about(Some(&self.words), PROPERTY, &doc)?;
+        Ok((quote! { #accessors, name: #name, flags: #flags, default: #default, about: #about }, check))
     }
 }
 

@@ -34,7 +34,9 @@ fn declaration(class: &Ident, view: &Ident, declaration: TraitItemFn) -> Result<
     let words = Words::of(&attr)?;
     words.expect(&["blueprint_native_event"])?;
     let method = Method::of(&sig)?;
-    method.needs_self(&sig, "an imported function")?;
+    if !method.is_static() {
+        method.needs_self(&sig, "an imported function with `this`")?;
+    }
     if method.wants_this {
         return Err(syn::Error::new_spanned(&sig.inputs[1], "the declaration lists what a caller gives"));
     }

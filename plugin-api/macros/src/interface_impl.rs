@@ -99,7 +99,7 @@ fn add(body: &mut Body<'_>, interface: &Path, function: &ImplItemFn) -> Result<(
         ::alcedo_plugin_api::plumbing::function_flags::NATIVE_EVENT
             | ::alcedo_plugin_api::plumbing::function_flags::CALLABLE
     };
-    body.reflect(&method, &method.name, &flags, &quote! { "" }, &function.attrs);
+    body.reflect(&method, &method.name, None, &flags, &quote! { "" }, &function.attrs)?;
     body.call(&method, &docs::shared(&function.attrs));
     body.event_constant(&method);
     body.beside.push(mistakes::checks(body.class, function));

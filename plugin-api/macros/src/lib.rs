@@ -18,6 +18,8 @@ mod module;
 mod native;
 mod pod;
 mod result;
+mod specifiers;
+mod static_function;
 mod structure;
 mod words;
 

@@ -33,7 +33,7 @@ pub(crate) struct Parameter {
 
 impl Parameter {
     /// The type as the plumbing takes it out of a block.
-    fn taken(&self) -> TokenStream {
+    pub(crate) fn taken(&self) -> TokenStream {
         let ty = &self.ty;
         if self.is_lent {
             quote! { ::alcedo_plugin_api::plumbing::Red<#ty> }
@@ -126,6 +126,11 @@ impl Method {
         self.result.value_type()
     }
 
+    /// Whether it needs no object.
+    pub(crate) fn is_static(&self) -> bool {
+        self.self_kind == SelfKind::None && !self.wants_this
+    }
+
     /// Refuses a method without `self`.
     pub(crate) fn needs_self(&self, signature: &Signature, what: &str) -> Result<()> {
         if self.self_kind == SelfKind::None {
@@ -193,7 +198,7 @@ impl Method {
         flags: &TokenStream,
         overrides: &TokenStream,
         cell: &Ident,
-        doc: &str,
+        (defaults, about): (Option<&TokenStream>, &TokenStream),
     ) -> TokenStream {
         let text = self.text();
         let names = self.parameters.iter().map(|parameter| &parameter.text);
@@ -204,11 +209,11 @@ impl Method {
                 #overrides,
                 {
                     const BLOCK: &::alcedo_plugin_api::plumbing::BlockOf<#shell> =
-                        &::alcedo_plugin_api::plumbing::BlockOf::new(&[#(#names),*]);
+                        &::alcedo_plugin_api::plumbing::BlockOf::new(&[#(#names),*])#defaults;
                     BLOCK
                 },
                 &#cell,
-                #doc,
+                #about,
             )
         }
     }
@@ -231,6 +236,11 @@ impl Method {
                 quote! { #ident: #ty = #ident }
             }
         });
+        let invoke = if self.is_static() {
+            quote! { invoke_static_member }
+        } else {
+            quote! { invoke_member }
+        };
         let (form, names) = if self.result.may_fail {
             (quote! { fallible }, quote! { #name })
         } else {
@@ -239,7 +249,7 @@ impl Method {
         };
         quote! {
             ::alcedo_plugin_api::plumbing::call! {
-                #form #(#attrs)* #view #names(#(#parameters),*) -> #result, #cell, #what
+                #form by #invoke #(#attrs)* #view #names(#(#parameters),*) -> #result, #cell, #what
             }
         }
     }

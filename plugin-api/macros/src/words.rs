@@ -14,7 +14,24 @@ pub(crate) struct Word {
     /// What follows its equals sign.
     pub(crate) value: Option<Expr>,
     /// What stands in its parentheses.
-    list: Option<Vec<Path>>,
+    list: Option<Vec<Entry>>,
+}
+
+/// What stands in the parentheses of a word: `Type` or `key = value`.
+struct Entry {
+    path: Path,
+    value: Option<Expr>,
+}
+
+impl Parse for Entry {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let path = input.parse()?;
+        let value = match input.parse::<Option<Token![=]>>()? {
+            Some(_) => Some(input.parse()?),
+            None => None,
+        };
+        Ok(Self { path, value })
+    }
 }
 
 /// The words of one attribute, in order.
@@ -29,7 +46,7 @@ impl Parse for Word {
         if input.peek(token::Paren) {
             let inside;
             parenthesized!(inside in input);
-            let list = Punctuated::<Path, Token![,]>::parse_terminated(&inside)?;
+            let list = Punctuated::<Entry, Token![,]>::parse_terminated(&inside)?;
             return Ok(Self { name, value: None, list: Some(list.into_iter().collect()) });
         }
         let value = match input.parse::<Option<Token![=]>>()? {
@@ -113,15 +130,38 @@ impl Words {
     }
 
     /// The paths in the parentheses of `name(…)`, each once; none where the word is not said.
-    pub(crate) fn paths(&self, name: &str) -> Result<&[Path]> {
-        let Some(word) = self.get(name) else { return Ok(&[]) };
-        let Some(paths) = word.list.as_deref().filter(|paths| !paths.is_empty()) else {
+    pub(crate) fn paths(&self, name: &str) -> Result<Vec<Path>> {
+        let Some(word) = self.get(name) else { return Ok(Vec::new()) };
+        let Some(entries) = word.list.as_deref().filter(|entries| !entries.is_empty()) else {
             return Err(syn::Error::new(word.name.span(), format!("`{name}` lists types: `{name}(Type, Other)`")));
         };
+        if let Some(value) = entries.iter().find_map(|entry| entry.value.as_ref()) {
+            return Err(syn::Error::new_spanned(value, format!("`{name}` lists types: `{name}(Type, Other)`")));
+        }
+        let paths: Vec<_> = entries.iter().map(|entry| entry.path.clone()).collect();
         match paths.iter().enumerate().find(|(at, path)| paths[..*at].contains(path)) {
             Some((_, again)) => Err(syn::Error::new_spanned(again, format!("`{name}` lists this twice"))),
             None => Ok(paths),
         }
+    }
+
+    /// The names and values in the parentheses of `name(…)`, each name once; none where the word is not said.
+    pub(crate) fn pairs(&self, name: &str) -> Result<Vec<(Ident, Expr)>> {
+        let Some(word) = self.get(name) else { return Ok(Vec::new()) };
+        let Some(entries) = word.list.as_deref().filter(|entries| !entries.is_empty()) else {
+            return Err(syn::Error::new(word.name.span(), format!("`{name}` lists values: `{name}(key = value)`")));
+        };
+        let mut pairs: Vec<(Ident, Expr)> = Vec::new();
+        for Entry { path, value } in entries {
+            let (Some(key), Some(value)) = (path.get_ident(), value) else {
+                return Err(syn::Error::new_spanned(path, format!("`{name}` lists values: `{name}(key = value)`")));
+            };
+            if pairs.iter().any(|(known, _)| known == key) {
+                return Err(syn::Error::new(key.span(), format!("`{name}` gives `{key}` twice")));
+            }
+            pairs.push((key.clone(), value.clone()));
+        }
+        Ok(pairs)
     }
 
     /// The text after `name =`.

@@ -9,15 +9,18 @@ use core::ops::Deref;
 use alcedo_abi::abi_stable::std_types::{ROption, RSlice, RStr};
 use alcedo_abi::call::{Call, Invoke, Status};
 use alcedo_abi::describe::{
-    Cell, ClassDesc, ExportDesc, FunctionDesc, ImportDesc, ImportKind, PropertyDesc, SignatureDesc, StructDesc,
-    ZCallInvoke,
+    Cell, ClassDesc, ExportDesc, FunctionDesc, ImportDesc, ImportKind, MetaDesc, PropertyDesc, SignatureDesc,
+    StructDesc, ZCallInvoke,
 };
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 
-use super::describe::{BlockOf, Words, struct_fingerprint};
+use super::describe::{Block, BlockOf, SignatureBlock, Words, struct_fingerprint};
 use super::returned::Returned;
-use super::shells::{Export, Method, Transparent, bare, export_shell, hooks, invoke};
+use super::shells::{
+    Export, Method, Receiver, StaticMethod, Transparent, bare, export_shell, hooks, invoke, invoke_nothing,
+    invoke_static,
+};
 use crate::class::Part;
 use crate::kinds::FieldType;
 use crate::signature::{Params, ReturnValue, ValueType, fingerprint};
@@ -131,7 +134,7 @@ pub const fn property<C: Class, T: Value>(
     name: &'static str,
     flags: u64,
     default: &'static str,
-    doc: &'static str,
+    about: About,
     cell: &'static PropertyCell<C, T>,
 ) -> Property<C> {
     let is_subobject = flags & property_flags::DEFAULT_SUBOBJECT != 0;
@@ -144,7 +147,8 @@ pub const fn property<C: Class, T: Value>(
         type_path: RStr::from_str(path),
         flags,
         default: RStr::from_str(default),
-        doc: RStr::from_str(doc),
+        doc: RStr::from_str(about.doc),
+        meta: RSlice::from_slice(about.meta),
         offset: 0,
         cell: ROption::RSome(&cell.0),
     };
@@ -208,6 +212,7 @@ const fn nothing<C>() -> Function<C> {
         invoke: Invoke(fail),
         cell: &CELL,
         doc: NONE,
+        meta: RSlice::EMPTY,
     };
     Function(desc, PhantomData)
 }
@@ -228,6 +233,26 @@ pub const fn all_functions<C, const N: usize>(lists: &[&[Function<C>]]) -> [Func
     all
 }
 
+/// What is said of a member beside its flags.
+#[must_use]
+pub const fn meta(key: &'static str, value: &'static str) -> MetaDesc {
+    MetaDesc { key: RStr::from_str(key), value: RStr::from_str(value) }
+}
+
+/// Words about a function.
+#[derive(Clone, Copy, Debug)]
+pub struct About {
+    /// The doc comment.
+    pub doc: &'static str,
+    /// What else is said.
+    pub meta: &'static [MetaDesc],
+}
+
+impl About {
+    /// Nothing.
+    pub const NONE: Self = Self { doc: "", meta: &[] };
+}
+
 /// A reflected function with the body `M`.
 #[must_use]
 pub const fn function<M: Method>(
@@ -236,24 +261,68 @@ pub const fn function<M: Method>(
     overrides: &'static str,
     block: &'static BlockOf<M>,
     cell: &'static FunctionCell<M::Class, <M::Args as Params>::Values, M::Result>,
-    doc: &'static str,
+    about: About,
 ) -> Function<M::Class> {
     let known =
         function_flags::CALLABLE | function_flags::PURE | function_flags::NATIVE_EVENT | function_flags::OVERRIDE;
     assert!(flags & !known == 0, "a method of a class needs its object");
     let fallible = if <M::Returned as Returned>::MAY_FAIL { function_flags::FALLIBLE } else { 0 };
-    let block = block.block();
+    let unchanging = if <M::Receiver as Receiver>::IS_SHARED { function_flags::CONST } else { 0 };
+    let fingerprint = fingerprint::<M::Args, M::Result>();
+    let flags = flags | fallible | unchanging;
+    described((name, flags, overrides), block.block(), fingerprint, Invoke(invoke::<M>), &cell.0, about)
+}
+
+/// A reflected function that needs no object, with the body `M`.
+#[must_use]
+pub const fn static_function<M: StaticMethod>(
+    name: &'static str,
+    flags: u64,
+    block: &'static SignatureBlock<<M::Args as Params>::Values, M::Result>,
+    cell: &'static FunctionCell<M::Class, <M::Args as Params>::Values, M::Result>,
+    about: About,
+) -> Function<M::Class> {
+    assert!(flags & !(function_flags::CALLABLE | function_flags::PURE) == 0, "nobody overrides a static function");
+    let fallible = if <M::Returned as Returned>::MAY_FAIL { function_flags::FALLIBLE } else { 0 };
+    let fingerprint = fingerprint::<M::Args, M::Result>();
+    let flags = flags | function_flags::STATIC | fallible;
+    described((name, flags, ""), block.block(), fingerprint, Invoke(invoke_static::<M>), &cell.0, about)
+}
+
+/// An event that only scripts give a body. Without one it gives the zero value.
+#[must_use]
+pub const fn implementable_event<C: Class, A: Params, R: ReturnValue>(
+    name: &'static str,
+    flags: u64,
+    block: &'static SignatureBlock<A, R>,
+    cell: &'static FunctionCell<C, A::Values, R>,
+    about: About,
+) -> Function<C> {
+    assert!(flags & !(function_flags::CALLABLE | function_flags::PURE) == 0, "its body is a script's");
+    let flags = flags | function_flags::IMPLEMENTABLE_EVENT;
+    described((name, flags, ""), block.block(), fingerprint::<A, R>(), Invoke(invoke_nothing), &cell.0, about)
+}
+
+const fn described<C>(
+    (name, flags, overrides): (&'static str, u64, &'static str),
+    block: &'static Block,
+    fingerprint: u64,
+    invoke: Invoke,
+    cell: &'static Cell,
+    about: About,
+) -> Function<C> {
     let desc = FunctionDesc {
         name: RStr::from_str(name),
-        flags: flags | fallible,
+        flags,
         overrides: RStr::from_str(overrides),
         params: RSlice::from_slice(block.descriptions()),
         params_size: block.size(),
         params_align: block.align(),
-        fingerprint: fingerprint::<M::Args, M::Result>(),
-        invoke: Invoke(invoke::<M>),
-        cell: &cell.0,
-        doc: RStr::from_str(doc),
+        fingerprint,
+        invoke,
+        cell,
+        doc: RStr::from_str(about.doc),
+        meta: RSlice::from_slice(about.meta),
     };
     Function(desc, PhantomData)
 }

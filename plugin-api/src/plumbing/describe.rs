@@ -3,7 +3,7 @@
 
 use core::marker::PhantomData;
 
-use alcedo_abi::abi_stable::std_types::{ROption, RStr};
+use alcedo_abi::abi_stable::std_types::{ROption, RSlice, RStr};
 use alcedo_abi::describe::PropertyDesc;
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::property_flags;
@@ -21,6 +21,7 @@ const fn value(name: &'static str, ty: ValueType, flags: u64) -> PropertyDesc {
         flags,
         default: RStr::from_str(""),
         doc: RStr::from_str(""),
+        meta: RSlice::EMPTY,
         offset: 0,
         cell: ROption::RNone,
     }
@@ -40,6 +41,12 @@ impl<M: Method> BlockOf<M> {
         Self(Block::new(names, <M::Args as Params>::TYPES, <M::Result as ReturnValue>::VALUE), PhantomData)
     }
 
+    /// The same with these defaults; empty for a parameter without one.
+    #[must_use]
+    pub const fn with_defaults(self, defaults: &[&'static str]) -> Self {
+        Self(self.0.with_defaults(defaults), PhantomData)
+    }
+
     pub(super) const fn block(&self) -> &Block {
         &self.0
     }
@@ -56,12 +63,22 @@ impl<A: Params, R: ReturnValue> SignatureBlock<A, R> {
         Self(Block::new(names, A::TYPES, R::VALUE), PhantomData)
     }
 
+    /// The same with these defaults; empty for a parameter without one.
+    #[must_use]
+    pub const fn with_defaults(self, defaults: &[&'static str]) -> Self {
+        Self(self.0.with_defaults(defaults), PhantomData)
+    }
+
+    pub(super) const fn block(&self) -> &Block {
+        &self.0
+    }
+
     pub(super) const fn descriptions(&self) -> &[PropertyDesc] {
         self.0.descriptions()
     }
 }
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
     placed: [PropertyDesc; MOST],
     count: usize,
@@ -80,6 +97,15 @@ impl Block {
             block.place("return_value", ty, property_flags::RETURN);
         }
         block
+    }
+
+    const fn with_defaults(mut self, defaults: &[&'static str]) -> Self {
+        let mut at = 0;
+        while at < defaults.len() {
+            self.placed[at].default = RStr::from_str(defaults[at]);
+            at += 1;
+        }
+        self
     }
 
     const fn place(&mut self, name: &'static str, ty: ValueType, flags: u64) {

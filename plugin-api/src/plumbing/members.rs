@@ -38,6 +38,19 @@ pub fn invoke_member<T, A: Params, R: ReturnValue>(
     zcall::by_cell(this, cell, what, args)
 }
 
+/// Calls a function that needs no object, through the handle in `cell`. The object only says that this is the game thread.
+///
+/// # Errors
+/// Whatever the callee fails with.
+pub fn invoke_static_member<T, A: Params, R: ReturnValue>(
+    this: &impl CalledAs<T>,
+    cell: &FunctionCell<T, A::Values, R>,
+    what: &str,
+    args: &A,
+) -> Result<R, CallError> {
+    zcall::static_by_cell(this, cell, what, args)
+}
+
 /// An object seen as one of its base class.
 pub fn base_ref<'a, 'f, C: Class>(this: &'a This<'f, C>) -> &'a This<'f, C::Base> {
     this.base_ref()

@@ -41,10 +41,11 @@ pub use crate::{
 pub use crate::{CallError, Class, Interface, ObjectView, Params, Plain, ReturnValue, This, Value};
 pub use crate::{IntoHost, Kind, Lent};
 pub use declared::{
-    Body, ClassCell, Declared, Function, FunctionCell, FunctionOf, Hook, PresenceCell, Property, PropertyCell,
+    About, Body, ClassCell, Declared, Function, FunctionCell, FunctionOf, Hook, PresenceCell, Property, PropertyCell,
     all_functions, class as class_description, count_functions, export as export_description,
-    function as function_description, hook, import_class, import_function, import_overridden, import_property,
-    import_structure, property as property_description, structure as structure_description,
+    function as function_description, hook, implementable_event, import_class, import_function, import_overridden,
+    import_property, import_structure, meta, property as property_description, static_function,
+    structure as structure_description,
 };
 pub use defaults::{BuildDefault, DefaultPart, PluginState, Probe, WithoutARedConstructor, the_finalizer_thread_drops};
 pub use describe::{BlockOf, SignatureBlock, Words, field_descriptions, joined, joined_len};
@@ -54,7 +55,7 @@ pub use interfaces::{
     interface_path, lists,
 };
 pub use member_names::{Members, is_property};
-pub use members::{base_ref, invoke_member, read_member, write_member};
+pub use members::{base_ref, invoke_member, invoke_static_member, read_member, write_member};
 pub use owned::{
     are_owned_equal, clone_owned, debug_owned, is_owned_expired, load_owned, new_owned, owned_at, owned_out,
     owned_slot, parse_owned, print_owned, store_owned,
@@ -62,4 +63,4 @@ pub use owned::{
 pub use registry::{CLASSES, EXPORTS, IMPORTS, INTERFACES, STRUCTS};
 pub use returned::{ErrorInWords, Place, Returned, error_in_words};
 pub use root::{MainFn, ModuleHooks, Outcome, run_hook, run_main};
-pub use shells::{Exclusive, Export, Given, Held, Keeper, Method, NoBody, Shared, lib_header};
+pub use shells::{Exclusive, Export, Given, Held, Keeper, Method, NoBody, Shared, StaticMethod, lib_header};

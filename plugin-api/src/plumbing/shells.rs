@@ -34,6 +34,8 @@ use crate::{CallError, Class, This};
 pub trait Receiver {
     /// `&C` or `&mut C`.
     type Ref<'p, C: 'p>;
+    /// Whether it changes nothing of it.
+    const IS_SHARED: bool;
 
     #[doc(hidden)]
     fn with<C, R>(
@@ -54,6 +56,7 @@ pub enum Exclusive {}
 
 impl Receiver for Shared {
     type Ref<'p, C: 'p> = &'p C;
+    const IS_SHARED: bool = true;
 
     fn with<C, R>(
         cell: &PartCell<C>,
@@ -67,6 +70,7 @@ impl Receiver for Shared {
 
 impl Receiver for Exclusive {
     type Ref<'p, C: 'p> = &'p mut C;
+    const IS_SHARED: bool = false;
 
     fn with<C, R>(
         cell: &PartCell<C>,
@@ -104,6 +108,46 @@ pub type Given<'f, M> = <<M as Method>::Args as Params>::Seen<'f>;
 
 /// The `self` of a method.
 pub type Held<'p, M> = <<M as Method>::Receiver as Receiver>::Ref<'p, <M as Method>::Class>;
+
+/// A function of a class that needs no object, as a type.
+pub trait StaticMethod {
+    /// The class.
+    type Class: Class;
+    /// Its parameters.
+    type Args: Params;
+    /// Its result.
+    type Result: ReturnValue;
+    /// What it gives in Rust: the result, or a `Result` of it.
+    type Returned: Returned<Value = Self::Result>;
+    /// Where it stands, for errors that it gives back.
+    const PLACE: Place;
+
+    /// Calls it.
+    fn run<'f>(args: <Self::Args as Params>::Seen<'f>) -> Self::Returned;
+}
+
+/// The shell of a function that needs no object.
+///
+/// # Safety
+/// As [`Invoke`] says.
+pub(super) unsafe extern "C" fn invoke_static<M: StaticMethod>(call: &mut Call<'_>) -> Status {
+    let Call { params, failure, .. } = call;
+    let params = *params;
+    trap(failure, || {
+        // SAFETY: `Invoke`: the block stays for the call, and is laid out as this function's description says: parameters, then result.
+        let (args, result_at) =
+            unsafe { (Block::new(params, BlockLayout::EMPTY), Block::new(params, M::Args::LAYOUT)) };
+        M::run(M::Args::open(args)).crossing(M::PLACE)?.store_result(result_at)
+    })
+}
+
+/// The shell of a function that nobody gave a body: the result is the zero value that the host has put there.
+///
+/// # Safety
+/// None is needed.
+pub(super) unsafe extern "C" fn invoke_nothing(_call: &mut Call<'_>) -> Status {
+    Status::OK
+}
 
 /// The shell of a method.
 ///

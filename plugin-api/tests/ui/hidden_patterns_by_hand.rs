@@ -17,6 +17,6 @@ plumbing::property! { Breaker BreakerView stolen set_stolen try_set_stolen: u64,
 
 static CALL: plumbing::FunctionCell<Breaker, (u64,), u64> = plumbing::FunctionCell::new();
 
-plumbing::call! { plain BreakerView peek try_peek(at: u64 = *(at as *const u64)) -> u64, CALL, "peek" }
+plumbing::call! { plain by invoke_member BreakerView peek try_peek(at: u64 = *(at as *const u64)) -> u64, CALL, "peek" }
 
 fn main() {}

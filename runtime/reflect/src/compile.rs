@@ -273,6 +273,7 @@ impl Compiler<'_> {
             flags: decl.flags,
             default,
             doc: decl.doc.as_str().into(),
+            meta: Rc::new(decl.meta.clone()),
             offset,
             owner: owner.clone(),
         })

@@ -149,6 +149,7 @@ impl Compiler<'_> {
             vslot,
             overrides,
             doc: decl.doc.as_str().into(),
+            meta: decl.meta.clone(),
             thunk: decl.thunk.clone(),
             tag: decl.tag,
         });
@@ -173,6 +174,9 @@ impl Compiler<'_> {
         }
         match start.find_function(&decl.name) {
             None => refuse("there is no function of that name; look at how the base spells it"),
+            Some(event) if event.flags & function_flags::IMPLEMENTABLE_EVENT != 0 => {
+                refuse("it is an implementable event; only a script gives it a body")
+            }
             Some(event) if event.vslot.is_none() => {
                 refuse("it is a plain function; only a native event can be overridden")
             }

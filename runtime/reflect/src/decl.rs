@@ -8,6 +8,7 @@ use alcedo_base::border::CallError;
 
 use crate::class::SubobjectRole;
 use crate::hooks::{AddReferences, EndHook, NativeHook};
+use crate::meta::Meta;
 use crate::origin::Origin;
 use crate::thunk::{Thunk, function_of};
 
@@ -26,6 +27,8 @@ pub struct PropertyDecl {
     pub default: String,
     /// The doc comment.
     pub doc: String,
+    /// What else is said of it: keys and values.
+    pub meta: Meta,
 }
 
 /// A function.
@@ -43,6 +46,8 @@ pub struct FunctionDecl {
     pub fingerprint: u64,
     /// The doc comment.
     pub doc: String,
+    /// What else is said of it: keys and values.
+    pub meta: Meta,
     /// What runs it.
     pub thunk: Thunk,
     /// See [`Function::tag`](crate::function::Function::tag).
@@ -142,8 +147,8 @@ pub struct Batch {
 impl PropertyDecl {
     /// A property without type path, flags, default or doc.
     pub fn new(name: &str, kind: PropertyKind) -> Self {
-        let (type_path, default, doc) = Default::default();
-        Self { name: name.to_owned(), kind, type_path, flags: 0, default, doc }
+        let (type_path, default, doc, meta) = Default::default();
+        Self { name: name.to_owned(), kind, type_path, flags: 0, default, doc, meta }
     }
 
     /// A result of a function.
@@ -180,8 +185,8 @@ impl PropertyDecl {
 impl FunctionDecl {
     /// A function without flags or parameters.
     pub fn new(name: &str, thunk: Thunk) -> Self {
-        let (overrides, params, doc) = Default::default();
-        Self { name: name.to_owned(), flags: 0, overrides, params, fingerprint: 0, doc, thunk, tag: 0 }
+        let (overrides, params, doc, meta) = Default::default();
+        Self { name: name.to_owned(), flags: 0, overrides, params, fingerprint: 0, doc, meta, thunk, tag: 0 }
     }
 
     /// A function of an interface, whose bodies are those of classes.

@@ -7,6 +7,7 @@ use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::property_flags;
 use alcedo_base::handles::{ClassId, Name};
 
+use crate::meta::Meta;
 use crate::property::Property;
 use crate::storage::Schema;
 use crate::thunk::Thunk;
@@ -35,6 +36,8 @@ pub struct Function {
     pub overrides: Option<Rc<str>>,
     /// The doc comment.
     pub doc: Rc<str>,
+    /// What else is said of it: keys and values.
+    pub meta: Meta,
     /// What runs it.
     pub thunk: Thunk,
     /// A number that means nothing here; higher floors say which module it belongs to.
@@ -55,13 +58,15 @@ pub(super) struct FunctionParts {
     pub(super) vslot: Option<u32>,
     pub(super) overrides: Option<Rc<str>>,
     pub(super) doc: Rc<str>,
+    pub(super) meta: Meta,
     pub(super) thunk: Thunk,
     pub(super) tag: u64,
 }
 
 impl Function {
     pub(super) fn new(parts: FunctionParts) -> Self {
-        let FunctionParts { name, text, path, owner, flags, params, schema, vslot, overrides, doc, thunk, tag } = parts;
+        let FunctionParts { name, text, path, owner, flags, params, schema, vslot, overrides, doc, meta, thunk, tag } =
+            parts;
         let fingerprint = fingerprint(&params);
         let (schema, words) = (Rc::new(schema), signature(&params).into());
         let interface = None;
@@ -77,6 +82,7 @@ impl Function {
             vslot,
             overrides,
             doc,
+            meta,
             thunk,
             tag,
             schema,

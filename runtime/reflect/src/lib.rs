@@ -31,6 +31,7 @@ pub mod lazy;
 mod links;
 mod marker;
 pub mod member;
+pub mod meta;
 pub mod mode;
 pub mod names;
 pub mod naming;

@@ -140,6 +140,8 @@ impl<T: NativeValue> NativeResult for T {
 pub trait NativeReturned {
     /// The value.
     type Value: NativeResult;
+    /// Whether it may be an error instead.
+    const MAY_FAIL: bool;
 
     /// The value, or the error in its own words, with the place of the function.
     ///
@@ -150,6 +152,7 @@ pub trait NativeReturned {
 
 impl<T: NativeResult> NativeReturned for T {
     type Value = T;
+    const MAY_FAIL: bool = false;
 
     #[inline]
     fn crossing(self, _place: impl FnOnce() -> SourcePlace) -> Result<T, CallError> {
@@ -159,6 +162,7 @@ impl<T: NativeResult> NativeReturned for T {
 
 impl<T: NativeResult, E: Display + 'static> NativeReturned for Result<T, E> {
     type Value = T;
+    const MAY_FAIL: bool = true;
 
     fn crossing(self, place: impl FnOnce() -> SourcePlace) -> Result<T, CallError> {
         self.map_err(|error| {

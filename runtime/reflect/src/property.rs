@@ -7,6 +7,7 @@ use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::handles::Name;
 
+use crate::meta::Meta;
 use crate::nested::{ElementType, EntryType, OptionalType, Row};
 use crate::structs::{Nature, StructType};
 use crate::value::Value;
@@ -36,6 +37,8 @@ pub struct Property {
     pub default: Option<Value>,
     /// The doc comment.
     pub doc: Rc<str>,
+    /// What else is said of it: keys and values.
+    pub meta: Rc<Meta>,
     /// Bytes from the start of the object, struct or parameter block.
     pub offset: u32,
     /// Path of the class, struct or function it belongs to.

@@ -113,7 +113,9 @@ pub(crate) fn call_with_values(
     dispatch: Dispatch,
 ) -> Result<Option<Value>, CallError> {
     let function = target(world, function, object, dispatch)?;
-    if arguments.len() != function.arguments().len() {
+    // The last arguments may be left out where they have defaults.
+    let left_out = function.arguments().get(arguments.len()..);
+    if !left_out.is_some_and(|params| params.iter().all(|param| param.default.is_some())) {
         return Err(CallError::Signature {
             name: function.path.to_string(),
             found: function.signature(),
@@ -124,6 +126,11 @@ pub(crate) fn call_with_values(
     for (at, argument) in arguments.iter().enumerate() {
         world.check_objects_of(&function.params[at], argument)?;
         block.set(at, argument)?;
+    }
+    for (at, param) in function.arguments().iter().enumerate().skip(arguments.len()) {
+        if let Some(default) = &param.default {
+            block.set(at, default)?;
+        }
     }
     invoke(world, &function, object, &mut block)?;
     Ok(block.result())

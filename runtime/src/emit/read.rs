@@ -3,7 +3,7 @@
 
 use std::rc::{Rc, Weak};
 
-use alcedo_abi::describe::{ClassDesc, FunctionDesc, InterfaceDesc, PropertyDesc, SignatureDesc, StructDesc};
+use alcedo_abi::describe::{ClassDesc, FunctionDesc, InterfaceDesc, MetaDesc, PropertyDesc, SignatureDesc, StructDesc};
 use alcedo_abi::kinds::property_flags;
 
 use crate::bridge::core::Core;
@@ -12,6 +12,7 @@ use crate::conjugate::gate::Gate;
 use crate::emit::error::EmitError;
 use crate::object::class::SubobjectRole;
 use crate::object::decl::{ClassDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl, SubobjectDecl};
+use crate::object::meta::Meta;
 use crate::object::origin::Origin;
 
 /// The declaration of a struct.
@@ -99,9 +100,14 @@ fn function_decl(
         params: properties(gate, &what, &described.params)?,
         fingerprint: described.fingerprint,
         doc: described.doc.as_str().to_owned(),
+        meta: meta(&described.meta),
         thunk: module_thunk(Weak::clone(core), Rc::clone(gate), described.invoke, what),
         tag: gate.tag().id.0,
     })
+}
+
+fn meta(described: &[MetaDesc]) -> Meta {
+    described.iter().map(|said| (said.key.as_str().to_owned(), said.value.as_str().to_owned())).collect()
 }
 
 fn subobject(described: &PropertyDesc) -> Option<SubobjectDecl> {
@@ -131,6 +137,7 @@ fn properties(gate: &Gate, owner: &str, described: &[PropertyDesc]) -> Result<Ve
                 flags: property.flags,
                 default: property.default.as_str().to_owned(),
                 doc: property.doc.as_str().to_owned(),
+                meta: meta(&property.meta),
             })
         })
         .collect()

@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use alcedo_abi::describe::{ClassDesc, ExportDesc, FunctionDesc, ImportDesc, InterfaceDesc, PropertyDesc};
+use alcedo_abi::describe::{ClassDesc, ExportDesc, FunctionDesc, ImportDesc, InterfaceDesc, MetaDesc, PropertyDesc};
 use alcedo_abi::names::{TYPE_PATH_RULE, is_identifier, is_type_path, shows_itself};
 
 use crate::bridge::nm::{Method, Nm};
@@ -23,6 +23,7 @@ const LONGEST_DEFAULT: usize = 1 << 16;
 const IDENTIFIER: &str = "a name is at most 255 bytes of letters, digits and `_`, and does not start with a digit";
 const WORDS: &str = "types and signatures are at most 4096 bytes, without control characters";
 const DEFAULT: &str = "a default is at most 65536 bytes";
+const META: &str = "what is said of a member is at most 65536 bytes";
 const MEMBER_PATH: &str =
     "what a module uses has a path `/Script/<Package>.<Type>` or `/Script/<Package>.<Type>:<Member>`";
 const ONCE: &str = "a module offers one function of a name";
@@ -103,7 +104,16 @@ impl Check<'_> {
         let owner = format!("{owner}:{name}");
         let overrides = described.overrides.as_str();
         self.text(|| format!("that {owner} overrides"), overrides, is_type_path_or_none, TYPE_PATH_RULE)?;
+        self.meta(&owner, &described.meta)?;
         self.properties(&owner, &described.params)
+    }
+
+    fn meta(&self, owner: &str, described: &[MetaDesc]) -> Result<(), EmitError> {
+        described.iter().try_for_each(|said| {
+            let (key, value) = (said.key.as_str(), said.value.as_str());
+            self.text(|| format!("of {owner} something under the key"), key, is_identifier, IDENTIFIER)?;
+            self.text(|| format!("{owner} with {key}"), value, |it| it.len() <= LONGEST_DEFAULT, META)
+        })
     }
 
     fn properties(&self, owner: &str, described: &[PropertyDesc]) -> Result<(), EmitError> {
@@ -113,6 +123,7 @@ impl Check<'_> {
             self.text(|| format!("{owner}.{name} of type"), property.type_path.as_str(), are_words, WORDS)?;
             let default = property.default.as_str();
             self.text(|| format!("{owner}.{name} with default"), default, |it| it.len() <= LONGEST_DEFAULT, DEFAULT)?;
+            self.meta(&format!("{owner}.{name}"), &property.meta)?;
         }
         Ok(())
     }

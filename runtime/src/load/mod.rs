@@ -4,6 +4,7 @@ pub(crate) mod advice;
 pub(crate) mod canary;
 pub(crate) mod checks;
 pub(crate) mod context;
+pub(crate) mod declared;
 pub(crate) mod entries;
 pub(crate) mod error;
 pub(crate) mod events;

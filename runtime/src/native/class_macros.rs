@@ -10,7 +10,7 @@ macro_rules! __alcedo_native_class {
         properties: [$({
             $(#[$attr:meta])*
             $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty,
-            name: $property:literal, flags: $property_flags:expr, default: $default:literal, doc: $property_doc:literal
+            name: $property:literal, flags: $property_flags:expr, default: $default:literal, about: $about:expr
         })*],
         kept: [],
         fields: [$(($field:ident, $field_ty:ty))*],
@@ -47,13 +47,15 @@ macro_rules! __alcedo_native_class {
             }
 
             impl $crate::native::plumbing::Part for $class {
-                const PACKAGE: &'static str = $package;
-
                 fn red_constructor(this: $crate::native::plumbing::This<'_, Self>) -> Self {
                     #[allow(unused_imports, reason = "the author's own red constructor goes first")]
                     use $crate::native::plumbing::WithoutARedConstructor as _;
                     $class::alcedo_red_constructor(this)
                 }
+            }
+
+            impl $crate::native::plumbing::Declared for $class {
+                const PACKAGE: &'static str = $package;
 
                 fn description() -> $crate::native::plumbing::Description<Self> {
                     #[allow(unused_imports, reason = "an `impl` block of the author's goes first")]
@@ -64,7 +66,7 @@ macro_rules! __alcedo_native_class {
                         doc: $doc,
                         properties: ::std::vec![$(
                             $crate::native::plumbing::Property::of::<$ty>(
-                                $property, $property_flags, $default, $property_doc,
+                                $property, $property_flags, $default, $about,
                             )
                         ),*],
                         body: $class::ONE_UCLASS_IMPL_BLOCK_PER_CLASS,
@@ -156,7 +158,7 @@ macro_rules! __alcedo_native_property {
 #[macro_export]
 macro_rules! __alcedo_native_call {
     (
-        plain $(#[$attr:meta])*
+        plain by $invoke:ident $(#[$attr:meta])*
         $view:ident $name:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty, $cell:ident, $what:expr
     ) => {
         impl $view<'_> {
@@ -168,19 +170,19 @@ macro_rules! __alcedo_native_call {
             }
         }
         $crate::native::plumbing::call! {
-            @one $(#[$attr])* $view $name $try_name($($arg: $ty = $given),*) -> $result, $what
+            @one by $invoke $(#[$attr])* $view $name $try_name($($arg: $ty = $given),*) -> $result, $what
         }
     };
     (
-        fallible $(#[$attr:meta])*
+        fallible by $invoke:ident $(#[$attr:meta])*
         $view:ident $name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty, $cell:ident, $what:expr
     ) => {
         $crate::native::plumbing::call! {
-            @one $(#[$attr])* $view $name $name($($arg: $ty = $given),*) -> $result, $what
+            @one by $invoke $(#[$attr])* $view $name $name($($arg: $ty = $given),*) -> $result, $what
         }
     };
     (
-        @one $(#[$attr:meta])*
+        @one by $invoke:ident $(#[$attr:meta])*
         $view:ident $name:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty, $what:expr
     ) => {
         impl $view<'_> {
@@ -201,7 +203,7 @@ macro_rules! __alcedo_native_call {
                     $crate::native::plumbing::core::stringify!($name).trim_start_matches("r#") == ALCEDO_WHAT.2;
                 let of = if is_virtual { None } else { Some(ALCEDO_WHAT.0) };
                 ALCEDO_FUNCTION
-                    .with(|function| $crate::native::plumbing::invoke_member(self, function, of, ($($given,)*)))
+                    .with(|function| $crate::native::plumbing::$invoke(self, function, of, ($($given,)*)))
             }
         }
     };

@@ -5,222 +5,29 @@
 //! object: it is made when it is first used, by the red constructor, before the native constructors at the latest; it is
 //! dropped on the game thread after `begin_destroy`; reloads leave it alone.
 
-use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
-use crate::border::{CallError, SourcePlace};
+use crate::border::CallError;
 use crate::handles::ObjectHandle;
 use crate::kinds::property_flags;
-use crate::native::parts::{PartCell, Parts};
+use crate::native::functions::{About, Function};
+use crate::native::method::{Method, Part, fail, failing, part_of, run};
+use crate::native::parts::Parts;
 use crate::native::this::{At, Class, This, View};
 use crate::native::world::World;
 use crate::native::{NativeClass, Natives};
 use crate::object::class::SubobjectRole;
-use crate::object::decl::{ClassDecl, FunctionDecl, PropertyDecl, SubobjectDecl};
+use crate::object::decl::{ClassDecl, PropertyDecl, SubobjectDecl};
 use crate::object::member::{FunctionRef, PropertyRef};
-use crate::object::native_value::{NativeParams, NativeResult, NativeReturned, NativeValue};
+use crate::object::native_value::{NativeParams, NativeResult, NativeValue};
 use crate::object::origin::Origin;
-use crate::object::thunk::Thunk;
 
 /// A native class that this host declares with `#[uclass]`.
-pub trait Part: Class {
+pub trait Declared: Part {
     #[doc(hidden)]
     const PACKAGE: &'static str;
     #[doc(hidden)]
-    fn red_constructor(this: This<'_, Self>) -> Self;
-    #[doc(hidden)]
     fn description() -> Description<Self>;
-}
-
-/// How a method takes its `self`.
-pub trait Receiver {
-    /// `&C` or `&mut C`.
-    type Ref<'p, C: 'p>;
-    #[doc(hidden)]
-    fn with<C, R>(
-        cell: &PartCell<C>,
-        object: ObjectHandle,
-        wanted: &'static str,
-        code: impl FnOnce(Self::Ref<'_, C>) -> R,
-    ) -> Result<R, CallError>;
-}
-
-/// `&self`.
-#[derive(Debug)]
-pub enum Shared {}
-
-/// `&mut self`.
-#[derive(Debug)]
-pub enum Exclusive {}
-
-impl Receiver for Shared {
-    type Ref<'p, C: 'p> = &'p C;
-
-    fn with<C, R>(
-        cell: &PartCell<C>,
-        object: ObjectHandle,
-        wanted: &'static str,
-        code: impl FnOnce(&C) -> R,
-    ) -> Result<R, CallError> {
-        cell.share(object, wanted, code)
-    }
-}
-
-impl Receiver for Exclusive {
-    type Ref<'p, C: 'p> = &'p mut C;
-
-    fn with<C, R>(
-        cell: &PartCell<C>,
-        object: ObjectHandle,
-        wanted: &'static str,
-        code: impl FnOnce(&mut C) -> R,
-    ) -> Result<R, CallError> {
-        cell.take(object, wanted, code)
-    }
-}
-
-/// A place in an author's sources.
-#[derive(Clone, Copy, Debug)]
-pub struct Place {
-    /// Source file.
-    pub file: &'static str,
-    /// Line, from 1.
-    pub line: u32,
-    /// Column, from 1.
-    pub column: u32,
-}
-
-/// A method, as a type.
-pub trait Method: 'static {
-    /// Its class.
-    type Class: Part;
-    /// Its parameters.
-    type Args: Params;
-    /// Its result.
-    type Result: NativeResult;
-    /// What it gives in Rust: the result, or a `Result` of it.
-    type Returned: NativeReturned<Value = Self::Result>;
-    /// How it takes its `self`.
-    type Receiver: Receiver;
-    /// Its name, for errors.
-    const NAME: &'static str;
-    /// Where it stands.
-    const PLACE: Place;
-
-    /// Calls it.
-    fn run<'f>(part: Held<'_, Self>, this: This<'f, Self::Class>, args: Given<'f, Self>) -> Self::Returned;
-}
-
-/// Parameters, as a method sees them.
-pub trait Params: NativeParams {
-    /// In the call `'f`.
-    type Seen<'f>: From<Self>;
-}
-
-impl<T: NativeParams> Params for T {
-    type Seen<'f> = T;
-}
-
-/// The parameters of a method as it sees them.
-pub type Given<'f, M> = <<M as Method>::Args as Params>::Seen<'f>;
-
-/// The `self` of a method.
-pub type Held<'p, M> = <<M as Method>::Receiver as Receiver>::Ref<'p, <M as Method>::Class>;
-
-/// The part of an object.
-fn part_of<C: Part>(parts: &Parts<C>, this: This<'_, C>) -> Result<Rc<PartCell<C>>, CallError> {
-    let At { world, object } = this.0.at();
-    parts.get(object, || match world.is_alive(object) {
-        true => Ok(C::red_constructor(this)),
-        false => Err(CallError::Stale { handle: object }),
-    })
-}
-
-/// Runs a method on an object.
-fn run<M: Method>(parts: &Parts<M::Class>, this: This<'_, M::Class>, args: M::Args) -> Result<M::Result, CallError> {
-    let returned = failing(|| {
-        let part = part_of(parts, this)?;
-        M::Receiver::with(&part, this.0.at().object, M::NAME, |part| M::run(part, this, args.into()))
-    })?;
-    let Place { file, line, column } = M::PLACE;
-    returned.crossing(|| SourcePlace { file: file.to_owned(), line, column })
-}
-
-/// Ends the running call with an error: what accessors without a `Result` do.
-#[cold]
-pub fn fail(error: CallError) -> ! {
-    resume_unwind(Box::new(error))
-}
-
-/// Gives the error that [`fail`] ended `code` with.
-fn failing<R>(code: impl FnOnce() -> Result<R, CallError>) -> Result<R, CallError> {
-    catch_unwind(AssertUnwindSafe(code)).unwrap_or_else(|thrown| match thrown.downcast::<CallError>() {
-        Ok(error) => Err(*error),
-        Err(panic) => resume_unwind(panic),
-    })
-}
-
-/// A reflected function of class `C`.
-pub struct Function<C: 'static> {
-    name: &'static str,
-    flags: u64,
-    overrides: &'static str,
-    params: &'static [&'static str],
-    doc: &'static str,
-    declare: fn(&Self, &Rc<Parts<C>>) -> FunctionDecl,
-}
-
-/// The names of the parameters of a method.
-pub struct BlockOf<M>(&'static [&'static str], PhantomData<fn() -> M>);
-
-impl<M> BlockOf<M> {
-    /// In order.
-    pub const fn new(names: &'static [&'static str]) -> Self {
-        Self(names, PhantomData)
-    }
-}
-
-/// The place of a function in a class; there is nothing in it.
-pub struct FunctionCell<C, A, R>(PhantomData<fn(C, A) -> R>);
-
-impl<C, A, R> FunctionCell<C, A, R> {
-    /// One more.
-    #[expect(clippy::new_without_default, reason = "a static is made of it")]
-    pub const fn new() -> Self {
-        Self(PhantomData)
-    }
-}
-
-/// The function whose body is `M`.
-pub const fn function_description<M: Method>(
-    name: &'static str,
-    flags: u64,
-    overrides: &'static str,
-    block: &BlockOf<M>,
-    _cell: &FunctionCell<M::Class, M::Args, M::Result>,
-    doc: &'static str,
-) -> Function<M::Class> {
-    Function { name, flags, overrides, params: block.0, doc, declare: declare_function::<M> }
-}
-
-fn declare_function<M: Method>(function: &Function<M::Class>, parts: &Rc<Parts<M::Class>>) -> FunctionDecl {
-    let parts = Rc::clone(parts);
-    let thunk: Thunk = Rc::new(move |context, frame| {
-        let this = This::new(World::of(context), frame.object());
-        let args = M::Args::take(frame)?;
-        frame.finish()?;
-        run::<M>(&parts, this, args)?.give(frame)
-    });
-    let mut params = M::Args::declared(function.params);
-    params.extend(M::Result::declared());
-    FunctionDecl {
-        flags: function.flags,
-        overrides: function.overrides.to_owned(),
-        params,
-        doc: function.doc.to_owned(),
-        ..FunctionDecl::new(function.name, thunk)
-    }
 }
 
 /// A hook of class `C`.
@@ -286,14 +93,14 @@ pub struct Property {
     name: &'static str,
     flags: u64,
     default: &'static str,
-    doc: &'static str,
+    about: About,
     declare: fn(&str) -> PropertyDecl,
 }
 
 impl Property {
     /// Of values of type `T`.
-    pub const fn of<T: NativeValue>(name: &'static str, flags: u64, default: &'static str, doc: &'static str) -> Self {
-        Self { name, flags, default, doc, declare: T::declared }
+    pub const fn of<T: NativeValue>(name: &'static str, flags: u64, default: &'static str, about: About) -> Self {
+        Self { name, flags, default, about, declare: T::declared }
     }
 }
 
@@ -312,14 +119,15 @@ pub struct Description<C: Class> {
 }
 
 /// The declaration of a class in one more runtime.
-pub(super) fn class_decl<C: Part>() -> ClassDecl {
+pub(super) fn class_decl<C: Declared>() -> ClassDecl {
     let Description { name, flags, doc, properties, body } = C::description();
     let Body { functions, class_constructor, post_init_properties, begin_destroy, add_references } = body;
     let parts = Rc::new(Parts::new(C::PATH));
     let properties: Vec<_> = properties
         .into_iter()
-        .map(|Property { name, flags, default, doc, declare }| PropertyDecl {
-            doc: doc.to_owned(),
+        .map(|Property { name, flags, default, about, declare }| PropertyDecl {
+            doc: about.doc.to_owned(),
+            meta: about.meta(),
             ..declare(name).with_flags(flags).with_default(default)
         })
         .collect();
@@ -328,7 +136,7 @@ pub(super) fn class_decl<C: Part>() -> ClassDecl {
     decl.doc = doc.to_owned();
     decl.subobjects = properties.iter().filter_map(subobject).collect();
     decl.properties = properties;
-    decl.functions = functions.iter().map(|function| (function.declare)(function, &parts)).collect();
+    decl.functions = functions.iter().map(|function| function.declared(&parts)).collect();
     decl.native_constructor = {
         let parts = Rc::clone(&parts);
         Some(Rc::new(move |context, object| {
@@ -419,7 +227,7 @@ pub fn invoke_member<'f, A: NativeParams, R: NativeResult>(
 impl Natives {
     /// Adds a class that is declared by `#[uclass]`, and its package.
     #[must_use]
-    pub fn declare<C: Part>(mut self) -> Self {
+    pub fn declare<C: Declared>(mut self) -> Self {
         if !self.packages.iter().any(|package| package == C::PACKAGE) {
             self.packages.push(C::PACKAGE.to_owned());
         }

@@ -4,9 +4,14 @@ pub use ::core;
 
 pub use crate::kinds::{class_flags, function_flags, property_flags};
 pub use crate::native::declared::{
-    BlockOf, Body, Description, Exclusive, Function, FunctionCell, Given, Held, Hook, Method, NoBody, Part, Place,
-    Property, References, Shared, fail, function_description, hook, invoke_member, read_member, write_member,
+    Body, Declared, Description, Hook, NoBody, Property, References, hook, invoke_member,
+    invoke_member as invoke_static_member, read_member, write_member,
 };
+pub use crate::native::functions::{
+    About, BlockOf, Function, FunctionCell, SignatureBlock, function_description, implementable_event, meta,
+    static_function,
+};
+pub use crate::native::method::{Exclusive, Given, Held, Method, Params, Part, Place, Shared, StaticMethod, fail};
 pub use crate::native::this::{At, Class, This, View};
 pub use crate::object::member::{FunctionRef, PropertyRef};
 pub use crate::object::native_value::{NativeResult, NativeValue as Value};

@@ -6,7 +6,9 @@ use super::Runtime;
 use crate::border::CallError;
 use crate::cells::RefCell;
 use crate::error::Error;
+use crate::load::declared::{Declared, of_loaded};
 use crate::object::class::Class;
+use crate::object::meta::Meta;
 use crate::object::origin::Origin;
 
 /// A class that a host makes many objects of, held instead of its path. It stands for what the path leads to when it is
@@ -97,10 +99,35 @@ impl Types<'_> {
         self.0.inner.core.world.types.class_by_path(class).is_some_and(|class| class.implements(interface))
     }
 
+    /// The flags of a property or a function, by its path: bits of `property_flags` or of `function_flags`.
+    pub fn member_flags(&self, path: &str) -> Option<u64> {
+        let types = &self.0.inner.core.world.types;
+        let property = types.property_by_path(path).map(|property| property.flags);
+        property.or_else(|| types.function_by_path(path).map(|function| function.flags))
+    }
+
+    /// What is said of a property or a function under a key of its metadata.
+    pub fn member_meta(&self, path: &str, key: &str) -> Option<String> {
+        let types = &self.0.inner.core.world.types;
+        let of = |meta: &Meta| meta.iter().find(|(known, _)| known == key).map(|(_, value)| value.clone());
+        match types.property_by_path(path) {
+            Some(property) => of(&property.meta),
+            None => of(&types.function_by_path(path)?.meta),
+        }
+    }
+
     /// Paths of the classes that the modules of the Master emitted.
     pub fn dynamic_classes(&self) -> Vec<String> {
         let classes = self.0.inner.core.world.types.classes();
         classes.iter().filter(|class| class.origin == Origin::Dynamic).map(|class| class.path.to_string()).collect()
+    }
+
+    /// What a module of the Master declares: its types, the functions that it offers, and what it uses. None where no module
+    /// has that name. [`ManifestInfo::peek_declared`](crate::ManifestInfo::peek_declared) reads the same from a file.
+    pub fn declared_by(&self, module: &str) -> Option<Declared> {
+        let modules = self.0.inner.loads.master()?.modules;
+        let found = modules.iter().find(|found| found.name() == module)?;
+        Some(of_loaded(module, found.described()))
     }
 
     #[inline]

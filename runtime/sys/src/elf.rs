@@ -6,6 +6,7 @@
 //! (segments for the loader, sections for tools, the dynamic table for both), so a cut or flipped file contradicts
 //! itself. This only compares; it does no IO and maps nothing. The work grows with the size of the file, not faster.
 
+mod constants;
 mod dynamic;
 #[cfg(test)]
 mod fixture;
@@ -29,6 +30,7 @@ use object::elf::{
 };
 use object::pod::{Pod, slice_from_all_bytes};
 
+pub use constants::Constants;
 pub(crate) use headers::{HEAD, glance};
 pub(crate) use stays::Stays;
 

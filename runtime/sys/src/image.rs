@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::elf::{self, Facts, Flaw, SectionFacts};
+use crate::elf::{self, Constants, Facts, Flaw, SectionFacts};
 use crate::private::Bytes;
 use crate::seal::{Seal, Sealed, split};
 use crate::signature::{self, PublicKey, SignatureFound, Signed};
@@ -356,6 +356,11 @@ impl ImageFile {
     /// not what code will see. Of several sections of one name, the first.
     pub fn is_relocated(&self, name: &str) -> bool {
         self.facts_of(name).is_some_and(|section| section.is_relocated)
+    }
+
+    /// The constants of the library, read from the file.
+    pub fn constants(&self) -> Option<Constants<'_>> {
+        Constants::of(&self.bytes)
     }
 
     /// How many sections of that name have bytes in the file.

@@ -26,6 +26,7 @@ mod source;
 mod stage;
 mod stamp;
 
+pub use elf::Constants;
 pub use ending::{EndPolicy, EndReport, EndState, Ending, ReferenceSearch};
 pub use image::{Demands, Digest, ImageError, ImageFile};
 pub use ledger::{Holder, HolderKind, Ledger, LedgerCounts};

@@ -136,6 +136,8 @@ pub(crate) const VERBS: &[Verb] = &[
         quiet!(|host, tools| host.types().is_subclass("/Script/Game.Holder", "/Script/Core.Object")),
     ),
     ("types().has", Nothing, quiet!(|host, tools| host.types().has("/Script/Game.Holder"))),
+    ("types().member_flags", Nothing, quiet!(|host, tools| host.types().member_flags("/Script/Game.Holder:none"))),
+    ("types().member_meta", Nothing, quiet!(|host, tools| host.types().member_meta("/Script/Game.Holder:none", "key"))),
     (
         "types().implements",
         Nothing,
@@ -146,6 +148,7 @@ pub(crate) const VERBS: &[Verb] = &[
         Nothing,
         quiet!(|host, tools| host.types().redirect("/Script/Game.Left", "/Script/Game.Right")),
     ),
+    ("types().declared_by", Nothing, quiet!(|host, tools| host.types().declared_by("steady"))),
     ("types().dynamic_classes", Nothing, quiet!(|host, tools| host.types().dynamic_classes())),
     ("objects().find_in", Nothing, quiet!(|host, tools| host.objects().find_in(ObjectHandle::NONE, "Holder_0"))),
     (

@@ -10,7 +10,7 @@ macro_rules! __alcedo_class {
         properties: [$({
             $(#[$attr:meta])*
             $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty,
-            name: $property:literal, flags: $property_flags:expr, default: $default:literal, doc: $property_doc:literal
+            name: $property:literal, flags: $property_flags:expr, default: $default:literal, about: $about:expr
         })*],
         kept: [$(($kept:ident, $kept_name:literal, $kept_ty:ty))*],
         fields: [$(($field:ident, $field_ty:ty))*],
@@ -116,7 +116,7 @@ macro_rules! __alcedo_class {
                         $flags,
                         $doc,
                         &[$($crate::plumbing::property_description(
-                            $property, $property_flags, $default, $property_doc, &$cell,
+                            $property, $property_flags, $default, $about, &$cell,
                         )),*],
                         ALCEDO_BODY.with_functions(ALCEDO_FUNCTIONS),
                         &ALCEDO_CLASS,
@@ -243,7 +243,7 @@ macro_rules! __alcedo_property {
 #[macro_export]
 macro_rules! __alcedo_call {
     (
-        plain $(#[$attr:meta])*
+        plain by $invoke:ident $(#[$attr:meta])*
         $view:ident $name:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty, $cell:ident, $what:expr
     ) => {
         impl $view<'_> {
@@ -263,12 +263,12 @@ macro_rules! __alcedo_call {
                 $($arg: $ty),*
             ) -> $crate::plumbing::core::result::Result<$result, $crate::plumbing::CallError> {
                 const ALCEDO_WHAT: &$crate::plumbing::core::primitive::str = $what;
-                $crate::plumbing::invoke_member(&self.0, &$cell, ALCEDO_WHAT, &($($given,)*))
+                $crate::plumbing::$invoke(&self.0, &$cell, ALCEDO_WHAT, &($($given,)*))
             }
         }
     };
     (
-        fallible $(#[$attr:meta])*
+        fallible by $invoke:ident $(#[$attr:meta])*
         $view:ident $name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty, $cell:ident, $what:expr
     ) => {
         impl $view<'_> {
@@ -281,7 +281,7 @@ macro_rules! __alcedo_call {
                 $($arg: $ty),*
             ) -> $crate::plumbing::core::result::Result<$result, $crate::plumbing::CallError> {
                 const ALCEDO_WHAT: &$crate::plumbing::core::primitive::str = $what;
-                $crate::plumbing::invoke_member(&self.0, &$cell, ALCEDO_WHAT, &($($given,)*))
+                $crate::plumbing::$invoke(&self.0, &$cell, ALCEDO_WHAT, &($($given,)*))
             }
         }
     };

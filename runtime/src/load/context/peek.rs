@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use alcedo_sys::{ImageError, ImageFile, StageDir};
 
 use crate::load::context::error::ContextError;
+use crate::load::declared::{self, Declared};
 use crate::load::error::LoadError;
 use crate::load::module::info::ModuleInfo;
 use crate::load::open;
@@ -65,6 +66,18 @@ impl ManifestInfo {
     pub fn peek_bytes(name: &str, bytes: &[u8]) -> Result<Self, ContextError> {
         let name = Path::new(name);
         check(name, ImageFile::from_bytes(name, bytes.to_vec())).map(|(_image, info)| Self::of(info))
+    }
+
+    /// Reads the manifest of a library file, and from its constants what it declares: no code of it runs. Any thread.
+    ///
+    /// # Errors
+    /// As [`ManifestInfo::peek`], and when a description cannot be read.
+    pub fn peek_declared(path: &Path) -> Result<(Self, Declared), ContextError> {
+        ensure_absolute(path, |path| ContextError::PathNotAbsolute { path })?;
+        let (image, info) = check(path, ImageFile::read(path))?;
+        let bad = |reason| ContextError::BadImage { path: path.to_owned(), reason };
+        let declared = declared::of_file(&info.name, &image).map_err(bad)?;
+        Ok((Self::of(info), declared))
     }
 
     fn of(info: ModuleInfo) -> Self {

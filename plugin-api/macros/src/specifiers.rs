@@ -1,0 +1,143 @@
+//! What the words of `#[uproperty]` and `#[ufunction]` mean: each is one line of a table, which the attributes read, and which
+//! `docs/specifiers.md` prints. A test compares the two.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::{Expr, ExprLit, Lit, LitStr, Result};
+
+use crate::words::Words;
+
+/// A word, and what the host has of it.
+pub(crate) struct Specifier {
+    /// The word.
+    pub(crate) word: &'static str,
+    /// The names of its flags; none for words that say more than a bit.
+    pub(crate) flags: &'static [&'static str],
+    /// The key of its metadata, for words with a text.
+    pub(crate) key: Option<&'static str>,
+    /// What it says.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the page has it, and the test that compares the page"))]
+    pub(crate) about: &'static str,
+}
+
+const fn flag(word: &'static str, flags: &'static [&'static str], about: &'static str) -> Specifier {
+    Specifier { word, flags, key: None, about }
+}
+
+const fn text(word: &'static str, key: &'static str, about: &'static str) -> Specifier {
+    Specifier { word, flags: &[], key: Some(key), about }
+}
+
+/// The words of `#[uproperty(…)]`.
+pub(crate) const PROPERTY: &[Specifier] = &[
+    flag("edit_anywhere", &["EDIT_ANYWHERE"], "editors may change it"),
+    flag("visible_anywhere", &["VISIBLE_ANYWHERE"], "editors show it, and do not change it"),
+    flag("blueprint_read", &["BLUEPRINT_READ"], "scripts may read it"),
+    flag("blueprint_write", &["BLUEPRINT_WRITE"], "scripts may write it"),
+    flag("blueprint_read_write", &["BLUEPRINT_READ", "BLUEPRINT_WRITE"], "both"),
+    flag("transient", &["TRANSIENT"], "it is not written to disk"),
+    flag("save_game", &["SAVE_GAME"], "saved games have it"),
+    flag("replicated", &["REPLICATED"], "copies of the object on other machines get its value"),
+    flag("default", &[], "`default = 1.0`: what it starts as; data, not code"),
+    flag("default_subobject", &["DEFAULT_SUBOBJECT"], "it holds an object that is made together with its owner"),
+    flag("root_component", &["ROOT_COMPONENT"], "that object is the root of an actor"),
+    text("category", "category", "`category = \"Light\"`: where editors put it"),
+    text("display_name", "display_name", "`display_name = \"How bright\"`: what editors call it"),
+    flag("meta", &[], "`meta(key = \"value\")`: whatever else editors and tools of your own read"),
+];
+
+/// The words of `#[ufunction(…)]`.
+pub(crate) const FUNCTION: &[Specifier] = &[
+    flag("blueprint_callable", &["CALLABLE"], "scripts may call it"),
+    flag("blueprint_pure", &["PURE"], "scripts may call it, and it changes nothing"),
+    flag(
+        "blueprint_native_event",
+        &["NATIVE_EVENT"],
+        "subclasses may override it; without an override its `_implementation` runs",
+    ),
+    flag(
+        "blueprint_implementable_event",
+        &["IMPLEMENTABLE_EVENT"],
+        "only scripts give it a body; without one it gives the zero value",
+    ),
+    flag("defaults", &[], "`defaults(times = 3)`: what a host that calls with values may leave out"),
+    text("category", "category", "`category = \"Light\"`: where editors put it"),
+    text("display_name", "display_name", "`display_name = \"Switch on\"`: what editors call it"),
+    flag("meta", &[], "`meta(key = \"value\")`: whatever else editors and tools of your own read"),
+];
+
+/// Refuses words that are not in the table.
+pub(crate) fn expect(words: &Words, table: &[Specifier]) -> Result<()> {
+    let known: Vec<_> = table.iter().map(|specifier| specifier.word).collect();
+    words.expect(&known)
+}
+
+/// The flags that the words say, of the constants in `module`.
+pub(crate) fn flags(words: &Words, table: &[Specifier], module: &str) -> Result<TokenStream> {
+    let module = format_ident!("{module}");
+    let mut said = vec![quote! { 0 }];
+    for specifier in table.iter().filter(|specifier| !specifier.flags.is_empty()) {
+        if words.flag(specifier.word)? {
+            let flags = specifier.flags.iter().map(|flag| format_ident!("{flag}"));
+            said.push(quote! { #(::alcedo_plugin_api::plumbing::#module::#flags)|* });
+        }
+    }
+    Ok(quote! { #(#said)|* })
+}
+
+/// The doc comment and the metadata that the words say.
+pub(crate) fn about(words: Option<&Words>, table: &[Specifier], doc: &str) -> Result<TokenStream> {
+    let mut said: Vec<(String, LitStr)> = Vec::new();
+    if let Some(words) = words {
+        for specifier in table {
+            let Some(key) = specifier.key else { continue };
+            said.extend(words.text(specifier.word)?.map(|text| (key.to_owned(), text)));
+        }
+        for (key, value) in words.pairs("meta")? {
+            let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = value else {
+                return Err(syn::Error::new_spanned(value, "the value of a key is a text: `meta(key = \"value\")`"));
+            };
+            if said.iter().any(|(known, _)| key == known) {
+                return Err(syn::Error::new(key.span(), format!("`{key}` is said already, as a word of its own")));
+            }
+            said.push((key.to_string(), text));
+        }
+    }
+    let said = said.iter().map(|(key, text)| quote! { ::alcedo_plugin_api::plumbing::meta(#key, #text) });
+    Ok(quote! { ::alcedo_plugin_api::plumbing::About { doc: #doc, meta: &[#(#said),*] } })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FUNCTION, PROPERTY, Specifier};
+
+    fn table(title: &str, specifiers: &[Specifier]) -> String {
+        let lines = specifiers.iter().map(|Specifier { word, flags, key, about }| {
+            let flags: Vec<_> = flags.iter().map(|flag| format!("`{flag}`")).collect();
+            let key = key.map(|key| format!("`{key}`")).unwrap_or_default();
+            format!("| `{word}` | {} | {key} | {about} |\n", flags.join(" "))
+        });
+        format!(
+            "## {title}\n\n| word | flags | metadata | says |\n| --- | --- | --- | --- |\n{}",
+            lines.collect::<String>()
+        )
+    }
+
+    #[test]
+    fn the_page_has_the_table_that_the_attributes_read() {
+        let page = include_str!("../../docs/specifiers.md");
+        for (title, specifiers) in [("`#[uproperty(…)]`", PROPERTY), ("`#[ufunction(…)]`", FUNCTION)] {
+            let table = table(title, specifiers);
+            assert!(page.contains(&table), "the page is to have:\n{table}");
+        }
+    }
+
+    #[test]
+    fn no_word_stands_in_a_table_twice() {
+        for specifiers in [PROPERTY, FUNCTION] {
+            for (at, specifier) in specifiers.iter().enumerate() {
+                assert!(specifiers[..at].iter().all(|earlier| earlier.word != specifier.word), "{}", specifier.word);
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! What a module declares, as plain data for tools: read from a file that is not mapped, or from a module that is loaded. Both
+//! say the same.
+
+mod file;
+mod flags;
+mod loaded;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+pub(crate) use file::of_file;
+pub(crate) use loaded::of_loaded;
+
+/// What a module declares: types, functions by name, and what it uses of others. Plain data; any thread.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Declared {
+    /// Its classes, in order of their paths.
+    pub classes: Vec<DeclaredClass>,
+    /// Its structs, in order of their paths.
+    pub structs: Vec<DeclaredStruct>,
+    /// Its interfaces, in order of their paths.
+    pub interfaces: Vec<DeclaredInterface>,
+    /// The functions that it offers by name, in order of their names.
+    pub exports: Vec<DeclaredExport>,
+    /// What it uses of the host and of other modules, in order of paths. Its own members are among them.
+    pub imports: Vec<DeclaredImport>,
+}
+
+/// A class.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct DeclaredClass {
+    /// Its path: `/Script/Game.Cube`.
+    pub path: String,
+    /// The path of the class that it extends.
+    pub base: String,
+    /// The words of its flags: `blueprintable`, `blueprint_type`.
+    pub flags: Vec<String>,
+    /// Its own properties, in the order of the declaration.
+    pub properties: Vec<DeclaredProperty>,
+    /// Its own functions, in the order of the declaration.
+    pub functions: Vec<DeclaredFunction>,
+    /// Paths of the interfaces it implements beside those of its bases.
+    pub implements: Vec<String>,
+    /// The doc comment.
+    pub doc: String,
+}
+
+/// A property, a field or a parameter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct DeclaredProperty {
+    /// Its name.
+    pub name: String,
+    /// Its type as signatures write it: `f64`, `Object(/Script/Game.Cube)`, `Map(Name, u8)`.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// The words of its flags.
+    pub flags: Vec<String>,
+    /// Its default in the text form of the type; empty for the zero of the type.
+    pub default: String,
+    /// What else is said of it, by key.
+    pub meta: BTreeMap<String, String>,
+    /// The doc comment.
+    pub doc: String,
+}
+
+/// A function of a class or an interface.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct DeclaredFunction {
+    /// Its name.
+    pub name: String,
+    /// The words of its flags.
+    pub flags: Vec<String>,
+    /// The path of the class whose event it overrides; empty for one of its own.
+    pub overrides: String,
+    /// What it takes.
+    pub params: Vec<DeclaredProperty>,
+    /// The type of what it gives.
+    pub result: Option<String>,
+    /// What else is said of it, by key.
+    pub meta: BTreeMap<String, String>,
+    /// The doc comment.
+    pub doc: String,
+}
+
+/// A struct.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct DeclaredStruct {
+    /// Its path.
+    pub path: String,
+    /// Bytes of a value.
+    pub size: u32,
+    /// Alignment of a value in bytes.
+    pub align: u32,
+    /// Its fields in order.
+    pub fields: Vec<DeclaredProperty>,
+    /// The doc comment.
+    pub doc: String,
+}
+
+/// An interface.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct DeclaredInterface {
+    /// Its path.
+    pub path: String,
+    /// Its functions.
+    pub functions: Vec<DeclaredFunction>,
+    /// The doc comment.
+    pub doc: String,
+}
+
+/// A function that is called by name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[non_exhaustive]
+pub struct DeclaredExport {
+    /// `ex:/name`, or `nm:/module:type:name`.
+    pub name: String,
+    /// What it takes and gives: `u32, String -> bool`.
+    pub signature: String,
+}
+
+/// What a module uses.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[non_exhaustive]
+pub struct DeclaredImport {
+    /// Its path: that of a type, or of a member behind a colon.
+    pub path: String,
+    /// What it is: `class`, `property`, `function`, `function_final`, `struct` or `interface`.
+    pub kind: String,
+}
+
+impl Declared {
+    /// In the order that the docs promise, whatever the linker has made of it.
+    fn in_order(mut self) -> Self {
+        self.classes.sort_by(|one, other| one.path.cmp(&other.path));
+        self.structs.sort_by(|one, other| one.path.cmp(&other.path));
+        self.interfaces.sort_by(|one, other| one.path.cmp(&other.path));
+        self.exports.sort();
+        self.imports.sort();
+        self.imports.dedup();
+        self
+    }
+}
+
+fn type_path(package: &str, name: &str) -> String {
+    format!("/Script/{package}.{name}")
+}
+
+fn export_name(module: &str, type_path: &str, name: &str) -> String {
+    if type_path.is_empty() { format!("ex:/{name}") } else { format!("nm:/{module}:{type_path}:{name}") }
+}

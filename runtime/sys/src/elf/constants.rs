@@ -1,0 +1,99 @@
+//! What the constants of a library are once it is mapped, read from its file: bytes as they stand there, and addresses as the
+//! relocations of the library itself say them. Nothing is mapped, and no code of it runs.
+
+use std::collections::HashMap;
+
+use object::elf::{
+    EM_AARCH64, EM_RISCV, EM_X86_64, R_AARCH64_RELATIVE, R_RISCV_RELATIVE, R_X86_64_RELATIVE, Rela64, SHT_RELA,
+    SHT_RELR,
+};
+
+use object::{LittleEndian as LE, U64};
+
+use super::{Elf, HOST, headers, records};
+
+/// A word of the target.
+const WORD: u64 = 8;
+
+/// The constants of one library. Addresses are those of the file: the library begins at 0.
+#[derive(Debug)]
+pub struct Constants<'a> {
+    elf: Elf<'a>,
+    /// What the loader writes, by where it writes it.
+    addresses: HashMap<u64, u64>,
+}
+
+impl<'a> Constants<'a> {
+    /// Of a file that was found whole; none if its headers cannot be read.
+    pub(crate) fn of(bytes: &'a [u8]) -> Option<Self> {
+        let elf = headers::read(bytes).ok()?;
+        let own = match HOST {
+            EM_X86_64 => R_X86_64_RELATIVE,
+            EM_AARCH64 => R_AARCH64_RELATIVE,
+            EM_RISCV => R_RISCV_RELATIVE,
+            _ => return None,
+        };
+        let mut addresses = HashMap::new();
+        for table in elf.sections.iter().filter(|section| section.kind == SHT_RELA && section.is_loaded()) {
+            let entries: &[Rela64<LE>] = records(bytes.get(table.file_range())?, table.name).ok()?;
+            let own = entries.iter().filter(|entry| entry.r_type(LE, false) == own);
+            addresses.extend(own.map(|entry| (entry.r_offset.get(LE), entry.r_addend.get(LE) as u64)));
+        }
+        for table in elf.sections.iter().filter(|section| section.kind == SHT_RELR && section.is_loaded()) {
+            let words: &[U64<LE>] = records(bytes.get(table.file_range())?, table.name).ok()?;
+            // The file has the address where it will stand.
+            let word = |at: &u64| elf.mapped(*at, WORD)?.try_into().ok().map(u64::from_le_bytes);
+            addresses.extend(packed(words).into_iter().filter_map(|at| Some((at, word(&at)?))));
+        }
+        Some(Self { elf, addresses })
+    }
+
+    /// Where the section of that name is in memory, and how many bytes it has.
+    #[must_use]
+    pub fn section(&self, name: &str) -> Option<(u64, u64)> {
+        self.elf.section_named(name).filter(|section| section.is_loaded()).map(|section| (section.addr, section.size))
+    }
+
+    /// Bytes at an address; none where the file has none for all of them.
+    #[must_use]
+    pub fn bytes(&self, addr: u64, len: u64) -> Option<&'a [u8]> {
+        self.elf.mapped(addr, len)
+    }
+
+    /// The address that will stand at an address; none where that is none of the library itself.
+    #[must_use]
+    pub fn address(&self, at: u64) -> Option<u64> {
+        self.addresses.get(&at).copied()
+    }
+}
+
+/// The places that packed relocations are for: an even word is a place, an odd one has a bit for each of the 63 words behind the
+/// last place.
+fn packed(words: &[U64<LE>]) -> Vec<u64> {
+    let (mut places, mut next) = (Vec::new(), 0_u64);
+    for word in words.iter().map(|word| word.get(LE)) {
+        if word & 1 == 0 {
+            places.push(word);
+            next = word.saturating_add(WORD);
+            continue;
+        }
+        places.extend((1..64).filter(|bit| word >> bit & 1 == 1).filter_map(|bit| next.checked_add((bit - 1) * WORD)));
+        next = next.saturating_add(63 * WORD);
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use object::{LittleEndian as LE, U64};
+
+    use super::packed;
+
+    #[test]
+    fn packed_places_are_words_and_bits_behind_them() {
+        let words = [0x1000, 0b111, 0b10_0001, 0x9000].map(|word| U64::new(LE, word));
+        let behind = 0x1008 + 63 * 8;
+        assert_eq!(packed(&words), [0x1000, 0x1008, 0x1010, behind + 4 * 8, 0x9000]);
+        assert!(packed(&[]).is_empty());
+    }
+}

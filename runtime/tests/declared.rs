@@ -1,0 +1,105 @@
+//! What a library declares, read from its file without mapping it, is what the host has when it is loaded.
+
+use crate::support;
+
+use alcedo_runtime::{ContextError, Declared, ManifestInfo};
+use std::path::Path;
+
+/// Bytes of a seal.
+const SEAL: usize = 24;
+
+fn of_file(path: &Path) -> Declared {
+    ManifestInfo::peek_declared(path).unwrap_or_else(|error| panic!("{}: {error}", path.display())).1
+}
+
+#[test]
+fn a_file_says_what_the_loaded_module_says_member_by_member() {
+    for names in [
+        &["magic-cube"][..],
+        &["values"],
+        &["shapeshifter"],
+        &["attributes"],
+        &["lamps", "lamps-plus"],
+        &["switchboard"],
+    ] {
+        let libraries: Vec<_> = names.iter().map(|name| support::plugin(name, &[])).collect();
+        let host = support::host(&libraries);
+        for (name, library) in names.iter().zip(&libraries) {
+            let module = name.replace('-', "_");
+            let loaded = host.types().declared_by(&module).unwrap_or_else(|| panic!("{module} is loaded"));
+            let read = of_file(library);
+            assert_eq!(read, loaded, "{name}");
+            // What is there is not nothing.
+            let members =
+                read.classes.iter().map(|class| class.properties.len() + class.functions.len()).sum::<usize>();
+            assert!(members + read.exports.len() != 0, "{name}: {read:?}");
+            assert!(read.classes.iter().all(|class| host.types().has(&class.path)), "{name}");
+            assert!(read.structs.iter().all(|found| host.types().has(&found.path)), "{name}");
+            assert!(read.interfaces.iter().all(|found| host.types().has(&found.path)), "{name}");
+        }
+    }
+}
+
+#[test]
+fn each_kind_of_member_is_read() {
+    let values = of_file(&support::plugin("values", &[]));
+    let cabinet = values.classes.iter().find(|class| class.path == "/Script/Game.Cabinet").expect("it declares one");
+    let found = |name: &str| cabinet.properties.iter().find(|property| property.name == name).expect("it has it");
+    assert_eq!((&*found("title").ty, &*found("title").default), ("String", "\"empty\""));
+    assert_eq!(found("groups").ty, "Map(Name, Array(/Script/Game.Stats))");
+    assert_eq!(found("rarely").ty, "SparseDelegate(Name, u32)");
+    assert!(!values.structs.is_empty() && !values.interfaces.is_empty());
+}
+
+#[test]
+fn the_same_file_is_read_to_the_same_bytes() {
+    let library = support::plugin("values", &[]);
+    let text = |found: &Declared| serde_json::to_string(found).expect("texts and numbers");
+    assert_eq!(text(&of_file(&library)), text(&of_file(&library)));
+}
+
+#[test]
+fn a_file_that_is_no_plugin_is_refused_and_one_whose_descriptions_are_damaged_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("libnothing.so");
+    for bytes in [&b""[..], b"#!/bin/sh\n", &[0x7f, b'E', b'L', b'F', 2, 1, 1, 0]] {
+        std::fs::write(&place, bytes).expect("a file");
+        let error = ManifestInfo::peek_declared(&place).expect_err("it is none").to_string();
+        assert!(error.contains("libnothing.so"), "{error}");
+    }
+    let gone = ManifestInfo::peek_declared(&folder.path().join("gone.so")).expect_err("it is not there");
+    assert!(matches!(gone, ContextError::NoFile { .. }), "{gone}");
+}
+
+/// Whatever stands where the descriptions are: an error or other words, never a panic, and never more memory than the file has.
+#[test]
+fn descriptions_of_any_bytes_end_in_an_answer() {
+    let library = support::plugin("values", &[]);
+    let mut whole = std::fs::read(&library).expect("it was built");
+    // Without its seal, which would find each of the changes.
+    whole.truncate(whole.len() - SEAL);
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("libvalues.so");
+    // A small generator of numbers: the same mutants every time.
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut next = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % below as u64) as usize
+    };
+    let mut answered = (0, 0);
+    for _ in 0..100 {
+        let mut bytes = whole.clone();
+        for _ in 0..=next(4) {
+            let at = next(bytes.len());
+            bytes[at] ^= 1 << next(8);
+        }
+        std::fs::write(&place, &bytes).expect("a file");
+        match ManifestInfo::peek_declared(&place) {
+            Ok(_) => answered.0 += 1,
+            Err(_) => answered.1 += 1,
+        }
+    }
+    assert!(answered.0 > 10, "most changes are in code and in debug information: {answered:?}");
+}

@@ -1,0 +1,184 @@
+//! `alcedo inspect`: what a plugin's library says of itself and declares, read from the file. Nothing is mapped and none of its
+//! code runs, so this is safe with any file.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Display, Write as _};
+use std::io::{Write as _, stdout};
+use std::path::Path;
+use std::process::ExitCode;
+
+use alcedo_runtime::{
+    Declared, DeclaredClass, DeclaredFunction, DeclaredInterface, DeclaredProperty, DeclaredStruct, ManifestInfo,
+    printable,
+};
+use serde::Serialize;
+
+use crate::error::Error;
+
+/// Prints it; as one JSON object where that is asked for.
+///
+/// # Errors
+/// When the file is no library of a plugin that this build could load, with the reason.
+pub(crate) fn run(path: &Path, json: bool) -> Result<ExitCode, Error> {
+    let path = std::path::absolute(path).map_err(Error::file("find", path))?;
+    let (manifest, declared) = ManifestInfo::peek_declared(&path).map_err(Box::new)?;
+    let text = if json {
+        // Texts and numbers only: there is no value that JSON could not say.
+        serde_json::to_string_pretty(&Inspected::of(&path, &manifest, &declared)).unwrap_or_default()
+    } else {
+        Shown { path: &path, manifest: &manifest, declared: &declared }.to_string().trim_end().to_owned()
+    };
+    // The reader has closed the output: there is nothing to report to.
+    let _ = writeln!(stdout(), "{text}");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The JSON form. Names of fields stay; more may come.
+#[derive(Serialize)]
+struct Inspected<'a> {
+    path: String,
+    name: &'a str,
+    version: String,
+    build_id: String,
+    compiler: &'a str,
+    abi: u32,
+    api_oldest: u32,
+    api_newest: u32,
+    dependencies: Vec<Needed<'a>>,
+    sealed: bool,
+    will_park: Option<&'a str>,
+    declared: &'a Declared,
+}
+
+#[derive(Serialize)]
+struct Needed<'a> {
+    name: &'a str,
+    versions: String,
+}
+
+impl<'a> Inspected<'a> {
+    fn of(path: &Path, manifest: &'a ManifestInfo, declared: &'a Declared) -> Self {
+        let needed =
+            |found: &'a alcedo_runtime::Dependency| Needed { name: &found.name, versions: found.versions.to_string() };
+        Self {
+            path: path.display().to_string(),
+            name: &manifest.name,
+            version: manifest.version.to_string(),
+            build_id: format!("{:032x}", manifest.build_id),
+            compiler: &manifest.compiler,
+            abi: manifest.abi,
+            api_oldest: *manifest.api.start(),
+            api_newest: *manifest.api.end(),
+            dependencies: manifest.dependencies.iter().map(needed).collect(),
+            sealed: manifest.sealed,
+            will_park: manifest.will_park.as_deref(),
+            declared,
+        }
+    }
+}
+
+/// The text form.
+struct Shown<'a> {
+    path: &'a Path,
+    manifest: &'a ManifestInfo,
+    declared: &'a Declared,
+}
+
+impl Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, manifest, declared } = self;
+        writeln!(f, "{} {}   {}", manifest.name, manifest.version, printable(&path.display().to_string()))?;
+        writeln!(f, "  build      {:032x}", manifest.build_id)?;
+        writeln!(f, "  compiler   {}", printable(&manifest.compiler))?;
+        writeln!(f, "  ABI        {}, host API {} to {}", manifest.abi, manifest.api.start(), manifest.api.end())?;
+        writeln!(f, "  seal       {}", if manifest.sealed { "sealed" } else { "none" })?;
+        match &manifest.will_park {
+            None => writeln!(f, "  unloading  its image can be unmapped")?,
+            Some(reason) => writeln!(f, "  unloading  its image stays: {}", printable(reason))?,
+        }
+        for needed in &manifest.dependencies {
+            writeln!(f, "  needs      {} {}", needed.name, needed.versions)?;
+        }
+        declared.classes.iter().try_for_each(|found| class(f, found))?;
+        declared.structs.iter().try_for_each(|found| structure(f, found))?;
+        declared.interfaces.iter().try_for_each(|found| interface(f, found))?;
+        list(
+            f,
+            "functions by name",
+            declared.exports.iter().map(|found| format!("{}   {}", found.name, found.signature)),
+        )?;
+        list(f, "uses", declared.imports.iter().map(|found| format!("{}   {}", found.path, found.kind)))
+    }
+}
+
+fn class(f: &mut fmt::Formatter<'_>, found: &DeclaredClass) -> fmt::Result {
+    writeln!(f, "\nclass {} : {}{}", found.path, found.base, behind(&found.flags))?;
+    doc(f, "  ", &found.doc)?;
+    for interface in &found.implements {
+        writeln!(f, "  implements {interface}")?;
+    }
+    found.properties.iter().try_for_each(|property| member(f, property))?;
+    found.functions.iter().try_for_each(|found| function(f, found))
+}
+
+fn structure(f: &mut fmt::Formatter<'_>, found: &DeclaredStruct) -> fmt::Result {
+    writeln!(f, "\nstruct {}   {} bytes, alignment {}", found.path, found.size, found.align)?;
+    doc(f, "  ", &found.doc)?;
+    found.fields.iter().try_for_each(|field| member(f, field))
+}
+
+fn interface(f: &mut fmt::Formatter<'_>, found: &DeclaredInterface) -> fmt::Result {
+    writeln!(f, "\ninterface {}", found.path)?;
+    doc(f, "  ", &found.doc)?;
+    found.functions.iter().try_for_each(|found| function(f, found))
+}
+
+fn member(f: &mut fmt::Formatter<'_>, found: &DeclaredProperty) -> fmt::Result {
+    doc(f, "  ", &found.doc)?;
+    let mut flags = found.flags.clone();
+    flags.extend(meta(&found.meta));
+    writeln!(f, "  {}{}", typed(found), behind(&flags))
+}
+
+fn function(f: &mut fmt::Formatter<'_>, found: &DeclaredFunction) -> fmt::Result {
+    doc(f, "  ", &found.doc)?;
+    let params: Vec<_> = found.params.iter().map(typed).collect();
+    let result = found.result.as_ref().map(|result| format!(" -> {result}")).unwrap_or_default();
+    let mut flags = found.flags.clone();
+    if !found.overrides.is_empty() {
+        flags.retain(|flag| flag != "overrides");
+        flags.push(format!("overrides {}", found.overrides));
+    }
+    flags.extend(meta(&found.meta));
+    writeln!(f, "  fn {}({}){result}{}", found.name, params.join(", "), behind(&flags))
+}
+
+fn typed(found: &DeclaredProperty) -> String {
+    let mut text = format!("{}: {}", found.name, found.ty);
+    if !found.default.is_empty() {
+        let _ = write!(text, " = {}", printable(&found.default));
+    }
+    text
+}
+
+/// What else is said of a member: `meta(category = "Motion")`.
+fn meta(found: &BTreeMap<String, String>) -> Option<String> {
+    let entries: Vec<_> = found.iter().map(|(key, value)| format!("{} = {value:?}", printable(key))).collect();
+    (!entries.is_empty()).then(|| format!("meta({})", entries.join(", ")))
+}
+
+fn behind(flags: &[String]) -> String {
+    if flags.is_empty() { String::new() } else { format!("   {}", flags.join(", ")) }
+}
+
+fn doc(f: &mut fmt::Formatter<'_>, indent: &str, doc: &str) -> fmt::Result {
+    doc.lines().try_for_each(|line| writeln!(f, "{indent}/// {}", printable(line.trim())))
+}
+
+fn list(f: &mut fmt::Formatter<'_>, title: &str, lines: impl Iterator<Item = String>) -> fmt::Result {
+    let mut lines = lines.peekable();
+    if lines.peek().is_some() {
+        writeln!(f, "\n{title}")?;
+    }
+    lines.try_for_each(|line| writeln!(f, "  {line}"))
+}

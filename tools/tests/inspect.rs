@@ -1,0 +1,88 @@
+//! `alcedo inspect`: a library's own words, in text and in JSON, and a refusal with the reason for what is none.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use expect_test::expect;
+use serde_json::Value;
+
+use crate::support::Scratch;
+
+fn inspect(file: &Path, json: bool) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+    command.arg("inspect").arg(file);
+    if json {
+        command.arg("--json");
+    }
+    command.output().unwrap()
+}
+
+/// The library of the cube, built from a copy of its sources as it stands in the repository.
+fn cube() -> (Scratch, std::path::PathBuf) {
+    let scratch = Scratch::new();
+    let mut build = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
+    let built = build.arg("build").arg(scratch.plugin()).output().unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let library = crate::support::target().join("debug/libmagic_cube.so");
+    (scratch, library)
+}
+
+#[test]
+fn a_library_is_shown_with_its_types_and_what_it_uses() {
+    let (_scratch, library) = cube();
+    let output = inspect(&library, false);
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.starts_with("magic_cube 0.1.0   "), "{text}");
+    assert!(text.contains("  seal       sealed\n") && text.contains("  compiler   rustc "), "{text}");
+    let types = text.split_once("\n\n").unwrap().1.split_once("\nuses\n").unwrap().0;
+    expect![[r#"
+        class /Script/Game.MagicCube : /Script/Engine.Actor   blueprintable
+          /// A cube that turns and bobs.
+          /// Degrees a second.
+          rotation_speed: f64 = 180.0   edit_anywhere, blueprint_read, blueprint_write
+          /// What is seen of it.
+          mesh: Object(/Script/Engine.SceneComponent)   default_subobject, root_component
+          /// How often it said hello.
+          fn greeting_count() -> u32   blueprint_pure, const
+          fn receive_tick(delta: f32)   overrides /Script/Engine.Actor
+          /// Says hello.
+          fn say_hello()   blueprint_callable, blueprint_native_event
+
+        functions by name
+          nm:/magic_cube:/Script/Game.MagicCube:build_tag   -> u64
+    "#]]
+    .assert_eq(types);
+
+    let json: Value = serde_json::from_slice(&inspect(&library, true).stdout).unwrap();
+    assert_eq!(
+        (&json["name"], &json["sealed"], &json["will_park"]),
+        (&"magic_cube".into(), &true.into(), &Value::Null)
+    );
+    let class = &json["declared"]["classes"][0];
+    assert_eq!(class["properties"][0]["name"], "rotation_speed");
+    assert_eq!(class["properties"][0]["type"], "f64");
+    assert_eq!(class["properties"][0]["flags"][0], "edit_anywhere");
+    let uses = json["declared"]["imports"].as_array().unwrap();
+    assert!(uses.iter().any(|used| used["path"] == "/Script/Engine.Actor:receive_tick"), "{uses:?}");
+}
+
+#[test]
+fn what_is_no_library_of_a_plugin_is_refused_with_the_reason() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("libnote.so");
+    fs::write(&file, "only words").unwrap();
+    for (path, reason) in [
+        (file.as_path(), "libnote.so"),
+        (&dir.path().join("nowhere.so"), "nowhere.so"),
+        (dir.path(), "not a file"),
+        (Path::new(env!("CARGO_BIN_EXE_alcedo")), "not a shared library"),
+    ] {
+        let output = inspect(path, false);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.starts_with("alcedo: ") && said.contains(reason), "{said}");
+        assert!(output.stdout.is_empty());
+    }
+}
