@@ -4,6 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+mod glue;
+
+pub(crate) use glue::GlueError;
+
 /// Why a command ended early. Errors of a plugin's sources are not among them where a world is running: those are
 /// reported, and the old code goes on.
 #[derive(Debug, thiserror::Error)]
@@ -22,7 +26,7 @@ pub(crate) enum Error {
     Library(#[from] Box<alcedo_runtime::ContextError>),
     /// No glue can be written for a library.
     #[error(transparent)]
-    Glue(#[from] crate::glue::GlueError),
+    Glue(#[from] GlueError),
     /// A file could not be read or written.
     #[error("could not {doing} {}: {source}; check that the folder is writable and the disk is not full", path.display())]
     File {

@@ -97,6 +97,7 @@ fn refused(folder: &Folder, dir: &str, args: &[&str], expected: Expect) {
 }
 
 #[test]
+#[ignore = "compiles workspaces of its own, about 2 minutes: `cargo test --test commands new:: -- --ignored`, as .ci/run does"]
 fn a_new_workspace_passes_its_own_tests_with_a_plugin_that_is_added() {
     let mut folder = Folder::new();
     expect![[r#"
@@ -117,6 +118,7 @@ fn a_new_workspace_passes_its_own_tests_with_a_plugin_that_is_added() {
 }
 
 #[test]
+#[ignore = "compiles workspaces of its own, about 2 minutes: `cargo test --test commands new:: -- --ignored`, as .ci/run does"]
 fn alcedo_dev_runs_the_host_of_a_new_workspace_and_an_edit_of_its_plugin_goes_live() {
     let mut folder = Folder::new();
     folder.new_in("", &["workspace", "live"]).unwrap();
@@ -137,6 +139,7 @@ fn alcedo_dev_runs_the_host_of_a_new_workspace_and_an_edit_of_its_plugin_goes_li
 }
 
 #[test]
+#[ignore = "compiles workspaces of its own, about 2 minutes: `cargo test --test commands new:: -- --ignored`, as .ci/run does"]
 fn a_new_plugin_by_itself_passes_its_own_tests_in_the_sample_engine() {
     let mut folder = Folder::new();
     // A workspace that is not for Alcedo does not matter.
@@ -146,6 +149,7 @@ fn a_new_plugin_by_itself_passes_its_own_tests_in_the_sample_engine() {
 }
 
 #[test]
+#[ignore = "compiles workspaces of its own, about 2 minutes: `cargo test --test commands new:: -- --ignored`, as .ci/run does"]
 fn a_new_host_passes_its_own_tests_and_takes_a_first_plugin() {
     let mut folder = Folder::new();
     folder.new_in("", &["host", "server"]).unwrap();

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use alcedo_runtime::{Declared, DeclaredClass, DeclaredFunction, DeclaredInterface, DeclaredProperty, DeclaredStruct};
 
-use super::GlueError;
 use super::types::Names;
+use crate::error::GlueError;
 
 /// The glue of a module.
 pub(super) fn source(

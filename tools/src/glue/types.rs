@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::GlueError;
+use crate::error::GlueError;
 
 /// Where types are found: those of the module itself, those of the plugin API, and those of other glue.
 pub(super) struct Names<'a> {
