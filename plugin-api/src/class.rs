@@ -28,6 +28,10 @@ pub unsafe trait Class: Sized + 'static {
     #[doc(hidden)]
     const IMPLEMENTS: &'static [&'static str] = &[];
 
+    /// The C library that its functions are in; empty for most. A class that has one is final.
+    #[doc(hidden)]
+    const LIBRARY: &'static str = "";
+
     /// Where the host puts the number of the class.
     #[doc(hidden)]
     fn cell() -> &'static Cell;

@@ -7,7 +7,7 @@ use alcedo_rt::CallError;
 use crate::delegate_signature::Signature;
 use crate::host::values::{Callee, Place};
 use crate::kinds::{Delegate, MulticastDelegate, SparseDelegate};
-use crate::plumbing::{CalledAs, FunctionCell};
+use crate::plumbing::{CalledAs, FunctionCell, ImportCell, Outs};
 use crate::signature::{Params, ReturnValue};
 use crate::{Value, host};
 
@@ -49,6 +49,16 @@ pub(crate) fn by_cell<T, A: Params, R: ReturnValue>(
     args: &A,
 ) -> Result<R, CallError> {
     Callee::in_cell(this, cell, what)?.call(Some(this.called()), what, args)
+}
+
+/// The same for a function of a C library: with what its out parameters hold then.
+pub(crate) fn import_by_cell<T, A: Params, R: ReturnValue, O: Outs>(
+    this: &impl CalledAs<T>,
+    cell: &ImportCell<T, A::Values, R, O>,
+    what: &str,
+    args: &A,
+) -> Result<(R, O), CallError> {
+    Callee::in_import_cell(this, cell, what)?.call(this.called(), what, args)
 }
 
 /// The same for a function that needs no object.

@@ -48,6 +48,8 @@ pub struct Builder {
     development: bool,
     last_serial: Option<u32>,
     planted_rerun: bool,
+    #[cfg(feature = "dll-bind")]
+    user_code: Option<alcedo_dll_bind::UserCode>,
 }
 
 impl Builder {
@@ -226,6 +228,15 @@ impl Builder {
         self
     }
 
+    /// Lets classes of modules be bound to the C libraries of that folder (`#[uclass(dll_bind = "Name")]`). Who made it has vouched for
+    /// what modules declare of these libraries, too. Without it such classes are there, and calls of these functions do nothing.
+    #[cfg(feature = "dll-bind")]
+    #[must_use]
+    pub fn user_code(mut self, code: &alcedo_dll_bind::UserCode) -> Self {
+        self.user_code = Some(code.clone());
+        self
+    }
+
     /// Builds the runtime. The calling thread becomes the game thread.
     ///
     /// # Errors
@@ -254,6 +265,8 @@ impl Builder {
         loads.unloads.policy = self.unloads;
         loads.planted_rerun = self.planted_rerun;
         self.observers.into_iter().for_each(|observer| loads.observe(observer));
+        #[cfg(feature = "dll-bind")]
+        self.user_code.into_iter().for_each(|code| _ = core.user_code.set(code));
         core.world.types.declare_package(ROOT_PACKAGE);
         let root = ClassDecl::new(ROOT_PACKAGE, "Object", "", Origin::Native);
         let mut batch = Batch { classes: vec![root], ..Batch::default() };
@@ -279,7 +292,7 @@ impl Builder {
         declare_implemented(&mut batch);
         let declared = core.world.types.declare(&core.world.names, &batch)?;
         #[cfg(feature = "dll-bind")]
-        crate::native::dll::bind(&c_bodies, &declared.classes)?;
+        crate::emit::c_bodies::bind(&c_bodies, &declared.classes)?;
         for class in declared.classes {
             make_cdo(&core.world, &core.plugins(), &class)?;
         }

@@ -50,7 +50,7 @@ pub struct Natives {
     pub(crate) before_destroy: Vec<DestroyHook>,
     /// By the path of their class, with the name of the function.
     #[cfg(feature = "dll-bind")]
-    pub(crate) c_bodies: Vec<dll::CBody>,
+    pub(crate) c_bodies: Vec<crate::emit::c_bodies::CBody>,
 }
 
 impl Natives {

@@ -159,6 +159,12 @@ pub mod function_flags {
     pub const IMPLEMENTABLE_EVENT: u64 = 1 << 6;
     /// It does not change the state of its object's plugin part.
     pub const CONST: u64 = 1 << 7;
+    /// Its body is in a C library, which its metadata name.
+    pub const DLL_IMPORT: u64 = 1 << 8;
+    /// The same, and it needs no working directory.
+    pub const NO_CWD: u64 = 1 << 9;
+    /// The same, and the `bool` that it gives fills one byte.
+    pub const BOOL8: u64 = 1 << 10;
 }
 
 /// Flag bits of classes.

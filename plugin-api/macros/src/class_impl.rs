@@ -6,6 +6,7 @@ use syn::{Attribute, Ident, ImplItem, ImplItemFn, ItemImpl, Path, Result, Signat
 
 use crate::class_struct::view_of;
 use crate::conditions::Conditions;
+use crate::dll_import::DllImport;
 use crate::docs;
 use crate::export;
 use crate::method::{Method, SelfKind};
@@ -192,6 +193,13 @@ impl<'a> Body<'a> {
         let reflected = take_attr(attrs, "ufunction")?;
         let overrides = take_attr(attrs, "overrides")?;
         let exported = take_attr(attrs, "zmethod")?;
+        if let Some(attr) = take_attr(attrs, "dll_import")? {
+            return Err(rules::spanned(
+                "ALC0144",
+                attr,
+                format!("the body of `{0}` is in the library: declare it without one, `fn {0}(…);`", function.sig.ident),
+            ));
+        }
         let ends = take_attr(attrs, "begin_destroy")?;
         let refers = take_attr(attrs, "add_references")?;
         let roles = [&red, &class, &post_init, &reflected, &overrides, &exported, &ends, &refers];
@@ -376,6 +384,9 @@ impl<'a> Body<'a> {
 
     fn add_event(&mut self, declaration: TraitItemFn) -> Result<()> {
         let TraitItemFn { mut attrs, sig, .. } = declaration;
+        if let Some(attr) = take_attr(&mut attrs, "dll_import")? {
+            return self.dll_import(&attr, &sig, &mut attrs);
+        }
         let Some(attr) = take_attr(&mut attrs, "ufunction")? else {
             return Err(rules::spanned(
                 "ALC0013",
@@ -410,6 +421,25 @@ impl<'a> Body<'a> {
         }
         let mark = self.mark();
         self.implementable_event(&method, &words, &attrs)?;
+        self.condition(&conditions, mark)
+    }
+
+    fn dll_import(&mut self, attr: &Attribute, signature: &Signature, attrs: &mut Vec<Attribute>) -> Result<()> {
+        if let Some(second) = take_attr(attrs, "ufunction")? {
+            return Err(rules::spanned(
+                "ALC0004",
+                second,
+                "a method has one role: another attribute gave it one already",
+            ));
+        }
+        if self.side == Side::Host {
+            return Err(native::no_dll_import(attr));
+        }
+        let import = DllImport::of(attr, signature)?;
+        let (conditions, mark) = (Conditions::of(attrs)?, self.mark());
+        let cell = format_ident!("ALCEDO_OF_{}", syn::ext::IdentExt::unraw(&signature.ident).to_string().to_uppercase());
+        self.functions.push(import.description(self.class, &cell, attrs)?);
+        self.beside.push(import.beside(self.class, &self.view, &cell, attrs));
         self.condition(&conditions, mark)
     }
 

@@ -7,12 +7,14 @@ use syn::{Field, Fields, Ident, ItemStruct, LitStr, Result, Type};
 
 use crate::conditions::Conditions;
 use crate::default_value::DefaultValue;
+use crate::dll_import;
 use crate::docs;
+use crate::native::Side;
 use crate::rules;
 use crate::specifiers::{self, PROPERTY};
 use crate::words::{Words, take_attr};
 
-const CLASS_WORDS: &[&str] = &["package", "base", "blueprintable", "blueprint_type", "implements", "imported"];
+const CLASS_WORDS: &[&str] = &["package", "base", "blueprintable", "blueprint_type", "implements", "imported", "dll_bind"];
 /// A reflected field.
 struct Property {
     field: Field,
@@ -25,7 +27,7 @@ pub(crate) fn view_of(class: &Ident) -> Ident {
     format_ident!("{class}View")
 }
 
-pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream> {
+pub(crate) fn expand(words: &Words, mut item: ItemStruct, side: Side) -> Result<TokenStream> {
     let mut errors = rules::Errors::default();
     errors.take(words.expect(CLASS_WORDS));
     if !item.generics.params.is_empty() {
@@ -36,10 +38,11 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
         )));
     }
     let imported = words.flag("imported")?;
+    let library = errors.take(dll_import::library(words)).flatten();
     let package = errors.take(words.package(&item.ident));
     let mut fields = std::mem::replace(&mut item.fields, Fields::Unit);
     let (properties, kept) = sort_fields(&mut fields, &mut errors);
-    let flags = if imported { Some(TokenStream::new()) } else { errors.take(class_flags(words)) };
+    let flags = if imported { Some(TokenStream::new()) } else { errors.take(class_flags(words, library.is_some())) };
     let declared: Vec<_> = match imported {
         true => Vec::new(),
         false => properties.iter().filter_map(|property| errors.take(property.declared())).collect(),
@@ -52,6 +55,8 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
     let class = &item.ident;
     let view = view_of(class);
     let base = base_of(words)?;
+    let base_check = (side == Side::Plugin).then(|| dll_import::base_is_not_bound(&base));
+    let library = library.map(|library| quote! { library: #library, });
     let (doc, vis) = (docs::text(&item.attrs), &item.vis);
     let (view_doc, name) = (format!("What can be done with a [`{class}`]."), text_of(class));
 
@@ -77,10 +82,11 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
         const _: () = {
             #(#checks)*
             #(#send_checks)*
+            #base_check
         };
         ::alcedo_plugin_api::plumbing::class! {
             declared #vis #class #view #view_doc, base: #base,
-            package: #package, name: #name, flags: #flags, doc: #doc,
+            package: #package, name: #name, flags: #flags, #library doc: #doc,
             properties: [#({ #members })*],
             kept: [#(#kept)*],
             fields: [#((#field_names, #field_types))*],
@@ -127,7 +133,7 @@ fn expand_imported(
             "an imported class has reflected properties only: its plugin part is elsewhere",
         ));
     }
-    for flag in ["blueprintable", "blueprint_type", "implements"] {
+    for flag in ["blueprintable", "blueprint_type", "implements", "dll_bind"] {
         if let Some(word) = words.get(flag) {
             return Err(rules::at("ALC0026", word.name.span(), "the class says this where it is declared"));
         }
@@ -167,8 +173,8 @@ fn base_of(words: &Words) -> Result<TokenStream> {
     })
 }
 
-fn class_flags(words: &Words) -> Result<TokenStream> {
-    match (words.flag("blueprintable")?, words.flag("blueprint_type")?) {
+fn class_flags(words: &Words, is_final: bool) -> Result<TokenStream> {
+    let of_scripts = match (words.flag("blueprintable")?, words.flag("blueprint_type")?) {
         (true, true) => Err(rules::at(
             "ALC0027",
             words.span(),
@@ -177,7 +183,9 @@ fn class_flags(words: &Words) -> Result<TokenStream> {
         (true, false) => Ok(quote! { ::alcedo_plugin_api::plumbing::class_flags::BLUEPRINTABLE }),
         (false, true) => Ok(quote! { ::alcedo_plugin_api::plumbing::class_flags::BLUEPRINT_TYPE }),
         (false, false) => Ok(quote! { 0 }),
-    }
+    }?;
+    let is_final = is_final.then(|| quote! { | ::alcedo_plugin_api::plumbing::class_flags::FINAL });
+    Ok(quote! { #of_scripts #is_final })
 }
 
 /// Takes the reflected fields out, and says which of the rest are kept.

@@ -7,6 +7,7 @@ mod class_impl;
 mod class_struct;
 mod conditions;
 mod default_value;
+mod dll_import;
 mod docs;
 mod export;
 mod imported_impl;
@@ -44,6 +45,9 @@ use crate::words::Words;
 /// A function may give `Result<T, E>` with any `E` that is `Display`: callers get the error in its own words, as a `CallError` of
 /// a kind of its own.
 ///
+/// With `dll_bind = "Name"` its functions may be those of a C library, declared without a body: `#[dll_import] fn turn(&self,
+/// text: &mut String);`. The class is final.
+///
 /// With `implements(Hears, Sings)`, references to those interfaces may lead to its objects; see [`macro@uinterface`].
 /// With `imported`, on a struct and on an `impl` of declarations: a class that the host or another module declares.
 #[proc_macro_attribute]
@@ -61,7 +65,7 @@ pub fn native_uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
 
 fn class(words: &Words, item: Item, side: Side) -> syn::Result<proc_macro2::TokenStream> {
     match item {
-        Item::Struct(item) => class_struct::expand(words, item),
+        Item::Struct(item) => class_struct::expand(words, item, side),
         Item::Impl(item) => match item.trait_.clone() {
             Some((_, interface, _)) => interface_impl::expand(words, &interface, item),
             None => class_impl::expand(words, item, side),

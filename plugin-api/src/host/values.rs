@@ -23,7 +23,7 @@ use crate::delegate_signature::Signature;
 use crate::kinds::lending;
 use crate::kinds::ptr::{Ptr, PtrMut};
 use crate::kinds::row::{Keyed, List};
-use crate::plumbing::{CalledAs, FunctionCell};
+use crate::plumbing::{CalledAs, FunctionCell, ImportCell, Outs};
 use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::value::plain_slot;
 use crate::zcall::Delegated;
@@ -259,6 +259,63 @@ impl<A: Params, R: ReturnValue> Callee<'_, A, R> {
             };
             let result = args.with_slots(object.unwrap_or_default(), out_slot, call)?;
             R::take_out(result, out)
+        }
+    }
+}
+
+impl<A: Params, R: ReturnValue> Callee<'static, A, R> {
+    /// A function of a C library, of an object of the frame.
+    ///
+    /// # Errors
+    /// As for [`Self::in_cell`].
+    pub(crate) fn in_import_cell<T, O>(
+        _this: &impl CalledAs<T>,
+        cell: &ImportCell<T, A::Values, R, O>,
+        what: &str,
+    ) -> Result<ImportCallee<A, R, O>, CallError> {
+        match cell.cell().get() {
+            Cell::UNFILLED => Err(CallError::no_host(what)),
+            bits => {
+                let way = Way::Handle(ZCallHandle(bits.cast_signed()));
+                Ok(ImportCallee { callee: Callee { way, of: PhantomData, thread: PhantomData }, outs: PhantomData })
+            }
+        }
+    }
+}
+
+/// A function of a C library, which gives the values `O` beside its result. Only [`Callee::in_import_cell`] has one.
+pub(crate) struct ImportCallee<A, R, O> {
+    callee: Callee<'static, A, R>,
+    outs: PhantomData<fn() -> O>,
+}
+
+impl<A: Params, R: ReturnValue, O: Outs> ImportCallee<A, R, O> {
+    /// Calls it on an object.
+    ///
+    /// # Errors
+    /// Whatever the callee fails with.
+    pub(crate) fn call(&self, object: ObjectHandle, what: &str, args: &A) -> Result<(R, O), CallError> {
+        /// The object, eight parameters, a result, and as many out parameters.
+        const MOST: usize = 18;
+        let (mut out, mut outs) = (R::out(), O::out());
+        let out_slot = R::slot_out(&mut out);
+        let Way::Handle(handle) = self.callee.way else { return Err(CallError::no_host(what)) };
+        // SAFETY: this is the game thread, as for `Callee::call`. The slots are those of `A` and `R`, and then those of `O`, which the
+        // description of the function behind the cell has as its out parameters; so the host fills them as it fills a result. What
+        // was staged, `out` and `outs` stay where they are until the call is over.
+        unsafe {
+            let call = |slots: &mut [Slot]| {
+                let end = slots.len() - usize::from(R::VALUE.is_none());
+                let mut row = [Slot::EMPTY; MOST];
+                row[..end].copy_from_slice(&slots[..end]);
+                let count = end + O::put_slots(&mut outs, &mut row[end..]);
+                host(what)?.zcall(handle, &mut buffer_of(&mut row[..count]))?;
+                Ok::<_, CallError>((row, end))
+            };
+            let (row, end) = args.with_slots(object, out_slot, call)?;
+            let result = R::take_out(row[end - 1], out);
+            let outs = O::take(&row[end..], outs);
+            Ok((result?, outs?))
         }
     }
 }

@@ -303,6 +303,16 @@ pub const fn implementable_event<C: Class, A: Params, R: ReturnValue>(
     described((name, flags, ""), block.block(), fingerprint::<A, R>(), Invoke(invoke_nothing), &cell.0, about)
 }
 
+/// A function whose body is in a C library. Without a host that calls C it gives the zero value.
+pub(super) const fn import_of_c<C: Class, A: Params, R: ReturnValue>(
+    (name, flags): (&'static str, u64),
+    block: &'static SignatureBlock<A, R>,
+    cell: &'static FunctionCell<C, A::Values, R>,
+    about: About,
+) -> Function<C> {
+    described((name, flags, ""), block.block(), fingerprint::<A, R>(), Invoke(invoke_nothing), &cell.0, about)
+}
+
 const fn described<C>(
     (name, flags, overrides): (&'static str, u64, &'static str),
     block: &'static Block,

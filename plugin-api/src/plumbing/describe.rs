@@ -4,7 +4,7 @@
 use core::marker::PhantomData;
 
 use alcedo_abi::abi_stable::std_types::{ROption, RSlice, RStr};
-use alcedo_abi::describe::PropertyDesc;
+use alcedo_abi::describe::{MetaDesc, PropertyDesc};
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::property_flags;
 
@@ -69,6 +69,20 @@ impl<A: Params, R: ReturnValue> SignatureBlock<A, R> {
         Self(self.0.with_defaults(defaults), PhantomData)
     }
 
+    /// The same with what C is to know of each parameter.
+    #[must_use]
+    pub const fn in_c(mut self, params: &[CParam]) -> Self {
+        let mut at = 0;
+        while at < params.len() {
+            if params[at].is_out {
+                self.0.placed[at].flags |= property_flags::OUT;
+            }
+            self.0.placed[at].meta = RSlice::from_slice(params[at].meta);
+            at += 1;
+        }
+        self
+    }
+
     pub(super) const fn block(&self) -> &Block {
         &self.0
     }
@@ -76,6 +90,15 @@ impl<A: Params, R: ReturnValue> SignatureBlock<A, R> {
     pub(super) const fn descriptions(&self) -> &[PropertyDesc] {
         self.0.descriptions()
     }
+}
+
+/// What C is to know of a parameter beside its type.
+#[derive(Clone, Copy, Debug)]
+pub struct CParam {
+    /// C may write to it.
+    pub is_out: bool,
+    /// The length of an array.
+    pub meta: &'static [MetaDesc],
 }
 
 #[derive(Clone, Copy, Debug)]

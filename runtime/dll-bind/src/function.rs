@@ -243,8 +243,10 @@ impl Imported {
         }
         plan.finish();
         let Some(stub) = &self.stub else { return Ok(self.nothing(arguments)) };
-        memory.clear();
-        memory.resize(plan.bytes().len() + ALIGN, 0);
+        let size = plan.bytes().len() + ALIGN;
+        if memory.len() < size {
+            memory.resize(size, 0);
+        }
         let start = memory.as_ptr().align_offset(ALIGN);
         let whole = start..start + plan.bytes().len();
         plan.place_all(memory.as_ptr().addr() + start);

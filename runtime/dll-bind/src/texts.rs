@@ -21,8 +21,10 @@ pub(crate) fn append(bytes: &mut Vec<u8>, text: &str) {
 pub(crate) fn text(units: &[Unit]) -> Result<String, Breach> {
     let numbers = || units.iter().map(|unit| u16::from_ne_bytes(*unit));
     // All at once, so that the compiler does many in one step.
-    if numbers().fold(0, |all, unit| all | unit) < 0x80 {
-        return Ok(numbers().map(|unit| char::from(unit as u8)).collect());
+    if numbers().fold(0, |all, unit| all | unit) < 0x80
+        && let Ok(text) = String::from_utf8(numbers().map(|unit| unit as u8).collect())
+    {
+        return Ok(text);
     }
     let mut text = String::with_capacity(units.len());
     let mut at = 0;

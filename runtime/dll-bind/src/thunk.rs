@@ -18,6 +18,8 @@ use crate::typed::CNumber;
 /// What C has to be told of a function beside its reflected signature.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Manner {
+    /// What it is called in the library, if not as it is here.
+    pub symbol: Option<String>,
     /// Arrays among the parameters, and how many values each has.
     pub lens: Vec<(String, usize)>,
     /// Its `bool` fills one byte only.
@@ -136,7 +138,7 @@ impl fmt::Debug for Body {
 
 /// What is declared of a reflected function.
 fn import(function: &Function, manner: &Manner) -> Import {
-    let mut import = Import::new(&function.text);
+    let mut import = Import::new(manner.symbol.as_deref().unwrap_or(&function.text));
     for param in function.arguments() {
         let is_out = param.flags & property_flags::OUT != 0;
         let len = manner.lens.iter().find(|(name, _)| **name == *param.text).map(|(_, len)| *len);

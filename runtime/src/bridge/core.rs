@@ -71,6 +71,9 @@ pub(crate) struct Core {
     pub collection: Collection,
     /// The types of values that modules use by number.
     pub value_types: ValueTypes,
+    /// The C libraries that classes of modules may be bound to, if the host has set a folder.
+    #[cfg(feature = "dll-bind")]
+    pub(crate) user_code: OnceCell<alcedo_dll_bind::UserCode>,
 }
 
 impl Core {
@@ -99,6 +102,8 @@ impl Core {
             delegates: Delegates::default(),
             collection: Collection::default(),
             value_types: ValueTypes::default(),
+            #[cfg(feature = "dll-bind")]
+            user_code: OnceCell::new(),
         });
         protocols::install(&core);
         Ok(core)

@@ -2,6 +2,8 @@
 //! behind a pointer slot, which only the border's own plumbing can make, and is copied with all it owns.
 #![expect(unsafe_code, reason = "makes and follows the pointer slots of values that do not fit a slot")]
 
+use alcedo_abi::kinds::property_flags;
+
 use crate::border::CallError;
 use crate::handles::{Name, ObjectHandle};
 use crate::object::function::Function;
@@ -26,7 +28,7 @@ pub(crate) fn read_parameters(
 ) -> Result<(), CallError> {
     let arguments = function.arguments();
     let wanted = first + arguments.len() + usize::from(function.result().is_some());
-    if buffer.len() != wanted {
+    if buffer.len() != wanted && buffer.len() != wanted + outs(function).count() {
         return Err(CallError::Buffer {
             message: format!(
                 "{} ({}) takes {wanted} slots, object and result included, the buffer has {}",
@@ -42,19 +44,29 @@ pub(crate) fn read_parameters(
     Ok(())
 }
 
-/// Copies the result of `function`, if it has one, into the last slot.
+/// Copies the result of `function`, if it has one, into the slot behind the parameters, and what its out parameters hold into those
+/// behind that, if the caller has such slots.
 ///
 /// # Errors
-/// When the slot is not what the type needs.
+/// When a slot is not what the type needs.
 pub(crate) fn write_result(
     buffer: &mut BufferMut<'_>,
+    first: usize,
     function: &Function,
     block: &ParamBlock<'_>,
 ) -> Result<(), CallError> {
-    match function.result() {
-        Some(result) => write_slot(buffer, buffer.len() - 1, result, block.view()),
-        None => Ok(()),
+    let mut at = first + function.arguments().len();
+    if let Some(result) = function.result() {
+        write_slot(buffer, at, result, block.view())?;
+        at += 1;
     }
+    let slots = at..buffer.len();
+    slots.zip(outs(function)).try_for_each(|(at, out)| write_slot(buffer, at, out, block.view()))
+}
+
+/// The parameters that the function writes to.
+fn outs(function: &Function) -> impl Iterator<Item = &Property> {
+    function.arguments().iter().filter(|param| param.flags & property_flags::OUT != 0)
 }
 
 macro_rules! plain {

@@ -10,7 +10,7 @@ use crate::conjugate::build::{ClassHooks, HookNames};
 use crate::conjugate::gate::Gate;
 use crate::emit::described::Described;
 use crate::emit::error::EmitError;
-use crate::emit::{imports, read, texts};
+use crate::emit::{c_bodies, imports, read, texts};
 use crate::faults::{self, ReloadStep};
 use crate::object::class::Class;
 use crate::object::decl::Batch;
@@ -52,6 +52,8 @@ pub(crate) fn emit(
     all: &[Declarer<'_>],
 ) -> Result<Vec<Rc<Class>>, EmitError> {
     let mut batch = Batch::default();
+    #[cfg(feature = "dll-bind")]
+    let mut bodies = Vec::new();
     for module in modules {
         texts::check(module.name, module.described)?;
         for described in module.described.interfaces {
@@ -64,11 +66,17 @@ pub(crate) fn emit(
         let mut classes = module.described.classes.to_vec();
         classes.sort_by_key(|described| (described.package.as_str(), described.name.as_str()));
         for described in classes {
-            batch.classes.push(read::class_decl(&Rc::downgrade(core), module.gate, described)?);
+            let mut class = read::class_decl(&Rc::downgrade(core), module.gate, described)?;
+            let _attached = c_bodies::attach(core, &mut class);
+            #[cfg(feature = "dll-bind")]
+            bodies.extend(_attached);
+            batch.classes.push(class);
         }
     }
     let declared =
         core.world.types.declare(&core.world.names, &batch).map_err(|source| refused(modules, all, source))?;
+    #[cfg(feature = "dll-bind")]
+    c_bodies::bind(&bodies, &declared.classes).map_err(|source| EmitError::Bind { modules: names(modules), source })?;
     faults::at(ReloadStep::Declare)?;
     for module in modules {
         enroll(core, module)?;
@@ -96,7 +104,11 @@ fn refused(modules: &[Declarer<'_>], all: &[Declarer<'_>], source: DeclareError)
             return EmitError::Clash { path: path.clone(), first: first.clone(), second: second.clone() };
         }
     }
-    EmitError::Declare { modules: modules.iter().map(|module| module.name).collect::<Vec<_>>().join(", "), source }
+    EmitError::Declare { modules: names(modules), source }
+}
+
+fn names(modules: &[Declarer<'_>]) -> String {
+    modules.iter().map(|module| module.name).collect::<Vec<_>>().join(", ")
 }
 
 /// The signature as the module words it, where that is what its fingerprint says. An author may have other names for the

@@ -15,6 +15,15 @@ pub enum EmitError {
         /// The rule.
         source: DeclareError,
     },
+    /// C could not read a type of a function that is in a C library.
+    #[cfg(feature = "dll-bind")]
+    #[error("the types of {modules} cannot be declared: {source}")]
+    Bind {
+        /// The modules of the batch.
+        modules: String,
+        /// What C cannot read.
+        source: alcedo_dll_bind::BindError,
+    },
     /// Two declarations of one path.
     #[error("{path} is declared already, by {first}, and now by {second}: give one of the two another name")]
     Clash {

@@ -1,21 +1,11 @@
 //! Native classes whose functions are those of a C library.
 
-use std::rc::Rc;
-
-use alcedo_abi::kinds::{PropertyKind, class_flags, property_flags};
-use alcedo_dll_bind::{BindError, Body, Library, Manner};
+use alcedo_abi::kinds::{PropertyKind, class_flags, function_flags, property_flags};
+use alcedo_dll_bind::Library;
 
 use super::{NativeClass, NativeType, Natives, property};
-use crate::object::class::Class;
+use crate::emit::c_bodies::{CBody, LEN, LIBRARY};
 use crate::object::decl::{FunctionDecl, PropertyDecl};
-
-/// A body that is bound once its class is declared.
-pub(crate) struct CBody {
-    /// Package and name of the class.
-    class: (String, String),
-    function: String,
-    body: Rc<Body>,
-}
 
 /// The declaration of a native class that is bound to a library. The class is final.
 pub struct DllClass {
@@ -30,7 +20,7 @@ pub struct DllImport {
     name: String,
     params: Vec<PropertyDecl>,
     result: Option<PropertyDecl>,
-    manner: Manner,
+    flags: u64,
 }
 
 impl NativeClass {
@@ -47,12 +37,14 @@ impl DllClass {
     /// function that the library does not have a warning.
     #[must_use]
     pub fn import(mut self, import: DllImport) -> Self {
-        let DllImport { name, params, result, manner } = import;
-        let body = Body::new(&self.library, manner);
+        let DllImport { name, params, result, flags } = import;
         let params = params.into_iter().chain(result).collect();
+        let meta = vec![(LIBRARY.to_owned(), self.library.name().to_owned())];
+        let flags = flags | function_flags::DLL_IMPORT;
+        let mut function = FunctionDecl { params, flags, meta, ..FunctionDecl::without_body(&name) };
         let decl = &mut self.class.0;
-        decl.functions.push(FunctionDecl { params, ..FunctionDecl::new(&name, body.thunk()) });
-        self.bodies.push(CBody { class: (decl.package.clone(), decl.name.clone()), function: name, body });
+        self.bodies.push(CBody::attach((&decl.package, &decl.name), &self.library, &mut function));
+        decl.functions.push(function);
         self
     }
 }
@@ -61,7 +53,7 @@ impl DllImport {
     /// A function of that symbol, without parameters or result.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), params: Vec::new(), result: None, manner: Manner::default() }
+        Self { name: name.to_owned(), params: Vec::new(), result: None, flags: 0 }
     }
 
     /// Adds a parameter that is only passed.
@@ -98,14 +90,14 @@ impl DllImport {
     #[must_use]
     pub fn returns_bool8(self) -> Self {
         let mut import = self.returns((PropertyKind::BOOL, ""));
-        import.manner.is_bool8 = true;
+        import.flags |= function_flags::BOOL8;
         import
     }
 
     /// It needs no working directory: it runs on the game thread.
     #[must_use]
     pub fn no_cwd(mut self) -> Self {
-        self.manner.no_cwd = true;
+        self.flags |= function_flags::NO_CWD;
         self
     }
 
@@ -115,7 +107,8 @@ impl DllImport {
     }
 
     fn of_len(mut self, name: &str, len: usize) -> Self {
-        self.manner.lens.push((name.to_owned(), len));
+        let params = self.params.iter_mut().filter(|param| param.name == name);
+        params.for_each(|param| param.meta.push((LEN.to_owned(), len.to_string())));
         self
     }
 }
@@ -127,14 +120,4 @@ impl Natives {
         self.c_bodies.extend(class.bodies);
         self.class(class.class)
     }
-}
-
-/// Binds the bodies to the functions of the classes that were declared.
-pub(crate) fn bind(bodies: &[CBody], classes: &[Rc<Class>]) -> Result<(), BindError> {
-    for CBody { class: (package, name), function, body } in bodies {
-        let class = classes.iter().find(|class| *class.package == **package && *class.name == **name);
-        let function = class.and_then(|class| class.own_functions.iter().find(|found| *found.text == **function));
-        function.map_or(Ok(()), |function| body.bind(function))?;
-    }
-    Ok(())
 }

@@ -6,7 +6,7 @@
 macro_rules! __alcedo_class {
     (
         declared $vis:vis $class:ident $view:ident $view_doc:literal, base: $base:ty,
-        package: $package:literal, name: $name:literal, flags: $flags:expr, doc: $doc:literal,
+        package: $package:literal, name: $name:literal, flags: $flags:expr, $(library: $library:literal,)? doc: $doc:literal,
         properties: [$({
             $(#[$attr:meta])*
             $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty,
@@ -34,6 +34,7 @@ macro_rules! __alcedo_class {
                 );
                 const IMPLEMENTS: &'static [&'static $crate::plumbing::core::primitive::str] =
                     &[$(<$interface as $crate::plumbing::Interface>::PATH),*];
+                $(const LIBRARY: &'static $crate::plumbing::core::primitive::str = $library;)?
 
                 fn cell() -> &'static $crate::plumbing::Cell {
                     ALCEDO_CLASS.cell()
@@ -282,6 +283,42 @@ macro_rules! __alcedo_call {
             ) -> $crate::plumbing::core::result::Result<$result, $crate::plumbing::CallError> {
                 const ALCEDO_WHAT: &$crate::plumbing::core::primitive::str = $what;
                 $crate::plumbing::$invoke(&self.0, &$cell, ALCEDO_WHAT, &($($given,)*))
+            }
+        }
+    };
+}
+
+/// The callers of a function of a C library. What C may write to is the caller's, and is written when all of it came back.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_c_call {
+    (
+        $(#[$attr:meta])*
+        $view:ident $name:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty,
+        outs: ($($out:ident $back:ident),*), $cell:ident, $what:expr
+    ) => {
+        impl $view<'_> {
+            $(#[$attr])*
+            ///
+            /// When the call fails, the running call ends with the same error.
+            pub fn $name(&self, $($arg: $ty),*) -> $result {
+                self.$try_name($($arg),*).unwrap_or_else(|error| $crate::plumbing::fail(error))
+            }
+
+            $(#[$attr])*
+            ///
+            /// # Errors
+            /// What the function did wrong with its buffers; they are as they were then.
+            pub fn $try_name(
+                &self,
+                $($arg: $ty),*
+            ) -> $crate::plumbing::core::result::Result<$result, $crate::plumbing::CallError> {
+                const ALCEDO_WHAT: &$crate::plumbing::core::primitive::str = $what;
+                let (result, ($($back,)*)) =
+                    $crate::plumbing::invoke_import(&self.0, &$cell, ALCEDO_WHAT, &($($given,)*))?;
+                $(let $back = $crate::plumbing::GiveBack::ready($out, $back)?;)*
+                $(*$out = $back;)*
+                $crate::plumbing::core::result::Result::Ok(result)
             }
         }
     };

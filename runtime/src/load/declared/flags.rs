@@ -32,6 +32,9 @@ const OF_FUNCTIONS: &[(u64, &str)] = &[
     (function_flags::FALLIBLE, "may_fail"),
     (function_flags::IMPLEMENTABLE_EVENT, "blueprint_implementable_event"),
     (function_flags::CONST, "const"),
+    (function_flags::DLL_IMPORT, "dll_import"),
+    (function_flags::NO_CWD, "no_cwd"),
+    (function_flags::BOOL8, "bool8"),
 ];
 
 pub(super) fn of_class(flags: u64) -> Vec<String> {

@@ -1,0 +1,241 @@
+//! `#[dll_import]`: a function of a class with `dll_bind`, whose body is a function of a C library. What it takes and gives is
+//! written as in Rust: `&mut T` for what C may write to, `[T; N]` for an array of a fixed length.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned as _;
+use syn::{Attribute, Expr, ExprLit, FnArg, Ident, Lit, LitInt, LitStr, Result, Signature, Type, parse_quote};
+
+use crate::docs;
+use crate::method::Method;
+use crate::rules;
+use crate::words::{Word, Words};
+
+/// A function of a C library, as it was declared.
+pub(crate) struct DllImport {
+    method: Method,
+    params: Vec<CParam>,
+    words: Words,
+}
+
+/// What C is to know of a parameter beside the type of its values.
+struct CParam {
+    /// As the author wrote it.
+    written: Type,
+    is_out: bool,
+    len: Option<LitInt>,
+}
+
+impl DllImport {
+    pub(crate) fn of(attr: &Attribute, signature: &Signature) -> Result<Self> {
+        let words = Words::of(attr)?;
+        words.expect(&["name", "no_cwd", "bool8"])?;
+        let mut signature = signature.clone();
+        let mut params = Vec::new();
+        for input in &mut signature.inputs {
+            let FnArg::Typed(typed) = input else { continue };
+            let (param, ty) = CParam::of(&typed.ty)?;
+            params.push(param);
+            *typed.ty = ty;
+        }
+        let method = Method::of(&signature)?;
+        method.needs_self(&signature, "a function of a bound class")?;
+        if method.wants_this {
+            return Err(rules::spanned(
+                "ALC0145",
+                &signature.inputs[1],
+                "C knows no `this`: the declaration lists what the function in C takes",
+            ));
+        }
+        if method.result.may_fail {
+            return Err(rules::spanned(
+                "ALC0145",
+                &signature.output,
+                "a function of C gives no `Result`: take the plain type; what goes wrong with a call is the error of its `try_` caller",
+            ));
+        }
+        if let Some(lent) = method.parameters.iter().find(|parameter| parameter.is_lent) {
+            return Err(rules::spanned(
+                "ALC0145",
+                &lent.ty,
+                "C is given a copy: take the plain type, `&mut T` where C may write, or `[T; N]` for a row of values",
+            ));
+        }
+        let is_bool = method.result.returned.as_ref().is_some_and(|ty| crate::class_struct::is_named(ty, "bool"));
+        if words.flag("bool8")? && !is_bool {
+            return Err(rules::at(
+                "ALC0148",
+                words.span(),
+                "`bool8` says that a `bool` of C++ is returned, which fills one byte: give the function that result",
+            ));
+        }
+        Ok(Self { method, params, words })
+    }
+
+    /// The cell, the caller on the view, and what makes the compiler look at the types.
+    pub(crate) fn beside(&self, class: &Ident, view: &Ident, cell: &Ident, attrs: &[Attribute]) -> TokenStream {
+        let Self { method, params, .. } = self;
+        let (types, result, outs) = (method.types(), method.result_type(), self.outs());
+        let (name, text, attrs) = (&method.name, method.text(), docs::shared(attrs));
+        let try_name = format_ident!("try_{text}");
+        let each = || method.parameters.iter().zip(params);
+        let idents = each().map(|(parameter, _)| &parameter.ident);
+        let written = params.iter().map(|param| &param.written);
+        let given = each().map(|(parameter, param)| param.given(&parameter.ident));
+        let changed = each().enumerate().filter(|(_, (_, param))| param.is_out).map(|(at, (parameter, _))| {
+            let (ident, back) = (&parameter.ident, format_ident!("out{at}"));
+            quote! { #ident #back }
+        });
+        let checks = each().map(|(parameter, param)| param.check(&parameter.ty));
+        let gives = method.result.returned.as_ref().map(|ty| {
+            let text = format!("C cannot give this: numbers, `bool`, `String` and structs are read of it [ALC0146]");
+            quote_spanned! {ty.span()=>
+                const _: () = ::core::assert!(::alcedo_plugin_api::plumbing::c_gives::<#ty>(), #text);
+            }
+        });
+        let unbound = format!("`{class}` is bound to no library: say `#[uclass(…, dll_bind = \"Name\")]` on its struct [ALC0143]");
+        let bound = quote_spanned! {name.span()=>
+            const _: () = ::core::assert!(
+                !<#class as ::alcedo_plugin_api::plumbing::Class>::LIBRARY.is_empty(),
+                "{}",
+                #unbound,
+            );
+        };
+        quote! {
+            static #cell: ::alcedo_plugin_api::plumbing::ImportCell<#class, (#(#types,)*), #result, #outs> =
+                ::alcedo_plugin_api::plumbing::ImportCell::new();
+            ::alcedo_plugin_api::plumbing::c_call! {
+                #(#attrs)* #view #name #try_name(#(#idents: #written = #given),*) -> #result, outs: (#(#changed),*),
+                #cell,
+                ::alcedo_plugin_api::plumbing::join!(
+                    <#class as ::alcedo_plugin_api::plumbing::Class>::PATH, ":", #text
+                )
+            }
+            #bound
+            #(#checks)*
+            #gives
+        }
+    }
+
+    /// What the host is told of it.
+    pub(crate) fn description(&self, class: &Ident, cell: &Ident, attrs: &[Attribute]) -> Result<TokenStream> {
+        let Self { method, params, words } = self;
+        let (types, result, outs) = (method.types().collect::<Vec<_>>(), method.result_type(), self.outs());
+        let (text, doc, names) = (method.text(), docs::text(attrs), method.parameters.iter().map(|known| &known.text));
+        let (no_cwd, bool8) = (words.flag("no_cwd")?, words.flag("bool8")?);
+        let symbol = self.symbol()?.map(|symbol| quote! { ::alcedo_plugin_api::plumbing::meta("DllSymbol", #symbol) });
+        let params = params.iter().map(|CParam { is_out, len, .. }| {
+            let len = len.as_ref().map(LitInt::base10_digits).map(|len| {
+                quote! { ::alcedo_plugin_api::plumbing::meta("ArrayDim", #len) }
+            });
+            quote! { ::alcedo_plugin_api::plumbing::CParam { is_out: #is_out, meta: &[#len] } }
+        });
+        Ok(quote! {
+            ::alcedo_plugin_api::plumbing::dll_import::<#class, (#(#types,)*), #result, #outs>(
+                #text,
+                ::alcedo_plugin_api::plumbing::Manner { no_cwd: #no_cwd, bool8: #bool8 },
+                {
+                    const BLOCK: &::alcedo_plugin_api::plumbing::SignatureBlock<(#(#types,)*), #result> =
+                        &::alcedo_plugin_api::plumbing::SignatureBlock::new(&[#(#names),*]).in_c(&[#(#params),*]);
+                    BLOCK
+                },
+                &#cell,
+                ::alcedo_plugin_api::plumbing::About {
+                    doc: #doc,
+                    meta: &[
+                        ::alcedo_plugin_api::plumbing::meta(
+                            "DllBind",
+                            <#class as ::alcedo_plugin_api::plumbing::Class>::LIBRARY,
+                        ),
+                        #symbol
+                    ],
+                },
+            )
+        })
+    }
+
+    /// What the function is called in C, where that is another name.
+    fn symbol(&self) -> Result<Option<LitStr>> {
+        self.words.text("name")
+    }
+
+    /// The types of what C may write to, as a tuple.
+    fn outs(&self) -> TokenStream {
+        let each = self.method.types().zip(&self.params);
+        let outs = each.filter(|(_, param)| param.is_out).map(|(ty, _)| ty);
+        quote! { (#(#outs,)*) }
+    }
+}
+
+impl CParam {
+    /// What stands there, and the type of the values that the host has for it.
+    fn of(written: &Type) -> Result<(Self, Type)> {
+        let (is_out, inner) = match written {
+            Type::Reference(reference) if reference.mutability.is_some() => (true, &*reference.elem),
+            other => (false, other),
+        };
+        let (len, ty) = match inner {
+            Type::Array(array) => {
+                let Expr::Lit(ExprLit { lit: Lit::Int(len), .. }) = &array.len else {
+                    return Err(rules::spanned(
+                        "ALC0147",
+                        &array.len,
+                        "the host is told the length of the array: write a number",
+                    ));
+                };
+                let element = &array.elem;
+                (Some(len.clone()), parse_quote! { ::std::vec::Vec<#element> })
+            }
+            other => (None, other.clone()),
+        };
+        Ok((Self { written: written.clone(), is_out, len }, ty))
+    }
+
+    /// The value for the host.
+    fn given(&self, ident: &Ident) -> TokenStream {
+        let value = if self.is_out { quote! { ::core::clone::Clone::clone(&*#ident) } } else { quote! { #ident } };
+        if self.len.is_some() { quote! { ::std::vec::Vec::from(#value) } } else { value }
+    }
+
+    /// Whether C can read it.
+    fn check(&self, ty: &Type) -> TokenStream {
+        let has_len = self.len.is_some();
+        let text = "C cannot read this: it takes numbers, `String`, structs, `[T; N]` of these, and `&mut` of all [ALC0146]";
+        quote_spanned! {self.written.span()=>
+            const _: () = ::core::assert!(::alcedo_plugin_api::plumbing::c_takes::<#ty>(#has_len), #text);
+        }
+    }
+}
+
+/// The name in `dll_bind = "Name"`, if it is said.
+pub(crate) fn library(words: &Words) -> Result<Option<LitStr>> {
+    let Some(Word { name, value, .. }) = words.get("dll_bind") else { return Ok(None) };
+    let Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) = value else {
+        return Err(rules::at("ALC0140", name.span(), "`dll_bind` takes the name of a library: `dll_bind = \"Name\"`"));
+    };
+    let is_plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-');
+    if text.value().is_empty() || !text.value().chars().all(is_plain) {
+        return Err(rules::spanned(
+            "ALC0140",
+            text,
+            "a library is named without path and extension, in letters, digits, `_` and `-`: `libGame.so` is \"Game\"",
+        ));
+    }
+    if let Some(word) = words.get("blueprintable") {
+        return Err(rules::at(
+            "ALC0141",
+            word.name.span(),
+            "a class that is bound to a library is final: scripts cannot extend it",
+        ));
+    }
+    Ok(Some(text.clone()))
+}
+
+/// Has the compiler say where a class names its base that no class extends that.
+pub(crate) fn base_is_not_bound(base: &TokenStream) -> TokenStream {
+    let text = "this class is bound to a library, so it is final: hold an object of it instead of extending it [ALC0142]";
+    let span = base.span();
+    quote_spanned! {span=>
+        const _: () = ::core::assert!(<#base as ::alcedo_plugin_api::plumbing::Class>::LIBRARY.is_empty(), #text);
+    }
+}

@@ -1,0 +1,110 @@
+//! Functions of classes whose bodies are in a C library: the library is opened, and each function is bound when its class is
+//! declared. All of it is dropped with the class, which closes the library.
+
+use alcedo_abi::kinds::function_flags;
+
+use crate::bridge::core::Core;
+use crate::object::decl::{ClassDecl, FunctionDecl};
+
+#[cfg(feature = "dll-bind")]
+pub(crate) use bound::{CBody, bind};
+
+/// The key of a function's metadata that names its library.
+pub(crate) const LIBRARY: &str = "DllBind";
+/// The key that names it in the library, where that is another name.
+pub(crate) const SYMBOL: &str = "DllSymbol";
+/// The key of a parameter's metadata that says how long an array is.
+pub(crate) const LEN: &str = "ArrayDim";
+
+/// The value of a key.
+pub(crate) fn value_of<'a>(meta: &'a [(String, String)], key: &str) -> Option<&'a str> {
+    meta.iter().find(|(known, _)| known == key).map(|(_, value)| &**value)
+}
+
+fn is_import(function: &FunctionDecl) -> bool {
+    function.flags & function_flags::DLL_IMPORT != 0
+}
+
+/// Gives the functions of a class that are in a C library their bodies. Where there is no such library, or this host calls none,
+/// one warning says so, and they do nothing.
+#[cfg(feature = "dll-bind")]
+pub(crate) fn attach(core: &Core, decl: &mut ClassDecl) -> Vec<CBody> {
+    let Some(name) = decl.functions.iter().filter(|known| is_import(known)).find_map(|it| value_of(&it.meta, LIBRARY))
+    else {
+        return Vec::new();
+    };
+    let Some(code) = core.user_code.get() else {
+        warn(decl, name);
+        return Vec::new();
+    };
+    let library = code.open(name);
+    let (package, class) = (decl.package.clone(), decl.name.clone());
+    let imports = decl.functions.iter_mut().filter(|known| is_import(known));
+    imports.map(|function| CBody::attach((&package, &class), &library, function)).collect()
+}
+
+#[cfg(not(feature = "dll-bind"))]
+pub(crate) fn attach(_core: &Core, decl: &mut ClassDecl) {
+    let library = decl.functions.iter().filter(|known| is_import(known)).find_map(|it| value_of(&it.meta, LIBRARY));
+    library.into_iter().for_each(|library| warn(decl, library));
+}
+
+fn warn(decl: &ClassDecl, library: &str) {
+    let class = format!("{}.{}", decl.package, decl.name);
+    tracing::warn!(
+        class,
+        library,
+        "a class was not bound: this host calls no C libraries (`Builder::user_code`), so calls of its functions do nothing"
+    );
+}
+
+#[cfg(feature = "dll-bind")]
+mod bound {
+    use std::rc::Rc;
+
+    use alcedo_abi::kinds::function_flags;
+    use alcedo_dll_bind::{BindError, Body, Library, Manner};
+
+    use super::{LEN, SYMBOL, value_of};
+    use crate::object::class::Class;
+    use crate::object::decl::FunctionDecl;
+
+    /// A body that is bound once its class is declared.
+    pub(crate) struct CBody {
+        /// Package and name of the class.
+        class: (String, String),
+        function: String,
+        body: Rc<Body>,
+    }
+
+    impl CBody {
+        /// Gives a function of that class its body.
+        pub(crate) fn attach((package, class): (&str, &str), library: &Library, function: &mut FunctionDecl) -> Self {
+            let body = Body::new(library, manner(function));
+            function.thunk = body.thunk();
+            Self { class: (package.to_owned(), class.to_owned()), function: function.name.clone(), body }
+        }
+    }
+
+    /// What its declaration says for C.
+    fn manner(function: &FunctionDecl) -> Manner {
+        let is = |flag| function.flags & flag != 0;
+        let len = |meta: &[(String, String)]| value_of(meta, LEN)?.parse().ok();
+        Manner {
+            symbol: value_of(&function.meta, SYMBOL).map(str::to_owned),
+            lens: function.params.iter().filter_map(|param| Some((param.name.clone(), len(&param.meta)?))).collect(),
+            is_bool8: is(function_flags::BOOL8),
+            no_cwd: is(function_flags::NO_CWD),
+        }
+    }
+
+    /// Binds the bodies to the functions of the classes that were declared.
+    pub(crate) fn bind(bodies: &[CBody], classes: &[Rc<Class>]) -> Result<(), BindError> {
+        for CBody { class: (package, name), function, body } in bodies {
+            let class = classes.iter().find(|class| *class.package == **package && *class.name == **name);
+            let function = class.and_then(|class| class.own_functions.iter().find(|found| *found.text == **function));
+            function.map_or(Ok(()), |function| body.bind(function))?;
+        }
+        Ok(())
+    }
+}
