@@ -57,6 +57,8 @@ pub enum LeaseKind {
     SignalStack,
     /// A request of the module that a thread of the C library works on.
     Request,
+    /// A C library that a class of the module is bound to, and that is open as long as something holds one of its functions.
+    Library,
 }
 
 impl fmt::Display for LeaseKind {
@@ -80,6 +82,7 @@ impl fmt::Display for LeaseKind {
             Self::Ring => "io_uring",
             Self::SignalStack => "signal stack",
             Self::Request => "request",
+            Self::Library => "bound library",
         })
     }
 }
@@ -89,6 +92,7 @@ impl LeaseKind {
     pub(crate) fn counted(self, count: usize) -> String {
         match (self, count) {
             (_, 1) | (Self::Borrow, _) => self.to_string(),
+            (Self::Library, _) => "bound libraries".to_owned(),
             _ => format!("{self}s"),
         }
     }

@@ -197,7 +197,10 @@ impl<'a> Body<'a> {
             return Err(rules::spanned(
                 "ALC0144",
                 attr,
-                format!("the body of `{0}` is in the library: declare it without one, `fn {0}(…);`", function.sig.ident),
+                format!(
+                    "the body of `{0}` is in the library: declare it without one, `fn {0}(…);`",
+                    function.sig.ident
+                ),
             ));
         }
         let ends = take_attr(attrs, "begin_destroy")?;
@@ -437,7 +440,8 @@ impl<'a> Body<'a> {
         }
         let import = DllImport::of(attr, signature)?;
         let (conditions, mark) = (Conditions::of(attrs)?, self.mark());
-        let cell = format_ident!("ALCEDO_OF_{}", syn::ext::IdentExt::unraw(&signature.ident).to_string().to_uppercase());
+        let cell =
+            format_ident!("ALCEDO_OF_{}", syn::ext::IdentExt::unraw(&signature.ident).to_string().to_uppercase());
         self.functions.push(import.description(self.class, &cell, attrs)?);
         self.beside.push(import.beside(self.class, &self.view, &cell, attrs));
         self.condition(&conditions, mark)

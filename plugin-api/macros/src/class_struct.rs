@@ -14,7 +14,8 @@ use crate::rules;
 use crate::specifiers::{self, PROPERTY};
 use crate::words::{Words, take_attr};
 
-const CLASS_WORDS: &[&str] = &["package", "base", "blueprintable", "blueprint_type", "implements", "imported", "dll_bind"];
+const CLASS_WORDS: &[&str] =
+    &["package", "base", "blueprintable", "blueprint_type", "implements", "imported", "dll_bind"];
 /// A reflected field.
 struct Property {
     field: Field,

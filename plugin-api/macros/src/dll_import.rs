@@ -93,7 +93,9 @@ impl DllImport {
                 const _: () = ::core::assert!(::alcedo_plugin_api::plumbing::c_gives::<#ty>(), #text);
             }
         });
-        let unbound = format!("`{class}` is bound to no library: say `#[uclass(…, dll_bind = \"Name\")]` on its struct [ALC0143]");
+        let unbound = format!(
+            "`{class}` is bound to no library: say `#[uclass(…, dll_bind = \"Name\")]` on its struct [ALC0143]"
+        );
         let bound = quote_spanned! {name.span()=>
             const _: () = ::core::assert!(
                 !<#class as ::alcedo_plugin_api::plumbing::Class>::LIBRARY.is_empty(),
@@ -193,14 +195,23 @@ impl CParam {
 
     /// The value for the host.
     fn given(&self, ident: &Ident) -> TokenStream {
-        let value = if self.is_out { quote! { ::core::clone::Clone::clone(&*#ident) } } else { quote! { #ident } };
-        if self.len.is_some() { quote! { ::std::vec::Vec::from(#value) } } else { value }
+        let value = if self.is_out {
+            quote! { ::core::clone::Clone::clone(&*#ident) }
+        } else {
+            quote! { #ident }
+        };
+        if self.len.is_some() {
+            quote! { ::std::vec::Vec::from(#value) }
+        } else {
+            value
+        }
     }
 
     /// Whether C can read it.
     fn check(&self, ty: &Type) -> TokenStream {
         let has_len = self.len.is_some();
-        let text = "C cannot read this: it takes numbers, `String`, structs, `[T; N]` of these, and `&mut` of all [ALC0146]";
+        let text =
+            "C cannot read this: it takes numbers, `String`, structs, `[T; N]` of these, and `&mut` of all [ALC0146]";
         quote_spanned! {self.written.span()=>
             const _: () = ::core::assert!(::alcedo_plugin_api::plumbing::c_takes::<#ty>(#has_len), #text);
         }
@@ -233,7 +244,8 @@ pub(crate) fn library(words: &Words) -> Result<Option<LitStr>> {
 
 /// Has the compiler say where a class names its base that no class extends that.
 pub(crate) fn base_is_not_bound(base: &TokenStream) -> TokenStream {
-    let text = "this class is bound to a library, so it is final: hold an object of it instead of extending it [ALC0142]";
+    let text =
+        "this class is bound to a library, so it is final: hold an object of it instead of extending it [ALC0142]";
     let span = base.span();
     quote_spanned! {span=>
         const _: () = ::core::assert!(<#base as ::alcedo_plugin_api::plumbing::Class>::LIBRARY.is_empty(), #text);

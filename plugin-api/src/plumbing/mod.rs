@@ -34,13 +34,15 @@ pub use crate::part_cell::PartCell;
 pub use crate::signature::{ArgumentSlot, ResultSlot, ValueType};
 pub use crate::value::{ByPointer, NoDefault, address_slot};
 pub use crate::{
-    __alcedo_c_call as c_call, __alcedo_call as call, __alcedo_class as class, __alcedo_declare as declare, __alcedo_export as export,
-    __alcedo_heap as heap, __alcedo_interface as interface, __alcedo_join as join, __alcedo_module as module,
-    __alcedo_owned as owned_type, __alcedo_pod as pod, __alcedo_property as property, __alcedo_register as register,
-    __alcedo_struct as structure, __alcedo_type_record as type_record, __alcedo_view as view,
+    __alcedo_c_call as c_call, __alcedo_call as call, __alcedo_class as class, __alcedo_declare as declare,
+    __alcedo_export as export, __alcedo_heap as heap, __alcedo_interface as interface, __alcedo_join as join,
+    __alcedo_module as module, __alcedo_owned as owned_type, __alcedo_pod as pod, __alcedo_property as property,
+    __alcedo_register as register, __alcedo_struct as structure, __alcedo_type_record as type_record,
+    __alcedo_view as view,
 };
 pub use crate::{CallError, Class, Interface, ObjectView, Params, Plain, ReturnValue, This, Value};
 pub use crate::{IntoHost, Kind, Lent};
+pub use c_functions::{GiveBack, ImportCell, Manner, Outs, c_gives, c_takes, dll_import, invoke_import};
 pub use declared::{
     About, Body, ClassCell, Declared, Function, FunctionCell, FunctionOf, Hook, PresenceCell, Property, PropertyCell,
     all_functions, class as class_description, count_functions, export as export_description,
@@ -49,7 +51,6 @@ pub use declared::{
     structure as structure_description,
 };
 pub use defaults::{BuildDefault, DefaultPart, PluginState, Probe, WithoutARedConstructor, the_finalizer_thread_drops};
-pub use c_functions::{GiveBack, ImportCell, Manner, Outs, c_gives, c_takes, dll_import, invoke_import};
 pub use describe::{BlockOf, CParam, SignatureBlock, Words, field_descriptions, joined, joined_len};
 pub use interfaces::{
     Bodies, CalledAs, InterfaceFunction, InterfaceThis, crosses, declared_as, first_absent, has_signature,

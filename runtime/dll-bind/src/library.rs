@@ -1,7 +1,8 @@
 //! The folder that libraries are taken from, and one of them, be it there or not.
 #![expect(unsafe_code, reason = "the host vouches for its folder")]
 
-use std::cell::OnceCell;
+use std::any::Any;
+use std::cell::{OnceCell, RefCell};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -41,6 +42,8 @@ pub(crate) struct Opened {
     pub(crate) extents: Extents,
     /// None where there is none: calls do nothing then.
     pub(crate) library: Option<UserLibrary>,
+    /// Dropped when the library is closed.
+    kept: RefCell<Vec<Box<dyn Any>>>,
 }
 
 impl UserCode {
@@ -97,7 +100,13 @@ impl UserCode {
                 None
             }
         };
-        Library(Rc::new(Opened { name: name.to_owned(), folder: self.clone(), extents, library }))
+        Library(Rc::new(Opened {
+            name: name.to_owned(),
+            folder: self.clone(),
+            extents,
+            library,
+            kept: RefCell::default(),
+        }))
     }
 
     pub(crate) fn has_shells(&self) -> bool {
@@ -125,6 +134,11 @@ impl Library {
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.0.library.is_some()
+    }
+
+    /// Keeps a value as long as the library is open; it is dropped right after its finalizers have run.
+    pub fn keep(&self, value: impl Any) {
+        self.0.kept.borrow_mut().push(Box::new(value));
     }
 
     /// The file that is mapped: a private copy.

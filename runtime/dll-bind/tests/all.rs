@@ -1,6 +1,9 @@
 //! Real C libraries, compiled by the tests and called through declarations.
 #![expect(unsafe_code, reason = "vouches for the libraries that the tests compile")]
 
+#[path = "../../tests/support/builds.rs"]
+#[allow(dead_code, reason = "tests of other crates use the rest of it")]
+mod builds;
 #[path = "all/classes.rs"]
 mod classes;
 #[path = "all/fences.rs"]
@@ -13,6 +16,8 @@ mod gdb;
 mod hostile;
 #[path = "all/life.rs"]
 mod life;
+#[path = "all/plugins.rs"]
+mod plugins;
 #[path = "all/random.rs"]
 mod random;
 #[path = "all/source_page.rs"]

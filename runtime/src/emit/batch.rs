@@ -2,6 +2,7 @@
 //! filled, or the caller drops the shadow and nothing was.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::bridge::core::Core;
 use crate::bridge::module_thunk::export_call;
@@ -12,6 +13,7 @@ use crate::emit::described::Described;
 use crate::emit::error::EmitError;
 use crate::emit::{c_bodies, imports, read, texts};
 use crate::faults::{self, ReloadStep};
+use crate::lease::Leases;
 use crate::object::class::Class;
 use crate::object::decl::Batch;
 use crate::object::refusal::DeclareError;
@@ -26,6 +28,8 @@ pub(crate) struct Declarer<'a> {
     pub(crate) title: String,
     /// The door to its code.
     pub(crate) gate: &'a Rc<Gate>,
+    /// Why its code must stay.
+    pub(crate) leases: &'a Arc<Leases>,
     /// What it declares.
     pub(crate) described: Described,
 }
@@ -67,7 +71,7 @@ pub(crate) fn emit(
         classes.sort_by_key(|described| (described.package.as_str(), described.name.as_str()));
         for described in classes {
             let mut class = read::class_decl(&Rc::downgrade(core), module.gate, described)?;
-            let _attached = c_bodies::attach(core, &mut class);
+            let _attached = c_bodies::attach(core, module.leases, &mut class);
             #[cfg(feature = "dll-bind")]
             bodies.extend(_attached);
             batch.classes.push(class);

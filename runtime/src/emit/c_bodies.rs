@@ -1,9 +1,14 @@
 //! Functions of classes whose bodies are in a C library: the library is opened, and each function is bound when its class is
 //! declared. All of it is dropped with the class, which closes the library.
 
+use std::sync::Arc;
+
 use alcedo_abi::kinds::function_flags;
 
 use crate::bridge::core::Core;
+#[cfg(feature = "dll-bind")]
+use crate::lease::LeaseKind;
+use crate::lease::Leases;
 use crate::object::decl::{ClassDecl, FunctionDecl};
 
 #[cfg(feature = "dll-bind")]
@@ -28,7 +33,7 @@ fn is_import(function: &FunctionDecl) -> bool {
 /// Gives the functions of a class that are in a C library their bodies. Where there is no such library, or this host calls none,
 /// one warning says so, and they do nothing.
 #[cfg(feature = "dll-bind")]
-pub(crate) fn attach(core: &Core, decl: &mut ClassDecl) -> Vec<CBody> {
+pub(crate) fn attach(core: &Core, leases: &Arc<Leases>, decl: &mut ClassDecl) -> Vec<CBody> {
     let Some(name) = decl.functions.iter().filter(|known| is_import(known)).find_map(|it| value_of(&it.meta, LIBRARY))
     else {
         return Vec::new();
@@ -38,13 +43,17 @@ pub(crate) fn attach(core: &Core, decl: &mut ClassDecl) -> Vec<CBody> {
         return Vec::new();
     };
     let library = code.open(name);
+    // The module is not gone before the library is, and until then reports name it. A module that ends binds nothing any more.
+    if let Ok(lease) = leases.take_at(LeaseKind::Library, format!("{name} of {}.{}", decl.package, decl.name), None) {
+        library.keep(lease);
+    }
     let (package, class) = (decl.package.clone(), decl.name.clone());
     let imports = decl.functions.iter_mut().filter(|known| is_import(known));
     imports.map(|function| CBody::attach((&package, &class), &library, function)).collect()
 }
 
 #[cfg(not(feature = "dll-bind"))]
-pub(crate) fn attach(_core: &Core, decl: &mut ClassDecl) {
+pub(crate) fn attach(_core: &Core, _leases: &Arc<Leases>, decl: &mut ClassDecl) {
     let library = decl.functions.iter().filter(|known| is_import(known)).find_map(|it| value_of(&it.meta, LIBRARY));
     library.into_iter().for_each(|library| warn(decl, library));
 }

@@ -23,6 +23,7 @@ pub(crate) fn declarers(modules: &[Rc<MasterModule>]) -> Vec<Declarer<'_>> {
             name: module.name(),
             title: module.info().title(),
             gate: module.gate(),
+            leases: module.leases(),
             described: module.described(),
         })
         .collect()

@@ -1,0 +1,31 @@
+/* A dynamic array that has to grow: only the host makes room, so the function says how much it wants, and is called again. */
+#include <stdint.h>
+
+#pragma pack(4)
+struct FIntArray {
+    int32_t *data;
+    int32_t num;
+    int32_t max;
+};
+
+struct Primes {
+    struct FIntArray found;
+};
+
+static int is_prime(int32_t number) {
+    for (int32_t by = 2; by * by <= number; by++)
+        if (number % by == 0) return 0;
+    return number > 1;
+}
+
+/* Fills the array with the primes below `limit`, as far as there is room. Gives how much room there would have to be. */
+int32_t PrimesBelow(struct Primes *primes, int32_t limit) {
+    int32_t count = 0;
+    for (int32_t number = 2; number < limit; number++) {
+        if (!is_prime(number)) continue;
+        if (count < primes->found.max) primes->found.data[count] = number;
+        count++;
+    }
+    primes->found.num = count < primes->found.max ? count : primes->found.max;
+    return count;
+}

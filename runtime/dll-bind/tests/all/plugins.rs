@@ -1,0 +1,155 @@
+//! Classes of plugins whose functions are those of a C library: what they declare, call and get back; libraries come and go with
+//! their classes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use alcedo_reflect::value::Value;
+use alcedo_runtime::dll_bind::UserCode;
+use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
+use alcedo_runtime::{Canary, LeaseKind, Runtime};
+
+use crate::builds::{plugin, tagged, test_dir};
+use crate::support::{compile, ints, structure, text};
+
+/// The folder into which the build script of the example compiles.
+fn example_folder() -> PathBuf {
+    let profile = if cfg!(debug_assertions) { "debug" } else { "release" };
+    test_dir().join("plugins").join(profile).join("user-code")
+}
+
+fn host(code: Option<&Path>, library: &Path) -> Runtime {
+    let builder = Runtime::builder().package("Game").canary(Canary::Off);
+    // SAFETY: the sources are in the example, and below.
+    let builder = code.map(|code| unsafe { UserCode::at(code) }).iter().fold(builder, |it, code| it.user_code(code));
+    let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
+    runtime.create_master(&[library]).unwrap_or_else(|error| panic!("{error}"));
+    runtime
+}
+
+/// Calls a function of a new object of that class.
+fn call(runtime: &Runtime, class: &str, function: &str, arguments: &[Value]) -> (Option<Value>, Vec<Value>) {
+    let object = runtime.objects().spawn(&format!("/Script/Game.{class}")).expect("an object");
+    let called = runtime.objects().call_with_outs(object, function, arguments);
+    called.unwrap_or_else(|error| panic!("{class} {function}: {error}"))
+}
+
+fn said(runtime: &Runtime, class: &str, function: &str, argument: &str) -> String {
+    match call(runtime, class, function, &[text(argument)]).0 {
+        Some(Value::Text(said)) => said,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_plugin_calls_its_own_libraries_and_those_of_others() {
+    let library = plugin("user-code", &[]);
+    let runtime = host(Some(&example_folder()), &library);
+    // By the callers that the attribute makes.
+    let tour = said(&runtime, "TestDll", "tour", "ok, drawrof");
+    assert_eq!(tour, "forward ,ko; Vector { x: 1.5, y: -2.0, z: 0.25 }; true 4 Vector { x: 7.0, y: -8.0, z: 0.5 }");
+    let packed = said(&runtime, "Zlib", "pack", &"a kingfisher ".repeat(16));
+    let numbers: Vec<_> = packed.split(' ').collect();
+    assert!(matches!(numbers[..], ["0", "0x18a44e88", _, "true"]), "{packed}");
+    assert!(numbers[2].parse::<u64>().expect("a number") < 60, "{packed}");
+    let version = call(&runtime, "Database", "version", &[]).0;
+    assert!(matches!(&version, Some(Value::Text(version)) if version.starts_with("3.")), "{version:?}");
+    let statements = "create table birds (name text, length int); \
+        insert into birds values ('kingfisher', 16), ('wren', 10), ('bustard', 100); \
+        select name from birds where length < 50 order by length;";
+    assert_eq!(said(&runtime, "Database", "ask", statements), "wren,kingfisher");
+    let object = runtime.objects().spawn("/Script/Game.Database").expect("an object");
+    let wrong = runtime.objects().call(object, "ask", &[text("select nothing from nowhere")]);
+    assert!(wrong.expect_err("no such table").to_string().contains("SQLite says 1"));
+    // By reflection.
+    assert_eq!(call(&runtime, "TestDll", "call_dll1", &[text("drawrof")]), (None, vec![text("forward")]));
+    let player = |name: &str, password: &str, health: f32, score: f32| {
+        structure([
+            ("player_name", text(name)),
+            ("player_password", text(password)),
+            ("health", Value::F32(health)),
+            ("score", Value::F32(score)),
+        ])
+    };
+    let logged_in = call(&runtime, "StringDll", "login", &[player("Alcedo", "atthis", 7.0, 1.0)]);
+    assert_eq!(logged_in, (None, vec![player("Alc", "******", 100.0, 4.0)]));
+    // The array grows between two calls, in the host's hands.
+    let primes = |found: &[i32]| structure([("found", ints(found))]);
+    let wants = call(&runtime, "ArrayDll", "primes_below", &[primes(&[0, 0]), Value::I32(20)]);
+    assert_eq!(wants, (Some(Value::I32(8)), vec![primes(&[2, 3])]));
+    let whole = call(&runtime, "ArrayDll", "primes_below", &[primes(&[0; 8]), Value::I32(20)]);
+    assert_eq!(whole, (Some(Value::I32(8)), vec![primes(&[2, 3, 5, 7, 11, 13, 17, 19])]));
+    // By name, from anywhere.
+    let object = runtime.objects().spawn("/Script/Game.TestDll").expect("an object");
+    let by_name = runtime.calls().call("uf:/Script/Game.TestDll:calls", &[Value::Object(object)]);
+    assert_eq!(by_name.expect("a call"), Some(Value::I32(1)));
+    let owners: Vec<_> =
+        runtime.unloads().leases().into_iter().filter(|it| it.blocker.kind == LeaseKind::Library).collect();
+    assert_eq!(owners.len(), 5, "{owners:?}");
+}
+
+#[test]
+fn without_a_library_or_a_folder_calls_do_nothing() {
+    let library = plugin("user-code", &[]);
+    let empty = tempfile::tempdir().expect("a folder");
+    for code in [None, Some(empty.path())] {
+        let runtime = host(code, &library);
+        assert_eq!(
+            said(&runtime, "TestDll", "tour", "ok"),
+            "ok; Vector { x: 0.0, y: 0.0, z: 0.0 }; false 0.5 Vector { x: 4.0, y: 0.0, z: 0.0 }"
+        );
+        assert_eq!(call(&runtime, "TestDll", "calls", &[]).0, Some(Value::I32(0)));
+        assert_eq!(call(&runtime, "TestDll", "call_dll1", &[text("stays")]), (None, vec![text("stays")]));
+    }
+}
+
+/// A library that says which one it is, and notes when it ends.
+fn numbered(folder: &Path, number: i32) {
+    let log = folder.join("log");
+    let source = format!(
+        "#include <stdio.h>\nint32_t calls(void) {{ return {number}; }}\n\
+         void CallDLL1(unit* s) {{ s[0] = '{number}'; }}\n\
+         __attribute__((destructor)) static void end(void) {{\n\
+             FILE* f = fopen({log:?}, \"a\"); if (f) {{ fprintf(f, \"{number} \"); fclose(f); }}\n\
+         }}\n"
+    );
+    compile(folder, "TestDLL", &source);
+}
+
+#[test]
+fn a_reload_of_the_class_has_the_rebuilt_library_and_the_old_one_ends() {
+    let builds = [1, 2].map(|tag| tagged("user-code", &[], tag));
+    let folder = tempfile::tempdir().expect("a folder");
+    let ended = || fs::read_to_string(folder.path().join("log")).unwrap_or_default();
+    numbered(folder.path(), 1);
+    let runtime = host(Some(folder.path()), &builds[0]);
+    let object = runtime.objects().spawn("/Script/Game.TestDll").expect("an object");
+    let version = || runtime.objects().call(object, "calls", &[]).expect("a call");
+    let turned = || runtime.objects().call_with_outs(object, "call_dll1", &[text("x.")]).expect("a call").1;
+    assert_eq!((version(), turned()), (Some(Value::I32(1)), vec![text("1.")]));
+    // A build changes nothing by itself.
+    numbered(folder.path(), 2);
+    assert_eq!((version(), ended().as_str()), (Some(Value::I32(1)), ""));
+    let mut expected = String::new();
+    for (number, build) in [(2, 1), (3, 0), (4, 1)] {
+        numbered(folder.path(), number);
+        runtime.reload(&[&builds[build]]).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
+        assert_eq!((version(), turned()), (Some(Value::I32(number)), vec![text(&format!("{number}."))]));
+        expected += &format!("{} ", number - 1);
+        assert_eq!(ended(), expected);
+        let held =
+            runtime.unloads().leases().into_iter().filter(|it| it.blocker.owner == "TestDLL of Game.TestDll").count();
+        assert_eq!(held, 1, "{:?}", runtime.unloads().leases());
+    }
+    // One that fails brings the new library and lets it go again; the old one goes on.
+    numbered(folder.path(), 5);
+    let armed = faults::arm(Fault { step: ReloadStep::Enroll, nth: 0, kind: FaultKind::Error });
+    assert!(runtime.reload(&[&builds[0]]).expect("a Master").into_result().is_err());
+    drop(armed);
+    assert_eq!((version(), ended()), (Some(Value::I32(4)), expected.clone() + "5 "));
+    let unload = runtime.unload_master().expect("a Master");
+    drop(unload);
+    assert_eq!(ended(), expected.clone() + "5 4 ");
+    drop(runtime);
+    assert_eq!(ended(), expected + "5 4 ");
+}
