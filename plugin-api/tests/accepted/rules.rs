@@ -194,5 +194,23 @@ mod alc0105;
 mod alc0106;
 #[path = "rules/ALC0107.rs"]
 mod alc0107;
+#[path = "rules/ALC0140.rs"]
+mod alc0140;
+#[path = "rules/ALC0141.rs"]
+mod alc0141;
+#[path = "rules/ALC0142.rs"]
+mod alc0142;
+#[path = "rules/ALC0143.rs"]
+mod alc0143;
+#[path = "rules/ALC0144.rs"]
+mod alc0144;
+#[path = "rules/ALC0145.rs"]
+mod alc0145;
+#[path = "rules/ALC0146.rs"]
+mod alc0146;
+#[path = "rules/ALC0147.rs"]
+mod alc0147;
+#[path = "rules/ALC0148.rs"]
+mod alc0148;
 
 fn main() {}
