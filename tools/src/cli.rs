@@ -87,6 +87,28 @@ enum Verb {
         #[arg(short, long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
+    /// Writes the Rust source by which plugins call a C library, from its header.
+    ///
+    /// Functions become those of a class that is bound to the library, structs become reflected structs. What C cannot be told of by a
+    /// declaration is left out, and stands at the end with the reason. The header is read by libclang.
+    #[cfg(feature = "bindgen")]
+    Bindgen {
+        /// The header.
+        #[arg(value_name = "FILE")]
+        header: PathBuf,
+        /// The library, without path and extension, instead of the name of the header.
+        #[arg(long, value_name = "NAME")]
+        library: Option<String>,
+        /// The package of the class and the structs.
+        #[arg(long, value_name = "NAME", default_value = "Game")]
+        package: String,
+        /// Where it goes, instead of standard output.
+        #[arg(short, long, value_name = "FILE")]
+        out: Option<PathBuf>,
+        /// For the compiler: `-Iinclude -DNAME=1`.
+        #[arg(last = true, value_name = "ARGS")]
+        arguments: Vec<String>,
+    },
     /// Builds plugins, runs them in a world, and swaps their code in whenever a source file is saved.
     #[command(after_help = HELP)]
     Dev {
@@ -156,6 +178,14 @@ pub(crate) fn run() -> ExitCode {
         Verb::Build { plugins, sign } => build::run(&plugins, sign.as_deref()),
         Verb::Keygen { path } => build::keygen(&path),
         Verb::Glue { file, packages, out } => glue::run(&file, &packages, out.as_deref()),
+        #[cfg(feature = "bindgen")]
+        Verb::Bindgen { header, library, package, out, arguments } => crate::bindgen::run(&crate::bindgen::Wish {
+            header: &header,
+            library: library.as_deref(),
+            package: &package,
+            out: out.as_deref(),
+            arguments: &arguments,
+        }),
         Verb::Inspect { file, json } => inspect::run(&file, json),
         Verb::Dev { plugins, world, args, host, host_args, no_guard } => {
             dev::run(dev::Wish { plugins, world, args, host, host_args, no_guard })

@@ -27,6 +27,10 @@ pub(crate) enum Error {
     /// No glue can be written for a library.
     #[error(transparent)]
     Glue(#[from] GlueError),
+    /// No declarations can be written for a header.
+    #[cfg(feature = "bindgen")]
+    #[error(transparent)]
+    Bindgen(#[from] crate::bindgen::BindgenError),
     /// A file could not be read or written.
     #[error("could not {doing} {}: {source}; check that the folder is writable and the disk is not full", path.display())]
     File {

@@ -7,6 +7,8 @@
 mod apart;
 mod support;
 
+#[cfg(feature = "bindgen")]
+mod bindgen;
 mod demo;
 mod dev;
 mod doctor;

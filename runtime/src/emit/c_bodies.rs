@@ -17,8 +17,10 @@ pub(crate) use bound::{CBody, bind};
 /// The key of a function's metadata that names its library.
 pub(crate) const LIBRARY: &str = "DllBind";
 /// The key that names it in the library, where that is another name.
+#[cfg(feature = "dll-bind")]
 pub(crate) const SYMBOL: &str = "DllSymbol";
 /// The key of a parameter's metadata that says how long an array is.
+#[cfg(feature = "dll-bind")]
 pub(crate) const LEN: &str = "ArrayDim";
 
 /// The value of a key.

@@ -1,0 +1,369 @@
+//! Reads a header with libclang, and decides for each function and struct what its declaration is, or why there is none.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use clang::diagnostic::Severity;
+use clang::{Clang, Entity, EntityKind, Index, StorageClass, Type, TypeKind};
+
+use super::{BindgenError, Declarations, Function, LeftOut, Struct};
+
+/// More parameters has no reflected function.
+const MOST: usize = 8;
+/// Members of structs are packed at so many bytes at most.
+const PACK: usize = 4;
+
+/// What is declared of the functions in a header.
+pub(super) fn read(header: &Path, arguments: &[String]) -> Result<Declarations, BindgenError> {
+    let wrong = |message: String| BindgenError::Header { file: header.display().to_string(), message };
+    let clang = Clang::new().map_err(BindgenError::NoClang)?;
+    let index = Index::new(&clang, false, false);
+    let mut all = vec!["-x".to_owned(), "c".to_owned()];
+    all.extend_from_slice(arguments);
+    // Without the compiler's own package, libclang has none of the headers that a compiler brings along.
+    all.extend(folder_of_the_compiler().map(|folder| format!("-idirafter{folder}")));
+    let unit = index.parser(header).arguments(&all).parse().map_err(|error| wrong(error.to_string()))?;
+    let errors = unit.get_diagnostics();
+    if let Some(error) = errors.iter().find(|found| found.get_severity() >= Severity::Error) {
+        return Err(wrong(error.get_text()));
+    }
+    let mut reader = Reader::default();
+    for entity in unit.get_entity().get_children() {
+        if entity.get_kind() == EntityKind::FunctionDecl && entity.is_in_main_file() {
+            reader.function(entity);
+        }
+    }
+    reader.all.structs = reader.structs.into_values().filter_map(Result::ok).collect();
+    reader.all.structs.sort_by_key(|of| reader.order.iter().position(|name| *name == of.name));
+    Ok(reader.all)
+}
+
+fn folder_of_the_compiler() -> Option<String> {
+    let output = Command::new("cc").arg("-print-file-name=include").output().ok()?;
+    let folder = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+    folder.starts_with('/').then_some(folder)
+}
+
+#[derive(Default)]
+struct Reader {
+    all: Declarations,
+    /// Those that were looked at, by their names in C: declared, or why not.
+    structs: BTreeMap<String, Result<Struct, String>>,
+    /// Which was whole first.
+    order: Vec<String>,
+}
+
+/// A value as C has it.
+enum CType<'tu> {
+    Void,
+    Number(&'static str),
+    Bool,
+    Text,
+    /// A struct of this name, and its type.
+    Struct(String, Type<'tu>),
+    /// A struct of which the header has the name only.
+    Opaque,
+    Array(Type<'tu>, usize),
+    Pointer(Type<'tu>),
+    Other(String),
+}
+
+impl Reader {
+    fn function(&mut self, entity: Entity<'_>) {
+        let Some(name) = entity.get_name() else { return };
+        let is_known = self.all.functions.iter().any(|known| known.name == name)
+            || self.all.left_out.iter().any(|known| known.name == name);
+        if is_known {
+            return;
+        }
+        match self.declared(&name, entity) {
+            Ok(function) => self.all.functions.push(function),
+            Err(why) => self.all.left_out.push(LeftOut { name, why }),
+        }
+    }
+
+    fn declared(&mut self, name: &str, entity: Entity<'_>) -> Result<Function, String> {
+        if entity.get_storage_class() == Some(StorageClass::Static) || entity.is_inline_function() {
+            return Err("it is in the header itself, so the library has no such symbol".to_owned());
+        }
+        if entity.is_variadic() {
+            return Err("it takes any number of arguments".to_owned());
+        }
+        let arguments = entity.get_arguments().unwrap_or_default();
+        if arguments.len() > MOST {
+            return Err(format!("it has {} parameters, and a reflected function has at most {MOST}", arguments.len()));
+        }
+        let mut remarks = Vec::new();
+        let mut params = Vec::new();
+        for (at, argument) in arguments.into_iter().enumerate() {
+            let param = argument.get_name().filter(|name| !name.is_empty()).unwrap_or_else(|| format!("arg{at}"));
+            let ty = argument.get_type().ok_or_else(|| format!("`{param}` has no type"))?;
+            let ty = self.param(ty, &param, &mut remarks).map_err(|why| format!("`{param}` {why}"))?;
+            params.push((param, ty));
+        }
+        let result = entity.get_result_type().map_or(CType::Void, c_type);
+        let mut is_bool8 = false;
+        let result = match result {
+            CType::Void => None,
+            CType::Number(number) => Some(number.to_owned()),
+            CType::Bool => {
+                is_bool8 = true;
+                Some("bool".to_owned())
+            }
+            CType::Pointer(to) => Some(self.pointed_result(to)?),
+            CType::Struct(of, _) => return Err(format!("it returns `{of}` by value: let it return a pointer to it")),
+            other => return Err(format!("it returns {}", other.shown())),
+        };
+        let doc = entity.get_comment_brief().unwrap_or_default();
+        Ok(Function { name: name.to_owned(), doc, params, result, is_bool8, remarks })
+    }
+
+    fn pointed_result(&mut self, to: Type<'_>) -> Result<String, String> {
+        match c_type(to) {
+            CType::Text => Ok("String".to_owned()),
+            CType::Opaque => Ok("u64".to_owned()),
+            CType::Struct(name, ty) => {
+                let of = self.structure(&name, ty).map_err(|why| format!("it returns a `{name}`, which {why}"))?;
+                let is_pod = of.is_pod;
+                is_pod.then_some(name.clone()).ok_or_else(|| {
+                    format!("it returns a `{name}`, which has texts or arrays in it: take it as an out parameter")
+                })
+            }
+            _ => Err(format!("it returns {}, and nobody says how much lies there", shown_pointer(to))),
+        }
+    }
+
+    fn param(&mut self, ty: Type<'_>, name: &str, remarks: &mut Vec<String>) -> Result<String, String> {
+        match c_type(ty) {
+            CType::Number(number) => Ok(number.to_owned()),
+            CType::Bool => Err("is a `bool`, which is not passed: take an `int`".to_owned()),
+            CType::Array(element, len) => {
+                let array = match c_type(element) {
+                    CType::Number(number) => format!("[{number}; {len}]"),
+                    CType::Struct(of, ty) => {
+                        self.structure(&of, ty).map_err(|why| format!("is an array of `{of}`, which {why}"))?;
+                        format!("[{of}; {len}]")
+                    }
+                    other => return Err(format!("is an array of {}", other.shown())),
+                };
+                Ok(if element.is_const_qualified() { array } else { format!("&mut {array}") })
+            }
+            CType::Pointer(to) => {
+                let of = match c_type(to) {
+                    CType::Text => "String".to_owned(),
+                    CType::Opaque => return Ok("u64".to_owned()),
+                    CType::Struct(of, ty) => {
+                        self.structure(&of, ty).map_err(|why| format!("is a `{of}`, which {why}"))?;
+                        of
+                    }
+                    CType::Number(number) if !to.is_const_qualified() && number != "i8" => {
+                        remarks.push(format!(
+                            "`{name}` leads to one value: where it leads to more, write `&mut [{number}; N]`"
+                        ));
+                        number.to_owned()
+                    }
+                    CType::Number("i8" | "u8") => {
+                        return Err(
+                            "is a text or a row of bytes: texts are `char16_t*`, and rows have a length, `[N]`"
+                                .to_owned(),
+                        );
+                    }
+                    CType::Number(_) => {
+                        return Err(
+                            "leads to values, and nobody says how many: declare it with a length, `[N]`".to_owned()
+                        );
+                    }
+                    _ => return Err(format!("is {}", shown_pointer(to))),
+                };
+                Ok(if to.is_const_qualified() { of } else { format!("&mut {of}") })
+            }
+            CType::Struct(of, _) => Err(format!("is a `{of}` by value: pass a pointer to it")),
+            other => Err(format!("is {}", other.shown())),
+        }
+    }
+
+    /// The declaration of a struct, or why there is none.
+    fn structure(&mut self, name: &str, ty: Type<'_>) -> Result<Struct, String> {
+        if let Some(known) = self.structs.get(name) {
+            return known.clone();
+        }
+        // A struct that leads to itself is found here.
+        self.structs.insert(name.to_owned(), Err("has itself in it".to_owned()));
+        let found = self.laid_out(name, ty);
+        self.structs.insert(name.to_owned(), found.clone());
+        self.order.push(name.to_owned());
+        found
+    }
+
+    fn laid_out(&mut self, name: &str, ty: Type<'_>) -> Result<Struct, String> {
+        let mut of = Struct { name: name.to_owned(), doc: String::new(), fields: Vec::new(), is_pod: true };
+        let declaration = ty.get_canonical_type().get_declaration();
+        of.doc = declaration.and_then(|found| found.get_comment_brief()).unwrap_or_default();
+        if declaration.is_some_and(|found| found.get_kind() == EntityKind::UnionDecl) {
+            return Err("is a union".to_owned());
+        }
+        let mut end = 0_usize;
+        for field in ty.get_canonical_type().get_fields().unwrap_or_default() {
+            let (Some(name), Some(ty)) = (field.get_name(), field.get_type()) else {
+                return Err("has a field without a name".to_owned());
+            };
+            if field.is_bit_field() {
+                return Err(format!("has the bit field `{name}`"));
+            }
+            let (rust, is_plain) = self.field(ty).map_err(|why| format!("has the field `{name}`, which {why}"))?;
+            let (size, align) = (ty.get_sizeof().unwrap_or(0), ty.get_alignof().unwrap_or(1).min(PACK));
+            let at = field.get_offset_of_field().unwrap_or(0) / 8;
+            if at != end.next_multiple_of(align) {
+                return Err("is laid out otherwise than packed at 4 bytes: put `#pragma pack(4)` before it".to_owned());
+            }
+            end = at + size;
+            of.is_pod &= is_plain;
+            of.fields.push((name, rust));
+        }
+        let size = ty.get_sizeof().unwrap_or(0);
+        if of.fields.is_empty() || size != end.next_multiple_of(ty.get_alignof().unwrap_or(1).clamp(1, PACK)) {
+            return Err("is laid out otherwise than packed at 4 bytes: put `#pragma pack(4)` before it".to_owned());
+        }
+        Ok(of)
+    }
+
+    /// The Rust type of a field, and whether it has no memory beside it.
+    fn field(&mut self, ty: Type<'_>) -> Result<(String, bool), String> {
+        match c_type(ty) {
+            CType::Number(number) => Ok((number.to_owned(), true)),
+            CType::Struct(name, ty) => match (row(ty), name) {
+                (Some(of), _) => match c_type(of) {
+                    CType::Text => Ok(("String".to_owned(), false)),
+                    CType::Number(number) => Ok((format!("UArray<{number}>"), false)),
+                    CType::Struct(name, ty) => self.structure(&name, ty).map(|_| (format!("UArray<{name}>"), false)),
+                    other => Err(format!("is an array of {}", other.shown())),
+                },
+                (None, name) => {
+                    let of = self.structure(&name, ty)?;
+                    Ok((name, of.is_pod))
+                }
+            },
+            CType::Pointer(to) if matches!(c_type(to), CType::Opaque) => Ok(("u64".to_owned(), true)),
+            CType::Array(..) => {
+                Err("is an array of a fixed length, which only a host can declare (`Extents`)".to_owned())
+            }
+            other => Err(format!("is {}", other.shown())),
+        }
+    }
+}
+
+/// What `{ T* data; int32_t num; int32_t max; }` is a row of.
+fn row(ty: Type<'_>) -> Option<Type<'_>> {
+    let fields = ty.get_canonical_type().get_fields()?;
+    let [data, num, max] = fields.as_slice() else { return None };
+    let is_int = |field: &Entity<'_>| field.get_type().is_some_and(|ty| matches!(c_type(ty), CType::Number("i32")));
+    match c_type(data.get_type()?) {
+        CType::Pointer(to) if is_int(num) && is_int(max) && data.get_name()? == "data" => Some(to),
+        _ => None,
+    }
+}
+
+/// What a type is, behind its names.
+fn c_type(mut ty: Type<'_>) -> CType<'_> {
+    loop {
+        let shown = || format!("`{}`", ty.get_display_name());
+        ty = match ty.get_kind() {
+            TypeKind::Elaborated => match ty.get_elaborated_type() {
+                Some(inner) => inner,
+                None => return CType::Other(shown()),
+            },
+            TypeKind::Typedef => {
+                let declaration = ty.get_declaration();
+                if declaration.and_then(|found| found.get_name()).as_deref() == Some("char16_t") {
+                    return CType::Text;
+                }
+                match declaration.and_then(|found| found.get_typedef_underlying_type()) {
+                    // A struct that has no name but that of the typedef.
+                    Some(inner) => match c_type(inner) {
+                        CType::Struct(name, of) if !is_word(&name) => {
+                            return CType::Struct(declaration.and_then(|it| it.get_name()).unwrap_or(name), of);
+                        }
+                        found => return found,
+                    },
+                    None => return CType::Other(shown()),
+                }
+            }
+            TypeKind::Void => return CType::Void,
+            TypeKind::Bool => return CType::Bool,
+            TypeKind::CharS | TypeKind::SChar => return CType::Number("i8"),
+            TypeKind::CharU | TypeKind::UChar => return CType::Number("u8"),
+            TypeKind::Float => return CType::Number("f32"),
+            TypeKind::Double => return CType::Number("f64"),
+            TypeKind::Short | TypeKind::Int | TypeKind::Long | TypeKind::LongLong => {
+                return match ty.get_sizeof() {
+                    Ok(2) => CType::Number("i16"),
+                    Ok(4) => CType::Number("i32"),
+                    Ok(8) => CType::Number("i64"),
+                    _ => CType::Other(shown()),
+                };
+            }
+            TypeKind::UShort | TypeKind::UInt | TypeKind::ULong | TypeKind::ULongLong => {
+                return match ty.get_sizeof() {
+                    Ok(2) => CType::Number("u16"),
+                    Ok(4) => CType::Number("u32"),
+                    Ok(8) => CType::Number("u64"),
+                    _ => CType::Other(shown()),
+                };
+            }
+            TypeKind::Enum => match ty.get_declaration().and_then(|found| found.get_enum_underlying_type()) {
+                Some(inner) => inner,
+                None => return CType::Other(shown()),
+            },
+            TypeKind::Record => {
+                let declaration = ty.get_declaration();
+                let name = declaration.and_then(|found| found.get_name()).unwrap_or_default();
+                let is_whole = declaration.and_then(|found| found.get_definition()).is_some();
+                return if is_whole { CType::Struct(name, ty) } else { CType::Opaque };
+            }
+            TypeKind::ConstantArray => {
+                return match (ty.get_element_type(), ty.get_size()) {
+                    (Some(element), Some(len)) => CType::Array(element, len),
+                    _ => CType::Other(shown()),
+                };
+            }
+            TypeKind::Pointer | TypeKind::IncompleteArray => {
+                let to = ty.get_pointee_type().or_else(|| ty.get_element_type());
+                return match to {
+                    Some(to) if is_function(to) => CType::Other("a pointer to a function".to_owned()),
+                    Some(to) => CType::Pointer(to),
+                    None => CType::Other(shown()),
+                };
+            }
+            _ => return CType::Other(shown()),
+        };
+    }
+}
+
+fn is_function(ty: Type<'_>) -> bool {
+    matches!(ty.get_canonical_type().get_kind(), TypeKind::FunctionPrototype | TypeKind::FunctionNoPrototype)
+}
+
+fn is_word(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+}
+
+fn shown_pointer(to: Type<'_>) -> String {
+    format!("a pointer to `{}`", to.get_display_name())
+}
+
+impl CType<'_> {
+    fn shown(&self) -> String {
+        match self {
+            Self::Void => "nothing".to_owned(),
+            Self::Number(number) => format!("`{number}`"),
+            Self::Bool => "`bool`".to_owned(),
+            Self::Text => "`char16_t`".to_owned(),
+            Self::Struct(name, _) => format!("`{name}`"),
+            Self::Opaque => "a struct of unknown form".to_owned(),
+            Self::Array(..) => "an array in an array".to_owned(),
+            Self::Pointer(to) => shown_pointer(*to),
+            Self::Other(shown) => shown.clone(),
+        }
+    }
+}

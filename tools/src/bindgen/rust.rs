@@ -1,0 +1,136 @@
+//! Writes declarations as Rust source. The same declarations give the same bytes.
+
+use std::fmt::Write as _;
+
+use super::{Declarations, Function, Struct};
+
+/// Words that no parameter can have as its name.
+const KEYWORDS: &[&str] = &[
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else",
+    "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod",
+    "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super", "this", "trait",
+    "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+];
+
+/// The module with a class that is bound to `library`.
+pub(super) fn source(declarations: &Declarations, header: &str, library: &str, package: &str) -> String {
+    let class = type_name(library);
+    let mut source = format!(
+        "// Written by `alcedo bindgen` from {header}: change that, and write this again.\n\nuse alcedo_plugin_api::prelude::*;\n"
+    );
+    for of in &declarations.structs {
+        source += &structure(of, package);
+    }
+    source += &format!(
+        "\n/// The functions of the C library `{library}`.\n#[uclass(package = \"{package}\", dll_bind = \"{library}\")]\n\
+         #[derive(Default)]\npub struct {class} {{}}\n\n#[uclass]\nimpl {class} {{\n"
+    );
+    let functions: Vec<_> = declarations.functions.iter().map(function).collect();
+    source += &functions.join("\n");
+    source += "}\n";
+    if !declarations.left_out.is_empty() {
+        source += "\n// Left out:\n";
+    }
+    for left_out in &declarations.left_out {
+        // To a text a write never fails.
+        let _ = writeln!(source, "// * `{}`: {}.", left_out.name, left_out.why);
+    }
+    source
+}
+
+fn structure(of: &Struct, package: &str) -> String {
+    let pod = if of.is_pod { "pod, " } else { "" };
+    let mut source = format!("\n{}#[ustruct({pod}package = \"{package}\")]\n", doc("", &of.doc, &of.name));
+    if of.is_pod {
+        source += "#[derive(Debug, Default, PartialEq)]\n";
+    }
+    source += &format!("pub struct {} {{\n", of.name);
+    for (name, ty) in &of.fields {
+        source += &format!("    /// `{name}`.\n    pub {}: {ty},\n", word(&snake(name)));
+    }
+    source + "}\n"
+}
+
+fn function(function: &Function) -> String {
+    let Function { name, params, result, is_bool8, remarks, .. } = function;
+    let rust = snake(name);
+    let mut words = Vec::new();
+    if rust != *name {
+        words.push(format!("name = \"{name}\""));
+    }
+    if *is_bool8 {
+        words.push("bool8".to_owned());
+    }
+    let words = if words.is_empty() { String::new() } else { format!("({})", words.join(", ")) };
+    let params: String = params.iter().map(|(name, ty)| format!(", {}: {ty}", word(&snake(name)))).collect();
+    let result = result.as_ref().map(|ty| format!(" -> {ty}")).unwrap_or_default();
+    let remarks: String = remarks.iter().map(|remark| format!("    // {remark}.\n")).collect();
+    let doc = doc("    ", &function.doc, name);
+    format!("{doc}{remarks}    #[dll_import{words}]\n    fn {}(&self{params}){result};\n", word(&rust))
+}
+
+/// The comment of the header, or the name in C where it has none.
+fn doc(indent: &str, text: &str, name: &str) -> String {
+    let text = if text.is_empty() { format!("`{name}` in C.") } else { text.to_owned() };
+    text.lines().map(|line| format!("{indent}/// {}\n", line.trim())).collect()
+}
+
+/// `CallDLL1` becomes `call_dll1`.
+fn snake(name: &str) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    let mut snake = String::new();
+    for (at, letter) in letters.iter().enumerate() {
+        let before = at.checked_sub(1).map(|at| letters[at]);
+        let is_begin = letter.is_uppercase()
+            && before.is_some_and(|before| {
+                before.is_lowercase()
+                    || before.is_uppercase() && letters.get(at + 1).is_some_and(|next| next.is_lowercase())
+            });
+        if is_begin && !snake.ends_with('_') {
+            snake.push('_');
+        }
+        snake.extend(letter.to_lowercase());
+    }
+    snake
+}
+
+/// `test-dll` becomes `TestDll`.
+fn type_name(library: &str) -> String {
+    let words = library.split(['_', '-']).filter(|word| !word.is_empty());
+    let name: String = words
+        .map(|word| {
+            let mut letters = word.chars();
+            letters.next().map(|first| first.to_uppercase().collect::<String>() + letters.as_str()).unwrap_or_default()
+        })
+        .collect();
+    if name.starts_with(|first: char| first.is_ascii_digit()) { format!("Lib{name}") } else { name }
+}
+
+/// A name that Rust takes.
+fn word(name: &str) -> String {
+    if KEYWORDS.contains(&name) { format!("{name}_") } else { name.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{snake, type_name, word};
+
+    #[test]
+    fn names_of_c_become_names_of_rust() {
+        for (c, rust) in [
+            ("CallDLL1", "call_dll1"),
+            ("sqlite3_open", "sqlite3_open"),
+            ("PrimesBelow", "primes_below"),
+            ("HTTPServer", "http_server"),
+            ("x", "x"),
+            ("MAX_Value", "max_value"),
+        ] {
+            assert_eq!(snake(c), rust);
+        }
+        assert_eq!(
+            (type_name("test-dll"), type_name("TestDLL"), type_name("7zip")),
+            ("TestDll".into(), "TestDLL".into(), "Lib7zip".into())
+        );
+        assert_eq!((word("type"), word("kind")), ("type_".to_owned(), "kind".to_owned()));
+    }
+}

@@ -1,0 +1,122 @@
+//! `alcedo bindgen`: what it writes for a header compiles as a plugin, and says what it leaves out and why.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use expect_test::expect;
+
+use crate::support::Scratch;
+
+const HEADER: &str = "\
+#include <stdarg.h>
+#include <stdint.h>
+#include <stddef.h>
+#include <uchar.h>
+#pragma pack(4)
+
+/** A place. */
+typedef struct { float x, y, z; } vector;
+
+struct text { char16_t *data; int32_t num; int32_t max; };
+struct numbers { int32_t *data; int32_t num; int32_t max; };
+
+/** Who plays. */
+struct player {
+    struct text name;
+    struct numbers scores;
+    vector where;
+    double type;
+};
+
+struct loop { struct loop *next; int32_t count; };
+union either { int32_t number; float real; };
+struct cells { int32_t cells[4]; };
+struct bits { unsigned one : 3; };
+enum color { RED, GREEN };
+typedef struct engine engine;
+
+/** Turns a text around. */
+void CallDLL1(char16_t *s);
+vector *CallDLL2(float x, float y, float z);
+uint32_t CallDLL3(const char16_t *s, const int32_t i[2], float *f, vector *V);
+enum color paint(enum color with, uint8_t cells[16], int64_t *self);
+_Bool is_even(long number);
+const char16_t *title(void);
+void login(struct player *who, const struct player *other);
+engine *engine_new(void);
+int engine_run(engine *e, size_t steps);
+
+int print(const char *format, ...);
+int valist(va_list list);
+void by_value(vector v);
+vector gives_value(void);
+void callback(void (*f)(int));
+void text8(const char *text);
+void rows(const int32_t *row);
+void anything(void *p);
+void a_bool(_Bool b);
+struct player *owned(void);
+int32_t *pointer(void);
+void looping(struct loop *l);
+void unions(union either *e);
+void fixed(struct cells *c);
+void bit(struct bits *b);
+void many(int a, int b, int c, int d, int e, int f, int g, int h, int i);
+static inline int here(void) { return 1; }
+";
+
+/// Runs it; `None` where there is no libclang.
+fn bindgen(header: &Path, args: &[&str]) -> Option<Output> {
+    let output = Command::new(env!("CARGO_BIN_EXE_alcedo")).arg("bindgen").arg(header).args(args).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.contains("libclang, which reads the header, was not found") {
+        // CI installs it, so there it must not be missed.
+        assert!(std::env::var_os("CI").is_none(), "{said}");
+        eprintln!("skipped: {said}");
+        return None;
+    }
+    Some(output)
+}
+
+#[test]
+fn a_header_becomes_a_class_and_what_is_left_out_has_a_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let header = folder.path().join("TestDLL.h");
+    fs::write(&header, HEADER).unwrap();
+    let Some(output) = bindgen(&header, &[]) else { return };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    expect![[]].assert_eq(&String::from_utf8(output.stdout).unwrap());
+}
+
+#[test]
+fn what_is_written_compiles_as_a_plugin() {
+    let scratch = Scratch::new();
+    let source = scratch.other("lamps").join("src");
+    let header = source.join("test-dll.h");
+    fs::write(&header, HEADER).unwrap();
+    let out = source.join("declared.rs");
+    let args = ["--library", "TestDLL", "--package", "Test", "--out", &*out.to_string_lossy()].map(str::to_owned);
+    let Some(output) = bindgen(&header, &args.iter().map(String::as_str).collect::<Vec<_>>()) else { return };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let lib = "//! A library.\n#![forbid(unsafe_code)]\nmod declared;\nuse alcedo_plugin_api::prelude::*;\nmodule! { name: \"lamps\" }\n";
+    fs::write(source.join("lib.rs"), lib).unwrap();
+    let mut build = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
+    let output = build.arg("build").arg(scratch.other("lamps")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn what_cannot_be_read_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let header = folder.path().join("wrong.h");
+    fs::write(&header, "int f(unknown x);\n").unwrap();
+    let Some(output) = bindgen(&header, &[]) else { return };
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && said.contains("unknown type name 'unknown'"), "{said}");
+    let Some(output) = bindgen(&header, &["--", "-Dunknown=int"]) else { return };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let Some(output) = bindgen(&header, &["--library", "../wrong.so"]) else { return };
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("is no name of a library"), "{said}");
+}
