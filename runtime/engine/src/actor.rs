@@ -37,6 +37,21 @@ pub(crate) fn actor() -> NativeClass {
         .event("receive_begin_play", &[])
         .event("receive_tick", &[("delta_seconds", (PropertyKind::F32, ""))])
         .event("receive_end_play", &[])
+        .member_docs(&[
+            ("location", "Where it is."),
+            ("rotation", "How it is turned."),
+            ("can_tick", "Whether it gets ticks."),
+            ("seed", "A number of its own, for what looks random."),
+            ("root_component", "The component that carries its place."),
+            ("label", "A text for people."),
+            (HAS_BEGUN_PLAY, "Whether begin play was called; the engine sets it."),
+            ("add_rotation", "Turns it by `delta`."),
+            ("add_location", "Moves it by `delta`."),
+            ("describe", "Says what and where it is."),
+            ("receive_begin_play", "The world began to play."),
+            ("receive_tick", "So many seconds went by."),
+            ("receive_end_play", "The actor leaves the play."),
+        ])
         .post_init_properties(settle)
 }
 

@@ -18,6 +18,13 @@ pub(crate) fn actor_component() -> NativeClass {
         .property(HAS_BEGUN_PLAY, (PropertyKind::BOOL, ""), property_flags::TRANSIENT, "")
         .event("component_begin_play", &[])
         .event("component_tick", &[("delta_seconds", (PropertyKind::F32, ""))])
+        .member_docs(&[
+            ("can_tick", "Whether it gets ticks."),
+            ("owner", "Whose part it is."),
+            (HAS_BEGUN_PLAY, "Whether begin play was called; the engine sets it."),
+            ("component_begin_play", "The world began to play."),
+            ("component_tick", "So many seconds went by."),
+        ])
         .post_init_properties(belong)
 }
 
@@ -27,6 +34,10 @@ pub(crate) fn scene_component() -> NativeClass {
         .doc("A component with a place relative to its actor.")
         .property("relative_location", (PropertyKind::STRUCT, "/Script/Engine.Vector"), shown, "")
         .property("relative_rotation", (PropertyKind::STRUCT, "/Script/Engine.Rotator"), shown, "")
+        .member_docs(&[
+            ("relative_location", "Where it is, seen from its owner."),
+            ("relative_rotation", "How it is turned, seen from its owner."),
+        ])
 }
 
 /// A component's owner is the actor it was made inside, where it was made inside one.

@@ -12,4 +12,5 @@ pub(crate) fn world() -> NativeClass {
         .doc("What all actors share: the time, and the gravity.")
         .property("time", (PropertyKind::F64, ""), property_flags::BLUEPRINT_READ, "")
         .property("gravity", (PropertyKind::F64, ""), property_flags::EDIT_ANYWHERE, "-980")
+        .member_docs(&[("time", "Seconds since it began."), ("gravity", "How strongly it pulls down.")])
 }
