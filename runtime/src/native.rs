@@ -1,9 +1,22 @@
 //! Classes and structs declared in the host's own Rust. They go through the same declarations as those that modules
 //! emit, so that reflection treats both alike.
 
+mod class_macros;
+mod declared;
 #[cfg(feature = "dll-bind")]
 pub(crate) mod dll;
+mod functions;
+mod method;
+mod parts;
+#[doc(hidden)]
+pub mod plumbing;
+mod this;
 pub(crate) mod world;
+
+pub use alcedo_macros::native_uclass as uclass;
+pub use declared::Declared;
+pub use method::Part;
+pub use this::{Class, Obj, Object, ObjectView, This, View};
 
 use std::rc::Rc;
 

@@ -30,6 +30,7 @@ mod library_fuzz;
 mod links;
 mod migration;
 mod module_graph;
+mod native_classes;
 mod order;
 mod panic_hooks;
 mod partial;

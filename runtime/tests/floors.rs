@@ -158,7 +158,9 @@ fn every_store_lies_in_a_cell_whose_borrows_are_counted() {
             !line.trim_start().starts_with("//") && line.contains("std::cell") && line.contains("RefCell")
         };
         let is_one = code.lines().any(|line| names(&line)) && !code.contains("thread_local!");
-        if is_one && path != "base/src/cells.rs" && !path.contains("test") {
+        // The Rust fields of native objects are lent to the host's own methods, which may log.
+        let is_meant = ["base/src/cells.rs", "src/native/parts.rs"].contains(&path.as_str());
+        if is_one && !is_meant && !path.contains("test") {
             wrong.push(path);
         }
     }

@@ -10,6 +10,7 @@ use crate::docs;
 use crate::export;
 use crate::method::{Method, SelfKind};
 use crate::mistakes;
+use crate::native::{self, Side};
 use crate::rules;
 use crate::specifiers::{self, FUNCTION};
 use crate::static_function::{self, Defaults};
@@ -30,6 +31,11 @@ pub(crate) struct Body<'a> {
     red_constructor: Option<TokenStream>,
     class_constructor: Option<Hook>,
     post_init_properties: Option<Hook>,
+    /// Whose class it is.
+    side: Side,
+    /// Of a native class: the shell of what runs when an object ends, and the function by which the collection asks.
+    begin_destroy: Option<Ident>,
+    add_references: Option<TokenStream>,
     /// How many shells have been named.
     shells: usize,
     /// Events that still want their body.
@@ -50,13 +56,13 @@ struct Event {
     attrs: Vec<Attribute>,
 }
 
-pub(crate) fn expand(words: &Words, mut item: ItemImpl) -> Result<TokenStream> {
+pub(crate) fn expand(words: &Words, mut item: ItemImpl, side: Side) -> Result<TokenStream> {
     words.expect(&["imported"])?;
     let class = class_of(&item)?;
     if words.flag("imported")? {
         return crate::imported_impl::expand(&item, &class);
     }
-    let mut body = Body::new(&class);
+    let mut body = Body { side, ..Body::new(&class) };
     let (mut kept, mut errors) = (Vec::new(), rules::Errors::default());
     for member in std::mem::take(&mut item.items) {
         match member {
@@ -76,6 +82,7 @@ pub(crate) fn expand(words: &Words, mut item: ItemImpl) -> Result<TokenStream> {
     errors.finish()?;
     item.items = kept;
 
+    let ends = body.ends();
     let Body { beside, functions, red_constructor, class_constructor, post_init_properties, .. } = body;
     let class_constructor = hook("ALCEDO_CLASS_CONSTRUCTOR", &class, class_constructor);
     let post_init_properties = hook("ALCEDO_POST_INIT_PROPERTIES", &class, post_init_properties);
@@ -93,7 +100,7 @@ pub(crate) fn expand(words: &Words, mut item: ItemImpl) -> Result<TokenStream> {
                         ALCEDO_FUNCTIONS,
                         ALCEDO_CLASS_CONSTRUCTOR,
                         ALCEDO_POST_INIT_PROPERTIES,
-                    );
+                    )#ends;
                 #red_constructor
             }
         };
@@ -146,6 +153,9 @@ impl<'a> Body<'a> {
             red_constructor,
             class_constructor,
             post_init_properties,
+            side: Side::Plugin,
+            begin_destroy: None,
+            add_references: None,
             shells: 0,
             events,
         }
@@ -182,7 +192,9 @@ impl<'a> Body<'a> {
         let reflected = take_attr(attrs, "ufunction")?;
         let overrides = take_attr(attrs, "overrides")?;
         let exported = take_attr(attrs, "zmethod")?;
-        let roles = [&red, &class, &post_init, &reflected, &overrides, &exported];
+        let ends = take_attr(attrs, "begin_destroy")?;
+        let refers = take_attr(attrs, "add_references")?;
+        let roles = [&red, &class, &post_init, &reflected, &overrides, &exported, &ends, &refers];
         if let Some(second) = roles.into_iter().flatten().nth(1) {
             return Err(rules::spanned(
                 "ALC0004",
@@ -209,9 +221,46 @@ impl<'a> Body<'a> {
             self.override_of(&attr, signature, attrs)
         } else if let Some(attr) = exported {
             self.export(&attr, signature)
+        } else if let Some(attr) = ends {
+            self.for_hosts(&attr, "begin_destroy", conditions)?;
+            let shell = self.life_hook(&attr, signature, "`begin_destroy`", self.begin_destroy.is_some())?;
+            self.begin_destroy = Some(shell);
+            Ok(())
+        } else if let Some(attr) = refers {
+            self.for_hosts(&attr, "add_references", conditions)?;
+            Words::of(&attr)?.expect(&[])?;
+            if self.add_references.replace(native::references(self.class, signature)?).is_some() {
+                return Err(rules::spanned("ALC0108", attr, "a class has one `add_references`: this is the second"));
+            }
+            Ok(())
         } else {
             Ok(())
         }
+    }
+
+    /// Refuses what a plugin's class cannot have, and conditions where a native class cannot have them.
+    fn for_hosts(&self, attr: &Attribute, name: &str, conditions: &Conditions) -> Result<()> {
+        match self.side {
+            Side::Plugin => Err(native::refused(attr, name)),
+            Side::Host if conditions.is_none() => Ok(()),
+            Side::Host => {
+                Err(rules::spanned("ALC0109", attr, format!("`#[{name}]` has no `cfg`: put it into the body")))
+            }
+        }
+    }
+
+    /// What only a native class has.
+    fn ends(&self) -> Option<TokenStream> {
+        if self.side == Side::Plugin {
+            return None;
+        }
+        let some = |value: Option<TokenStream>| match value {
+            Some(value) => quote! { ::core::option::Option::Some(#value) },
+            None => quote! { ::core::option::Option::None },
+        };
+        let begin = self.begin_destroy.as_ref().map(|shell| quote! { ::alcedo_plugin_api::plumbing::hook::<#shell>() });
+        let (begin, references) = (some(begin), some(self.add_references.clone()));
+        Some(quote! { .with_ends(#begin, #references) })
     }
 
     fn red_constructor(&mut self, attr: &Attribute, signature: &Signature, conditions: &Conditions) -> Result<()> {

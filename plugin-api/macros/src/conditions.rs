@@ -23,6 +23,11 @@ impl Conditions {
         Ok(Self(attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect()))
     }
 
+    /// Whether there are none.
+    pub(crate) fn is_none(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Refuses any: the plugin part of a class and its properties are the same in every build of the module.
     pub(crate) fn refuse(attrs: &[Attribute]) -> Result<()> {
         match Self::of(attrs)?.0.first() {

@@ -15,6 +15,7 @@ mod interface_impl;
 mod method;
 mod mistakes;
 mod module;
+mod native;
 mod pod;
 mod result;
 mod rules;
@@ -27,6 +28,7 @@ use proc_macro::TokenStream;
 use quote::quote;
 use syn::{Item, parse_macro_input};
 
+use crate::native::Side;
 use crate::words::Words;
 
 /// A reflected class, or its methods.
@@ -47,20 +49,29 @@ use crate::words::Words;
 #[proc_macro_attribute]
 pub fn uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
     let words = parse_macro_input!(attr as Words);
-    let item = parse_macro_input!(item as Item);
-    let output = match item {
-        Item::Struct(item) => class_struct::expand(&words, item),
+    finish(class(&words, parse_macro_input!(item as Item), Side::Plugin))
+}
+
+/// `#[uclass]` of a host, for classes of its own: the same words. It is `alcedo_runtime::native::uclass`.
+#[proc_macro_attribute]
+pub fn native_uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
+    let words = parse_macro_input!(attr as Words);
+    finish(class(&words, parse_macro_input!(item as Item), Side::Host).map(native::of_the_host))
+}
+
+fn class(words: &Words, item: Item, side: Side) -> syn::Result<proc_macro2::TokenStream> {
+    match item {
+        Item::Struct(item) => class_struct::expand(words, item),
         Item::Impl(item) => match item.trait_.clone() {
-            Some((_, interface, _)) => interface_impl::expand(&words, &interface, item),
-            None => class_impl::expand(&words, item),
+            Some((_, interface, _)) => interface_impl::expand(words, &interface, item),
+            None => class_impl::expand(words, item, side),
         },
         other => Err(rules::spanned(
             "ALC0057",
             other,
             "`#[uclass]` stands on a struct, which declares the class, or on its `impl` block",
         )),
-    };
-    finish(output)
+    }
 }
 
 /// A reflected struct: `#[ustruct(package = "Game")]`. Its fields are of any types that the host has, and lie in host

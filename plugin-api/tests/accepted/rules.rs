@@ -192,5 +192,7 @@ mod alc0104;
 mod alc0105;
 #[path = "rules/ALC0106.rs"]
 mod alc0106;
+#[path = "rules/ALC0107.rs"]
+mod alc0107;
 
 fn main() {}

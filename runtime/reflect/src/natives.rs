@@ -6,7 +6,9 @@ use alcedo_base::border::CallError;
 use alcedo_base::handles::{Name, ObjectHandle};
 
 use crate::World;
-use crate::member::PropertyKey;
+use crate::member::{FunctionKey as _, FunctionRef, PropertyKey};
+use crate::native_value::{NativeParams, NativeResult};
+use crate::thunk::ParamBlock;
 use crate::typed::{FrameValue, owned};
 use crate::value::Value;
 
@@ -91,6 +93,47 @@ impl World {
             }
             view.set(property, value)
         })
+    }
+
+    /// Calls a function by the Rust types of its parameters and result: the most derived body that the object's class has, or,
+    /// with a class path, the body of that class or its nearest base.
+    ///
+    /// # Errors
+    /// [`CallError::Stale`] when the object is gone, [`CallError::NotFound`] when its class has no such function,
+    /// [`CallError::Signature`] when it takes or gives others, [`CallError::WrongClass`] for an object of another class than the
+    /// parameter's, and whatever the body fails with.
+    pub fn call_typed<A: NativeParams, R: NativeResult>(
+        &self,
+        object: ObjectHandle,
+        function: &FunctionRef,
+        of: Option<&str>,
+        arguments: A,
+    ) -> Result<R, CallError> {
+        let class = self.objects.class(object).ok_or(CallError::Stale { handle: object })?;
+        let found = match of {
+            None => function.find(&class),
+            Some(path) => {
+                let of = class.lineage().find(|of| *of.path == *path);
+                of.and_then(|of| of.find_function(function.name()).cloned())
+            }
+        };
+        let function = found.ok_or_else(|| CallError::NotFound {
+            message: format!("{} has no function {}", class.path, function.name()),
+        })?;
+        if function.arguments().len() != A::COUNT {
+            return Err(CallError::Signature {
+                name: function.path.to_string(),
+                found: function.signature(),
+                wanted: format!("{} arguments", A::COUNT),
+            });
+        }
+        let mut block = ParamBlock::new(&function);
+        arguments.put(&mut block)?;
+        for param in function.arguments().iter().filter(|param| param.ty.names_objects()) {
+            self.check_objects_of(param, &block.view().read(param)?)?;
+        }
+        function.invoke(self, object, &mut block)?;
+        R::take(&block)
     }
 
     /// The value of a property of whatever type.

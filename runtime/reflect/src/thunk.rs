@@ -195,8 +195,8 @@ impl<'f> ParamBlock<'f> {
     ///
     /// # Errors
     /// As for [`ParamBlock::set`].
-    #[cfg(test)]
-    pub(crate) fn put<T: FrameValue>(&mut self, index: usize, value: T) -> Result<(), CallError> {
+    #[inline]
+    pub fn put<T: FrameValue>(&mut self, index: usize, value: T) -> Result<(), CallError> {
         self.storage.view().set(self.param(index)?, value)
     }
 
@@ -213,6 +213,16 @@ impl<'f> ParamBlock<'f> {
     #[inline]
     pub fn result(&self) -> Option<Value> {
         self.storage.view().read(self.function.result()?).ok()
+    }
+
+    /// The result, by its Rust type.
+    ///
+    /// # Errors
+    /// [`CallError::Other`] when the function has none, [`CallError::Signature`] when it is of another type.
+    #[inline]
+    pub fn result_as<T: FrameValue>(&self) -> Result<T, CallError> {
+        let refused = || CallError::other(format!("{} gives no result", self.function.path));
+        self.storage.view().get(self.function.result().ok_or_else(refused)?)
     }
 
     /// The contents.

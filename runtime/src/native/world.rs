@@ -8,7 +8,8 @@ use crate::border::CallError;
 use crate::handles::{Name, ObjectHandle};
 use crate::object;
 use crate::object::hooks::HookContext;
-use crate::object::member::PropertyKey;
+use crate::object::member::{FunctionRef, PropertyKey};
+use crate::object::native_value::{NativeParams, NativeResult};
 use crate::object::typed::FrameValue;
 use crate::object::value::Value;
 
@@ -95,6 +96,17 @@ impl World {
         value: T,
     ) -> Result<(), CallError> {
         self.0.set(object, property, value)
+    }
+
+    /// Calls a function by the Rust types of its parameters and result.
+    pub(super) fn call_typed<A: NativeParams, R: NativeResult>(
+        &self,
+        object: ObjectHandle,
+        function: &FunctionRef,
+        of: Option<&str>,
+        arguments: A,
+    ) -> Result<R, CallError> {
+        self.0.call_typed(object, function, of, arguments)
     }
 
     /// The value of a property of whatever type.

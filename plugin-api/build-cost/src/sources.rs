@@ -1,0 +1,109 @@
+//! The sources of the two plugins, from one description, so that they differ in the attributes and in nothing else.
+
+use std::fmt::Write as _;
+
+/// How many classes there are, and how many properties and functions each has.
+const CLASSES: usize = 20;
+const MEMBERS: usize = 10;
+
+/// Which of the two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sort {
+    /// With the attributes of the plugin interface.
+    Attributed,
+    /// As Rust alone has it.
+    Plain,
+}
+
+impl Sort {
+    /// The two, in the order in which they are built.
+    pub(crate) const BOTH: [Self; 2] = [Self::Attributed, Self::Plain];
+
+    /// The folder of the package, which has its name.
+    pub(crate) fn package(self) -> &'static str {
+        match self {
+            Self::Attributed => "with-attributes",
+            Self::Plain => "without",
+        }
+    }
+}
+
+/// The files of a package's `src`, by name.
+pub(crate) fn sources(sort: Sort) -> Vec<(String, String)> {
+    let mut files = vec![("lib.rs".to_owned(), root(sort))];
+    files.extend((0..CLASSES).map(|at| (format!("class_{at:02}.rs"), class(sort, at, 1))));
+    files
+}
+
+/// The file that is edited, with another number in one of its lines each time.
+pub(crate) fn edited(sort: Sort, number: usize) -> (String, String) {
+    (format!("class_{:02}.rs", CLASSES / 2), class(sort, CLASSES / 2, number))
+}
+
+fn root(sort: Sort) -> String {
+    let mut text = "//! Twenty classes of ten properties and ten functions. Written by `cargo run -- --write`.\n\n".to_owned();
+    if sort == Sort::Attributed {
+        text.push_str("#![forbid(unsafe_code)]\n\nuse alcedo_plugin_api::prelude::*;\n\n");
+    }
+    for at in 0..CLASSES {
+        writeln!(text, "pub mod class_{at:02};").expect("text takes all");
+    }
+    if sort == Sort::Attributed {
+        text.push_str("\nmodule! { name: \"with_attributes\" }\n");
+    }
+    text
+}
+
+fn class(sort: Sort, at: usize, number: usize) -> String {
+    let (attributed, name) = (sort == Sort::Attributed, format!("Class{at:02}"));
+    let mut text = "//! One of twenty classes. Written by `cargo run -- --write`.\n\n".to_owned();
+    let mut line = |words: &str| {
+        text.push_str(words);
+        text.push('\n');
+    };
+    if attributed {
+        line("use alcedo_plugin_api::prelude::*;\n");
+    }
+    line("/// One of twenty classes.");
+    line(if attributed { "#[uclass(package = \"Cost\", blueprintable)]" } else { "#[derive(Debug, Default)]" });
+    line(&format!("pub struct {name} {{"));
+    for member in 0..MEMBERS {
+        line(&format!("    /// A number, the {member}. of its class."));
+        if attributed {
+            line(&format!("    #[uproperty(edit_anywhere, default = {member}.0)]"));
+        }
+        line(&format!("    value_{member}: f64,"));
+    }
+    line("    count: u32,\n}\n");
+    if attributed {
+        line("#[uclass]");
+    }
+    line(&format!("impl {name} {{"));
+    if attributed {
+        line("    #[red_constructor]\n    fn new(_this: This<Self>) -> Self {\n        Self { count: 0 }\n    }");
+    }
+    for member in 0..MEMBERS {
+        let factor = if member == 0 { number } else { member };
+        line(&format!("\n    /// Sums up to what was asked for, the {member}. way."));
+        if attributed {
+            line("    #[ufunction(blueprint_callable)]");
+            line(&format!("    fn function_{member}(&mut self, this: This<Self>, by: f64, times: u32) -> f64 {{"));
+            line(&format!("        let mut value = this.value_{member}();"));
+        } else {
+            line(&format!("    pub fn function_{member}(&mut self, by: f64, times: u32) -> f64 {{"));
+            line(&format!("        let mut value = self.value_{member};"));
+        }
+        line("        for step in 0..times {");
+        line(&format!("            value += by * f64::from(step % {factor}.max(1));"));
+        line("        }");
+        line("        self.count += times;");
+        if attributed {
+            line(&format!("        this.set_value_{member}(value);"));
+        } else {
+            line(&format!("        self.value_{member} = value;"));
+        }
+        line("        value\n    }");
+    }
+    line("}");
+    text
+}

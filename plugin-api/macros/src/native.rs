@@ -1,0 +1,64 @@
+//! The attributes of a host's own classes: what they write is what they write for plugins, with the patterns of
+//! `::alcedo_runtime::native` in the place of those of `::alcedo_plugin_api`.
+
+use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use quote::quote;
+use syn::{Attribute, Result, Signature};
+
+use crate::method::{Method, SelfKind};
+use crate::rules;
+
+/// Whose class it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// A plugin's.
+    Plugin,
+    /// The host's own.
+    Host,
+}
+
+/// The same, for a host.
+pub(crate) fn of_the_host(tokens: TokenStream) -> TokenStream {
+    let moved = |token| match token {
+        TokenTree::Ident(ident) if ident == "alcedo_plugin_api" => {
+            let (runtime, native) = (Ident::new("alcedo_runtime", ident.span()), Ident::new("native", ident.span()));
+            quote! { #runtime::#native }
+        }
+        TokenTree::Group(group) => {
+            let mut moved = Group::new(group.delimiter(), of_the_host(group.stream()));
+            moved.set_span(group.span());
+            TokenTree::from(moved).into()
+        }
+        other => other.into(),
+    };
+    tokens.into_iter().flat_map(moved).collect()
+}
+
+/// What a plugin's author is told about an attribute that is for hosts.
+pub(crate) fn refused(attr: &Attribute, name: &str) -> syn::Error {
+    let instead = match name {
+        "begin_destroy" => "the end of a plugin part is its `Drop`, on the finalizer thread",
+        _ => "hold other objects in `Obj<Class>` properties, which the collection follows",
+    };
+    rules::spanned("ALC0107", attr, format!("`#[{name}]` is for native classes of a host: {instead}"))
+}
+
+/// The function by which the collection asks a class, for its method with this signature.
+pub(crate) fn references(class: &Ident, signature: &Signature) -> Result<TokenStream> {
+    const WANTED: &str =
+        "the collection asks with `fn references(&self, this: This<Self>, visit: &mut dyn FnMut(ObjectHandle))`";
+    let mut without_visit = signature.clone();
+    let Some(visit) = without_visit.inputs.pop() else {
+        return Err(rules::spanned("ALC0110", signature, WANTED));
+    };
+    if !matches!(visit.value(), syn::FnArg::Typed(typed) if matches!(&*typed.ty, syn::Type::Reference(_))) {
+        return Err(rules::spanned("ALC0110", visit, WANTED));
+    }
+    let method = Method::of(&without_visit)?;
+    if method.self_kind != SelfKind::Shared {
+        return Err(rules::spanned("ALC0110", &signature.inputs, WANTED));
+    }
+    method.takes_and_gives_nothing("`add_references`")?;
+    let (name, this) = (&method.name, method.wants_this.then(|| quote! { this, }));
+    Ok(quote! { |part: &#class, this, visit| #class::#name(part, #this visit) })
+}

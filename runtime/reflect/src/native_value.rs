@@ -1,0 +1,237 @@
+//! Rust types that a declaration names for properties, parameters and results: what a property of such a type is, and how
+//! its values are read and written. The declarations that a host writes as Rust types are made of them.
+
+use std::fmt::Display;
+
+use alcedo_base::border::{CallError, SourcePlace};
+
+use crate::decl::PropertyDecl;
+use crate::thunk::{Frame, ParamBlock};
+use crate::typed::{FrameValue, PlainField, PropertyKind};
+
+/// A Rust type that a native declaration may name: numbers, `bool`, `String`, [`Name`](alcedo_base::handles::Name), plain
+/// structs, and references to objects of a class.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no type that a native property, parameter or result can have",
+    label = "not known to reflection by this Rust type",
+    note = "numbers, `bool`, `String`, `Name`, `Obj<Class>` and structs of `plain_struct!` are; others are declared with `NativeClass`"
+)]
+pub trait NativeValue: Sized + 'static {
+    /// As what it is read and written.
+    type Raw: FrameValue;
+    /// What a default is written as.
+    #[doc(hidden)]
+    type Literal;
+    /// The kind of a property of this type.
+    const KIND: PropertyKind;
+    /// Path of its struct or class; empty for plain kinds.
+    const TYPE_PATH: &'static str;
+
+    /// What was read.
+    fn from_raw(raw: Self::Raw) -> Self;
+    /// What is written.
+    fn into_raw(self) -> Self::Raw;
+
+    /// The declaration of a property of this type.
+    fn declared(name: &str) -> PropertyDecl {
+        PropertyDecl::new(name, Self::KIND).of_type(Self::TYPE_PATH)
+    }
+}
+
+impl<T: PlainField + FrameValue> NativeValue for T {
+    type Raw = Self;
+    type Literal = Self;
+    const KIND: PropertyKind = <T as PlainField>::KIND;
+    const TYPE_PATH: &'static str = <T as PlainField>::PATH;
+
+    #[inline]
+    fn from_raw(raw: Self) -> Self {
+        raw
+    }
+
+    #[inline]
+    fn into_raw(self) -> Self {
+        self
+    }
+}
+
+macro_rules! as_they_are {
+    ($($rust:ty => $kind:ident, $literal:ty;)*) => {$(
+        impl NativeValue for $rust {
+            type Raw = Self;
+            type Literal = $literal;
+            const KIND: PropertyKind = PropertyKind::$kind;
+            const TYPE_PATH: &'static str = "";
+
+            #[inline]
+            fn from_raw(raw: Self) -> Self {
+                raw
+            }
+
+            #[inline]
+            fn into_raw(self) -> Self {
+                self
+            }
+        }
+    )*};
+}
+as_they_are! { bool => BOOL, bool; String => STRING, &'static str; }
+
+/// A value that a native function gives, or nothing.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the result of a native function",
+    label = "neither a value that the host knows, nor a `Result<T, E>` of one with an `E` that is `Display`"
+)]
+pub trait NativeResult: Sized + 'static {
+    /// The declaration of such a result; none for nothing.
+    fn declared() -> Option<PropertyDecl>;
+
+    /// Stores it as the result of the call.
+    ///
+    /// # Errors
+    /// As for [`Frame::give_result`].
+    fn give(self, frame: &mut Frame<'_>) -> Result<(), CallError>;
+
+    /// Takes it out of a block after the call.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] when the function gives another type.
+    fn take(block: &ParamBlock<'_>) -> Result<Self, CallError>;
+}
+
+impl NativeResult for () {
+    fn declared() -> Option<PropertyDecl> {
+        None
+    }
+
+    fn give(self, _frame: &mut Frame<'_>) -> Result<(), CallError> {
+        Ok(())
+    }
+
+    fn take(_block: &ParamBlock<'_>) -> Result<(), CallError> {
+        Ok(())
+    }
+}
+
+impl<T: NativeValue> NativeResult for T {
+    fn declared() -> Option<PropertyDecl> {
+        Some(
+            PropertyDecl { name: "result".to_owned(), ..T::declared("") }
+                .with_flags(alcedo_abi::kinds::property_flags::RETURN),
+        )
+    }
+
+    #[inline]
+    fn give(self, frame: &mut Frame<'_>) -> Result<(), CallError> {
+        frame.give_result(self.into_raw())
+    }
+
+    #[inline]
+    fn take(block: &ParamBlock<'_>) -> Result<T, CallError> {
+        block.result_as().map(T::from_raw)
+    }
+}
+
+/// What a native function may give: a value, nothing, or a `Result` of these.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the result of a native function",
+    label = "neither a value that the host knows, nor a `Result<T, E>` of one with an `E` that is `Display`"
+)]
+pub trait NativeReturned {
+    /// The value.
+    type Value: NativeResult;
+    /// Whether it may be an error instead.
+    const MAY_FAIL: bool;
+
+    /// The value, or the error in its own words, with the place of the function.
+    ///
+    /// # Errors
+    /// The author's.
+    fn crossing(self, place: impl FnOnce() -> SourcePlace) -> Result<Self::Value, CallError>;
+}
+
+impl<T: NativeResult> NativeReturned for T {
+    type Value = T;
+    const MAY_FAIL: bool = false;
+
+    #[inline]
+    fn crossing(self, _place: impl FnOnce() -> SourcePlace) -> Result<T, CallError> {
+        Ok(self)
+    }
+}
+
+impl<T: NativeResult, E: Display + 'static> NativeReturned for Result<T, E> {
+    type Value = T;
+    const MAY_FAIL: bool = true;
+
+    fn crossing(self, place: impl FnOnce() -> SourcePlace) -> Result<T, CallError> {
+        self.map_err(|error| {
+            let mut error = Some(error);
+            let any: &mut dyn std::any::Any = &mut error;
+            // One that was a `CallError` before stays what it was.
+            if let Some(error) = any.downcast_mut::<Option<CallError>>().and_then(Option::take) {
+                return error;
+            }
+            let message = error.map(|error| error.to_string()).unwrap_or_default();
+            CallError::Returned { message, place: Some(place()) }
+        })
+    }
+}
+
+/// The parameters of a native function, as a tuple of up to eight.
+pub trait NativeParams: Sized + 'static {
+    /// How many they are.
+    const COUNT: usize;
+
+    /// Their declarations, under these names.
+    fn declared(names: &[&str]) -> Vec<PropertyDecl>;
+
+    /// Takes them off a frame.
+    ///
+    /// # Errors
+    /// As for [`Frame::take`].
+    fn take(frame: &mut Frame<'_>) -> Result<Self, CallError>;
+
+    /// Puts them into a block.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] when the function takes others.
+    fn put(self, block: &mut ParamBlock<'_>) -> Result<(), CallError>;
+}
+
+macro_rules! tuples {
+    ($(($($param:ident $at:tt),*))*) => {$(
+        impl<$($param: NativeValue),*> NativeParams for ($($param,)*) {
+            const COUNT: usize = <[usize]>::len(&[$($at),*]);
+
+            #[allow(unused_variables, reason = "of none there are no names")]
+            fn declared(names: &[&str]) -> Vec<PropertyDecl> {
+                vec![$($param::declared(names.get($at).copied().unwrap_or_default())),*]
+            }
+
+            #[inline]
+            #[allow(unused_variables, reason = "none are taken of none")]
+            fn take(frame: &mut Frame<'_>) -> Result<Self, CallError> {
+                Ok(($($param::from_raw(frame.take()?),)*))
+            }
+
+            #[inline]
+            #[allow(unused_variables, reason = "none are put where there are none")]
+            fn put(self, block: &mut ParamBlock<'_>) -> Result<(), CallError> {
+                $(block.put($at, self.$at.into_raw())?;)*
+                Ok(())
+            }
+        }
+    )*};
+}
+tuples! {
+    ()
+    (A 0)
+    (A 0, B 1)
+    (A 0, B 1, C 2)
+    (A 0, B 1, C 2, D 3)
+    (A 0, B 1, C 2, D 3, E 4)
+    (A 0, B 1, C 2, D 3, E 4, F 5)
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6)
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7)
+}

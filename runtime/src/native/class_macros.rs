@@ -1,0 +1,235 @@
+//! What `#[uclass]` becomes in a host: the class as a type, its view, and its declaration.
+
+/// A class: its view, its Rust fields, the accessors of its properties, and its description.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_native_class {
+    (
+        declared $vis:vis $class:ident $view:ident $view_doc:literal, base: $base:ty,
+        package: $package:literal, name: $name:literal, flags: $flags:expr, doc: $doc:literal,
+        properties: [$({
+            $(#[$attr:meta])*
+            $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty,
+            name: $property:literal, flags: $property_flags:expr, default: $default:literal, about: $about:expr
+        })*],
+        kept: [],
+        fields: [$(($field:ident, $field_ty:ty))*],
+        implements: [],
+        checks: { $($checks:tt)* },
+    ) => {
+        #[doc = $view_doc]
+        #[derive(Clone, Copy)]
+        $vis struct $view<'f>(<$base as $crate::native::plumbing::Class>::View<'f>);
+
+        const _: () = {
+            impl<'f> $crate::native::plumbing::View<'f> for $view<'f> {
+                fn new(at: $crate::native::plumbing::At<'f>) -> Self {
+                    Self($crate::native::plumbing::View::new(at))
+                }
+
+                fn at(&self) -> $crate::native::plumbing::At<'f> {
+                    $crate::native::plumbing::View::at(&self.0)
+                }
+            }
+
+            impl<'f> $crate::native::plumbing::core::ops::Deref for $view<'f> {
+                type Target = <$base as $crate::native::plumbing::Class>::View<'f>;
+
+                fn deref(&self) -> &Self::Target {
+                    &self.0
+                }
+            }
+
+            impl $crate::native::plumbing::Class for $class {
+                type Base = $base;
+                type View<'f> = $view<'f>;
+                const PATH: &'static str = $crate::native::plumbing::core::concat!("/Script/", $package, ".", $name);
+            }
+
+            impl $crate::native::plumbing::Part for $class {
+                fn red_constructor(this: $crate::native::plumbing::This<'_, Self>) -> Self {
+                    #[allow(unused_imports, reason = "the author's own red constructor goes first")]
+                    use $crate::native::plumbing::WithoutARedConstructor as _;
+                    $class::alcedo_red_constructor(this)
+                }
+            }
+
+            impl $crate::native::plumbing::Declared for $class {
+                const PACKAGE: &'static str = $package;
+
+                fn description() -> $crate::native::plumbing::Description<Self> {
+                    #[allow(unused_imports, reason = "an `impl` block of the author's goes first")]
+                    use $crate::native::plumbing::NoBody as _;
+                    $crate::native::plumbing::Description {
+                        name: $name,
+                        flags: $flags,
+                        doc: $doc,
+                        properties: ::std::vec![$(
+                            $crate::native::plumbing::Property::of::<$ty>(
+                                $property, $property_flags, $default, $about,
+                            )
+                        ),*],
+                        body: $class::ONE_UCLASS_IMPL_BLOCK_PER_CLASS,
+                    }
+                }
+            }
+
+            impl<M> $crate::native::plumbing::DefaultPart<M> for $class
+            where
+                $($crate::native::plumbing::Probe<M, $field_ty>:
+                    $crate::native::plumbing::BuildDefault<Out = $field_ty>,)*
+            {
+                fn default_part() -> Self {
+                    Self {
+                        $($field: <
+                            $crate::native::plumbing::Probe<M, $field_ty> as $crate::native::plumbing::BuildDefault
+                        >::build(),)*
+                    }
+                }
+            }
+
+            $($crate::native::plumbing::property! {
+                $(#[$attr])* $view $get $set $try_set: $ty, $how $arg, $cell $property
+            })*
+            $($checks)*
+        };
+    };
+    (declared $vis:vis $class:ident $($rest:tt)*) => {
+        $crate::native::plumbing::core::compile_error!(
+            "a native class keeps its Rust fields over reloads, so none says `#[keep]`, and what it `implements` is said \
+             with `NativeClass::implements`"
+        );
+    };
+    (imported $($rest:tt)*) => {
+        $crate::native::plumbing::core::compile_error!("a native class is declared here, and not `imported`");
+    };
+}
+
+/// The accessors of one property.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_native_property {
+    (
+        $(#[$attr:meta])* $view:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty, $cell:ident $property:literal
+    ) => {
+        ::std::thread_local! {
+            static $cell: $crate::native::plumbing::PropertyRef = $crate::native::plumbing::PropertyRef::new($property);
+        }
+
+        impl<'f> $view<'f> {
+            $(#[$attr])*
+            #[must_use]
+            #[inline]
+            pub fn $get(&self) -> $ty {
+                $cell.with(|property| $crate::native::plumbing::read_member(self, property))
+            }
+
+            /// Writes the property. When that is refused, as in a red constructor during a reload for any object but its
+            /// own, the running call ends with that error.
+            $(#[$attr])*
+            #[inline]
+            pub fn $set(&self, value: $arg) {
+                self.$try_set(value).unwrap_or_else(|error| $crate::native::plumbing::fail(error));
+            }
+
+            /// Writes the property, or says why that is refused.
+            $(#[$attr])*
+            #[inline]
+            pub fn $try_set(
+                &self,
+                value: $arg,
+            ) -> $crate::native::plumbing::core::result::Result<(), $crate::native::plumbing::CallError> {
+                let value = $crate::native::plumbing::property!(@$how value, $ty);
+                $cell.with(|property| $crate::native::plumbing::write_member::<$ty>(self, property, value))
+            }
+        }
+    };
+    (@into $value:ident, $ty:ty) => {
+        $crate::native::plumbing::core::convert::Into::<$ty>::into($value)
+    };
+    (@give $value:ident, $ty:ty) => {
+        $value
+    };
+}
+
+/// The callers of one function. The words say of which class it is, and its name there: a caller of another name runs the
+/// body of that class alone.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_native_call {
+    (
+        plain by $invoke:ident $(#[$attr:meta])*
+        $view:ident $name:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty, $cell:ident, $what:expr
+    ) => {
+        impl $view<'_> {
+            $(#[$attr])*
+            ///
+            /// When the call fails, the running call ends with the same error.
+            pub fn $name(&self, $($arg: $ty),*) -> $result {
+                self.$try_name($($arg),*).unwrap_or_else(|error| $crate::native::plumbing::fail(error))
+            }
+        }
+        $crate::native::plumbing::call! {
+            @one by $invoke $(#[$attr])* $view $name $try_name($($arg: $ty = $given),*) -> $result, $what
+        }
+    };
+    (
+        fallible by $invoke:ident $(#[$attr:meta])*
+        $view:ident $name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty, $cell:ident, $what:expr
+    ) => {
+        $crate::native::plumbing::call! {
+            @one by $invoke $(#[$attr])* $view $name $name($($arg: $ty = $given),*) -> $result, $what
+        }
+    };
+    (
+        @one by $invoke:ident $(#[$attr:meta])*
+        $view:ident $name:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty, $what:expr
+    ) => {
+        impl $view<'_> {
+            $(#[$attr])*
+            ///
+            /// # Errors
+            /// Whatever the callee fails with.
+            pub fn $try_name(
+                &self,
+                $($arg: $ty),*
+            ) -> $crate::native::plumbing::core::result::Result<$result, $crate::native::plumbing::CallError> {
+                const ALCEDO_WHAT: (&str, &str, &str) = $what;
+                ::std::thread_local! {
+                    static ALCEDO_FUNCTION: $crate::native::plumbing::FunctionRef =
+                        $crate::native::plumbing::FunctionRef::new(ALCEDO_WHAT.2);
+                }
+                let is_virtual =
+                    $crate::native::plumbing::core::stringify!($name).trim_start_matches("r#") == ALCEDO_WHAT.2;
+                let of = if is_virtual { None } else { Some(ALCEDO_WHAT.0) };
+                ALCEDO_FUNCTION
+                    .with(|function| $crate::native::plumbing::$invoke(self, function, of, ($($given,)*)))
+            }
+        }
+    };
+}
+
+/// The class of a function, and its name.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_native_join {
+    ($class:expr, $colon:expr, $name:expr) => {
+        ($class, $colon, $name)
+    };
+}
+
+/// Natives import nothing: they are declared together.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_native_register {
+    ($($all:tt)*) => {};
+}
+
+/// The native classes of these types, with their packages: `natives![Lamp, Actor]`. Each is declared with
+/// [`uclass`](crate::native::uclass).
+#[macro_export]
+macro_rules! natives {
+    ($($class:ty),* $(,)?) => {
+        $crate::native::Natives::default()$(.declare::<$class>())*
+    };
+}

@@ -1,0 +1,236 @@
+//! Native classes as Rust types: what `#[uclass]` of this crate makes of a struct and its `impl` block. The words are those
+//! of plugins; what they become here are the declarations of [`super`], in one runtime each.
+//!
+//! The fields with `#[uproperty]` are properties of the object. The others stay in the struct, which is a value beside each
+//! object: it is made when it is first used, by the red constructor, before the native constructors at the latest; it is
+//! dropped on the game thread after `begin_destroy`; reloads leave it alone.
+
+use std::rc::Rc;
+
+use crate::border::CallError;
+use crate::handles::ObjectHandle;
+use crate::kinds::property_flags;
+use crate::native::functions::{About, Function};
+use crate::native::method::{Method, Part, fail, failing, part_of, run};
+use crate::native::parts::Parts;
+use crate::native::this::{At, Class, This, View};
+use crate::native::world::World;
+use crate::native::{NativeClass, Natives};
+use crate::object::class::SubobjectRole;
+use crate::object::decl::{ClassDecl, PropertyDecl, SubobjectDecl};
+use crate::object::member::{FunctionRef, PropertyRef};
+use crate::object::native_value::{NativeParams, NativeResult, NativeValue};
+use crate::object::origin::Origin;
+
+/// A native class that this host declares with `#[uclass]`.
+pub trait Declared: Part {
+    #[doc(hidden)]
+    const PACKAGE: &'static str;
+    #[doc(hidden)]
+    fn description() -> Description<Self>;
+}
+
+/// A hook of class `C`.
+pub struct Hook<C>(fn(&Parts<C>, This<'_, C>) -> Result<(), CallError>)
+where
+    C: Class;
+
+impl<C: Class> Clone for Hook<C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C: Class> Copy for Hook<C> {}
+
+/// The hook whose body is `M`.
+pub const fn hook<M: Method<Args = (), Result = ()>>() -> Hook<M::Class> {
+    Hook(|parts, this| run::<M>(parts, this, ()))
+}
+
+/// How a class reports what its Rust fields refer to.
+pub type References<C> = fn(&C, This<'_, C>, &mut dyn FnMut(ObjectHandle));
+
+/// What the `impl` block of a class adds up to.
+pub struct Body<C: Class> {
+    functions: &'static [Function<C>],
+    class_constructor: Option<Hook<C>>,
+    post_init_properties: Option<Hook<C>>,
+    begin_destroy: Option<Hook<C>>,
+    add_references: Option<References<C>>,
+}
+
+impl<C: Class> Body<C> {
+    /// Of a class without one.
+    pub const EMPTY: Self = Self::new(&[], None, None);
+
+    /// Of these.
+    pub const fn new(
+        functions: &'static [Function<C>],
+        class_constructor: Option<Hook<C>>,
+        post_init_properties: Option<Hook<C>>,
+    ) -> Self {
+        Self { functions, class_constructor, post_init_properties, begin_destroy: None, add_references: None }
+    }
+
+    /// With what is only for native classes.
+    #[must_use]
+    pub const fn with_ends(self, begin_destroy: Option<Hook<C>>, add_references: Option<References<C>>) -> Self {
+        Self { begin_destroy, add_references, ..self }
+    }
+}
+
+/// What a class without a `#[uclass] impl` block has in its place.
+pub trait NoBody: Class {
+    /// Nothing.
+    const ONE_UCLASS_IMPL_BLOCK_PER_CLASS: Body<Self> = Body::EMPTY;
+}
+
+impl<C: Class> NoBody for C {}
+
+/// A property as it is declared.
+pub struct Property {
+    name: &'static str,
+    flags: u64,
+    default: &'static str,
+    about: About,
+    declare: fn(&str) -> PropertyDecl,
+}
+
+impl Property {
+    /// Of values of type `T`.
+    pub const fn of<T: NativeValue>(name: &'static str, flags: u64, default: &'static str, about: About) -> Self {
+        Self { name, flags, default, about, declare: T::declared }
+    }
+}
+
+/// A class as it is declared.
+pub struct Description<C: Class> {
+    /// Its name in the package.
+    pub name: &'static str,
+    /// Its flags.
+    pub flags: u64,
+    /// Its doc comment.
+    pub doc: &'static str,
+    /// Its properties.
+    pub properties: Vec<Property>,
+    /// The rest.
+    pub body: Body<C>,
+}
+
+/// The declaration of a class in one more runtime.
+pub(super) fn class_decl<C: Declared>() -> ClassDecl {
+    let Description { name, flags, doc, properties, body } = C::description();
+    let Body { functions, class_constructor, post_init_properties, begin_destroy, add_references } = body;
+    let parts = Rc::new(Parts::new(C::PATH));
+    let properties: Vec<_> = properties
+        .into_iter()
+        .map(|Property { name, flags, default, about, declare }| PropertyDecl {
+            doc: about.doc.to_owned(),
+            meta: about.meta(),
+            ..declare(name).with_flags(flags).with_default(default)
+        })
+        .collect();
+    let mut decl = ClassDecl::new(C::PACKAGE, name, C::Base::PATH, Origin::Native);
+    decl.flags = flags;
+    decl.doc = doc.to_owned();
+    decl.subobjects = properties.iter().filter_map(subobject).collect();
+    decl.properties = properties;
+    decl.functions = functions.iter().map(|function| function.declared(&parts)).collect();
+    decl.native_constructor = {
+        let parts = Rc::clone(&parts);
+        Some(Rc::new(move |context, object| {
+            let this = This::new(World::of(context), object);
+            failing(|| part_of(&parts, this).map(drop))
+                .and_then(|()| class_constructor.map_or(Ok(()), |hook| hook.0(&parts, this)))
+                .map_err(|error| error.to_string())
+        }))
+    };
+    if let Some(hook) = post_init_properties {
+        let parts = Rc::clone(&parts);
+        decl.native_post_init = Some(Rc::new(move |context, object| {
+            hook.0(&parts, This::new(World::of(context), object)).map_err(|error| error.to_string())
+        }));
+    }
+    decl.begin_destroy = {
+        let parts = Rc::clone(&parts);
+        Some(Rc::new(move |context, object| {
+            let ended = match begin_destroy.filter(|_| parts.there(object).is_some()) {
+                Some(hook) => hook.0(&parts, This::new(World::of(context), object)),
+                None => Ok(()),
+            };
+            if let Err(error) = ended {
+                tracing::error!(class = C::PATH, %error, "`begin_destroy` failed; the object goes all the same");
+            }
+            // What the fields drop may look at objects.
+            drop(parts.end(object));
+        }))
+    };
+    if let Some(references) = add_references {
+        let parts = Rc::clone(&parts);
+        decl.add_references = Some(Rc::new(move |context, object, visit| {
+            let Some(part) = parts.there(object) else { return };
+            let this = This::new(World::of(context), object);
+            let visited = part.share(object, "add_references", |part| references(part, this, visit));
+            if let Err(error) = visited {
+                tracing::error!(class = C::PATH, %error, "what the Rust fields refer to is not known");
+            }
+        }));
+    }
+    decl
+}
+
+fn subobject(property: &PropertyDecl) -> Option<SubobjectDecl> {
+    let is = |flag| property.flags & flag != 0;
+    is(property_flags::DEFAULT_SUBOBJECT).then(|| SubobjectDecl {
+        property: property.name.clone(),
+        class_path: property.type_path.clone(),
+        role: if is(property_flags::ROOT_COMPONENT) { SubobjectRole::Root } else { SubobjectRole::Part },
+    })
+}
+
+/// Reads a property.
+#[inline]
+pub fn read_member<'f, T: NativeValue>(view: &impl View<'f>, property: &PropertyRef) -> T {
+    let At { world, object } = view.at();
+    world.get(object, property).map_or_else(|error| fail(error), T::from_raw)
+}
+
+/// Writes a property.
+///
+/// # Errors
+/// As for [`World::set`].
+#[inline]
+pub fn write_member<'f, T: NativeValue>(
+    view: &impl View<'f>,
+    property: &PropertyRef,
+    value: T,
+) -> Result<(), CallError> {
+    let At { world, object } = view.at();
+    world.set(object, property, value.into_raw())
+}
+
+/// Calls a function: the most derived body, or exactly that of `class`.
+///
+/// # Errors
+/// Whatever the callee fails with.
+pub fn invoke_member<'f, A: NativeParams, R: NativeResult>(
+    view: &impl View<'f>,
+    function: &FunctionRef,
+    of: Option<&'static str>,
+    args: A,
+) -> Result<R, CallError> {
+    let At { world, object } = view.at();
+    world.call_typed(object, function, of, args)
+}
+
+impl Natives {
+    /// Adds a class that is declared by `#[uclass]`, and its package.
+    #[must_use]
+    pub fn declare<C: Declared>(mut self) -> Self {
+        if !self.packages.iter().any(|package| package == C::PACKAGE) {
+            self.packages.push(C::PACKAGE.to_owned());
+        }
+        self.class(NativeClass(class_decl::<C>()))
+    }
+}

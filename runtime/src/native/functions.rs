@@ -1,0 +1,181 @@
+//! The functions of native classes as their types declare them: the flags that follow from the signature, and thunks that
+//! take the parameters by type. Emission sets the same flags for a plugin's.
+
+use std::marker::PhantomData;
+use std::rc::Rc;
+
+use crate::kinds::function_flags;
+use crate::native::method::{Method, Receiver, StaticMethod, run, run_static};
+use crate::native::parts::Parts;
+use crate::native::this::{Class, This};
+use crate::native::world::World;
+use crate::object::decl::FunctionDecl;
+use crate::object::meta::Meta;
+use crate::object::native_value::{NativeParams, NativeResult, NativeReturned};
+use crate::object::thunk::{Thunk, hand_over};
+
+/// Words about a member.
+#[derive(Clone, Copy, Debug)]
+pub struct About {
+    /// The doc comment.
+    pub doc: &'static str,
+    /// What else is said: keys and values.
+    pub meta: &'static [(&'static str, &'static str)],
+}
+
+impl About {
+    pub(super) fn meta(&self) -> Meta {
+        self.meta.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+    }
+}
+
+/// What is said of a member beside its flags.
+pub const fn meta(key: &'static str, value: &'static str) -> (&'static str, &'static str) {
+    (key, value)
+}
+
+/// The names of the parameters of a signature, and their defaults.
+pub struct SignatureBlock<A, R> {
+    names: &'static [&'static str],
+    defaults: &'static [&'static str],
+    of: PhantomData<fn(A) -> R>,
+}
+
+impl<A, R> SignatureBlock<A, R> {
+    /// In order.
+    pub const fn new(names: &'static [&'static str]) -> Self {
+        Self { names, defaults: &[], of: PhantomData }
+    }
+
+    /// The same with these defaults; empty for a parameter without one.
+    #[must_use]
+    pub const fn with_defaults(self, defaults: &'static [&'static str]) -> Self {
+        Self { defaults, ..self }
+    }
+}
+
+/// The same for the method `M`.
+pub struct BlockOf<M: Method>(SignatureBlock<M::Args, M::Result>);
+
+impl<M: Method> BlockOf<M> {
+    /// In order.
+    pub const fn new(names: &'static [&'static str]) -> Self {
+        Self(SignatureBlock::new(names))
+    }
+
+    /// The same with these defaults; empty for a parameter without one.
+    #[must_use]
+    pub const fn with_defaults(self, defaults: &'static [&'static str]) -> Self {
+        Self(SignatureBlock { names: self.0.names, defaults, of: PhantomData })
+    }
+}
+
+/// The place of a function in a class; there is nothing in it.
+pub struct FunctionCell<C, A, R>(PhantomData<fn(C, A) -> R>);
+
+impl<C, A, R> FunctionCell<C, A, R> {
+    /// One more.
+    #[expect(clippy::new_without_default, reason = "a static is made of it")]
+    pub const fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+/// A reflected function of class `C`.
+pub struct Function<C: 'static> {
+    name: &'static str,
+    flags: u64,
+    overrides: &'static str,
+    names: &'static [&'static str],
+    defaults: &'static [&'static str],
+    about: About,
+    declare: fn(&Self, &Rc<Parts<C>>) -> FunctionDecl,
+}
+
+impl<C: 'static> Function<C> {
+    /// Its declaration, on these parts.
+    pub(super) fn declared(&self, parts: &Rc<Parts<C>>) -> FunctionDecl {
+        (self.declare)(self, parts)
+    }
+
+    fn of<A: NativeParams, R: NativeResult>(&self, thunk: Thunk) -> FunctionDecl {
+        let mut params = A::declared(self.names);
+        for (param, default) in params.iter_mut().zip(self.defaults) {
+            (*default).clone_into(&mut param.default);
+        }
+        params.extend(R::declared());
+        FunctionDecl {
+            flags: self.flags,
+            overrides: self.overrides.to_owned(),
+            params,
+            doc: self.about.doc.to_owned(),
+            meta: self.about.meta(),
+            ..FunctionDecl::new(self.name, thunk)
+        }
+    }
+}
+
+/// The function whose body is `M`.
+pub const fn function_description<M: Method>(
+    name: &'static str,
+    flags: u64,
+    overrides: &'static str,
+    block: &BlockOf<M>,
+    _cell: &FunctionCell<M::Class, M::Args, M::Result>,
+    about: About,
+) -> Function<M::Class> {
+    let fallible = if M::Returned::MAY_FAIL { function_flags::FALLIBLE } else { 0 };
+    let unchanging = if M::Receiver::IS_SHARED { function_flags::CONST } else { 0 };
+    let flags = flags | fallible | unchanging;
+    let (names, defaults) = (block.0.names, block.0.defaults);
+    let declare = |function: &Function<M::Class>, parts: &Rc<Parts<M::Class>>| {
+        let parts = Rc::clone(parts);
+        function.of::<M::Args, M::Result>(Rc::new(move |context, frame| {
+            let this = This::new(World::of(context), frame.object());
+            let args = M::Args::take(frame)?;
+            frame.finish()?;
+            run::<M>(&parts, this, args)?.give(frame)
+        }))
+    };
+    Function { name, flags, overrides, names, defaults, about, declare }
+}
+
+/// The function whose body is `M` and needs no object.
+pub const fn static_function<M: StaticMethod>(
+    name: &'static str,
+    flags: u64,
+    block: &SignatureBlock<M::Args, M::Result>,
+    _cell: &FunctionCell<M::Class, M::Args, M::Result>,
+    about: About,
+) -> Function<M::Class> {
+    let fallible = if M::Returned::MAY_FAIL { function_flags::FALLIBLE } else { 0 };
+    let flags = flags | function_flags::STATIC | fallible;
+    let (names, defaults) = (block.names, block.defaults);
+    let declare = |function: &Function<M::Class>, _parts: &Rc<Parts<M::Class>>| {
+        function.of::<M::Args, M::Result>(Rc::new(|_context, frame| {
+            let args = M::Args::take(frame)?;
+            frame.finish()?;
+            run_static::<M>(args)?.give(frame)
+        }))
+    };
+    Function { name, flags, overrides: "", names, defaults, about, declare }
+}
+
+/// An event that only scripts give a body. Without one it gives the zero value.
+pub const fn implementable_event<C: Class, A: NativeParams, R: NativeResult>(
+    name: &'static str,
+    flags: u64,
+    block: &SignatureBlock<A, R>,
+    _cell: &FunctionCell<C, A, R>,
+    about: About,
+) -> Function<C> {
+    let flags = flags | function_flags::IMPLEMENTABLE_EVENT;
+    let (names, defaults) = (block.names, block.defaults);
+    let declare = |function: &Function<C>, _parts: &Rc<Parts<C>>| {
+        function.of::<A, R>(Rc::new(|_context, frame| {
+            hand_over(frame);
+            Ok(())
+        }))
+    };
+    Function { name, flags, overrides: "", names, defaults, about, declare }
+}

@@ -1,0 +1,179 @@
+//! Methods of native classes as types: on what they run, with which borrow, and how an error ends them.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::rc::Rc;
+
+use crate::border::{CallError, SourcePlace};
+use crate::handles::ObjectHandle;
+use crate::native::parts::{PartCell, Parts};
+use crate::native::this::{At, Class, This, View};
+use crate::object::native_value::{NativeParams, NativeResult, NativeReturned};
+
+/// A class with Rust fields of the host.
+pub trait Part: Class {
+    #[doc(hidden)]
+    fn red_constructor(this: This<'_, Self>) -> Self;
+}
+
+/// How a method takes its `self`.
+pub trait Receiver {
+    /// Whether it is `&C`.
+    const IS_SHARED: bool;
+    /// `&C` or `&mut C`.
+    type Ref<'p, C: 'p>;
+    #[doc(hidden)]
+    fn with<C, R>(
+        cell: &PartCell<C>,
+        object: ObjectHandle,
+        wanted: &'static str,
+        code: impl FnOnce(Self::Ref<'_, C>) -> R,
+    ) -> Result<R, CallError>;
+}
+
+/// `&self`.
+#[derive(Debug)]
+pub enum Shared {}
+
+/// `&mut self`.
+#[derive(Debug)]
+pub enum Exclusive {}
+
+impl Receiver for Shared {
+    const IS_SHARED: bool = true;
+    type Ref<'p, C: 'p> = &'p C;
+
+    fn with<C, R>(
+        cell: &PartCell<C>,
+        object: ObjectHandle,
+        wanted: &'static str,
+        code: impl FnOnce(&C) -> R,
+    ) -> Result<R, CallError> {
+        cell.share(object, wanted, code)
+    }
+}
+
+impl Receiver for Exclusive {
+    const IS_SHARED: bool = false;
+    type Ref<'p, C: 'p> = &'p mut C;
+
+    fn with<C, R>(
+        cell: &PartCell<C>,
+        object: ObjectHandle,
+        wanted: &'static str,
+        code: impl FnOnce(&mut C) -> R,
+    ) -> Result<R, CallError> {
+        cell.take(object, wanted, code)
+    }
+}
+
+/// A place in an author's sources.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Source file.
+    pub file: &'static str,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1.
+    pub column: u32,
+}
+
+/// A method, as a type.
+pub trait Method: 'static {
+    /// Its class.
+    type Class: Part;
+    /// Its parameters.
+    type Args: Params;
+    /// Its result.
+    type Result: NativeResult;
+    /// What it gives in Rust: the result, or a `Result` of it.
+    type Returned: NativeReturned<Value = Self::Result>;
+    /// How it takes its `self`.
+    type Receiver: Receiver;
+    /// Its name, for errors.
+    const NAME: &'static str;
+    /// Where it stands.
+    const PLACE: Place;
+
+    /// Calls it.
+    fn run<'f>(part: Held<'_, Self>, this: This<'f, Self::Class>, args: Given<'f, Self>) -> Self::Returned;
+}
+
+/// A function of a class that needs no object, as a type.
+pub trait StaticMethod: 'static {
+    /// Its class.
+    type Class: Part;
+    /// Its parameters.
+    type Args: Params;
+    /// Its result.
+    type Result: NativeResult;
+    /// What it gives in Rust: the result, or a `Result` of it.
+    type Returned: NativeReturned<Value = Self::Result>;
+    /// Where it stands.
+    const PLACE: Place;
+
+    /// Calls it.
+    fn run<'f>(args: <Self::Args as Params>::Seen<'f>) -> Self::Returned;
+}
+
+/// Parameters, as a method sees them.
+pub trait Params: NativeParams {
+    /// In the call `'f`.
+    type Seen<'f>: From<Self>;
+}
+
+impl<T: NativeParams> Params for T {
+    type Seen<'f> = T;
+}
+
+/// The parameters of a method as it sees them.
+pub type Given<'f, M> = <<M as Method>::Args as Params>::Seen<'f>;
+
+/// The `self` of a method.
+pub type Held<'p, M> = <<M as Method>::Receiver as Receiver>::Ref<'p, <M as Method>::Class>;
+
+/// The part of an object.
+pub(super) fn part_of<C: Part>(parts: &Parts<C>, this: This<'_, C>) -> Result<Rc<PartCell<C>>, CallError> {
+    let At { world, object } = this.0.at();
+    parts.get(object, || match world.is_alive(object) {
+        true => Ok(C::red_constructor(this)),
+        false => Err(CallError::Stale { handle: object }),
+    })
+}
+
+/// Runs a method on an object.
+pub(super) fn run<M: Method>(
+    parts: &Parts<M::Class>,
+    this: This<'_, M::Class>,
+    args: M::Args,
+) -> Result<M::Result, CallError> {
+    let returned = failing(|| {
+        let part = part_of(parts, this)?;
+        M::Receiver::with(&part, this.0.at().object, M::NAME, |part| M::run(part, this, args.into()))
+    })?;
+    returned.crossing(|| M::PLACE.into())
+}
+
+/// Runs a function that needs no object.
+pub(super) fn run_static<M: StaticMethod>(args: M::Args) -> Result<M::Result, CallError> {
+    failing(|| Ok(M::run(args.into())))?.crossing(|| M::PLACE.into())
+}
+
+impl From<Place> for SourcePlace {
+    fn from(Place { file, line, column }: Place) -> Self {
+        Self { file: file.to_owned(), line, column }
+    }
+}
+
+/// Ends the running call with an error: what accessors without a `Result` do.
+#[cold]
+pub fn fail(error: CallError) -> ! {
+    resume_unwind(Box::new(error))
+}
+
+/// Gives the error that [`fail`] ended `code` with.
+pub(super) fn failing<R>(code: impl FnOnce() -> Result<R, CallError>) -> Result<R, CallError> {
+    catch_unwind(AssertUnwindSafe(code)).unwrap_or_else(|thrown| match thrown.downcast::<CallError>() {
+        Ok(error) => Err(*error),
+        Err(panic) => resume_unwind(panic),
+    })
+}

@@ -1,0 +1,74 @@
+//! What the attributes of native classes write into a host. Not for authors: names and shapes change without notice.
+
+pub use ::core;
+
+pub use crate::kinds::{class_flags, function_flags, property_flags};
+pub use crate::native::declared::{
+    Body, Declared, Description, Hook, NoBody, Property, References, hook, invoke_member,
+    invoke_member as invoke_static_member, read_member, write_member,
+};
+pub use crate::native::functions::{
+    About, BlockOf, Function, FunctionCell, SignatureBlock, function_description, implementable_event, meta,
+    static_function,
+};
+pub use crate::native::method::{Exclusive, Given, Held, Method, Params, Part, Place, Shared, StaticMethod, fail};
+pub use crate::native::this::{At, Class, This, View};
+pub use crate::object::member::{FunctionRef, PropertyRef};
+pub use crate::object::native_value::{NativeResult, NativeValue as Value};
+pub use crate::{
+    __alcedo_native_call as call, __alcedo_native_class as class, __alcedo_native_join as join,
+    __alcedo_native_property as property, __alcedo_native_register as register,
+};
+pub use crate::{CallError, ObjectHandle};
+
+/// One field of a native class. `M` keeps the compiler from requiring the default before it is used.
+#[derive(Debug)]
+pub struct Probe<M, T>(::core::marker::PhantomData<(M, T)>);
+
+/// A field that can be built by default.
+pub trait BuildDefault {
+    /// The field's type.
+    type Out;
+    /// Builds it.
+    fn build() -> Self::Out;
+}
+
+impl<M, T: Default> BuildDefault for Probe<M, T> {
+    type Out = T;
+
+    fn build() -> T {
+        T::default()
+    }
+}
+
+/// A native class whose Rust fields all have defaults: implemented for every one, under the condition that it is true.
+pub trait DefaultPart<M>: Sized {
+    /// Builds them.
+    fn default_part() -> Self;
+}
+
+/// The red constructor of a class whose `#[uclass] impl` has none: an inherent one of the same name goes first. The
+/// trait is named for the compiler's message where a field has no default.
+pub trait WithoutARedConstructor: Class {
+    /// Builds the Rust fields, each with its default.
+    fn alcedo_red_constructor(_this: This<'_, Self>) -> Self
+    where
+        Self: DefaultPart<()>,
+    {
+        Self::default_part()
+    }
+}
+
+impl<C: Class> WithoutARedConstructor for C {}
+
+/// Rust fields of the host stay on the game thread, so they may be of any type.
+pub const fn the_finalizer_thread_drops<T>() {}
+
+/// For messages of the compiler about plugins.
+#[must_use]
+pub const fn is_property<C: Class>(_name: &str) -> bool {
+    false
+}
+
+/// Compiles where an error has words.
+pub const fn error_in_words<E: ::core::fmt::Display + 'static>() {}

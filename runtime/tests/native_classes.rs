@@ -1,0 +1,334 @@
+//! Classes that a host declares as Rust types, with Rust fields of its own beside the properties: over reloads of plugins that
+//! extend them, in calls back and forth, to the end of the objects; and the same file as a class of the host and of a plugin.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use alcedo_runtime::native::{Obj, This, uclass};
+use alcedo_runtime::{CallError, Error, ObjectHandle, Runtime, Value, natives};
+
+use crate::support;
+
+#[path = "../../example-plugins/lanterns/src/meter.rs"]
+mod meter;
+
+/// The words of this side, for files that may stand on either.
+mod words {
+    pub(super) use alcedo_runtime::native::{Obj, This, uclass};
+}
+
+const LAMP: &str = "/Script/Test.Lamp";
+const LANTERN: &str = "/Script/Game.Lantern";
+const METER: &str = "/Script/Game.Meter";
+
+thread_local! {
+    /// What happened on this thread, which is that of one test.
+    static SEEN: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+fn note(line: impl Into<String>) {
+    SEEN.with_borrow_mut(|seen| seen.push(line.into()));
+}
+
+fn seen() -> Vec<String> {
+    SEEN.take()
+}
+
+/// A thing of the host that no plugin can hold: it stays on its thread.
+struct Sprite(Rc<str>);
+
+impl Drop for Sprite {
+    fn drop(&mut self) {
+        note(format!("{} is given back", self.0));
+    }
+}
+
+/// A lamp of the host.
+#[uclass(package = "Test", blueprintable)]
+pub(crate) struct Lamp {
+    /// How bright.
+    #[uproperty(edit_anywhere, default = 1.0)]
+    brightness: f64,
+    sprite: Sprite,
+    flickered: u32,
+    /// Known to nobody but the hook for the collection.
+    friend: Obj<Lamp>,
+}
+
+#[uclass]
+impl Lamp {
+    #[red_constructor]
+    fn new(this: This<Self>) -> Self {
+        Self { sprite: Sprite(format!("the sprite of {}", this.name()).into()), flickered: 0, friend: Obj::none() }
+    }
+
+    #[class_constructor]
+    fn construct(&mut self, this: This<Self>) {
+        this.set_brightness(this.brightness() * 2.0);
+    }
+
+    #[post_init_properties]
+    fn settle(&mut self, this: This<Self>) {
+        if !this.is_template() {
+            this.set_brightness(this.brightness() + 10.0);
+        }
+    }
+
+    /// Flickers so often; gives how often it ever did.
+    #[ufunction(blueprint_native_event)]
+    fn flicker(&self, times: u32) -> Result<u32, String>;
+    fn flicker_implementation(&mut self, times: u32) -> Result<u32, String> {
+        if times > 100 {
+            return Err(format!("{times} times are too often for {}", self.sprite.0));
+        }
+        self.flickered += times;
+        Ok(self.flickered)
+    }
+
+    /// Flickers once, and asks in the middle of it how often it did.
+    #[ufunction]
+    fn count_inside(&mut self, this: This<Self>) -> u32 {
+        self.flickered += 1;
+        this.flickered()
+    }
+
+    /// The same, for whoever can take an error.
+    #[ufunction]
+    fn look_inside(&mut self, this: This<Self>) -> bool {
+        let error = this.try_flickered().expect_err("it is held");
+        note(error.to_string());
+        self.flickered == 0
+    }
+
+    /// How often it flickered.
+    #[ufunction(blueprint_pure)]
+    fn flickered(&self) -> u32 {
+        self.flickered
+    }
+
+    /// Turns it up.
+    #[ufunction]
+    fn turn_up(&self, this: This<Self>, by: f64) {
+        this.set_brightness(this.brightness() + by);
+    }
+
+    /// Has another lamp flicker twice, by whatever body it has.
+    #[ufunction]
+    fn flicker_twice(&self, this: This<Self>, other: Obj<Lamp>) -> Result<u32, CallError> {
+        let other = this.get(other).ok_or_else(|| CallError::returned("there is no other"))?;
+        other.flicker(1)?;
+        other.flicker(1)
+    }
+
+    /// Holds on to another lamp, where no property says so.
+    #[ufunction]
+    fn befriend(&mut self, friend: Obj<Lamp>) {
+        self.friend = friend;
+    }
+
+    #[ufunction]
+    fn panics(&mut self) {
+        panic!("the bulb burst");
+    }
+
+    #[begin_destroy]
+    fn ends(&mut self, this: This<Self>) {
+        note(format!("{} ends at {} after {}", this.name(), this.brightness(), self.flickered));
+    }
+
+    #[add_references]
+    fn references(&self, visit: &mut dyn FnMut(ObjectHandle)) {
+        visit(self.friend.handle());
+    }
+}
+
+/// A lamp with a part of its own, without a constructor.
+#[uclass(package = "Test", base = Lamp)]
+pub(crate) struct Beacon {
+    turned: u32,
+}
+
+#[uclass]
+impl Beacon {
+    #[overrides(Lamp)]
+    fn flicker(&mut self, this: This<Self>, times: u32) -> Result<u32, CallError> {
+        self.turned += 1;
+        Ok(this.base_flicker(times)? + 1000 * self.turned)
+    }
+}
+
+fn host() -> Runtime {
+    let host = support::builder().natives(natives![Lamp, Beacon]).build().unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(&[support::plugin("lanterns", &[])]).unwrap_or_else(|error| panic!("{error}"));
+    seen();
+    host
+}
+
+fn born(host: &Runtime, class: &str) -> ObjectHandle {
+    host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What a call gives, or its error, in words without a place.
+fn told(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> String {
+    match host.objects().call(object, function, arguments) {
+        Ok(Some(value)) => format!("{value:?}"),
+        Ok(None) => "nothing".to_owned(),
+        Err(Error::Call(CallError::Returned { message, .. })) => format!("an error: {message}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn rust_fields_of_native_objects_survive_reloads_and_end_with_their_objects() {
+    let host = host();
+    let [lamp, lantern] = [born(&host, LAMP), born(&host, LANTERN)];
+    let flicker = |object, times| told(&host, object, "flicker", &[Value::U32(times)]);
+    assert_eq!([flicker(lamp, 3), flicker(lantern, 3)], ["U32(3)", "U32(6)"]);
+    for _ in 0..3 {
+        host.reload(&[support::plugin("lanterns", &[])]).unwrap_or_else(|error| panic!("{error}"));
+        let _flickered = (flicker(lamp, 1), flicker(lantern, 1));
+    }
+    // What the plugin counts begins anew in each reload, what the host counts does not.
+    assert_eq!([told(&host, lantern, "flickered", &[]), told(&host, lantern, "swings", &[])], ["U32(12)", "U32(1)"]);
+    // In each reload the class default object of the plugin's class is another one.
+    let defaults = ["Default__Lantern ends at 2 after 0", "the sprite of Default__Lantern is given back"];
+    assert_eq!(seen(), defaults.repeat(3));
+
+    let name = host.objects().name_of(lantern).expect("it is alive");
+    host.objects().destroy(lantern);
+    assert_eq!(seen(), [format!("{name} ends at 14 after 12"), format!("the sprite of {name} is given back")]);
+    let left = host.objects().name_of(lamp).expect("it is alive");
+    drop(host);
+    assert!(seen().contains(&format!("the sprite of {left} is given back")));
+}
+
+#[test]
+fn constructors_run_from_the_root_on_and_the_class_default_object_gives_the_values() {
+    let host = host();
+    for class in [LAMP, LANTERN, "/Script/Test.Beacon"] {
+        let object = born(&host, class);
+        assert_eq!(host.objects().get(object, "brightness").ok(), Some(Value::F64(12.0)), "{class}");
+    }
+}
+
+#[test]
+fn each_native_class_of_a_chain_has_its_own_rust_fields() {
+    let host = host();
+    let beacon = born(&host, "/Script/Test.Beacon");
+    assert_eq!(told(&host, beacon, "flicker", &[Value::U32(5)]), "U32(1005)");
+    assert_eq!(told(&host, born(&host, LAMP), "flicker_twice", &[Value::Object(beacon)]), "U32(3007)");
+    assert_eq!(told(&host, beacon, "flickered", &[]), "U32(7)");
+}
+
+#[test]
+fn a_native_event_is_overridden_by_a_plugin_whoever_calls_it() {
+    let host = host();
+    let lantern = born(&host, LANTERN);
+    assert_eq!(told(&host, born(&host, LAMP), "flicker_twice", &[Value::Object(lantern)]), "U32(4)");
+    assert_eq!(told(&host, lantern, "swings", &[]), "U32(2)");
+    assert_eq!(host.objects().get(lantern, "brightness").ok(), Some(Value::F64(13.0)));
+    let error = told(&host, lantern, "flicker", &[Value::U32(60)]);
+    assert!(error.contains("120 times are too often for the sprite of"), "{error}");
+}
+
+#[test]
+fn a_borrow_that_comes_back_in_is_an_error_that_names_both_methods() {
+    let host = host();
+    let [lamp, lantern] = [born(&host, LAMP), born(&host, LANTERN)];
+    for (object, function) in [(lamp, "count_inside"), (lantern, "count_inside"), (lantern, "count")] {
+        let error = host.objects().call(object, function, &[]).expect_err("it is held");
+        let Error::Call(CallError::ReentrantBorrow { object: of, held, wanted }) = error else { panic!("{error}") };
+        assert_eq!((of, &*held, &*wanted), (object, "count_inside", "flickered"), "{function}");
+    }
+    // It is free again, and what was counted stays counted.
+    assert_eq!(told(&host, lamp, "flickered", &[]), "U32(1)");
+    assert_eq!(told(&host, lamp, "look_inside", &[]), "Bool(false)");
+    assert!(seen()[0].contains("`flickered` needs the plugin part while `look_inside` holds it"));
+}
+
+#[test]
+fn a_panic_of_a_native_method_is_an_error_and_frees_the_fields() {
+    let host = host();
+    let lamp = born(&host, LAMP);
+    let error = host.objects().call(lamp, "panics", &[]).expect_err("it panics");
+    assert!(
+        matches!(&error, Error::Call(CallError::Panicked { message, .. }) if message == "the bulb burst"),
+        "{error}"
+    );
+    assert_eq!(told(&host, lamp, "flicker", &[Value::U32(2)]), "U32(2)");
+}
+
+#[test]
+fn the_collection_finds_what_rust_fields_refer_to() {
+    let host = host();
+    let [kept, friend, loose] = [born(&host, LAMP), born(&host, LANTERN), born(&host, LAMP)];
+    for object in [friend, loose] {
+        assert!(host.objects().remove_root(object));
+    }
+    assert_eq!(told(&host, kept, "befriend", &[Value::Object(friend)]), "nothing");
+    host.collection().collect().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!([kept, friend, loose].map(|object| host.objects().is_alive(object)), [true, true, false]);
+    assert_eq!(seen().len(), 2);
+    let refused = told(&host, kept, "befriend", &[Value::Object(born(&host, METER_BASE))]);
+    assert!(refused.contains("/Script/Test.Lamp"), "{refused}");
+}
+
+/// A class that is no lamp.
+const METER_BASE: &str = "/Script/Engine.Actor";
+
+#[test]
+fn two_runtimes_on_two_threads_have_fields_of_their_own() {
+    let run = || {
+        let host = host();
+        let lamp = born(&host, LAMP);
+        for _ in 0..50 {
+            told(&host, lamp, "flicker", &[Value::U32(1)]);
+        }
+        let flickered = told(&host, lamp, "flickered", &[]);
+        drop(host);
+        (flickered, seen().len())
+    };
+    let there = std::thread::spawn(run);
+    let here = run();
+    assert_eq!(here.0, "U32(50)");
+    assert_eq!(there.join().expect("it ends"), here);
+}
+
+/// What reflection says of each member of the meter.
+/// A name, its number, and the texts beside it.
+type Described = (&'static str, Option<u64>, Vec<Option<String>>);
+
+fn metadata(host: &Runtime) -> Vec<Described> {
+    const MEMBERS: [&str; 8] = ["price", "label", "before", "pass", "has_counted", "cost_of", "on_passed", "sum_up"];
+    let of = |name: &'static str| {
+        let path = format!("{METER}:{name}");
+        let flags = host.types().member_flags(&path);
+        assert!(flags.is_some(), "{name}");
+        let said = ["display_name", "category"].map(|key| host.types().member_meta(&path, key));
+        (name, flags, said.to_vec())
+    };
+    MEMBERS.map(of).to_vec()
+}
+
+/// One file declares the meter, on either side.
+#[test]
+fn a_class_moves_from_the_host_to_a_plugin_with_its_file() {
+    let native = support::builder().natives(natives![meter::Meter]).build().unwrap_or_else(|error| panic!("{error}"));
+    let emitted = support::builder().natives(natives![Lamp]).build().unwrap_or_else(|error| panic!("{error}"));
+    emitted.create_master(&[support::plugin("lanterns", &["meter"])]).unwrap_or_else(|error| panic!("{error}"));
+    let used = |host: &Runtime| {
+        let meter = born(host, METER);
+        let pass = |units| told(host, meter, "pass", &[Value::U32(units)]);
+        let values = ["price", "label"].map(|name| format!("{:?}", host.objects().get(meter, name).ok()));
+        let counted = [told(host, meter, "has_counted", &[]), pass(0), pass(3), told(host, meter, "has_counted", &[])];
+        assert_eq!(told(host, meter, "sum_up", &[]), "F64(6.0)");
+        let cost = host.calls().call("uf:/Script/Game.Meter:cost_of", &[Value::U32(4), Value::F64(0.25)]);
+        assert_eq!(cost.unwrap_or_else(|error| panic!("{error}")), Some(Value::F64(1.0)));
+        assert_eq!(told(host, meter, "cost_of", &[Value::U32(4)]), "F64(2.0)");
+        (values, counted, metadata(host))
+    };
+    let (values, counted, _) = used(&native);
+    assert_eq!(values, ["Some(F64(2.5))", "Some(Text(\"main!\"))"]);
+    assert_eq!(counted, ["Bool(false)", "an error: nothing passed", "F64(10.0)", "Bool(true)"]);
+    assert_eq!(used(&native), used(&emitted));
+}

@@ -1,0 +1,19 @@
+//! ALC0108.
+#![allow(unused)]
+use alcedo_runtime::ObjectHandle;
+use alcedo_runtime::native::{This, uclass};
+
+#[uclass(package = "Engine")]
+#[derive(Default)]
+pub struct Thing {}
+
+#[uclass]
+impl Thing {
+    #[add_references]
+    fn references(&self, visit: &mut dyn FnMut(ObjectHandle)) {}
+
+    #[add_references]
+    fn others(&self, visit: &mut dyn FnMut(ObjectHandle)) {}
+}
+
+fn main() {}
