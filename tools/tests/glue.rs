@@ -112,3 +112,62 @@ fn glue_of_every_kind_compiles() {
     fs::write(&manifest, words.replace("[dependencies]\n", "[dependencies]\nengine-glue.workspace = true\n")).unwrap();
     built(&scratch, "lamps");
 }
+
+/// The sample engine, which is a host like any other.
+fn engine(more: &[&str]) -> Output {
+    let host = ["glue", "--host", env!("CARGO_BIN_EXE_alcedo"), "--host-arg", "dev-world"];
+    alcedo(&[&host, more].concat())
+}
+
+#[test]
+fn a_host_says_what_it_declares_and_the_bytes_are_the_same_each_time() {
+    let first = engine(&["--only", "Engine"]);
+    let said = String::from_utf8_lossy(&first.stderr).into_owned();
+    assert!(first.status.success(), "{said}");
+    let text = String::from_utf8(first.stdout.clone()).unwrap();
+    for part in [
+        "// What the host `alcedo` declares in package `Engine`, for plugins",
+        "/// A place or a direction, in centimeters.\n#[ustruct(pod, imported, package = \"Engine\")]",
+        "    /// Where it is.\n    #[uproperty]\n    location: Vector,",
+        "    #[ufunction(blueprint_native_event)]\n    fn receive_tick(&self, delta_seconds: f32);",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert_eq!(engine(&["--only", "Engine"]).stdout, first.stdout);
+    let none = engine(&["--only", "Motor"]);
+    let said = String::from_utf8_lossy(&none.stderr).into_owned();
+    assert!(!none.status.success() && said.contains("`Motor`") && said.contains("`Engine`"), "{said}");
+}
+
+/// Programs that are no host, or none that answers.
+#[test]
+fn a_host_that_gives_no_answer_is_an_error_that_says_what_was_tried_and_the_way_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |script: &str, expected: &[&str]| {
+        let host = folder.path().join("host");
+        // Another file each time: the last one may still be open where it ran.
+        let _ = fs::remove_file(&host);
+        fs::write(&host, format!("#!/bin/sh\n{script}\n")).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(&host, mode).unwrap();
+        let host = host.to_string_lossy();
+        let output = alcedo(&["glue", "--host", &host, "--patience", "1"]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains(&*host), "{said}");
+        expected.iter().for_each(|part| assert!(said.contains(part), "{script}: {part} in\n{said}"));
+        assert!(output.stdout.is_empty(), "{script}");
+    };
+    check("exit 0", &["without an answer", "exit status: 0", "Builder::build"]);
+    check("echo no display >&2; exit 7", &["exit status: 7", "no display", "--host-arg"]);
+    check("kill -SEGV $$", &["crashed before it answered", "signal: 11", "alcedo guard"]);
+    check("sleep 1000", &["after 1 s", "--patience"]);
+    // What it starts goes with it, and does not keep the answer waiting.
+    check("sleep 1000 & exit 0", &["without an answer"]);
+    check("echo nonsense > \"$ALCEDO_GLUE_REQUEST\"", &["is broken", "one checkout"]);
+    check(": > \"$ALCEDO_GLUE_REQUEST\"", &["is broken"]);
+    check("printf '\\033[2J' >&2", &["\\u{1b}[2J"]);
+    let none = alcedo(&["glue", "--host", "no-such-host"]);
+    let said = String::from_utf8(none.stderr).unwrap();
+    assert!(said.contains("no-such-host"), "{said}");
+}
