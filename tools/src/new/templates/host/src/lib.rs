@@ -12,7 +12,7 @@ pub const PACKAGE: &str = "Robots";
 /// The package in which plugins declare theirs.
 pub const PLUGINS: &str = "Game";
 
-/// The path of the class that plugins extend. `glue` tells them the same.
+/// The path of the class that plugins extend. `glue` says the same to them.
 pub const ROBOT: &str = "/Script/Robots.Robot";
 
 /// A host in the making, with all classes and without plugins.
@@ -28,6 +28,12 @@ fn robot() -> NativeClass {
         .property("odometer", (PropertyKind::F64, ""), shown, "")
         .function("drive", &[("distance", (PropertyKind::F64, ""))], None, function_flags::CALLABLE, drive)
         .event("on_tick", &[("seconds", (PropertyKind::F32, ""))])
+        .member_docs(&[
+            ("position", "Where it is, in meters."),
+            ("odometer", "How far it has driven in all."),
+            ("drive", "Drives so many meters; backward if they are negative."),
+            ("on_tick", "So many seconds went by."),
+        ])
 }
 
 /// The body of `Robot.drive`.
