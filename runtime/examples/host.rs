@@ -1,5 +1,5 @@
 //! A host in a few lines: it loads the plugins named on its command line, and goes on with new code whenever one of
-//! the files changes. It has an event class of its own, and no engine.
+//! the files changes. It has a class with an event of its own, and no engine.
 //!
 //! `cargo run -p alcedo-runtime --example host -- path/to/libplugin.so`
 //!
@@ -8,8 +8,25 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use alcedo_runtime::native::{NativeClass, Natives};
-use alcedo_runtime::{Budget, Error, MasterEvent, Runtime, crash_guard, printable};
+use alcedo_runtime::native::uclass;
+use alcedo_runtime::{Budget, Error, MasterEvent, Runtime, crash_guard, natives, printable};
+
+/// What plugins extend here.
+#[uclass(package = "Host", blueprintable)]
+pub struct Thing {
+    /// How often it was greeted: a Rust field of this host, which reloads leave alone.
+    greeted: u32,
+}
+
+#[uclass]
+impl Thing {
+    /// Somebody greets it. Without a plugin's body it counts.
+    #[ufunction(blueprint_native_event)]
+    fn greet(&self);
+    fn greet_implementation(&mut self) {
+        self.greeted += 1;
+    }
+}
 
 fn main() -> ExitCode {
     // From here on new code is tried in a process of its own before it gets into this one.
@@ -28,11 +45,9 @@ fn run() -> Result<(), Error> {
     crash_guard::arm_if_supervised().map_err(|source| Error::System { doing: "arming the guard".into(), source })?;
     let libraries: Result<Vec<_>, _> = std::env::args_os().skip(1).map(std::path::absolute).collect();
     let libraries = libraries.map_err(|source| Error::System { doing: "finding the current folder".into(), source })?;
-    let natives =
-        Natives::in_package("Host").class(NativeClass::new("Host", "Thing", "/Script/Core.Object").event("greet", &[]));
     let runtime = Runtime::builder()
         .package("Game")
-        .natives(natives)
+        .natives(natives![Thing])
         .development()
         .on_event(|event: &MasterEvent| eprintln!("[{}]", printable(&event.to_string())))
         .build()?;

@@ -16,6 +16,7 @@ pub(crate) mod world;
 pub use alcedo_macros::native_uclass as uclass;
 pub use declared::Declared;
 pub use method::Part;
+pub(crate) use method::run_for;
 pub use this::{Class, Obj, Object, ObjectView, This, View};
 
 use std::rc::Rc;

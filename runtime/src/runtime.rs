@@ -8,6 +8,7 @@ mod frames;
 mod functions;
 mod history;
 mod links;
+mod natives;
 mod objects;
 mod protocols;
 mod reloading;

@@ -1,89 +1,80 @@
 //! `Actor`: an object with a place in the world.
 
-use alcedo_runtime::kinds::{PropertyKind, function_flags, property_flags};
-use alcedo_runtime::native::NativeClass;
-use alcedo_runtime::{CallError, Frame, ObjectHandle, World};
+use alcedo_runtime::native::{Obj, This, uclass};
 
+use crate::component::SceneComponent;
 use crate::math::{Rotator, Vector};
-use crate::{PACKAGE, SCENE_COMPONENT};
 
-const OBJECT: &str = "/Script/Core.Object";
-const VECTOR: (PropertyKind, &str) = (PropertyKind::STRUCT, "/Script/Engine.Vector");
-const ROTATOR: (PropertyKind, &str) = (PropertyKind::STRUCT, "/Script/Engine.Rotator");
-
-/// Whether begin play was called; not for plugins.
-pub(crate) const HAS_BEGUN_PLAY: &str = "has_begun_play";
-
-pub(crate) fn actor() -> NativeClass {
-    let shown = property_flags::EDIT_ANYWHERE | property_flags::BLUEPRINT_READ | property_flags::BLUEPRINT_WRITE;
-    NativeClass::new(PACKAGE, "Actor", OBJECT)
-        .doc("An object with a place in the world.")
-        .property("location", VECTOR, shown, "")
-        .property("rotation", ROTATOR, shown, "")
-        .property("can_tick", (PropertyKind::BOOL, ""), shown, "")
-        .property("seed", (PropertyKind::U32, ""), property_flags::BLUEPRINT_READ, "")
-        .property("root_component", (PropertyKind::OBJECT, SCENE_COMPONENT), property_flags::BLUEPRINT_READ, "")
-        .property("label", (PropertyKind::STRING, ""), shown, "")
-        .property(HAS_BEGUN_PLAY, (PropertyKind::BOOL, ""), property_flags::TRANSIENT, "")
-        .function("add_rotation", &[("delta", ROTATOR)], None, function_flags::CALLABLE, add_rotation)
-        .function("add_location", &[("delta", VECTOR)], None, function_flags::CALLABLE, add_location)
-        .function(
-            "describe",
-            &[],
-            Some((PropertyKind::STRING, "")),
-            function_flags::CALLABLE | function_flags::PURE,
-            describe,
-        )
-        .event("receive_begin_play", &[])
-        .event("receive_tick", &[("delta_seconds", (PropertyKind::F32, ""))])
-        .event("receive_end_play", &[])
-        .member_docs(&[
-            ("location", "Where it is."),
-            ("rotation", "How it is turned."),
-            ("can_tick", "Whether it gets ticks."),
-            ("seed", "A number of its own, for what looks random."),
-            ("root_component", "The component that carries its place."),
-            ("label", "A text for people."),
-            (HAS_BEGUN_PLAY, "Whether begin play was called; the engine sets it."),
-            ("add_rotation", "Turns it by `delta`."),
-            ("add_location", "Moves it by `delta`."),
-            ("describe", "Says what and where it is."),
-            ("receive_begin_play", "The world began to play."),
-            ("receive_tick", "So many seconds went by."),
-            ("receive_end_play", "The actor leaves the play."),
-        ])
-        .post_init_properties(settle)
+/// An object with a place in the world.
+#[uclass(package = "Engine", blueprintable)]
+pub struct Actor {
+    /// Where it is.
+    #[uproperty(edit_anywhere, blueprint_read, blueprint_write)]
+    location: Vector,
+    /// How it is turned.
+    #[uproperty(edit_anywhere, blueprint_read, blueprint_write)]
+    rotation: Rotator,
+    /// Whether it gets ticks.
+    #[uproperty(edit_anywhere, blueprint_read, blueprint_write)]
+    can_tick: bool,
+    /// A number of its own, for what looks random.
+    #[uproperty(blueprint_read)]
+    seed: u32,
+    /// The component that carries its place.
+    #[uproperty(blueprint_read)]
+    root_component: Obj<SceneComponent>,
+    /// A text for people.
+    #[uproperty(edit_anywhere, blueprint_read, blueprint_write)]
+    label: String,
+    /// Whether begin play was called; not for plugins.
+    #[uproperty(transient)]
+    has_begun_play: bool,
 }
 
-fn add_rotation(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let delta: Rotator = frame.take()?;
-    frame.finish()?;
-    let now: Rotator = world.get(frame.object(), "rotation")?;
-    world.set(frame.object(), "rotation", now + delta)
-}
-
-fn add_location(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let delta: Vector = frame.take()?;
-    frame.finish()?;
-    let now: Vector = world.get(frame.object(), "location")?;
-    world.set(frame.object(), "location", now + delta)
-}
-
-fn describe(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    frame.finish()?;
-    let location: Vector = world.get(frame.object(), "location")?;
-    let name = world.name_of(frame.object()).unwrap_or_default();
-    frame.give_result(format!("{name} at ({:.2}, {:.2}, {:.2})", location.x, location.y, location.z))
-}
-
-/// Gives every actor a seed of its own, and makes the subobject that is declared as the root its root component.
-fn settle(world: &World, object: ObjectHandle) -> Result<(), String> {
-    let say = |error: CallError| error.to_string();
-    if !world.is_template(object) {
-        world.set(object, "seed", object.index()).map_err(say)?;
+#[uclass]
+impl Actor {
+    /// Gives every actor a seed of its own, and makes the subobject that is declared as the root its root component.
+    #[post_init_properties]
+    fn settle(&self, this: This<Self>) {
+        if !this.is_template() {
+            this.set_seed(this.handle().index());
+        }
+        if let Some(component) = this.root_subobject::<SceneComponent>() {
+            this.set_root_component(component.obj());
+        }
     }
-    if let Some(component) = world.root_subobject(object) {
-        world.set(object, "root_component", component).map_err(say)?;
+
+    /// Turns it by `delta`.
+    #[ufunction(blueprint_callable)]
+    fn add_rotation(&mut self, this: This<Self>, delta: Rotator) {
+        this.set_rotation(this.rotation() + delta);
     }
-    Ok(())
+
+    /// Moves it by `delta`.
+    #[ufunction(blueprint_callable)]
+    fn add_location(&mut self, this: This<Self>, delta: Vector) {
+        this.set_location(this.location() + delta);
+    }
+
+    /// Says what and where it is.
+    #[ufunction(blueprint_pure)]
+    fn describe(&self, this: This<Self>) -> String {
+        let Vector { x, y, z } = this.location();
+        format!("{} at ({x:.2}, {y:.2}, {z:.2})", this.name())
+    }
+
+    /// The world began to play.
+    #[ufunction(blueprint_native_event)]
+    fn receive_begin_play(&self);
+    fn receive_begin_play_implementation(&mut self) {}
+
+    /// `delta_seconds` went by.
+    #[ufunction(blueprint_native_event)]
+    fn receive_tick(&self, delta_seconds: f32);
+    fn receive_tick_implementation(&mut self, _delta_seconds: f32) {}
+
+    /// The actor leaves the play.
+    #[ufunction(blueprint_native_event)]
+    fn receive_end_play(&self);
+    fn receive_end_play_implementation(&mut self) {}
 }

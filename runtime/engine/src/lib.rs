@@ -8,32 +8,27 @@ pub mod math;
 mod tick;
 mod world;
 
-use alcedo_runtime::native::Natives;
+use alcedo_runtime::native::{Class as _, NativeStruct, Natives};
+use alcedo_runtime::natives;
 
-/// The package of all classes and structs here.
-pub const PACKAGE: &str = "Engine";
+pub use actor::Actor;
+pub use component::{ActorComponent, SceneComponent};
+pub use world::World;
 
 /// Path of the actor class.
-pub const ACTOR: &str = "/Script/Engine.Actor";
-
-/// Path of the component class.
-pub const ACTOR_COMPONENT: &str = "/Script/Engine.ActorComponent";
+pub const ACTOR: &str = Actor::PATH;
 
 /// Path of the component that has a place.
-pub const SCENE_COMPONENT: &str = "/Script/Engine.SceneComponent";
+pub const SCENE_COMPONENT: &str = SceneComponent::PATH;
 
 /// Path of the world class.
-pub const WORLD: &str = "/Script/Engine.World";
+pub const WORLD: &str = World::PATH;
 
 /// The native classes `World`, `Actor`, `ActorComponent`, `SceneComponent`, their structs, and what drives them: begin
 /// play when an object is first seen, tick once a frame for those that want it, end play before an actor is destroyed.
 pub fn natives() -> Natives {
-    let natives = Natives::in_package(PACKAGE)
-        .structure(math::vector())
-        .structure(math::rotator())
-        .class(component::actor_component())
-        .class(component::scene_component())
-        .class(actor::actor())
-        .class(world::world());
+    let natives = natives![ActorComponent, SceneComponent, Actor, World]
+        .structure(NativeStruct::plain::<math::Vector>())
+        .structure(NativeStruct::plain::<math::Rotator>());
     tick::drive(natives)
 }

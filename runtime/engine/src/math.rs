@@ -1,6 +1,5 @@
 //! Vectors and rotators, in the units of the engine: centimeters and degrees.
 
-use alcedo_runtime::native::NativeStruct;
 use alcedo_runtime::plain_struct;
 
 plain_struct! {
@@ -41,12 +40,4 @@ impl std::ops::Add for Rotator {
     fn add(self, other: Self) -> Self {
         Self { pitch: self.pitch + other.pitch, yaw: self.yaw + other.yaw, roll: self.roll + other.roll }
     }
-}
-
-pub(crate) fn vector() -> NativeStruct {
-    NativeStruct::plain::<Vector>()
-}
-
-pub(crate) fn rotator() -> NativeStruct {
-    NativeStruct::plain::<Rotator>()
 }

@@ -1,65 +1,77 @@
 //! What drives the objects: begin play when one is first seen, tick once a frame, end play before one goes. An event
-//! that fails is told in the log and concerns only its object: the frame goes on.
+//! that fails is written to the log and concerns only its object: the frame goes on.
 
-use alcedo_runtime::native::Natives;
-use alcedo_runtime::{Error, ObjectHandle, Runtime, Value};
+use alcedo_runtime::native::{Natives, This};
+use alcedo_runtime::{CallError, Error, ObjectHandle, Runtime};
 
-use crate::actor::HAS_BEGUN_PLAY;
-use crate::{ACTOR, ACTOR_COMPONENT, WORLD};
+use crate::actor::Actor;
+use crate::component::ActorComponent;
+use crate::world::World;
 
 pub(crate) fn drive(natives: Natives) -> Natives {
     natives.ticker(tick).before_destroy(end_play)
 }
 
 fn tick(runtime: &Runtime, seconds: f32) {
-    for object in runtime.objects().all() {
+    let objects = runtime.objects();
+    for object in objects.all() {
         // An event before may have destroyed it, and nothing happens to one that sleeps.
-        if !runtime.objects().is_alive(object) || runtime.objects().dormant_class(object).is_some() {
+        if !objects.is_alive(object) || objects.dormant_class(object).is_some() {
             continue;
         }
-        if runtime.objects().is_a(object, ACTOR) {
-            begin_play(runtime, object, "receive_begin_play");
-            tick_one(runtime, object, "receive_tick", seconds);
-        } else if runtime.objects().is_a(object, ACTOR_COMPONENT) {
-            begin_play(runtime, object, "component_begin_play");
-            tick_one(runtime, object, "component_tick", seconds);
-        } else if runtime.objects().is_a(object, WORLD) {
-            let time = runtime.objects().get(object, "time");
-            if let Ok(Value::F64(time)) = time {
-                tell(
-                    runtime,
-                    object,
-                    "time",
-                    runtime.objects().set(object, "time", &Value::F64(time + f64::from(seconds))),
-                );
-            }
+        if let Some(actor) = objects.as_a::<Actor>(object) {
+            log(runtime, object, objects.with(actor, begin_actor));
+            log(
+                runtime,
+                object,
+                objects.with(actor, |actor| match actor.can_tick() {
+                    true => actor.try_receive_tick(seconds),
+                    false => Ok(()),
+                }),
+            );
+        } else if let Some(component) = objects.as_a::<ActorComponent>(object) {
+            log(runtime, object, objects.with(component, begin_component));
+            log(
+                runtime,
+                object,
+                objects.with(component, |component| match component.can_tick() {
+                    true => component.try_component_tick(seconds),
+                    false => Ok(()),
+                }),
+            );
+        } else if let Some(world) = objects.as_a::<World>(object) {
+            log(runtime, object, objects.with(world, |world| world.try_set_time(world.time() + f64::from(seconds))));
         }
     }
 }
 
-fn begin_play(runtime: &Runtime, object: ObjectHandle, event: &str) {
-    if matches!(runtime.objects().get(object, HAS_BEGUN_PLAY), Ok(Value::Bool(false))) {
-        tell(runtime, object, HAS_BEGUN_PLAY, runtime.objects().set(object, HAS_BEGUN_PLAY, &Value::Bool(true)));
-        tell(runtime, object, event, runtime.objects().call(object, event, &[]));
+fn begin_actor(actor: This<'_, Actor>) -> Result<(), CallError> {
+    if actor.has_begun_play() {
+        return Ok(());
     }
+    actor.try_set_has_begun_play(true)?;
+    actor.try_receive_begin_play()
 }
 
-fn tick_one(runtime: &Runtime, object: ObjectHandle, event: &str, seconds: f32) {
-    if matches!(runtime.objects().get(object, "can_tick"), Ok(Value::Bool(true))) {
-        tell(runtime, object, event, runtime.objects().call(object, event, &[Value::F32(seconds)]));
+fn begin_component(component: This<'_, ActorComponent>) -> Result<(), CallError> {
+    if component.has_begun_play() {
+        return Ok(());
     }
+    component.try_set_has_begun_play(true)?;
+    component.try_component_begin_play()
 }
 
 fn end_play(runtime: &Runtime, object: ObjectHandle) {
-    if runtime.objects().is_a(object, ACTOR)
-        && matches!(runtime.objects().get(object, HAS_BEGUN_PLAY), Ok(Value::Bool(true)))
-    {
-        tell(runtime, object, "receive_end_play", runtime.objects().call(object, "receive_end_play", &[]));
-    }
+    let Some(actor) = runtime.objects().as_a::<Actor>(object) else { return };
+    let ended = runtime.objects().with(actor, |actor| match actor.has_begun_play() {
+        true => actor.try_receive_end_play(),
+        false => Ok(()),
+    });
+    log(runtime, object, ended);
 }
 
-fn tell<T>(runtime: &Runtime, object: ObjectHandle, event: &str, result: Result<T, Error>) {
-    if let Err(error) = result {
-        tracing::warn!(event, %error, "an event of {} failed", runtime.objects().describe(object));
+fn log(runtime: &Runtime, object: ObjectHandle, result: Result<Result<(), CallError>, Error>) {
+    if let Err(error) = result.and_then(|done| done.map_err(Error::from)) {
+        tracing::warn!(%error, "an event of {} failed", runtime.objects().describe(object));
     }
 }

@@ -1,16 +1,14 @@
 //! `World`: what all actors share.
 
-use alcedo_runtime::kinds::{PropertyKind, property_flags};
-use alcedo_runtime::native::NativeClass;
+use alcedo_runtime::native::uclass;
 
-use crate::PACKAGE;
-
-const OBJECT: &str = "/Script/Core.Object";
-
-pub(crate) fn world() -> NativeClass {
-    NativeClass::new(PACKAGE, "World", OBJECT)
-        .doc("What all actors share: the time, and the gravity.")
-        .property("time", (PropertyKind::F64, ""), property_flags::BLUEPRINT_READ, "")
-        .property("gravity", (PropertyKind::F64, ""), property_flags::EDIT_ANYWHERE, "-980")
-        .member_docs(&[("time", "Seconds since it began."), ("gravity", "How strongly it pulls down.")])
+/// What all actors share: the time, and the gravity.
+#[uclass(package = "Engine", blueprintable)]
+pub struct World {
+    /// Seconds since it began.
+    #[uproperty(blueprint_read)]
+    time: f64,
+    /// How strongly it pulls down, in centimeters per second and second.
+    #[uproperty(edit_anywhere, default = -980.0)]
+    gravity: f64,
 }

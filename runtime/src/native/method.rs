@@ -7,6 +7,7 @@ use crate::border::{CallError, SourcePlace};
 use crate::handles::ObjectHandle;
 use crate::native::parts::{PartCell, Parts};
 use crate::native::this::{At, Class, This, View};
+use crate::native::world::World;
 use crate::object::native_value::{NativeParams, NativeResult, NativeReturned};
 
 /// A class with Rust fields of the host.
@@ -151,6 +152,15 @@ pub(super) fn run<M: Method>(
         M::Receiver::with(&part, this.0.at().object, M::NAME, |part| M::run(part, this, args.into()))
     })?;
     returned.crossing(|| M::PLACE.into())
+}
+
+/// Runs `code` with an object that is of the class, which the caller has looked at.
+pub(crate) fn run_for<C: Class, R>(
+    world: &World,
+    object: ObjectHandle,
+    code: impl FnOnce(This<'_, C>) -> R,
+) -> Result<R, CallError> {
+    failing(|| Ok(code(This::new(world, object))))
 }
 
 /// Runs a function that needs no object.

@@ -75,6 +75,20 @@ impl<'f> ObjectView<'f> {
         self.0.world.name_of(self.0.object).unwrap_or_default()
     }
 
+    /// The object that contains it, where that is of class `D`.
+    pub fn outer<D: Class>(&self) -> Option<This<'f, D>> {
+        let At { world, object } = self.0;
+        let outer = world.outer_of(object).filter(|outer| world.is_a(*outer, D::PATH))?;
+        Some(This::new(world, outer))
+    }
+
+    /// Its default subobject that its class declares as the root of the others, where that is of class `D`.
+    pub fn root_subobject<D: Class>(&self) -> Option<This<'f, D>> {
+        let At { world, object } = self.0;
+        let root = world.root_subobject(object).filter(|root| world.is_a(*root, D::PATH))?;
+        Some(This::new(world, root))
+    }
+
     /// Whether it is a class default object or lies in one.
     pub fn is_template(&self) -> bool {
         self.0.world.is_template(self.0.object)

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use alcedo_runtime::{Budget, Error, Runtime, printable};
+use {{host}}::Robot;
 use tracing::Level;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
@@ -59,9 +60,8 @@ fn run() -> Result<(), Error> {
 /// Where the robots are.
 fn tell(runtime: &Runtime) -> Result<(), Error> {
     let objects = runtime.objects();
-    for robot in objects.all().into_iter().filter(|robot| objects.is_a(*robot, {{host}}::ROBOT)) {
-        let position: f64 = runtime.world().get(robot, "position")?;
-        println!("{} is at {position:.2}", objects.name_of(robot).unwrap_or_default());
+    for robot in objects.all().into_iter().filter_map(|object| objects.as_a::<Robot>(object)) {
+        objects.with(robot, |robot| println!("{} is at {:.2}", robot.name(), robot.position()))?;
     }
     Ok(())
 }

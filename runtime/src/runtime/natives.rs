@@ -1,0 +1,67 @@
+//! Objects of native classes from outside of any call: a host's own loop uses them by the types that it declared, and
+//! writes no name of a class or of a member.
+
+use super::objects::Objects;
+use crate::border::CallError;
+use crate::error::Error;
+use crate::handles::ObjectHandle;
+use crate::native::{Class, Obj, This, run_for};
+
+impl Objects<'_> {
+    /// Makes an object of a native class, as [`Objects::spawn`] does.
+    ///
+    /// # Errors
+    /// As [`Objects::spawn`].
+    pub fn spawn_a<C: Class>(&self) -> Result<Obj<C>, Error> {
+        self.spawn(C::PATH).map(Obj::new)
+    }
+
+    /// The object as one of a native class, if it is alive and of that class or of one that extends it.
+    pub fn as_a<C: Class>(&self, object: ObjectHandle) -> Option<Obj<C>> {
+        (self.is_alive(object) && self.is_a(object, C::PATH)).then(|| Obj::new(object))
+    }
+
+    /// Runs `code` for an object, with the accessors and calls of its class: what a method of the class can do through its
+    /// `this`. An accessor that fails ends `code` with its error.
+    ///
+    /// ```
+    /// use alcedo_runtime::native::{This, uclass};
+    /// use alcedo_runtime::{Runtime, natives};
+    ///
+    /// /// A lamp.
+    /// #[uclass(package = "Game")]
+    /// pub struct Lamp {
+    ///     /// How bright it is.
+    ///     #[uproperty(default = 1.0)]
+    ///     brightness: f64,
+    /// }
+    ///
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// let runtime = Runtime::builder().natives(natives![Lamp]).build()?;
+    /// let lamp = runtime.objects().spawn_a::<Lamp>()?;
+    /// let was = runtime.objects().with(lamp, |lamp| {
+    ///     lamp.set_brightness(lamp.brightness() * 2.0);
+    ///     lamp.brightness()
+    /// })?;
+    /// assert_eq!(was, 2.0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the object is gone or of another class, and what an accessor in `code` failed with. What `code` did until then
+    /// stays done.
+    pub fn with<C: Class, R>(&self, object: Obj<C>, code: impl FnOnce(This<'_, C>) -> R) -> Result<R, Error> {
+        let handle = object.handle();
+        if !self.is_alive(handle) {
+            return Err(CallError::Stale { handle }.into());
+        }
+        if !self.is_a(handle, C::PATH) {
+            let found = self.class_of(handle).unwrap_or_default();
+            return Err(
+                CallError::WrongClass { place: String::new(), handle, found, wanted: C::PATH.to_owned() }.into()
+            );
+        }
+        Ok(run_for(self.0.world(), handle, code)?)
+    }
+}
