@@ -23,6 +23,7 @@ const CRATES: &[&str] = &[
     "runtime/sys/src",
     "runtime/zcall/src",
     "tools/build/src",
+    "tools/glue/src",
     "tools/src",
 ];
 
