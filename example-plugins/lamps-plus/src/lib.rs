@@ -7,63 +7,16 @@ use alcedo_plugin_api::prelude::*;
 
 use crate::lamps::{Bulb, Lamp, Shines};
 
+// The types of the module `lamps`: what `alcedo glue` writes. The other file is what it wrote when they were others.
+#[cfg(not(feature = "drifted"))]
+mod lamps;
+#[cfg(feature = "drifted")]
+#[path = "drifted.rs"]
+mod lamps;
 #[cfg(feature = "natives")]
 mod natives;
 
 module! { name: "lamps_plus", dependencies: [("lamps", "^0.1")] }
-
-/// The classes of the module `lamps`, as this one uses them.
-mod lamps {
-    use alcedo_plugin_api::prelude::*;
-
-    /// A bulb.
-    #[uclass(imported, package = "Game", base = Object)]
-    pub struct Bulb {}
-
-    #[uclass(imported)]
-    impl Bulb {
-        /// Needs no bulb.
-        #[ufunction]
-        fn lumens(watts: u32, per_watt: f64) -> Result<f64, CallError>;
-    }
-
-    /// A lamp.
-    #[uclass(imported, package = "Game", base = Object)]
-    pub struct Lamp {}
-
-    /// What gives light.
-    #[cfg(feature = "drifted")]
-    #[uinterface(imported, package = "Game")]
-    pub trait Shines {
-        /// Shines that brightly; gives how brightly it does.
-        fn shine(&self, how: f32) -> Result<f64, CallError>;
-        /// The color of its light.
-        fn color(&self) -> String;
-    }
-
-    /// What gives light.
-    #[cfg(not(feature = "drifted"))]
-    #[uinterface(imported, package = "Game")]
-    pub trait Shines {
-        /// Shines that brightly; gives how brightly it does.
-        fn shine(&self, how: f64) -> Result<f64, CallError>;
-        /// The color of its light.
-        fn color(&self) -> String;
-    }
-
-    #[uclass(imported)]
-    impl Lamp {
-        /// Flickers so many times; gives how often it did in its life.
-        #[ufunction(blueprint_native_event)]
-        fn flicker(&self, times: u32) -> Result<u32, CallError>;
-        /// Makes it darker.
-        #[ufunction]
-        fn dim(&self, by: f64) -> Result<(), CallError>;
-        /// Shines that brightly.
-        #[ufunction(blueprint_native_event)]
-        fn shine(&self, how: f64) -> Result<f64, CallError>;
-    }
-}
 
 /// A lamp that flickers an even number of times.
 #[uclass(package = "Game", base = Lamp, blueprintable)]

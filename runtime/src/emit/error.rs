@@ -59,7 +59,7 @@ pub enum EmitError {
         rule: &'static str,
     },
     /// A class, member or struct it uses is not there, or is another.
-    #[error("{module} uses {path}, {why}: build it against the glue of this host and these modules")]
+    #[error("{module} uses {path}, {why}: write the glue again with `alcedo glue`, and rebuild the module")]
     Import {
         /// The module.
         module: String,

@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use alcedo_abi::describe::{Cell, ClassDesc, ImportDesc, ImportKind, StructDesc};
+use alcedo_abi::describe::{Cell, ClassDesc, ImportDesc, ImportKind, PropertyDesc, StructDesc};
 use alcedo_abi::fingerprint::Fingerprint;
 
 use crate::border::CallError;
@@ -13,6 +13,7 @@ use crate::emit::error::EmitError;
 use crate::object::class::Class;
 use crate::object::path::{MemberPath, PathError, TypePath};
 use crate::object::structs::StructType;
+use crate::object::type_text::TypeText;
 
 /// Fills the cells of a class the module declares.
 ///
@@ -81,7 +82,8 @@ pub(crate) fn fill_import(core: &Core, module: &str, import: &ImportDesc) -> Res
             // Members of the base are read through the class, at the offsets of the base.
             let is_base = |class: &Rc<Class>| Fingerprint::START.text(&class.path).finish() == import.fingerprint;
             if !class.chain().iter().any(is_base) {
-                return Err(wrong("which extends another class here than in the module".into()));
+                let base = class.base.as_ref().map_or("nothing", |base| &*base.path);
+                return Err(wrong(format!("which extends {base} here and {} in the module", import.wanted)));
             }
             u64::from(class.id.0)
         }
@@ -93,20 +95,20 @@ pub(crate) fn fill_import(core: &Core, module: &str, import: &ImportDesc) -> Res
                 return Err(wrong(format!("which is a member of {} here", property.owner)));
             }
             if property.ty.fingerprint() != import.fingerprint {
-                return Err(wrong(format!("which is a {} here, and another type in the module", property.ty)));
+                return Err(wrong(format!("which is {} here and {} in the module", property.ty, import.wanted)));
             }
             u64::from(property.offset)
         }
         ImportKind::FUNCTION => {
-            call_handle(core, "uf", path, import.fingerprint).map_err(|error| wrong(why(&error)))?
+            call_handle(core, "uf", path, import.fingerprint).map_err(|error| wrong(why(core, import, &error)))?
         }
         ImportKind::FUNCTION_FINAL => {
-            call_handle(core, "uf!", path, import.fingerprint).map_err(|error| wrong(why(&error)))?
+            call_handle(core, "uf!", path, import.fingerprint).map_err(|error| wrong(why(core, import, &error)))?
         }
         ImportKind::STRUCT => {
             let found = types.struct_by_path(path).ok_or_else(missing)?;
             if found.fingerprint() != import.fingerprint {
-                return Err(wrong("whose fields or layout are others here than in the module".into()));
+                return Err(wrong(difference(&found, &import.fields)));
             }
             0
         }
@@ -144,13 +146,44 @@ fn handle(core: &Core, name: &str, fingerprint: u64) -> Result<u64, CallError> {
     core.zcalls.resolve(&core.chain, name, fingerprint).map(|handle| handle.0.cast_unsigned())
 }
 
-fn why(error: &CallError) -> String {
+fn why(core: &Core, import: &ImportDesc, error: &CallError) -> String {
     match error {
         CallError::NotFound { .. } => "which is not there".into(),
         CallError::Signature { found, .. } => {
-            format!("which has the signature ({found}) here, and another in the module")
+            let wanted = import.wanted.as_str();
+            let function = core.world.types.function_by_path(import.path.as_str());
+            match function.as_ref().map(|function| function.words()).filter(|words| *words != wanted) {
+                Some(words) => format!("which has the signature ({words}) here and ({wanted}) in the module"),
+                // The same words, of types that lie otherwise.
+                None => format!("which has the signature ({found}) here, and another in the module"),
+            }
         }
         other => format!("which cannot be called: {other}"),
+    }
+}
+
+/// The first field in which a struct differs from the one that a module was built for.
+fn difference(found: &StructType, wanted: &[PropertyDesc]) -> String {
+    for field in wanted {
+        let (name, path) = (field.name.as_str(), field.type_path.as_str());
+        let ty = TypeText::of_declaration(field.kind, path).map_or_else(|error| error.text, |ty| ty.to_string());
+        match found.field(name) {
+            None => return format!("whose field `{name}: {ty}` is not there"),
+            Some(there) if (there.ty.kind(), there.ty.type_path()) != (field.kind, path) => {
+                return format!("whose field `{name}` is {} here and {ty} in the module", there.ty);
+            }
+            Some(there) if there.offset != field.offset => {
+                return format!(
+                    "whose field `{name}` lies at byte {} here and at byte {} in the module",
+                    there.offset, field.offset
+                );
+            }
+            Some(_) => {}
+        }
+    }
+    match found.fields().iter().find(|there| wanted.iter().all(|field| *field.name.as_str() != *there.text)) {
+        Some(more) => format!("whose field `{}: {}` the module does not know", more.text, more.ty),
+        None => "whose layout is another here than in the module".into(),
     }
 }
 
