@@ -19,7 +19,7 @@ struct Declarations {
     left_out: Vec<LeftOut>,
 }
 
-/// A struct, under its name in C.
+/// A struct, under its name in Rust.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Struct {
     name: String,

@@ -7,6 +7,7 @@ use std::process::Command;
 use clang::diagnostic::Severity;
 use clang::{Clang, Entity, EntityKind, Index, StorageClass, Type, TypeKind};
 
+use super::rust::type_name;
 use super::{BindgenError, Declarations, Function, LeftOut, Struct};
 
 /// More parameters has no reflected function.
@@ -126,7 +127,7 @@ impl Reader {
             CType::Struct(name, ty) => {
                 let of = self.structure(&name, ty).map_err(|why| format!("it returns a `{name}`, which {why}"))?;
                 let is_pod = of.is_pod;
-                is_pod.then_some(name.clone()).ok_or_else(|| {
+                is_pod.then(|| type_name(&name)).ok_or_else(|| {
                     format!("it returns a `{name}`, which has texts or arrays in it: take it as an out parameter")
                 })
             }
@@ -143,7 +144,7 @@ impl Reader {
                     CType::Number(number) => format!("[{number}; {len}]"),
                     CType::Struct(of, ty) => {
                         self.structure(&of, ty).map_err(|why| format!("is an array of `{of}`, which {why}"))?;
-                        format!("[{of}; {len}]")
+                        format!("[{}; {len}]", type_name(&of))
                     }
                     other => return Err(format!("is an array of {}", other.shown())),
                 };
@@ -155,7 +156,7 @@ impl Reader {
                     CType::Opaque => return Ok("u64".to_owned()),
                     CType::Struct(of, ty) => {
                         self.structure(&of, ty).map_err(|why| format!("is a `{of}`, which {why}"))?;
-                        of
+                        type_name(&of)
                     }
                     CType::Number(number) if !to.is_const_qualified() && number != "i8" => {
                         remarks.push(format!(
@@ -192,12 +193,12 @@ impl Reader {
         self.structs.insert(name.to_owned(), Err("has itself in it".to_owned()));
         let found = self.laid_out(name, ty);
         self.structs.insert(name.to_owned(), found.clone());
-        self.order.push(name.to_owned());
+        self.order.push(type_name(name));
         found
     }
 
     fn laid_out(&mut self, name: &str, ty: Type<'_>) -> Result<Struct, String> {
-        let mut of = Struct { name: name.to_owned(), doc: String::new(), fields: Vec::new(), is_pod: true };
+        let mut of = Struct { name: type_name(name), doc: String::new(), fields: Vec::new(), is_pod: true };
         let declaration = ty.get_canonical_type().get_declaration();
         of.doc = declaration.and_then(|found| found.get_comment_brief()).unwrap_or_default();
         if declaration.is_some_and(|found| found.get_kind() == EntityKind::UnionDecl) {
@@ -236,12 +237,14 @@ impl Reader {
                 (Some(of), _) => match c_type(of) {
                     CType::Text => Ok(("String".to_owned(), false)),
                     CType::Number(number) => Ok((format!("UArray<{number}>"), false)),
-                    CType::Struct(name, ty) => self.structure(&name, ty).map(|_| (format!("UArray<{name}>"), false)),
+                    CType::Struct(name, ty) => {
+                        self.structure(&name, ty).map(|_| (format!("UArray<{}>", type_name(&name)), false))
+                    }
                     other => Err(format!("is an array of {}", other.shown())),
                 },
                 (None, name) => {
                     let of = self.structure(&name, ty)?;
-                    Ok((name, of.is_pod))
+                    Ok((type_name(&name), of.is_pod))
                 }
             },
             CType::Pointer(to) if matches!(c_type(to), CType::Opaque) => Ok(("u64".to_owned(), true)),

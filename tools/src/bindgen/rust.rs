@@ -94,9 +94,9 @@ fn snake(name: &str) -> String {
     snake
 }
 
-/// `test-dll` becomes `TestDll`.
-fn type_name(library: &str) -> String {
-    let words = library.split(['_', '-']).filter(|word| !word.is_empty());
+/// The name of a type: `test-dll` becomes `TestDll`.
+pub(super) fn type_name(name: &str) -> String {
+    let words = name.split(['_', '-']).filter(|word| !word.is_empty());
     let name: String = words
         .map(|word| {
             let mut letters = word.chars();
