@@ -281,7 +281,7 @@ impl Builder {
         }
         let core = with_last_serial(self.last_serial.unwrap_or(u32::MAX), Core::new)
             .map_err(system("starting the finalizer thread"))?;
-        let taken = self.take_natives(&core.world.types);
+        let mut taken = self.take_natives(&core.world.types);
         if let Some(limit) = self.watchdog {
             core.watch(limit, self.on_hang).map_err(system("starting the watchdog"))?;
         }
@@ -295,6 +295,17 @@ impl Builder {
         self.observers.into_iter().for_each(|observer| loads.observe(observer));
         #[cfg(feature = "dll-bind")]
         self.user_code.into_iter().for_each(|code| _ = core.user_code.set(code));
+        for class in &mut taken.batch.classes {
+            // Those that were bound to a library by the builder of their class have their bodies.
+            #[cfg(feature = "dll-bind")]
+            if taken.c_bodies.iter().any(|body| body.is_of(class)) {
+                continue;
+            }
+            #[cfg(feature = "dll-bind")]
+            taken.c_bodies.extend(crate::emit::c_bodies::attach(&core, None, class));
+            #[cfg(not(feature = "dll-bind"))]
+            crate::emit::c_bodies::attach(&core, None, class);
+        }
         let declared = core.world.types.declare(&core.world.names, &taken.batch)?;
         #[cfg(feature = "dll-bind")]
         crate::emit::c_bodies::bind(&taken.c_bodies, &declared.classes)?;

@@ -1,6 +1,7 @@
 //! Classes and structs declared in the host's own Rust. They go through the same declarations as those that modules
 //! emit, so that reflection treats both alike.
 
+mod c_functions;
 mod class_macros;
 mod declared;
 #[cfg(feature = "dll-bind")]

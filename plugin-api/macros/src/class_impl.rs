@@ -439,9 +439,6 @@ impl<'a> Body<'a> {
                 "a method has one role: another attribute gave it one already",
             ));
         }
-        if self.side == Side::Host {
-            return Err(native::no_dll_import(attr));
-        }
         let import = DllImport::of(attr, signature)?;
         let (conditions, mark) = (Conditions::of(attrs)?, self.mark());
         let cell =

@@ -9,7 +9,6 @@ use crate::conditions::Conditions;
 use crate::default_value::DefaultValue;
 use crate::dll_import;
 use crate::docs;
-use crate::native::Side;
 use crate::rules;
 use crate::specifiers::{self, PROPERTY};
 use crate::words::{Words, take_attr};
@@ -28,7 +27,7 @@ pub(crate) fn view_of(class: &Ident) -> Ident {
     format_ident!("{class}View")
 }
 
-pub(crate) fn expand(words: &Words, mut item: ItemStruct, side: Side) -> Result<TokenStream> {
+pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream> {
     let mut errors = rules::Errors::default();
     errors.take(words.expect(CLASS_WORDS));
     if !item.generics.params.is_empty() {
@@ -56,7 +55,7 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct, side: Side) -> Result<
     let class = &item.ident;
     let view = view_of(class);
     let base = base_of(words)?;
-    let base_check = (side == Side::Plugin).then(|| dll_import::base_is_not_bound(&base));
+    let base_check = dll_import::base_is_not_bound(&base);
     let library = library.map(|library| quote! { library: #library, });
     let (doc, vis) = (docs::text(&item.attrs), &item.vis);
     let (view_doc, name) = (format!("What can be done with a [`{class}`]."), text_of(class));

@@ -88,7 +88,7 @@ impl DllImport {
         });
         let checks = each().map(|(parameter, param)| param.check(&parameter.ty));
         let gives = method.result.returned.as_ref().map(|ty| {
-            let text = format!("C cannot give this: numbers, `bool`, `String` and structs are read of it [ALC0146]");
+            let text = "C cannot give this: numbers, `bool`, `String` and structs are read of it [ALC0146]";
             quote_spanned! {ty.span()=>
                 const _: () = ::core::assert!(::alcedo_plugin_api::plumbing::c_gives::<#ty>(), #text);
             }

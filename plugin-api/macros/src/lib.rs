@@ -65,7 +65,7 @@ pub fn native_uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
 
 fn class(words: &Words, item: Item, side: Side) -> syn::Result<proc_macro2::TokenStream> {
     match item {
-        Item::Struct(item) => class_struct::expand(words, item, side),
+        Item::Struct(item) => class_struct::expand(words, item),
         Item::Impl(item) => match item.trait_.clone() {
             Some((_, interface, _)) => interface_impl::expand(words, &interface, item),
             None => class_impl::expand(words, item, side),

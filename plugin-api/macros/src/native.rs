@@ -43,12 +43,6 @@ pub(crate) fn refused(attr: &Attribute, name: &str) -> syn::Error {
     rules::spanned("ALC0107", attr, format!("`#[{name}]` is for native classes of a host: {instead}"))
 }
 
-/// What a host's author is told about functions of C libraries.
-pub(crate) fn no_dll_import(attr: &Attribute) -> syn::Error {
-    let told = "`#[dll_import]` is for classes of plugins: a host binds its own with `NativeClass::dll_bind`";
-    rules::spanned("ALC0149", attr, told)
-}
-
 /// The function by which the collection asks a class, for its method with this signature.
 pub(crate) fn references(class: &Ident, signature: &Signature) -> Result<TokenStream> {
     const WANTED: &str =

@@ -16,6 +16,8 @@ mod gdb;
 mod hostile;
 #[path = "all/life.rs"]
 mod life;
+#[path = "all/natives.rs"]
+mod natives;
 #[path = "all/plugins.rs"]
 mod plugins;
 #[path = "all/random.rs"]

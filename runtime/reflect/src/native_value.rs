@@ -6,6 +6,7 @@ use std::fmt::Display;
 use alcedo_base::border::{CallError, SourcePlace};
 
 use crate::decl::PropertyDecl;
+use crate::property::Property;
 use crate::thunk::{Frame, ParamBlock};
 use crate::typed::{FrameValue, PlainField, PropertyKind};
 
@@ -197,6 +198,13 @@ pub trait NativeParams: Sized + 'static {
     /// # Errors
     /// [`CallError::Signature`] when the function takes others.
     fn put(self, block: &mut ParamBlock<'_>) -> Result<(), CallError>;
+
+    /// Reads them from a block, each where that property is.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] when other values are there, or there are too few.
+    #[doc(hidden)]
+    fn read(block: &ParamBlock<'_>, from: &[&Property]) -> Result<Self, CallError>;
 }
 
 macro_rules! tuples {
@@ -220,6 +228,12 @@ macro_rules! tuples {
             fn put(self, block: &mut ParamBlock<'_>) -> Result<(), CallError> {
                 $(block.put($at, self.$at.into_raw())?;)*
                 Ok(())
+            }
+
+            #[allow(unused_variables, reason = "none are read of none")]
+            fn read(block: &ParamBlock<'_>, from: &[&Property]) -> Result<Self, CallError> {
+                let too_few = || CallError::other("a C function changes fewer parameters than its caller says");
+                Ok(($($param::from_raw(block.view().get(from.get($at).ok_or_else(too_few)?)?),)*))
             }
         }
     )*};

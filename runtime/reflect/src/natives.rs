@@ -2,6 +2,7 @@
 //! type. Everything else of a world (its stores, its memory, its mode) is the runtime's own: nothing here gives out an
 //! address, a function or a layout, so no safe code of a host can bring two of them together that do not fit.
 
+use alcedo_abi::kinds::property_flags;
 use alcedo_base::border::CallError;
 use alcedo_base::handles::{Name, ObjectHandle};
 
@@ -109,6 +110,21 @@ impl World {
         of: Option<&str>,
         arguments: A,
     ) -> Result<R, CallError> {
+        self.call_typed_with_outs::<A, R, ()>(object, function, of, arguments).map(|(result, ())| result)
+    }
+
+    /// The same, and what the out parameters hold then, in their order.
+    ///
+    /// # Errors
+    /// As for [`World::call_typed`].
+    #[doc(hidden)]
+    pub fn call_typed_with_outs<A: NativeParams, R: NativeResult, O: NativeParams>(
+        &self,
+        object: ObjectHandle,
+        function: &FunctionRef,
+        of: Option<&str>,
+        arguments: A,
+    ) -> Result<(R, O), CallError> {
         let class = self.objects.class(object).ok_or(CallError::Stale { handle: object })?;
         let found = match of {
             None => function.find(&class),
@@ -133,7 +149,11 @@ impl World {
             self.check_objects_of(param, &block.view().read(param)?)?;
         }
         function.invoke(self, object, &mut block)?;
-        R::take(&block)
+        if O::COUNT == 0 {
+            return Ok((R::take(&block)?, O::read(&block, &[])?));
+        }
+        let outs = function.arguments().iter().filter(|param| param.flags & property_flags::OUT != 0);
+        Ok((R::take(&block)?, O::read(&block, &outs.collect::<Vec<_>>())?))
     }
 
     /// The value of a property of whatever type.

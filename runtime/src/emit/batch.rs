@@ -71,9 +71,10 @@ pub(crate) fn emit(
         classes.sort_by_key(|described| (described.package.as_str(), described.name.as_str()));
         for described in classes {
             let mut class = read::class_decl(&Rc::downgrade(core), module.gate, described)?;
-            let _attached = c_bodies::attach(core, module.leases, &mut class);
             #[cfg(feature = "dll-bind")]
-            bodies.extend(_attached);
+            bodies.extend(c_bodies::attach(core, Some(module.leases), &mut class));
+            #[cfg(not(feature = "dll-bind"))]
+            c_bodies::attach(core, Some(module.leases), &mut class);
             batch.classes.push(class);
         }
     }

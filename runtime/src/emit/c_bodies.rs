@@ -35,7 +35,7 @@ fn is_import(function: &FunctionDecl) -> bool {
 /// Gives the functions of a class that are in a C library their bodies. Where there is no such library, or this host calls none,
 /// one warning says so, and they do nothing.
 #[cfg(feature = "dll-bind")]
-pub(crate) fn attach(core: &Core, leases: &Arc<Leases>, decl: &mut ClassDecl) -> Vec<CBody> {
+pub(crate) fn attach(core: &Core, leases: Option<&Arc<Leases>>, decl: &mut ClassDecl) -> Vec<CBody> {
     let Some(name) = decl.functions.iter().filter(|known| is_import(known)).find_map(|it| value_of(&it.meta, LIBRARY))
     else {
         return Vec::new();
@@ -46,16 +46,16 @@ pub(crate) fn attach(core: &Core, leases: &Arc<Leases>, decl: &mut ClassDecl) ->
     };
     let library = code.open(name);
     // The module is not gone before the library is, and until then reports name it. A module that ends binds nothing any more.
-    if let Ok(lease) = leases.take_at(LeaseKind::Library, format!("{name} of {}.{}", decl.package, decl.name), None) {
-        library.keep(lease);
-    }
+    let owner = format!("{name} of {}.{}", decl.package, decl.name);
+    let lease = leases.and_then(|leases| leases.take_at(LeaseKind::Library, owner, None).ok());
+    lease.into_iter().for_each(|lease| library.keep(lease));
     let (package, class) = (decl.package.clone(), decl.name.clone());
     let imports = decl.functions.iter_mut().filter(|known| is_import(known));
     imports.map(|function| CBody::attach((&package, &class), &library, function)).collect()
 }
 
 #[cfg(not(feature = "dll-bind"))]
-pub(crate) fn attach(_core: &Core, _leases: &Arc<Leases>, decl: &mut ClassDecl) {
+pub(crate) fn attach(_core: &Core, _leases: Option<&Arc<Leases>>, decl: &mut ClassDecl) {
     let library = decl.functions.iter().filter(|known| is_import(known)).find_map(|it| value_of(&it.meta, LIBRARY));
     library.into_iter().for_each(|library| warn(decl, library));
 }
@@ -78,7 +78,7 @@ mod bound {
 
     use super::{LEN, SYMBOL, value_of};
     use crate::object::class::Class;
-    use crate::object::decl::FunctionDecl;
+    use crate::object::decl::{ClassDecl, FunctionDecl};
 
     /// A body that is bound once its class is declared.
     pub(crate) struct CBody {
@@ -94,6 +94,11 @@ mod bound {
             let body = Body::new(library, manner(function));
             function.thunk = body.thunk();
             Self { class: (package.to_owned(), class.to_owned()), function: function.name.clone(), body }
+        }
+
+        /// Whether it is of that class.
+        pub(crate) fn is_of(&self, decl: &ClassDecl) -> bool {
+            (&self.class.0, &self.class.1) == (&decl.package, &decl.name)
         }
     }
 

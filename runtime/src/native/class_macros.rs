@@ -6,7 +6,7 @@
 macro_rules! __alcedo_native_class {
     (
         declared $vis:vis $class:ident $view:ident $view_doc:literal, base: $base:ty,
-        package: $package:literal, name: $name:literal, flags: $flags:expr, doc: $doc:literal,
+        package: $package:literal, name: $name:literal, flags: $flags:expr, $(library: $library:literal,)? doc: $doc:literal,
         properties: [$({
             $(#[$attr:meta])*
             $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty,
@@ -44,6 +44,7 @@ macro_rules! __alcedo_native_class {
                 type Base = $base;
                 type View<'f> = $view<'f>;
                 const PATH: &'static str = $crate::native::plumbing::core::concat!("/Script/", $package, ".", $name);
+                $(const LIBRARY: &'static str = $library;)?
             }
 
             impl $crate::native::plumbing::Part for $class {
@@ -204,6 +205,46 @@ macro_rules! __alcedo_native_call {
                 let of = if is_virtual { None } else { Some(ALCEDO_WHAT.0) };
                 ALCEDO_FUNCTION
                     .with(|function| $crate::native::plumbing::$invoke(self, function, of, ($($given,)*)))
+            }
+        }
+    };
+}
+
+/// The callers of a function of a C library. What C may write to is the caller's, and is written when all of it came back.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_native_c_call {
+    (
+        $(#[$attr:meta])*
+        $view:ident $name:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty,
+        outs: ($($out:ident $back:ident),*), $cell:ident, $what:expr
+    ) => {
+        impl $view<'_> {
+            $(#[$attr])*
+            ///
+            /// When the call fails, the running call ends with the same error.
+            pub fn $name(&self, $($arg: $ty),*) -> $result {
+                self.$try_name($($arg),*).unwrap_or_else(|error| $crate::native::plumbing::fail(error))
+            }
+
+            $(#[$attr])*
+            ///
+            /// # Errors
+            /// What the function did wrong with its buffers; they are as they were then.
+            pub fn $try_name(
+                &self,
+                $($arg: $ty),*
+            ) -> $crate::native::plumbing::core::result::Result<$result, $crate::native::plumbing::CallError> {
+                const ALCEDO_WHAT: (&str, &str, &str) = $what;
+                ::std::thread_local! {
+                    static ALCEDO_FUNCTION: $crate::native::plumbing::FunctionRef =
+                        $crate::native::plumbing::FunctionRef::new(ALCEDO_WHAT.2);
+                }
+                let (result, ($($back,)*)) = ALCEDO_FUNCTION.with(|function| {
+                    $crate::native::plumbing::invoke_import(self, function, &$cell, ($($given,)*))
+                })?;
+                $(*$out = $back;)*
+                $crate::native::plumbing::core::result::Result::Ok(result)
             }
         }
     };

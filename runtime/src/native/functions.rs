@@ -4,7 +4,8 @@
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-use crate::kinds::function_flags;
+use crate::kinds::{function_flags, property_flags};
+use crate::native::c_functions::CParam;
 use crate::native::method::{Method, Receiver, StaticMethod, run, run_static};
 use crate::native::parts::Parts;
 use crate::native::this::{Class, This};
@@ -38,19 +39,26 @@ pub const fn meta(key: &'static str, value: &'static str) -> (&'static str, &'st
 pub struct SignatureBlock<A, R> {
     names: &'static [&'static str],
     defaults: &'static [&'static str],
+    in_c: &'static [CParam],
     of: PhantomData<fn(A) -> R>,
 }
 
 impl<A, R> SignatureBlock<A, R> {
     /// In order.
     pub const fn new(names: &'static [&'static str]) -> Self {
-        Self { names, defaults: &[], of: PhantomData }
+        Self { names, defaults: &[], in_c: &[], of: PhantomData }
     }
 
     /// The same with these defaults; empty for a parameter without one.
     #[must_use]
     pub const fn with_defaults(self, defaults: &'static [&'static str]) -> Self {
         Self { defaults, ..self }
+    }
+
+    /// The same with what C is to know of each parameter.
+    #[must_use]
+    pub const fn in_c(self, in_c: &'static [CParam]) -> Self {
+        Self { in_c, ..self }
     }
 }
 
@@ -66,7 +74,7 @@ impl<M: Method> BlockOf<M> {
     /// The same with these defaults; empty for a parameter without one.
     #[must_use]
     pub const fn with_defaults(self, defaults: &'static [&'static str]) -> Self {
-        Self(SignatureBlock { names: self.0.names, defaults, of: PhantomData })
+        Self(SignatureBlock { names: self.0.names, defaults, in_c: &[], of: PhantomData })
     }
 }
 
@@ -88,6 +96,7 @@ pub struct Function<C: 'static> {
     overrides: &'static str,
     names: &'static [&'static str],
     defaults: &'static [&'static str],
+    in_c: &'static [CParam],
     about: About,
     declare: fn(&Self, &Rc<Parts<C>>) -> FunctionDecl,
 }
@@ -102,6 +111,10 @@ impl<C: 'static> Function<C> {
         let mut params = A::declared(self.names);
         for (param, default) in params.iter_mut().zip(self.defaults) {
             (*default).clone_into(&mut param.default);
+        }
+        for (param, in_c) in params.iter_mut().zip(self.in_c) {
+            param.flags |= if in_c.is_out { property_flags::OUT } else { 0 };
+            param.meta.extend(in_c.meta.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())));
         }
         params.extend(R::declared());
         FunctionDecl {
@@ -137,7 +150,7 @@ pub const fn function_description<M: Method>(
             run::<M>(&parts, this, args)?.give(frame)
         }))
     };
-    Function { name, flags, overrides, names, defaults, about, declare }
+    Function { name, flags, overrides, names, defaults, in_c: &[], about, declare }
 }
 
 /// The function whose body is `M` and needs no object.
@@ -158,7 +171,7 @@ pub const fn static_function<M: StaticMethod>(
             run_static::<M>(args)?.give(frame)
         }))
     };
-    Function { name, flags, overrides: "", names, defaults, about, declare }
+    Function { name, flags, overrides: "", names, defaults, in_c: &[], about, declare }
 }
 
 /// An event that only scripts give a body. Without one it gives the zero value.
@@ -177,5 +190,22 @@ pub const fn implementable_event<C: Class, A: NativeParams, R: NativeResult>(
             Ok(())
         }))
     };
-    Function { name, flags, overrides: "", names, defaults, about, declare }
+    Function { name, flags, overrides: "", names, defaults, in_c: &[], about, declare }
+}
+
+/// A function whose body is in the C library that the class is bound to. It has none before it is bound.
+pub(super) const fn import_of_c<C: Class, A: NativeParams, R: NativeResult>(
+    name: &'static str,
+    flags: u64,
+    block: &SignatureBlock<A, R>,
+    about: About,
+) -> Function<C> {
+    let (names, in_c) = (block.names, block.in_c);
+    let declare = |function: &Function<C>, _parts: &Rc<Parts<C>>| {
+        function.of::<A, R>(Rc::new(|_context, frame| {
+            hand_over(frame);
+            Ok(())
+        }))
+    };
+    Function { name, flags, overrides: "", names, defaults: &[], in_c, about, declare }
 }

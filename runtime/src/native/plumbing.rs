@@ -3,6 +3,7 @@
 pub use ::core;
 
 pub use crate::kinds::{class_flags, function_flags, property_flags};
+pub use crate::native::c_functions::{CParam, ImportCell, Manner, c_gives, c_takes, dll_import, invoke_import};
 pub use crate::native::declared::{
     Body, Declared, Description, Hook, NoBody, Property, References, hook, invoke_member,
     invoke_member as invoke_static_member, read_member, write_member,
@@ -16,8 +17,8 @@ pub use crate::native::this::{At, Class, This, View};
 pub use crate::object::member::{FunctionRef, PropertyRef};
 pub use crate::object::native_value::{NativeResult, NativeValue as Value};
 pub use crate::{
-    __alcedo_native_call as call, __alcedo_native_class as class, __alcedo_native_join as join,
-    __alcedo_native_property as property, __alcedo_native_register as register,
+    __alcedo_native_c_call as c_call, __alcedo_native_call as call, __alcedo_native_class as class,
+    __alcedo_native_join as join, __alcedo_native_property as property, __alcedo_native_register as register,
 };
 pub use crate::{CallError, ObjectHandle};
 

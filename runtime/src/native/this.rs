@@ -33,6 +33,9 @@ pub trait Class: Sized + 'static {
     type View<'f>: View<'f>;
     /// `/Script/Package.Name`.
     const PATH: &'static str;
+    /// The C library that its functions are in; empty for most. A class that has one is final.
+    #[doc(hidden)]
+    const LIBRARY: &'static str = "";
 }
 
 /// The root of all classes.

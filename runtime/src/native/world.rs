@@ -109,6 +109,16 @@ impl World {
         self.0.call_typed(object, function, of, arguments)
     }
 
+    /// The same, and what the out parameters hold then.
+    pub(super) fn call_typed_with_outs<A: NativeParams, R: NativeResult, O: NativeParams>(
+        &self,
+        object: ObjectHandle,
+        function: &FunctionRef,
+        arguments: A,
+    ) -> Result<(R, O), CallError> {
+        self.0.call_typed_with_outs(object, function, None, arguments)
+    }
+
     /// The value of a property of whatever type.
     ///
     /// # Errors

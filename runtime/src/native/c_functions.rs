@@ -1,0 +1,87 @@
+//! Functions of native classes whose bodies are in a C library. What the attribute writes is what it writes for plugins; the library is
+//! opened when the runtime is built.
+
+use std::marker::PhantomData;
+
+use crate::border::CallError;
+use crate::kinds::{PropertyKind, function_flags};
+use crate::native::functions::{About, Function, SignatureBlock, import_of_c};
+use crate::native::this::{At, Class, View};
+use crate::object::member::FunctionRef;
+use crate::object::native_value::{NativeParams, NativeResult, NativeValue};
+
+/// What a function takes, gives and changes; there is nothing in it.
+pub struct ImportCell<C, A, R, O>(PhantomData<fn(C, A) -> (R, O)>);
+
+impl<C, A, R, O> ImportCell<C, A, R, O> {
+    /// One more.
+    #[expect(clippy::new_without_default, reason = "a static is made of it")]
+    pub const fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+/// How a function of C is called.
+#[derive(Clone, Copy, Debug)]
+pub struct Manner {
+    /// It needs no working directory.
+    pub no_cwd: bool,
+    /// The `bool` that it gives fills one byte.
+    pub bool8: bool,
+}
+
+/// What C is to know of a parameter beside its type.
+#[derive(Clone, Copy, Debug)]
+pub struct CParam {
+    /// C may write to it.
+    pub is_out: bool,
+    /// The length of an array.
+    pub meta: &'static [(&'static str, &'static str)],
+}
+
+/// A function of the C library that class `C` is bound to.
+pub const fn dll_import<C: Class, A: NativeParams, R: NativeResult, O: NativeParams>(
+    name: &'static str,
+    manner: Manner,
+    block: &SignatureBlock<A, R>,
+    _cell: &ImportCell<C, A, R, O>,
+    about: About,
+) -> Function<C> {
+    let no_cwd = if manner.no_cwd { function_flags::NO_CWD } else { 0 };
+    let bool8 = if manner.bool8 { function_flags::BOOL8 } else { 0 };
+    import_of_c::<C, A, R>(name, function_flags::DLL_IMPORT | no_cwd | bool8, block, about)
+}
+
+/// Calls it: its result, and what its out parameters hold then.
+///
+/// # Errors
+/// Whatever the callee fails with.
+pub fn invoke_import<'f, C: Class, A: NativeParams, R: NativeResult, O: NativeParams>(
+    view: &impl View<'f>,
+    function: &FunctionRef,
+    _cell: &ImportCell<C, A, R, O>,
+    args: A,
+) -> Result<(R, O), CallError> {
+    let At { world, object } = view.at();
+    world.call_typed_with_outs(object, function, args)
+}
+
+/// Whether C can take a value of that type. Native classes have no arrays by Rust types.
+#[must_use]
+pub const fn c_takes<T: NativeValue>(has_len: bool) -> bool {
+    !has_len && (is_number::<T>() || is_text_or_struct::<T>())
+}
+
+/// Whether a value of that type can be read of C's result.
+#[must_use]
+pub const fn c_gives<T: NativeValue>() -> bool {
+    is_number::<T>() || is_text_or_struct::<T>() || T::KIND.0 == PropertyKind::BOOL.0
+}
+
+const fn is_number<T: NativeValue>() -> bool {
+    T::KIND.0 >= PropertyKind::U8.0 && T::KIND.0 <= PropertyKind::F64.0
+}
+
+const fn is_text_or_struct<T: NativeValue>() -> bool {
+    T::KIND.0 == PropertyKind::STRING.0 || T::KIND.0 == PropertyKind::STRUCT.0
+}
