@@ -9,7 +9,7 @@ use std::io::{Write as _, stdout};
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::error::Error;
+use crate::error::{BindgenError, Error};
 
 /// What is declared of a header.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -49,29 +49,6 @@ struct Function {
 struct LeftOut {
     name: String,
     why: String,
-}
-
-/// Why nothing was written.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum BindgenError {
-    /// There is no parser of C.
-    #[error(
-        "libclang, which reads the header, was not found ({0}); Debian has it as `libclang1`, and LIBCLANG_PATH may name its folder"
-    )]
-    NoClang(String),
-    /// The header is wrong, or the parser was told too little.
-    #[error("{file} cannot be read as C: {message}; arguments for the compiler, `-I` for one, go behind `--`")]
-    Header {
-        /// The header.
-        file: String,
-        /// What the parser says.
-        message: String,
-    },
-    /// The name of the library is none that a class can be bound to.
-    #[error(
-        "`{0}` is no name of a library: say `--library` with letters, digits, `_` and `-`, and without path and extension"
-    )]
-    Library(String),
 }
 
 /// What is to be written.

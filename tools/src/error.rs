@@ -4,6 +4,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+#[cfg(feature = "bindgen")]
+mod bindgen;
+
+#[cfg(feature = "bindgen")]
+pub(crate) use bindgen::BindgenError;
+
 use crate::ask::AskError;
 
 /// Why a command ended early. Errors of a plugin's sources are not among them where a world is running: those are
@@ -31,7 +37,7 @@ pub(crate) enum Error {
     /// No declarations can be written for a header.
     #[cfg(feature = "bindgen")]
     #[error(transparent)]
-    Bindgen(#[from] crate::bindgen::BindgenError),
+    Bindgen(#[from] BindgenError),
     /// A file could not be read or written.
     #[error("could not {doing} {}: {source}; check that the folder is writable and the disk is not full", path.display())]
     File {

@@ -7,7 +7,7 @@ use syn::{Field, Fields, Ident, ItemStruct, LitStr, Result, Type};
 
 use crate::conditions::Conditions;
 use crate::default_value::DefaultValue;
-use crate::dll_import;
+use crate::dll_bind;
 use crate::docs;
 use crate::rules;
 use crate::specifiers::{self, PROPERTY};
@@ -38,7 +38,7 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
         )));
     }
     let imported = words.flag("imported")?;
-    let library = errors.take(dll_import::library(words)).flatten();
+    let library = errors.take(dll_bind::library(words)).flatten();
     let package = errors.take(words.package(&item.ident));
     let mut fields = std::mem::replace(&mut item.fields, Fields::Unit);
     let (properties, kept) = sort_fields(&mut fields, &mut errors);
@@ -55,7 +55,7 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
     let class = &item.ident;
     let view = view_of(class);
     let base = base_of(words)?;
-    let base_check = dll_import::base_is_not_bound(&base);
+    let base_check = dll_bind::base_is_not_bound(&base);
     let library = library.map(|library| quote! { library: #library, });
     let (doc, vis) = (docs::text(&item.attrs), &item.vis);
     let (view_doc, name) = (format!("What can be done with a [`{class}`]."), text_of(class));

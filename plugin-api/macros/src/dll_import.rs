@@ -9,7 +9,7 @@ use syn::{Attribute, Expr, ExprLit, FnArg, Ident, Lit, LitInt, LitStr, Result, S
 use crate::docs;
 use crate::method::Method;
 use crate::rules;
-use crate::words::{Word, Words};
+use crate::words::Words;
 
 /// A function of a C library, as it was declared.
 pub(crate) struct DllImport {
@@ -215,39 +215,5 @@ impl CParam {
         quote_spanned! {self.written.span()=>
             const _: () = ::core::assert!(::alcedo_plugin_api::plumbing::c_takes::<#ty>(#has_len), #text);
         }
-    }
-}
-
-/// The name in `dll_bind = "Name"`, if it is said.
-pub(crate) fn library(words: &Words) -> Result<Option<LitStr>> {
-    let Some(Word { name, value, .. }) = words.get("dll_bind") else { return Ok(None) };
-    let Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) = value else {
-        return Err(rules::at("ALC0140", name.span(), "`dll_bind` takes the name of a library: `dll_bind = \"Name\"`"));
-    };
-    let is_plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-');
-    if text.value().is_empty() || !text.value().chars().all(is_plain) {
-        return Err(rules::spanned(
-            "ALC0140",
-            text,
-            "a library is named without path and extension, in letters, digits, `_` and `-`: `libGame.so` is \"Game\"",
-        ));
-    }
-    if let Some(word) = words.get("blueprintable") {
-        return Err(rules::at(
-            "ALC0141",
-            word.name.span(),
-            "a class that is bound to a library is final: scripts cannot extend it",
-        ));
-    }
-    Ok(Some(text.clone()))
-}
-
-/// Has the compiler say where a class names its base that no class extends that.
-pub(crate) fn base_is_not_bound(base: &TokenStream) -> TokenStream {
-    let text =
-        "this class is bound to a library, so it is final: hold an object of it instead of extending it [ALC0142]";
-    let span = base.span();
-    quote_spanned! {span=>
-        const _: () = ::core::assert!(<#base as ::alcedo_plugin_api::plumbing::Class>::LIBRARY.is_empty(), #text);
     }
 }

@@ -7,6 +7,7 @@ mod class_impl;
 mod class_struct;
 mod conditions;
 mod default_value;
+mod dll_bind;
 mod dll_import;
 mod docs;
 mod export;

@@ -2,12 +2,13 @@
 #![expect(unsafe_code, reason = "the host vouches for its folder")]
 
 use std::any::Any;
-use std::cell::{OnceCell, RefCell};
+use std::cell::OnceCell;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use alcedo_base::cells::RefCell;
 use alcedo_sys::{OwnFolder, UserLibrary};
 
 use crate::call;

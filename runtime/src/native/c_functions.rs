@@ -5,19 +5,19 @@ use std::marker::PhantomData;
 
 use crate::border::CallError;
 use crate::kinds::{PropertyKind, function_flags};
-use crate::native::functions::{About, Function, SignatureBlock, import_of_c};
+use crate::native::functions::{About, Function, FunctionCell, SignatureBlock, import_of_c};
 use crate::native::this::{At, Class, View};
 use crate::object::member::FunctionRef;
 use crate::object::native_value::{NativeParams, NativeResult, NativeValue};
 
 /// What a function takes, gives and changes; there is nothing in it.
-pub struct ImportCell<C, A, R, O>(PhantomData<fn(C, A) -> (R, O)>);
+pub struct ImportCell<C, A, R, O>(FunctionCell<C, A, R>, PhantomData<fn() -> O>);
 
 impl<C, A, R, O> ImportCell<C, A, R, O> {
     /// One more.
     #[expect(clippy::new_without_default, reason = "a static is made of it")]
     pub const fn new() -> Self {
-        Self(PhantomData)
+        Self(FunctionCell::new(), PhantomData)
     }
 }
 
@@ -28,15 +28,6 @@ pub struct Manner {
     pub no_cwd: bool,
     /// The `bool` that it gives fills one byte.
     pub bool8: bool,
-}
-
-/// What C is to know of a parameter beside its type.
-#[derive(Clone, Copy, Debug)]
-pub struct CParam {
-    /// C may write to it.
-    pub is_out: bool,
-    /// The length of an array.
-    pub meta: &'static [(&'static str, &'static str)],
 }
 
 /// A function of the C library that class `C` is bound to.

@@ -5,7 +5,6 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 
 use crate::kinds::{function_flags, property_flags};
-use crate::native::c_functions::CParam;
 use crate::native::method::{Method, Receiver, StaticMethod, run, run_static};
 use crate::native::parts::Parts;
 use crate::native::this::{Class, This};
@@ -33,6 +32,15 @@ impl About {
 /// What is said of a member beside its flags.
 pub const fn meta(key: &'static str, value: &'static str) -> (&'static str, &'static str) {
     (key, value)
+}
+
+/// What C is to know of a parameter beside its type.
+#[derive(Clone, Copy, Debug)]
+pub struct CParam {
+    /// C may write to it.
+    pub is_out: bool,
+    /// The length of an array.
+    pub meta: &'static [(&'static str, &'static str)],
 }
 
 /// The names of the parameters of a signature, and their defaults.

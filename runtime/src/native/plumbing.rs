@@ -3,13 +3,13 @@
 pub use ::core;
 
 pub use crate::kinds::{class_flags, function_flags, property_flags};
-pub use crate::native::c_functions::{CParam, ImportCell, Manner, c_gives, c_takes, dll_import, invoke_import};
+pub use crate::native::c_functions::{ImportCell, Manner, c_gives, c_takes, dll_import, invoke_import};
 pub use crate::native::declared::{
     Body, Declared, Description, Hook, NoBody, Property, References, hook, invoke_member,
     invoke_member as invoke_static_member, read_member, write_member,
 };
 pub use crate::native::functions::{
-    About, BlockOf, Function, FunctionCell, SignatureBlock, function_description, implementable_event, meta,
+    About, BlockOf, CParam, Function, FunctionCell, SignatureBlock, function_description, implementable_event, meta,
     static_function,
 };
 pub use crate::native::method::{Exclusive, Given, Held, Method, Params, Part, Place, Shared, StaticMethod, fail};

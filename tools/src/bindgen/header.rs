@@ -8,7 +8,8 @@ use clang::diagnostic::Severity;
 use clang::{Clang, Entity, EntityKind, Index, StorageClass, Type, TypeKind};
 
 use super::rust::type_name;
-use super::{BindgenError, Declarations, Function, LeftOut, Struct};
+use super::{Declarations, Function, LeftOut, Struct};
+use crate::error::BindgenError;
 
 /// More parameters has no reflected function.
 const MOST: usize = 8;

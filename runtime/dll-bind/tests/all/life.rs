@@ -1,8 +1,10 @@
 //! Libraries come and go: missing ones, rebuilt ones, and what runs when one is closed.
 
+use std::cell::RefCell;
 use std::fs;
+use std::path::PathBuf;
 
-use alcedo_dll_bind::{Import, Route};
+use alcedo_dll_bind::{Import, Imported, Route};
 use alcedo_reflect::value::Value;
 
 use crate::support::{Fixture, compile, plain, text};
@@ -58,7 +60,7 @@ fn a_rebuilt_library_is_a_new_one_and_the_old_one_ends_with_its_last_function() 
     drop(library);
     compile(fixture.folder.path(), "Test", &version(2, &log));
     let new = import().bind(&fixture.code.open("Test")).expect("bound");
-    let call = |function: &alcedo_dll_bind::Imported| function.call(&[]).expect("a call").result;
+    let call = |function: &Imported| function.call(&[]).expect("a call").result;
     assert_eq!((call(&old), call(&new)), (Some(Value::I32(1)), Some(Value::I32(2))));
     assert!(is_mapped(&old_file) && said().is_empty());
     drop(old);
@@ -73,7 +75,7 @@ fn two_that_open_one_library_have_each_their_own() {
     let fixture = Fixture::new("int32_t next(void) { static int32_t n; return ++n; }");
     let import = Import::new("next").returns(plain("i32"));
     let [one, two] = fixture.bind(&import);
-    let call = |function: &alcedo_dll_bind::Imported| function.call(&[]).expect("a call").result;
+    let call = |function: &Imported| function.call(&[]).expect("a call").result;
     assert_eq!((call(&one), call(&one), call(&two)), (Some(Value::I32(1)), Some(Value::I32(2)), Some(Value::I32(1))));
 }
 
@@ -94,4 +96,62 @@ fn a_hundred_thousand_calls_leave_nothing_behind() {
     let after = alcedo_sys::process::rss_kib().expect("a number");
     // Other tests of this process run meanwhile.
     assert!(after < before + 64 * 1024, "{before} KiB, then {after} KiB");
+}
+
+thread_local! {
+    /// Functions of the library that calls back, and what they gave.
+    static BACK: RefCell<Option<Imported>> = const { RefCell::new(None) };
+    static GIVEN: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Calls the function that is running once more, with a longer text.
+extern "C" fn once_more(depth: i32) -> i32 {
+    let word = "x".repeat(depth as usize * 100);
+    BACK.with_borrow(|back| {
+        let Some(back) = back else { return -1 };
+        let address = once_more as extern "C" fn(i32) -> i32 as usize as u64;
+        let arguments = [Value::U64(address), Value::I32(depth - 1), text(&word)];
+        let outs = back.call(&arguments).map(|outcome| outcome.outs).unwrap_or_default();
+        GIVEN.with_borrow_mut(|given| given.push(format!("{depth} {}", outs == [text(&format!("!{}", &word[1..]))])));
+        depth
+    })
+}
+
+#[test]
+fn a_function_that_is_called_while_it_runs_has_buffers_of_its_own() {
+    let source = "void back(int32_t (*f)(int32_t), int32_t depth, unit* s) { if (depth) f(depth); s[0] = '!'; }";
+    let fixture = Fixture::new(source);
+    let import = Import::new("back").param("f", plain("u64")).param("depth", plain("i32")).out("s", plain("String"));
+    for function in fixture.bind(&import.no_cwd()) {
+        BACK.set(Some(function));
+        assert_eq!(once_more(4), 4);
+        assert_eq!(GIVEN.take(), ["1 true", "2 true", "3 true", "4 true"]);
+    }
+    // On the thread of the folder, the host is not there.
+    let import = Import::new("back").param("f", plain("u64")).param("depth", plain("i32")).out("s", plain("String"));
+    let [function, _] = fixture.bind(&import);
+    let address = once_more as extern "C" fn(i32) -> i32 as usize as u64;
+    let outcome = function.call(&[Value::U64(address), Value::I32(2), text("ab")]).expect("a call");
+    assert_eq!((outcome.outs, GIVEN.take()), (vec![text("!b")], vec![]));
+}
+
+#[test]
+fn what_is_kept_with_a_library_is_dropped_right_after_it_has_ended() {
+    struct Looks(PathBuf);
+    impl Drop for Looks {
+        fn drop(&mut self) {
+            assert_eq!(fs::read_to_string(&self.0).expect("the finalizer has run"), "7 ");
+            fs::write(&self.0, "looked").expect("written");
+        }
+    }
+    let fixture = Fixture::new("");
+    let log = fixture.folder.path().join("log");
+    compile(fixture.folder.path(), "Test", &version(7, &log));
+    let library = fixture.code.open("Test");
+    library.keep(Looks(log.clone()));
+    let function = Import::new("version").returns(plain("i32")).bind(&library).expect("bound");
+    drop(library);
+    assert!(!log.exists());
+    drop(function);
+    assert_eq!(fs::read_to_string(&log).expect("it looked"), "looked");
 }

@@ -1,8 +1,10 @@
 //! Classes of plugins whose functions are those of a C library: what they declare, call and get back; libraries come and go with
 //! their classes.
 
+use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use alcedo_reflect::value::Value;
 use alcedo_runtime::dll_bind::UserCode;
@@ -152,4 +154,59 @@ fn a_reload_of_the_class_has_the_rebuilt_library_and_the_old_one_ends() {
     assert_eq!(ended(), expected.clone() + "5 4 ");
     drop(runtime);
     assert_eq!(ended(), expected + "5 4 ");
+}
+
+thread_local! {
+    /// The host of the test on this thread, and what it loads while C calls back.
+    static CALLED_BACK: RefCell<Option<(Rc<Runtime>, PathBuf)>> = const { RefCell::new(None) };
+    static HELD: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Reloads the class whose function is running.
+extern "C" fn reload_meanwhile() -> i32 {
+    let Some((runtime, library)) = CALLED_BACK.take() else { return -1 };
+    let reload = runtime.reload(&[&library]).expect("a Master");
+    let leases = runtime.unloads().tickets().into_iter().flat_map(|ticket| ticket.report().blockers);
+    HELD.with_borrow_mut(|held| held.extend(leases.map(|blocker| format!("{} {}", blocker.kind, blocker.owner))));
+    i32::from(reload.into_result().is_ok())
+}
+
+#[test]
+fn a_class_that_is_reloaded_while_c_calls_back_keeps_its_library_until_c_has_returned() {
+    let builds = [1, 2].map(|tag| tagged("user-code", &[], tag));
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = folder.path().join("log");
+    let ended = || fs::read_to_string(&log).unwrap_or_default();
+    // The address comes in two halves.
+    let source = |number: i32| {
+        format!(
+            "#include <stdio.h>\nstatic int32_t (*hook)(void);\n\
+             uint32_t CallDLL3(unit* s, int32_t i[2], float* f, void* v) {{ memcpy(&hook, i, 8); return 1; }}\n\
+             int32_t calls(void) {{ return hook ? {number} * 10 + hook() : {number}; }}\n\
+             __attribute__((destructor)) static void end(void) {{\n\
+                 FILE* f = fopen({log:?}, \"a\"); if (f) {{ fprintf(f, \"{number} \"); fclose(f); }}\n\
+             }}\n"
+        )
+    };
+    compile(folder.path(), "TestDLL", &source(1));
+    let runtime = Rc::new(host(Some(folder.path()), &builds[0]));
+    let object = runtime.objects().spawn("/Script/Game.TestDll").expect("an object");
+    let address = (reload_meanwhile as extern "C" fn() -> i32 as usize as u64).to_ne_bytes();
+    let halves: Vec<_> = address.as_chunks().0.iter().map(|half| i32::from_ne_bytes(*half)).collect();
+    let vector = structure([("x", Value::F32(0.0)), ("y", Value::F32(0.0)), ("z", Value::F32(0.0))]);
+    let arguments = [text(""), ints(&halves), Value::F32(0.0), vector];
+    runtime.objects().call(object, "call_dll3", &arguments).expect("a call");
+    compile(folder.path(), "TestDLL", &source(2));
+    CALLED_BACK.set(Some((Rc::clone(&runtime), builds[1].clone())));
+    let version = || runtime.objects().call(object, "calls", &[]).expect("a call");
+    // The old library has finished its call, and is gone then.
+    let first = version();
+    assert_eq!(first, Some(Value::I32(11)), "{:?}", HELD.take());
+    let held = HELD.take();
+    assert!(held.iter().any(|held| held == "bound library TestDLL of Game.TestDll"), "{held:?}");
+    assert_eq!(ended(), "1 ");
+    assert_eq!(version(), Some(Value::I32(2)));
+    let still: Vec<_> =
+        runtime.unloads().leases().into_iter().filter(|it| it.blocker.kind == LeaseKind::Library).collect();
+    assert_eq!(still.iter().filter(|it| it.blocker.owner.starts_with("TestDLL ")).count(), 1, "{still:?}");
 }

@@ -1,0 +1,43 @@
+//! `dll_bind = "Name"` of a class: which library it is bound to, and that nothing extends it.
+
+use proc_macro2::TokenStream;
+use quote::quote_spanned;
+use syn::spanned::Spanned as _;
+use syn::{Expr, ExprLit, Lit, LitStr, Result};
+
+use crate::rules;
+use crate::words::{Word, Words};
+
+/// The name in `dll_bind = "Name"`, if it is said.
+pub(crate) fn library(words: &Words) -> Result<Option<LitStr>> {
+    let Some(Word { name, value, .. }) = words.get("dll_bind") else { return Ok(None) };
+    let Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) = value else {
+        return Err(rules::at("ALC0140", name.span(), "`dll_bind` takes the name of a library: `dll_bind = \"Name\"`"));
+    };
+    let is_plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-');
+    if text.value().is_empty() || !text.value().chars().all(is_plain) {
+        return Err(rules::spanned(
+            "ALC0140",
+            text,
+            "a library is named without path and extension, in letters, digits, `_` and `-`: `libGame.so` is \"Game\"",
+        ));
+    }
+    if let Some(word) = words.get("blueprintable") {
+        return Err(rules::at(
+            "ALC0141",
+            word.name.span(),
+            "a class that is bound to a library is final: scripts cannot extend it",
+        ));
+    }
+    Ok(Some(text.clone()))
+}
+
+/// Has the compiler say where a class names its base that no class extends that.
+pub(crate) fn base_is_not_bound(base: &TokenStream) -> TokenStream {
+    let text =
+        "this class is bound to a library, so it is final: hold an object of it instead of extending it [ALC0142]";
+    let span = base.span();
+    quote_spanned! {span=>
+        const _: () = ::core::assert!(<#base as ::alcedo_plugin_api::plumbing::Class>::LIBRARY.is_empty(), #text);
+    }
+}
