@@ -49,6 +49,8 @@ kinds! {
     STRING = 12, "String";
     /// An interned name: [`crate::handles::Name`].
     NAME = 13, "Name";
+    /// A number of an enum, in the bytes that its underlying type has.
+    ENUM = 19, "Enum";
     /// A strong reference to an object: [`crate::handles::ObjectHandle`].
     OBJECT = 14, "Object";
     /// A struct by value.
@@ -90,11 +92,11 @@ kinds! {
 }
 
 impl PropertyKind {
-    /// Whether a value lies in a slot of a call itself: numbers, `bool`, `Name` and `Object`. `String` goes as a view and
+    /// Whether a value lies in a slot of a call itself: numbers, `bool`, `Name`, `Object` and enums. `String` goes as a view and
     /// comes back through a sink; every other kind goes by the address of a value.
     #[must_use]
     pub const fn fits_slot(self) -> bool {
-        matches!(self.0, 1..=11 | 13 | 14)
+        matches!(self.0, 1..=11 | 13 | 14 | 19)
     }
 
     /// The number that conjugates of this kind are registered under, which is also the order they are released in,
