@@ -19,6 +19,7 @@ mod corruption;
 mod declared;
 mod dormancy;
 mod endings;
+mod enums;
 mod failures;
 mod finalizers;
 mod floors;

@@ -92,11 +92,11 @@ kinds! {
 }
 
 impl PropertyKind {
-    /// Whether a value lies in a slot of a call itself: numbers, `bool`, `Name`, `Object` and enums. `String` goes as a view and
+    /// Whether a value lies in a slot of a call itself: numbers, `bool`, `Name` and `Object`. `String` goes as a view and
     /// comes back through a sink; every other kind goes by the address of a value.
     #[must_use]
     pub const fn fits_slot(self) -> bool {
-        matches!(self.0, 1..=11 | 13 | 14 | 19)
+        matches!(self.0, 1..=11 | 13 | 14)
     }
 
     /// The number that conjugates of this kind are registered under, which is also the order they are released in,

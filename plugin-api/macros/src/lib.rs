@@ -8,6 +8,7 @@ mod class_struct;
 mod conditions;
 mod default_value;
 mod docs;
+mod enumeration;
 mod export;
 mod imported_impl;
 mod interface;
@@ -91,6 +92,22 @@ pub fn ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
             },
         ),
     )
+}
+
+/// A reflected enum: `#[uenum(package = "Game")] #[repr(u8)] pub enum Mood { Calm, Angry }`. The host knows its entries by name, so they may
+/// get other numbers from one build to the next. It becomes `Copy`; one entry has the number 0. An entry may say
+/// `#[umeta(display_name = "Very angry", hidden)]`.
+///
+/// With `flags`, a value is any set of entries, each a bit: the type becomes a struct with a constant for each entry, `|`, `&` and
+/// `-`. With `imported`, the host or another module declares it, and names and numbers are compared while loading.
+#[proc_macro_attribute]
+pub fn uenum(attr: TokenStream, item: TokenStream) -> TokenStream {
+    let words = parse_macro_input!(attr as Words);
+    let output = match parse_macro_input!(item as Item) {
+        Item::Enum(item) => enumeration::expand(&words, item),
+        other => Err(rules::spanned("ALC0168", other, "`#[uenum]` stands on an enum: `pub enum Mood { Calm, Angry }`")),
+    };
+    finish(output)
 }
 
 /// An interface: `#[uinterface(package = "Game")] pub trait Hears { fn hear(&self, what: String) -> u32; }`. The name becomes a

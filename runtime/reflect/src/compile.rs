@@ -8,8 +8,8 @@ use alcedo_abi::kinds::{PropertyKind, property_flags};
 use alcedo_base::handles::ClassId;
 
 use crate::class::Class;
-use crate::compile_enum::compile_enum;
-use crate::decl::{Batch, ClassDecl, EnumDecl, InterfaceDecl, PropertyDecl, StructDecl};
+use crate::compile_enum::{compile_enum, enum_path};
+use crate::decl::{Batch, ClassDecl, InterfaceDecl, PropertyDecl, StructDecl};
 use crate::enums::EnumType;
 use crate::interface::Interface;
 use crate::layout::{Placed, place};
@@ -115,10 +115,6 @@ pub(super) fn compile(
 }
 
 pub(super) fn class_path(decl: &ClassDecl) -> String {
-    TypePath::new(&decl.package, &decl.name).to_string()
-}
-
-pub(super) fn enum_path(decl: &EnumDecl) -> String {
     TypePath::new(&decl.package, &decl.name).to_string()
 }
 

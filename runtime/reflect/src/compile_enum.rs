@@ -2,11 +2,16 @@
 
 use std::collections::HashSet;
 
-use crate::compile::{check_name, enum_path};
 use crate::decl::EnumDecl;
 use crate::enums::{EnumLabel, EnumType, range};
+use crate::path::{TypePath, is_identifier};
 use crate::property::PropertyType;
 use crate::refusal::DeclareError;
+
+/// The path of an enum.
+pub(super) fn enum_path(decl: &EnumDecl) -> String {
+    TypePath::new(&decl.package, &decl.name).to_string()
+}
 
 /// Compiles an enum.
 pub(super) fn compile_enum(decl: &EnumDecl) -> Result<EnumType, DeclareError> {
@@ -17,7 +22,9 @@ pub(super) fn compile_enum(decl: &EnumDecl) -> Result<EnumType, DeclareError> {
         .ok_or_else(|| bad("its numbers are of no kind of whole numbers: take one of u8 to u64 or i8 to i64".into()))?;
     let (mut names, mut numbers) = (HashSet::new(), HashSet::new());
     for entry in &decl.entries {
-        check_name(&entry.name, &path)?;
+        if !is_identifier(&entry.name) {
+            return Err(DeclareError::BadName { name: entry.name.to_string(), owner: path });
+        }
         if !names.insert(&*entry.name) {
             return Err(DeclareError::DuplicateMember { owner: path, name: entry.name.to_string() });
         }

@@ -157,9 +157,12 @@ impl EnumType {
 
     fn bits_in_words(&self, number: i128) -> String {
         let (mut words, mut rest) = (Vec::new(), number);
-        for entry in self.entries.iter().filter(|entry| entry.number != 0 && number & entry.number == entry.number) {
-            words.push(entry.name.to_string());
-            rest &= !entry.number;
+        for entry in &self.entries {
+            // One that adds nothing to those before it is left out.
+            if number & entry.number == entry.number && rest & entry.number != 0 {
+                words.push(entry.name.to_string());
+                rest &= !entry.number;
+            }
         }
         if rest != 0 || words.is_empty() {
             words.push(rest.to_string());

@@ -112,6 +112,19 @@ pub(crate) fn fill_import(core: &Core, module: &str, import: &ImportDesc) -> Res
             }
             0
         }
+        ImportKind::ENUM => {
+            let found = types.enum_by_path(path).ok_or_else(missing)?;
+            if found.fingerprint() != import.fingerprint {
+                let here = found.entries().iter().map(|entry| format!("{} = {}", entry.name, entry.number));
+                let here = here.collect::<Vec<_>>().join(", ");
+                let wanted = import.wanted.as_str();
+                return Err(wrong(match here == wanted {
+                    true => format!("which is made of {} here, and of other numbers in the module", found.underlying()),
+                    false => format!("which has the entries ({here}) here and ({wanted}) in the module"),
+                }));
+            }
+            0
+        }
         ImportKind::INTERFACE => {
             types.interface_by_path(path).ok_or_else(missing)?;
             0

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use alcedo_runtime::{Declared, DeclaredClass, DeclaredFunction, DeclaredInterface, DeclaredProperty, DeclaredStruct};
+use alcedo_runtime::{
+    Declared, DeclaredClass, DeclaredEnum, DeclaredFunction, DeclaredInterface, DeclaredProperty, DeclaredStruct,
+};
 
 use crate::error::GlueError;
 use crate::text::{doc, head, member, parts, word};
@@ -21,6 +23,9 @@ pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Resul
          // and write it again. While a plugin is loaded each type, member and signature is compared with the {sort}'s own.\n\n\
          use alcedo_plugin_api::prelude::*;\n"
     );
+    for found in declared.enums.iter().filter(|found| glue.writes(&found.path)) {
+        enumeration(&mut text, found);
+    }
     for found in declared.structs.iter().filter(|found| glue.writes(&found.path)) {
         structure(&mut text, &names, found, declared)?;
     }
@@ -39,7 +44,8 @@ fn own<'a>(glue: &Glue, declared: &'a Declared) -> Result<BTreeMap<&'a str, &'a 
     let classes = declared.classes.iter().map(|found| found.path.as_str());
     let structs = declared.structs.iter().map(|found| found.path.as_str());
     let interfaces = declared.interfaces.iter().map(|found| found.path.as_str());
-    let all: Vec<_> = classes.chain(structs).chain(interfaces).collect();
+    let enums = declared.enums.iter().map(|found| found.path.as_str());
+    let all: Vec<_> = classes.chain(enums).chain(structs).chain(interfaces).collect();
     let mut own = BTreeMap::new();
     for path in all.iter().copied().filter(|path| glue.writes(path)) {
         let (package, name) = parts(path);
@@ -81,6 +87,20 @@ fn bases_first(mut left: Vec<&DeclaredClass>) -> Vec<&DeclaredClass> {
     sorted
 }
 
+fn enumeration(text: &mut String, found: &DeclaredEnum) {
+    let (package, name) = parts(&found.path);
+    doc(text, "", &found.doc);
+    let flags = if found.is_flags { ", flags" } else { "" };
+    let _ = writeln!(text, "#[uenum(imported, package = {package:?}{flags})]");
+    let _ = writeln!(text, "#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]");
+    let _ = writeln!(text, "#[repr({})]\npub enum {name} {{", found.underlying);
+    for entry in &found.entries {
+        doc(text, "    ", &entry.doc);
+        let _ = writeln!(text, "    {} = {},", word(&entry.name), entry.number);
+    }
+    let _ = writeln!(text, "}}");
+}
+
 fn structure(
     text: &mut String,
     names: &Names<'_>,
@@ -118,7 +138,7 @@ fn is_plain<'a>(found: &'a DeclaredStruct, declared: &'a Declared, within: &mut 
             return inner.is_none_or(|inner| is_plain(inner, declared, within));
         }
         let numbers = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64", "bool", "Name"];
-        numbers.contains(&ty) || ty.starts_with("Object(")
+        numbers.contains(&ty) || ty.starts_with("Object(") || ty.starts_with("Enum(")
     };
     let all = found.fields.iter().all(|field| is_plain_field(field, within));
     within.pop();

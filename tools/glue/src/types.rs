@@ -26,6 +26,7 @@ impl Names<'_> {
         let parts = split(inside, ',');
         match (name, parts.len()) {
             ("Object", 1) => Ok(format!("Obj<{}>", self.path(member, inside)?)),
+            ("Enum", 1) => self.path(member, inside),
             ("SubclassOf" | "SoftClass" | "SoftObject" | "LazyObject" | "WeakObject" | "ScriptInterface", 1) => {
                 Ok(format!("{name}<{}>", self.path(member, inside)?))
             }
