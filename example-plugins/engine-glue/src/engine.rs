@@ -48,7 +48,7 @@ pub struct Actor {
     /// A text for people.
     #[uproperty]
     label: String,
-    /// Whether begin play was called; the engine sets it.
+    /// Whether begin play was called; not for plugins.
     #[uproperty]
     has_begun_play: bool,
 }
@@ -67,7 +67,7 @@ impl Actor {
     /// The world began to play.
     #[ufunction(blueprint_native_event)]
     fn receive_begin_play(&self);
-    /// So many seconds went by.
+    /// `delta_seconds` went by.
     #[ufunction(blueprint_native_event)]
     fn receive_tick(&self, delta_seconds: f32);
     /// The actor leaves the play.
@@ -84,7 +84,7 @@ pub struct ActorComponent {
     /// Whose part it is.
     #[uproperty]
     owner: Obj<Actor>,
-    /// Whether begin play was called; the engine sets it.
+    /// Whether begin play was called; not for plugins.
     #[uproperty]
     has_begun_play: bool,
 }
@@ -94,7 +94,7 @@ impl ActorComponent {
     /// The world began to play.
     #[ufunction(blueprint_native_event)]
     fn component_begin_play(&self);
-    /// So many seconds went by.
+    /// `delta_seconds` went by.
     #[ufunction(blueprint_native_event)]
     fn component_tick(&self, delta_seconds: f32);
 }
@@ -105,7 +105,7 @@ pub struct World {
     /// Seconds since it began.
     #[uproperty]
     time: f64,
-    /// How strongly it pulls down.
+    /// How strongly it pulls down, in centimeters per second and second.
     #[uproperty]
     gravity: f64,
 }

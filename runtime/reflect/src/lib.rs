@@ -23,6 +23,7 @@ pub mod decl;
 pub mod dormant;
 pub mod function;
 pub mod hooks;
+pub mod host_value;
 pub mod hot_columns;
 mod interface;
 mod invoke;

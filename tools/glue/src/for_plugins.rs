@@ -35,7 +35,7 @@ pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Resul
 }
 
 /// The paths of the types that are written here, by their names: a source has one of each.
-fn own<'a>(glue: &Glue, declared: &'a Declared) -> Result<BTreeMap<&'a str, &'a str>, GlueError> {
+pub(crate) fn own<'a>(glue: &Glue, declared: &'a Declared) -> Result<BTreeMap<&'a str, &'a str>, GlueError> {
     let classes = declared.classes.iter().map(|found| found.path.as_str());
     let structs = declared.structs.iter().map(|found| found.path.as_str());
     let interfaces = declared.interfaces.iter().map(|found| found.path.as_str());
@@ -65,7 +65,7 @@ fn own<'a>(glue: &Glue, declared: &'a Declared) -> Result<BTreeMap<&'a str, &'a 
 const EVENTS: [&str; 2] = ["blueprint_native_event", "blueprint_implementable_event"];
 
 /// A class is easier to read behind its base.
-fn bases_first(mut left: Vec<&DeclaredClass>) -> Vec<&DeclaredClass> {
+pub(crate) fn bases_first(mut left: Vec<&DeclaredClass>) -> Vec<&DeclaredClass> {
     let mut sorted: Vec<&DeclaredClass> = Vec::new();
     while !left.is_empty() {
         let waits = |class: &&DeclaredClass| left.iter().any(|other| other.path == class.base);

@@ -1,4 +1,4 @@
-//! Writes the Rust source by which plugins use the types of a host or of another module. The command `alcedo glue` is a shell
+//! Writes the Rust source by which plugins use the types of a host or of another module, and hosts those of modules. The command `alcedo glue` is a shell
 //! around this crate; a `build.rs` calls it by itself:
 //!
 //! ```no_run
@@ -22,7 +22,9 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod for_host;
 mod for_plugins;
+mod host_types;
 mod text;
 mod types;
 
@@ -116,6 +118,15 @@ impl Glue {
     /// name.
     pub fn for_plugins(&self, origin: &Origin, declared: &Declared) -> Result<String, GlueError> {
         for_plugins::source(self, origin, declared)
+    }
+
+    /// The source by which a host uses the types that modules declare: see [`alcedo_runtime::host`]. What has no Rust type there is read,
+    /// written and called with values.
+    ///
+    /// # Errors
+    /// When two types have one name, or a package is to be written that declares nothing.
+    pub fn for_host(&self, origin: &Origin, declared: &Declared) -> Result<String, GlueError> {
+        for_host::source(self, origin, declared)
     }
 
     /// Whether the type of that path is to be written.

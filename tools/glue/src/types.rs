@@ -78,7 +78,7 @@ fn plain(text: &str) -> Option<String> {
 }
 
 /// What a signature takes and gives.
-fn signature(text: &str) -> (&str, Option<&str>) {
+pub(crate) fn signature(text: &str) -> (&str, Option<&str>) {
     let parts = split_at_arrow(text);
     match parts {
         Some((params, result)) => (params.trim(), Some(result.trim())),
@@ -100,7 +100,7 @@ fn split_at_arrow(text: &str) -> Option<(&str, &str)> {
 }
 
 /// The parts between separators that stand in no parentheses.
-fn split(text: &str, separator: char) -> Vec<&str> {
+pub(crate) fn split(text: &str, separator: char) -> Vec<&str> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0_usize, 0);
     for (at, letter) in text.char_indices() {
         match letter {

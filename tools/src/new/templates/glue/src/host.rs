@@ -19,6 +19,9 @@ impl Robot {
     /// Drives so many meters; backward if they are negative.
     #[ufunction]
     fn drive(&self, distance: f64);
+    /// How often it drove.
+    #[ufunction]
+    fn drives(&self) -> u64;
     /// So many seconds went by.
     #[ufunction(blueprint_native_event)]
     fn on_tick(&self, seconds: f32);
