@@ -14,7 +14,11 @@ mod lamps;
 #[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
 mod shapeshifter;
 
+#[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
+mod lamps_plus;
+
 use lamps::{Bulb, BulbMembers as _, Lamp, LampMembers as _, RoomMembers as _};
+use lamps_plus::{Candle, TwinLamp, TwinLampMembers as _};
 use shapeshifter::{Shapeshifter, ShapeshifterMembers as _};
 
 fn lamps_host() -> Runtime {
@@ -302,5 +306,49 @@ fn a_world_is_saved_without_the_closures() {
     let any: Option<Obj<Object>> = objects.as_a(all[0]);
     assert!(any.is_some());
     drop((listener, bound));
+    host.shutdown().into_result().expect("all ends");
+}
+
+/// One plugin uses the other by glue only: it extends its class and overrides its event, binds its delegate, implements its interface,
+/// and calls its functions. The host uses both by glue.
+#[test]
+fn a_plugin_uses_another_one_by_glue_over_reloads_of_each_and_of_both() {
+    let libraries =
+        |lamps: u64, plus: u64| [support::tagged("lamps", &[], lamps), support::tagged("lamps-plus", &[], plus)];
+    let host = support::host(&libraries(1, 1));
+    let (lamp, twin) = (Lamp::create(&host).expect("a lamp"), TwinLamp::create(&host).expect("a twin"));
+    let (room, candle) = (lamps::Room::create(&host).expect("a room"), Candle::create(&host).expect("a candle"));
+    lamp.set_brightness(&host, 100.0).expect("it is there");
+    twin.set_brightness(&host, 100.0).expect("it is the base's");
+    twin.watch_over(&host, lamp).expect("the delegate is bound");
+    room.put_up(&host, Obj::new(candle.handle())).expect("it shines");
+    let check = |lamps_tag: u32, plus_tag: u32| {
+        // What is the plugin's own begins anew with each build.
+        assert_eq!(twin.flicker(&host, 2).expect("an override"), 4, "{lamps_tag} {plus_tag}");
+        assert_eq!(lamp.build_tag(&host).expect("it answers"), lamps_tag);
+        assert_eq!(lamp.ask_before(&host, 3).expect("it answers"), format!("{}", 3 + 100 * plus_tag));
+        assert_eq!(twin.dim_other(&host, lamp, 0.5).expect("it answers"), "darker");
+        assert_eq!(
+            twin.shine(&host, 2.0).map_err(call_error).is_ok(),
+            lamp.shine(&host, 4.0).map_err(call_error).is_ok()
+        );
+        assert!(room.light_up(&host, 0.01).expect("the candle").starts_with("yellow"));
+    };
+    check(1, 1);
+    for (lamps, plus) in [(2, 1), (2, 2), (3, 3), (3, 4), (5, 4)] {
+        let report = host.reload_changed(&libraries(lamps, plus)).expect("it is done");
+        assert!(report.is_committed(), "{report}");
+        check(lamps as u32, plus as u32);
+    }
+    // Glue that was written before the other module changed: refused, and nothing has changed.
+    let stale = [support::tagged("lamps", &[], 5), support::plugin("lamps-plus", &["drifted"])];
+    let said = match host.reload(&stale) {
+        Ok(report) => report.to_string(),
+        Err(error) => error.to_string(),
+    };
+    assert!(said.contains("shine"), "{said}");
+    assert_eq!(lamp.ask_before(&host, 3).expect("it answers"), "403");
+    assert!(host.reload(&libraries(6, 6)).expect("it is done").is_committed());
+    check(6, 6);
     host.shutdown().into_result().expect("all ends");
 }

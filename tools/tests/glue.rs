@@ -59,6 +59,8 @@ fn the_glue_for_hosts_is_what_the_tool_writes() {
         let text = written(&built(&scratch, plugin), &["--for-host", "--package", "Engine=alcedo_engine"]);
         expect_file![tests.join(format!("{plugin}.rs"))].assert_eq(&text);
     }
+    let plus = written(&built(&scratch, "lamps-plus"), &["--for-host", "--package", "Game=super::lamps"]);
+    expect_file![tests.join("lamps_plus.rs")].assert_eq(&plus);
     // It has words for every kind, and a `Value` for the others.
     let values = written(&built(&scratch, "values"), &["--for-host"]);
     assert!(values.contains("host_class! {"), "{values}");

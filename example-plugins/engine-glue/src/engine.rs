@@ -48,7 +48,7 @@ pub struct Actor {
     /// A text for people.
     #[uproperty]
     label: String,
-    /// Whether begin play was called; not for plugins.
+    /// Whether begin play was called; the engine sets it.
     #[uproperty]
     has_begun_play: bool,
 }
@@ -84,7 +84,7 @@ pub struct ActorComponent {
     /// Whose part it is.
     #[uproperty]
     owner: Obj<Actor>,
-    /// Whether begin play was called; not for plugins.
+    /// Whether begin play was called; the engine sets it.
     #[uproperty]
     has_begun_play: bool,
 }

@@ -150,6 +150,7 @@ pub(crate) const VERBS: &[Verb] = &[
         quiet!(|host, tools| host.types().redirect("/Script/Game.Left", "/Script/Game.Right")),
     ),
     ("types().declared_by", Nothing, quiet!(|host, tools| host.types().declared_by("steady"))),
+    ("types().declared_natives", Nothing, quiet!(|host, tools| host.types().declared_natives())),
     ("types().dynamic_classes", Nothing, quiet!(|host, tools| host.types().dynamic_classes())),
     ("objects().find_in", Nothing, quiet!(|host, tools| host.objects().find_in(ObjectHandle::NONE, "Holder_0"))),
     (

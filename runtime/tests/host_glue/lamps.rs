@@ -45,6 +45,8 @@ host_class! {
         before "before"(u32) -> u32;
     }
     functions {
+        /// Which build this is.
+        build_tag "build_tag"() -> u32;
         /// Makes it darker. Nothing comes back but, sometimes, an error.
         dim "dim"(by: f64) -> ();
         /// A name for it, or an error.
