@@ -15,6 +15,8 @@ mod lamps;
 mod lamps;
 #[cfg(feature = "natives")]
 mod natives;
+#[cfg(feature = "natives")]
+mod switches;
 
 module! { name: "lamps_plus", dependencies: [("lamps", "^0.1")] }
 
