@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use alcedo_runtime::{Declared, DeclaredStruct};
 
-use crate::text::{parts, word};
+use crate::text::{is_name, parts, word};
 use crate::types::{signature, split};
 
 /// How a host has a type.
@@ -36,7 +36,8 @@ impl HostNames<'_> {
         if self.own.get(name) == Some(&path) {
             return Some(word(name));
         }
-        self.elsewhere.get(package).map(|module| format!("{module}::{name}"))
+        let module = self.elsewhere.get(package).filter(|_| is_name(name))?;
+        Some(format!("{module}::{}", word(name)))
     }
 
     /// A class as `Obj` names it: one without a Rust type is any object.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::GlueError;
-use crate::text::word;
+use crate::text::{is_name, word};
 
 /// Where types are found: those of the module itself, those of the plugin API, and those of other glue.
 pub(crate) struct Names<'a> {
@@ -53,7 +53,8 @@ impl Names<'_> {
             return Ok(format!("{prefix}{name}"));
         }
         match self.elsewhere.get(package) {
-            Some(module) => Ok(format!("{module}::{name}")),
+            Some(_) if !is_name(name) => Err(GlueError::Name { owner: member.to_owned(), name: name.to_owned() }),
+            Some(module) => Ok(format!("{module}::{}", word(name))),
             None => Err(GlueError::Elsewhere {
                 member: member.to_owned(),
                 path: path.to_owned(),
