@@ -28,6 +28,7 @@ mod emit;
 mod error;
 #[doc(hidden)]
 pub mod faults;
+pub mod host;
 mod host_api;
 mod lease;
 mod load;

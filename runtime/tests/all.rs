@@ -25,6 +25,7 @@ mod finalizers;
 mod floors;
 mod forms;
 mod gdb;
+mod host_glue;
 mod interfaces;
 #[path = "library_fuzz/main.rs"]
 mod library_fuzz;

@@ -15,8 +15,19 @@ mod lamps;
 mod lamps;
 #[cfg(feature = "natives")]
 mod natives;
+#[cfg(feature = "natives")]
+mod switches;
 
 module! { name: "lamps_plus", dependencies: [("lamps", "^0.1")] }
+
+/// Which build this is.
+const BUILD_TAG: u32 = match option_env!("ALCEDO_BUILD_TAG") {
+    Some(tag) => match u32::from_str_radix(tag, 10) {
+        Ok(tag) => tag,
+        Err(_) => panic!("ALCEDO_BUILD_TAG is a whole number"),
+    },
+    None => 0,
+};
 
 /// A lamp that flickers an even number of times.
 #[uclass(package = "Game", base = Lamp, blueprintable)]
@@ -35,6 +46,19 @@ impl TwinLamp {
     #[overrides(Lamp)]
     fn shine(&mut self, this: This<Self>, how: f64) -> Result<f64, CallError> {
         this.base_shine(how * 2.0)
+    }
+
+    /// Has another lamp ask this one before it flickers.
+    #[ufunction]
+    fn watch_over(&self, this: This<Self>, other: Obj<Lamp>) -> Result<(), CallError> {
+        this.get(other)?.before().bind(this.as_obj(), "watched");
+        Ok(())
+    }
+
+    /// What it answers.
+    #[ufunction]
+    fn watched(&self, times: u32) -> u32 {
+        times + 100 * BUILD_TAG
     }
 
     /// Asks a class of another module for what needs no object of it.

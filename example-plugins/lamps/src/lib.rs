@@ -15,6 +15,15 @@ pub use crate::shines::{Room, Shines};
 
 module! { name: "lamps" }
 
+/// Which build this is.
+const BUILD_TAG: u32 = match option_env!("ALCEDO_BUILD_TAG") {
+    Some(tag) => match u32::from_str_radix(tag, 10) {
+        Ok(tag) => tag,
+        Err(_) => panic!("ALCEDO_BUILD_TAG is a whole number"),
+    },
+    None => 0,
+};
+
 /// Why a lamp does not do as it is told.
 #[derive(Debug)]
 pub enum LampError {
@@ -83,6 +92,12 @@ pub struct Lamp {
 
 #[uclass]
 impl Lamp {
+    /// Which build this is.
+    #[ufunction]
+    fn build_tag() -> u32 {
+        BUILD_TAG
+    }
+
     #[red_constructor]
     fn new(_this: This<Self>) -> Self {
         Self { flickers: 0 }

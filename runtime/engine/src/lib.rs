@@ -13,6 +13,7 @@ use alcedo_runtime::natives;
 
 pub use actor::Actor;
 pub use component::{ActorComponent, SceneComponent};
+pub use math::{Rotator, Vector};
 pub use world::World;
 
 /// Path of the actor class.
@@ -28,7 +29,7 @@ pub const WORLD: &str = World::PATH;
 /// play when an object is first seen, tick once a frame for those that want it, end play before an actor is destroyed.
 pub fn natives() -> Natives {
     let natives = natives![ActorComponent, SceneComponent, Actor, World]
-        .structure(NativeStruct::plain::<math::Vector>())
-        .structure(NativeStruct::plain::<math::Rotator>());
+        .structure(NativeStruct::plain::<Vector>())
+        .structure(NativeStruct::plain::<Rotator>());
     tick::drive(natives)
 }

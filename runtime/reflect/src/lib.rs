@@ -25,6 +25,7 @@ pub mod dormant;
 pub mod enums;
 pub mod function;
 pub mod hooks;
+pub mod host_value;
 pub mod hot_columns;
 mod interface;
 mod invoke;

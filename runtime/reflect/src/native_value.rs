@@ -6,8 +6,11 @@ use std::fmt::Display;
 use alcedo_base::border::{CallError, SourcePlace};
 
 use crate::decl::PropertyDecl;
+use crate::owned::OwnedValue;
+use crate::property::PropertyType;
 use crate::thunk::{Frame, ParamBlock};
-use crate::typed::{FrameValue, PlainField, PropertyKind};
+use crate::typed::{FrameValue, OfKind, PlainField, PropertyKind, owned};
+use crate::value::Value;
 
 /// A Rust type that a native declaration may name: numbers, `bool`, `String`, [`Name`](alcedo_base::handles::Name), plain
 /// structs, and references to objects of a class.
@@ -97,6 +100,12 @@ pub trait NativeResult: Sized + 'static {
     /// # Errors
     /// [`CallError::Signature`] when the function gives another type.
     fn take(block: &ParamBlock<'_>) -> Result<Self, CallError>;
+
+    /// Takes it out of the values of a call by name.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] when the function gives another type.
+    fn from_value(value: Option<Value>, ty: Option<&PropertyType>) -> Result<Self, CallError>;
 }
 
 impl NativeResult for () {
@@ -109,6 +118,10 @@ impl NativeResult for () {
     }
 
     fn take(_block: &ParamBlock<'_>) -> Result<(), CallError> {
+        Ok(())
+    }
+
+    fn from_value(_value: Option<Value>, _ty: Option<&PropertyType>) -> Result<(), CallError> {
         Ok(())
     }
 }
@@ -129,6 +142,10 @@ impl<T: NativeValue> NativeResult for T {
     #[inline]
     fn take(block: &ParamBlock<'_>) -> Result<T, CallError> {
         block.result_as().map(T::from_raw)
+    }
+
+    fn from_value(value: Option<Value>, ty: Option<&PropertyType>) -> Result<T, CallError> {
+        from_value(&value.ok_or_else(|| CallError::other("the function gave nothing"))?, ty)
     }
 }
 
@@ -197,6 +214,12 @@ pub trait NativeParams: Sized + 'static {
     /// # Errors
     /// [`CallError::Signature`] when the function takes others.
     fn put(self, block: &mut ParamBlock<'_>) -> Result<(), CallError>;
+
+    /// As values of these types, for a call by name.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] when they are others.
+    fn into_values(self, types: &[PropertyType]) -> Result<Vec<Value>, CallError>;
 }
 
 macro_rules! tuples {
@@ -221,6 +244,11 @@ macro_rules! tuples {
                 $(block.put($at, self.$at.into_raw())?;)*
                 Ok(())
             }
+
+            #[allow(unused_variables, reason = "none are made of none")]
+            fn into_values(self, types: &[PropertyType]) -> Result<Vec<Value>, CallError> {
+                Ok(vec![$(into_value(self.$at, types.get($at))?),*])
+            }
         }
     )*};
 }
@@ -234,4 +262,37 @@ tuples! {
     (A 0, B 1, C 2, D 3, E 4, F 5)
     (A 0, B 1, C 2, D 3, E 4, F 5, G 6)
     (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7)
+}
+
+/// A Rust value as a value of that type.
+///
+/// # Errors
+/// [`CallError::Signature`] when the type has other values.
+fn into_value<T: NativeValue>(value: T, ty: Option<&PropertyType>) -> Result<Value, CallError> {
+    let ty = checked::<T>(ty)?;
+    Ok(owned(ty.clone(), value.into_raw()).read())
+}
+
+/// The Rust value of a value of that type.
+///
+/// # Errors
+/// [`CallError::Signature`] when the type has other values.
+fn from_value<T: NativeValue>(value: &Value, ty: Option<&PropertyType>) -> Result<T, CallError> {
+    let ty = checked::<T>(ty)?;
+    let mut own = OwnedValue::zero(ty.clone());
+    own.write(value).map_err(|error| CallError::other(error.to_string()))?;
+    let raw = own.as_ptr().to().map(<T::Raw as OfKind>::load);
+    raw.map(T::from_raw).ok_or_else(|| differs::<T>(Some(ty)))
+}
+
+fn checked<T: NativeValue>(ty: Option<&PropertyType>) -> Result<&PropertyType, CallError> {
+    ty.filter(|ty| <T::Raw as OfKind>::matches(ty)).ok_or_else(|| differs::<T>(ty))
+}
+
+fn differs<T: NativeValue>(ty: Option<&PropertyType>) -> CallError {
+    CallError::Signature {
+        name: "a value".to_owned(),
+        found: ty.map(ToString::to_string).unwrap_or_default(),
+        wanted: <T::Raw as OfKind>::describe().into_owned(),
+    }
 }

@@ -8,7 +8,7 @@ use alcedo_runtime::{
 };
 
 use crate::error::GlueError;
-use crate::text::{doc, head, member, parts, word};
+use crate::text::{doc, head, is_name, member, parts, word};
 use crate::types::Names;
 use crate::{Glue, Origin};
 
@@ -40,12 +40,13 @@ pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Resul
 }
 
 /// The paths of the types that are written here, by their names: a source has one of each.
-fn own<'a>(glue: &Glue, declared: &'a Declared) -> Result<BTreeMap<&'a str, &'a str>, GlueError> {
+pub(crate) fn own<'a>(glue: &Glue, declared: &'a Declared) -> Result<BTreeMap<&'a str, &'a str>, GlueError> {
     let classes = declared.classes.iter().map(|found| found.path.as_str());
     let structs = declared.structs.iter().map(|found| found.path.as_str());
     let interfaces = declared.interfaces.iter().map(|found| found.path.as_str());
     let enums = declared.enums.iter().map(|found| found.path.as_str());
     let all: Vec<_> = classes.chain(enums).chain(structs).chain(interfaces).collect();
+    check_names(declared)?;
     let mut own = BTreeMap::new();
     for path in all.iter().copied().filter(|path| glue.writes(path)) {
         let (package, name) = parts(path);
@@ -67,11 +68,46 @@ fn own<'a>(glue: &Glue, declared: &'a Declared) -> Result<BTreeMap<&'a str, &'a 
     }
 }
 
+/// Whether all names can stand in a source. What a library declares is read from its bytes, which may be any.
+fn check_names(declared: &Declared) -> Result<(), GlueError> {
+    let check = |owner: &str, name: &str| match is_name(name) {
+        true => Ok(()),
+        false => Err(GlueError::Name { owner: owner.to_owned(), name: name.to_owned() }),
+    };
+    let path = |path: &str| {
+        let (package, name) = parts(path);
+        check(path, package)?;
+        check(path, name)
+    };
+    let members =
+        |owner: &str, members: &[DeclaredProperty]| members.iter().try_for_each(|member| check(owner, &member.name));
+    let functions = |owner: &str, functions: &[DeclaredFunction]| {
+        functions.iter().try_for_each(|function| {
+            check(owner, &function.name)?;
+            members(owner, &function.params)
+        })
+    };
+    for found in &declared.classes {
+        path(&found.path)?;
+        path(&found.base)?;
+        members(&found.path, &found.properties)?;
+        functions(&found.path, &found.functions)?;
+    }
+    for found in &declared.structs {
+        path(&found.path)?;
+        members(&found.path, &found.fields)?;
+    }
+    declared.interfaces.iter().try_for_each(|found| {
+        path(&found.path)?;
+        functions(&found.path, &found.functions)
+    })
+}
+
 /// What an event is declared as: the words are those of its flags.
 const EVENTS: [&str; 2] = ["blueprint_native_event", "blueprint_implementable_event"];
 
 /// A class is easier to read behind its base.
-fn bases_first(mut left: Vec<&DeclaredClass>) -> Vec<&DeclaredClass> {
+pub(crate) fn bases_first(mut left: Vec<&DeclaredClass>) -> Vec<&DeclaredClass> {
     let mut sorted: Vec<&DeclaredClass> = Vec::new();
     while !left.is_empty() {
         let waits = |class: &&DeclaredClass| left.iter().any(|other| other.path == class.base);
