@@ -6,15 +6,18 @@ mod declared;
 #[cfg(feature = "dll-bind")]
 pub(crate) mod dll;
 mod functions;
+mod interfaces;
 mod method;
 mod parts;
 #[doc(hidden)]
 pub mod plumbing;
 mod this;
+mod type_macros;
 pub(crate) mod world;
 
-pub use alcedo_macros::native_uclass as uclass;
+pub use alcedo_macros::{native_uclass as uclass, native_uinterface as uinterface, native_ustruct as ustruct};
 pub use declared::Declared;
+pub use interfaces::Interface;
 pub use method::Part;
 pub(crate) use method::run_for;
 pub use this::{Class, Obj, Object, ObjectView, This, View};
@@ -26,7 +29,7 @@ use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 use crate::border::CallError;
 use crate::callback::{Registered, Site};
 use crate::handles::ObjectHandle;
-use crate::object::decl::{ClassDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl};
+use crate::object::decl::{ClassDecl, FunctionDecl, InterfaceDecl, PropertyDecl, RESULT_NAME, StructDecl};
 use crate::object::origin::Origin;
 use crate::object::thunk::{Frame, Thunk, hand_over};
 use crate::object::typed::PlainStruct;
@@ -296,7 +299,7 @@ impl NativeStruct {
 
 fn parameters(params: &[(&str, NativeType)], result: Option<NativeType>) -> Vec<PropertyDecl> {
     let params = params.iter().map(|(name, (kind, path))| property(name, *kind, path, 0, ""));
-    params.chain(result.map(|(kind, path)| property("result", kind, path, property_flags::RETURN, ""))).collect()
+    params.chain(result.map(|(kind, path)| property(RESULT_NAME, kind, path, property_flags::RETURN, ""))).collect()
 }
 
 fn property(name: &str, kind: PropertyKind, type_path: &str, flags: u64, default: &str) -> PropertyDecl {

@@ -1,5 +1,6 @@
 //! Classes that a host declares as Rust types, with Rust fields of its own beside the properties: over reloads of plugins that
 //! extend them, in calls back and forth, to the end of the objects; and the same file as a class of the host and of a plugin.
+#![expect(unsafe_code, reason = "looks at the types by the door that only the tests of this crate have")]
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -14,12 +15,13 @@ mod meter;
 
 /// The words of this side, for files that may stand on either.
 mod words {
-    pub(super) use alcedo_runtime::native::{Obj, This, uclass};
+    pub(super) use alcedo_runtime::CallError;
+    pub(super) use alcedo_runtime::native::{Obj, This, uclass, uinterface, ustruct};
 }
 
 const LAMP: &str = "/Script/Test.Lamp";
 const LANTERN: &str = "/Script/Game.Lantern";
-const METER: &str = "/Script/Game.Meter";
+const METER: &str = "/Script/Metering.Meter";
 
 thread_local! {
     /// What happened on this thread, which is that of one test.
@@ -294,27 +296,25 @@ fn two_runtimes_on_two_threads_have_fields_of_their_own() {
     assert_eq!(there.join().expect("it ends"), here);
 }
 
-/// What reflection says of each member of the meter.
-/// A name, its number, and the texts beside it.
-type Described = (&'static str, Option<u64>, Vec<Option<String>>);
-
-fn metadata(host: &Runtime) -> Vec<Described> {
-    const MEMBERS: [&str; 8] = ["price", "label", "before", "pass", "has_counted", "cost_of", "on_passed", "sum_up"];
-    let of = |name: &'static str| {
-        let path = format!("{METER}:{name}");
-        let flags = host.types().member_flags(&path);
-        assert!(flags.is_some(), "{name}");
-        let said = ["display_name", "category"].map(|key| host.types().member_meta(&path, key));
-        (name, flags, said.to_vec())
-    };
-    MEMBERS.map(of).to_vec()
+/// All that reflection has of the package that the meter is in.
+fn types_of_the_meter(host: &Runtime) -> String {
+    // SAFETY: a look at the types; nothing is marked, followed or aged.
+    let stores = unsafe { host.bench() };
+    stores.types_of("Metering")
 }
 
 /// One file declares the meter, on either side.
 #[test]
 fn a_class_moves_from_the_host_to_a_plugin_with_its_file() {
-    let native = support::builder().natives(natives![meter::Meter]).build().unwrap_or_else(|error| panic!("{error}"));
-    let emitted = support::builder().natives(natives![Lamp]).build().unwrap_or_else(|error| panic!("{error}"));
+    let native = support::builder()
+        .natives(natives![meter::Meter, meter::Reading, meter::Reads])
+        .build()
+        .unwrap_or_else(|error| panic!("{error}"));
+    let emitted = support::builder()
+        .package("Metering")
+        .natives(natives![Lamp])
+        .build()
+        .unwrap_or_else(|error| panic!("{error}"));
     emitted.create_master(&[support::plugin("lanterns", &["meter"])]).unwrap_or_else(|error| panic!("{error}"));
     let used = |host: &Runtime| {
         let meter = born(host, METER);
@@ -322,13 +322,25 @@ fn a_class_moves_from_the_host_to_a_plugin_with_its_file() {
         let values = ["price", "label"].map(|name| format!("{:?}", host.objects().get(meter, name).ok()));
         let counted = [told(host, meter, "has_counted", &[]), pass(0), pass(3), told(host, meter, "has_counted", &[])];
         assert_eq!(told(host, meter, "sum_up", &[]), "F64(6.0)");
-        let cost = host.calls().call("uf:/Script/Game.Meter:cost_of", &[Value::U32(4), Value::F64(0.25)]);
+        let cost = host.calls().call("uf:/Script/Metering.Meter:cost_of", &[Value::U32(4), Value::F64(0.25)]);
         assert_eq!(cost.unwrap_or_else(|error| panic!("{error}")), Some(Value::F64(1.0)));
         assert_eq!(told(host, meter, "cost_of", &[Value::U32(4)]), "F64(2.0)");
-        (values, counted, metadata(host))
+        let read = told(host, meter, "read_as_any", &[]);
+        let refused = told(host, meter, "set_back", &[Value::Bool(false)]);
+        let set_back = told(host, meter, "set_back", &[Value::Bool(true)]);
+        assert_eq!([read, refused, set_back], ["F64(12.0)", "an error: it is sealed", "U32(4)"]);
+        let last = told(host, meter, "last_reading", &[]);
+        (values, [counted.to_vec(), vec![last]].concat())
     };
-    let (values, counted, _) = used(&native);
+    let (values, counted) = used(&native);
     assert_eq!(values, ["Some(F64(2.5))", "Some(Text(\"main!\"))"]);
-    assert_eq!(counted, ["Bool(false)", "an error: nothing passed", "F64(10.0)", "Bool(true)"]);
+    assert_eq!(counted[..4], ["Bool(false)", "an error: nothing passed", "F64(10.0)", "Bool(true)"]);
+    assert!(counted[4].contains("U32(4)") && counted[4].contains("F64(2.5)"), "{}", counted[4]);
     assert_eq!(used(&native), used(&emitted));
+    let (native, emitted) = (types_of_the_meter(&native), types_of_the_meter(&emitted));
+    assert!(
+        native.contains("struct /Script/Metering.Reading") && native.contains("interface /Script/Metering.Reads"),
+        "{native}"
+    );
+    assert_eq!(native.lines().collect::<Vec<_>>(), emitted.lines().collect::<Vec<_>>());
 }

@@ -21,6 +21,8 @@ pub mod convert;
 mod counters;
 pub mod decl;
 pub mod dormant;
+#[doc(hidden)]
+pub mod dump;
 pub mod function;
 pub mod hooks;
 pub mod hot_columns;
