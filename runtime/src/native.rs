@@ -1,6 +1,7 @@
 //! Classes and structs declared in the host's own Rust. They go through the same declarations as those that modules
 //! emit, so that reflection treats both alike.
 
+mod borrows;
 mod class_macros;
 mod declared;
 #[cfg(feature = "dll-bind")]
@@ -8,6 +9,7 @@ pub(crate) mod dll;
 mod functions;
 mod interfaces;
 mod method;
+mod part_cell;
 mod parts;
 #[doc(hidden)]
 pub mod plumbing;

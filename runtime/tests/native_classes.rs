@@ -102,6 +102,22 @@ impl Lamp {
         self.flickered == 0
     }
 
+    /// Flickers once, and lets a call count what comes in meanwhile.
+    #[ufunction]
+    fn lend_inside(&mut self, this: This<Self>, times: u32) -> Result<u32, CallError> {
+        self.flickered += 1;
+        let inside = this.lend(self, |this| this.flicker(times));
+        self.flickered += 1;
+        inside.map(|inside| 100 * inside + self.flickered)
+    }
+
+    /// Lends what is not its own.
+    #[ufunction]
+    fn lend_another(&mut self, this: This<Self>) -> u32 {
+        let mut other = Self::new(this);
+        this.lend(&mut other, |this| this.flickered())
+    }
+
     /// How often it flickered.
     #[ufunction(blueprint_pure)]
     fn flickered(&self) -> u32 {
@@ -246,6 +262,22 @@ fn a_borrow_that_comes_back_in_is_an_error_that_names_both_methods() {
     assert_eq!(told(&host, lamp, "flickered", &[]), "U32(1)");
     assert_eq!(told(&host, lamp, "look_inside", &[]), "Bool(false)");
     assert!(seen()[0].contains("`flickered` needs the plugin part while `look_inside` holds it"));
+}
+
+#[test]
+fn fields_that_are_lent_are_borrowed_anew_by_whoever_comes_back() {
+    let host = host();
+    let [lamp, lantern] = [born(&host, LAMP), born(&host, LANTERN)];
+    let lend = |object, times| told(&host, object, "lend_inside", &[Value::U32(times)]);
+    // The plugin's lantern flickers twice as often, and calls back for it.
+    assert_eq!([lend(lamp, 3), lend(lantern, 3)], ["U32(405)", "U32(708)"]);
+    // What fails inside leaves nothing lent.
+    assert!(lend(lamp, 101).contains("101 times are too often"));
+    assert_eq!([lend(lamp, 0), told(&host, lamp, "flickered", &[])], ["U32(809)", "U32(9)"]);
+    seen();
+    let refused = told(&host, lamp, "lend_another", &[]);
+    assert!(refused.contains("`lend` was given other Rust fields"), "{refused}");
+    assert_eq!(told(&host, lamp, "flickered", &[]), "U32(9)");
 }
 
 #[test]

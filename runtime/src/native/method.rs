@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use crate::border::{CallError, SourcePlace};
 use crate::handles::ObjectHandle;
-use crate::native::parts::{PartCell, Parts};
+use crate::native::part_cell::PartCell;
+use crate::native::parts::Parts;
 use crate::native::this::{At, Class, This, View};
 use crate::native::world::World;
 use crate::object::native_value::{NativeParams, NativeResult, NativeReturned};
@@ -134,7 +135,7 @@ pub type Held<'p, M> = <<M as Method>::Receiver as Receiver>::Ref<'p, <M as Meth
 
 /// The part of an object.
 pub(super) fn part_of<C: Part>(parts: &Parts<C>, this: This<'_, C>) -> Result<Rc<PartCell<C>>, CallError> {
-    let At { world, object } = this.0.at();
+    let At { world, object } = this.view.at();
     parts.get(object, || match world.is_alive(object) {
         true => Ok(C::red_constructor(this)),
         false => Err(CallError::Stale { handle: object }),
@@ -149,7 +150,8 @@ pub(super) fn run<M: Method>(
 ) -> Result<M::Result, CallError> {
     let returned = failing(|| {
         let part = part_of(parts, this)?;
-        M::Receiver::with(&part, this.0.at().object, M::NAME, |part| M::run(part, this, args.into()))
+        let (object, this) = (this.view.at().object, this.with_part(&part));
+        M::Receiver::with(&part, object, M::NAME, |part| M::run(part, this, args.into()))
     })?;
     returned.crossing(|| M::PLACE.into())
 }
