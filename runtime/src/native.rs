@@ -1,20 +1,26 @@
 //! Classes and structs declared in the host's own Rust. They go through the same declarations as those that modules
 //! emit, so that reflection treats both alike.
 
+mod borrows;
 mod class_macros;
 mod declared;
 #[cfg(feature = "dll-bind")]
 pub(crate) mod dll;
+mod failing;
 mod functions;
+mod interfaces;
 mod method;
+mod part_cell;
 mod parts;
 #[doc(hidden)]
 pub mod plumbing;
 mod this;
+mod type_macros;
 pub(crate) mod world;
 
-pub use alcedo_macros::native_uclass as uclass;
+pub use alcedo_macros::{native_uclass as uclass, native_uinterface as uinterface, native_ustruct as ustruct};
 pub use declared::Declared;
+pub use interfaces::Interface;
 pub use method::Part;
 pub(crate) use method::run_for;
 pub use this::{Class, Obj, Object, ObjectView, This, View};
@@ -26,7 +32,7 @@ use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 use crate::border::CallError;
 use crate::callback::{Registered, Site};
 use crate::handles::ObjectHandle;
-use crate::object::decl::{ClassDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl};
+use crate::object::decl::{ClassDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, RESULT_NAME, StructDecl};
 use crate::object::enums::EnumEntry;
 use crate::object::origin::Origin;
 use crate::object::thunk::{Frame, Thunk, hand_over};
@@ -346,7 +352,7 @@ impl NativeStruct {
 
 fn parameters(params: &[(&str, NativeType)], result: Option<NativeType>) -> Vec<PropertyDecl> {
     let params = params.iter().map(|(name, (kind, path))| property(name, *kind, path, 0, ""));
-    params.chain(result.map(|(kind, path)| property("result", kind, path, property_flags::RETURN, ""))).collect()
+    params.chain(result.map(|(kind, path)| property(RESULT_NAME, kind, path, property_flags::RETURN, ""))).collect()
 }
 
 fn property(name: &str, kind: PropertyKind, type_path: &str, flags: u64, default: &str) -> PropertyDecl {

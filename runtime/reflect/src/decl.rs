@@ -14,6 +14,9 @@ use crate::origin::Origin;
 use crate::thunk::{Thunk, function_of};
 use crate::typed::doc_text;
 
+/// What the result of a function is called among its parameters, whoever declares it.
+pub const RESULT_NAME: &str = "return_value";
+
 /// A property, a struct field or a parameter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PropertyDecl {
@@ -178,7 +181,7 @@ impl PropertyDecl {
 
     /// A result of a function.
     pub fn result(kind: PropertyKind) -> Self {
-        Self::new("result", kind).with_flags(property_flags::RETURN)
+        Self::new(RESULT_NAME, kind).with_flags(property_flags::RETURN)
     }
 
     /// With the path of its struct or class.

@@ -26,9 +26,9 @@ pub struct EnumType {
     pub doc: Rc<str>,
     /// Whether a value is a set of entries, each a bit.
     pub is_flags: bool,
-    entries: Vec<EnumEntry>,
-    underlying: PropertyType,
-    fingerprint: u64,
+    pub(super) entries: Vec<EnumEntry>,
+    pub(super) underlying: PropertyType,
+    pub(super) fingerprint: u64,
 }
 
 /// A named number of an enum.

@@ -42,8 +42,8 @@ pub struct Function {
     pub thunk: Thunk,
     /// A number that means nothing here; higher floors say which module it belongs to.
     pub tag: u64,
-    schema: Rc<Schema>,
-    words: Rc<str>,
+    pub(super) schema: Rc<Schema>,
+    pub(super) words: Rc<str>,
 }
 
 /// The parts of a function that are not computed.
@@ -139,9 +139,11 @@ impl fmt::Debug for Function {
     }
 }
 
+/// Stands in a fingerprint before the result: distinguishes `f(a) -> b` from `f(a, b)`.
+pub(super) const RESULT: u64 = 0xfeed;
+
 /// Fingerprint of a signature, as a module computes it at compile time.
 pub(super) fn fingerprint(params: &[Property]) -> u64 {
-    const RESULT: u64 = 0xfeed; // distinguishes `f(a) -> b` from `f(a, b)`
     let add = |print: Fingerprint, param: &Property| {
         let print = if is_result(param) { print.number(RESULT) } else { print };
         print.value(param.ty.kind(), param.ty.type_path())

@@ -22,6 +22,8 @@ pub mod convert;
 mod counters;
 pub mod decl;
 pub mod dormant;
+#[doc(hidden)]
+pub mod dump;
 pub mod enums;
 pub mod function;
 pub mod hooks;

@@ -3,9 +3,11 @@
 
 use std::fmt::Display;
 
+use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_base::border::{CallError, SourcePlace};
 
-use crate::decl::PropertyDecl;
+use crate::decl::{PropertyDecl, RESULT_NAME};
+use crate::function::RESULT;
 use crate::owned::OwnedValue;
 use crate::property::PropertyType;
 use crate::thunk::{Frame, ParamBlock};
@@ -80,12 +82,23 @@ macro_rules! as_they_are {
 }
 as_they_are! { bool => BOOL, bool; String => STRING, &'static str; }
 
+/// The fingerprint of a signature: the same that a function gets which is declared with it.
+pub const fn fingerprint<A: NativeParams, R: NativeResult>() -> u64 {
+    match R::VALUE {
+        Some((kind, path)) => A::FINGERPRINT.number(RESULT).value(kind, path).finish(),
+        None => A::FINGERPRINT.finish(),
+    }
+}
+
 /// A value that a native function gives, or nothing.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a native function",
     label = "neither a value that the host knows, nor a `Result<T, E>` of one with an `E` that is `Display`"
 )]
 pub trait NativeResult: Sized + 'static {
+    /// Its kind and the path of its type; none for nothing.
+    const VALUE: Option<(PropertyKind, &'static str)>;
+
     /// The declaration of such a result; none for nothing.
     fn declared() -> Option<PropertyDecl>;
 
@@ -109,6 +122,8 @@ pub trait NativeResult: Sized + 'static {
 }
 
 impl NativeResult for () {
+    const VALUE: Option<(PropertyKind, &'static str)> = None;
+
     fn declared() -> Option<PropertyDecl> {
         None
     }
@@ -127,9 +142,11 @@ impl NativeResult for () {
 }
 
 impl<T: NativeValue> NativeResult for T {
+    const VALUE: Option<(PropertyKind, &'static str)> = Some((T::KIND, T::TYPE_PATH));
+
     fn declared() -> Option<PropertyDecl> {
         Some(
-            PropertyDecl { name: "result".to_owned(), ..T::declared("") }
+            PropertyDecl { name: RESULT_NAME.to_owned(), ..T::declared("") }
                 .with_flags(alcedo_abi::kinds::property_flags::RETURN),
         )
     }
@@ -199,6 +216,8 @@ impl<T: NativeResult, E: Display + 'static> NativeReturned for Result<T, E> {
 pub trait NativeParams: Sized + 'static {
     /// How many they are.
     const COUNT: usize;
+    /// That of their kinds and types.
+    const FINGERPRINT: Fingerprint;
 
     /// Their declarations, under these names.
     fn declared(names: &[&str]) -> Vec<PropertyDecl>;
@@ -226,6 +245,7 @@ macro_rules! tuples {
     ($(($($param:ident $at:tt),*))*) => {$(
         impl<$($param: NativeValue),*> NativeParams for ($($param,)*) {
             const COUNT: usize = <[usize]>::len(&[$($at),*]);
+            const FINGERPRINT: Fingerprint = Fingerprint::START$(.value($param::KIND, $param::TYPE_PATH))*;
 
             #[allow(unused_variables, reason = "of none there are no names")]
             fn declared(names: &[&str]) -> Vec<PropertyDecl> {

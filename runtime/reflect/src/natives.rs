@@ -36,6 +36,19 @@ impl World {
         }
     }
 
+    /// Says why an object cannot be seen as the interface of this path.
+    ///
+    /// # Errors
+    /// [`CallError::Stale`] when it is gone, [`CallError::WrongClass`] when its class does not implement the interface.
+    pub fn check_implements(&self, object: ObjectHandle, interface: &str) -> Result<(), CallError> {
+        let class = self.objects.class(object).ok_or(CallError::Stale { handle: object })?;
+        if class.implements(interface) {
+            return Ok(());
+        }
+        let (place, found, wanted) = (String::new(), class.path.to_string(), interface.to_owned());
+        Err(CallError::WrongClass { place, handle: object, found, wanted })
+    }
+
     /// Whether an object is a class default object or lies in one.
     pub fn is_template(&self, object: ObjectHandle) -> bool {
         self.objects.is_template(object)

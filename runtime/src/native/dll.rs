@@ -7,7 +7,7 @@ use alcedo_dll_bind::{BindError, Body, Library, Manner};
 
 use super::{NativeClass, NativeType, Natives, property};
 use crate::object::class::Class;
-use crate::object::decl::{FunctionDecl, PropertyDecl};
+use crate::object::decl::{FunctionDecl, PropertyDecl, RESULT_NAME};
 
 /// A body that is bound once its class is declared.
 pub(crate) struct CBody {
@@ -91,7 +91,7 @@ impl DllImport {
     /// It returns such a value. A `bool` is a `uint32_t` in C.
     #[must_use]
     pub fn returns(self, (kind, path): NativeType) -> Self {
-        Self { result: Some(property("result", kind, path, property_flags::RETURN, "")), ..self }
+        Self { result: Some(property(RESULT_NAME, kind, path, property_flags::RETURN, "")), ..self }
     }
 
     /// It returns a `bool` of one byte, as C++ has it.

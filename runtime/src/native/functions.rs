@@ -52,6 +52,10 @@ impl<A, R> SignatureBlock<A, R> {
     pub const fn with_defaults(self, defaults: &'static [&'static str]) -> Self {
         Self { defaults, ..self }
     }
+
+    pub(super) const fn names(&self) -> &'static [&'static str] {
+        self.names
+    }
 }
 
 /// The same for the method `M`.

@@ -1,11 +1,12 @@
-//! Methods of native classes as types: on what they run, with which borrow, and how an error ends them.
+//! Methods of native classes as types: on what they run, and with which borrow.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
 use crate::border::{CallError, SourcePlace};
 use crate::handles::ObjectHandle;
-use crate::native::parts::{PartCell, Parts};
+use crate::native::failing::failing;
+use crate::native::part_cell::PartCell;
+use crate::native::parts::Parts;
 use crate::native::this::{At, Class, This, View};
 use crate::native::world::World;
 use crate::object::native_value::{NativeParams, NativeResult, NativeReturned};
@@ -134,7 +135,7 @@ pub type Held<'p, M> = <<M as Method>::Receiver as Receiver>::Ref<'p, <M as Meth
 
 /// The part of an object.
 pub(super) fn part_of<C: Part>(parts: &Parts<C>, this: This<'_, C>) -> Result<Rc<PartCell<C>>, CallError> {
-    let At { world, object } = this.0.at();
+    let At { world, object } = this.view.at();
     parts.get(object, || match world.is_alive(object) {
         true => Ok(C::red_constructor(this)),
         false => Err(CallError::Stale { handle: object }),
@@ -149,7 +150,8 @@ pub(super) fn run<M: Method>(
 ) -> Result<M::Result, CallError> {
     let returned = failing(|| {
         let part = part_of(parts, this)?;
-        M::Receiver::with(&part, this.0.at().object, M::NAME, |part| M::run(part, this, args.into()))
+        let (object, this) = (this.view.at().object, this.with_part(&part));
+        M::Receiver::with(&part, object, M::NAME, |part| M::run(part, this, args.into()))
     })?;
     returned.crossing(|| M::PLACE.into())
 }
@@ -172,18 +174,4 @@ impl From<Place> for SourcePlace {
     fn from(Place { file, line, column }: Place) -> Self {
         Self { file: file.to_owned(), line, column }
     }
-}
-
-/// Ends the running call with an error: what accessors without a `Result` do.
-#[cold]
-pub fn fail(error: CallError) -> ! {
-    resume_unwind(Box::new(error))
-}
-
-/// Gives the error that [`fail`] ended `code` with.
-pub(super) fn failing<R>(code: impl FnOnce() -> Result<R, CallError>) -> Result<R, CallError> {
-    catch_unwind(AssertUnwindSafe(code)).unwrap_or_else(|thrown| match thrown.downcast::<CallError>() {
-        Ok(error) => Err(*error),
-        Err(panic) => resume_unwind(panic),
-    })
 }

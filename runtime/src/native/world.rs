@@ -49,6 +49,11 @@ impl World {
         self.0.is_a(object, class)
     }
 
+    /// Says why an object cannot be seen as the interface of this path.
+    pub(super) fn check_implements(&self, object: ObjectHandle, interface: &str) -> Result<(), CallError> {
+        self.0.check_implements(object, interface)
+    }
+
     /// Whether an object is a class default object or lies in one.
     pub fn is_template(&self, object: ObjectHandle) -> bool {
         self.0.is_template(object)

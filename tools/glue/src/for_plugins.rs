@@ -93,6 +93,10 @@ fn check_names(declared: &Declared) -> Result<(), GlueError> {
         members(&found.path, &found.properties)?;
         functions(&found.path, &found.functions)?;
     }
+    for found in &declared.enums {
+        path(&found.path)?;
+        found.entries.iter().try_for_each(|entry| check(&found.path, &entry.name))?;
+    }
     for found in &declared.structs {
         path(&found.path)?;
         members(&found.path, &found.fields)?;
