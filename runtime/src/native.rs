@@ -6,6 +6,7 @@ mod class_macros;
 mod declared;
 #[cfg(feature = "dll-bind")]
 pub(crate) mod dll;
+mod failing;
 mod functions;
 mod interfaces;
 mod method;

@@ -5,7 +5,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use alcedo_runtime::native::{Obj, This, uclass};
+use alcedo_runtime::native::{Obj, Object, This, uclass, uinterface};
 use alcedo_runtime::{CallError, Error, ObjectHandle, Runtime, Value, natives};
 
 use crate::support;
@@ -45,8 +45,15 @@ impl Drop for Sprite {
     }
 }
 
+/// Whatever hums, of the host or of a plugin.
+#[uinterface(package = "Test")]
+pub(crate) trait Hums {
+    /// Hums so often; gives how often it ever did.
+    fn hum(&mut self, times: u32) -> Result<u32, CallError>;
+}
+
 /// A lamp of the host.
-#[uclass(package = "Test", blueprintable)]
+#[uclass(package = "Test", blueprintable, implements(Hums))]
 pub(crate) struct Lamp {
     /// How bright.
     #[uproperty(edit_anywhere, default = 1.0)]
@@ -118,6 +125,14 @@ impl Lamp {
         this.lend(&mut other, |this| this.flickered())
     }
 
+    /// Has whatever hums hum twice.
+    #[ufunction]
+    fn hum_twice(&mut self, this: This<Self>, other: Obj<Object>, times: u32) -> Result<u32, CallError> {
+        let other = this.get(other).ok_or_else(|| CallError::returned("there is no other"))?.as_interface::<Hums>()?;
+        other.hum(times)?;
+        other.hum(times)
+    }
+
     /// How often it flickered.
     #[ufunction(blueprint_pure)]
     fn flickered(&self) -> u32 {
@@ -160,6 +175,14 @@ impl Lamp {
     }
 }
 
+#[uclass]
+impl Hums for Lamp {
+    fn hum(&mut self, times: u32) -> Result<u32, CallError> {
+        self.flickered += 100 * times;
+        Ok(self.flickered)
+    }
+}
+
 /// A lamp with a part of its own, without a constructor.
 #[uclass(package = "Test", base = Lamp)]
 pub(crate) struct Beacon {
@@ -176,7 +199,8 @@ impl Beacon {
 }
 
 fn host() -> Runtime {
-    let host = support::builder().natives(natives![Lamp, Beacon]).build().unwrap_or_else(|error| panic!("{error}"));
+    let host =
+        support::builder().natives(natives![Hums, Lamp, Beacon]).build().unwrap_or_else(|error| panic!("{error}"));
     host.create_master(&[support::plugin("lanterns", &[])]).unwrap_or_else(|error| panic!("{error}"));
     seen();
     host
@@ -265,6 +289,27 @@ fn a_borrow_that_comes_back_in_is_an_error_that_names_both_methods() {
 }
 
 #[test]
+fn an_interface_of_the_host_is_called_on_objects_of_hosts_and_plugins() {
+    let host = host();
+    let [lamp, other, lantern] = [LAMP, LAMP, LANTERN].map(|class| born(&host, class));
+    let [bell, silent] = ["/Script/Game.Bell", METER_BASE].map(|class| born(&host, class));
+    let hum = |of, times| told(&host, lamp, "hum_twice", &[Value::Object(of), Value::U32(times)]);
+    assert_eq!([other, lantern, bell].map(|of| hum(of, 2)), ["U32(400)", "U32(400)", "U32(4)"]);
+    assert_eq!(hum(bell, 13), "an error: it is cracked");
+    host.reload(&[support::plugin("lanterns", &[])]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!([other, lantern, bell].map(|of| hum(of, 2)), ["U32(800)", "U32(800)", "U32(4)"]);
+    let refused = hum(silent, 1);
+    assert!(refused.contains(METER_BASE) && refused.contains("not a /Script/Test.Hums"), "{refused}");
+    // It holds itself while it asks itself.
+    let refused = hum(lamp, 1);
+    assert!(refused.contains("`hum` needs the plugin part while `hum_twice` holds it"), "{refused}");
+    host.objects().destroy(bell);
+    let gone = hum(bell, 1);
+    assert!(!gone.starts_with("U32"), "{gone}");
+    assert_eq!(hum(ObjectHandle::NONE, 1), "an error: there is no other");
+}
+
+#[test]
 fn fields_that_are_lent_are_borrowed_anew_by_whoever_comes_back() {
     let host = host();
     let [lamp, lantern] = [born(&host, LAMP), born(&host, LANTERN)];
@@ -344,7 +389,7 @@ fn a_class_moves_from_the_host_to_a_plugin_with_its_file() {
         .unwrap_or_else(|error| panic!("{error}"));
     let emitted = support::builder()
         .package("Metering")
-        .natives(natives![Lamp])
+        .natives(natives![Hums, Lamp])
         .build()
         .unwrap_or_else(|error| panic!("{error}"));
     emitted.create_master(&[support::plugin("lanterns", &["meter"])]).unwrap_or_else(|error| panic!("{error}"));

@@ -95,7 +95,7 @@ pub fn ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
 pub fn native_ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
     let words = parse_macro_input!(attr as Words);
     let item = parse_macro_input!(item as syn::ItemStruct);
-    finish(native::structure(&words, item).map(native::of_the_host))
+    finish(pod::of_the_host(&words, item).map(native::of_the_host))
 }
 
 /// An interface: `#[uinterface(package = "Game")] pub trait Hears { fn hear(&self, what: String) -> u32; }`. The name becomes a

@@ -3,12 +3,10 @@
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::quote;
-use syn::{Attribute, ItemStruct, Result, Signature};
+use syn::{Attribute, Result, Signature};
 
 use crate::method::{Method, SelfKind};
-use crate::pod;
 use crate::rules;
-use crate::words::Words;
 
 /// Whose class it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,19 +41,6 @@ pub(crate) fn refused(attr: &Attribute, name: &str) -> syn::Error {
         _ => "hold other objects in `Obj<Class>` properties, which the collection follows",
     };
     rules::spanned("ALC0107", attr, format!("`#[{name}]` is for native classes of a host: {instead}"))
-}
-
-/// A struct of a host, which travels by value.
-pub(crate) fn structure(words: &Words, item: ItemStruct) -> Result<TokenStream> {
-    if words.flag("pod")? {
-        return pod::expand(words, item, Side::Host);
-    }
-    Err(rules::spanned(
-        "ALC0130",
-        &item.ident,
-        "a `#[ustruct]` of a host travels by value: say `pod`, with fields that are numbers, names or such structs; one with \
-         other fields is declared with `NativeStruct`",
-    ))
 }
 
 /// The function by which the collection asks a class, for its method with this signature.

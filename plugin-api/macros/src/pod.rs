@@ -25,6 +25,19 @@ pub(crate) fn expand(words: &Words, item: ItemStruct, side: Side) -> Result<Toke
     })
 }
 
+/// A struct of a host, which travels by value.
+pub(crate) fn of_the_host(words: &Words, item: ItemStruct) -> Result<TokenStream> {
+    if words.flag("pod")? {
+        return expand(words, item, Side::Host);
+    }
+    Err(rules::spanned(
+        "ALC0130",
+        &item.ident,
+        "a `#[ustruct]` of a host travels by value: say `pod`, with fields that are numbers, names or such structs; one with \
+         other fields is declared with `NativeStruct`",
+    ))
+}
+
 /// The package of a struct, and its fields as the plumbing reads them.
 pub(crate) fn read(words: &Words, item: &ItemStruct, side: Side) -> Result<(LitStr, Vec<TokenStream>)> {
     if !item.generics.params.is_empty() {

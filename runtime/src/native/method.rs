@@ -1,10 +1,10 @@
-//! Methods of native classes as types: on what they run, with which borrow, and how an error ends them.
+//! Methods of native classes as types: on what they run, and with which borrow.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
 use crate::border::{CallError, SourcePlace};
 use crate::handles::ObjectHandle;
+use crate::native::failing::failing;
 use crate::native::part_cell::PartCell;
 use crate::native::parts::Parts;
 use crate::native::this::{At, Class, This, View};
@@ -174,18 +174,4 @@ impl From<Place> for SourcePlace {
     fn from(Place { file, line, column }: Place) -> Self {
         Self { file: file.to_owned(), line, column }
     }
-}
-
-/// Ends the running call with an error: what accessors without a `Result` do.
-#[cold]
-pub fn fail(error: CallError) -> ! {
-    resume_unwind(Box::new(error))
-}
-
-/// Gives the error that [`fail`] ended `code` with.
-pub(super) fn failing<R>(code: impl FnOnce() -> Result<R, CallError>) -> Result<R, CallError> {
-    catch_unwind(AssertUnwindSafe(code)).unwrap_or_else(|thrown| match thrown.downcast::<CallError>() {
-        Ok(error) => Err(*error),
-        Err(panic) => resume_unwind(panic),
-    })
 }

@@ -10,6 +10,7 @@ pub use crate::native::declared::{
     Body, Declared, DeclaredClass, Description, Hook, NoBody, Property, References, add_class, add_struct, hook,
     invoke_member, invoke_member as invoke_static_member, read_member, write_member,
 };
+pub use crate::native::failing::fail;
 pub use crate::native::functions::{
     About, BlockOf, Function, FunctionCell, SignatureBlock, function_description, implementable_event, meta,
     static_function,
@@ -18,7 +19,7 @@ pub use crate::native::interfaces::{
     Bodies, Implements, Interface, InterfaceFunction, add_interface, crosses, declared_as, first_absent, has_signature,
     interface_function, joined, joined_len, lists, member,
 };
-pub use crate::native::method::{Exclusive, Given, Held, Method, Params, Part, Place, Shared, StaticMethod, fail};
+pub use crate::native::method::{Exclusive, Given, Held, Method, Params, Part, Place, Shared, StaticMethod};
 pub use crate::native::this::{At, Class, This, View};
 pub use crate::object::member::{FunctionRef, PropertyRef};
 pub use crate::object::native_value::{NativeResult, NativeValue as Value};

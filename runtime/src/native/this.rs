@@ -7,7 +7,7 @@ use std::ops::Deref;
 
 use crate::handles::ObjectHandle;
 use crate::kinds::PropertyKind;
-use crate::native::method::fail;
+use crate::native::failing::fail;
 use crate::native::part_cell::{PartCell, not_its_own};
 use crate::native::world::World;
 use crate::object::native_value::NativeValue;
