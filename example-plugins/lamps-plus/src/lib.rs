@@ -5,7 +5,7 @@
 
 use alcedo_plugin_api::prelude::*;
 
-use crate::lamps::{Bulb, Lamp, Shines};
+use crate::lamps::{Bulb, Lamp, Shines, Splitter};
 
 #[cfg(feature = "natives")]
 mod natives;
@@ -25,6 +25,18 @@ mod lamps {
         /// Needs no bulb.
         #[ufunction]
         fn lumens(watts: u32, per_watt: f64) -> Result<f64, CallError>;
+    }
+
+    /// Shares watts out.
+    #[uclass(imported, package = "Game", base = Object)]
+    pub struct Splitter {}
+
+    #[uclass(imported)]
+    impl Splitter {
+        /// Gives what each of so many gets; the rest, and a line, come back.
+        #[cfg(not(feature = "drifted"))]
+        #[ufunction(blueprint_native_event)]
+        fn split(&self, watts: &mut u32, among: u32, lines: &mut Vec<String>) -> Result<u32, CallError>;
     }
 
     /// A lamp.
@@ -101,6 +113,45 @@ impl TwinLamp {
         }
     }
 }
+
+/// Keeps one share for itself.
+#[cfg(not(feature = "drifted"))]
+#[uclass(package = "Game", base = Splitter, blueprintable)]
+#[derive(Default)]
+pub struct Miser {
+    kept: u32,
+}
+
+#[cfg(not(feature = "drifted"))]
+#[uclass]
+impl Miser {
+    #[overrides(Splitter)]
+    fn split(
+        &mut self,
+        this: This<Self>,
+        watts: &mut u32,
+        among: u32,
+        lines: &mut Vec<String>,
+    ) -> Result<u32, CallError> {
+        let each = this.base_split(watts, among + 1, lines)?;
+        self.kept += each;
+        lines.push(format!("kept {}", self.kept));
+        Ok(each)
+    }
+
+    /// Has another one split, of whatever class.
+    #[ufunction]
+    fn ask(&mut self, this: This<Self>, other: Obj<Splitter>, watts: u32) -> Result<String, CallError> {
+        this.lend(self, |this| {
+            let (mut rest, mut lines) = (watts, Vec::new());
+            let each = this.get(other)?.split(&mut rest, 3, &mut lines)?;
+            Ok(format!("{each} {rest} {lines:?}"))
+        })
+    }
+}
+
+#[cfg(feature = "drifted")]
+type _NoneHere = Splitter;
 
 /// Another thing that gives light. It tells the room that somebody comes with it.
 #[uclass(package = "Game", implements(Shines))]

@@ -194,5 +194,9 @@ mod alc0105;
 mod alc0106;
 #[path = "rules/ALC0107.rs"]
 mod alc0107;
+#[path = "rules/ALC0111.rs"]
+mod alc0111;
+#[path = "rules/ALC0112.rs"]
+mod alc0112;
 
 fn main() {}

@@ -35,6 +35,7 @@ pub mod meta;
 pub mod mode;
 pub mod names;
 pub mod naming;
+pub mod native_out;
 pub mod native_value;
 mod natives;
 pub mod nested;

@@ -14,6 +14,7 @@ pub use crate::native::functions::{
 pub use crate::native::method::{Exclusive, Given, Held, Method, Params, Part, Place, Shared, StaticMethod, fail};
 pub use crate::native::this::{At, Class, This, View};
 pub use crate::object::member::{FunctionRef, PropertyRef};
+pub use crate::object::native_out::{Out, OutValue};
 pub use crate::object::native_value::{NativeResult, NativeValue as Value};
 pub use crate::{
     __alcedo_native_call as call, __alcedo_native_class as class, __alcedo_native_join as join,
