@@ -303,7 +303,7 @@ fn a_declaration_the_host_cannot_accept_is_refused_with_what_is_wrong() {
     refused(
         "wrong-signature",
         expect![
-            "broken uses /Script/Engine.Actor:add_rotation, which has the signature (/Script/Engine.Rotator, fingerprint 7a083c2504143205) here, and another in the module: build it against the glue of this host and these modules"
+            "broken uses /Script/Engine.Actor:add_rotation, which is (/Script/Engine.Rotator) here and (f64) in broken: regenerate its glue with `alcedo glue` from what is loaded here, and rebuild broken"
         ],
     );
 }

@@ -50,7 +50,9 @@ pub enum EmitError {
         rule: &'static str,
     },
     /// A class, member or struct it uses is not there, or is another.
-    #[error("{module} uses {path}, {why}: build it against the glue of this host and these modules")]
+    #[error(
+        "{module} uses {path}, {why}: regenerate its glue with `alcedo glue` from what is loaded here, and rebuild {module}"
+    )]
     Import {
         /// The module.
         module: String,

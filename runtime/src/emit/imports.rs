@@ -9,6 +9,7 @@ use alcedo_abi::fingerprint::Fingerprint;
 
 use crate::border::CallError;
 use crate::bridge::core::Core;
+use crate::emit::built_for;
 use crate::emit::error::EmitError;
 use crate::object::class::Class;
 use crate::object::path::{MemberPath, PathError, TypePath};
@@ -30,12 +31,15 @@ pub(crate) fn fill_own(core: &Core, module: &str, described: &ClassDesc, class: 
         let Some(found) = class.own_functions.iter().find(|found| *found.text == *function.name) else { continue };
         let disagree = |why: String| EmitError::Import { module: module.to_owned(), path: found.path.to_string(), why };
         if found.fingerprint != function.fingerprint {
-            return Err(disagree(format!("whose signature ({}) the module hashes differently", found.signature())));
+            return Err(disagree(format!(
+                "which is ({}) here, and is hashed differently in {module}",
+                found.signature()
+            )));
         }
         let ours = (found.params_size(), found.params_align());
         if ours != (function.params_size as usize, function.params_align as usize) {
             return Err(disagree(format!(
-                "whose parameters take {} bytes here and {} bytes in the module",
+                "whose parameters take {} bytes here and {} bytes in {module}",
                 ours.0, function.params_size
             )));
         }
@@ -53,14 +57,23 @@ pub(crate) fn check_own(module: &str, described: &StructDesc, found: &StructType
     let disagree =
         |why: &str| EmitError::Import { module: module.to_owned(), path: found.path.to_string(), why: why.to_owned() };
     if (found.size(), found.align()) != (described.size as usize, described.align as usize) {
-        return Err(disagree("whose size or alignment is another here than in the module"));
+        let (ours, theirs) = ((found.size(), found.align()), (described.size, described.align));
+        return Err(disagree(&format!(
+            "which takes {} bytes, aligned to {}, here and {} bytes, aligned to {}, in {module}",
+            ours.0, ours.1, theirs.0, theirs.1
+        )));
     }
-    let offsets = found.fields().iter().map(|field| field.offset);
-    if !offsets.eq(described.fields.iter().map(|field| field.offset)) {
-        return Err(disagree("whose fields lie elsewhere here than in the module"));
+    for (ours, theirs) in found.fields().iter().zip(described.fields.iter()) {
+        if ours.offset != theirs.offset {
+            let (name, here, there) = (&ours.text, ours.offset, theirs.offset);
+            return Err(disagree(&format!("whose `{name}` lies at byte {here} here and at byte {there} in {module}")));
+        }
+    }
+    if found.fields().len() != described.fields.len() {
+        return Err(disagree(&format!("which is {} here, and has other fields in {module}", lies(found))));
     }
     if found.fingerprint() != described.fingerprint {
-        return Err(disagree("whose layout the module hashes differently"));
+        return Err(disagree(&format!("which is {} here, and is hashed differently in {module}", lies(found))));
     }
     Ok(())
 }
@@ -81,7 +94,8 @@ pub(crate) fn fill_import(core: &Core, module: &str, import: &ImportDesc) -> Res
             // Members of the base are read through the class, at the offsets of the base.
             let is_base = |class: &Rc<Class>| Fingerprint::START.text(&class.path).finish() == import.fingerprint;
             if !class.chain().iter().any(is_base) {
-                return Err(wrong("which extends another class here than in the module".into()));
+                let base = class.chain().iter().rev().nth(1).map_or("nothing", |base| &*base.path).to_owned();
+                return Err(wrong(format!("which extends {base} here, and another class in {module}")));
             }
             u64::from(class.id.0)
         }
@@ -93,20 +107,20 @@ pub(crate) fn fill_import(core: &Core, module: &str, import: &ImportDesc) -> Res
                 return Err(wrong(format!("which is a member of {} here", property.owner)));
             }
             if property.ty.fingerprint() != import.fingerprint {
-                return Err(wrong(format!("which is a {} here, and another type in the module", property.ty)));
+                let there = built_for::property_type(types, import.fingerprint);
+                let there = there.unwrap_or_else(|| "of a type that is not known here".to_owned());
+                return Err(wrong(format!("which is {} here and {there} in {module}", property.ty)));
             }
             u64::from(property.offset)
         }
-        ImportKind::FUNCTION => {
-            call_handle(core, "uf", path, import.fingerprint).map_err(|error| wrong(why(&error)))?
-        }
-        ImportKind::FUNCTION_FINAL => {
-            call_handle(core, "uf!", path, import.fingerprint).map_err(|error| wrong(why(&error)))?
-        }
+        ImportKind::FUNCTION => call_handle(core, "uf", path, import.fingerprint)
+            .map_err(|error| wrong(why(core, module, import, &error)))?,
+        ImportKind::FUNCTION_FINAL => call_handle(core, "uf!", path, import.fingerprint)
+            .map_err(|error| wrong(why(core, module, import, &error)))?,
         ImportKind::STRUCT => {
             let found = types.struct_by_path(path).ok_or_else(missing)?;
             if found.fingerprint() != import.fingerprint {
-                return Err(wrong("whose fields or layout are others here than in the module".into()));
+                return Err(wrong(format!("which is {} here, and lies otherwise in {module}", lies(&found))));
             }
             0
         }
@@ -118,6 +132,12 @@ pub(crate) fn fill_import(core: &Core, module: &str, import: &ImportDesc) -> Res
     };
     fill(import.cell, number);
     Ok(())
+}
+
+/// The fields of a struct, and how much memory they take.
+fn lies(found: &StructType) -> String {
+    let fields: Vec<_> = found.fields().iter().map(|field| format!("{}: {}", field.text, field.ty)).collect();
+    format!("{{ {} }} in {} bytes", fields.join(", "), found.size())
 }
 
 /// Fills a cell, in this file alone, with what was compared just before.
@@ -144,11 +164,19 @@ fn handle(core: &Core, name: &str, fingerprint: u64) -> Result<u64, CallError> {
     core.zcalls.resolve(&core.chain, name, fingerprint).map(|handle| handle.0.cast_unsigned())
 }
 
-fn why(error: &CallError) -> String {
+fn why(core: &Core, module: &str, import: &ImportDesc, error: &CallError) -> String {
     match error {
         CallError::NotFound { .. } => "which is not there".into(),
         CallError::Signature { found, .. } => {
-            format!("which has the signature ({found}) here, and another in the module")
+            let types = &core.world.types;
+            let Some(function) = types.function_by_path(&import.path) else {
+                return format!("which is ({found}) here, and otherwise in {module}");
+            };
+            let here = function.signature();
+            match built_for::signature(types, &function, import.fingerprint) {
+                Some(there) => format!("which is ({here}) here and ({there}) in {module}"),
+                None => format!("which is ({here}) here, and differs in more than one type in {module}"),
+            }
         }
         other => format!("which cannot be called: {other}"),
     }
