@@ -14,6 +14,7 @@ use alcedo_rt::CallError;
 use crate::Value;
 use crate::host::lent_text;
 use crate::kinds::{Ptr, PtrMut, ValidityToken, Viewable};
+use crate::type_text::{CUT, TypeText};
 use crate::value::{AsText, ByPointer, plain_slot, pointer_of};
 
 /// Places values one after the other as C does.
@@ -592,11 +593,46 @@ pub(crate) const fn fingerprint<A: Params, R: ReturnValue>() -> u64 {
     }
 }
 
+/// A signature as the host prints it: `f64, String -> bool`. One that has no room is cut: it is for people.
+pub(crate) const fn words(params: &[ValueType], result: &Option<ValueType>) -> TypeText {
+    let (mut text, mut at) = (TypeText::joined(&[]), 0);
+    while at < params.len() {
+        let (comma, param) = (if at == 0 { "" } else { ", " }, params[at].text);
+        let out = if params[at].is_out { "out " } else { "" };
+        if !text.has_room_for(comma.len() + out.len() + param.len()) {
+            return text.and(CUT);
+        }
+        text = text.and(comma).and(out).and(param);
+        at += 1;
+    }
+    let arrow = if at == 0 { "-> " } else { " -> " };
+    match result {
+        Some(result) if text.has_room_for(arrow.len() + result.text.len()) => text.and(arrow).and(result.text),
+        Some(_) => text.and(CUT),
+        None => text,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{BlockLayout, Params, fingerprint};
+    use super::{BlockLayout, Params, ValueType, fingerprint, words};
     use alcedo_abi::fingerprint::Fingerprint;
     use alcedo_abi::kinds::PropertyKind;
+
+    #[test]
+    fn a_signature_in_words_is_cut_where_it_has_no_room() {
+        let of = ValueType::of::<u8>;
+        assert_eq!(
+            words(&[of(), ValueType::of::<String>()], &Some(ValueType::of::<bool>())).as_str(),
+            "u8, String -> bool"
+        );
+        assert_eq!(words(&[], &Some(of())).as_str(), "-> u8");
+        assert_eq!(words(&[], &None).as_str(), "");
+        for (params, result) in [(400, None), (127, Some(of()))] {
+            let words = words(&vec![of(); params], &result);
+            assert!(words.as_str().starts_with("u8, u8, u8") && words.as_str().ends_with(" …"), "{words:?}");
+        }
+    }
 
     #[test]
     fn a_block_lies_as_c_would_lay_it() {

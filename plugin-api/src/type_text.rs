@@ -6,6 +6,9 @@ use alcedo_abi::kinds::PropertyKind;
 /// Bytes that the text of a type may have.
 const ROOM: usize = 512;
 
+/// What stands for the rest of a text that is cut.
+pub(crate) const CUT: &str = " …";
+
 /// A text in the making, and then a constant that texts are cut out of.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +51,7 @@ impl TypeText {
         }
     }
 
-    const fn and(mut self, more: &str) -> Self {
+    pub(crate) const fn and(mut self, more: &str) -> Self {
         let more = more.as_bytes();
         assert!(
             self.len + more.len() <= ROOM,
@@ -61,6 +64,11 @@ impl TypeText {
             at += 1;
         }
         self
+    }
+
+    /// Whether so many bytes can follow, and [`CUT`] behind them.
+    pub(crate) const fn has_room_for(&self, bytes: usize) -> bool {
+        self.len + bytes + CUT.len() <= ROOM
     }
 
     /// The text.

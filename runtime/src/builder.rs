@@ -8,17 +8,20 @@ use alcedo_sys::{Demands, PublicKey, ReferenceSearch};
 
 use crate::bridge::core::Core;
 use crate::callback::{Registered, Site};
-use crate::development::Invitation;
+use crate::development::{Invitation, answer};
 use crate::error::Error;
 use crate::handles::with_last_serial;
 use crate::load::canary::{Canary, Rehearsal};
+use crate::load::declared::{Declared, of_natives};
 use crate::load::events::MasterEvent;
 use crate::load::master::{self, Loads};
-use crate::native::{Natives, Ticker};
+use crate::native::{DestroyHook, Natives, Ticker};
+use crate::object::World;
 use crate::object::construction::make_cdo;
 use crate::object::decl::{Batch, ClassDecl, InterfaceDecl};
 use crate::object::origin::Origin;
 use crate::object::path::TypePath;
+use crate::object::types::Types;
 use crate::runtime::Runtime;
 use crate::unload::policy::UnloadPolicy;
 use crate::watchdog::{Hang, Listener};
@@ -226,11 +229,35 @@ impl Builder {
         self
     }
 
+    /// The native types that were added so far, as [`Runtime`] would have them: what glue for plugins is written from. Nothing
+    /// is constructed, and no runtime is built.
+    ///
+    /// # Errors
+    /// When a native declaration breaks a rule.
+    pub fn declared(mut self) -> Result<Declared, Error> {
+        let world = World::new();
+        let Taken { batch, .. } = self.take_natives(&world.types);
+        world.types.declare(&world.names, &batch)?;
+        Ok(of_natives(&world))
+    }
+
+    /// Answers `alcedo glue --host`, if that has started this process: writes what [`Builder::declared`] gives, and ends the
+    /// process. Otherwise it does nothing. [`Builder::build`] does the same before anything else, so a host needs this call only if it
+    /// opens a window, a port or a file before it builds its runtime.
+    #[must_use]
+    pub fn answer_glue(self) -> Self {
+        match answer::requested() {
+            Some(to) => answer::answer(&to, self.declared()),
+            None => self,
+        }
+    }
+
     /// Builds the runtime. The calling thread becomes the game thread.
     ///
     /// # Errors
     /// When a native declaration breaks a rule, or the system refuses the finalizer thread or the folder for copies.
     pub fn build(mut self) -> Result<Runtime, Error> {
+        self = self.answer_glue();
         let system = |doing: &'static str| move |source| Error::System { doing: doing.to_owned(), source };
         let invitation = if self.development { Invitation::from_environment()? } else { None };
         if let Some(invitation) = &invitation {
@@ -243,6 +270,7 @@ impl Builder {
         }
         let core = with_last_serial(self.last_serial.unwrap_or(u32::MAX), Core::new)
             .map_err(system("starting the finalizer thread"))?;
+        let taken = self.take_natives(&core.world.types);
         if let Some(limit) = self.watchdog {
             core.watch(limit, self.on_hang).map_err(system("starting the watchdog"))?;
         }
@@ -254,41 +282,53 @@ impl Builder {
         loads.unloads.policy = self.unloads;
         loads.planted_rerun = self.planted_rerun;
         self.observers.into_iter().for_each(|observer| loads.observe(observer));
-        core.world.types.declare_package(ROOT_PACKAGE);
-        let root = ClassDecl::new(ROOT_PACKAGE, "Object", "", Origin::Native);
-        let mut batch = Batch { classes: vec![root], ..Batch::default() };
-        let mut tickers = self.tickers;
-        let mut before_destroy = Vec::new();
+        let declared = core.world.types.declare(&core.world.names, &taken.batch)?;
         #[cfg(feature = "dll-bind")]
-        let mut c_bodies = Vec::new();
-        for package in self.packages {
-            core.world.types.declare_package(&package);
-        }
-        for natives in self.natives {
-            for package in &natives.packages {
-                core.world.types.declare_package(package);
-            }
-            batch.interfaces.extend(natives.interfaces);
-            batch.structs.extend(natives.structs);
-            batch.classes.extend(natives.classes);
-            tickers.extend(natives.tickers);
-            before_destroy.extend(natives.before_destroy);
-            #[cfg(feature = "dll-bind")]
-            c_bodies.extend(natives.c_bodies);
-        }
-        declare_implemented(&mut batch);
-        let declared = core.world.types.declare(&core.world.names, &batch)?;
-        #[cfg(feature = "dll-bind")]
-        crate::native::dll::bind(&c_bodies, &declared.classes)?;
+        crate::native::dll::bind(&taken.c_bodies, &declared.classes)?;
         for class in declared.classes {
             make_cdo(&core.world, &core.plugins(), &class)?;
         }
-        let runtime = Runtime::of(core, loads, tickers, before_destroy);
+        let runtime = Runtime::of(core, loads, taken.tickers, taken.before_destroy);
         if let Some(invitation) = invitation {
             runtime.join(invitation).map_err(system("starting the thread that listens to `alcedo dev`"))?;
         }
         Ok(runtime)
     }
+
+    /// Declares the packages, and gives what is to be declared in them.
+    fn take_natives(&mut self, types: &Types) -> Taken {
+        types.declare_package(ROOT_PACKAGE);
+        for package in self.packages.drain(..) {
+            types.declare_package(&package);
+        }
+        let root = ClassDecl::new(ROOT_PACKAGE, "Object", "", Origin::Native);
+        let mut taken = Taken { batch: Batch { classes: vec![root], ..Batch::default() }, ..Taken::default() };
+        taken.tickers.append(&mut self.tickers);
+        for natives in self.natives.drain(..) {
+            for package in &natives.packages {
+                types.declare_package(package);
+            }
+            taken.batch.interfaces.extend(natives.interfaces);
+            taken.batch.structs.extend(natives.structs);
+            taken.batch.classes.extend(natives.classes);
+            taken.tickers.extend(natives.tickers);
+            taken.before_destroy.extend(natives.before_destroy);
+            #[cfg(feature = "dll-bind")]
+            taken.c_bodies.extend(natives.c_bodies);
+        }
+        declare_implemented(&mut taken.batch);
+        taken
+    }
+}
+
+/// What natives add up to.
+#[derive(Default)]
+struct Taken {
+    batch: Batch,
+    tickers: Vec<Ticker>,
+    before_destroy: Vec<DestroyHook>,
+    #[cfg(feature = "dll-bind")]
+    c_bodies: Vec<crate::native::dll::CBody>,
 }
 
 /// What a host's own classes implement is declared by their word: the host is compiled as a whole, so a wrong path is a

@@ -132,6 +132,23 @@ impl NativeClass {
         self
     }
 
+    /// The doc comment of the property or the function of that name, which was added before: editors show it, and glue has it.
+    /// There may be none of that name.
+    #[must_use]
+    pub fn member_doc(mut self, name: &str, doc: &str) -> Self {
+        let Self(ClassDecl { properties, functions, .. }) = &mut self;
+        let properties = properties.iter_mut().map(|found| (&found.name, &mut found.doc));
+        let all = properties.chain(functions.iter_mut().map(|found| (&found.name, &mut found.doc)));
+        all.filter(|(found, _)| *found == name).for_each(|(_, text)| doc.clone_into(text));
+        self
+    }
+
+    /// The doc comments of several members: see [`NativeClass::member_doc`].
+    #[must_use]
+    pub fn member_docs(self, docs: &[(&str, &str)]) -> Self {
+        docs.iter().fold(self, |class, (name, doc)| class.member_doc(name, doc))
+    }
+
     /// Adds a property; `default` as its kind parses it, empty for zero.
     #[must_use]
     pub fn property(mut self, name: &str, (kind, type_path): NativeType, flags: u64, default: &str) -> Self {
@@ -237,6 +254,14 @@ impl NativeInterface {
         self.0.functions.push(FunctionDecl { params, ..FunctionDecl::without_body(name) });
         self
     }
+
+    /// The doc comment of the function of that name, which was added before.
+    #[must_use]
+    pub fn function_doc(mut self, name: &str, doc: &str) -> Self {
+        let functions = self.0.functions.iter_mut().filter(|found| found.name == name);
+        functions.for_each(|found| doc.clone_into(&mut found.doc));
+        self
+    }
 }
 
 /// The declaration of a native struct in the making.
@@ -252,6 +277,13 @@ impl NativeStruct {
     pub fn plain<T: PlainStruct>() -> Self {
         // The path is a literal of the macro's caller; a wrong one is found when the struct is declared.
         Self(StructDecl::plain::<T>().unwrap_or_else(|_| StructDecl::new("", T::PATH, Origin::Native)))
+    }
+
+    /// Its doc comment.
+    #[must_use]
+    pub fn doc(mut self, doc: &str) -> Self {
+        doc.clone_into(&mut self.0.doc);
+        self
     }
 
     /// Adds a field.

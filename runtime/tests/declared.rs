@@ -103,3 +103,60 @@ fn descriptions_of_any_bytes_end_in_an_answer() {
     }
     assert!(answered.0 > 10, "most changes are in code and in debug information: {answered:?}");
 }
+
+/// What glue for plugins is written from, without a runtime.
+#[test]
+fn a_host_says_what_it_declares_without_constructing_anything() {
+    use alcedo_runtime::kinds::{PropertyKind, class_flags, function_flags, property_flags};
+    use alcedo_runtime::native::{NativeClass, NativeInterface, Natives};
+    use alcedo_runtime::{CallError, Frame, Runtime, World};
+
+    fn nothing(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+        frame.finish()
+    }
+    let door = || {
+        NativeClass::new("Test", "Door", "/Script/Core.Object")
+            .doc("A door.")
+            .flags(class_flags::BLUEPRINTABLE)
+            .property("width", (PropertyKind::F64, ""), property_flags::EDIT_ANYWHERE, "0.9")
+            .property("next", (PropertyKind::OBJECT, "/Script/Test.Door"), 0, "")
+            .function(
+                "open",
+                &[("by", (PropertyKind::F64, ""))],
+                Some((PropertyKind::BOOL, "")),
+                function_flags::CALLABLE,
+                nothing,
+            )
+            .event("opened", &[])
+            .member_docs(&[("width", "In meters."), ("opened", "It is open."), ("nowhere", "Of nothing.")])
+            .implements("/Script/Test.Opens")
+            .constructor(|_world, _door| Err("nothing is constructed".to_owned()))
+    };
+    let natives = || {
+        let opens = NativeInterface::new("Test", "Opens").doc("What opens.").function("opened", &[], None);
+        Natives::in_package("Test").class(door()).interface_with_functions(opens.function_doc("opened", "It has."))
+    };
+    let declared = Runtime::builder().package("Game").natives(natives()).declared().expect("no rule is broken");
+    let again = Runtime::builder().package("Game").natives(natives()).declared().expect("no rule is broken");
+    assert_eq!(declared, again);
+    let [door_found] = &*declared.classes else { panic!("the root class is every plugin's: {declared:?}") };
+    assert_eq!(
+        (&*door_found.path, &*door_found.base, &*door_found.doc),
+        ("/Script/Test.Door", "/Script/Core.Object", "A door.")
+    );
+    assert_eq!(door_found.flags, ["blueprintable"]);
+    assert_eq!(door_found.implements, ["/Script/Test.Opens"]);
+    let [width, next] = &*door_found.properties else { panic!("{door_found:?}") };
+    assert_eq!((&*width.ty, &*width.default, &*width.doc), ("f64", "0.9", "In meters."));
+    assert_eq!(&*next.ty, "Object(/Script/Test.Door)");
+    let [open, opened] = &*door_found.functions else { panic!("{door_found:?}") };
+    assert_eq!(
+        (&*open.params[0].ty, open.result.as_deref(), &*open.flags[0]),
+        ("f64", Some("bool"), "blueprint_callable")
+    );
+    assert_eq!((&*opened.doc, &*opened.flags), ("It is open.", &["blueprint_native_event".to_owned()][..]));
+    let [opens] = &*declared.interfaces else { panic!("{declared:?}") };
+    assert_eq!((&*opens.doc, &*opens.functions[0].doc), ("What opens.", "It has."));
+    let refused = Runtime::builder().natives(natives()).natives(natives()).declared().expect_err("two of one name");
+    assert!(refused.to_string().contains("/Script/Test.Opens is declared already"), "{refused}");
+}

@@ -303,7 +303,31 @@ fn a_declaration_the_host_cannot_accept_is_refused_with_what_is_wrong() {
     refused(
         "wrong-signature",
         expect![
-            "broken uses /Script/Engine.Actor:add_rotation, which is (/Script/Engine.Rotator) here and (f64) in broken: regenerate its glue with `alcedo glue` from what is loaded here, and rebuild broken"
+            "broken uses /Script/Engine.Actor:add_rotation, which has the signature (/Script/Engine.Rotator) here and (f64) in the module: write the glue again with `alcedo glue`, and rebuild the module"
+        ],
+    );
+    refused(
+        "stale-property",
+        expect![
+            "broken uses /Script/Engine.Actor:seed, which is u32 here and f32 in the module: write the glue again with `alcedo glue`, and rebuild the module"
+        ],
+    );
+    refused(
+        "stale-field",
+        expect![
+            "broken uses /Script/Engine.Rotator, whose field `yaw` is f64 here and f32 in the module: write the glue again with `alcedo glue`, and rebuild the module"
+        ],
+    );
+    refused(
+        "stale-base",
+        expect![
+            "broken uses /Script/Engine.SceneComponent, which extends /Script/Engine.ActorComponent here and /Script/Engine.World in the module: write the glue again with `alcedo glue`, and rebuild the module"
+        ],
+    );
+    refused(
+        "stale-function",
+        expect![
+            "broken uses /Script/Engine.Actor:receive_storm, which is not there: write the glue again with `alcedo glue`, and rebuild the module"
         ],
     );
 }

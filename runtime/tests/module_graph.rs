@@ -23,6 +23,7 @@ const CRATES: &[&str] = &[
     "runtime/sys/src",
     "runtime/zcall/src",
     "tools/build/src",
+    "tools/glue/src",
     "tools/src",
 ];
 
@@ -152,6 +153,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
             "crash",
             "elf",
             "ending",
+            "fenced",
             "folder",
             "image",
             "imp",
@@ -170,6 +172,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         &["altstack", "evict", "locals", "threads"],
         "to be taken apart: threads end in thread-locals, which run on threads",
     ),
+    ("runtime/engine/src", &["actor", "component"], "an actor has components, and a component its actor, as fields"),
     (
         "tools/src",
         &["demo", "error", "guard", "input", "session", "telling", "world"],

@@ -72,21 +72,13 @@ enum Verb {
         #[arg(long)]
         json: bool,
     },
-    /// Writes the Rust source by which plugins use the types of another module, from that module's library.
+    /// Writes the Rust source by which plugins use the types of a host, or of another module.
     ///
-    /// Put it into a crate of its own or into a module of the plugin: `mod lamps { include!("lamps.rs"); }`. What it says is compared
-    /// with the module while the plugin is loaded; after a change of the module write it again.
-    Glue {
-        /// The library: `target/debug/libmy_plugin.so`.
-        #[arg(value_name = "FILE")]
-        file: PathBuf,
-        /// Where the glue of a package is that the module uses; may be given several times.
-        #[arg(long = "package", value_name = "NAME=RUST_PATH")]
-        packages: Vec<glue::Elsewhere>,
-        /// Where it goes, instead of standard output.
-        #[arg(short, long, value_name = "FILE")]
-        out: Option<PathBuf>,
-    },
+    /// Those of a module are read from its library, and none of its code runs; a host is started and asked. Put the source into a crate of
+    /// its own or into a module of the plugin: `mod lamps;`. What it says is compared while the plugin is loaded; after a change write it
+    /// again. The same declarations give the same bytes, and a file that has them is left alone. The crate `alcedo-glue` does the same in a
+    /// `build.rs`.
+    Glue(glue::Wish),
     /// Builds plugins, runs them in a world, and swaps their code in whenever a source file is saved.
     #[command(after_help = HELP)]
     Dev {
@@ -155,7 +147,7 @@ pub(crate) fn run() -> ExitCode {
         Verb::Doctor { dir, json } => Ok(doctor::run(&dir, json)),
         Verb::Build { plugins, sign } => build::run(&plugins, sign.as_deref()),
         Verb::Keygen { path } => build::keygen(&path),
-        Verb::Glue { file, packages, out } => glue::run(&file, &packages, out.as_deref()),
+        Verb::Glue(wish) => glue::run(&wish),
         Verb::Inspect { file, json } => inspect::run(&file, json),
         Verb::Dev { plugins, world, args, host, host_args, no_guard } => {
             dev::run(dev::Wish { plugins, world, args, host, host_args, no_guard })

@@ -56,7 +56,7 @@ pub(crate) fn run(wish: Wish) -> Result<ExitCode, Error> {
     let chosen = host_program::choose(wish.host.as_deref(), &wish.plugins.dirs)?;
     let is_sample = chosen.is_none();
     let program = match chosen {
-        Some(host) => host.build(&options, &wish.host_args, &screen, paint)?,
+        Some(host) => host.build(&options, &wish.host_args, |line| screen.print(&paint.dim(line)))?,
         None => host_program::sample(&sample)?,
     };
     let session = Session::open(wish.plugins.dirs, options, Remote::start(program, paint)?)?;

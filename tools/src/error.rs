@@ -4,9 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-mod glue;
-
-pub(crate) use glue::GlueError;
+use crate::ask::AskError;
 
 /// Why a command ended early. Errors of a plugin's sources are not among them where a world is running: those are
 /// reported, and the old code goes on.
@@ -24,9 +22,12 @@ pub(crate) enum Error {
     /// A library cannot be inspected.
     #[error(transparent)]
     Library(#[from] Box<alcedo_runtime::ContextError>),
-    /// No glue can be written for a library.
+    /// No glue can be written for a library or a host.
     #[error(transparent)]
-    Glue(#[from] GlueError),
+    Glue(#[from] alcedo_glue::GlueError),
+    /// A host does not say what it declares.
+    #[error(transparent)]
+    Ask(#[from] AskError),
     /// A file could not be read or written.
     #[error("could not {doing} {}: {source}; check that the folder is writable and the disk is not full", path.display())]
     File {

@@ -1,65 +1,84 @@
-//! `alcedo glue`: writes the Rust source that plugins use another module's types by, from that module's library. The library is
-//! read and not mapped; what is written depends on its declarations only, so the same declarations give the same bytes.
+//! `alcedo glue`: writes the Rust source that plugins use another module's types by, from that module's library, or a host's, from
+//! its answer. The library is read and not mapped. What is written depends on the declarations only, so the same ones give the same bytes;
+//! the crate `alcedo-glue` is what writes it.
 
-mod rust;
-mod types;
-
-use std::collections::BTreeMap;
-use std::fs;
-use std::io::{Write as _, stdout};
-use std::path::Path;
+use std::io::{Write as _, stderr, stdout};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
-use alcedo_runtime::ManifestInfo;
+use alcedo_glue::{Elsewhere, Glue, Origin};
+use alcedo_runtime::{Declared, ManifestInfo, printable};
 
+use crate::ask::ask;
 use crate::error::Error;
+use crate::host_program::{Chosen, choose};
+use crate::session::BuildOptions;
+use crate::world::HostProgram;
 
-/// Where the glue of another package is: `Engine=engine_glue`.
-#[derive(Clone, Debug)]
-pub(crate) struct Elsewhere {
-    /// The package, as paths name it.
-    package: String,
-    /// The path of the Rust module that has its types.
-    module: String,
-}
-
-impl std::str::FromStr for Elsewhere {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let is_path = |path: &str| {
-            let is_word = |word: &str| {
-                word.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-                    && word.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
-            };
-            path.split("::").all(is_word)
-        };
-        match text.split_once('=') {
-            Some((package, module)) if !package.is_empty() && is_path(module) => {
-                Ok(Self { package: package.to_owned(), module: module.to_owned() })
-            }
-            _ => Err("write a package and the Rust path of its glue: `Engine=engine_glue`".to_owned()),
-        }
-    }
+/// Whose types, and where the source goes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Wish {
+    /// The library: `target/debug/libmy_plugin.so`.
+    #[arg(value_name = "FILE", required_unless_present = "host", conflicts_with = "host")]
+    file: Option<PathBuf>,
+    /// A host instead of a library: a package, its folder, or a program that is built already.
+    ///
+    /// It is started, says what it declares, and ends before it constructs or loads anything.
+    #[arg(long, value_name = "PACKAGE|PATH")]
+    host: Option<String>,
+    /// An argument for the host; may be given several times.
+    #[arg(long = "host-arg", value_name = "TEXT", allow_hyphen_values = true, requires = "host")]
+    host_args: Vec<String>,
+    /// How many seconds the host has for its answer.
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    patience: u64,
+    /// Write only the types of this package; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+    /// Where the glue of a package is whose types are used; may be given several times.
+    #[arg(long = "package", value_name = "NAME=RUST_PATH")]
+    packages: Vec<Elsewhere>,
+    /// Where it goes, instead of standard output.
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
 }
 
 /// Writes it to a file, or to standard output where none is named. A file that has these bytes already is left alone.
 ///
 /// # Errors
-/// When the library cannot be read, or names a type of a package whose glue is not named.
-pub(crate) fn run(library: &Path, elsewhere: &[Elsewhere], out: Option<&Path>) -> Result<ExitCode, Error> {
-    let library = std::path::absolute(library).map_err(Error::file("find", library))?;
-    let (manifest, declared) = ManifestInfo::peek_declared(&library).map_err(Box::new)?;
-    let elsewhere: BTreeMap<&str, &str> =
-        elsewhere.iter().map(|other| (other.package.as_str(), other.module.as_str())).collect();
-    let source = rust::source(&manifest.name, &manifest.version.to_string(), &declared, &elsewhere)?;
-    match out {
+/// When the library cannot be read, the host gives no answer, or a type is of a package whose glue is not named.
+pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
+    let (origin, declared) = match (&wish.file, &wish.host) {
+        (Some(library), _) => of_library(library)?,
+        (None, host) => of_host(host.as_deref(), wish)?,
+    };
+    let glue = wish.packages.iter().cloned().fold(Glue::default(), Glue::package);
+    let glue = wish.only.iter().fold(glue, |glue, package| glue.only(package));
+    let source = glue.for_plugins(&origin, &declared)?;
+    match &wish.out {
         None => {
             // The reader has closed the output: there is nothing to report to.
             let _ = write!(stdout(), "{source}");
         }
-        Some(out) if fs::read(out).is_ok_and(|found| found == source.as_bytes()) => {}
-        Some(out) => fs::write(out, source).map_err(Error::file("write", out))?,
+        Some(out) => alcedo_glue::write(out, &source).map_err(Error::file("write", out))?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn of_library(library: &Path) -> Result<(Origin, Declared), Error> {
+    let library = std::path::absolute(library).map_err(Error::file("find", library))?;
+    let (manifest, declared) = ManifestInfo::peek_declared(&library).map_err(Box::new)?;
+    Ok((Origin::module(&manifest.name, &manifest.version.to_string()), declared))
+}
+
+fn of_host(named: Option<&str>, wish: &Wish) -> Result<(Origin, Declared), Error> {
+    let named = named.unwrap_or_default();
+    let chosen = choose(Some(named), &[])?.unwrap_or_else(|| Chosen::Program(PathBuf::from(named)));
+    // Standard output is for the source.
+    let say = |line: &str| drop(writeln!(stderr(), "{}", printable(line)));
+    let HostProgram { program, args } = chosen.build(&BuildOptions::default(), &wish.host_args, say)?;
+    let declared = ask(&program, &args, Duration::from_secs(wish.patience))?;
+    let name = program.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    Ok((Origin::host(&name), declared))
 }

@@ -6,8 +6,6 @@ use std::path::{Path, PathBuf};
 use alcedo_build::{BuildError, BuildRequest, HostCrate, build, find_host};
 
 use crate::error::Error;
-use crate::paint::Paint;
-use crate::screen::Screen;
 use crate::session::BuildOptions;
 use crate::telling::millis;
 use crate::world::{HostOptions, HostProgram};
@@ -38,7 +36,7 @@ fn is_manifest(path: &Path) -> bool {
 }
 
 impl Chosen {
-    /// Builds it, if that is needed.
+    /// Builds it, if that is needed, and says so.
     ///
     /// # Errors
     /// When it does not build, or makes no program that could be meant.
@@ -46,15 +44,14 @@ impl Chosen {
         self,
         options: &BuildOptions,
         args: &[String],
-        screen: &Screen,
-        paint: Paint,
+        say: impl Fn(&str),
     ) -> Result<HostProgram, Error> {
         let args = args.iter().map(OsString::from).collect();
         let HostCrate { manifest, package } = match self {
             Self::Program(program) => return Ok(HostProgram { program, args }),
             Self::Package(host) => host,
         };
-        screen.print(&paint.dim(&format!("building the host, package `{package}`")));
+        say(&format!("building the host, package `{package}`"));
         let request = BuildRequest::new(&manifest).package(&package).programs();
         let outcome = build(&request.release(options.release).color(options.color))?;
         let name = |path: &Path| path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -68,7 +65,7 @@ impl Chosen {
                 return Err(Error::SeveralPrograms { package, programs });
             }
         };
-        screen.print(&paint.dim(&format!("the host is built, in {}", millis(outcome.millis))));
+        say(&format!("the host is built, in {}", millis(outcome.millis)));
         Ok(HostProgram { program, args })
     }
 }

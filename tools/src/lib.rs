@@ -1,6 +1,6 @@
 //! What the `alcedo` command does: `build` makes sealed libraries, `dev` keeps a world running while its plugins are
 //! edited, `demo` shows a reload by making the edits itself, `inspect` prints what a library declares,
-//! `glue` writes the source by which other plugins use that.
+//! `glue` writes the source by which plugins use that, or what a host declares.
 //!
 //! `session` is the loop that `dev` and `demo` share, from a saved file to live code. It decides nothing about looks:
 //! it gives [`session::Event`]s, and `dev` and `demo` print them, each in its own way.
@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod ask;
 mod build;
 mod cli;
 mod command;

@@ -145,7 +145,7 @@ fn a_plugin_that_links_another_plugin_or_a_host_is_told_what_to_do_instead() {
             plugin `one` depends on alcedo-runtime: it would bring a second host along, which has none of the objects. Only its tests may use it
                 [dev-dependencies]
                 alcedo-runtime.workspace = true
-            plugin `one` depends on plugin `two`: each has a heap of its own, and one library cannot have two ("the `#[global_allocator]` in this crate conflicts"). Put what both use into a library without `module!`; classes of the other one are declared with `#[uclass(imported, …)]`
+            plugin `one` depends on plugin `two`: each has a heap of its own, and one library cannot have two ("the `#[global_allocator]` in this crate conflicts"). Put what both use into a library without `module!`; classes of the other one are used by what `alcedo glue` writes of its library
         "#]],
     );
     let (notes, _) = said(doctor(workspace("", &[("two", &two)]).path()), "note");

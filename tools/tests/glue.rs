@@ -1,11 +1,12 @@
 //! `alcedo glue`: what it writes compiles, and leads a plugin to the types of another module with no mirror written by hand.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use alcedo_glue::{Glue, Origin};
 use alcedo_runtime::{Runtime, Value};
-use expect_test::expect;
+use expect_test::{expect, expect_file};
 
 use crate::support::{Scratch, target};
 
@@ -13,7 +14,7 @@ fn alcedo(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_alcedo")).args(args).output().unwrap()
 }
 
-fn built(scratch: &Scratch, plugin: &str) -> std::path::PathBuf {
+fn built(scratch: &Scratch, plugin: &str) -> PathBuf {
     let mut build = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
     let output = build.arg("build").arg(scratch.other(plugin)).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -27,26 +28,38 @@ fn written(library: &Path, more: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The hand-written mirror of `lamps` in `lamps-plus` is taken out, and what the tool writes takes its place.
+/// Where a plugin of the repository has what the tool has written.
+fn in_repository(plugin: &str, file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../example-plugins").join(plugin).join("src").join(file)
+}
+
+/// No type of a host or another module is written by hand a second time. `UPDATE_EXPECT=1` writes the files.
 #[test]
-fn a_plugin_uses_another_one_by_what_the_tool_writes() {
+fn the_glue_of_the_example_plugins_is_what_the_tool_writes() {
+    let engine = engine(&["--only", "Engine"]);
+    assert!(engine.status.success(), "{}", String::from_utf8_lossy(&engine.stderr));
+    expect_file![in_repository("engine-glue", "engine.rs")].assert_eq(&String::from_utf8(engine.stdout).unwrap());
+    let scratch = Scratch::new();
+    let attributes = written(&built(&scratch, "attributes"), &["--package", "Engine=engine_glue"]);
+    expect_file![in_repository("attributes-plus", "attributes.rs")].assert_eq(&attributes);
+    let lamps = written(&built(&scratch, "lamps"), &[]);
+    expect_file![in_repository("lamps-plus", "lamps.rs")].assert_eq(&lamps);
+    // The same when a light was told how bright it is in another type, for a test of what is stale.
+    let (before, from) = lamps.split_at(lamps.find("pub trait Shines").unwrap());
+    let drifted = format!("{before}{}", from.replacen("how: f64", "how: f32", 1));
+    expect_file![in_repository("lamps-plus", "drifted.rs")].assert_eq(&drifted);
+}
+
+#[test]
+fn a_file_that_has_the_bytes_is_left_alone_and_a_plugin_uses_another_one_by_it() {
     let scratch = Scratch::new();
     let lamps = built(&scratch, "lamps");
-    let folder = scratch.other("lamps-plus").join("src");
-    let out = folder.join("lamps.rs");
+    let out = scratch.other("lamps-plus").join("src/lamps.rs");
     let args = ["glue", &*lamps.to_string_lossy(), "--out", &*out.to_string_lossy()].map(str::to_owned);
     let args: Vec<_> = args.iter().map(String::as_str).collect();
+    let before = fs::metadata(&out).unwrap().modified().unwrap();
     assert!(alcedo(&args).status.success());
-    let first = fs::read_to_string(&out).unwrap();
-    let changed = fs::metadata(&out).unwrap().modified().unwrap();
-    assert!(alcedo(&args).status.success());
-    assert_eq!(fs::read_to_string(&out).unwrap(), first, "the same declarations give the same bytes");
-    assert_eq!(fs::metadata(&out).unwrap().modified().unwrap(), changed, "and a file that has them is left alone");
-
-    let source = fs::read_to_string(folder.join("lib.rs")).unwrap();
-    let (before, rest) = source.split_once("/// The classes of the module `lamps`").unwrap();
-    let (_mirror, after) = rest.split_once("\n}\n").unwrap();
-    fs::write(folder.join("lib.rs"), format!("{before}mod lamps;\n{after}")).unwrap();
+    assert_eq!(fs::metadata(&out).unwrap().modified().unwrap(), before);
     let plus = built(&scratch, "lamps-plus");
 
     let runtime = Runtime::builder().package("Game").package("Test").build().unwrap();
@@ -55,6 +68,20 @@ fn a_plugin_uses_another_one_by_what_the_tool_writes() {
     assert_eq!(runtime.objects().call(twin, "flicker", &[Value::U32(3)]).unwrap(), Some(Value::U32(6)));
     runtime.shutdown().into_result().unwrap();
 }
+
+/// What `alcedo new` writes for plugins of its host.
+#[test]
+fn the_glue_of_new_workspaces_is_what_the_tool_writes_for_their_host() {
+    let declared = robots::builder().declared().unwrap();
+    let text = Glue::default().for_plugins(&Origin::host("{{name}}-host"), &declared).unwrap();
+    let template = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/new/templates/glue/src/host.rs");
+    expect_file![template].assert_eq(&text);
+}
+
+/// The host of new workspaces, as it is written.
+#[allow(dead_code, unreachable_pub, reason = "a crate of its own, elsewhere")]
+#[path = "../src/new/templates/host/src/lib.rs"]
+mod robots;
 
 #[test]
 fn what_is_written_has_the_docs_and_the_signatures_of_the_original() {
@@ -111,4 +138,63 @@ fn glue_of_every_kind_compiles() {
     let words = fs::read_to_string(&manifest).unwrap();
     fs::write(&manifest, words.replace("[dependencies]\n", "[dependencies]\nengine-glue.workspace = true\n")).unwrap();
     built(&scratch, "lamps");
+}
+
+/// The sample engine, which is a host like any other.
+fn engine(more: &[&str]) -> Output {
+    let host = ["glue", "--host", env!("CARGO_BIN_EXE_alcedo"), "--host-arg", "dev-world"];
+    alcedo(&[&host, more].concat())
+}
+
+#[test]
+fn a_host_says_what_it_declares_and_the_bytes_are_the_same_each_time() {
+    let first = engine(&["--only", "Engine"]);
+    let said = String::from_utf8_lossy(&first.stderr).into_owned();
+    assert!(first.status.success(), "{said}");
+    let text = String::from_utf8(first.stdout.clone()).unwrap();
+    for part in [
+        "// What the host `alcedo` declares in package `Engine`, for plugins",
+        "/// A place or a direction, in centimeters.\n#[ustruct(pod, imported, package = \"Engine\")]",
+        "    /// Where it is.\n    #[uproperty]\n    location: Vector,",
+        "    #[ufunction(blueprint_native_event)]\n    fn receive_tick(&self, delta_seconds: f32);",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert_eq!(engine(&["--only", "Engine"]).stdout, first.stdout);
+    let none = engine(&["--only", "Motor"]);
+    let said = String::from_utf8_lossy(&none.stderr).into_owned();
+    assert!(!none.status.success() && said.contains("`Motor`") && said.contains("`Engine`"), "{said}");
+}
+
+/// Programs that are no host, or none that answers.
+#[test]
+fn a_host_that_gives_no_answer_is_an_error_that_says_what_was_tried_and_the_way_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |script: &str, expected: &[&str]| {
+        let host = folder.path().join("host");
+        // Another file each time: the last one may still be open where it ran.
+        let _ = fs::remove_file(&host);
+        fs::write(&host, format!("#!/bin/sh\n{script}\n")).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(&host, mode).unwrap();
+        let host = host.to_string_lossy();
+        let output = alcedo(&["glue", "--host", &host, "--patience", "1"]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains(&*host), "{said}");
+        expected.iter().for_each(|part| assert!(said.contains(part), "{script}: {part} in\n{said}"));
+        assert!(output.stdout.is_empty(), "{script}");
+    };
+    check("exit 0", &["without an answer", "exit status: 0", "Builder::build"]);
+    check("echo no display >&2; exit 7", &["exit status: 7", "no display", "--host-arg"]);
+    check("kill -SEGV $$", &["crashed before it answered", "signal: 11", "alcedo guard"]);
+    check("sleep 1000", &["after 1 s", "--patience"]);
+    // What it starts goes with it, and does not keep the answer waiting.
+    check("sleep 1000 & exit 0", &["without an answer"]);
+    check("echo nonsense > \"$ALCEDO_GLUE_REQUEST\"", &["is broken", "one checkout"]);
+    check(": > \"$ALCEDO_GLUE_REQUEST\"", &["is broken"]);
+    check("printf '\\033[2J' >&2", &["\\u{1b}[2J"]);
+    let none = alcedo(&["glue", "--host", "no-such-host"]);
+    let said = String::from_utf8(none.stderr).unwrap();
+    assert!(said.contains("no-such-host"), "{said}");
 }

@@ -7,6 +7,9 @@ use engine_glue::Actor;
 
 use crate::attributes::{AttributeSet, RegeneratingSet};
 
+// The classes of the module `attributes`: what `alcedo glue` writes.
+mod attributes;
+
 #[cfg(not(feature = "undeclared"))]
 module! {
     name: "attributes_plus",
@@ -33,31 +36,6 @@ fn started() {
 
 fn ended() {
     tracing::info!(target: "order", "exit attributes_plus");
-}
-
-/// The classes of the module `attributes`, as this one uses them.
-mod attributes {
-    use alcedo_plugin_api::prelude::*;
-    use engine_glue::ActorComponent;
-
-    /// What an actor can have more or less of.
-    #[uclass(imported, package = "Game", base = ActorComponent)]
-    pub struct AttributeSet {
-        /// At zero the actor is done for.
-        #[uproperty]
-        health: f64,
-    }
-
-    #[uclass(imported)]
-    impl AttributeSet {
-        /// An attribute is about to become `wanted`: the answer is what it becomes.
-        #[ufunction(blueprint_native_event)]
-        fn pre_attribute_change(&self, attribute: String, wanted: f64) -> f64;
-    }
-
-    /// Attributes that come back by themselves.
-    #[uclass(imported, package = "Game", base = AttributeSet)]
-    pub struct RegeneratingSet {}
 }
 
 /// Attributes behind a shield that takes the damage first.

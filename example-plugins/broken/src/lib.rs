@@ -32,6 +32,8 @@ mod initializer;
 mod off_thread;
 #[cfg(feature = "crash-in-registration")]
 mod registration;
+#[cfg(any(feature = "stale-property", feature = "stale-field", feature = "stale-base", feature = "stale-function"))]
+mod stale;
 #[cfg(feature = "unknown-base")]
 mod unknown_base;
 #[cfg(feature = "unknown-package")]

@@ -7,75 +7,16 @@ use alcedo_plugin_api::prelude::*;
 
 use crate::lamps::{Bulb, Lamp, Shines, Splitter};
 
+// The types of the module `lamps`: what `alcedo glue` writes. The other file is what it wrote when they were others.
+#[cfg(not(feature = "drifted"))]
+mod lamps;
+#[cfg(feature = "drifted")]
+#[path = "drifted.rs"]
+mod lamps;
 #[cfg(feature = "natives")]
 mod natives;
 
 module! { name: "lamps_plus", dependencies: [("lamps", "^0.1")] }
-
-/// The classes of the module `lamps`, as this one uses them.
-mod lamps {
-    use alcedo_plugin_api::prelude::*;
-
-    /// A bulb.
-    #[uclass(imported, package = "Game", base = Object)]
-    pub struct Bulb {}
-
-    #[uclass(imported)]
-    impl Bulb {
-        /// Needs no bulb.
-        #[ufunction]
-        fn lumens(watts: u32, per_watt: f64) -> Result<f64, CallError>;
-    }
-
-    /// Shares watts out.
-    #[uclass(imported, package = "Game", base = Object)]
-    pub struct Splitter {}
-
-    #[uclass(imported)]
-    impl Splitter {
-        /// Gives what each of so many gets; the rest, and a line, come back.
-        #[cfg(not(feature = "drifted"))]
-        #[ufunction(blueprint_native_event)]
-        fn split(&self, watts: &mut u32, among: u32, lines: &mut Vec<String>) -> Result<u32, CallError>;
-    }
-
-    /// A lamp.
-    #[uclass(imported, package = "Game", base = Object)]
-    pub struct Lamp {}
-
-    /// What gives light.
-    #[cfg(feature = "drifted")]
-    #[uinterface(imported, package = "Game")]
-    pub trait Shines {
-        /// Shines that brightly; gives how brightly it does.
-        fn shine(&self, how: f32) -> Result<f64, CallError>;
-        /// The color of its light.
-        fn color(&self) -> String;
-    }
-
-    /// What gives light.
-    #[cfg(not(feature = "drifted"))]
-    #[uinterface(imported, package = "Game")]
-    pub trait Shines {
-        /// Shines that brightly; gives how brightly it does.
-        fn shine(&self, how: f64) -> Result<f64, CallError>;
-        /// The color of its light.
-        fn color(&self) -> String;
-    }
-
-    #[uclass(imported)]
-    impl Lamp {
-        /// Flickers so many times; gives how often it did in its life.
-        #[ufunction(blueprint_native_event)]
-        fn flicker(&self, times: u32) -> Result<u32, CallError>;
-        /// Makes it darker.
-        #[ufunction]
-        fn dim(&self, by: f64) -> Result<(), CallError>;
-        /// Shines that brightly.
-        #[ufunction(blueprint_native_event)]
-        fn shine(&self, how: f64) -> Result<f64, CallError>;
-    }
-}
 
 /// A lamp that flickers an even number of times.
 #[uclass(package = "Game", base = Lamp, blueprintable)]
@@ -115,14 +56,12 @@ impl TwinLamp {
 }
 
 /// Keeps one share for itself.
-#[cfg(not(feature = "drifted"))]
 #[uclass(package = "Game", base = Splitter, blueprintable)]
 #[derive(Default)]
 pub struct Miser {
     kept: u32,
 }
 
-#[cfg(not(feature = "drifted"))]
 #[uclass]
 impl Miser {
     #[overrides(Splitter)]
@@ -131,11 +70,11 @@ impl Miser {
         this: This<Self>,
         watts: &mut u32,
         among: u32,
-        lines: &mut Vec<String>,
+        lines: &mut UArray<String>,
     ) -> Result<u32, CallError> {
         let each = this.base_split(watts, among + 1, lines)?;
         self.kept += each;
-        lines.push(format!("kept {}", self.kept));
+        this.open(lines).push(format!("kept {}", self.kept));
         Ok(each)
     }
 
@@ -143,15 +82,12 @@ impl Miser {
     #[ufunction]
     fn ask(&mut self, this: This<Self>, other: Obj<Splitter>, watts: u32) -> Result<String, CallError> {
         this.lend(self, |this| {
-            let (mut rest, mut lines) = (watts, Vec::new());
+            let (mut rest, mut lines) = (watts, UArray::<String>::new()?);
             let each = this.get(other)?.split(&mut rest, 3, &mut lines)?;
-            Ok(format!("{each} {rest} {lines:?}"))
+            Ok(format!("{each} {rest} {:?}", this.open(&lines).iter().collect::<Vec<_>>()))
         })
     }
 }
-
-#[cfg(feature = "drifted")]
-type _NoneHere = Splitter;
 
 /// Another thing that gives light. It tells the room that somebody comes with it.
 #[uclass(package = "Game", implements(Shines))]

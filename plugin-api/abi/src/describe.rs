@@ -239,6 +239,11 @@ pub struct ImportDesc {
     pub path: RStr<'static>,
     /// Fingerprint of its type, signature or layout.
     pub fingerprint: u64,
+    /// What the module was built for, in words: the base of a class, the type of a property, the signature of a function. It is
+    /// shown where the fingerprints differ, and not compared.
+    pub wanted: RStr<'static>,
+    /// The same for a struct: its fields.
+    pub fields: RSlice<'static, PropertyDesc>,
     /// Receives the number.
     pub cell: &'static Cell,
 }

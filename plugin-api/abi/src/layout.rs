@@ -70,7 +70,7 @@ pub const LAYOUT_HASH: u64 = layout! {
     SignatureDesc { name, flags, params, fingerprint, doc }
     InterfaceDesc { package, name, functions, doc }
     StructDesc { package, name, size, align, fields, fingerprint, doc }
-    ImportDesc { kind, path, fingerprint, cell }
+    ImportDesc { kind, path, fingerprint, wanted, fields, cell }
     ExportDesc { type_path, name, fingerprint, signature, invoke }
     HookSlot { magic, context }
     HookContext { table, image, stop }

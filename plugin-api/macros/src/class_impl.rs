@@ -17,7 +17,11 @@ use crate::static_function::{self, Defaults};
 use crate::words::{Words, take_attr};
 
 /// The words that say that a function has its body elsewhere.
-const EVENTS: [&str; 2] = ["blueprint_native_event", "blueprint_implementable_event"];
+pub(crate) const EVENTS: [&str; 2] = ["blueprint_native_event", "blueprint_implementable_event"];
+
+/// What is said to a function that is declared as both.
+pub(crate) const TWO_SORTS_OF_EVENT: &str =
+    "an event has a default body, `blueprint_native_event`, or none, `blueprint_implementable_event`: say one of them";
 
 /// What the block adds up to.
 pub(crate) struct Body<'a> {
@@ -388,7 +392,7 @@ impl<'a> Body<'a> {
         let (native, implementable) = (words.flag(EVENTS[0])?, words.flag(EVENTS[1])?);
         if native == implementable {
             let problem = if native {
-                "an event has a default body, `blueprint_native_event`, or none, `blueprint_implementable_event`: say one of them"
+                TWO_SORTS_OF_EVENT
             } else {
                 "only an event has no body: say `blueprint_native_event`, or give the function one"
             };

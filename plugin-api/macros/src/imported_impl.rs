@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Ident, ImplItem, ItemImpl, Result, TraitItemFn};
 
-use crate::class_impl::event_constant;
+use crate::class_impl::{EVENTS, TWO_SORTS_OF_EVENT, event_constant};
 use crate::class_struct::view_of;
 use crate::conditions::Conditions;
 use crate::docs;
@@ -37,7 +37,10 @@ fn declaration(class: &Ident, view: &Ident, declaration: TraitItemFn) -> Result<
         return Err(rules::spanned("ALC0044", sig, "say `#[ufunction]`: only reflected functions can be imported"));
     };
     let words = Words::of(&attr)?;
-    words.expect(&["blueprint_native_event"])?;
+    words.expect(&EVENTS)?;
+    if words.flag(EVENTS[0])? && words.flag(EVENTS[1])? {
+        return Err(rules::at("ALC0014", words.span(), TWO_SORTS_OF_EVENT));
+    }
     let method = Method::of(&sig)?;
     if !method.is_static() {
         method.needs_self(&sig, "an imported function with `this`")?;
@@ -52,9 +55,8 @@ fn declaration(class: &Ident, view: &Ident, declaration: TraitItemFn) -> Result<
         ::alcedo_plugin_api::plumbing::join!(<#class as ::alcedo_plugin_api::plumbing::Class>::PATH, ":", #text)
     };
     let callers = method.callers(view, &method.name, &cell, &path, &docs::shared(&attrs));
-    let event = words
-        .flag("blueprint_native_event")?
-        .then(|| event_constant(view, &method.event_constant(), &method.as_fn_type()));
+    // An implementable event is called like any function, and only scripts give it a body: nothing overrides it here.
+    let event = words.flag(EVENTS[0])?.then(|| event_constant(view, &method.event_constant(), &method.as_fn_type()));
     let declared = method.cell(&cell, class);
     conditions.on_items(quote! {
         #declared

@@ -23,7 +23,7 @@ use super::shells::{
 };
 use crate::class::Part;
 use crate::kinds::FieldType;
-use crate::signature::{Params, ReturnValue, ValueType, fingerprint};
+use crate::signature::{Params, ReturnValue, ValueType, fingerprint, words};
 use crate::type_text::{is_member_path, is_path_of};
 use crate::{Class, Value};
 
@@ -469,16 +469,25 @@ pub(super) const fn import(
     kind: ImportKind,
     path: &'static str,
     fingerprint: u64,
+    wanted: &'static str,
     cell: &'static Cell,
 ) -> Declared<ImportDesc> {
-    Declared(ImportDesc { kind, path: RStr::from_str(path), fingerprint, cell })
+    let (path, wanted) = (RStr::from_str(path), RStr::from_str(wanted));
+    Declared(ImportDesc { kind, path, fingerprint, wanted, fields: RSlice::from_slice(&[]), cell })
+}
+
+/// A signature in the words of the host.
+pub(super) struct SignatureWords<A, R>(PhantomData<fn(A) -> R>);
+
+impl<A: Params, R: ReturnValue> SignatureWords<A, R> {
+    pub(super) const TEXT: &'static str = { const { &words(A::TYPES, &R::VALUE) }.as_str() };
 }
 
 /// A class that another declares. Members of its base are reached through it, so the host has to agree that it is one.
 #[must_use]
 pub const fn import_class<C: Class>(cell: &'static ClassCell<C>) -> Declared<ImportDesc> {
     let fingerprint = Fingerprint::START.text(<C::Base as Class>::PATH).finish();
-    import(ImportKind::CLASS, C::PATH, fingerprint, &cell.0)
+    import(ImportKind::CLASS, C::PATH, fingerprint, <C::Base as Class>::PATH, &cell.0)
 }
 
 /// A property that another declares. `path` is that of the class, a colon, and the name.
@@ -489,7 +498,7 @@ pub const fn import_property<C: Class, T: Value>(
 ) -> Declared<ImportDesc> {
     assert!(is_member_path(path, C::PATH), "a property is imported from the class whose objects have it");
     let fingerprint = Fingerprint::START.value(T::KIND, T::TYPE_PATH).finish();
-    import(ImportKind::PROPERTY, path, fingerprint, &cell.0)
+    import(ImportKind::PROPERTY, path, fingerprint, T::TYPE.as_str(), &cell.0)
 }
 
 /// A function that another implements, called virtually.
@@ -499,7 +508,7 @@ pub const fn import_function<C: Class, A: Params, R: ReturnValue>(
     cell: &'static FunctionCell<C, A, R>,
 ) -> Declared<ImportDesc> {
     assert!(is_member_path(path, C::PATH), "a function is imported from the class whose objects have it");
-    import(ImportKind::FUNCTION, path, fingerprint::<A, R>(), &cell.0)
+    import(ImportKind::FUNCTION, path, fingerprint::<A, R>(), SignatureWords::<A, R>::TEXT, &cell.0)
 }
 
 /// The function of the base class that this one overrides.
@@ -509,11 +518,16 @@ pub const fn import_overridden<C: Class, A: Params, R: ReturnValue>(
     cell: &'static FunctionCell<C, A, R>,
 ) -> Declared<ImportDesc> {
     assert!(is_member_path(path, <C::Base as Class>::PATH), "what is overridden is a function of the base class");
-    import(ImportKind::FUNCTION_FINAL, path, fingerprint::<A, R>(), &cell.0)
+    import(ImportKind::FUNCTION_FINAL, path, fingerprint::<A, R>(), SignatureWords::<A, R>::TEXT, &cell.0)
 }
 
 /// A struct that another declares, by its fingerprint.
 #[must_use]
-pub const fn import_structure<S: Value>(fields: &[FieldType<S>], cell: &'static PresenceCell) -> Declared<ImportDesc> {
-    import(ImportKind::STRUCT, S::TYPE_PATH, struct_fingerprint(fields), &cell.0)
+pub const fn import_structure<S: Value>(
+    fields: &[FieldType<S>],
+    descriptions: &'static [PropertyDesc],
+    cell: &'static PresenceCell,
+) -> Declared<ImportDesc> {
+    let Declared(import) = import(ImportKind::STRUCT, S::TYPE_PATH, struct_fingerprint(fields), "", &cell.0);
+    Declared(ImportDesc { fields: RSlice::from_slice(descriptions), ..import })
 }

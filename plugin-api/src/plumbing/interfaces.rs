@@ -9,7 +9,7 @@ use alcedo_abi::describe::{ImportDesc, ImportKind, InterfaceDesc, SignatureDesc}
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::kinds::function_flags;
 
-use super::declared::{Declared, Function, FunctionCell, FunctionOf, PresenceCell, import};
+use super::declared::{Declared, Function, FunctionCell, FunctionOf, PresenceCell, SignatureWords, import};
 use super::describe::SignatureBlock;
 use super::shells::bare;
 use crate::signature::{Params, ReturnValue, fingerprint};
@@ -181,7 +181,7 @@ pub const fn interface<I: Interface>(
 /// An interface that another declares.
 #[must_use]
 pub const fn import_interface<I: Interface>(cell: &'static PresenceCell) -> Declared<ImportDesc> {
-    import(ImportKind::INTERFACE, I::PATH, 0, &cell.0)
+    import(ImportKind::INTERFACE, I::PATH, 0, "", &cell.0)
 }
 
 /// A function of an interface, whoever declares it. What it runs is found by the object it is called on.
@@ -191,7 +191,7 @@ pub const fn import_interface_function<I: Interface, A: Params, R: ReturnValue>(
     cell: &'static FunctionCell<I, A, R>,
 ) -> Declared<ImportDesc> {
     assert!(is_member_path(path, I::PATH), "a function is imported from the interface that declares it");
-    import(ImportKind::FUNCTION, path, fingerprint::<A, R>(), &cell.0)
+    import(ImportKind::FUNCTION, path, fingerprint::<A, R>(), SignatureWords::<A, R>::TEXT, &cell.0)
 }
 
 /// An object that is seen as an interface, for the rest of the running call. Its class was found to implement the interface;

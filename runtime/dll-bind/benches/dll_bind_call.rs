@@ -1,15 +1,20 @@
-//! What a call of a C function costs: by our two routes, by a function pointer, and by `libffi` with prepared arguments; the
-//! change of the working directory beside it, and a text of 64 letters there and back.
+//! What a call of a C function costs: by our two routes, directly, by a function pointer, by `libffi` with prepared arguments, and,
+//! for scale, from Python; the change of the working directory beside it, and a text of 64 letters there and back.
 #![expect(unsafe_code, reason = "calls the C functions that it has compiled")]
 
 use std::fs;
 use std::hint::black_box;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use alcedo_dll_bind::{Import, UserCode};
 use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::value::Value;
 use alcedo_sys::UserLibrary;
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
 use libffi::middle::{Arg, Cif, CodePtr, Type};
 
 const SOURCE: &str = "
@@ -17,6 +22,60 @@ const SOURCE: &str = "
 int32_t add(int32_t a, int32_t b) { return a + b; }
 void upper(uint16_t* s) { for (; *s; s++) if (*s >= 'a' && *s <= 'z') *s -= 32; }
 ";
+
+unsafe extern "C" {
+    /// Of the C library: as short as the function above.
+    safe fn isalpha(letter: i32) -> i32;
+}
+
+/// Reads numbers of rounds, and says how many nanoseconds so many calls took.
+const PYTHON: &str = "
+import sys, time
+way, path = sys.argv[1:]
+if way == 'ctypes':
+    import ctypes
+    add = ctypes.CDLL(path).add
+    add.argtypes, add.restype = [ctypes.c_int32, ctypes.c_int32], ctypes.c_int32
+else:
+    import cffi
+    ffi = cffi.FFI()
+    ffi.cdef('int32_t add(int32_t a, int32_t b);')
+    library = ffi.dlopen(path)
+    add = library.add
+assert add(40, 2) == 42
+print('ready', flush=True)
+for line in sys.stdin:
+    rounds = range(int(line))
+    begun = time.perf_counter_ns()
+    for _ in rounds:
+        add(40, 2)
+    print(time.perf_counter_ns() - begun, flush=True)
+";
+
+/// Calls from Python, or the reason why there are none.
+fn from_python(group: &mut BenchmarkGroup<'_, WallTime>, way: &str, library: &Path) {
+    let mut started = Command::new("python3");
+    started.args(["-c", PYTHON, way]).arg(library);
+    let started = started.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let skipped = |why: &str| eprintln!("dll_bind_call/{way} was left out: {why}");
+    let Ok(mut python) = started else { return skipped("there is no python3") };
+    let (Some(mut rounds), Some(times)) = (python.stdin.take(), python.stdout.take()) else {
+        return skipped("python3 takes no input");
+    };
+    let mut times = BufReader::new(times).lines();
+    if !matches!(times.next(), Some(Ok(ready)) if ready == "ready") {
+        return skipped("python3 has no such module");
+    }
+    group.bench_function(way, |bench| {
+        bench.iter_custom(|count| {
+            writeln!(rounds, "{count}").expect("it reads");
+            let nanos = times.next().expect("it answers").expect("a line");
+            Duration::from_nanos(nanos.parse().expect("a number"))
+        });
+    });
+    drop(rounds);
+    python.wait().expect("it ends with its input");
+}
 
 fn calls(criterion: &mut Criterion) {
     let folder = tempfile::tempdir().expect("a folder");
@@ -39,6 +98,7 @@ fn calls(criterion: &mut Criterion) {
     let arguments = [Value::I32(40), Value::I32(2)];
 
     let mut group = criterion.benchmark_group("dll_bind_call");
+    group.bench_function("c_direct", |bench| bench.iter(|| isalpha(black_box(40))));
     group.bench_function("c_pointer", |bench| bench.iter(|| pointer(black_box(40), black_box(2))));
     let cif = Cif::new([Type::i32(), Type::i32()], Type::i32());
     let (a, b) = (40_i32, 2_i32);
@@ -54,14 +114,21 @@ fn calls(criterion: &mut Criterion) {
         ("alcedo_stub_cwd", add(), code.clone()),
     ] {
         let function = bind(import, &code);
-        group.bench_function(name, |bench| bench.iter(|| function.call(black_box(&arguments))));
+        let typed = function.typed::<(i32, i32), i32>().expect("its types");
+        group.bench_function(name, |bench| bench.iter(|| typed.call((black_box(40), black_box(2)))));
     }
+    let by_values = bind(add().no_cwd(), &code);
+    group.bench_function("alcedo_stub_values", |bench| bench.iter(|| by_values.call(black_box(&arguments))));
+    let file = folder.path().join("libbench.so");
+    from_python(&mut group, "ctypes", &file);
+    from_python(&mut group, "cffi", &file);
     let text = "a text of sixty-four letters, that goes to a C function and back";
     assert_eq!(text.len(), 64);
     let upper = bind(Import::new("upper").out("s", PropertyType::Text).no_cwd(), &code);
     let value = [Value::Text(text.to_owned())];
     group.bench_function("text_64", |bench| bench.iter(|| upper.call(black_box(&value))));
-    group.bench_function("text_64_copied_twice", |bench| bench.iter(|| black_box(black_box(text).to_owned()).clone()));
+    let copied = |text: &str| black_box(black_box(text).to_owned()).clone();
+    group.bench_function("text_64_copied_twice", |bench| bench.iter(|| copied(text)));
     group.finish();
 }
 

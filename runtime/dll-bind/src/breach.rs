@@ -106,4 +106,18 @@ pub enum Breach {
         /// What the system says.
         message: String,
     },
+    /// Buffers are to end at a fence, and there is none.
+    #[error("cannot be called: there is no fence for its buffers ({message})")]
+    NoFence {
+        /// What the system says.
+        message: String,
+    },
+    /// A function that is called by Rust types is declared with others.
+    #[error("is declared as ({declared}), and called as ({called})")]
+    Signature {
+        /// As it is declared.
+        declared: String,
+        /// As it is called.
+        called: String,
+    },
 }

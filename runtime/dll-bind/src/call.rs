@@ -87,6 +87,11 @@ impl Stub {
         Self { code: CodePtr(code.cast_mut().cast()), cif, params, result, shell }
     }
 
+    /// Where the function is.
+    pub(crate) fn code(&self) -> *const () {
+        self.code.as_ptr().cast()
+    }
+
     /// Whether a shell makes the calls.
     pub(crate) fn has_shell(&self) -> bool {
         self.shell.is_some()
@@ -108,28 +113,54 @@ impl Stub {
         }
     }
 
-    unsafe fn call_by_libffi(&self, arguments: &[u64]) -> u64 {
-        let words: Vec<u64> =
-            arguments.iter().zip(&self.params).map(|(word, param)| first_bytes(*word, *param)).collect();
-        let arguments: Vec<_> = words.iter().map(Arg::new).collect();
+    /// As [`Self::call`], by `libffi`.
+    #[inline]
+    unsafe fn call_by_libffi(&self, words: &[u64]) -> u64 {
+        if cfg!(target_endian = "big") {
+            let words = words.iter().zip(&self.params).map(|(word, param)| first_bytes(*word, *param));
+            // SAFETY: as our caller promises; the words are the same.
+            return unsafe { self.call_with_places(&words.collect::<Vec<_>>()) };
+        }
+        // SAFETY: as our caller promises.
+        unsafe { self.call_with_places(words) }
+    }
+
+    /// Tells `libffi` where each word is.
+    #[inline]
+    unsafe fn call_with_places(&self, words: &[u64]) -> u64 {
+        const FEW: usize = 4;
+        const MANY: usize = 16;
+        let place = |at: usize| Arg::new(words.get(at).unwrap_or(&0));
+        match words.len() {
+            // SAFETY: as our caller promises.
+            count @ ..=FEW => unsafe { self.call_at(&std::array::from_fn::<_, FEW, _>(place)[..count]) },
+            // SAFETY: as our caller promises.
+            count @ ..=MANY => unsafe { self.call_at(&std::array::from_fn::<_, MANY, _>(place)[..count]) },
+            // SAFETY: as our caller promises.
+            _ => unsafe { self.call_at(&words.iter().map(Arg::new).collect::<Vec<_>>()) },
+        }
+    }
+
+    #[inline]
+    unsafe fn call_at(&self, arguments: &[Arg]) -> u64 {
         match self.result {
             None => {
                 // SAFETY: `call` was promised such a function.
-                unsafe { self.cif.call::<()>(self.code, &arguments) };
+                unsafe { self.cif.call::<()>(self.code, arguments) };
                 0
             }
             Some(Register::Number(Number::F32)) => {
                 // SAFETY: `call` was promised such a function.
-                let result = unsafe { self.cif.call::<f32>(self.code, &arguments) };
+                let result = unsafe { self.cif.call::<f32>(self.code, arguments) };
                 result.to_bits().into()
             }
             Some(Register::Number(Number::F64)) => {
                 // SAFETY: `call` was promised such a function.
-                let result = unsafe { self.cif.call::<f64>(self.code, &arguments) };
+                let result = unsafe { self.cif.call::<f64>(self.code, arguments) };
                 result.to_bits()
             }
             // SAFETY: `call` was promised such a function; `libffi` widens what is shorter than eight bytes.
-            Some(_) => unsafe { self.cif.call::<u64>(self.code, &arguments) },
+            Some(_) => unsafe { self.cif.call::<u64>(self.code, arguments) },
         }
     }
 

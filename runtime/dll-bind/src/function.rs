@@ -3,11 +3,12 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::value::Value;
-use alcedo_sys::process;
+use alcedo_sys::{Fenced, process};
 
 use crate::breach::{Breach, Broken};
 use crate::call::{Register, Stub};
@@ -15,6 +16,7 @@ use crate::library::Library;
 use crate::plan::{ALIGN, Found, Plan, Slot, narrowed, plain_value};
 use crate::shape::{BindError, Number, Shape, Site};
 use crate::texts;
+use crate::zones::RED_ZONE;
 
 /// How many units of a text that is returned are looked at for its end.
 const LONGEST_RESULT: usize = 1 << 20;
@@ -46,7 +48,16 @@ pub struct Imported {
     /// None where the library has no such function.
     stub: Option<Arc<Stub>>,
     /// Buffers of the last call, to be used again. Taken while a call runs.
-    spare: Cell<(Plan, Vec<u8>)>,
+    spare: Cell<Option<Box<Scratch>>>,
+}
+
+/// What a call needs for itself.
+#[derive(Default)]
+struct Scratch {
+    plan: Plan,
+    memory: Vec<u8>,
+    slots: Vec<Slot>,
+    words: Vec<u64>,
 }
 
 struct Param {
@@ -216,15 +227,16 @@ impl Imported {
             return Err(self.broken("its row of arguments".to_owned(), breach));
         }
         // A function that is called while it runs has buffers of its own.
-        let (mut plan, mut memory) = self.spare.take();
-        let outcome = self.call_with(arguments, &mut plan, &mut memory);
-        self.spare.set((plan, memory));
+        let mut scratch = self.spare.take().unwrap_or_default();
+        let outcome = self.call_with(arguments, &mut scratch);
+        self.spare.set(Some(scratch));
         outcome
     }
 
-    fn call_with(&self, arguments: &[Value], plan: &mut Plan, memory: &mut Vec<u8>) -> Result<Outcome, Broken> {
+    fn call_with(&self, arguments: &[Value], scratch: &mut Scratch) -> Result<Outcome, Broken> {
+        let Scratch { plan, memory, slots, words } = scratch;
         plan.clear();
-        let mut slots = Vec::with_capacity(arguments.len());
+        slots.clear();
         for (index, (param, value)) in self.params.iter().zip(arguments).enumerate() {
             let slot = plan.argument(index, &param.shape, param.is_out, value);
             slots.push(slot.map_err(|found| self.found(found))?);
@@ -234,22 +246,34 @@ impl Imported {
         memory.clear();
         memory.resize(plan.bytes().len() + ALIGN, 0);
         let start = memory.as_ptr().align_offset(ALIGN);
-        let (whole, base) = (start..start + plan.bytes().len(), memory.as_ptr().addr() + start);
+        let whole = start..start + plan.bytes().len();
+        plan.place_all(memory.as_ptr().addr() + start);
+        let mut fences = match self.library.0.folder.has_fences() {
+            true => self.fences(plan)?,
+            false => Vec::new(),
+        };
         memory[whole.clone()].copy_from_slice(plan.bytes());
-        for (at, pointer) in plan.pointers(base) {
+        for (at, pointer) in plan.pointers() {
             memory[start + at..start + at + pointer.len()].copy_from_slice(&pointer);
+        }
+        for (fence, Range { start: at, end }) in fences.iter_mut().zip(plan.ranges()) {
+            fence.bytes().copy_from_slice(&memory[start + at - RED_ZONE..start + end]);
         }
         // C writes by the addresses it is given; nothing else is done with the memory until it has returned.
         memory.as_mut_ptr().expose_provenance();
-        let words = slots.iter().map(|slot| match slot {
+        words.clear();
+        words.extend(slots.iter().map(|slot| match slot {
             Slot::Number(number) => *number,
-            Slot::Block(block) => (base + plan.start_of(*block)) as u64,
-        });
-        let returned = self.run(stub, words.collect())?;
+            Slot::Block(block) => plan.address_of(*block) as u64,
+        }));
+        let returned = self.run(stub, words)?;
+        for (fence, Range { start: at, end }) in fences.iter_mut().zip(plan.ranges()) {
+            memory[start + at - RED_ZONE..start + end].copy_from_slice(fence.bytes());
+        }
         let after = &memory[whole];
-        plan.check(after, base).map_err(|found| self.found(found))?;
+        plan.check(after).map_err(|found| self.found(found))?;
         let mut outs = Vec::new();
-        for (index, (param, slot)) in self.params.iter().zip(&slots).enumerate() {
+        for (index, (param, slot)) in self.params.iter().zip(&*slots).enumerate() {
             if let (true, Slot::Block(block)) = (param.is_out, slot) {
                 outs.push(plan.value(after, index, *block, &param.shape).map_err(|found| self.found(found))?);
             }
@@ -259,14 +283,68 @@ impl Imported {
         Ok(Outcome { result, outs })
     }
 
-    fn run(&self, stub: &Arc<Stub>, words: Vec<u64>) -> Result<u64, Broken> {
+    /// A buffer before a fence for each of the plan's. It begins with a red zone.
+    fn fences(&self, plan: &mut Plan) -> Result<Vec<Fenced>, Broken> {
+        let sizes: Vec<_> = plan.ranges().map(|range| range.len()).collect();
+        let fence = |(block, size): (usize, usize)| {
+            let (param, way) = plan.whose(block);
+            let place = format!("parameter `{}{way}`", self.params[param].name);
+            let label = format!("{place} of `{}` of `{}`, {size} bytes long", self.name, self.library.name());
+            let mut fence = Fenced::new(RED_ZONE + size, &label)
+                .map_err(|error| self.broken(place, Breach::NoFence { message: error.to_string() }))?;
+            plan.place(block, fence.bytes().as_ptr().addr() + RED_ZONE);
+            Ok(fence)
+        };
+        sizes.into_iter().enumerate().map(fence).collect()
+    }
+
+    /// Whether it takes and gives plain numbers only, so that a call of it needs no memory.
+    pub(crate) fn is_plain(&self) -> bool {
+        let is_number = |param: &Param| !param.is_out && matches!(param.shape, Shape::Number(_));
+        let result = self.result.as_ref().map(|(_, result)| result);
+        self.params.iter().all(is_number) && matches!(result, None | Some(Returned::Number(_) | Returned::Bool(_)))
+    }
+
+    /// The numbers of its parameters. Only where it is plain.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = Number> {
+        self.params.iter().filter_map(|param| match param.shape {
+            Shape::Number(number) => Some(number),
+            _ => None,
+        })
+    }
+
+    /// What register a plain result comes in.
+    pub(crate) fn number_of_result(&self) -> Option<Number> {
+        match self.result.as_ref()?.1 {
+            Returned::Number(number) | Returned::Bool(number) => Some(number),
+            Returned::Text | Returned::Struct(_) => None,
+        }
+    }
+
+    /// Whether the result is a `bool`.
+    pub(crate) fn returns_bool(&self) -> bool {
+        matches!(self.result, Some((_, Returned::Bool(_))))
+    }
+
+    /// Calls it with widened numbers, one for each parameter; zero where there is no such function. Only where it is plain.
+    pub(crate) fn call_plain(&self, words: &[u64]) -> Result<u64, Broken> {
+        self.stub.as_ref().map_or(Ok(0), |stub| self.run(stub, words))
+    }
+
+    /// Where the function is, if a call may go there at once.
+    pub(crate) fn direct(&self) -> Option<*const ()> {
+        let is_direct = self.no_cwd && self.library.0.folder.has_shells();
+        self.stub.as_ref().filter(|_| is_direct).map(|stub| stub.code())
+    }
+
+    fn run(&self, stub: &Arc<Stub>, words: &[u64]) -> Result<u64, Broken> {
         if self.no_cwd {
             // SAFETY: who made the folder vouches for its functions; the buffers are this call's, and lie where they are until it
             // is over.
-            return Ok(unsafe { stub.call(&words) });
+            return Ok(unsafe { stub.call(words) });
         }
         let failed = |message: String| self.broken("the function".to_owned(), Breach::NoThread { message });
-        let stub = Arc::clone(stub);
+        let (stub, words) = (Arc::clone(stub), words.to_vec());
         let thread = self.library.0.folder.thread().map_err(failed)?;
         // SAFETY: who made the folder vouches for its functions; the buffers lie where they are until it is over, since
         // this thread waits for it.
@@ -284,7 +362,7 @@ impl Imported {
         self.broken(format!("parameter `{}{way}`", self.params[param].name), breach)
     }
 
-    fn broken(&self, place: String, breach: Breach) -> Broken {
+    pub(crate) fn broken(&self, place: String, breach: Breach) -> Broken {
         Broken { library: self.library.name().to_owned(), function: self.name.clone(), place, breach }
     }
 }
@@ -317,15 +395,15 @@ fn text_at(address: usize) -> Result<String, Breach> {
         let at = address.wrapping_add(units.len() * 2);
         let mut piece = [0; 256];
         let read = process::read_memory(at, &mut piece);
-        let found = texts::from_bytes(&piece[..read]);
+        let found = texts::units_of(&piece[..read]);
         if found.is_empty() {
             return Err(Breach::Nowhere { address: at });
         }
-        if let Some(end) = found.iter().position(|unit| *unit == 0) {
-            units.extend_from_slice(&found[..end]);
+        if let Ok(last) = texts::up_to_zero(&piece[..read]) {
+            units.extend_from_slice(last);
             return texts::text(&units);
         }
-        units.extend(found);
+        units.extend_from_slice(found);
     }
     Err(Breach::Unterminated { units: units.len() })
 }

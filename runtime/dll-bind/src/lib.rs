@@ -14,6 +14,7 @@ mod plan;
 mod shape;
 mod texts;
 mod thunk;
+mod typed;
 mod zones;
 
 pub use breach::{Breach, Broken};
@@ -21,4 +22,5 @@ pub use function::{Import, Imported, Outcome, Route};
 pub use library::{Library, UserCode};
 pub use shape::{BindError, Extents, Number, Shape};
 pub use thunk::{Body, Manner};
+pub use typed::{CNumber, CNumbers, CResult, TypedCall};
 pub use zones::RED_ZONE;

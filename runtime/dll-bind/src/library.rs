@@ -18,9 +18,16 @@ pub struct UserCode(Rc<Folder>);
 
 struct Folder {
     path: PathBuf,
-    has_shells: bool,
+    manner: Calls,
     /// Started when the first function needs it.
     thread: OnceCell<Result<OwnFolder, io::Error>>,
+}
+
+/// How functions of a folder are called.
+#[derive(Clone, Copy)]
+struct Calls {
+    has_shells: bool,
+    has_fences: bool,
 }
 
 /// A library of that folder. A clone is the same one; it is closed with the last. Functions that were imported from it keep it
@@ -45,13 +52,25 @@ impl UserCode {
     /// handler left. What they do wrong with their buffers is looked for in each call, and found where it can be.
     #[must_use]
     pub unsafe fn at(folder: &Path) -> Self {
-        Self(Rc::new(Folder { path: folder.to_owned(), has_shells: true, thread: OnceCell::new() }))
+        Self::new(folder, Calls { has_shells: true, has_fences: false })
     }
 
     /// The same folder, with `libffi` for all calls.
     #[must_use]
     pub fn by_libffi(&self) -> Self {
-        Self(Rc::new(Folder { path: self.0.path.clone(), has_shells: false, thread: OnceCell::new() }))
+        Self::new(&self.0.path, Calls { has_shells: false, ..self.0.manner })
+    }
+
+    /// The same folder, for the search for a mistake: each buffer of a call ends at pages without rights, so a function that goes
+    /// beyond it, however far, is stopped by a fault at the very access. Under a supervisor (`alcedo guard`, `alcedo dev`) the
+    /// report of the crash names function and parameter. Calls with buffers cost some system calls more each.
+    #[must_use]
+    pub fn with_fences(&self) -> Self {
+        Self::new(&self.0.path, Calls { has_fences: true, ..self.0.manner })
+    }
+
+    fn new(path: &Path, manner: Calls) -> Self {
+        Self(Rc::new(Folder { path: path.to_owned(), manner, thread: OnceCell::new() }))
     }
 
     /// The folder.
@@ -82,7 +101,11 @@ impl UserCode {
     }
 
     pub(crate) fn has_shells(&self) -> bool {
-        self.0.has_shells
+        self.0.manner.has_shells
+    }
+
+    pub(crate) fn has_fences(&self) -> bool {
+        self.0.manner.has_fences
     }
 
     /// The thread whose working directory is the folder.

@@ -1,6 +1,7 @@
 //! What a call sends, and what it left. The arguments are laid out here as bytes, with red zones around each buffer and a
 //! note of each pointer; after the call the same notes say what has to be as it was. No address is followed here.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use alcedo_reflect::value::Value;
@@ -30,6 +31,8 @@ struct Block {
     start: usize,
     size: usize,
     step: usize,
+    /// Where C finds it, once that is known.
+    address: usize,
 }
 
 /// A text or an array in a struct: `{ data, num, max }`.
@@ -109,40 +112,56 @@ impl Plan {
         &self.bytes
     }
 
-    /// Where a buffer lies in these bytes.
-    pub(crate) fn start_of(&self, block: usize) -> usize {
-        self.blocks[block].start
+    /// Where the buffers lie in these bytes.
+    pub(crate) fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
+        self.blocks.iter().map(|block| block.start..block.start + block.size)
     }
 
-    /// The pointers, for bytes that lie at `base`: where each stands, and what it is.
-    pub(crate) fn pointers(&self, base: usize) -> impl Iterator<Item = (usize, [u8; 8])> {
+    /// Of what the buffer is: the parameter, and the way in it.
+    pub(crate) fn whose(&self, block: usize) -> (usize, String) {
+        self.way(self.blocks[block].step)
+    }
+
+    /// The bytes lie at `base`.
+    pub(crate) fn place_all(&mut self, base: usize) {
+        self.blocks.iter_mut().for_each(|block| block.address = base + block.start);
+    }
+
+    /// This buffer lies elsewhere.
+    pub(crate) fn place(&mut self, block: usize, address: usize) {
+        self.blocks[block].address = address;
+    }
+
+    /// Where C finds a buffer.
+    pub(crate) fn address_of(&self, block: usize) -> usize {
+        self.blocks[block].address
+    }
+
+    /// The pointers, once all buffers are placed: where each stands in the bytes, and what it is.
+    pub(crate) fn pointers(&self) -> impl Iterator<Item = (usize, [u8; 8])> {
         let with_data = self.headers.iter().filter_map(|header| Some((header.at, header.block?)));
-        with_data.map(move |(at, block)| (at, (base + self.blocks[block].start).to_ne_bytes()))
+        with_data.map(move |(at, block)| (at, self.blocks[block].address.to_ne_bytes()))
     }
 
-    /// Whether all that has to be as it was is, in the memory at `base` after the call.
-    pub(crate) fn check(&self, memory: &[u8], base: usize) -> Result<(), Found> {
+    /// Whether all that has to be as it was is, in the memory after the call.
+    pub(crate) fn check(&self, memory: &[u8]) -> Result<(), Found> {
         for block in &self.blocks {
             zones::check(memory, block.start, block.size).map_err(|breach| self.found(block.step, breach))?;
         }
         for header in &self.headers {
-            check_header(self, header, memory, base).map_err(|breach| self.found(header.step, breach))?;
+            check_header(self, header, memory).map_err(|breach| self.found(header.step, breach))?;
         }
         Ok(())
     }
 
     /// What a parameter holds after a call whose memory was checked.
     pub(crate) fn value(&self, memory: &[u8], param: usize, block: usize, shape: &Shape) -> Result<Value, Found> {
-        let Block { start, size, step } = self.blocks[block];
+        let Block { start, size, step, .. } = self.blocks[block];
         let found = match shape {
-            Shape::Text => {
-                let units = texts::from_bytes(&memory[start..start + size]);
-                let end = units.iter().position(|unit| *unit == 0);
-                end.ok_or(Breach::Unterminated { units: units.len() })
-                    .and_then(|end| texts::text(&units[..end]))
-                    .map(Value::Text)
-                    .map_err(|breach| (step, breach))
-            }
+            Shape::Text => texts::up_to_zero(&memory[start..start + size])
+                .and_then(texts::text)
+                .map(Value::Text)
+                .map_err(|breach| (step, breach)),
             _ => self.get(memory, start, shape).map_err(|(at, breach)| (at.unwrap_or(step), breach)),
         };
         found.map_err(|(step, breach)| Found { param, ..self.found(step, breach) })
@@ -162,10 +181,9 @@ impl Plan {
             Shape::Text => match self.content(memory, at) {
                 None => Value::Text(String::new()),
                 Some((start, num, step)) => {
-                    let units = texts::from_bytes(&memory[start..start + num * 2]);
                     let wrong = |breach| (Some(step), breach);
-                    match units.split_last() {
-                        Some((0, text)) => Value::Text(texts::text(text).map_err(wrong)?),
+                    match texts::units_of(&memory[start..start + num * 2]).split_last() {
+                        Some(([0, 0], text)) => Value::Text(texts::text(text).map_err(wrong)?),
                         _ => return Err(wrong(Breach::Unterminated { units: num })),
                     }
                 }
@@ -193,8 +211,13 @@ impl Plan {
         self.steps.len() - 1
     }
 
-    /// The way of steps, in words.
     fn found(&self, step: usize, breach: Breach) -> Found {
+        let (param, way) = self.way(step);
+        Found { param, way, breach }
+    }
+
+    /// The parameter, and the way of steps in words.
+    fn way(&self, step: usize) -> (usize, String) {
         let (mut at, mut way) = (step, Vec::new());
         let param = loop {
             match &self.steps[at].name {
@@ -208,7 +231,7 @@ impl Plan {
             }
         };
         way.reverse();
-        Found { param, way: way.concat(), breach }
+        (param, way.concat())
     }
 
     /// A new buffer between zones, of zeros: its number, and where it begins.
@@ -218,7 +241,7 @@ impl Plan {
         self.bytes.extend_from_slice(&ZONE);
         self.bytes.resize(start + size, 0);
         self.bytes.extend_from_slice(&ZONE);
-        self.blocks.push(Block { start, size, step });
+        self.blocks.push(Block { start, size, step, address: 0 });
         (self.blocks.len() - 1, start)
     }
 
@@ -228,10 +251,9 @@ impl Plan {
         if is_whole && text.contains('\0') {
             return Err((step, Breach::ZeroInside));
         }
-        // A text has no more units of UTF-16 than bytes of UTF-8.
         let (block, start) = self.block(step, 0);
         self.bytes.truncate(start);
-        self.bytes.extend(texts::units(text).flat_map(u16::to_ne_bytes));
+        texts::append(&mut self.bytes, text);
         self.bytes.extend([0; 2]);
         self.blocks[block].size = self.bytes.len() - start;
         self.bytes.extend_from_slice(&ZONE);
@@ -305,9 +327,9 @@ impl Plan {
     }
 }
 
-fn check_header(plan: &Plan, header: &Header, memory: &[u8], base: usize) -> Result<(), Breach> {
+fn check_header(plan: &Plan, header: &Header, memory: &[u8]) -> Result<(), Breach> {
     let (at, max) = (header.at, header.max);
-    let data = header.block.map_or(0, |block| base + plan.blocks[block].start);
+    let data = header.block.map_or(0, |block| plan.address_of(block));
     let (found_num, found_max) = (int(memory, at + 8), int(memory, at + 12));
     if memory[at..at + 8] != data.to_ne_bytes() {
         return Err(Breach::MovedData);

@@ -8,11 +8,12 @@ use std::rc::Rc;
 use alcedo_abi::kinds::property_flags;
 use alcedo_base::border::CallError;
 use alcedo_reflect::function::Function;
-use alcedo_reflect::thunk::{Thunk, function_of};
+use alcedo_reflect::thunk::{Frame, Thunk, function_of};
 
 use crate::function::{Import, Imported};
 use crate::library::Library;
-use crate::shape::BindError;
+use crate::shape::{BindError, Number};
+use crate::typed::CNumber;
 
 /// What C has to be told of a function beside its reflected signature.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -58,6 +59,9 @@ impl Body {
             let function = function_of(frame);
             let unbound = || CallError::other(format!("{} is not bound yet", function.path));
             let imported = body.bound.get().ok_or_else(unbound)?;
+            if imported.is_plain() {
+                return plain(imported, frame);
+            }
             let params = function.arguments();
             let arguments = params.iter().map(|_| frame.take_value()).collect::<Result<Vec<_>, _>>()?;
             frame.finish()?;
@@ -66,6 +70,61 @@ impl Body {
             outs.zip(&outcome.outs).try_for_each(|((at, _), value)| frame.give_out(at, value))?;
             outcome.result.iter().try_for_each(|result| frame.give_value(result))
         })
+    }
+}
+
+/// A call of numbers only, which needs no memory of its own.
+fn plain(imported: &Imported, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let mut words = [0; MOST_WORDS];
+    let mut count = 0;
+    for number in imported.numbers() {
+        let word = take(frame, number)?;
+        let place = words.get_mut(count).ok_or_else(|| CallError::other("a C function has too many parameters"))?;
+        (*place, count) = (word, count + 1);
+    }
+    frame.finish()?;
+    let word = imported.call_plain(&words[..count]).map_err(|broken| CallError::other(broken.to_string()))?;
+    match imported.number_of_result() {
+        None => Ok(()),
+        Some(number) if imported.returns_bool() => frame.give_result(word & mask(number) != 0),
+        Some(number) => give(frame, number, word),
+    }
+}
+
+/// More numbers than any reflected function has.
+const MOST_WORDS: usize = 32;
+
+fn mask(number: Number) -> u64 {
+    u64::MAX >> (64 - number.size() * 8)
+}
+
+fn take(frame: &mut Frame<'_>, number: Number) -> Result<u64, CallError> {
+    Ok(match number {
+        Number::U8 => frame.take::<u8>()?.word(),
+        Number::I8 => frame.take::<i8>()?.word(),
+        Number::U16 => frame.take::<u16>()?.word(),
+        Number::I16 => frame.take::<i16>()?.word(),
+        Number::U32 => frame.take::<u32>()?.word(),
+        Number::I32 => frame.take::<i32>()?.word(),
+        Number::U64 => frame.take::<u64>()?.word(),
+        Number::I64 => frame.take::<i64>()?.word(),
+        Number::F32 => frame.take::<f32>()?.word(),
+        Number::F64 => frame.take::<f64>()?.word(),
+    })
+}
+
+fn give(frame: &mut Frame<'_>, number: Number, word: u64) -> Result<(), CallError> {
+    match number {
+        Number::U8 => frame.give_result(u8::of_word(word)),
+        Number::I8 => frame.give_result(i8::of_word(word)),
+        Number::U16 => frame.give_result(u16::of_word(word)),
+        Number::I16 => frame.give_result(i16::of_word(word)),
+        Number::U32 => frame.give_result(u32::of_word(word)),
+        Number::I32 => frame.give_result(i32::of_word(word)),
+        Number::U64 => frame.give_result(u64::of_word(word)),
+        Number::I64 => frame.give_result(i64::of_word(word)),
+        Number::F32 => frame.give_result(f32::of_word(word)),
+        Number::F64 => frame.give_result(f64::of_word(word)),
     }
 }
 

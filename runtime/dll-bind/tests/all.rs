@@ -3,8 +3,12 @@
 
 #[path = "all/classes.rs"]
 mod classes;
+#[path = "all/fences.rs"]
+mod fences;
 #[path = "all/folders.rs"]
 mod folders;
+#[path = "all/gdb.rs"]
+mod gdb;
 #[path = "all/hostile.rs"]
 mod hostile;
 #[path = "all/life.rs"]
@@ -17,3 +21,5 @@ mod source_page;
 mod support;
 #[path = "all/type_table.rs"]
 mod type_table;
+#[path = "all/typed.rs"]
+mod typed;

@@ -26,7 +26,7 @@ pub struct Actor {
     /// A text for people.
     #[uproperty(edit_anywhere, blueprint_read, blueprint_write)]
     label: String,
-    /// Whether begin play was called; not for plugins.
+    /// Whether begin play was called; the engine sets it.
     #[uproperty(transient)]
     has_begun_play: bool,
 }

@@ -14,7 +14,7 @@ pub struct ActorComponent {
     /// Whose part it is.
     #[uproperty(blueprint_read)]
     owner: Obj<Actor>,
-    /// Whether begin play was called; not for plugins.
+    /// Whether begin play was called; the engine sets it.
     #[uproperty(transient)]
     has_begun_play: bool,
 }

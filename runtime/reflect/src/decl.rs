@@ -11,6 +11,7 @@ use crate::hooks::{AddReferences, EndHook, NativeHook};
 use crate::meta::Meta;
 use crate::origin::Origin;
 use crate::thunk::{Thunk, function_of};
+use crate::typed::doc_text;
 
 /// A property, a struct field or a parameter.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -212,10 +213,15 @@ impl StructDecl {
     /// When the path it was defined with is no path.
     pub fn plain<T: crate::typed::PlainStruct>() -> Result<Self, crate::path::PathError> {
         let path: crate::path::TypePath = T::PATH.parse()?;
-        let field = |&(name, kind, path): &(&str, _, &str)| PropertyDecl::new(name, kind).of_type(path);
+        let docs = T::FIELD_DOCS.iter().copied().chain(std::iter::repeat(&[][..]));
+        let field = |(&(name, kind, path), doc): (&(&str, _, &str), &[&str])| PropertyDecl {
+            doc: doc_text(doc),
+            ..PropertyDecl::new(name, kind).of_type(path)
+        };
         Ok(Self {
-            fields: T::FIELDS.iter().map(field).collect(),
+            fields: T::FIELDS.iter().zip(docs).map(field).collect(),
             fingerprint: T::FINGERPRINT,
+            doc: doc_text(T::DOC),
             ..Self::new(&path.package, &path.name, Origin::Native)
         })
     }

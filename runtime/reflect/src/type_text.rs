@@ -58,7 +58,7 @@ impl TypeText {
     ///
     /// # Errors
     /// When the two are no type, or the path is not written the one way it is compared by.
-    pub(crate) fn of_declaration(kind: PropertyKind, type_path: &str) -> Result<Self, TypeTextError> {
+    pub fn of_declaration(kind: PropertyKind, type_path: &str) -> Result<Self, TypeTextError> {
         let written = match Entry::of(kind) {
             None | Some(Entry { form: Form::Struct, .. }) => type_path.to_owned(),
             Some(Entry { form: Form::Nothing, name, .. }) => (*name).to_owned(),

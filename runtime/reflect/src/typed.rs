@@ -88,6 +88,10 @@ pub unsafe trait PlainStruct: Copy + 'static {
     const FINGERPRINT: u64;
     /// The fields: name, kind, path of a nested struct. Enough to declare the struct type.
     const FIELDS: &'static [(&'static str, PropertyKind, &'static str)];
+    /// The lines of its doc comment.
+    const DOC: &'static [&'static str] = &[];
+    /// Those of its fields, in the order of [`PlainStruct::FIELDS`].
+    const FIELD_DOCS: &'static [&'static [&'static str]] = &[];
 }
 
 /// Structs in property memory that are such a struct of the host, by the path and the fingerprint of their type.
@@ -236,14 +240,14 @@ pub const fn add_field<T: PlainField>(print: Fingerprint, name: &str, offset: us
 /// ```
 #[macro_export]
 macro_rules! plain_struct {
-    ($(#[$meta:meta])* $vis:vis struct $name:ident in $path:literal {
-        $($(#[$field_meta:meta])* $field_vis:vis $field:ident: $ty:ty),* $(,)?
+    ($(#[$($meta:tt)*])* $vis:vis struct $name:ident in $path:literal {
+        $($(#[$($field_meta:tt)*])* $field_vis:vis $field:ident: $ty:ty),* $(,)?
     }) => {
-        $(#[$meta])*
+        $(#[$($meta)*])*
         #[repr(C)]
         #[derive(Clone, Copy, PartialEq, Debug, Default)]
         $vis struct $name {
-            $($(#[$field_meta])* $field_vis $field: $ty,)*
+            $($(#[$($field_meta)*])* $field_vis $field: $ty,)*
         }
 
         // SAFETY: `repr(C)` stands above, `add_field` takes only fields that are plain, and the fingerprint is computed from
@@ -269,8 +273,28 @@ macro_rules! plain_struct {
                     <$ty as $crate::plumbing::PlainField>::PATH,
                 )),*
             ];
+            const DOC: &'static [&'static str] = &[$($crate::__alcedo_doc_line!($($meta)*)),*];
+            const FIELD_DOCS: &'static [&'static [&'static str]] =
+                &[$(&[$($crate::__alcedo_doc_line!($($field_meta)*)),*]),*];
         }
     };
+}
+
+/// A line of a doc comment, and nothing of any other attribute.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_doc_line {
+    (doc = $line:literal) => {
+        $line
+    };
+    ($($other:tt)*) => {
+        ""
+    };
+}
+
+/// The lines of a doc comment as one text.
+pub(crate) fn doc_text(lines: &[&str]) -> String {
+    lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
 #[cfg(test)]
@@ -298,6 +322,14 @@ mod tests {
             at: Point,
             tag: u8,
         }
+    }
+
+    #[test]
+    fn a_plain_struct_has_the_docs_of_its_source() {
+        let point = StructDecl::plain::<Point>().unwrap();
+        assert_eq!((&*point.doc, &*point.fields[0].doc, &*point.fields[1].doc), ("A point.", "Across.", "Up."));
+        let mark = StructDecl::plain::<Mark>().unwrap();
+        assert_eq!((&*mark.doc, &*mark.fields[1].doc), ("", ""));
     }
 
     #[test]

@@ -5,9 +5,10 @@
 //!
 //! A host takes part by one line in its builder, [`Builder::development`](crate::Builder::development). `link.rs` is what
 //! the two say to each other, `stream.rs` the socket, `agent.rs` does in the host what the tool asks for, `autosave.rs` decides when the world is
-//! saved.
+//! saved. `answer.rs` is apart from these: it is how a host says what it declares, for `alcedo glue`.
 
 mod agent;
+pub mod answer;
 mod autosave;
 pub mod link;
 mod stream;

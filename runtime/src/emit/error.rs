@@ -50,9 +50,7 @@ pub enum EmitError {
         rule: &'static str,
     },
     /// A class, member or struct it uses is not there, or is another.
-    #[error(
-        "{module} uses {path}, {why}: regenerate its glue with `alcedo glue` from what is loaded here, and rebuild {module}"
-    )]
+    #[error("{module} uses {path}, {why}: write the glue again with `alcedo glue`, and rebuild the module")]
     Import {
         /// The module.
         module: String,

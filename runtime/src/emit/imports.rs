@@ -4,16 +4,16 @@
 
 use std::rc::Rc;
 
-use alcedo_abi::describe::{Cell, ClassDesc, ImportDesc, ImportKind, StructDesc};
+use alcedo_abi::describe::{Cell, ClassDesc, ImportDesc, ImportKind, PropertyDesc, StructDesc};
 use alcedo_abi::fingerprint::Fingerprint;
 
 use crate::border::CallError;
 use crate::bridge::core::Core;
-use crate::emit::built_for;
 use crate::emit::error::EmitError;
 use crate::object::class::Class;
 use crate::object::path::{MemberPath, PathError, TypePath};
 use crate::object::structs::StructType;
+use crate::object::type_text::TypeText;
 
 /// Fills the cells of a class the module declares.
 ///
@@ -32,14 +32,14 @@ pub(crate) fn fill_own(core: &Core, module: &str, described: &ClassDesc, class: 
         let disagree = |why: String| EmitError::Import { module: module.to_owned(), path: found.path.to_string(), why };
         if found.fingerprint != function.fingerprint {
             return Err(disagree(format!(
-                "which is ({}) here, and is hashed differently in {module}",
+                "which is ({}) here, and is hashed differently in the module",
                 found.signature()
             )));
         }
         let ours = (found.params_size(), found.params_align());
         if ours != (function.params_size as usize, function.params_align as usize) {
             return Err(disagree(format!(
-                "whose parameters take {} bytes here and {} bytes in {module}",
+                "whose parameters take {} bytes here and {} bytes in the module",
                 ours.0, function.params_size
             )));
         }
@@ -59,21 +59,13 @@ pub(crate) fn check_own(module: &str, described: &StructDesc, found: &StructType
     if (found.size(), found.align()) != (described.size as usize, described.align as usize) {
         let (ours, theirs) = ((found.size(), found.align()), (described.size, described.align));
         return Err(disagree(&format!(
-            "which takes {} bytes, aligned to {}, here and {} bytes, aligned to {}, in {module}",
+            "which takes {} bytes, aligned to {}, here and {} bytes, aligned to {}, in the module",
             ours.0, ours.1, theirs.0, theirs.1
         )));
     }
-    for (ours, theirs) in found.fields().iter().zip(described.fields.iter()) {
-        if ours.offset != theirs.offset {
-            let (name, here, there) = (&ours.text, ours.offset, theirs.offset);
-            return Err(disagree(&format!("whose `{name}` lies at byte {here} here and at byte {there} in {module}")));
-        }
-    }
-    if found.fields().len() != described.fields.len() {
-        return Err(disagree(&format!("which is {} here, and has other fields in {module}", lies(found))));
-    }
-    if found.fingerprint() != described.fingerprint {
-        return Err(disagree(&format!("which is {} here, and is hashed differently in {module}", lies(found))));
+    let offsets = found.fields().iter().map(|field| field.offset);
+    if !offsets.eq(described.fields.iter().map(|field| field.offset)) || found.fingerprint() != described.fingerprint {
+        return Err(disagree(&difference(found, &described.fields)));
     }
     Ok(())
 }
@@ -94,8 +86,8 @@ pub(crate) fn fill_import(core: &Core, module: &str, import: &ImportDesc) -> Res
             // Members of the base are read through the class, at the offsets of the base.
             let is_base = |class: &Rc<Class>| Fingerprint::START.text(&class.path).finish() == import.fingerprint;
             if !class.chain().iter().any(is_base) {
-                let base = class.chain().iter().rev().nth(1).map_or("nothing", |base| &*base.path).to_owned();
-                return Err(wrong(format!("which extends {base} here, and another class in {module}")));
+                let base = class.base.as_ref().map_or("nothing", |base| &*base.path);
+                return Err(wrong(format!("which extends {base} here and {} in the module", import.wanted)));
             }
             u64::from(class.id.0)
         }
@@ -107,20 +99,20 @@ pub(crate) fn fill_import(core: &Core, module: &str, import: &ImportDesc) -> Res
                 return Err(wrong(format!("which is a member of {} here", property.owner)));
             }
             if property.ty.fingerprint() != import.fingerprint {
-                let there = built_for::property_type(types, import.fingerprint);
-                let there = there.unwrap_or_else(|| "of a type that is not known here".to_owned());
-                return Err(wrong(format!("which is {} here and {there} in {module}", property.ty)));
+                return Err(wrong(format!("which is {} here and {} in the module", property.ty, import.wanted)));
             }
             u64::from(property.offset)
         }
-        ImportKind::FUNCTION => call_handle(core, "uf", path, import.fingerprint)
-            .map_err(|error| wrong(why(core, module, import, &error)))?,
-        ImportKind::FUNCTION_FINAL => call_handle(core, "uf!", path, import.fingerprint)
-            .map_err(|error| wrong(why(core, module, import, &error)))?,
+        ImportKind::FUNCTION => {
+            call_handle(core, "uf", path, import.fingerprint).map_err(|error| wrong(why(core, import, &error)))?
+        }
+        ImportKind::FUNCTION_FINAL => {
+            call_handle(core, "uf!", path, import.fingerprint).map_err(|error| wrong(why(core, import, &error)))?
+        }
         ImportKind::STRUCT => {
             let found = types.struct_by_path(path).ok_or_else(missing)?;
             if found.fingerprint() != import.fingerprint {
-                return Err(wrong(format!("which is {} here, and lies otherwise in {module}", lies(&found))));
+                return Err(wrong(difference(&found, &import.fields)));
             }
             0
         }
@@ -132,12 +124,6 @@ pub(crate) fn fill_import(core: &Core, module: &str, import: &ImportDesc) -> Res
     };
     fill(import.cell, number);
     Ok(())
-}
-
-/// The fields of a struct, and how much memory they take.
-fn lies(found: &StructType) -> String {
-    let fields: Vec<_> = found.fields().iter().map(|field| format!("{}: {}", field.text, field.ty)).collect();
-    format!("{{ {} }} in {} bytes", fields.join(", "), found.size())
 }
 
 /// Fills a cell, in this file alone, with what was compared just before.
@@ -164,21 +150,44 @@ fn handle(core: &Core, name: &str, fingerprint: u64) -> Result<u64, CallError> {
     core.zcalls.resolve(&core.chain, name, fingerprint).map(|handle| handle.0.cast_unsigned())
 }
 
-fn why(core: &Core, module: &str, import: &ImportDesc, error: &CallError) -> String {
+fn why(core: &Core, import: &ImportDesc, error: &CallError) -> String {
     match error {
         CallError::NotFound { .. } => "which is not there".into(),
         CallError::Signature { found, .. } => {
-            let types = &core.world.types;
-            let Some(function) = types.function_by_path(&import.path) else {
-                return format!("which is ({found}) here, and otherwise in {module}");
-            };
-            let here = function.signature();
-            match built_for::signature(types, &function, import.fingerprint) {
-                Some(there) => format!("which is ({here}) here and ({there}) in {module}"),
-                None => format!("which is ({here}) here, and differs in more than one type in {module}"),
+            let wanted = import.wanted.as_str();
+            let function = core.world.types.function_by_path(import.path.as_str());
+            match function.as_ref().map(|function| function.words()).filter(|words| *words != wanted) {
+                Some(words) => format!("which has the signature ({words}) here and ({wanted}) in the module"),
+                // The same words, of types that lie otherwise.
+                None => format!("which has the signature ({found}) here, and another in the module"),
             }
         }
         other => format!("which cannot be called: {other}"),
+    }
+}
+
+/// The first field in which a struct differs from the one that a module was built for.
+fn difference(found: &StructType, wanted: &[PropertyDesc]) -> String {
+    for field in wanted {
+        let (name, path) = (field.name.as_str(), field.type_path.as_str());
+        let ty = TypeText::of_declaration(field.kind, path).map_or_else(|error| error.text, |ty| ty.to_string());
+        match found.field(name) {
+            None => return format!("whose field `{name}: {ty}` is not there"),
+            Some(there) if (there.ty.kind(), there.ty.type_path()) != (field.kind, path) => {
+                return format!("whose field `{name}` is {} here and {ty} in the module", there.ty);
+            }
+            Some(there) if there.offset != field.offset => {
+                return format!(
+                    "whose field `{name}` lies at byte {} here and at byte {} in the module",
+                    there.offset, field.offset
+                );
+            }
+            Some(_) => {}
+        }
+    }
+    match found.fields().iter().find(|there| wanted.iter().all(|field| *field.name.as_str() != *there.text)) {
+        Some(more) => format!("whose field `{}: {}` the module does not know", more.text, more.ty),
+        None => "whose layout is another here than in the module".into(),
     }
 }
 

@@ -2,7 +2,6 @@
 //! and fills the cells through which the modules reach what they declare and use. No object is touched here.
 
 pub(crate) mod batch;
-mod built_for;
 pub(crate) mod described;
 pub(crate) mod diff;
 pub(crate) mod error;

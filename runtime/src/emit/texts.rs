@@ -130,7 +130,10 @@ impl Check<'_> {
 
     fn import(&self, import: &ImportDesc) -> Result<(), EmitError> {
         let is_path = |path: &str| is_type_path(path) || path.parse::<MemberPath>().is_ok();
-        self.text(|| "that it uses".into(), import.path.as_str(), is_path, MEMBER_PATH)
+        let path = import.path.as_str();
+        self.text(|| "that it uses".into(), path, is_path, MEMBER_PATH)?;
+        self.text(|| format!("{path} as it was built for it,"), import.wanted.as_str(), are_words, WORDS)?;
+        self.properties(path, &import.fields)
     }
 
     /// The name by which it is called. A name is what its protocol reads back as the same name, so no part of it can pass for another part.

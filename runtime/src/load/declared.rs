@@ -1,9 +1,10 @@
 //! What a module declares, as plain data for tools: read from a file that is not mapped, or from a module that is loaded. Both
-//! say the same.
+//! say the same. And what a host declares itself, from its registry.
 
 mod file;
 mod flags;
 mod loaded;
+mod natives;
 
 use std::collections::BTreeMap;
 
@@ -11,8 +12,9 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use file::of_file;
 pub(crate) use loaded::of_loaded;
+pub(crate) use natives::of_natives;
 
-/// What a module declares: types, functions by name, and what it uses of others. Plain data; any thread.
+/// What a module or a host declares: types, functions by name, and what it uses of others. Plain data; any thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Declared {

@@ -15,7 +15,7 @@ pub(crate) use chosen::file_at;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) use chosen::hooks;
 pub(crate) use chosen::{
-    Lease, Mapping, Records, at_exit, checkpoint, clock, ending_begins, ending_is_over, fds, keys_in_use, mapped_files,
-    note_for_all, open_fds, own_ring, panics_are_told, read_memory, report_crashes, report_panics, rss_kib, tell_panic,
-    thread_names, thread_number, threads, told_name, unshare_folder, wake_all,
+    Fence, Lease, Mapping, Records, at_exit, checkpoint, clock, ending_begins, ending_is_over, fds, forbids_code,
+    keys_in_use, mapped_files, note_for_all, open_fds, own_ring, panics_are_told, read_memory, report_crashes,
+    report_panics, rss_kib, tell_panic, thread_names, thread_number, threads, told_name, unshare_folder, wake_all,
 };

@@ -10,6 +10,7 @@
 pub mod crash;
 mod elf;
 mod ending;
+mod fenced;
 mod folder;
 mod image;
 mod imp;
@@ -30,6 +31,7 @@ mod user_library;
 
 pub use elf::Constants;
 pub use ending::{EndPolicy, EndReport, EndState, Ending, ReferenceSearch};
+pub use fenced::{FENCE, Fenced};
 pub use image::{Demands, Digest, ImageError, ImageFile};
 pub use ledger::{Holder, HolderKind, Ledger, LedgerCounts};
 pub use map::{Image, MapError, Unmapped};

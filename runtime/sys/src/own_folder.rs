@@ -3,7 +3,7 @@
 
 use std::env::set_current_dir;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
@@ -13,6 +13,7 @@ type Job = Box<dyn FnOnce(io::Result<()>) + Send>;
 /// The thread. It ends when this is dropped, and is waited for.
 #[derive(Debug)]
 pub struct OwnFolder {
+    folder: PathBuf,
     jobs: Option<SyncSender<Job>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -26,23 +27,28 @@ impl OwnFolder {
         let folder = folder.canonicalize()?;
         let (jobs, queue) = sync_channel::<Job>(1);
         let (ready, started) = sync_channel(1);
+        let home = folder.clone();
         let thread = thread::Builder::new().name("alcedo-user-code".to_owned()).spawn(move || {
-            let entered = crate::imp::unshare_folder().and_then(|()| set_current_dir(&folder));
+            let entered = crate::imp::unshare_folder().and_then(|()| set_current_dir(&home));
             let is_there = entered.is_ok();
             if ready.send(entered).is_ok() && is_there {
-                work(&folder, &queue);
+                work(&home, &queue);
             }
         })?;
         let gone = || io::Error::other("the thread ended before it had begun");
         started.recv().map_err(|_| gone())??;
-        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
+        Ok(Self { folder, jobs: Some(jobs), thread: Some(thread) })
     }
 
-    /// Runs `job` in the folder, wherever an earlier one has gone, and waits for it.
+    /// Runs `job` in the folder, wherever an earlier one has gone, and waits for it. On the thread itself, from within another
+    /// job, it runs at once, and leaves that one in the folder. Two such threads must not wait for each other.
     ///
     /// # Errors
     /// When the folder cannot be entered any more; when the thread is gone, which only a panic of a job could bring about.
     pub fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
+        if self.is_current() {
+            return set_current_dir(&self.folder).map(|()| job());
+        }
         let gone = || io::Error::other("the thread has ended");
         let (result, awaited) = sync_channel(1);
         let job = move |entered: io::Result<()>| {
@@ -52,13 +58,18 @@ impl OwnFolder {
         self.jobs.as_ref().ok_or_else(gone)?.send(Box::new(job)).map_err(|_| gone())?;
         awaited.recv().map_err(|_| gone())?
     }
+
+    fn is_current(&self) -> bool {
+        self.thread.as_ref().is_some_and(|thread| thread.thread().id() == thread::current().id())
+    }
 }
 
 impl Drop for OwnFolder {
     fn drop(&mut self) {
         drop(self.jobs.take());
         // Dropped by a job of its own it cannot wait for itself.
-        if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != thread::current().id()) {
+        let is_current = self.is_current();
+        if let Some(thread) = self.thread.take().filter(|_| !is_current) {
             // A panic of a job was reported where it happened.
             _ = thread.join();
         }
@@ -72,6 +83,7 @@ fn work(folder: &Path, queue: &Receiver<Job>) {
 #[cfg(all(test, target_os = "linux", target_env = "gnu"))]
 mod tests {
     use std::env::current_dir;
+    use std::sync::Arc;
 
     use super::OwnFolder;
 
@@ -93,5 +105,21 @@ mod tests {
         assert!(own.run(|| ()).is_err());
         let folder = tempfile::tempdir().expect("a folder");
         assert!(OwnFolder::start(&folder.path().join("none")).is_err());
+    }
+    #[test]
+    fn a_job_within_a_job_runs_at_once_and_in_the_folder() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let own = Arc::new(OwnFolder::start(folder.path()).expect("a thread"));
+        let inner = Arc::clone(&own);
+        let there = own.run(move || {
+            std::env::set_current_dir("/").expect("it is there");
+            let deeper = Arc::clone(&inner);
+            inner.run(move || deeper.run(|| current_dir().expect("one")).expect("it ran")).expect("it ran")
+        });
+        assert_eq!(there.expect("it ran"), folder.path().canonicalize().expect("it is there"));
+        // The thread may hold the last of it.
+        let last = Arc::clone(&own);
+        own.run(move || drop(last)).expect("it ran");
+        assert_eq!(Arc::strong_count(&own), 1);
     }
 }

@@ -64,11 +64,16 @@ impl<'a> Source<'a> {
     /// Opens the file and looks at its first bytes. Links are followed, as the user's file systems have them; what is no
     /// regular file is not even opened.
     pub(crate) fn open(path: &'a Path, largest: u64) -> Result<Self, ImageError> {
-        let io = |source| ImageError::Io { path: path.to_owned(), source };
         let (file, found) = open_regular(path)?;
+        Self::of_open(path, file, &found, largest)
+    }
+
+    /// The same for a file that is open already.
+    pub(crate) fn of_open(path: &'a Path, file: File, found: &Metadata, largest: u64) -> Result<Self, ImageError> {
+        let io = |source| ImageError::Io { path: path.to_owned(), source };
         let len = found.len();
         check_len(path, len, largest)?;
-        let mut source = Self { path, file, stamp: Stamp::of(&found), len };
+        let mut source = Self { path, file, stamp: Stamp::of(found), len };
         let mut head = Vec::with_capacity(HEAD as usize);
         (&source.file).take(HEAD).read_to_end(&mut head).map_err(io)?;
         source.file.rewind().map_err(io)?;

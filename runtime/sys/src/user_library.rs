@@ -2,11 +2,26 @@
 //! overwrite the file and the next opening has the new one, while whoever uses the old one still has that.
 #![expect(unsafe_code, reason = "opening a library runs its initializers, closing it its finalizers")]
 
-use std::fs;
-use std::io;
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::crash;
+use crate::folder::{Folder, create_private};
+use crate::image::{Demands, ImageError};
 use crate::native::{NativeError, NativeLibrary};
+use crate::source::{Source, open_regular};
+use crate::stamp::FileId;
+
+/// The loader identifies an image by its name first, so no copy has the name of another.
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
+/// A file that is replaced while it is looked up is looked up again, so often at most.
+const TRIES: usize = 8;
 
 /// An open library of a user. It is closed when it is dropped, and its finalizers run then. Any thread.
 #[derive(Debug)]
@@ -14,7 +29,7 @@ pub struct UserLibrary {
     // Closed before the copy is removed.
     library: NativeLibrary,
     source: PathBuf,
-    _copy: tempfile::TempPath,
+    _folder: Folder,
 }
 
 /// Why there is no library of that name.
@@ -41,6 +56,18 @@ pub enum UserLibraryError {
         file: PathBuf,
         /// What it leads to.
         target: PathBuf,
+    },
+    /// The file is no library for this machine, or it is still being written.
+    #[error("{0}")]
+    Image(#[from] ImageError),
+    /// Copies would lie where nothing can be run from.
+    #[error(
+        "copies of libraries lie in {}, which is mounted `noexec`: let TMPDIR name a folder that code may be run from",
+        folder.display()
+    )]
+    NoExec {
+        /// The folder for temporary files.
+        folder: PathBuf,
     },
     /// The file could not be copied.
     #[error("{}: {error}", file.display())]
@@ -70,18 +97,20 @@ impl UserLibrary {
     /// # Errors
     /// When there is none, it lies elsewhere, or the loader refuses it.
     pub unsafe fn open(folder: &Path, name: &str) -> Result<Self, UserLibraryError> {
-        let source = find(folder, name)?;
+        let (source, file, found) = find(folder, name)?;
         let failed = |error| UserLibraryError::Copy { file: source.clone(), error };
-        let suffix = format!("-{name}{}", std::env::consts::DLL_SUFFIX);
-        let copy = tempfile::Builder::new().prefix("alcedo-user-").suffix(&suffix).tempfile().map_err(failed)?;
-        let copy = copy.into_temp_path();
-        fs::copy(&source, &copy).map_err(failed)?;
+        let home = Folder::new().map_err(failed)?;
+        if crate::imp::forbids_code(home.path()) {
+            return Err(UserLibraryError::NoExec { folder: std::env::temp_dir() });
+        }
+        crash::stage(home.path());
+        let copy = copied(&source, file, &found, &home, name)?;
         // SAFETY: our caller vouches for the library, of which this is a copy.
         let opened = unsafe { NativeLibrary::open(&copy) };
         let library = opened.map_err(|error| UserLibraryError::Open { file: source.clone(), error })?;
         // SAFETY: our caller vouches that it can be closed when this is dropped.
         unsafe { library.mark_unloadable() };
-        Ok(Self { library, source, _copy: copy })
+        Ok(Self { library, source, _folder: home })
     }
 
     /// The file it was copied from.
@@ -116,15 +145,57 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-'))
 }
 
-fn find(folder: &Path, name: &str) -> Result<PathBuf, UserLibraryError> {
+/// The library of that name, open, under its real path. What was opened is what lies in the folder: whoever replaces the file
+/// meanwhile has it looked up again.
+fn find(folder: &Path, name: &str) -> Result<(PathBuf, File, Metadata), UserLibraryError> {
     if !is_name(name) {
         return Err(UserLibraryError::Name { name: name.to_owned() });
     }
     let missing = || UserLibraryError::Missing { folder: folder.to_owned(), name: name.to_owned() };
     let home = folder.canonicalize().map_err(|_| missing())?;
-    let file = files(name).into_iter().map(|file| home.join(file)).find(|path| path.is_file()).ok_or_else(missing)?;
-    let target = file.canonicalize().map_err(|error| UserLibraryError::Copy { file: file.clone(), error })?;
-    if target.parent() == Some(&*home) { Ok(target) } else { Err(UserLibraryError::Escape { file, target }) }
+    for _ in 0..TRIES {
+        let file = files(name).into_iter().map(|file| home.join(file)).find(|path| path.is_file());
+        let file = file.ok_or_else(missing)?;
+        if let Some(found) = look(&home, &file)? {
+            return Ok(found);
+        }
+    }
+    let error = io::Error::other("it is replaced again and again");
+    Err(UserLibraryError::Copy { file: home.join(&files(name)[0]), error })
+}
+
+/// Opens the file, unless it leads out of the folder; `None` where another came in its place meanwhile.
+fn look(home: &Path, file: &Path) -> Result<Option<(PathBuf, File, Metadata)>, UserLibraryError> {
+    let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+    let (open, found) = match open_regular(file) {
+        Ok(opened) => opened,
+        Err(ImageError::Io { source, .. }) if is_gone(&source) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    // Resolved after it was opened, and compared: so the open file had this path, whatever becomes of the link from now on.
+    let resolved = file.canonicalize().and_then(|target| Ok((fs::symlink_metadata(&target)?, target)));
+    match resolved {
+        Err(error) if is_gone(&error) => Ok(None),
+        Err(error) => Err(UserLibraryError::Copy { file: file.to_owned(), error }),
+        Ok((_, target)) if target.parent() != Some(home) => {
+            Err(UserLibraryError::Escape { file: file.to_owned(), target })
+        }
+        Ok((there, _)) if FileId::of(&there) != FileId::of(&found) => Ok(None),
+        Ok((_, target)) => Ok(Some((target, open, found))),
+    }
+}
+
+/// A copy of the file as it was at one moment.
+fn copied(source: &Path, file: File, found: &Metadata, home: &Folder, name: &str) -> Result<PathBuf, UserLibraryError> {
+    let failed = |error| UserLibraryError::Copy { file: source.to_owned(), error };
+    let mut bytes = Vec::new();
+    let read = Source::of_open(source, file, found, Demands::default().largest)?.copy_to(&mut bytes);
+    read.map_err(failed)?.is_of_one_moment(Some(xxh3_128(&bytes)))?;
+    let mut file = OsString::from(format!("{name}-{}", NEXT.fetch_add(1, Ordering::Relaxed)));
+    file.push(std::env::consts::DLL_SUFFIX);
+    let copy = home.path().join(file);
+    create_private(&copy).and_then(|mut file| file.write_all(&bytes)).map_err(failed)?;
+    Ok(copy)
 }
 
 #[cfg(test)]
@@ -161,7 +232,7 @@ mod tests {
         symlink(folder.path().join("nothing"), folder.path().join(&files("dangling")[0])).expect("linked");
         assert!(matches!(find(folder.path(), "out"), Err(UserLibraryError::Escape { .. })));
         assert!(matches!(find(folder.path(), "dangling"), Err(UserLibraryError::Missing { .. })));
-        assert!(find(folder.path(), "in").is_ok_and(|path| path.ends_with("target")));
+        assert!(find(folder.path(), "in").is_ok_and(|(path, ..)| path.ends_with("target")));
         // The folder itself may be a link.
         symlink(folder.path(), outside.path().join("home")).expect("linked");
         assert!(find(&outside.path().join("home"), "in").is_ok());
@@ -177,9 +248,58 @@ mod tests {
         fs::write(&file, "no library").expect("written");
         // SAFETY: a file of a few words has no initializer.
         let refused = unsafe { UserLibrary::open(folder.path(), "z") };
-        assert!(
-            matches!(&refused, Err(UserLibraryError::Open { file: named, .. }) if named.ends_with(&files("z")[0])),
-            "{refused:?}"
-        );
+        assert!(refused.as_ref().is_err_and(|error| error.to_string().contains(&files("z")[0])), "{refused:?}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_becomes_a_link_meanwhile_never_leads_out_of_the_folder() {
+        use std::io::Read as _;
+        use std::os::unix::fs::symlink;
+        use std::sync::atomic::{AtomicBool, Ordering};
+        let outside = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(outside.path().join("bad"), "bad").expect("written");
+        let (file, bad) = (folder.path().join(&files("z")[0]), outside.path().join("bad"));
+        fs::write(&file, "good").expect("written");
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let beside = folder.path().join("beside");
+                while !is_over.load(Ordering::Relaxed) {
+                    symlink(&bad, &beside).and_then(|()| fs::rename(&beside, &file)).expect("a link");
+                    fs::write(&beside, "good").and_then(|()| fs::rename(&beside, &file)).expect("a file");
+                }
+            });
+            let (mut opened, mut refused) = (0, 0);
+            while opened + refused < 4_000 {
+                match find(folder.path(), "z") {
+                    Ok((path, mut file, _)) => {
+                        let mut text = String::new();
+                        file.read_to_string(&mut text).expect("read");
+                        assert_eq!(text, "good", "{path:?}");
+                        opened += 1;
+                    }
+                    Err(
+                        UserLibraryError::Escape { .. }
+                        | UserLibraryError::Copy { .. }
+                        | UserLibraryError::Missing { .. },
+                    ) => refused += 1,
+                    Err(other) => panic!("{other}"),
+                }
+            }
+            is_over.store(true, Ordering::Relaxed);
+            assert!(opened > 0);
+        });
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_is_no_library_and_nobody_waits_for_its_other_end() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let made = std::process::Command::new("mkfifo").arg(folder.path().join(&files("z")[0])).status();
+        if made.is_ok_and(|status| status.success()) {
+            assert!(matches!(find(folder.path(), "z"), Err(UserLibraryError::Missing { .. })));
+        }
     }
 }

@@ -115,7 +115,7 @@ fn plugin(package: &Package, metadata: &Metadata) -> Vec<Finding> {
                 format!(
                     "plugin `{name}` depends on plugin `{}`: each has a heap of its own, and one library cannot have two \
                      (\"the `#[global_allocator]` in this crate conflicts\"). Put what both use into a library without \
-                     `module!`; classes of the other one are declared with `#[uclass(imported, …)]`",
+                     `module!`; classes of the other one are used by what `alcedo glue` writes of its library",
                     other.name
                 ),
                 "",

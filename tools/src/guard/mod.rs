@@ -377,7 +377,9 @@ fn what(signal: i32, words: Option<&Words>) -> String {
     } else if !words.sent {
         what += &format!(" at address {:#x}", words.address);
     }
-    what + &format!(", thread {}", words.thread)
+    what += &format!(", thread {}", words.thread);
+    words.fence.iter().for_each(|fence| what += &format!(", {fence}"));
+    what
 }
 
 /// Removes what a host that crashed could not remove itself: private copies of libraries.

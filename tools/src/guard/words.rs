@@ -59,6 +59,8 @@ pub(super) struct Words {
     pub(super) forgotten: u64,
     /// Folders of copies.
     pub(super) stages: Vec<PathBuf>,
+    /// Which end of whose buffer was left, where a buffer was fenced.
+    pub(super) fence: Option<String>,
     /// Of a panic: file, line and column.
     pub(super) at: (String, u32, u32),
     /// Whether all was written.
@@ -111,6 +113,7 @@ impl Words {
                 "line" => words.at.1 = value.parse().unwrap_or_default(),
                 "column" => words.at.2 = value.parse().unwrap_or_default(),
                 "name" => words.thread = value.to_owned(),
+                "fence" => words.fence = Some(value.to_owned()),
                 _ => {}
             }
         }

@@ -14,6 +14,7 @@ pub(super) const WORKSPACE: &[Template] = &[
     ("plugins/README.md", include_str!("templates/workspace/plugins.md")),
     ("glue/Cargo.toml", include_str!("templates/glue/Cargo.toml.in")),
     ("glue/src/lib.rs", include_str!("templates/glue/src/lib.rs")),
+    ("glue/src/host.rs", include_str!("templates/glue/src/host.rs")),
     ("host/Cargo.toml", include_str!("templates/host/Cargo.toml.in")),
     ("host/src/lib.rs", include_str!("templates/host/src/lib.rs")),
     ("host/src/main.rs", include_str!("templates/host/src/main.rs")),

@@ -60,7 +60,11 @@ macro_rules! __alcedo_declare {
         static ALCEDO_CELL: $crate::plumbing::PresenceCell = $crate::plumbing::PresenceCell::new();
         $crate::plumbing::register! {
             IMPORTS: $crate::plumbing::ImportDesc =
-                $crate::plumbing::import_structure::<$struct>(&$fields, &ALCEDO_CELL)
+                $crate::plumbing::import_structure::<$struct>(
+                    &$fields,
+                    &$crate::plumbing::field_descriptions(&$fields),
+                    &ALCEDO_CELL,
+                )
         }
     };
 }

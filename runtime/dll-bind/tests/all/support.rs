@@ -57,10 +57,12 @@ impl Fixture {
             .map(|code| import.clone().bind(&code.open("Test")).expect("it can be bound"))
     }
 
-    /// Calls it both ways, which give the same.
+    /// Calls it both ways, and with fences, which all give the same.
     pub(crate) fn call(&self, import: &Import, arguments: &[Value]) -> (Option<Value>, Vec<Value>) {
         let [one, two] = self.bind(import).map(|function| function.call(arguments).expect("a call"));
-        assert_eq!(one, two, "{import:?}");
+        let fenced = import.clone().bind(&self.code.with_fences().open("Test")).expect("it can be bound");
+        let three = fenced.call(arguments).expect("a call");
+        assert_eq!((&one, &one), (&two, &three), "{import:?}");
         (one.result, one.outs)
     }
 

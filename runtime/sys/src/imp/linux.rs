@@ -13,6 +13,7 @@ mod environment;
 mod evict;
 mod exits;
 mod fds;
+mod fence;
 mod fork;
 mod frames;
 mod handlers;
@@ -54,6 +55,7 @@ pub(crate) use c::loader::file_at;
 pub(crate) use c::peek::read as read_memory;
 pub(crate) use crash::report_crashes;
 pub(crate) use exits::at_exit;
+pub(crate) use fence::Fence;
 pub(crate) use lease::Lease;
 pub(crate) use lookups::note_for_all;
 pub(crate) use mapping::Mapping;
@@ -67,7 +69,7 @@ use std::fs;
 use std::io;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -86,6 +88,12 @@ struct MappedFile {
 /// Every file this process has mapped, code or data, once for each mapping.
 pub(crate) fn mapped_files() -> io::Result<Vec<PathBuf>> {
     Ok(maps()?.into_iter().map(|file| file.path).collect())
+}
+
+/// Whether no code can be mapped from the files of a folder.
+pub(crate) fn forbids_code(folder: &Path) -> bool {
+    let found = rustix::fs::statvfs(folder);
+    found.is_ok_and(|found| found.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC))
 }
 
 /// The kernel's quick counters lag by some pages for each thread, so the exact sum is asked for first.

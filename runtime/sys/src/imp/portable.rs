@@ -122,6 +122,24 @@ pub(crate) fn read_memory(_address: usize, _into: &mut [u8]) -> usize {
     0
 }
 
+pub(crate) fn forbids_code(_folder: &Path) -> bool {
+    false
+}
+
+/// There are none.
+#[derive(Debug)]
+pub(crate) enum Fence {}
+
+impl Fence {
+    pub(crate) fn new(_size: usize, _label: &str) -> io::Result<Self> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) fn bytes(&mut self) -> &mut [u8] {
+        match *self {}
+    }
+}
+
 pub(crate) fn unshare_folder() -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use rustix::fs::{Mode, OFlags};
 
 use super::c::{descriptors, kernel, signals};
+use super::fence;
 
 /// The signals that end a process because of what it did itself.
 const FATAL: [c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT];
@@ -126,6 +127,7 @@ fn tell(moment: &Moment, thread: libc::pid_t) {
     }
     text.thread_name();
     text.write(crash);
+    tell_fence(crash, moment.address);
     let maps = tell_maps(maps);
     let begin = tell_stack(stack, moment.sp);
     let mut end = Text::default();
@@ -134,6 +136,20 @@ fn tell(moment: &Moment, thread: libc::pid_t) {
     end.line("maps", maps, 10);
     end.push(b"end\n");
     end.write(crash);
+}
+
+/// Writes whose buffer was left, if the address is one that a buffer is fenced with.
+fn tell_fence(to: BorrowedFd<'_>, address: usize) {
+    let Some((side, label)) = fence::at(address) else { return };
+    let mut text = Text::default();
+    text.push(match side {
+        fence::Side::Before => b"fence before the start of ",
+        fence::Side::Behind => b"fence behind the end of ",
+    });
+    let label = label.split(|byte| *byte == 0).next().unwrap_or_default();
+    label.iter().for_each(|byte| text.push(if byte.is_ascii_control() { b"?" } else { std::slice::from_ref(byte) }));
+    text.push(b"\n");
+    text.write(to);
 }
 
 /// Writes what is mapped; gives how many bytes that takes, written or not.

@@ -1,7 +1,8 @@
-//! Pages that are reserved, and neither read nor written.
+//! Pages that are reserved, and neither read nor written; and memory between such pages.
 #![expect(unsafe_code, reason = "asks the kernel for pages, and gives them back")]
 
 use std::ffi::c_void;
+use std::io;
 use std::ops::Range;
 use std::ptr;
 
@@ -31,6 +32,63 @@ impl Drop for Reserved {
     fn drop(&mut self) {
         // SAFETY: the pages were reserved by `at` for this value, which hands out no address in them.
         unsafe { libc::munmap(ptr::without_provenance_mut(self.0.start), self.0.len()) };
+    }
+}
+
+/// Whole pages that are read and written, between pages without rights.
+#[derive(Debug)]
+pub(in crate::imp::linux) struct Walled {
+    all: *mut c_void,
+    wall: usize,
+    len: usize,
+}
+
+// SAFETY: the pages are this value's own, and no thread has a part in them.
+unsafe impl Send for Walled {}
+// SAFETY: a shared value gives out addresses only.
+unsafe impl Sync for Walled {}
+
+impl Walled {
+    /// Pages for so many bytes, between so many bytes of pages without rights.
+    pub(in crate::imp::linux) fn new(size: usize, wall: usize) -> io::Result<Self> {
+        let page = rustix::param::page_size();
+        let (wall, len) = (wall.next_multiple_of(page), size.max(1).next_multiple_of(page));
+        let all = len.checked_add(2 * wall).ok_or(io::ErrorKind::OutOfMemory)?;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        // SAFETY: the kernel picks a place where nothing is.
+        let given = unsafe { libc::mmap(ptr::null_mut(), all, libc::PROT_NONE, flags, -1, 0) };
+        if given == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let walled = Self { all: given, wall, len };
+        let (body, rights) = (given.wrapping_byte_add(wall), libc::PROT_READ | libc::PROT_WRITE);
+        // SAFETY: the pages were mapped just now, for this value alone.
+        if unsafe { libc::mprotect(body, len, rights) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // C code will be given the address.
+        body.expose_provenance();
+        Ok(walled)
+    }
+
+    /// Where the pages are that can be used.
+    pub(in crate::imp::linux) fn whole(&self) -> Range<usize> {
+        let start = self.all.addr() + self.wall;
+        start..start + self.len
+    }
+
+    /// The pages that can be used.
+    pub(in crate::imp::linux) fn bytes(&mut self) -> &mut [u8] {
+        let body = self.all.wrapping_byte_add(self.wall);
+        // SAFETY: the pages were mapped for this value, with rights to read and write, and zeros in them.
+        unsafe { std::slice::from_raw_parts_mut(body.cast(), self.len) }
+    }
+}
+
+impl Drop for Walled {
+    fn drop(&mut self) {
+        // SAFETY: the pages were mapped for this value, whose borrows have ended.
+        unsafe { libc::munmap(self.all, self.len + 2 * self.wall) };
     }
 }
 

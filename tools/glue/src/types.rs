@@ -1,20 +1,21 @@
 //! Types as signatures write them, in the words of Rust.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::error::GlueError;
+use crate::text::word;
 
 /// Where types are found: those of the module itself, those of the plugin API, and those of other glue.
-pub(super) struct Names<'a> {
-    /// Paths of the types that are written here.
-    pub(super) own: BTreeSet<&'a str>,
+pub(crate) struct Names<'a> {
+    /// The types that are written here: their paths, by their names.
+    pub(crate) own: BTreeMap<&'a str, &'a str>,
     /// Rust paths of other packages.
-    pub(super) elsewhere: &'a BTreeMap<&'a str, &'a str>,
+    pub(crate) elsewhere: &'a BTreeMap<String, String>,
 }
 
 impl Names<'_> {
     /// The Rust type; `member` has it.
-    pub(super) fn of(&self, member: &str, text: &str) -> Result<String, GlueError> {
+    pub(crate) fn of(&self, member: &str, text: &str) -> Result<String, GlueError> {
         let unknown = || GlueError::Unknown { member: member.to_owned(), text: text.to_owned() };
         if text.starts_with('/') {
             return self.path(member, text);
@@ -40,11 +41,16 @@ impl Names<'_> {
     }
 
     /// The Rust name of a type that has a path.
-    pub(super) fn path(&self, member: &str, path: &str) -> Result<String, GlueError> {
+    pub(crate) fn path(&self, member: &str, path: &str) -> Result<String, GlueError> {
         let short = path.strip_prefix("/Script/").unwrap_or(path);
         let (package, name) = short.split_once('.').unwrap_or(("", short));
-        if self.own.contains(path) || path == "/Script/Core.Object" {
-            return Ok(name.to_owned());
+        if self.own.get(name) == Some(&path) {
+            return Ok(word(name));
+        }
+        if path == "/Script/Core.Object" {
+            // Another type of that name hides the one that every plugin has.
+            let prefix = if self.own.contains_key(name) { "alcedo_plugin_api::" } else { "" };
+            return Ok(format!("{prefix}{name}"));
         }
         match self.elsewhere.get(package) {
             Some(module) => Ok(format!("{module}::{name}")),
@@ -116,14 +122,14 @@ fn split(text: &str, separator: char) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{BTreeMap, BTreeSet};
+    use std::collections::BTreeMap;
 
     use super::Names;
 
     #[test]
     fn each_type_has_a_rust_type_or_a_reason() {
-        let elsewhere = BTreeMap::from([("Engine", "engine_glue")]);
-        let names = Names { own: BTreeSet::from(["/Script/Game.Cube"]), elsewhere: &elsewhere };
+        let elsewhere = BTreeMap::from([("Engine".to_owned(), "engine_glue".to_owned())]);
+        let names = Names { own: BTreeMap::from([("Cube", "/Script/Game.Cube")]), elsewhere: &elsewhere };
         for (text, expected) in [
             ("f64", "f64"),
             ("AnsiString", "UAnsiString"),

@@ -1,46 +1,72 @@
-//! The source itself, from declarations. Text in order of paths; nothing here depends on the machine or the moment.
+//! The source for plugins, from declarations. Text in order of paths; nothing here depends on the machine or the moment.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use alcedo_runtime::{Declared, DeclaredClass, DeclaredFunction, DeclaredInterface, DeclaredProperty, DeclaredStruct};
 
-use super::types::Names;
 use crate::error::GlueError;
+use crate::text::{doc, head, member, parts, word};
+use crate::types::Names;
+use crate::{Glue, Origin};
 
-/// The glue of a module.
-pub(super) fn source(
-    module: &str,
-    version: &str,
-    declared: &Declared,
-    elsewhere: &BTreeMap<&str, &str>,
-) -> Result<String, GlueError> {
-    let classes = declared.classes.iter().map(|found| found.path.as_str());
-    let others = declared.structs.iter().map(|found| found.path.as_str());
-    let interfaces = declared.interfaces.iter().map(|found| found.path.as_str());
-    let own: BTreeSet<_> = classes.chain(others).chain(interfaces).collect();
-    let names = Names { own, elsewhere };
+/// The glue of a host or a module.
+pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Result<String, GlueError> {
+    let names = Names { own: own(glue, declared)?, elsewhere: &glue.elsewhere };
+    let sort = origin.sort();
+    let packages: Vec<_> = glue.only.iter().map(|package| format!("`{package}`")).collect();
+    let packages = if packages.is_empty() { String::new() } else { format!(" in package {}", packages.join(" and ")) };
     let mut text = format!(
-        "// What the module `{module}` {version} declares, for plugins that use it. Written by `alcedo glue`: change the module\n\
-         // and write it again. While a plugin is loaded each type, member and signature is compared with the module's own.\n\n\
+        "// What {origin} declares{packages}, for plugins that use it. Written by `alcedo glue`: change the {sort}\n\
+         // and write it again. While a plugin is loaded each type, member and signature is compared with the {sort}'s own.\n\n\
          use alcedo_plugin_api::prelude::*;\n"
     );
-    for found in &declared.structs {
+    for found in declared.structs.iter().filter(|found| glue.writes(&found.path)) {
         structure(&mut text, &names, found, declared)?;
     }
-    for found in &declared.interfaces {
+    for found in declared.interfaces.iter().filter(|found| glue.writes(&found.path)) {
         interface(&mut text, &names, found)?;
     }
-    for found in bases_first(&declared.classes) {
+    let classes: Vec<_> = declared.classes.iter().filter(|found| glue.writes(&found.path)).collect();
+    for found in bases_first(classes) {
         class(&mut text, &names, found)?;
     }
     Ok(text)
 }
 
+/// The paths of the types that are written here, by their names: a source has one of each.
+fn own<'a>(glue: &Glue, declared: &'a Declared) -> Result<BTreeMap<&'a str, &'a str>, GlueError> {
+    let classes = declared.classes.iter().map(|found| found.path.as_str());
+    let structs = declared.structs.iter().map(|found| found.path.as_str());
+    let interfaces = declared.interfaces.iter().map(|found| found.path.as_str());
+    let all: Vec<_> = classes.chain(structs).chain(interfaces).collect();
+    let mut own = BTreeMap::new();
+    for path in all.iter().copied().filter(|path| glue.writes(path)) {
+        let (package, name) = parts(path);
+        if let Some(first) = own.insert(name, path) {
+            let (first, second) = (first.to_owned(), path.to_owned());
+            return Err(GlueError::Twice { name: name.to_owned(), first, second, package: package.to_owned() });
+        }
+    }
+    let is_there = |package: &&String| all.iter().any(|path| parts(path).0 == **package);
+    match glue.only.iter().find(|package| !is_there(package)) {
+        None => Ok(own),
+        Some(package) => {
+            let mut found: Vec<_> = all.iter().map(|path| format!("`{}`", parts(path).0)).collect();
+            found.sort();
+            found.dedup();
+            let found = if found.is_empty() { "none".to_owned() } else { found.join(", ") };
+            Err(GlueError::NoSuchPackage { package: package.clone(), found })
+        }
+    }
+}
+
+/// What an event is declared as: the words are those of its flags.
+const EVENTS: [&str; 2] = ["blueprint_native_event", "blueprint_implementable_event"];
+
 /// A class is easier to read behind its base.
-fn bases_first(classes: &[DeclaredClass]) -> Vec<&DeclaredClass> {
+fn bases_first(mut left: Vec<&DeclaredClass>) -> Vec<&DeclaredClass> {
     let mut sorted: Vec<&DeclaredClass> = Vec::new();
-    let mut left: Vec<_> = classes.iter().collect();
     while !left.is_empty() {
         let waits = |class: &&DeclaredClass| left.iter().any(|other| other.path == class.base);
         let (waiting, ready): (Vec<_>, Vec<_>) = left.iter().copied().partition(waits);
@@ -110,7 +136,7 @@ fn interface(text: &mut String, names: &Names<'_>, found: &DeclaredInterface) ->
     let _ = writeln!(text, "pub trait {name} {{");
     for function in &found.functions {
         doc(text, "    ", &function.doc);
-        let _ = writeln!(text, "    {}", head(names, &found.path, function)?);
+        let _ = writeln!(text, "{}", declaration(names, &found.path, function)?);
     }
     let _ = writeln!(text, "}}");
     Ok(())
@@ -140,15 +166,15 @@ fn class(text: &mut String, names: &Names<'_>, found: &DeclaredClass) -> Result<
     let _ = writeln!(text, "\n#[uclass(imported)]\nimpl {name} {{");
     for function in own {
         doc(text, "    ", &function.doc);
-        let is_event = function.flags.iter().any(|flag| flag == "blueprint_native_event");
-        let words = if is_event { "(blueprint_native_event)" } else { "" };
-        let _ = writeln!(text, "    #[ufunction{words}]\n    {}", head(names, &found.path, function)?);
+        let event = EVENTS.iter().find(|event| function.flags.iter().any(|flag| flag == *event));
+        let words = event.map(|event| format!("({event})")).unwrap_or_default();
+        let _ = writeln!(text, "    #[ufunction{words}]\n{}", declaration(names, &found.path, function)?);
     }
     let _ = writeln!(text, "}}");
     Ok(())
 }
 
-fn head(names: &Names<'_>, owner: &str, function: &DeclaredFunction) -> Result<String, GlueError> {
+fn declaration(names: &Names<'_>, owner: &str, function: &DeclaredFunction) -> Result<String, GlueError> {
     let has = |flag: &str| function.flags.iter().any(|known| known == flag);
     let of = |text: &str| names.of(&member(owner, &function.name), text);
     let mut params = Vec::new();
@@ -165,35 +191,5 @@ fn head(names: &Names<'_>, owner: &str, function: &DeclaredFunction) -> Result<S
         (Some(result), false) => format!(" -> {result}"),
         (None, false) => String::new(),
     };
-    Ok(format!("fn {}({}){result};", word(&function.name), params.join(", ")))
-}
-
-/// Package and name of a path.
-fn parts(path: &str) -> (&str, &str) {
-    path.strip_prefix("/Script/").unwrap_or(path).split_once('.').unwrap_or(("", path))
-}
-
-/// As errors name a member: `Game.Cube.speed`.
-fn member(path: &str, name: &str) -> String {
-    format!("{}.{name}", path.strip_prefix("/Script/").unwrap_or(path))
-}
-
-fn doc(text: &mut String, indent: &str, doc: &str) {
-    if indent.is_empty() {
-        text.push('\n');
-    }
-    for line in doc.lines().map(str::trim) {
-        let _ = writeln!(text, "{indent}///{}{line}", if line.is_empty() { "" } else { " " });
-    }
-}
-
-/// A name that is a word of the language is written raw.
-fn word(name: &str) -> String {
-    const WORDS: &[&str] = &[
-        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum",
-        "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod",
-        "move", "mut", "override", "priv", "pub", "ref", "return", "static", "struct", "trait", "true", "try", "type",
-        "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
-    ];
-    if WORDS.contains(&name) { format!("r#{name}") } else { name.to_owned() }
+    Ok(head("    ", &format!("fn {}", word(&function.name)), &params, &format!("{result};")))
 }

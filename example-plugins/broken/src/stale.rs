@@ -1,0 +1,43 @@
+//! Glue of the engine as another engine had it: each feature differs in one member.
+
+use alcedo_plugin_api::prelude::*;
+
+/// What is wrong with it.
+#[cfg(feature = "stale-property")]
+#[uclass(imported, package = "Engine")]
+pub struct Actor {
+    /// A `u32` in the engine.
+    #[uproperty]
+    seed: f32,
+}
+
+/// Has another field than the engine's.
+#[cfg(feature = "stale-field")]
+#[ustruct(pod, imported, package = "Engine")]
+#[derive(Debug, Default, PartialEq)]
+pub struct Rotator {
+    /// Up and down.
+    pub pitch: f64,
+    /// An `f64` in the engine.
+    pub yaw: f32,
+    /// Around the way forward.
+    pub roll: f64,
+}
+
+/// Extends the component in the engine.
+#[cfg(feature = "stale-base")]
+#[uclass(imported, package = "Engine", base = engine_glue::World)]
+pub struct SceneComponent {}
+
+/// What is wrong with it.
+#[cfg(feature = "stale-function")]
+#[uclass(imported, package = "Engine")]
+pub struct Actor {}
+
+#[cfg(feature = "stale-function")]
+#[uclass(imported)]
+impl Actor {
+    /// Is not there.
+    #[ufunction(blueprint_implementable_event)]
+    fn receive_storm(&self);
+}

@@ -1,0 +1,122 @@
+// What the host `alcedo` declares in package `Engine`, for plugins that use it. Written by `alcedo glue`: change the host
+// and write it again. While a plugin is loaded each type, member and signature is compared with the host's own.
+
+use alcedo_plugin_api::prelude::*;
+
+/// A direction in three angles, in degrees.
+#[ustruct(pod, imported, package = "Engine")]
+#[derive(Debug, Default, PartialEq)]
+pub struct Rotator {
+    /// Up and down.
+    pub pitch: f64,
+    /// Around the vertical.
+    pub yaw: f64,
+    /// Around the way forward.
+    pub roll: f64,
+}
+
+/// A place or a direction, in centimeters.
+#[ustruct(pod, imported, package = "Engine")]
+#[derive(Debug, Default, PartialEq)]
+pub struct Vector {
+    /// Forward.
+    pub x: f64,
+    /// To the right.
+    pub y: f64,
+    /// Up.
+    pub z: f64,
+}
+
+/// An object with a place in the world.
+#[uclass(imported, package = "Engine", base = Object)]
+pub struct Actor {
+    /// Where it is.
+    #[uproperty]
+    location: Vector,
+    /// How it is turned.
+    #[uproperty]
+    rotation: Rotator,
+    /// Whether it gets ticks.
+    #[uproperty]
+    can_tick: bool,
+    /// A number of its own, for what looks random.
+    #[uproperty]
+    seed: u32,
+    /// The component that carries its place.
+    #[uproperty]
+    root_component: Obj<SceneComponent>,
+    /// A text for people.
+    #[uproperty]
+    label: String,
+    /// Whether begin play was called; the engine sets it.
+    #[uproperty]
+    has_begun_play: bool,
+}
+
+#[uclass(imported)]
+impl Actor {
+    /// Turns it by `delta`.
+    #[ufunction]
+    fn add_rotation(&self, delta: Rotator);
+    /// Moves it by `delta`.
+    #[ufunction]
+    fn add_location(&self, delta: Vector);
+    /// Says what and where it is.
+    #[ufunction]
+    fn describe(&self) -> String;
+    /// The world began to play.
+    #[ufunction(blueprint_native_event)]
+    fn receive_begin_play(&self);
+    /// `delta_seconds` went by.
+    #[ufunction(blueprint_native_event)]
+    fn receive_tick(&self, delta_seconds: f32);
+    /// The actor leaves the play.
+    #[ufunction(blueprint_native_event)]
+    fn receive_end_play(&self);
+}
+
+/// Lives inside an actor and adds to it.
+#[uclass(imported, package = "Engine", base = Object)]
+pub struct ActorComponent {
+    /// Whether it gets ticks.
+    #[uproperty]
+    can_tick: bool,
+    /// Whose part it is.
+    #[uproperty]
+    owner: Obj<Actor>,
+    /// Whether begin play was called; the engine sets it.
+    #[uproperty]
+    has_begun_play: bool,
+}
+
+#[uclass(imported)]
+impl ActorComponent {
+    /// The world began to play.
+    #[ufunction(blueprint_native_event)]
+    fn component_begin_play(&self);
+    /// `delta_seconds` went by.
+    #[ufunction(blueprint_native_event)]
+    fn component_tick(&self, delta_seconds: f32);
+}
+
+/// What all actors share: the time, and the gravity.
+#[uclass(imported, package = "Engine", base = Object)]
+pub struct World {
+    /// Seconds since it began.
+    #[uproperty]
+    time: f64,
+    /// How strongly it pulls down, in centimeters per second and second.
+    #[uproperty]
+    gravity: f64,
+}
+
+/// A component with a place relative to its actor.
+#[uclass(imported, package = "Engine", base = ActorComponent)]
+pub struct SceneComponent {
+    /// Where it is, seen from its owner.
+    #[uproperty]
+    relative_location: Vector,
+    /// How it is turned, seen from its owner.
+    #[uproperty]
+    relative_rotation: Rotator,
+}

@@ -1,0 +1,138 @@
+//! How a host says what it declares: `alcedo glue --host` starts it with a variable that names a file, and the host writes its
+//! native types there and ends, before it constructs anything. Both sides come from one checkout; [`VERSION`] shows when they do
+//! not.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::load::declared::Declared;
+
+/// The variable with the path of the file that the answer goes to.
+pub const REQUEST: &str = "ALCEDO_GLUE_REQUEST";
+
+/// Counted up whenever the answer changes.
+pub const VERSION: u32 = 1;
+
+/// What a host writes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Answer {
+    version: u32,
+    /// The version of its runtime.
+    runtime: String,
+    /// Its native types, or why they cannot be declared.
+    declared: Result<Declared, String>,
+}
+
+/// Why there is nothing to be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AnswerError {
+    /// The file cannot be read.
+    #[error("its answer cannot be read: {0}")]
+    Io(#[from] io::Error),
+    /// It is no answer, or not all of one.
+    #[error("its answer is broken ({0}): build the host and `alcedo` from one checkout")]
+    Broken(String),
+    /// It is the answer of another version.
+    #[error(
+        "it uses alcedo-runtime {runtime}, whose answers have version {found}, and this `alcedo` reads version {VERSION}: build both from one \
+         checkout"
+    )]
+    Version {
+        /// The version of the runtime.
+        runtime: String,
+        /// That of the answer.
+        found: u32,
+    },
+    /// The host's own declarations are refused.
+    #[error("its native types are refused: {0}")]
+    Refused(String),
+}
+
+/// What the environment wants this process to do, if anything.
+pub(crate) fn requested() -> Option<PathBuf> {
+    std::env::var_os(REQUEST).filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
+/// Writes the answer, and ends the process.
+#[expect(clippy::print_stderr, reason = "the process ends here, and has no other way to say why")]
+pub(crate) fn answer(to: &Path, declared: Result<Declared, Error>) -> ! {
+    let declared = declared.map_err(|error| error.to_string());
+    let runtime = env!("CARGO_PKG_VERSION").to_owned();
+    let code = match write(to, &Answer { version: VERSION, runtime, declared }) {
+        Ok(()) => 0,
+        Err(error) => {
+            eprintln!("the answer to {REQUEST} cannot be written to {}: {error}", to.display());
+            1
+        }
+    };
+    std::process::exit(code)
+}
+
+/// A file under its name is whole.
+fn write(to: &Path, answer: &Answer) -> io::Result<()> {
+    let mut bytes = Vec::new();
+    ciborium::into_writer(answer, &mut bytes).map_err(io::Error::other)?;
+    let unfinished = to.with_extension("part");
+    fs::write(&unfinished, bytes)?;
+    fs::rename(&unfinished, to)
+}
+
+/// What a host wrote; `None` when it wrote nothing.
+///
+/// # Errors
+/// When it is no answer of this version, or says why there is none.
+pub fn read(from: &Path) -> Result<Option<Declared>, AnswerError> {
+    /// What all versions have.
+    #[derive(Deserialize)]
+    struct Any {
+        version: u32,
+        runtime: String,
+    }
+    let bytes = match fs::read(from) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let broken = |error: ciborium::de::Error<io::Error>| AnswerError::Broken(error.to_string());
+    let Any { version, runtime } = ciborium::from_reader(&*bytes).map_err(broken)?;
+    if version != VERSION {
+        return Err(AnswerError::Version { runtime, found: version });
+    }
+    let Answer { declared, .. } = ciborium::from_reader(&*bytes).map_err(broken)?;
+    declared.map(Some).map_err(AnswerError::Refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Answer, AnswerError, VERSION, read, write};
+    use crate::load::declared::Declared;
+
+    #[test]
+    fn what_is_written_is_read_and_all_else_is_an_error_that_says_why() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("answer");
+        let check = |answer: Option<Answer>| {
+            if let Some(answer) = answer {
+                write(&file, &answer).expect("it is written");
+            }
+            read(&file)
+        };
+        let answer = |version, declared| Some(Answer { version, runtime: "7.0.0".into(), declared });
+        assert!(matches!(check(None), Ok(None)));
+        assert_eq!(check(answer(VERSION, Ok(Declared::default()))).expect("it is whole"), Some(Declared::default()));
+        let refused = check(answer(VERSION, Err("two of one name".into()))).expect_err("it has none").to_string();
+        assert!(refused.contains("two of one name"), "{refused}");
+        let other = check(answer(VERSION + 1, Ok(Declared::default()))).expect_err("it is another").to_string();
+        assert!(other.contains("7.0.0") && other.contains("one checkout"), "{other}");
+        let whole = std::fs::read(&file).expect("it is there");
+        for len in 0..whole.len() {
+            std::fs::write(&file, &whole[..len]).expect("it is written");
+            assert!(matches!(read(&file), Err(AnswerError::Broken(_))), "{len}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What a host declares itself: its native types, as its registry has them.
+
+use std::collections::BTreeMap;
+
+use super::{Declared, DeclaredClass, DeclaredFunction, DeclaredInterface, DeclaredProperty, DeclaredStruct, flags};
+use crate::object::World;
+use crate::object::class::Class;
+use crate::object::function::Function;
+use crate::object::meta::Meta;
+use crate::object::names::Names;
+use crate::object::origin::Origin;
+use crate::object::property::Property;
+
+/// The class that all others extend: every plugin has it.
+const ROOT: &str = "/Script/Core.Object";
+
+/// The native types of a world.
+pub(crate) fn of_natives(world: &World) -> Declared {
+    let (types, names) = (&world.types, &*world.names);
+    let structs = types.structs().into_iter().filter(|found| found.origin == Origin::Native);
+    let interfaces = types.interfaces().into_iter().filter(|found| found.origin == Origin::Native);
+    let classes = types.classes().into_iter().filter(|found| found.origin == Origin::Native && &*found.path != ROOT);
+    let functions = |found: &[std::rc::Rc<Function>]| found.iter().map(|found| function(found, names)).collect();
+    Declared {
+        classes: classes.map(|found| class(&found, names)).collect(),
+        structs: structs
+            .map(|found| DeclaredStruct {
+                path: found.path.to_string(),
+                size: found.size() as u32,
+                align: found.align() as u32,
+                fields: found.fields().iter().map(|field| property(field, names)).collect(),
+                doc: found.doc.to_string(),
+            })
+            .collect(),
+        interfaces: interfaces
+            .map(|found| DeclaredInterface {
+                path: found.path.to_string(),
+                functions: functions(&found.functions),
+                doc: found.doc.to_string(),
+            })
+            .collect(),
+        ..Declared::default()
+    }
+    .in_order()
+}
+
+fn class(found: &Class, names: &Names) -> DeclaredClass {
+    DeclaredClass {
+        path: found.path.to_string(),
+        base: found.base.as_ref().map(|base| base.path.to_string()).unwrap_or_default(),
+        flags: flags::of_class(found.flags),
+        properties: found.own_properties.iter().map(|found| property(found, names)).collect(),
+        functions: found.own_functions.iter().map(|found| function(found, names)).collect(),
+        implements: found.interfaces.iter().map(ToString::to_string).collect(),
+        doc: found.doc.to_string(),
+    }
+}
+
+fn function(found: &Function, names: &Names) -> DeclaredFunction {
+    let text = |result: &Property| flags::type_text(result.ty.kind(), result.ty.type_path());
+    DeclaredFunction {
+        name: found.text.to_string(),
+        flags: flags::of_function(found.flags),
+        overrides: found.overrides.as_deref().unwrap_or_default().to_owned(),
+        params: found.arguments().iter().map(|param| property(param, names)).collect(),
+        result: found.result().map(text),
+        meta: meta(&found.meta),
+        doc: found.doc.to_string(),
+    }
+}
+
+fn property(found: &Property, names: &Names) -> DeclaredProperty {
+    DeclaredProperty {
+        name: found.text.to_string(),
+        ty: flags::type_text(found.ty.kind(), found.ty.type_path()),
+        flags: flags::of_property(found.flags),
+        default: found.default.as_ref().map(|value| value.print(names)).unwrap_or_default(),
+        meta: meta(&found.meta),
+        doc: found.doc.to_string(),
+    }
+}
+
+fn meta(found: &Meta) -> BTreeMap<String, String> {
+    found.iter().cloned().collect()
+}

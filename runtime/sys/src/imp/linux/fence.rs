@@ -1,0 +1,131 @@
+//! Buffers between pages without rights, and the row of those that are there, which the handler of fatal signals looks through.
+
+use std::io;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::c::pages::Walled;
+use crate::fenced::FENCE;
+
+/// So many of them can be told of at a time.
+const MOST: usize = 64;
+
+/// So much of a label is kept.
+const LONGEST: usize = 240;
+
+/// Where the fences are: their number of words in the row is fixed, so that a handler may read it at any time.
+static ROW: [Entry; MOST] = [const { Entry::new() }; MOST];
+
+/// One fence. It is there while `behind` is not zero.
+struct Entry {
+    before: AtomicUsize,
+    behind: AtomicUsize,
+    label: [AtomicUsize; LONGEST / 8],
+}
+
+/// A buffer between pages without rights.
+#[derive(Debug)]
+pub(crate) struct Fence {
+    memory: Walled,
+    body: Range<usize>,
+    entry: Option<usize>,
+}
+
+/// On which side of a buffer an address is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Side {
+    Before,
+    Behind,
+}
+
+impl Entry {
+    const fn new() -> Self {
+        Self {
+            before: AtomicUsize::new(0),
+            behind: AtomicUsize::new(0),
+            label: [const { AtomicUsize::new(0) }; LONGEST / 8],
+        }
+    }
+}
+
+impl Fence {
+    pub(crate) fn new(size: usize, label: &str) -> io::Result<Self> {
+        let memory = Walled::new(size, FENCE)?;
+        let whole = memory.whole();
+        let body = whole.end - size..whole.end;
+        let entry = enter(whole.start - FENCE, whole.end, label.as_bytes());
+        let body = body.start - whole.start..body.end - whole.start;
+        Ok(Self { memory, body, entry })
+    }
+
+    pub(crate) fn bytes(&mut self) -> &mut [u8] {
+        &mut self.memory.bytes()[self.body.clone()]
+    }
+}
+
+impl Drop for Fence {
+    fn drop(&mut self) {
+        // Before the memory goes.
+        if let Some(entry) = self.entry.and_then(|entry| ROW.get(entry)) {
+            entry.behind.store(0, Ordering::Release);
+        }
+    }
+}
+
+/// Takes an entry, if one is free.
+fn enter(before: usize, behind: usize, label: &[u8]) -> Option<usize> {
+    const TAKEN: usize = 1;
+    let free = |entry: &Entry| entry.behind.compare_exchange(0, TAKEN, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+    let at = ROW.iter().position(free)?;
+    let entry = &ROW[at];
+    entry.before.store(before, Ordering::Relaxed);
+    let mut pieces = label.chunks(8);
+    for word in &entry.label {
+        let mut bytes = [0; 8];
+        let piece = pieces.next().unwrap_or_default();
+        bytes[..piece.len()].copy_from_slice(piece);
+        word.store(usize::from_ne_bytes(bytes), Ordering::Relaxed);
+    }
+    entry.behind.store(behind, Ordering::Release);
+    Some(at)
+}
+
+/// Whose fence has that address: its label, with zeros behind it. May be asked in a signal handler.
+pub(super) fn at(address: usize) -> Option<(Side, [u8; LONGEST])> {
+    ROW.iter().find_map(|entry| {
+        let behind = entry.behind.load(Ordering::Acquire);
+        let before = entry.before.load(Ordering::Relaxed);
+        let side = match address {
+            _ if behind < FENCE => return None,
+            _ if (behind..behind + FENCE).contains(&address) => Side::Behind,
+            _ if (before..before + FENCE).contains(&address) => Side::Before,
+            _ => return None,
+        };
+        let mut label = [0; LONGEST];
+        for (bytes, word) in label.chunks_mut(8).zip(&entry.label) {
+            bytes.copy_from_slice(&word.load(Ordering::Relaxed).to_ne_bytes());
+        }
+        Some((side, label))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fence, Side, at};
+
+    #[test]
+    fn an_address_beyond_a_buffer_leads_to_its_label_while_it_is_there() {
+        let mut fence = Fence::new(10, "the buffer of a test").expect("memory");
+        let end = fence.bytes().as_ptr().addr() + 10;
+        let label = |address: usize| {
+            let (side, label) = at(address)?;
+            let text = String::from_utf8_lossy(&label).trim_end_matches('\0').to_owned();
+            Some((side, text))
+        };
+        let is = |side: Side| Some((side, "the buffer of a test".to_owned()));
+        assert_eq!((label(end), label(end + 65_535)), (is(Side::Behind), is(Side::Behind)));
+        assert_eq!((label(end - 1), label(end - 4097)), (None, is(Side::Before)));
+        drop(fence);
+        assert_eq!(label(end), None);
+    }
+}

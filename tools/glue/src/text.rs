@@ -1,0 +1,64 @@
+//! What all sources are made of: names, paths, comments and heads of functions.
+
+use std::fmt::Write as _;
+
+/// As wide as rustfmt leaves a line.
+const WIDTH: usize = 100;
+
+/// Package and name of a path.
+pub(crate) fn parts(path: &str) -> (&str, &str) {
+    path.strip_prefix("/Script/").unwrap_or(path).split_once('.').unwrap_or(("", path))
+}
+
+/// As errors name a member: `Game.Cube.speed`.
+pub(crate) fn member(path: &str, name: &str) -> String {
+    format!("{}.{name}", path.strip_prefix("/Script/").unwrap_or(path))
+}
+
+/// A doc comment. One of a type has an empty line before it.
+pub(crate) fn doc(text: &mut String, indent: &str, doc: &str) {
+    if indent.is_empty() {
+        text.push('\n');
+    }
+    for line in doc.lines().map(str::trim) {
+        let _ = writeln!(text, "{indent}///{}{line}", if line.is_empty() { "" } else { " " });
+    }
+}
+
+/// The head of a function with what stands around it, as rustfmt breaks it: on one line, or with a line a parameter.
+pub(crate) fn head(indent: &str, before: &str, params: &[String], behind: &str) -> String {
+    let line = format!("{indent}{before}({}){behind}", params.join(", "));
+    if line.chars().count() <= WIDTH || params.is_empty() {
+        return line;
+    }
+    let mut lines = format!("{indent}{before}(\n");
+    for param in params {
+        let _ = writeln!(lines, "{indent}    {param},");
+    }
+    lines + &format!("{indent}){behind}")
+}
+
+/// A name that is a word of the language is written raw.
+pub(crate) fn word(name: &str) -> String {
+    const WORDS: &[&str] = &[
+        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum",
+        "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod",
+        "move", "mut", "override", "priv", "pub", "ref", "return", "static", "struct", "trait", "true", "try", "type",
+        "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+    ];
+    if WORDS.contains(&name) { format!("r#{name}") } else { name.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::head;
+
+    #[test]
+    fn a_head_that_is_too_wide_has_a_line_a_parameter() {
+        let params = |count| (0..count).map(|at| format!("param_{at}: f64")).collect::<Vec<_>>();
+        assert_eq!(head("    ", "fn f", &params(1), ";"), "    fn f(param_0: f64);");
+        let wide = head("    ", "fn f", &params(8), " -> bool;");
+        assert!(wide.starts_with("    fn f(\n        param_0: f64,\n"), "{wide}");
+        assert!(wide.ends_with("        param_7: f64,\n    ) -> bool;"), "{wide}");
+    }
+}

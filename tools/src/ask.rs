@@ -1,0 +1,183 @@
+//! Asks a host what it declares: it is started with a variable that names a file, and ends when it has written its answer there. A
+//! host may also know nothing of this, hang or crash; each is an error with the way out.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use alcedo_runtime::Declared;
+use alcedo_runtime::development::answer::{AnswerError, REQUEST, read};
+use alcedo_runtime::development::link::SOCKET;
+use alcedo_runtime::printable;
+
+/// The interval between two looks at a host that is running.
+const GLANCE: Duration = Duration::from_millis(10);
+/// So much of the end of what it said is shown.
+const LAST_WORDS: usize = 2000;
+
+/// Why a host does not say what it declares.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AskError {
+    /// It cannot be started.
+    #[error("the host {} cannot be started: {source}; build it and name its program, as in `--host ./target/debug/my-host`", program.display())]
+    Start {
+        /// The program.
+        program: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The files for its answer and its words cannot be used.
+    #[error("the answer of the host {} cannot be received: {source}; check that the folder for temporary files is writable", program.display())]
+    Files {
+        /// The program.
+        program: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It ended otherwise.
+    #[error(
+        "the host {} was asked for its native types and ended without an answer ({status}): it answers in `Builder::build`, so it has to \
+         come that far without plugins, a window or arguments; give it what it needs with `--host-arg`, or call `.answer_glue()` on its \
+         builder at the start of `main`{said}",
+        program.display()
+    )]
+    Silent {
+        /// The program.
+        program: PathBuf,
+        /// How it ended.
+        status: ExitStatus,
+        /// What it wrote to standard error, with an introduction.
+        said: String,
+    },
+    /// A signal ended it.
+    #[error(
+        "the host {} was asked for its native types and crashed before it answered ({status}): run it with `alcedo guard` to see where, or \
+         call `.answer_glue()` on its builder at the start of `main`, before what crashes{said}",
+        program.display()
+    )]
+    Crashed {
+        /// The program.
+        program: PathBuf,
+        /// How it ended.
+        status: ExitStatus,
+        /// What it wrote to standard error, with an introduction.
+        said: String,
+    },
+    /// It took too long, and was ended.
+    #[error(
+        "the host {} was asked for its native types, had not answered after {} s, and was ended: it answers in `Builder::build`; call \
+         `.answer_glue()` on its builder at the start of `main`, or give it more time with `--patience`{said}",
+        program.display(),
+        patience.as_secs()
+    )]
+    Hangs {
+        /// The program.
+        program: PathBuf,
+        /// How long it was waited for.
+        patience: Duration,
+        /// What it wrote to standard error, with an introduction.
+        said: String,
+    },
+    /// What it wrote cannot be used.
+    #[error("the host {} was asked for its native types: {source}", program.display())]
+    Answer {
+        /// The program.
+        program: PathBuf,
+        /// Why not.
+        source: AnswerError,
+    },
+}
+
+/// What the host of this program declares. It may take so long.
+///
+/// # Errors
+/// See [`AskError`]. No process of the host's group is left behind.
+pub(crate) fn ask(program: &Path, args: &[OsString], patience: Duration) -> Result<Declared, AskError> {
+    let program = program.to_owned();
+    let files = |source| AskError::Files { program: program.clone(), source };
+    let folder = tempfile::tempdir().map_err(files)?;
+    let (answer, words) = (folder.path().join("answer"), folder.path().join("stderr"));
+    let mut command = Command::new(&program);
+    command.args(args).env(REQUEST, &answer).env_remove(SOCKET);
+    // A file, and no pipe: what the host starts may keep it open.
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&words).map_err(files)?);
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let child = command.spawn().map_err(|source| AskError::Start { program: program.clone(), source })?;
+    let status = wait(child, patience).map_err(files)?;
+    match read(&answer) {
+        Ok(Some(declared)) => return Ok(declared),
+        Ok(None) => {}
+        Err(source) => return Err(AskError::Answer { program, source }),
+    }
+    let said = last_words(&words);
+    Err(match status {
+        None => AskError::Hangs { program, patience, said },
+        Some(status) if status.code().is_none() => AskError::Crashed { program, status, said },
+        Some(status) => AskError::Silent { program, status, said },
+    })
+}
+
+/// How it ended; none for one that had to be ended. Its group ends with it.
+fn wait(mut child: Child, patience: Duration) -> io::Result<Option<ExitStatus>> {
+    let begun = Instant::now();
+    let has_ended = loop {
+        match has_ended(&mut child) {
+            Ok(false) if begun.elapsed() < patience => thread::sleep(GLANCE),
+            other => break other,
+        }
+    };
+    // Its number is its group's, and is nobody else's until it was waited for.
+    end_group(&mut child);
+    let status = child.wait()?;
+    Ok(has_ended?.then_some(status))
+}
+
+/// Whether it has ended; its number is still its own then.
+#[cfg(unix)]
+fn has_ended(child: &mut Child) -> io::Result<bool> {
+    use rustix::process::{WaitId, WaitIdOptions, waitid};
+
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    Ok(number(child).map_or(Ok(None), |number| waitid(WaitId::Pid(number), options))?.is_some())
+}
+
+#[cfg(not(unix))]
+fn has_ended(child: &mut Child) -> io::Result<bool> {
+    Ok(child.try_wait()?.is_some())
+}
+
+/// Ends it and what it has started. What has ended meanwhile needs no signal.
+#[cfg(unix)]
+fn end_group(child: &mut Child) {
+    if let Some(number) = number(child) {
+        let _ = rustix::process::kill_process_group(number, rustix::process::Signal::KILL);
+    }
+}
+
+#[cfg(not(unix))]
+fn end_group(child: &mut Child) {
+    let _ = child.kill();
+}
+
+#[cfg(unix)]
+fn number(child: &Child) -> Option<rustix::process::Pid> {
+    i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw)
+}
+
+/// The end of what it wrote to standard error.
+fn last_words(file: &Path) -> String {
+    let said = fs::read(file).unwrap_or_default();
+    let said = String::from_utf8_lossy(&said[said.len().saturating_sub(LAST_WORDS)..]).trim().to_owned();
+    match said.as_str() {
+        "" => String::new(),
+        said => {
+            let lines: Vec<_> = said.lines().map(|line| format!("  {}", printable(line))).collect();
+            format!("\nits last words:\n{}", lines.join("\n"))
+        }
+    }
+}
