@@ -15,6 +15,7 @@ mod kinds;
 mod name;
 mod obj;
 mod object;
+mod out;
 mod part_cell;
 mod signature;
 mod step;
@@ -46,6 +47,7 @@ pub use kinds::{
 pub use name::UName;
 pub use obj::Obj;
 pub use object::{Object, ObjectView};
+pub use out::Out;
 pub use signature::{Params, ReturnValue};
 pub use this::This;
 pub use value::{Plain, Value};
@@ -54,7 +56,7 @@ pub use zcall::zcall;
 /// All that most plugins need.
 pub mod prelude {
     pub use crate::{
-        AnyConjugate, CallError, FailureKind, Lent, Obj, Object, PropertyKind, This, UName, module, task, timer,
+        AnyConjugate, CallError, FailureKind, Lent, Obj, Object, Out, PropertyKind, This, UName, module, task, timer,
         uclass, uenum, uinterface, ustruct, zcall, zmethods,
     };
     pub use crate::{

@@ -34,6 +34,7 @@ mod migration;
 mod module_graph;
 mod native_classes;
 mod order;
+mod outs;
 mod panic_hooks;
 mod partial;
 mod payloads;

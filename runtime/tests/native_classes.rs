@@ -402,6 +402,12 @@ fn a_class_moves_from_the_host_to_a_plugin_with_its_file() {
         let cost = host.calls().call("uf:/Script/Metering.Meter:cost_of", &[Value::U32(4), Value::F64(0.25)]);
         assert_eq!(cost.unwrap_or_else(|error| panic!("{error}")), Some(Value::F64(1.0)));
         assert_eq!(told(host, meter, "cost_of", &[Value::U32(4)]), "F64(2.0)");
+        let take = |units| host.objects().call_with_outs(meter, "take", &[Value::U32(units), Value::Text("so".into())]);
+        let (more, outs) = take(3).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!((more, outs), (Some(Value::Bool(true)), vec![Value::U32(1), Value::Text("so taken".into())]));
+        let few = take(1).expect_err("too few");
+        assert!(matches!(few, Error::Call(CallError::Returned { .. })), "{few}");
+        assert_eq!(told(host, meter, "take_twice", &[Value::U32(3)]), "Text(\"[true, false] 1 line taken\")");
         let read = told(host, meter, "read_as_any", &[]);
         let refused = told(host, meter, "set_back", &[Value::Bool(false)]);
         let set_back = told(host, meter, "set_back", &[Value::Bool(true)]);

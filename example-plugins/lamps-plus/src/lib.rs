@@ -5,7 +5,7 @@
 
 use alcedo_plugin_api::prelude::*;
 
-use crate::lamps::{Bulb, Lamp, Shines};
+use crate::lamps::{Bulb, Lamp, Shines, Splitter};
 
 // The types of the module `lamps`: what `alcedo glue` writes. The other file is what it wrote when they were others.
 #[cfg(not(feature = "drifted"))]
@@ -76,6 +76,40 @@ impl TwinLamp {
             Err(error) if error.is_returned() => format!("an error: {}", error.message()),
             Err(error) => format!("went wrong: {error}"),
         }
+    }
+}
+
+/// Keeps one share for itself.
+#[uclass(package = "Game", base = Splitter, blueprintable)]
+#[derive(Default)]
+pub struct Miser {
+    kept: u32,
+}
+
+#[uclass]
+impl Miser {
+    #[overrides(Splitter)]
+    fn split(
+        &mut self,
+        this: This<Self>,
+        watts: &mut u32,
+        among: u32,
+        lines: &mut UArray<String>,
+    ) -> Result<u32, CallError> {
+        let each = this.base_split(watts, among + 1, lines)?;
+        self.kept += each;
+        this.open(lines).push(format!("kept {}", self.kept));
+        Ok(each)
+    }
+
+    /// Has another one split, of whatever class.
+    #[ufunction]
+    fn ask(&mut self, this: This<Self>, other: Obj<Splitter>, watts: u32) -> Result<String, CallError> {
+        this.lend(self, |this| {
+            let (mut rest, mut lines) = (watts, UArray::<String>::new()?);
+            let each = this.get(other)?.split(&mut rest, 3, &mut lines)?;
+            Ok(format!("{each} {rest} {:?}", this.open(&lines).iter().collect::<Vec<_>>()))
+        })
     }
 }
 

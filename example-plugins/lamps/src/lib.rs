@@ -8,9 +8,11 @@ use std::fmt;
 use alcedo_plugin_api::prelude::*;
 
 mod forms;
+mod outs;
 mod shines;
 
 pub use crate::forms::Bulb;
+pub use crate::outs::Splitter;
 pub use crate::shines::{Room, Shines};
 
 module! { name: "lamps" }

@@ -73,6 +73,23 @@ impl Meter {
     #[ufunction(blueprint_implementable_event, category = "Meter")]
     fn on_passed(&self, units: u32) -> u32;
 
+    /// Takes units off what is given; what is left, and a line, come back.
+    #[ufunction(blueprint_native_event)]
+    fn take(&self, units: &mut u32, line: &mut String) -> Result<bool, String>;
+    fn take_implementation(&self, units: &mut u32, line: &mut String) -> Result<bool, String> {
+        line.push_str(" taken");
+        *units = units.checked_sub(2).ok_or("too few")?;
+        Ok(*units > 0)
+    }
+
+    /// The same twice; what fails leaves both as they were.
+    #[ufunction]
+    fn take_twice(&self, this: This<Self>, mut units: u32) -> String {
+        let mut line = "line".to_owned();
+        let told = [this.take(&mut units, &mut line).is_ok(), this.take(&mut units, &mut line).is_ok()];
+        format!("{told:?} {units} {line}")
+    }
+
     /// Calls the others.
     #[ufunction]
     fn sum_up(&self, this: This<Self>) -> f64 {

@@ -241,8 +241,8 @@ impl<A: Params, R: ReturnValue> Callee<'_, A, R> {
     /// # Errors
     /// Whatever the callee fails with.
     pub(crate) fn call(&self, object: Option<ObjectHandle>, what: &str, args: &A) -> Result<R, CallError> {
-        let mut out = R::out();
-        let out_slot = R::slot_out(&mut out);
+        let mut out = Some(R::out());
+        let out_slot = out.as_mut().map_or(Slot::EMPTY, R::slot_out);
         // SAFETY: this is the game thread, or what `A` and `R` consist of lies in slots or is text, as `Callee` says. The slots are those of `A` and `R`, which the
         // callee takes and gives, as each way to make one says; they are right for the call, since what was staged and `out` stay
         // where they are until then, and the callee has filled what it gives. `Place` was promised a live delegate.
@@ -255,10 +255,11 @@ impl<A: Params, R: ReturnValue> Callee<'_, A, R> {
                     Way::Handle(handle) => host(what)?.zcall(handle, &mut buffer),
                     Way::Delegate(place) => host("calling a delegate")?.delegate_call(place, &mut buffer),
                 }?;
-                Ok(slots.last().copied().unwrap_or(Slot::EMPTY))
+                // It is there: nothing else takes it.
+                let awaited = out.take().ok_or_else(|| CallError::other("what waits for a result"))?;
+                R::take_out(slots.last().copied().unwrap_or(Slot::EMPTY), awaited)
             };
-            let result = args.with_slots(object.unwrap_or_default(), out_slot, call)?;
-            R::take_out(result, out)
+            args.with_slots(object.unwrap_or_default(), out_slot, call)
         }
     }
 }

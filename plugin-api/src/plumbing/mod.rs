@@ -32,6 +32,7 @@ pub use crate::kinds::{
     Field, FieldPlace, FieldType, Owned, Passed, Ptr, PtrMut, Red, Stored, Temp, ValidityToken, Viewable, blank, field,
     lend, set_field,
 };
+pub use crate::out::{Out, OutValue};
 pub use crate::part_cell::PartCell;
 pub use crate::signature::{ArgumentSlot, ResultSlot, ValueType};
 pub use crate::value::{ByPointer, NoDefault, address_slot};

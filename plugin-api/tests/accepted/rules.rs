@@ -194,6 +194,10 @@ mod alc0105;
 mod alc0106;
 #[path = "rules/ALC0107.rs"]
 mod alc0107;
+#[path = "rules/ALC0111.rs"]
+mod alc0111;
+#[path = "rules/ALC0112.rs"]
+mod alc0112;
 #[path = "rules/ALC0160.rs"]
 mod alc0160;
 #[path = "rules/ALC0161.rs"]

@@ -1,6 +1,7 @@
 //! Rust types by which a host reads and writes properties of classes that modules declare. More of them than a native declaration
 //! may name: what a declaration says beside the type (the class of a reference) is the module's to say here.
 
+use alcedo_abi::kinds::property_flags;
 use alcedo_base::border::CallError;
 
 use crate::decl::PropertyDecl;
@@ -95,7 +96,10 @@ pub fn signature_of<A: NativeParams, R: NativeResult>() -> Result<SignatureText,
     let text = |decl: &PropertyDecl| {
         TypeText::of_declaration(decl.kind, &decl.type_path).map_err(|error| CallError::other(error.to_string()))
     };
-    let arguments = A::declared(&[]).iter().map(text).collect::<Result<_, _>>()?;
+    let params = A::declared(&[]);
+    let is_out = |param: &PropertyDecl| param.flags & property_flags::OUT != 0;
+    let outs = params.iter().enumerate().filter(|(_, param)| is_out(param)).map(|(at, _)| at).collect();
+    let arguments = params.iter().map(text).collect::<Result<_, _>>()?;
     let result = R::declared().as_ref().map(text).transpose()?.map(Box::new);
-    Ok(SignatureText { arguments, result })
+    Ok(SignatureText { arguments, outs, result })
 }

@@ -212,12 +212,107 @@ impl<T: NativeResult, E: Display + 'static> NativeReturned for Result<T, E> {
     }
 }
 
+/// One parameter of a native function: a value, or one that comes back ([`Out`](crate::native_out::Out)).
+pub trait NativeParam: Sized {
+    /// The kind of the value.
+    const KIND: PropertyKind;
+    /// Path of its struct or class; empty for plain kinds.
+    const TYPE_PATH: &'static str;
+    /// Whether it comes back.
+    const IS_OUT: bool = false;
+    /// How a body has it.
+    type Seen;
+    /// What is given back through.
+    #[doc(hidden)]
+    type Kept;
+    /// What a caller gets back through.
+    #[doc(hidden)]
+    type Back;
+
+    /// Its declaration.
+    fn declared(name: &str) -> PropertyDecl;
+    /// Takes it off a frame.
+    ///
+    /// # Errors
+    /// As for [`Frame::take`].
+    fn take(frame: &mut Frame<'_>) -> Result<(Self::Seen, Self::Kept), CallError>;
+    /// Gives back what a body has kept.
+    ///
+    /// # Errors
+    /// As for [`Frame::give_out`].
+    fn give(kept: Self::Kept, frame: &mut Frame<'_>, at: usize) -> Result<(), CallError>;
+    /// Puts it into a block.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] when the function takes another.
+    fn put(self, block: &mut ParamBlock<'_>, at: usize) -> Result<Self::Back, CallError>;
+    /// Takes what came back out of a block.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] when the function gives another.
+    fn take_back(back: Self::Back, block: &ParamBlock<'_>, at: usize) -> Result<(), CallError>;
+    /// As a value of that type, for a call by name.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] when the type has other values.
+    fn into_value(self, ty: Option<&PropertyType>) -> Result<Value, CallError>;
+}
+
+impl<T: NativeValue> NativeParam for T {
+    const KIND: PropertyKind = <T as NativeValue>::KIND;
+    const TYPE_PATH: &'static str = <T as NativeValue>::TYPE_PATH;
+    type Seen = T;
+    type Kept = ();
+    type Back = ();
+
+    fn declared(name: &str) -> PropertyDecl {
+        <T as NativeValue>::declared(name)
+    }
+
+    #[inline]
+    fn take(frame: &mut Frame<'_>) -> Result<(T, ()), CallError> {
+        Ok((T::from_raw(frame.take()?), ()))
+    }
+
+    #[inline]
+    fn give((): (), _frame: &mut Frame<'_>, _at: usize) -> Result<(), CallError> {
+        Ok(())
+    }
+
+    #[inline]
+    fn put(self, block: &mut ParamBlock<'_>, at: usize) -> Result<(), CallError> {
+        block.put(at, self.into_raw())
+    }
+
+    #[inline]
+    fn take_back((): (), _block: &ParamBlock<'_>, _at: usize) -> Result<(), CallError> {
+        Ok(())
+    }
+
+    fn into_value(self, ty: Option<&PropertyType>) -> Result<Value, CallError> {
+        into_value(self, ty)
+    }
+}
+
+const fn with_param<P: NativeParam>(print: Fingerprint) -> Fingerprint {
+    let print = if P::IS_OUT { print.out() } else { print };
+    print.value(P::KIND, P::TYPE_PATH)
+}
+
 /// The parameters of a native function, as a tuple of up to eight.
-pub trait NativeParams: Sized + 'static {
+pub trait NativeParams: Sized {
     /// How many they are.
     const COUNT: usize;
     /// That of their kinds and types.
     const FINGERPRINT: Fingerprint;
+    /// How a body has them.
+    type Seen;
+    /// What is given back through.
+    #[doc(hidden)]
+    type Kept;
+    /// What a caller gets back through.
+    #[doc(hidden)]
+    type Back;
 
     /// Their declarations, under these names.
     fn declared(names: &[&str]) -> Vec<PropertyDecl>;
@@ -226,13 +321,25 @@ pub trait NativeParams: Sized + 'static {
     ///
     /// # Errors
     /// As for [`Frame::take`].
-    fn take(frame: &mut Frame<'_>) -> Result<Self, CallError>;
+    fn take(frame: &mut Frame<'_>) -> Result<(Self::Seen, Self::Kept), CallError>;
+
+    /// Gives back what a body has kept.
+    ///
+    /// # Errors
+    /// As for [`Frame::give_out`].
+    fn give(kept: Self::Kept, frame: &mut Frame<'_>) -> Result<(), CallError>;
 
     /// Puts them into a block.
     ///
     /// # Errors
     /// [`CallError::Signature`] when the function takes others.
-    fn put(self, block: &mut ParamBlock<'_>) -> Result<(), CallError>;
+    fn put(self, block: &mut ParamBlock<'_>) -> Result<Self::Back, CallError>;
+
+    /// Takes what came back out of a block.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] when the function gives others.
+    fn take_back(back: Self::Back, block: &ParamBlock<'_>) -> Result<(), CallError>;
 
     /// As values of these types, for a call by name.
     ///
@@ -241,33 +348,55 @@ pub trait NativeParams: Sized + 'static {
     fn into_values(self, types: &[PropertyType]) -> Result<Vec<Value>, CallError>;
 }
 
+/// Parameters that are values, and none of which comes back.
+pub trait ValueParams: NativeParams<Seen = Self> + 'static {}
+
+impl<A: NativeParams<Seen = A> + 'static> ValueParams for A {}
+
 macro_rules! tuples {
     ($(($($param:ident $at:tt),*))*) => {$(
-        impl<$($param: NativeValue),*> NativeParams for ($($param,)*) {
+        #[allow(unused_variables, clippy::unused_unit, reason = "none are taken of none")]
+        impl<$($param: NativeParam),*> NativeParams for ($($param,)*) {
             const COUNT: usize = <[usize]>::len(&[$($at),*]);
-            const FINGERPRINT: Fingerprint = Fingerprint::START$(.value($param::KIND, $param::TYPE_PATH))*;
+            const FINGERPRINT: Fingerprint = {
+                let print = Fingerprint::START;
+                $(let print = with_param::<$param>(print);)*
+                print
+            };
+            type Seen = ($($param::Seen,)*);
+            type Kept = ($($param::Kept,)*);
+            type Back = ($($param::Back,)*);
 
-            #[allow(unused_variables, reason = "of none there are no names")]
             fn declared(names: &[&str]) -> Vec<PropertyDecl> {
                 vec![$($param::declared(names.get($at).copied().unwrap_or_default())),*]
             }
 
             #[inline]
-            #[allow(unused_variables, reason = "none are taken of none")]
-            fn take(frame: &mut Frame<'_>) -> Result<Self, CallError> {
-                Ok(($($param::from_raw(frame.take()?),)*))
+            fn take(frame: &mut Frame<'_>) -> Result<(Self::Seen, Self::Kept), CallError> {
+                let all = ($($param::take(frame)?,)*);
+                Ok((($(all.$at.0,)*), ($(all.$at.1,)*)))
             }
 
             #[inline]
-            #[allow(unused_variables, reason = "none are put where there are none")]
-            fn put(self, block: &mut ParamBlock<'_>) -> Result<(), CallError> {
-                $(block.put($at, self.$at.into_raw())?;)*
+            fn give(kept: Self::Kept, frame: &mut Frame<'_>) -> Result<(), CallError> {
+                $($param::give(kept.$at, frame, $at)?;)*
+                Ok(())
+            }
+
+            #[inline]
+            fn put(self, block: &mut ParamBlock<'_>) -> Result<Self::Back, CallError> {
+                Ok(($(self.$at.put(block, $at)?,)*))
+            }
+
+            #[inline]
+            fn take_back(back: Self::Back, block: &ParamBlock<'_>) -> Result<(), CallError> {
+                $($param::take_back(back.$at, block, $at)?;)*
                 Ok(())
             }
 
             #[allow(unused_variables, reason = "none are made of none")]
             fn into_values(self, types: &[PropertyType]) -> Result<Vec<Value>, CallError> {
-                Ok(vec![$(into_value(self.$at, types.get($at))?),*])
+                Ok(vec![$(self.$at.into_value(types.get($at))?),*])
             }
         }
     )*};

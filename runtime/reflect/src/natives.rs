@@ -141,12 +141,14 @@ impl World {
             });
         }
         let mut block = ParamBlock::new(&function);
-        arguments.put(&mut block)?;
+        let back = arguments.put(&mut block)?;
         for param in function.arguments().iter().filter(|param| param.ty.names_objects()) {
             self.check_objects_of(param, &block.view().read(param)?)?;
         }
         function.invoke(self, object, &mut block)?;
-        R::take(&block)
+        let result = R::take(&block)?;
+        A::take_back(back, &block)?;
+        Ok(result)
     }
 
     /// The value of a property of whatever type.

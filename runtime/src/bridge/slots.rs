@@ -25,11 +25,11 @@ pub(crate) fn read_parameters(
     block: &ParamBlock<'_>,
 ) -> Result<(), CallError> {
     let arguments = function.arguments();
-    let wanted = first + arguments.len() + usize::from(function.result().is_some());
+    let wanted = first + arguments.len() + function.outs().count() + usize::from(function.result().is_some());
     if buffer.len() != wanted {
         return Err(CallError::Buffer {
             message: format!(
-                "{} ({}) takes {wanted} slots, object and result included, the buffer has {}",
+                "{} ({}) takes {wanted} slots, object, out parameters and result included, the buffer has {}",
                 function.path,
                 function.signature(),
                 buffer.len()
@@ -42,19 +42,21 @@ pub(crate) fn read_parameters(
     Ok(())
 }
 
-/// Copies the result of `function`, if it has one, into the last slot.
+/// Copies what comes back into the last slots: out parameters in their order, then the result, if there is one.
 ///
 /// # Errors
-/// When the slot is not what the type needs.
-pub(crate) fn write_result(
+/// When a slot is not what the type needs.
+pub(crate) fn write_results(
     buffer: &mut BufferMut<'_>,
     function: &Function,
     block: &ParamBlock<'_>,
 ) -> Result<(), CallError> {
-    match function.result() {
-        Some(result) => write_slot(buffer, buffer.len() - 1, result, block.view()),
-        None => Ok(()),
+    let back = function.outs().count() + usize::from(function.result().is_some());
+    let first = buffer.len() - back;
+    for (at, property) in function.outs().chain(function.result()).enumerate() {
+        write_slot(buffer, first + at, property, block.view())?;
     }
+    Ok(())
 }
 
 macro_rules! plain {

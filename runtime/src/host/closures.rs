@@ -12,7 +12,7 @@ use crate::handles::ObjectHandle;
 use crate::kinds::class_flags;
 use crate::object::construction::make_cdo;
 use crate::object::decl::{Batch, ClassDecl, FunctionDecl};
-use crate::object::native_value::{NativeParams, NativeResult};
+use crate::object::native_value::{NativeResult, ValueParams};
 use crate::object::origin::Origin;
 use crate::object::thunk::{Frame, Thunk};
 use crate::object::type_text::SignatureText;
@@ -61,7 +61,7 @@ impl Drop for Listener {
 
 /// Binds a closure to a delegate property of an object.
 #[track_caller]
-pub(super) fn listen<A: NativeParams, R: NativeResult>(
+pub(super) fn listen<A: ValueParams, R: NativeResult>(
     runtime: &Runtime,
     signature: &SignatureText,
     (object, property): (ObjectHandle, &str),
@@ -78,7 +78,7 @@ pub(super) fn listen<A: NativeParams, R: NativeResult>(
 }
 
 /// The class for closures of these types; declared where there is none yet.
-fn class_of<A: NativeParams, R: NativeResult>(runtime: &Runtime, signature: &SignatureText) -> Result<String, Error> {
+fn class_of<A: ValueParams, R: NativeResult>(runtime: &Runtime, signature: &SignatureText) -> Result<String, Error> {
     let id = TypeId::of::<(A, R)>();
     if let Some(known) = runtime.closures().classes.borrow().get(&id) {
         return Ok(known.clone());
@@ -104,13 +104,13 @@ fn class_of<A: NativeParams, R: NativeResult>(runtime: &Runtime, signature: &Sig
 }
 
 /// What the function of such a class does: it finds the closure by the object.
-fn thunk<A: NativeParams, R: NativeResult>(runtime: WeakRuntime) -> Thunk {
+fn thunk<A: ValueParams, R: NativeResult>(runtime: WeakRuntime) -> Thunk {
     Rc::new(move |_context, frame: &mut Frame<'_>| {
         let gone = || CallError::Unavailable { what: "the closure of the host".to_owned() };
         let runtime = runtime.upgrade().ok_or_else(gone)?;
         let closure = runtime.closures().bound.borrow().get(&frame.object()).map(|found| Rc::clone(&found.code));
         let closure = closure.and_then(|closure| closure.downcast::<Rc<Closure<A, R>>>().ok()).ok_or_else(gone)?;
-        let arguments = A::take(frame)?;
+        let (arguments, _none_comes_back) = A::take(frame)?;
         frame.finish()?;
         let given = caught(|| closure(&runtime, arguments))
             .map_err(|message| CallError::Panicked { message, place: None })??;

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::handles::ObjectHandle;
 use crate::native::{Class, Obj};
 use crate::object::host_value::signature_of;
-use crate::object::native_value::{NativeParams, NativeResult};
+use crate::object::native_value::{NativeResult, ValueParams};
 use crate::object::property::PropertyType;
 use crate::object::type_text::SignatureText;
 use crate::runtime::Runtime;
@@ -30,7 +30,7 @@ impl<A, R> fmt::Debug for DelegateOf<A, R> {
     }
 }
 
-impl<A: NativeParams, R: NativeResult> DelegateOf<A, R> {
+impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
     #[doc(hidden)]
     #[must_use]
     pub fn new(class: &'static str, name: &'static str, object: ObjectHandle) -> Self {
@@ -74,7 +74,7 @@ impl<A: NativeParams, R: NativeResult> DelegateOf<A, R> {
     /// # Errors
     /// As there, and when the delegate has another signature.
     pub fn call(&self, runtime: &Runtime, arguments: A) -> Result<R, Error> {
-        let SignatureText { arguments: words, result } = self.signature(runtime)?;
+        let SignatureText { arguments: words, result, outs: _ } = self.signature(runtime)?;
         let types = &runtime.core().world.types;
         let of = |word| {
             PropertyType::resolve(word, types).map_err(|error| CallError::NotFound { message: error.to_string() })

@@ -10,7 +10,7 @@ use crate::dynamic_call;
 use crate::error::Error;
 use crate::handles::ZCallHandle;
 use crate::object::host_value::signature_of;
-use crate::object::native_value::{NativeParams, NativeResult};
+use crate::object::native_value::{NativeResult, ValueParams};
 use crate::object::property::PropertyType;
 use crate::object::type_text::SignatureText;
 use crate::runtime::{Runtime, WeakRuntime};
@@ -57,7 +57,7 @@ impl Runtime {
     ///
     /// # Errors
     /// As [`Calls::resolve`](crate::Calls::resolve), and [`CallError::Signature`] when it takes or gives others.
-    pub fn function<A: NativeParams, R: NativeResult>(&self, name: &str) -> Result<TypedFunction<A, R>, Error> {
+    pub fn function<A: ValueParams, R: NativeResult>(&self, name: &str) -> Result<TypedFunction<A, R>, Error> {
         let function = TypedFunction {
             runtime: self.downgrade(),
             name: name.to_owned(),
@@ -71,7 +71,7 @@ impl Runtime {
     }
 }
 
-impl<A: NativeParams, R: NativeResult> TypedFunction<A, R> {
+impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
     /// The name it was requested by.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -111,7 +111,7 @@ impl<A: NativeParams, R: NativeResult> TypedFunction<A, R> {
         let without_object = || {
             let (first, rest) = self.signature.arguments.split_first()?;
             let is_object = first.kind() == crate::kinds::PropertyKind::OBJECT && self.name.starts_with("uf");
-            is_object.then(|| SignatureText { arguments: rest.to_vec(), result: self.signature.result.clone() })
+            is_object.then(|| SignatureText { arguments: rest.to_vec(), ..self.signature.clone() })
         };
         if !is_found(&self.signature) && !without_object().is_some_and(|signature| is_found(&signature)) {
             let (name, found, wanted) = (self.name.clone(), found.to_owned(), self.signature.to_string());

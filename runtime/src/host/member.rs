@@ -11,7 +11,7 @@ use crate::object::World;
 use crate::object::class::Class;
 use crate::object::host_value::{HostValue, signature_of};
 use crate::object::member::{FunctionKey, FunctionRef, PropertyRef};
-use crate::object::native_value::{NativeParams, NativeResult};
+use crate::object::native_value::{NativeResult, ValueParams};
 use crate::object::value::Value;
 use crate::runtime::Runtime;
 
@@ -134,7 +134,7 @@ impl FunctionOf {
     /// # Errors
     /// When the object is gone, sleeps or is of another class, the function is not there or has another signature, and whatever its
     /// body fails with.
-    pub fn call<A: NativeParams, R: NativeResult>(
+    pub fn call<A: ValueParams, R: NativeResult>(
         &self,
         runtime: &Runtime,
         object: ObjectHandle,

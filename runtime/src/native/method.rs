@@ -120,11 +120,11 @@ pub trait StaticMethod: 'static {
 /// Parameters, as a method sees them.
 pub trait Params: NativeParams {
     /// In the call `'f`.
-    type Seen<'f>: From<Self>;
+    type Seen<'f>: From<<Self as NativeParams>::Seen>;
 }
 
 impl<T: NativeParams> Params for T {
-    type Seen<'f> = T;
+    type Seen<'f> = <T as NativeParams>::Seen;
 }
 
 /// The parameters of a method as it sees them.
@@ -146,7 +146,7 @@ pub(super) fn part_of<C: Part>(parts: &Parts<C>, this: This<'_, C>) -> Result<Rc
 pub(super) fn run<M: Method>(
     parts: &Parts<M::Class>,
     this: This<'_, M::Class>,
-    args: M::Args,
+    args: <M::Args as NativeParams>::Seen,
 ) -> Result<M::Result, CallError> {
     let returned = failing(|| {
         let part = part_of(parts, this)?;
@@ -166,7 +166,7 @@ pub(crate) fn run_for<C: Class, R>(
 }
 
 /// Runs a function that needs no object.
-pub(super) fn run_static<M: StaticMethod>(args: M::Args) -> Result<M::Result, CallError> {
+pub(super) fn run_static<M: StaticMethod>(args: <M::Args as NativeParams>::Seen) -> Result<M::Result, CallError> {
     failing(|| Ok(M::run(args.into())))?.crossing(|| M::PLACE.into())
 }
 

@@ -22,6 +22,7 @@ pub use crate::native::interfaces::{
 pub use crate::native::method::{Exclusive, Given, Held, Method, Params, Part, Place, Shared, StaticMethod};
 pub use crate::native::this::{At, Class, This, View};
 pub use crate::object::member::{FunctionRef, PropertyRef};
+pub use crate::object::native_out::{Out, OutValue};
 pub use crate::object::native_value::{NativeResult, NativeValue as Value};
 pub use crate::{
     __alcedo_native_call as call, __alcedo_native_class as class, __alcedo_native_interface as interface,

@@ -242,7 +242,8 @@ fn declaration(names: &Names<'_>, owner: &str, function: &DeclaredFunction) -> R
         params.push("&self".to_owned());
     }
     for param in &function.params {
-        params.push(format!("{}: {}", word(&param.name), of(&param.ty)?));
+        let out = if param.flags.iter().any(|flag| flag == "out") { "&mut " } else { "" };
+        params.push(format!("{}: {out}{}", word(&param.name), of(&param.ty)?));
     }
     let result = function.result.as_deref().map(of).transpose()?;
     let result = match (result, has("may_fail")) {
