@@ -97,7 +97,7 @@ impl Kind for Enum {
         let PropertyType::Enum(of) = ty else { return Err(fail(text, ty, "it is no enum")) };
         match of.number(text) {
             Some(number) => Ok(of.value(number)),
-            None => Err(fail(text, ty, &format!("write one of {}", of.names()))),
+            None => Err(fail(text, ty, format!("write one of {}", of.names()))),
         }
     }
 
