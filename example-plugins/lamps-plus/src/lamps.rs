@@ -172,10 +172,5 @@ impl Splitter {
     fn asked_of(&self, more: u32) -> u32;
     /// Gives what each of so many gets; the rest, and a line, come back.
     #[ufunction(blueprint_native_event)]
-    fn split(
-        &self,
-        watts: &mut u32,
-        among: u32,
-        lines: &mut UArray<String>,
-    ) -> Result<u32, CallError>;
+    fn split(&self, watts: &mut u32, of: u32, log: &mut UArray<String>) -> Result<u32, CallError>;
 }
