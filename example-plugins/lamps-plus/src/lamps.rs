@@ -58,9 +58,6 @@ pub struct Lamp {
 
 #[uclass(imported)]
 impl Lamp {
-    /// Which build this is.
-    #[ufunction]
-    fn build_tag() -> u32;
     /// Makes it darker. Nothing comes back but, sometimes, an error.
     #[ufunction]
     fn dim(&self, by: f64) -> Result<(), CallError>;
@@ -175,5 +172,5 @@ impl Splitter {
     fn asked_of(&self, more: u32) -> u32;
     /// Gives what each of so many gets; the rest, and a line, come back.
     #[ufunction(blueprint_native_event)]
-    fn split(&self, watts: &mut u32, among: u32, lines: &mut UArray<String>) -> Result<u32, CallError>;
+    fn split(&self, watts: &mut u32, of: u32, log: &mut UArray<String>) -> Result<u32, CallError>;
 }

@@ -15,22 +15,22 @@ pub struct Splitter {
 impl Splitter {
     /// Gives what each of so many gets; the rest, and a line, come back.
     #[ufunction(blueprint_native_event, blueprint_callable)]
-    fn split(&self, watts: &mut u32, among: u32, lines: &mut Vec<String>) -> Result<u32, CallError>;
+    fn split(&self, watts: &mut u32, of: u32, log: &mut Vec<String>) -> Result<u32, CallError>;
     fn split_implementation(
         &mut self,
         this: This<Self>,
         watts: &mut u32,
-        among: u32,
-        lines: &mut Vec<String>,
+        of: u32,
+        log: &mut Vec<String>,
     ) -> Result<u32, CallError> {
         this.set_asked(this.asked() + 1);
-        lines.push(format!("{watts} among {among}"));
+        log.push(format!("{watts} among {of}"));
         let all = std::mem::take(watts);
-        if among == 0 {
+        if of == 0 {
             return Err(CallError::returned("among none"));
         }
-        *watts = all % among;
-        Ok(all / among)
+        *watts = all % of;
+        Ok(all / of)
     }
 
     /// Every sort of value comes back.
