@@ -15,6 +15,7 @@ mod kinds;
 mod name;
 mod obj;
 mod object;
+mod out;
 mod part_cell;
 mod signature;
 mod step;
@@ -32,7 +33,7 @@ pub mod plumbing;
 pub use alcedo_abi::call::FailureKind;
 pub use alcedo_abi::handles::ObjectHandle;
 pub use alcedo_abi::kinds::PropertyKind;
-pub use alcedo_macros::{module, uclass, uinterface, ustruct, zcall, zmethods};
+pub use alcedo_macros::{module, uclass, uenum, uinterface, ustruct, zcall, zmethods};
 pub use alcedo_rt::{CallError, SourcePlace};
 pub use any_call::{AnyArgument, AnyArguments, AnyResult};
 pub use class::{Class, Interface};
@@ -46,6 +47,7 @@ pub use kinds::{
 pub use name::UName;
 pub use obj::Obj;
 pub use object::{Object, ObjectView};
+pub use out::Out;
 pub use signature::{Params, ReturnValue};
 pub use this::This;
 pub use value::{Plain, Value};
@@ -54,8 +56,8 @@ pub use zcall::zcall;
 /// All that most plugins need.
 pub mod prelude {
     pub use crate::{
-        AnyConjugate, CallError, FailureKind, Lent, Obj, Object, PropertyKind, This, UName, module, task, timer,
-        uclass, uinterface, ustruct, zcall, zmethods,
+        AnyConjugate, CallError, FailureKind, Lent, Obj, Object, Out, PropertyKind, This, UName, module, task, timer,
+        uclass, uenum, uinterface, ustruct, zcall, zmethods,
     };
     pub use crate::{
         Delegate, FieldPath, LazyObject, MulticastDelegate, ScriptInterface, SoftClass, SoftObject, SparseDelegate,

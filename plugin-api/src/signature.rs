@@ -195,6 +195,8 @@ pub struct ValueType {
     pub align: usize,
     /// The whole type as text.
     pub text: &'static str,
+    /// Whether it is a parameter that comes back to the caller.
+    pub is_out: bool,
 }
 
 impl ValueType {
@@ -207,8 +209,18 @@ impl ValueType {
             size: size_of::<T::Raw>(),
             align: align_of::<T::Raw>(),
             text: T::TYPE.as_str(),
+            is_out: false,
         }
     }
+
+    const fn of_param<P: Param>() -> Self {
+        Self { is_out: P::IS_OUT, ..Self::of::<P::Value>() }
+    }
+}
+
+const fn with_param<P: Param>(print: Fingerprint) -> Fingerprint {
+    let print = if P::IS_OUT { print.out() } else { print };
+    print.value(<P::Value as Value>::KIND, <P::Value as Value>::TYPE_PATH)
 }
 
 /// One parameter: a value, or a view of one where the method takes [`Lent`](crate::Lent).
@@ -224,16 +236,47 @@ impl ValueType {
 pub unsafe trait Param: Sized {
     /// Its type in the host.
     type Value: Value;
+    /// As what cells of functions name it.
+    #[doc(hidden)]
+    type Declared: Param;
+    /// Whether it comes back to the caller, in a slot of its own behind all parameters.
+    #[doc(hidden)]
+    const IS_OUT: bool = false;
     /// See [`Value`].
     #[doc(hidden)]
     type In;
     /// How a method sees it.
     #[doc(hidden)]
     type Seen<'f>;
+    /// What stands on the caller's stack until it comes back.
+    #[doc(hidden)]
+    type Awaited;
+    /// What has come back.
+    #[doc(hidden)]
+    type Back;
 
     /// What a method sees of a value in a parameter block.
     #[doc(hidden)]
-    fn open<'f>(value: Viewable<'_, Self::Value, impl FnOnce() -> ValidityToken<'f>>) -> Self::Seen<'f>;
+    fn open<'f>(value: Viewable<'f, Self::Value, impl FnOnce() -> ValidityToken<'f>>) -> Self::Seen<'f>;
+
+    /// What is to stand on the caller's stack until it comes back.
+    #[doc(hidden)]
+    fn awaited() -> Self::Awaited;
+
+    /// The slot that waits for it. It is right as long as `awaited` does not move.
+    #[doc(hidden)]
+    fn slot_back(awaited: &mut Self::Awaited) -> Slot;
+
+    /// What came back.
+    ///
+    /// # Safety
+    /// `awaited` came from `awaited()`, and `slot` from `slot_back` of it; a callee that gives a value of this type has filled them.
+    #[doc(hidden)]
+    unsafe fn take_back(slot: Slot, awaited: Self::Awaited) -> Result<Self::Back, CallError>;
+
+    /// Gives the caller what came back.
+    #[doc(hidden)]
+    fn give_back(&self, back: Self::Back);
 
     /// See [`Value`].
     ///
@@ -251,13 +294,37 @@ pub unsafe trait Param: Sized {
     fn from_slot(slot: ArgumentSlot<'_, Self::Value>) -> Result<Self, CallError>;
 }
 
+/// What a parameter that only goes in is to the way back.
+macro_rules! only_goes_in {
+    () => {
+        type Awaited = ();
+        type Back = ();
+
+        fn awaited() {}
+
+        fn slot_back((): &mut ()) -> alcedo_abi::zcall::Slot {
+            alcedo_abi::zcall::Slot::EMPTY
+        }
+
+        unsafe fn take_back(_slot: alcedo_abi::zcall::Slot, (): ()) -> Result<(), alcedo_rt::CallError> {
+            Ok(())
+        }
+
+        fn give_back(&self, (): ()) {}
+    };
+}
+pub(crate) use only_goes_in;
+
 // SAFETY: all of it is the value's own.
 unsafe impl<T: Value> Param for T {
     type Value = T;
+    type Declared = T;
     type In = T::In;
     type Seen<'f> = T;
 
-    fn open<'f>(value: Viewable<'_, T, impl FnOnce() -> ValidityToken<'f>>) -> Self::Seen<'f> {
+    only_goes_in!();
+
+    fn open<'f>(value: Viewable<'f, T, impl FnOnce() -> ValidityToken<'f>>) -> Self::Seen<'f> {
         T::load(value.ptr())
     }
 
@@ -306,12 +373,19 @@ pub unsafe trait Params: Sized {
     #[doc(hidden)]
     fn open<'f>(block: Block<'f, Self::List>) -> Self::Seen<'f>;
 
-    /// Lends a row of slots: the object, the parameters, and `out`.
+    /// Lends a row of slots: the object, the parameters, those that wait for out parameters, and `out`. What has come back is
+    /// given to the caller when `code` has succeeded, or else nothing is.
     ///
     /// # Safety
-    /// This is the game thread, or no value is a [`Kind`](crate::Kind). No slot is used after `code` has returned.
+    /// This is the game thread, or no value is a [`Kind`](crate::Kind). No slot is used after `code` has returned, and where it
+    /// has succeeded, a callee has filled all that wait.
     #[doc(hidden)]
-    unsafe fn with_slots<R>(&self, object: ObjectHandle, out: Slot, code: impl FnOnce(&mut [Slot]) -> R) -> R;
+    unsafe fn with_slots<R>(
+        &self,
+        object: ObjectHandle,
+        out: Slot,
+        code: impl FnOnce(&mut [Slot]) -> Result<R, CallError>,
+    ) -> Result<R, CallError>;
 
     /// Copies them out of a caller's slots.
     #[doc(hidden)]
@@ -324,15 +398,18 @@ macro_rules! list {
 }
 
 macro_rules! params {
-    ($count:literal $($name:ident $value:ident $staged:ident)*) => {
+    ($count:literal $($name:ident $value:ident $staged:ident $back:ident)*) => {
         // SAFETY: each parameter answers for itself; they stand in order, laid out as C does.
         unsafe impl<$($name: Param),*> Params for ($($name,)*) {
-            type Values = ($($name::Value,)*);
+            type Values = ($($name::Declared,)*);
             type List = list!($($name)*);
             type Seen<'f> = ($($name::Seen<'f>,)*);
-            const TYPES: &'static [ValueType] = &[$(ValueType::of::<$name::Value>()),*];
-            const FINGERPRINT: Fingerprint =
-                Fingerprint::START$(.value(<$name::Value as Value>::KIND, <$name::Value as Value>::TYPE_PATH))*;
+            const TYPES: &'static [ValueType] = &[$(ValueType::of_param::<$name>()),*];
+            const FINGERPRINT: Fingerprint = {
+                let print = Fingerprint::START;
+                $(let print = with_param::<$name>(print);)*
+                print
+            };
             const COUNT: usize = $count;
             const LAYOUT: BlockLayout = BlockLayout::EMPTY$(.place_value::<$name::Value>().1)*;
 
@@ -346,13 +423,45 @@ macro_rules! params {
                 ($($value,)*)
             }
 
-            #[allow(unused_unsafe, clippy::unused_unit, reason = "for no parameters")]
-            unsafe fn with_slots<R>(&self, object: ObjectHandle, out: Slot, code: impl FnOnce(&mut [Slot]) -> R) -> R {
+            #[allow(unused_unsafe, unused_mut, clippy::unused_unit, reason = "for no parameters")]
+            unsafe fn with_slots<R>(
+                &self,
+                object: ObjectHandle,
+                out: Slot,
+                code: impl FnOnce(&mut [Slot]) -> Result<R, CallError>,
+            ) -> Result<R, CallError> {
                 let ($($value,)*) = self;
                 // SAFETY: the caller promises the thread.
                 let ($($staged,)*) = unsafe { ($($value.stage(),)*) };
                 // What was staged stands here until `code` is over.
-                code(&mut [plain_slot(object), $($value.slot_in(&$staged),)* out])
+                let ins = [plain_slot(object), $($value.slot_in(&$staged),)* out];
+                if !(false $(|| $name::IS_OUT)*) {
+                    let mut slots = ins;
+                    return code(&mut slots);
+                }
+                // Whatever waits stands here until it is taken.
+                $(let mut $back = $name::awaited();)*
+                let mut slots = [Slot::EMPTY; 2 * $count + 2];
+                let (first, mut len) = (ins.len() - 1, ins.len() - 1);
+                slots[..first].copy_from_slice(&ins[..first]);
+                $(
+                    if $name::IS_OUT {
+                        slots[len] = $name::slot_back(&mut $back);
+                        len += 1;
+                    }
+                )*
+                slots[len] = out;
+                let result = code(&mut slots[..=len])?;
+                let mut at = first;
+                $(
+                    let slot = slots[at];
+                    at += usize::from($name::IS_OUT);
+                    // SAFETY: the caller promises that a callee has filled what waits in the slots, which are in this order.
+                    let $back = unsafe { $name::take_back(slot, $back) }?;
+                )*
+                let _end = at;
+                $($value.give_back($back);)*
+                Ok(result)
             }
 
             fn from_slots(slots: ArgumentSlots<'_, Self::List>) -> Result<Self, CallError> {
@@ -368,14 +477,14 @@ macro_rules! params {
 }
 
 params!(0);
-params!(1 A a sa);
-params!(2 A a sa B b sb);
-params!(3 A a sa B b sb C c sc);
-params!(4 A a sa B b sb C c sc D d sd);
-params!(5 A a sa B b sb C c sc D d sd E e se);
-params!(6 A a sa B b sb C c sc D d sd E e se F f sf);
-params!(7 A a sa B b sb C c sc D d sd E e se F f sf G g sg);
-params!(8 A a sa B b sb C c sc D d sd E e se F f sf G g sg H h sh);
+params!(1 A a sa bsa);
+params!(2 A a sa bsa B b sb bsb);
+params!(3 A a sa bsa B b sb bsb C c sc bsc);
+params!(4 A a sa bsa B b sb bsb C c sc bsc D d sd bsd);
+params!(5 A a sa bsa B b sb bsb C c sc bsc D d sd bsd E e se bse);
+params!(6 A a sa bsa B b sb bsb C c sc bsc D d sd bsd E e se bse F f sf bsf);
+params!(7 A a sa bsa B b sb bsb C c sc bsc D d sd bsd E e se bse F f sf bsf G g sg bsg);
+params!(8 A a sa bsa B b sb bsb C c sc bsc D d sd bsd E e se bse F f sf bsf G g sg bsg H h sh bsh);
 
 /// The result of a function: a value or `()`.
 #[diagnostic::on_unimplemented(
@@ -489,10 +598,11 @@ pub(crate) const fn words(params: &[ValueType], result: &Option<ValueType>) -> T
     let (mut text, mut at) = (TypeText::joined(&[]), 0);
     while at < params.len() {
         let (comma, param) = (if at == 0 { "" } else { ", " }, params[at].text);
-        if !text.has_room_for(comma.len() + param.len()) {
+        let out = if params[at].is_out { "out " } else { "" };
+        if !text.has_room_for(comma.len() + out.len() + param.len()) {
             return text.and(CUT);
         }
-        text = text.and(comma).and(param);
+        text = text.and(comma).and(out).and(param);
         at += 1;
     }
     let arrow = if at == 0 { "-> " } else { " -> " };

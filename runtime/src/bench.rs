@@ -5,6 +5,7 @@ use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::handles::{ClassId, ObjectHandle};
 use crate::object::collect::{Progress, RootSource, begin, go_on, unreachable};
+use crate::object::dump::dump;
 use crate::runtime::Runtime;
 
 /// The stores of a runtime, for a look.
@@ -27,6 +28,11 @@ impl Stores<'_> {
     /// The number of a class.
     pub fn class(&self, path: &str) -> Option<u32> {
         Some(self.0.world.types.class_by_path(path)?.id.0)
+    }
+
+    /// All that the registry has of a package, as text, but for who declared it.
+    pub fn types_of(&self, package: &str) -> String {
+        dump(&self.0.world.types, &self.0.world.names, package)
     }
 
     /// Object → conjugate: the plugin part of an object for a class, as every call into a module finds it.

@@ -333,6 +333,7 @@ impl Builder {
                 types.declare_package(package);
             }
             taken.batch.interfaces.extend(natives.interfaces);
+            taken.batch.enums.extend(natives.enums);
             taken.batch.structs.extend(natives.structs);
             taken.batch.classes.extend(natives.classes);
             taken.tickers.extend(natives.tickers);

@@ -12,6 +12,10 @@ use std::sync::{Arc, Weak};
 
 use crate::trap;
 
+/// How the names of the classes begin whose objects are closures that delegates are bound to. They are this process's own: no file of a
+/// world has them.
+pub(crate) const CLOSURE: &str = "HostClosure";
+
 /// Where a callback comes from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site {

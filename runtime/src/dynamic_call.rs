@@ -62,7 +62,9 @@ pub(crate) fn call(core: &Core, handle: ZCallHandle, arguments: &[Value]) -> Res
     }
     let expected: Vec<_> = std::iter::repeat_n(&RECEIVER, receivers).chain(&signature.0.arguments).collect();
     let mut values = Vec::new();
-    let mut buffer = DynBuffer::with_len(arguments.len() + usize::from(signature.0.result.is_some()));
+    let outs: Vec<_> = signature.0.outs.iter().map(|at| &signature.0.arguments[*at]).collect();
+    let last = arguments.len() + outs.len();
+    let mut buffer = DynBuffer::with_len(last + usize::from(signature.0.result.is_some()));
     for (at, (argument, expected)) in arguments.iter().zip(expected).enumerate() {
         if argument.kind() != expected.kind() {
             let found = argument.kind().text().unwrap_or("?");
@@ -72,7 +74,9 @@ pub(crate) fn call(core: &Core, handle: ZCallHandle, arguments: &[Value]) -> Res
         let place = || format!("`{name}` ({words}): argument {at}");
         put(core, &mut buffer, at, argument, expected, &mut values, place)?;
     }
-    let last = arguments.len();
+    // What comes back so is for callers that know the types; it waits here, so that nothing is lost or leaked.
+    let outs = outs.iter().zip(arguments.len()..);
+    let _outs = outs.map(|(word, at)| await_result(core, &mut buffer, at, word)).collect::<Result<Vec<_>, _>>()?;
     let result = signature.0.result.as_deref();
     let awaited = result.map(|word| await_result(core, &mut buffer, last, word)).transpose()?.flatten();
     let (_status, outcome) = core.zcalls.dispatch(core.here(), handle, buffer.lend());

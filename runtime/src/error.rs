@@ -78,6 +78,16 @@ pub enum Error {
     World(#[from] crate::world::WorldError),
 }
 
+impl From<Error> for CallError {
+    /// For bodies of the host, which are called as functions are and use the runtime: a call's error stays what it is.
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Call(error) => error,
+            other => Self::other(other.to_string()),
+        }
+    }
+}
+
 fn unknown_class(waiting: u64) -> String {
     match waiting {
         0 => "it is `/Script/<package>.<class>` of a native class or of a loaded module".to_owned(),

@@ -28,6 +28,7 @@ mod emit;
 mod error;
 #[doc(hidden)]
 pub mod faults;
+pub mod host;
 mod host_api;
 mod lease;
 mod load;
@@ -70,14 +71,15 @@ pub use load::context::resolvers::{FoundModule, ModuleRequest, ModuleResolver, N
 pub use load::context::scope::{ContextScope, Scoped};
 pub use load::context::waits::{LoadStep, Wanted};
 pub use load::declared::{
-    Declared, DeclaredClass, DeclaredExport, DeclaredFunction, DeclaredImport, DeclaredInterface, DeclaredProperty,
-    DeclaredStruct,
+    Declared, DeclaredClass, DeclaredEntry, DeclaredEnum, DeclaredExport, DeclaredFunction, DeclaredImport,
+    DeclaredInterface, DeclaredProperty, DeclaredStruct,
 };
 pub use load::error::LoadError;
 pub use load::events::MasterEvent;
 pub use load::master::Unload;
 pub use native::world::World;
 pub use object::construction::{ConstructionFailed, ConstructionStep};
+pub use object::enums::EnumValue;
 pub use object::member::{FunctionKey, FunctionRef, PropertyKey, PropertyRef};
 pub use object::objects::RenameError;
 pub use object::thunk::Frame;

@@ -1,21 +1,27 @@
 //! Classes and structs declared in the host's own Rust. They go through the same declarations as those that modules
 //! emit, so that reflection treats both alike.
 
+mod borrows;
 mod c_functions;
 mod class_macros;
 mod declared;
 #[cfg(feature = "dll-bind")]
 pub(crate) mod dll;
+mod failing;
 mod functions;
+mod interfaces;
 mod method;
+mod part_cell;
 mod parts;
 #[doc(hidden)]
 pub mod plumbing;
 mod this;
+mod type_macros;
 pub(crate) mod world;
 
-pub use alcedo_macros::native_uclass as uclass;
+pub use alcedo_macros::{native_uclass as uclass, native_uinterface as uinterface, native_ustruct as ustruct};
 pub use declared::Declared;
+pub use interfaces::Interface;
 pub use method::Part;
 pub(crate) use method::run_for;
 pub use this::{Class, Obj, Object, ObjectView, This, View};
@@ -27,7 +33,8 @@ use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 use crate::border::CallError;
 use crate::callback::{Registered, Site};
 use crate::handles::ObjectHandle;
-use crate::object::decl::{ClassDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl};
+use crate::object::decl::{ClassDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, RESULT_NAME, StructDecl};
+use crate::object::enums::EnumEntry;
 use crate::object::origin::Origin;
 use crate::object::thunk::{Frame, Thunk, hand_over};
 use crate::object::typed::PlainStruct;
@@ -46,6 +53,7 @@ pub(crate) type DestroyHook = Registered<Rc<dyn Fn(&Runtime, ObjectHandle)>>;
 pub struct Natives {
     pub(crate) packages: Vec<String>,
     pub(crate) interfaces: Vec<InterfaceDecl>,
+    pub(crate) enums: Vec<EnumDecl>,
     pub(crate) structs: Vec<StructDecl>,
     pub(crate) classes: Vec<ClassDecl>,
     pub(crate) tickers: Vec<Ticker>,
@@ -65,6 +73,13 @@ impl Natives {
     #[must_use]
     pub fn class(mut self, class: NativeClass) -> Self {
         self.classes.push(class.0);
+        self
+    }
+
+    /// Adds an enum.
+    #[must_use]
+    pub fn enumeration(mut self, enumeration: NativeEnum) -> Self {
+        self.enums.push(enumeration.0);
         self
     }
 
@@ -103,6 +118,47 @@ impl Natives {
     #[track_caller]
     pub fn before_destroy(mut self, hook: impl Fn(&Runtime, ObjectHandle) + 'static) -> Self {
         self.before_destroy.push(Registered { site: Site::new("hook before a destroy", &hook), code: Rc::new(hook) });
+        self
+    }
+}
+
+/// The declaration of a native enum in the making.
+pub struct NativeEnum(EnumDecl);
+
+impl NativeEnum {
+    /// An enum of `package` whose numbers are of the kind `underlying`: one of the eight kinds of whole numbers.
+    pub fn new(package: &str, name: &str, underlying: PropertyKind) -> Self {
+        Self(EnumDecl {
+            package: package.to_owned(),
+            name: name.to_owned(),
+            origin: Origin::Native,
+            underlying,
+            is_flags: false,
+            entries: Vec::new(),
+            fingerprint: 0,
+            doc: String::new(),
+        })
+    }
+
+    /// With one more entry. An enum that is no set of flags has one of the number 0.
+    #[must_use]
+    pub fn entry(mut self, name: &str, number: i128) -> Self {
+        let (display, doc) = (std::sync::Arc::from(""), std::sync::Arc::from(""));
+        self.0.entries.push(EnumEntry { name: name.into(), number, display, is_hidden: false, doc });
+        self
+    }
+
+    /// A value is a set of entries, each a bit.
+    #[must_use]
+    pub fn flags(mut self) -> Self {
+        self.0.is_flags = true;
+        self
+    }
+
+    /// Its doc comment.
+    #[must_use]
+    pub fn doc(mut self, doc: &str) -> Self {
+        doc.clone_into(&mut self.0.doc);
         self
     }
 }
@@ -297,7 +353,7 @@ impl NativeStruct {
 
 fn parameters(params: &[(&str, NativeType)], result: Option<NativeType>) -> Vec<PropertyDecl> {
     let params = params.iter().map(|(name, (kind, path))| property(name, *kind, path, 0, ""));
-    params.chain(result.map(|(kind, path)| property("result", kind, path, property_flags::RETURN, ""))).collect()
+    params.chain(result.map(|(kind, path)| property(RESULT_NAME, kind, path, property_flags::RETURN, ""))).collect()
 }
 
 fn property(name: &str, kind: PropertyKind, type_path: &str, flags: u64, default: &str) -> PropertyDecl {

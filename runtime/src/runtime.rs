@@ -1,6 +1,7 @@
 //! The root: one value that owns the stores of a host and wires them together. No static holds a runtime; a process
 //! may have several, each on its own thread.
 
+mod closures;
 mod collecting;
 mod conjugates;
 mod ending;
@@ -45,6 +46,7 @@ use crate::watchdog::Entered;
 use functions::{HostBody, HostFunction};
 use protocols::HostCode;
 
+use closures::Closures;
 pub use collecting::{Collected, Collection};
 pub use conjugates::{AnyConjugate, ConjugateInfo, Conjugates};
 pub use ending::{Drained, Shutdown};
@@ -68,6 +70,8 @@ struct Inner {
     resolvers: RefCell<Vec<Registered<HostCode>>>,
     /// Whether the callbacks of the host were dropped.
     has_ended: Cell<bool>,
+    /// Closures that are bound to delegates.
+    closures: Closures,
     /// What is under way that no other such thing may interrupt.
     busy: Cell<Option<&'static str>>,
     requests: RefCell<Vec<Request>>,
@@ -108,7 +112,7 @@ impl Drop for Runtime {
 }
 
 /// Something is under way until this is dropped.
-struct Busy<'a>(&'a Cell<Option<&'static str>>, #[expect(dead_code, reason = "ends with it")] Entered<'a>);
+pub(crate) struct Busy<'a>(&'a Cell<Option<&'static str>>, #[expect(dead_code, reason = "ends with it")] Entered<'a>);
 
 impl Drop for Busy<'_> {
     fn drop(&mut self) {
@@ -173,6 +177,7 @@ impl Runtime {
             functions: RefCell::default(),
             resolvers: RefCell::default(),
             has_ended: Cell::default(),
+            closures: Closures::default(),
             busy: Cell::default(),
             requests: RefCell::default(),
             reloads: History::default(),
@@ -228,6 +233,11 @@ impl Runtime {
     /// ```
     pub fn downgrade(&self) -> WeakRuntime {
         WeakRuntime { inner: Rc::downgrade(&self.inner) }
+    }
+
+    /// Closures that are bound to delegates.
+    pub(crate) fn closures(&self) -> &Closures {
+        &self.inner.closures
     }
 
     /// Starts a builder.
@@ -354,7 +364,7 @@ impl Runtime {
 
     /// Whether this is a safe point: no plugin code on the stack, and nothing under way that must not be interrupted. The
     /// caller's own action is under way while the guard is held.
-    fn at_safe_point(&self, action: &'static str) -> Result<Busy<'_>, Error> {
+    pub(crate) fn at_safe_point(&self, action: &'static str) -> Result<Busy<'_>, Error> {
         self.inner.core.world.slices.allow_change(&action)?;
         let open = self.inner.core.red.snapshot().last().map(|frame| frame.what.to_string());
         match open.or_else(|| self.inner.busy.get().map(str::to_owned)) {

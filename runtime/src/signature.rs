@@ -41,7 +41,10 @@ impl Signature {
     pub(crate) fn fingerprint(&self) -> u64 {
         const RESULT: u64 = 0xfeed; // tells `f(a) -> b` from `f(a, b)`
         let add = |print: Fingerprint, word: &TypeText| print.value(word.kind(), &word.path());
-        let print = self.0.arguments.iter().fold(Fingerprint::START, add);
+        let arguments = self.0.arguments.iter().enumerate();
+        let print = arguments.fold(Fingerprint::START, |print, (at, word)| {
+            add(if self.0.outs.contains(&at) { print.out() } else { print }, word)
+        });
         self.0.result.as_ref().map_or(print, |word| add(print.number(RESULT), word)).finish()
     }
 

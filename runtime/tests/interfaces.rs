@@ -147,6 +147,7 @@ fn switch(_: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
 fn natives(result: PropertyKind) -> Natives {
     let switches = NativeInterface::new("Test", "Switches").doc("What can be switched.");
     let switches = switches.function("switch", &[("on", (PropertyKind::BOOL, ""))], Some((result, "")));
+    let switches = switches.function_doc("switch", "Switches; gives what it is then.");
     let bulb = NativeClass::new("Test", "Bulb", "/Script/Core.Object").implements(SWITCHES).function(
         "switch",
         &[("on", (PropertyKind::BOOL, ""))],
@@ -155,6 +156,11 @@ fn natives(result: PropertyKind) -> Natives {
         switch,
     );
     Natives::in_package("Test").interface_with_functions(switches).class(bulb)
+}
+
+#[test]
+fn the_module_knows_them_by_glue() {
+    support::glue_is_written(natives(PropertyKind::STRING), "Test", "lamps-plus", "switches.rs");
 }
 
 #[test]

@@ -291,6 +291,12 @@ const ALL_LEAD: &str = "soft /World/Shapeshifter_1\nlazy /World/Shapeshifter_1\n
     field Some(\"/Script/Game.Shapeshifter:speed\")";
 
 #[test]
+fn the_module_knows_the_interface_by_glue() {
+    let natives = Natives::in_package("Test").interface("Test", "Listens", "What hears a sound.");
+    support::glue_is_written(natives, "Test", "values", "listens.rs");
+}
+
+#[test]
 fn a_modules_class_implements_an_interface_of_the_host_by_name() {
     let listening = support::plugin("values", &["listens"]);
     let stranger = support::builder().build().unwrap_or_else(|error| panic!("{error}"));

@@ -1,10 +1,11 @@
 //! Classes that a host declares as Rust types, with Rust fields of its own beside the properties: over reloads of plugins that
 //! extend them, in calls back and forth, to the end of the objects; and the same file as a class of the host and of a plugin.
+#![expect(unsafe_code, reason = "looks at the types by the door that only the tests of this crate have")]
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use alcedo_runtime::native::{Obj, This, uclass};
+use alcedo_runtime::native::{Obj, Object, This, uclass, uinterface};
 use alcedo_runtime::{CallError, Error, ObjectHandle, Runtime, Value, natives};
 
 use crate::support;
@@ -14,12 +15,13 @@ mod meter;
 
 /// The words of this side, for files that may stand on either.
 mod words {
-    pub(super) use alcedo_runtime::native::{Obj, This, uclass};
+    pub(super) use alcedo_runtime::CallError;
+    pub(super) use alcedo_runtime::native::{Obj, This, uclass, uinterface, ustruct};
 }
 
 const LAMP: &str = "/Script/Test.Lamp";
 const LANTERN: &str = "/Script/Game.Lantern";
-const METER: &str = "/Script/Game.Meter";
+const METER: &str = "/Script/Metering.Meter";
 
 thread_local! {
     /// What happened on this thread, which is that of one test.
@@ -43,8 +45,15 @@ impl Drop for Sprite {
     }
 }
 
+/// Whatever hums, of the host or of a plugin.
+#[uinterface(package = "Test")]
+pub(crate) trait Hums {
+    /// Hums so often; gives how often it ever did.
+    fn hum(&mut self, times: u32) -> Result<u32, CallError>;
+}
+
 /// A lamp of the host.
-#[uclass(package = "Test", blueprintable)]
+#[uclass(package = "Test", blueprintable, implements(Hums))]
 pub(crate) struct Lamp {
     /// How bright.
     #[uproperty(edit_anywhere, default = 1.0)]
@@ -100,6 +109,30 @@ impl Lamp {
         self.flickered == 0
     }
 
+    /// Flickers once, and lets a call count what comes in meanwhile.
+    #[ufunction]
+    fn lend_inside(&mut self, this: This<Self>, times: u32) -> Result<u32, CallError> {
+        self.flickered += 1;
+        let inside = this.lend(self, |this| this.flicker(times));
+        self.flickered += 1;
+        inside.map(|inside| 100 * inside + self.flickered)
+    }
+
+    /// Lends what is not its own.
+    #[ufunction]
+    fn lend_another(&mut self, this: This<Self>) -> u32 {
+        let mut other = Self::new(this);
+        this.lend(&mut other, |this| this.flickered())
+    }
+
+    /// Has whatever hums hum twice.
+    #[ufunction]
+    fn hum_twice(&mut self, this: This<Self>, other: Obj<Object>, times: u32) -> Result<u32, CallError> {
+        let other = this.get(other).ok_or_else(|| CallError::returned("there is no other"))?.as_interface::<Hums>()?;
+        other.hum(times)?;
+        other.hum(times)
+    }
+
     /// How often it flickered.
     #[ufunction(blueprint_pure)]
     fn flickered(&self) -> u32 {
@@ -142,6 +175,14 @@ impl Lamp {
     }
 }
 
+#[uclass]
+impl Hums for Lamp {
+    fn hum(&mut self, times: u32) -> Result<u32, CallError> {
+        self.flickered += 100 * times;
+        Ok(self.flickered)
+    }
+}
+
 /// A lamp with a part of its own, without a constructor.
 #[uclass(package = "Test", base = Lamp)]
 pub(crate) struct Beacon {
@@ -158,7 +199,8 @@ impl Beacon {
 }
 
 fn host() -> Runtime {
-    let host = support::builder().natives(natives![Lamp, Beacon]).build().unwrap_or_else(|error| panic!("{error}"));
+    let host =
+        support::builder().natives(natives![Hums, Lamp, Beacon]).build().unwrap_or_else(|error| panic!("{error}"));
     host.create_master(&[support::plugin("lanterns", &[])]).unwrap_or_else(|error| panic!("{error}"));
     seen();
     host
@@ -247,6 +289,43 @@ fn a_borrow_that_comes_back_in_is_an_error_that_names_both_methods() {
 }
 
 #[test]
+fn an_interface_of_the_host_is_called_on_objects_of_hosts_and_plugins() {
+    let host = host();
+    let [lamp, other, lantern] = [LAMP, LAMP, LANTERN].map(|class| born(&host, class));
+    let [bell, silent] = ["/Script/Game.Bell", METER_BASE].map(|class| born(&host, class));
+    let hum = |of, times| told(&host, lamp, "hum_twice", &[Value::Object(of), Value::U32(times)]);
+    assert_eq!([other, lantern, bell].map(|of| hum(of, 2)), ["U32(400)", "U32(400)", "U32(4)"]);
+    assert_eq!(hum(bell, 13), "an error: it is cracked");
+    host.reload(&[support::plugin("lanterns", &[])]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!([other, lantern, bell].map(|of| hum(of, 2)), ["U32(800)", "U32(800)", "U32(4)"]);
+    let refused = hum(silent, 1);
+    assert!(refused.contains(METER_BASE) && refused.contains("not a /Script/Test.Hums"), "{refused}");
+    // It holds itself while it asks itself.
+    let refused = hum(lamp, 1);
+    assert!(refused.contains("`hum` needs the plugin part while `hum_twice` holds it"), "{refused}");
+    host.objects().destroy(bell);
+    let gone = hum(bell, 1);
+    assert!(!gone.starts_with("U32"), "{gone}");
+    assert_eq!(hum(ObjectHandle::NONE, 1), "an error: there is no other");
+}
+
+#[test]
+fn fields_that_are_lent_are_borrowed_anew_by_whoever_comes_back() {
+    let host = host();
+    let [lamp, lantern] = [born(&host, LAMP), born(&host, LANTERN)];
+    let lend = |object, times| told(&host, object, "lend_inside", &[Value::U32(times)]);
+    // The plugin's lantern flickers twice as often, and calls back for it.
+    assert_eq!([lend(lamp, 3), lend(lantern, 3)], ["U32(405)", "U32(708)"]);
+    // What fails inside leaves nothing lent.
+    assert!(lend(lamp, 101).contains("101 times are too often"));
+    assert_eq!([lend(lamp, 0), told(&host, lamp, "flickered", &[])], ["U32(809)", "U32(9)"]);
+    seen();
+    let refused = told(&host, lamp, "lend_another", &[]);
+    assert!(refused.contains("`lend` was given other Rust fields"), "{refused}");
+    assert_eq!(told(&host, lamp, "flickered", &[]), "U32(9)");
+}
+
+#[test]
 fn a_panic_of_a_native_method_is_an_error_and_frees_the_fields() {
     let host = host();
     let lamp = born(&host, LAMP);
@@ -294,27 +373,25 @@ fn two_runtimes_on_two_threads_have_fields_of_their_own() {
     assert_eq!(there.join().expect("it ends"), here);
 }
 
-/// What reflection says of each member of the meter.
-/// A name, its number, and the texts beside it.
-type Described = (&'static str, Option<u64>, Vec<Option<String>>);
-
-fn metadata(host: &Runtime) -> Vec<Described> {
-    const MEMBERS: [&str; 8] = ["price", "label", "before", "pass", "has_counted", "cost_of", "on_passed", "sum_up"];
-    let of = |name: &'static str| {
-        let path = format!("{METER}:{name}");
-        let flags = host.types().member_flags(&path);
-        assert!(flags.is_some(), "{name}");
-        let said = ["display_name", "category"].map(|key| host.types().member_meta(&path, key));
-        (name, flags, said.to_vec())
-    };
-    MEMBERS.map(of).to_vec()
+/// All that reflection has of the package that the meter is in.
+fn types_of_the_meter(host: &Runtime) -> String {
+    // SAFETY: a look at the types; nothing is marked, followed or aged.
+    let stores = unsafe { host.bench() };
+    stores.types_of("Metering")
 }
 
 /// One file declares the meter, on either side.
 #[test]
 fn a_class_moves_from_the_host_to_a_plugin_with_its_file() {
-    let native = support::builder().natives(natives![meter::Meter]).build().unwrap_or_else(|error| panic!("{error}"));
-    let emitted = support::builder().natives(natives![Lamp]).build().unwrap_or_else(|error| panic!("{error}"));
+    let native = support::builder()
+        .natives(natives![meter::Meter, meter::Reading, meter::Reads])
+        .build()
+        .unwrap_or_else(|error| panic!("{error}"));
+    let emitted = support::builder()
+        .package("Metering")
+        .natives(natives![Hums, Lamp])
+        .build()
+        .unwrap_or_else(|error| panic!("{error}"));
     emitted.create_master(&[support::plugin("lanterns", &["meter"])]).unwrap_or_else(|error| panic!("{error}"));
     let used = |host: &Runtime| {
         let meter = born(host, METER);
@@ -322,13 +399,31 @@ fn a_class_moves_from_the_host_to_a_plugin_with_its_file() {
         let values = ["price", "label"].map(|name| format!("{:?}", host.objects().get(meter, name).ok()));
         let counted = [told(host, meter, "has_counted", &[]), pass(0), pass(3), told(host, meter, "has_counted", &[])];
         assert_eq!(told(host, meter, "sum_up", &[]), "F64(6.0)");
-        let cost = host.calls().call("uf:/Script/Game.Meter:cost_of", &[Value::U32(4), Value::F64(0.25)]);
+        let cost = host.calls().call("uf:/Script/Metering.Meter:cost_of", &[Value::U32(4), Value::F64(0.25)]);
         assert_eq!(cost.unwrap_or_else(|error| panic!("{error}")), Some(Value::F64(1.0)));
         assert_eq!(told(host, meter, "cost_of", &[Value::U32(4)]), "F64(2.0)");
-        (values, counted, metadata(host))
+        let take = |units| host.objects().call_with_outs(meter, "take", &[Value::U32(units), Value::Text("so".into())]);
+        let (more, outs) = take(3).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!((more, outs), (Some(Value::Bool(true)), vec![Value::U32(1), Value::Text("so taken".into())]));
+        let few = take(1).expect_err("too few");
+        assert!(matches!(few, Error::Call(CallError::Returned { .. })), "{few}");
+        assert_eq!(told(host, meter, "take_twice", &[Value::U32(3)]), "Text(\"[true, false] 1 line taken\")");
+        let read = told(host, meter, "read_as_any", &[]);
+        let refused = told(host, meter, "set_back", &[Value::Bool(false)]);
+        let set_back = told(host, meter, "set_back", &[Value::Bool(true)]);
+        assert_eq!([read, refused, set_back], ["F64(12.0)", "an error: it is sealed", "U32(4)"]);
+        let last = told(host, meter, "last_reading", &[]);
+        (values, [counted.to_vec(), vec![last]].concat())
     };
-    let (values, counted, _) = used(&native);
+    let (values, counted) = used(&native);
     assert_eq!(values, ["Some(F64(2.5))", "Some(Text(\"main!\"))"]);
-    assert_eq!(counted, ["Bool(false)", "an error: nothing passed", "F64(10.0)", "Bool(true)"]);
+    assert_eq!(counted[..4], ["Bool(false)", "an error: nothing passed", "F64(10.0)", "Bool(true)"]);
+    assert!(counted[4].contains("U32(4)") && counted[4].contains("F64(2.5)"), "{}", counted[4]);
     assert_eq!(used(&native), used(&emitted));
+    let (native, emitted) = (types_of_the_meter(&native), types_of_the_meter(&emitted));
+    assert!(
+        native.contains("struct /Script/Metering.Reading") && native.contains("interface /Script/Metering.Reads"),
+        "{native}"
+    );
+    assert_eq!(native.lines().collect::<Vec<_>>(), emitted.lines().collect::<Vec<_>>());
 }

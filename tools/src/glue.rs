@@ -33,6 +33,9 @@ pub(crate) struct Wish {
     /// How many seconds the host has for its answer.
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=3600))]
     patience: u64,
+    /// Write it for a host, which uses the module's types, instead of for plugins.
+    #[arg(long, requires = "file")]
+    for_host: bool,
     /// Write only the types of this package; may be given several times.
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
@@ -55,7 +58,10 @@ pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
     };
     let glue = wish.packages.iter().cloned().fold(Glue::default(), Glue::package);
     let glue = wish.only.iter().fold(glue, |glue, package| glue.only(package));
-    let source = glue.for_plugins(&origin, &declared)?;
+    let source = match wish.for_host {
+        true => glue.for_host(&origin, &declared)?,
+        false => glue.for_plugins(&origin, &declared)?,
+    };
     match &wish.out {
         None => {
             // The reader has closed the output: there is nothing to report to.

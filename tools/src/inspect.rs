@@ -8,8 +8,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use alcedo_runtime::{
-    Declared, DeclaredClass, DeclaredFunction, DeclaredInterface, DeclaredProperty, DeclaredStruct, ManifestInfo,
-    printable,
+    Declared, DeclaredClass, DeclaredEnum, DeclaredFunction, DeclaredInterface, DeclaredProperty, DeclaredStruct,
+    ManifestInfo, printable,
 };
 use serde::Serialize;
 
@@ -100,6 +100,7 @@ impl Display for Shown<'_> {
             writeln!(f, "  needs      {} {}", needed.name, needed.versions)?;
         }
         declared.classes.iter().try_for_each(|found| class(f, found))?;
+        declared.enums.iter().try_for_each(|found| enumeration(f, found))?;
         declared.structs.iter().try_for_each(|found| structure(f, found))?;
         declared.interfaces.iter().try_for_each(|found| interface(f, found))?;
         list(
@@ -119,6 +120,16 @@ fn class(f: &mut fmt::Formatter<'_>, found: &DeclaredClass) -> fmt::Result {
     }
     found.properties.iter().try_for_each(|property| member(f, property))?;
     found.functions.iter().try_for_each(|found| function(f, found))
+}
+
+fn enumeration(f: &mut fmt::Formatter<'_>, found: &DeclaredEnum) -> fmt::Result {
+    writeln!(f, "\nenum {} : {}{}", found.path, found.underlying, if found.is_flags { "   flags" } else { "" })?;
+    doc(f, "  ", &found.doc)?;
+    found.entries.iter().try_for_each(|entry| {
+        let hidden = if entry.is_hidden { "   hidden" } else { "" };
+        writeln!(f, "  {} = {}{hidden}", entry.name, entry.number)?;
+        doc(f, "    ", &entry.doc)
+    })
 }
 
 fn structure(f: &mut fmt::Formatter<'_>, found: &DeclaredStruct) -> fmt::Result {

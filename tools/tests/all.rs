@@ -13,6 +13,7 @@ mod demo;
 mod dev;
 mod doctor;
 mod glue;
+mod glue_many;
 mod gone;
 mod guard;
 mod hangs;

@@ -50,6 +50,22 @@ fn the_glue_of_the_example_plugins_is_what_the_tool_writes() {
     expect_file![in_repository("lamps-plus", "drifted.rs")].assert_eq(&drifted);
 }
 
+/// Glue by which a host uses plugins, as tests of the host have it.
+#[test]
+fn the_glue_for_hosts_is_what_the_tool_writes() {
+    let scratch = Scratch::new();
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/tests/host_glue");
+    for plugin in ["lamps", "shapeshifter"] {
+        let text = written(&built(&scratch, plugin), &["--for-host", "--package", "Engine=alcedo_engine"]);
+        expect_file![tests.join(format!("{plugin}.rs"))].assert_eq(&text);
+    }
+    let plus = written(&built(&scratch, "lamps-plus"), &["--for-host", "--package", "Game=super::lamps"]);
+    expect_file![tests.join("lamps_plus.rs")].assert_eq(&plus);
+    // It has words for every kind, and a `Value` for the others.
+    let values = written(&built(&scratch, "values"), &["--for-host"]);
+    assert!(values.contains("host_class! {"), "{values}");
+}
+
 #[test]
 fn a_file_that_has_the_bytes_is_left_alone_and_a_plugin_uses_another_one_by_it() {
     let scratch = Scratch::new();

@@ -99,16 +99,9 @@ use alcedo_plugin_api::prelude::*;
 
 module! { name: "gadgets" }
 
-/// A class of the host's.
-#[uclass(imported, package = "Rig", base = Object)]
-pub struct Gadget {}
-
-#[uclass(imported)]
-impl Gadget {
-    /// Called in each tick.
-    #[ufunction(blueprint_native_event)]
-    fn turn(&self);
-}
+// The host's classes: what `alcedo glue --host rig` writes.
+mod rig;
+use rig::Gadget;
 
 /// Counts its turns.
 #[uclass(package = "Game", base = Gadget)]
@@ -149,6 +142,11 @@ impl Own {
             fs::write(path, text.replace("REPOSITORY", &repository.display().to_string())).unwrap();
         }
         fs::copy(repository.join("Cargo.lock"), dir.path().join("Cargo.lock")).unwrap();
+        let mut glue = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+        glue.env("CARGO_TARGET_DIR", &target).current_dir(dir.path());
+        let output = glue.args(["glue", "--host", "rig", "-o", "gadgets/src/rig.rs"]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && said.contains("building the host, package `rig`"), "{said}");
         Self { dir, target }
     }
 

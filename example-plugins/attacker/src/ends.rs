@@ -271,9 +271,7 @@ impl Hoarder {
 mod doomed {
     use alcedo_plugin_api::prelude::*;
 
-    /// A class of the host's, whose native part asks others when it ends.
-    #[uclass(package = "Graph", imported)]
-    pub struct Teller {}
+    use crate::teller::Teller;
 
     /// One whose end the host hears of.
     #[uclass(package = "Game", base = Teller)]

@@ -7,6 +7,8 @@ use alcedo_plugin_api::prelude::*;
 
 mod ends;
 mod rollback;
+#[cfg(feature = "doomed")]
+mod teller;
 mod values;
 
 module! { name: "attacker", main: started, exit: ended }

@@ -132,3 +132,45 @@ impl Room {
     #[ufunction]
     fn enter(&self);
 }
+
+/// Shares watts out.
+#[uclass(imported, package = "Game", base = Object)]
+pub struct Splitter {
+    /// How often it was asked.
+    #[uproperty]
+    asked: u32,
+}
+
+#[uclass(imported)]
+impl Splitter {
+    /// Every sort of value comes back.
+    #[ufunction]
+    fn sorts(
+        &self,
+        own: &mut Obj<Splitter>,
+        text: &mut String,
+        row: &mut UArray<f64>,
+        on: &mut bool,
+    ) -> Result<(), CallError>;
+    /// Needs no object.
+    #[ufunction]
+    fn twice(number: &mut f64);
+    /// Panics when it has changed what was to come back.
+    #[ufunction]
+    fn crash(&self, number: &mut u32);
+    /// An event without a body leaves what it is given.
+    #[ufunction(blueprint_implementable_event)]
+    fn looked_at(&self, by: &mut String) -> u32;
+    /// All of these, called by type and by name.
+    #[ufunction]
+    fn all(&self) -> Result<String, CallError>;
+    /// Who gives a plain value where one comes back is refused, and the other way round.
+    #[ufunction]
+    fn wrong(&self) -> String;
+    /// Takes a plain value.
+    #[ufunction]
+    fn asked_of(&self, more: u32) -> u32;
+    /// Gives what each of so many gets; the rest, and a line, come back.
+    #[ufunction(blueprint_native_event)]
+    fn split(&self, watts: &mut u32, of: u32, log: &mut UArray<String>) -> Result<u32, CallError>;
+}

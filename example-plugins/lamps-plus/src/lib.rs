@@ -5,7 +5,7 @@
 
 use alcedo_plugin_api::prelude::*;
 
-use crate::lamps::{Bulb, Lamp, Shines};
+use crate::lamps::{Bulb, Lamp, Shines, Splitter};
 
 // The types of the module `lamps`: what `alcedo glue` writes. The other file is what it wrote when they were others.
 #[cfg(not(feature = "drifted"))]
@@ -15,8 +15,19 @@ mod lamps;
 mod lamps;
 #[cfg(feature = "natives")]
 mod natives;
+#[cfg(feature = "natives")]
+mod switches;
 
 module! { name: "lamps_plus", dependencies: [("lamps", "^0.1")] }
+
+/// Which build this is.
+const BUILD_TAG: u32 = match option_env!("ALCEDO_BUILD_TAG") {
+    Some(tag) => match u32::from_str_radix(tag, 10) {
+        Ok(tag) => tag,
+        Err(_) => panic!("ALCEDO_BUILD_TAG is a whole number"),
+    },
+    None => 0,
+};
 
 /// A lamp that flickers an even number of times.
 #[uclass(package = "Game", base = Lamp, blueprintable)]
@@ -37,6 +48,19 @@ impl TwinLamp {
         this.base_shine(how * 2.0)
     }
 
+    /// Has another lamp ask this one before it flickers.
+    #[ufunction]
+    fn watch_over(&self, this: This<Self>, other: Obj<Lamp>) -> Result<(), CallError> {
+        this.get(other)?.before().bind(this.as_obj(), "watched");
+        Ok(())
+    }
+
+    /// What it answers.
+    #[ufunction]
+    fn watched(&self, times: u32) -> u32 {
+        times + 100 * BUILD_TAG
+    }
+
     /// Asks a class of another module for what needs no object of it.
     #[ufunction]
     fn lumens_of(&self, this: This<Self>, bulb: Obj<Bulb>, watts: u32) -> Result<f64, CallError> {
@@ -52,6 +76,40 @@ impl TwinLamp {
             Err(error) if error.is_returned() => format!("an error: {}", error.message()),
             Err(error) => format!("went wrong: {error}"),
         }
+    }
+}
+
+/// Keeps one share for itself.
+#[uclass(package = "Game", base = Splitter, blueprintable)]
+#[derive(Default)]
+pub struct Miser {
+    kept: u32,
+}
+
+#[uclass]
+impl Miser {
+    #[overrides(Splitter)]
+    fn split(
+        &mut self,
+        this: This<Self>,
+        watts: &mut u32,
+        among: u32,
+        lines: &mut UArray<String>,
+    ) -> Result<u32, CallError> {
+        let each = this.base_split(watts, among + 1, lines)?;
+        self.kept += each;
+        this.open(lines).push(format!("kept {}", self.kept));
+        Ok(each)
+    }
+
+    /// Has another one split, of whatever class.
+    #[ufunction]
+    fn ask(&mut self, this: This<Self>, other: Obj<Splitter>, watts: u32) -> Result<String, CallError> {
+        this.lend(self, |this| {
+            let (mut rest, mut lines) = (watts, UArray::<String>::new()?);
+            let each = this.get(other)?.split(&mut rest, 3, &mut lines)?;
+            Ok(format!("{each} {rest} {:?}", this.open(&lines).iter().collect::<Vec<_>>()))
+        })
     }
 }
 

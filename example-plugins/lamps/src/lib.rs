@@ -8,12 +8,23 @@ use std::fmt;
 use alcedo_plugin_api::prelude::*;
 
 mod forms;
+mod outs;
 mod shines;
 
 pub use crate::forms::Bulb;
+pub use crate::outs::Splitter;
 pub use crate::shines::{Room, Shines};
 
 module! { name: "lamps" }
+
+/// Which build this is.
+const BUILD_TAG: u32 = match option_env!("ALCEDO_BUILD_TAG") {
+    Some(tag) => match u32::from_str_radix(tag, 10) {
+        Ok(tag) => tag,
+        Err(_) => panic!("ALCEDO_BUILD_TAG is a whole number"),
+    },
+    None => 0,
+};
 
 /// Why a lamp does not do as it is told.
 #[derive(Debug)]
@@ -83,6 +94,12 @@ pub struct Lamp {
 
 #[uclass]
 impl Lamp {
+    /// Which build this is.
+    #[ufunction]
+    fn build_tag() -> u32 {
+        BUILD_TAG
+    }
+
     #[red_constructor]
     fn new(_this: This<Self>) -> Self {
         Self { flickers: 0 }

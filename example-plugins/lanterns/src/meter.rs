@@ -2,8 +2,25 @@
 
 use super::words::*;
 
+/// What a meter shows.
+#[ustruct(package = "Metering", pod)]
+#[derive(PartialEq, Debug, Default)]
+pub(crate) struct Reading {
+    pub(crate) units: u32,
+    pub(crate) cost: f64,
+}
+
+/// Whatever can be read.
+#[uinterface(package = "Metering")]
+pub(crate) trait Reads {
+    /// What it shows where a unit costs so much more.
+    fn read(&self, more: f64) -> Reading;
+    /// Sets it back; gives what it had counted.
+    fn set_back(&mut self, allowed: bool) -> Result<u32, String>;
+}
+
 /// Counts what goes through.
-#[uclass(package = "Game", blueprintable)]
+#[uclass(package = "Metering", blueprintable, implements(Reads))]
 #[derive(Default)]
 pub(crate) struct Meter {
     /// What a unit costs.
@@ -15,6 +32,9 @@ pub(crate) struct Meter {
     /// The meter before it.
     #[uproperty(transient)]
     before: Obj<Meter>,
+    /// What it showed when it was set back.
+    #[uproperty]
+    last: Reading,
     units: u32,
 }
 
@@ -53,9 +73,54 @@ impl Meter {
     #[ufunction(blueprint_implementable_event, category = "Meter")]
     fn on_passed(&self, units: u32) -> u32;
 
+    /// Takes units off what is given; what is left, and a line, come back.
+    #[ufunction(blueprint_native_event)]
+    fn take(&self, units: &mut u32, line: &mut String) -> Result<bool, String>;
+    fn take_implementation(&self, units: &mut u32, line: &mut String) -> Result<bool, String> {
+        line.push_str(" taken");
+        *units = units.checked_sub(2).ok_or("too few")?;
+        Ok(*units > 0)
+    }
+
+    /// The same twice; what fails leaves both as they were.
+    #[ufunction]
+    fn take_twice(&self, this: This<Self>, mut units: u32) -> String {
+        let mut line = "line".to_owned();
+        let told = [this.take(&mut units, &mut line).is_ok(), this.take(&mut units, &mut line).is_ok()];
+        format!("{told:?} {units} {line}")
+    }
+
     /// Calls the others.
     #[ufunction]
     fn sum_up(&self, this: This<Self>) -> f64 {
         this.cost_of(3, 2.0) + f64::from(this.on_passed(7))
+    }
+
+    /// Calls what the interface has, as whoever knows no more of it.
+    #[ufunction]
+    fn read_as_any(&self, this: This<Self>) -> Result<f64, CallError> {
+        let reads = this.as_interface::<Reads>()?;
+        Ok(reads.read(0.5).cost)
+    }
+
+    /// What it showed when it was set back.
+    #[ufunction(blueprint_pure)]
+    fn last_reading(&self, this: This<Self>) -> Reading {
+        this.last()
+    }
+}
+
+#[uclass]
+impl Reads for Meter {
+    fn read(&self, this: This<Self>, more: f64) -> Reading {
+        Reading { units: self.units, cost: f64::from(self.units) * (this.price() + more) }
+    }
+
+    fn set_back(&mut self, this: This<Self>, allowed: bool) -> Result<u32, String> {
+        if !allowed {
+            return Err("it is sealed".to_owned());
+        }
+        this.set_last(Reading { units: self.units, cost: this.price() });
+        Ok(std::mem::take(&mut self.units))
     }
 }

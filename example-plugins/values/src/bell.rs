@@ -2,14 +2,13 @@
 
 use alcedo_plugin_api::prelude::*;
 
+// What hears one. A host declares it.
+#[cfg(feature = "listens")]
+use crate::listens::Listens;
+
 /// What makes a sound.
 #[uinterface(package = "Game")]
 pub trait Rings {}
-
-/// What hears one. A host declares it.
-#[cfg(feature = "listens")]
-#[uinterface(imported, package = "Test")]
-pub trait Listens {}
 
 /// It rings, in most builds.
 #[cfg_attr(not(any(feature = "mute", feature = "listens")), uclass(package = "Game", implements(Rings)))]

@@ -5,6 +5,8 @@
 
 mod bell;
 mod gauge;
+#[cfg(feature = "listens")]
+mod listens;
 mod shelf;
 
 use std::collections::{BTreeMap, HashSet};

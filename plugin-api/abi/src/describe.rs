@@ -1,4 +1,4 @@
-//! What a module declares, as constant data: classes, structs, interfaces, functions, imports and exports. The host copies
+//! What a module declares, as constant data: classes, structs, enums, interfaces, functions, imports and exports. The host copies
 //! what it needs while emitting; the cells are the only part it writes, and they die with the image.
 
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -208,6 +208,42 @@ pub struct StructDesc {
     pub doc: RStr<'static>,
 }
 
+/// A named number of an enum.
+#[repr(C)]
+#[derive(StableAbi, Clone, Copy, Debug)]
+pub struct EnumEntryDesc {
+    /// Its name, unique in its enum.
+    pub name: RStr<'static>,
+    /// Its number, extended to 64 bits with its sign.
+    pub number: u64,
+    /// Its name as people read it; empty where that follows from the name.
+    pub display: RStr<'static>,
+    /// The doc comment.
+    pub doc: RStr<'static>,
+    /// Not zero where editors leave it out.
+    pub hidden: u8,
+}
+
+/// An enum.
+#[repr(C)]
+#[derive(StableAbi, Clone, Copy, Debug)]
+pub struct EnumDesc {
+    /// The package it binds to, without `/Script/`.
+    pub package: RStr<'static>,
+    /// Its name in the package.
+    pub name: RStr<'static>,
+    /// The kind of its numbers: one of the eight kinds of whole numbers.
+    pub underlying: PropertyKind,
+    /// Not zero where a value is a set of entries, each a bit.
+    pub flags: u8,
+    /// Its entries in order.
+    pub entries: RSlice<'static, EnumEntryDesc>,
+    /// Fingerprint of the kind of its numbers, its names and its numbers.
+    pub fingerprint: u64,
+    /// The doc comment.
+    pub doc: RStr<'static>,
+}
+
 /// What an import requires.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
@@ -226,6 +262,8 @@ impl ImportKind {
     pub const STRUCT: Self = Self(5);
     /// An interface: it only has to be there.
     pub const INTERFACE: Self = Self(6);
+    /// An enum: only its fingerprint is compared.
+    pub const ENUM: Self = Self(7);
 }
 
 /// Something a module uses and another declares. Checked while loading, so that a missing member or another

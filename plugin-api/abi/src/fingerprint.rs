@@ -39,6 +39,12 @@ impl Fingerprint {
         self.number(kind.0 as u64).text(type_path)
     }
 
+    /// Says that the parameter which is added next comes back to the caller as well.
+    #[must_use]
+    pub const fn out(self) -> Self {
+        self.number(0x0ed0)
+    }
+
     /// The finished number; never zero, which means "not checked".
     #[must_use]
     pub const fn finish(self) -> u64 {

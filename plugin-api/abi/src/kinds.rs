@@ -49,6 +49,8 @@ kinds! {
     STRING = 12, "String";
     /// An interned name: [`crate::handles::Name`].
     NAME = 13, "Name";
+    /// A number of an enum, in the bytes that its underlying type has.
+    ENUM = 19, "Enum";
     /// A strong reference to an object: [`crate::handles::ObjectHandle`].
     OBJECT = 14, "Object";
     /// A struct by value.

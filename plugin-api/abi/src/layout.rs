@@ -5,8 +5,8 @@ use core::mem::{align_of, offset_of, size_of};
 
 use crate::call::{Call, Failure};
 use crate::describe::{
-    ClassDesc, ExportDesc, FunctionDesc, ImportDesc, InterfaceDesc, MetaDesc, PartHooks, PropertyDesc, SignatureDesc,
-    StructDesc,
+    ClassDesc, EnumDesc, EnumEntryDesc, ExportDesc, FunctionDesc, ImportDesc, InterfaceDesc, MetaDesc, PartHooks,
+    PropertyDesc, SignatureDesc, StructDesc,
 };
 use crate::fingerprint::Fingerprint;
 use crate::hooks::{HookContext, HookSlot, HookTable};
@@ -70,6 +70,8 @@ pub const LAYOUT_HASH: u64 = layout! {
     SignatureDesc { name, flags, params, fingerprint, doc }
     InterfaceDesc { package, name, functions, doc }
     StructDesc { package, name, size, align, fields, fingerprint, doc }
+    EnumEntryDesc { name, number, display, doc, hidden }
+    EnumDesc { package, name, underlying, flags, entries, fingerprint, doc }
     ImportDesc { kind, path, fingerprint, wanted, fields, cell }
     ExportDesc { type_path, name, fingerprint, signature, invoke }
     HookSlot { magic, context }

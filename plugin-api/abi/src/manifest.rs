@@ -32,6 +32,8 @@ pub mod type_records {
     pub const STRUCT: u8 = 2;
     /// An interface.
     pub const INTERFACE: u8 = 3;
+    /// An enum.
+    pub const ENUM: u8 = 4;
 }
 
 const FLAG_UNWIND: u32 = 1;

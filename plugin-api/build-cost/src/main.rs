@@ -84,7 +84,11 @@ fn build(folder: &Path) -> io::Result<Duration> {
     let begun = Instant::now();
     let status = cargo.status()?;
     let time = begun.elapsed();
-    if status.success() { Ok(time) } else { Err(io::Error::other(format!("cargo build in {}: {status}", folder.display()))) }
+    if status.success() {
+        Ok(time)
+    } else {
+        Err(io::Error::other(format!("cargo build in {}: {status}", folder.display())))
+    }
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {
@@ -101,7 +105,10 @@ mod tests {
         for sort in Sort::BOTH {
             for (file, text) in sources(sort) {
                 let path = home().join(sort.package()).join("src").join(&file);
-                assert!(fs::read_to_string(&path).is_ok_and(|found| found == text), "{file}: run `cargo run -- --write`");
+                assert!(
+                    fs::read_to_string(&path).is_ok_and(|found| found == text),
+                    "{file}: run `cargo run -- --write`"
+                );
             }
         }
     }

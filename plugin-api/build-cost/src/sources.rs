@@ -41,7 +41,8 @@ pub(crate) fn edited(sort: Sort, number: usize) -> (String, String) {
 }
 
 fn root(sort: Sort) -> String {
-    let mut text = "//! Twenty classes of ten properties and ten functions. Written by `cargo run -- --write`.\n\n".to_owned();
+    let mut text =
+        "//! Twenty classes of ten properties and ten functions. Written by `cargo run -- --write`.\n\n".to_owned();
     if sort == Sort::Attributed {
         text.push_str("#![forbid(unsafe_code)]\n\nuse alcedo_plugin_api::prelude::*;\n\n");
     }
@@ -84,7 +85,10 @@ fn class(sort: Sort, at: usize, number: usize) -> String {
     }
     for member in 0..MEMBERS {
         let factor = if member == 0 { number } else { member };
-        line(&format!("\n    /// Sums up to what was asked for, the {member}. way."));
+        if attributed || member > 0 {
+            line("");
+        }
+        line(&format!("    /// Sums up to what was asked for, the {member}. way."));
         if attributed {
             line("    #[ufunction(blueprint_callable)]");
             line(&format!("    fn function_{member}(&mut self, this: This<Self>, by: f64, times: u32) -> f64 {{"));

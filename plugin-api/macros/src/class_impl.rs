@@ -613,12 +613,16 @@ fn compare(event: &Method, body: &Method, signature: &Signature) -> Result<()> {
     let text = |ty: &Type| quote! { #ty }.to_string();
     for (at, wanted) in event.parameters.iter().enumerate() {
         match body.parameters.get(at) {
-            Some(found) if text(&found.ty) == text(&wanted.ty) => {}
+            Some(found) if text(&found.ty) == text(&wanted.ty) && found.is_out == wanted.is_out => {}
             Some(found) => {
                 return Err(rules::spanned(
                     "ALC0019",
                     &found.ty,
-                    format!("the event declares `{}` here", text(&wanted.ty)),
+                    format!(
+                        "the event declares `{}{}` here",
+                        if wanted.is_out { "&mut " } else { "" },
+                        text(&wanted.ty)
+                    ),
                 ));
             }
             None => {

@@ -79,6 +79,11 @@ pub(crate) fn static_method(signature: &Signature) -> Result<Method> {
 
 /// The description and shell of a static function.
 pub(crate) fn export(method: &Method, name: &str, type_path: &TokenStream, target: &TokenStream) -> TokenStream {
+    if let Some(out) = method.parameters.iter().find(|parameter| parameter.is_out) {
+        let problem =
+            "a function called by name gives all that it gives as its result: take the plain type, and give it back";
+        return rules::spanned("ALC0112", &out.ty, problem).to_compile_error();
+    }
     let (result, returned, check) = (method.result_type(), method.result.returned_type(), method.result.check());
     let place = place_of(&method.name);
     let parameters = method.parameters.iter().map(|Parameter { ident, ty, .. }| quote! { #ident: #ty });

@@ -8,7 +8,7 @@ use syn::{ItemTrait, Result, TraitItem, TraitItemFn};
 
 use crate::class_struct::{text_of, view_of};
 use crate::docs;
-use crate::method::Method;
+use crate::method::{Method, Parameter};
 use crate::rules;
 use crate::words::Words;
 
@@ -95,7 +95,7 @@ impl<'a> Function<'a> {
             )
         };
         let (declared, check) = (method.cell(&cell, interface), method.result.check());
-        let crosses = method.types().map(|ty| {
+        let crosses = method.parameters.iter().map(|Parameter { ty, .. }| {
             quote_spanned! {ty.span()=> const _: () = ::alcedo_plugin_api::plumbing::crosses::<#ty>(); }
         });
         let callers = method.callers(&view, &method.name, &cell, &path, &docs::shared(&self.declared.attrs));

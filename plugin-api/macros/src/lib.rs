@@ -10,6 +10,7 @@ mod default_value;
 mod dll_bind;
 mod dll_import;
 mod docs;
+mod enumeration;
 mod export;
 mod imported_impl;
 mod interface;
@@ -89,13 +90,34 @@ fn class(words: &Words, item: Item, side: Side) -> syn::Result<proc_macro2::Toke
 pub fn ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
     let words = parse_macro_input!(attr as Words);
     let item = parse_macro_input!(item as syn::ItemStruct);
-    finish(
-        words.flag("pod").and_then(
-            |is_pod| {
-                if is_pod { pod::expand(&words, item) } else { structure::expand(&words, &item) }
-            },
-        ),
-    )
+    finish(words.flag("pod").and_then(|is_pod| match is_pod {
+        true => pod::expand(&words, item, Side::Plugin),
+        false => structure::expand(&words, &item),
+    }))
+}
+
+/// `#[ustruct(pod)]` of a host: the same words. It is `alcedo_runtime::native::ustruct`.
+#[proc_macro_attribute]
+pub fn native_ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
+    let words = parse_macro_input!(attr as Words);
+    let item = parse_macro_input!(item as syn::ItemStruct);
+    finish(pod::of_the_host(&words, item).map(native::of_the_host))
+}
+
+/// A reflected enum: `#[uenum(package = "Game")] #[repr(u8)] pub enum Mood { Calm, Angry }`. The host knows its entries by name, so they may
+/// get other numbers from one build to the next. It becomes `Copy`; one entry has the number 0. An entry may say
+/// `#[umeta(display_name = "Very angry", hidden)]`.
+///
+/// With `flags`, a value is any set of entries, each a bit: the type becomes a struct with a constant for each entry, `|`, `&` and
+/// `-`. With `imported`, the host or another module declares it, and names and numbers are compared while loading.
+#[proc_macro_attribute]
+pub fn uenum(attr: TokenStream, item: TokenStream) -> TokenStream {
+    let words = parse_macro_input!(attr as Words);
+    let output = match parse_macro_input!(item as Item) {
+        Item::Enum(item) => enumeration::expand(&words, item),
+        other => Err(rules::spanned("ALC0168", other, "`#[uenum]` stands on an enum: `pub enum Mood { Calm, Angry }`")),
+    };
+    finish(output)
 }
 
 /// An interface: `#[uinterface(package = "Game")] pub trait Hears { fn hear(&self, what: String) -> u32; }`. The name becomes a
@@ -107,11 +129,21 @@ pub fn ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn uinterface(attr: TokenStream, item: TokenStream) -> TokenStream {
     let words = parse_macro_input!(attr as Words);
-    let output = match parse_macro_input!(item as Item) {
-        Item::Trait(item) => interface::expand(&words, &item),
+    finish(interface(&words, parse_macro_input!(item as Item)))
+}
+
+/// `#[uinterface]` of a host: the same words. It is `alcedo_runtime::native::uinterface`.
+#[proc_macro_attribute]
+pub fn native_uinterface(attr: TokenStream, item: TokenStream) -> TokenStream {
+    let words = parse_macro_input!(attr as Words);
+    finish(interface(&words, parse_macro_input!(item as Item)).map(native::of_the_host))
+}
+
+fn interface(words: &Words, item: Item) -> syn::Result<proc_macro2::TokenStream> {
+    match item {
+        Item::Trait(item) => interface::expand(words, &item),
         other => Err(rules::spanned("ALC0058", other, "`#[uinterface]` stands on a trait: `pub trait Hears {}`")),
-    };
-    finish(output)
+    }
 }
 
 /// A free function that anybody can call by name: `#[zcall(ex = "math.add")]` offers it as `ex:/math.add`.

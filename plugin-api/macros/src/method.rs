@@ -30,6 +30,8 @@ pub(crate) struct Parameter {
     pub(crate) ty: Type,
     /// Whether the method sees the value where it lies: `Lent<Type>`.
     pub(crate) is_lent: bool,
+    /// Whether it comes back to the caller: `&mut Type`.
+    pub(crate) is_out: bool,
 }
 
 impl Parameter {
@@ -38,6 +40,16 @@ impl Parameter {
         let ty = &self.ty;
         if self.is_lent {
             quote! { ::alcedo_plugin_api::plumbing::Red<#ty> }
+        } else {
+            self.declared()
+        }
+    }
+
+    /// The type as cells of functions have it.
+    pub(crate) fn declared(&self) -> TokenStream {
+        let ty = &self.ty;
+        if self.is_out {
+            quote! { ::alcedo_plugin_api::plumbing::Out<'static, #ty> }
         } else {
             quote! { #ty }
         }
@@ -152,9 +164,10 @@ impl Method {
         } else {
             quote! { Shared }
         };
-        let idents: Vec<_> = self.parameters.iter().map(|parameter| &parameter.ident).collect();
+        let patterns = self.patterns();
         let types = self.parameters.iter().map(Parameter::taken);
         let this = self.wants_this.then(|| quote! { this, });
+        let call = self.call(&quote! { #class::#target }, &quote! { part, #this });
         quote! {
             struct #shell;
             impl ::alcedo_plugin_api::plumbing::Method for #shell {
@@ -170,11 +183,41 @@ impl Method {
                 fn run<'f>(
                     part: ::alcedo_plugin_api::plumbing::Held<'_, Self>,
                     this: ::alcedo_plugin_api::plumbing::This<'f, #class>,
-                    (#(#idents,)*): ::alcedo_plugin_api::plumbing::Given<'f, Self>,
+                    #patterns: ::alcedo_plugin_api::plumbing::Given<'f, Self>,
                 ) -> Self::Returned {
-                    #class::#target(part, #this #(#idents),*)
+                    #call
                 }
             }
+        }
+    }
+
+    /// The parameters as a shell takes them.
+    pub(crate) fn patterns(&self) -> TokenStream {
+        let idents = self.parameters.iter().map(|Parameter { ident, is_out, .. }| {
+            if *is_out {
+                quote! { mut #ident }
+            } else {
+                quote! { #ident }
+            }
+        });
+        quote! { (#(#idents,)*) }
+    }
+
+    /// The call of `target` with these parameters, behind `first`; what comes back is kept then.
+    pub(crate) fn call(&self, target: &TokenStream, first: &TokenStream) -> TokenStream {
+        let given = self.parameters.iter().map(|Parameter { ident, is_out, .. }| {
+            if *is_out {
+                quote! { &mut #ident }
+            } else {
+                quote! { #ident }
+            }
+        });
+        let outs: Vec<_> = self.parameters.iter().filter(|parameter| parameter.is_out).map(|out| &out.ident).collect();
+        let call = quote! { #target(#first #(#given),*) };
+        if outs.is_empty() {
+            call
+        } else {
+            quote! { let returned = #call; #(#outs.keep();)* returned }
         }
     }
 
@@ -215,8 +258,10 @@ impl Method {
         attrs: &[syn::Attribute],
     ) -> TokenStream {
         let result = self.result_type();
-        let parameters = self.parameters.iter().map(|Parameter { ident, ty, is_lent, .. }| {
-            if *is_lent {
+        let parameters = self.parameters.iter().map(|Parameter { ident, ty, is_lent, is_out, .. }| {
+            if *is_out {
+                quote! { #ident: &mut #ty = ::alcedo_plugin_api::plumbing::Out::to(#ident) }
+            } else if *is_lent {
                 let given = quote! { ::alcedo_plugin_api::plumbing::Passed::<#ty, _>::new(#ident) };
                 quote! { #ident: impl ::alcedo_plugin_api::plumbing::IntoHost<#ty> = #given }
             } else {
@@ -242,19 +287,19 @@ impl Method {
     }
 
     /// The types of its parameters in the host.
-    pub(crate) fn types(&self) -> impl Iterator<Item = &Type> {
-        self.parameters.iter().map(|parameter| &parameter.ty)
+    pub(crate) fn types(&self) -> impl Iterator<Item = TokenStream> {
+        self.parameters.iter().map(Parameter::declared)
     }
 
     /// The types of the signature, as one type that two declarations can be compared by.
     pub(crate) fn as_fn_type(&self) -> TokenStream {
-        let (types, result) = (self.parameters.iter().map(|parameter| &parameter.ty), self.result_type());
+        let (types, result) = (self.types(), self.result_type());
         quote! { fn(#(#types),*) -> #result }
     }
 
     /// The static `cell` that receives the handle of this function of `class`.
     pub(crate) fn cell(&self, cell: &Ident, class: &Ident) -> TokenStream {
-        let (types, result) = (self.parameters.iter().map(|parameter| &parameter.ty), self.result_type());
+        let (types, result) = (self.types(), self.result_type());
         quote! {
             static #cell: ::alcedo_plugin_api::plumbing::FunctionCell<#class, (#(#types,)*), #result> =
                 ::alcedo_plugin_api::plumbing::FunctionCell::new();
@@ -272,12 +317,23 @@ fn parameter(at: usize, typed: &PatType) -> Result<Parameter> {
     if is_named(&typed.ty, "This") {
         return Err(rules::spanned("ALC0059", typed, "`this` is the first parameter after `self`"));
     }
-    if let Type::Reference(reference) = &*typed.ty {
+    let (ty, is_out) = match &*typed.ty {
+        Type::Reference(syn::TypeReference { mutability: Some(_), elem, .. }) => (&**elem, true),
+        Type::Reference(reference) => {
+            return Err(rules::spanned(
+                "ALC0060",
+                reference,
+                "values cross the border by copy: take `String` for a text, `Lent<UArray<…>>` for what is used where it lies, \
+                 the plain type without `&`, or `&mut` for what comes back to the caller",
+            ));
+        }
+        ty => (ty, false),
+    };
+    if is_out && lent(ty).is_some() {
         return Err(rules::spanned(
-            "ALC0060",
-            reference,
-            "values cross the border by copy: take `String` for a text, `Lent<UArray<…>>` for what is used where it lies, or \
-             the plain type without `&`",
+            "ALC0111",
+            ty,
+            "what comes back to the caller is copied: take `&mut UArray<…>`, without `Lent`",
         ));
     }
     let Pat::Ident(pat) = &*typed.pat else {
@@ -288,8 +344,9 @@ fn parameter(at: usize, typed: &PatType) -> Result<Parameter> {
     Ok(Parameter {
         ident: format_ident!("arg{at}", span = pat.ident.span()),
         text: if text.is_empty() { format!("arg{at}") } else { text },
-        is_lent: lent(&typed.ty).is_some(),
-        ty: lent(&typed.ty).unwrap_or_else(|| (*typed.ty).clone()),
+        is_lent: lent(ty).is_some(),
+        is_out,
+        ty: lent(ty).unwrap_or_else(|| ty.clone()),
     })
 }
 

@@ -6,12 +6,13 @@ use syn::{Fields, ItemStruct, LitStr, Result};
 
 use crate::class_struct::text_of;
 use crate::docs;
+use crate::native::Side;
 use crate::rules;
 use crate::words::Words;
 
-pub(crate) fn expand(words: &Words, item: ItemStruct) -> Result<TokenStream> {
+pub(crate) fn expand(words: &Words, item: ItemStruct, side: Side) -> Result<TokenStream> {
     words.expect(&["pod", "package", "imported"])?;
-    let (package, rows) = read(words, &item)?;
+    let (package, rows) = read(words, &item, side)?;
     let name = &item.ident;
     let (origin, text, doc) = (words.origin()?, text_of(name), docs::text(&item.attrs));
     Ok(quote! {
@@ -24,8 +25,21 @@ pub(crate) fn expand(words: &Words, item: ItemStruct) -> Result<TokenStream> {
     })
 }
 
+/// A struct of a host, which travels by value.
+pub(crate) fn of_the_host(words: &Words, item: ItemStruct) -> Result<TokenStream> {
+    if words.flag("pod")? {
+        return expand(words, item, Side::Host);
+    }
+    Err(rules::spanned(
+        "ALC0130",
+        &item.ident,
+        "a `#[ustruct]` of a host travels by value: say `pod`, with fields that are numbers, names or such structs; one with \
+         other fields is declared with `NativeStruct`",
+    ))
+}
+
 /// The package of a struct, and its fields as the plumbing reads them.
-pub(crate) fn read(words: &Words, item: &ItemStruct) -> Result<(LitStr, Vec<TokenStream>)> {
+pub(crate) fn read(words: &Words, item: &ItemStruct, side: Side) -> Result<(LitStr, Vec<TokenStream>)> {
     if !item.generics.params.is_empty() {
         return Err(rules::spanned("ALC0078", &item.generics, "a reflected struct is not generic"));
     }
@@ -42,7 +56,8 @@ pub(crate) fn read(words: &Words, item: &ItemStruct) -> Result<(LitStr, Vec<Toke
         .filter_map(|field| {
             let (ident, ty) = (field.ident.as_ref()?, &field.ty);
             let text = text_of(ident);
-            Some(quote! { (#ident, #text, #ty) })
+            let doc = (side == Side::Host).then(|| docs::text(&field.attrs)).map(|doc| quote! { , #doc });
+            Some(quote! { (#ident, #text, #ty #doc) })
         })
         .collect();
     Ok((package, rows))

@@ -96,7 +96,7 @@ pub(crate) fn description(
 pub(crate) fn shell(method: &Method, shell: &Ident, class: &Ident) -> TokenStream {
     let (name, result, place) = (&method.name, method.result_type(), place_of(&method.name));
     let returned = method.result.returned_type();
-    let idents: Vec<_> = method.parameters.iter().map(|parameter| &parameter.ident).collect();
+    let (patterns, call) = (method.patterns(), method.call(&quote! { #class::#name }, &TokenStream::new()));
     let types = method.parameters.iter().map(Parameter::taken);
     quote! {
         struct #shell;
@@ -108,9 +108,9 @@ pub(crate) fn shell(method: &Method, shell: &Ident, class: &Ident) -> TokenStrea
             const PLACE: ::alcedo_plugin_api::plumbing::Place = #place;
 
             fn run<'f>(
-                (#(#idents,)*): <Self::Args as ::alcedo_plugin_api::plumbing::Params>::Seen<'f>,
+                #patterns: <Self::Args as ::alcedo_plugin_api::plumbing::Params>::Seen<'f>,
             ) -> Self::Returned {
-                #class::#name(#(#idents),*)
+                #call
             }
         }
     }

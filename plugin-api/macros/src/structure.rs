@@ -6,13 +6,14 @@ use syn::{ItemStruct, Result};
 
 use crate::class_struct::{argument, text_of, view_of};
 use crate::conditions::Conditions;
+use crate::native::Side;
 use crate::rules;
 use crate::words::{Words, take_attr};
 use crate::{docs, pod};
 
 pub(crate) fn expand(words: &Words, item: &ItemStruct) -> Result<TokenStream> {
     words.expect(&["pod", "package", "imported"])?;
-    let (package, _rows) = pod::read(words, item)?;
+    let (package, _rows) = pod::read(words, item, Side::Plugin)?;
     let (name, vis, view) = (&item.ident, &item.vis, view_of(&item.ident));
     let mut rows = Vec::new();
     for field in &item.fields {

@@ -241,8 +241,8 @@ impl<A: Params, R: ReturnValue> Callee<'_, A, R> {
     /// # Errors
     /// Whatever the callee fails with.
     pub(crate) fn call(&self, object: Option<ObjectHandle>, what: &str, args: &A) -> Result<R, CallError> {
-        let mut out = R::out();
-        let out_slot = R::slot_out(&mut out);
+        let mut out = Some(R::out());
+        let out_slot = out.as_mut().map_or(Slot::EMPTY, R::slot_out);
         // SAFETY: this is the game thread, or what `A` and `R` consist of lies in slots or is text, as `Callee` says. The slots are those of `A` and `R`, which the
         // callee takes and gives, as each way to make one says; they are right for the call, since what was staged and `out` stay
         // where they are until then, and the callee has filled what it gives. `Place` was promised a live delegate.
@@ -255,10 +255,11 @@ impl<A: Params, R: ReturnValue> Callee<'_, A, R> {
                     Way::Handle(handle) => host(what)?.zcall(handle, &mut buffer),
                     Way::Delegate(place) => host("calling a delegate")?.delegate_call(place, &mut buffer),
                 }?;
-                Ok(slots.last().copied().unwrap_or(Slot::EMPTY))
+                // It is there: nothing else takes it.
+                let awaited = out.take().ok_or_else(|| CallError::other("what waits for a result"))?;
+                R::take_out(slots.last().copied().unwrap_or(Slot::EMPTY), awaited)
             };
-            let result = args.with_slots(object.unwrap_or_default(), out_slot, call)?;
-            R::take_out(result, out)
+            args.with_slots(object.unwrap_or_default(), out_slot, call)
         }
     }
 }
@@ -300,20 +301,22 @@ impl<A: Params, R: ReturnValue, O: Outs> ImportCallee<A, R, O> {
         let (mut out, mut outs) = (R::out(), O::out());
         let out_slot = R::slot_out(&mut out);
         let Way::Handle(handle) = self.callee.way else { return Err(CallError::no_host(what)) };
-        // SAFETY: this is the game thread, as for `Callee::call`. The slots are those of `A` and `R`, and then those of `O`, which the
-        // description of the function behind the cell has as its out parameters; so the host fills them as it fills a result. What
+        // SAFETY: this is the game thread, as for `Callee::call`. The slots are those of `A`, then those of `O`, which the
+        // description of the function behind the cell has as its out parameters; so the host fills them as it fills a result, and then that of `R`. What
         // was staged, `out` and `outs` stay where they are until the call is over.
         unsafe {
             let call = |slots: &mut [Slot]| {
-                let end = slots.len() - usize::from(R::VALUE.is_none());
-                let mut row = [Slot::EMPTY; MOST];
+                // The last slot is that of the result, which comes behind the out parameters.
+                let (end, mut row) = (slots.len() - 1, [Slot::EMPTY; MOST]);
                 row[..end].copy_from_slice(&slots[..end]);
-                let count = end + O::put_slots(&mut outs, &mut row[end..]);
+                let last = end + O::put_slots(&mut outs, &mut row[end..]);
+                row[last] = slots[end];
+                let count = last + usize::from(R::VALUE.is_some());
                 host(what)?.zcall(handle, &mut buffer_of(&mut row[..count]))?;
-                Ok::<_, CallError>((row, end))
+                Ok::<_, CallError>((row, end, last))
             };
-            let (row, end) = args.with_slots(object, out_slot, call)?;
-            let result = R::take_out(row[end - 1], out);
+            let (row, end, last) = args.with_slots(object, out_slot, call)?;
+            let result = R::take_out(row[last], out);
             let outs = O::take(&row[end..], outs);
             Ok((result?, outs?))
         }

@@ -151,10 +151,13 @@ pub struct OnStack<K: Kind> {
 // SAFETY: the slot is that of a live value of the kind, as `Kind` makes it.
 unsafe impl<K: Kind, G: IntoHost<K>> Param for Passed<K, G> {
     type Value = K;
+    type Declared = K;
     type In = OnStack<K>;
     type Seen<'f> = ();
 
-    fn open<'f>(_value: Viewable<'_, K, impl FnOnce() -> ValidityToken<'f>>) -> Self::Seen<'f> {
+    crate::signature::only_goes_in!();
+
+    fn open<'f>(_value: Viewable<'f, K, impl FnOnce() -> ValidityToken<'f>>) -> Self::Seen<'f> {
         alcedo_rt::fail(CallError::other("what a caller gives is never read from a block"))
     }
 

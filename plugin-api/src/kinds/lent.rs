@@ -279,10 +279,13 @@ pub struct Red<K: Kind>(PhantomData<fn() -> K>);
 // SAFETY: no slot is ever made of one or read for one.
 unsafe impl<K: Kind> Param for Red<K> {
     type Value = K;
+    type Declared = K;
     type In = ();
     type Seen<'f> = Lent<'f, K>;
 
-    fn open<'f>(value: Viewable<'_, K, impl FnOnce() -> ValidityToken<'f>>) -> Lent<'f, K> {
+    crate::signature::only_goes_in!();
+
+    fn open<'f>(value: Viewable<'f, K, impl FnOnce() -> ValidityToken<'f>>) -> Lent<'f, K> {
         Lent::of(value)
     }
 

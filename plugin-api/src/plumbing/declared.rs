@@ -9,13 +9,14 @@ use core::ops::Deref;
 use alcedo_abi::abi_stable::std_types::{ROption, RSlice, RStr};
 use alcedo_abi::call::{Call, Invoke, Status};
 use alcedo_abi::describe::{
-    Cell, ClassDesc, ExportDesc, FunctionDesc, ImportDesc, ImportKind, MetaDesc, PropertyDesc, SignatureDesc,
-    StructDesc, ZCallInvoke,
+    Cell, ClassDesc, EnumDesc, EnumEntryDesc, ExportDesc, FunctionDesc, ImportDesc, ImportKind, MetaDesc, PropertyDesc,
+    SignatureDesc, StructDesc, ZCallInvoke,
 };
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 
 use super::describe::{Block, BlockOf, SignatureBlock, Words, struct_fingerprint};
+use super::enums::Underlying;
 use super::returned::Returned;
 use super::shells::{
     Export, Method, Receiver, StaticMethod, Transparent, bare, export_shell, hooks, invoke, invoke_nothing,
@@ -300,7 +301,14 @@ pub const fn implementable_event<C: Class, A: Params, R: ReturnValue>(
 ) -> Function<C> {
     assert!(flags & !(function_flags::CALLABLE | function_flags::PURE) == 0, "its body is a script's");
     let flags = flags | function_flags::IMPLEMENTABLE_EVENT;
-    described((name, flags, ""), block.block(), fingerprint::<A, R>(), Invoke(invoke_nothing), &cell.0, about)
+    described(
+        (name, flags, ""),
+        block.block(),
+        c_fingerprint::<A, R>(block.descriptions()),
+        Invoke(invoke_nothing),
+        &cell.0,
+        about,
+    )
 }
 
 /// A function whose body is in a C library. Without a host that calls C it gives the zero value.
@@ -310,7 +318,30 @@ pub(super) const fn import_of_c<C: Class, A: Params, R: ReturnValue>(
     cell: &'static FunctionCell<C, A::Values, R>,
     about: About,
 ) -> Function<C> {
-    described((name, flags, ""), block.block(), fingerprint::<A, R>(), Invoke(invoke_nothing), &cell.0, about)
+    described(
+        (name, flags, ""),
+        block.block(),
+        c_fingerprint::<A, R>(block.descriptions()),
+        Invoke(invoke_nothing),
+        &cell.0,
+        about,
+    )
+}
+
+/// The fingerprint of a function of C: what it writes to comes back, which the description says and the types do not.
+const fn c_fingerprint<A: Params, R: ReturnValue>(params: &[PropertyDesc]) -> u64 {
+    let (mut print, mut at) = (Fingerprint::START, 0);
+    while at < A::COUNT {
+        if params[at].flags & property_flags::OUT != 0 {
+            print = print.out();
+        }
+        print = print.value(A::TYPES[at].kind, A::TYPES[at].path);
+        at += 1;
+    }
+    match R::VALUE {
+        None => print.finish(),
+        Some(ValueType { kind, path, .. }) => print.number(0xfeed).value(kind, path).finish(),
+    }
 }
 
 const fn described<C>(
@@ -457,6 +488,62 @@ pub const fn structure<S: Value>(
         fingerprint: struct_fingerprint(fields),
         doc: RStr::from_str(doc),
     })
+}
+
+/// An entry of an enum: its name and number, what people read, whether editors leave it out, and its doc comment.
+#[must_use]
+pub const fn enum_entry(
+    (name, number): (&'static str, u64),
+    display: &'static str,
+    is_hidden: bool,
+    doc: &'static str,
+) -> EnumEntryDesc {
+    let (name, display, doc) = (RStr::from_str(name), RStr::from_str(display), RStr::from_str(doc));
+    EnumEntryDesc { name, number, display, doc, hidden: is_hidden as u8 }
+}
+
+/// The fingerprint of an enum, as the host computes it.
+const fn enum_fingerprint(underlying: PropertyKind, is_flags: bool, numbers: &[(&str, u64)]) -> u64 {
+    let mut print = Fingerprint::START.number(underlying.0 as u64).number(is_flags as u64);
+    let mut at = 0;
+    while at < numbers.len() {
+        let (name, number) = numbers[at];
+        print = print.text(name).number(number);
+        at += 1;
+    }
+    print.finish()
+}
+
+/// An enum that this module declares, whose values are numbers of type `N` in memory.
+#[must_use]
+pub const fn enumeration<E: Value<Raw = N>, N: Underlying>(
+    (package, name): (&'static str, &'static str),
+    is_flags: bool,
+    numbers: &[(&'static str, u64)],
+    entries: &'static [EnumEntryDesc],
+    doc: &'static str,
+) -> Declared<EnumDesc> {
+    assert!(is_path_of(E::TYPE_PATH, package, name), "an enum is declared under the path that it is known by");
+    Declared(EnumDesc {
+        package: RStr::from_str(package),
+        name: RStr::from_str(name),
+        underlying: N::KIND,
+        flags: is_flags as u8,
+        entries: RSlice::from_slice(entries),
+        fingerprint: enum_fingerprint(N::KIND, is_flags, numbers),
+        doc: RStr::from_str(doc),
+    })
+}
+
+/// An enum that another declares, by its fingerprint; `words` says what this module was built for.
+#[must_use]
+pub const fn import_enumeration<E: Value<Raw = N>, N: Underlying>(
+    is_flags: bool,
+    numbers: &[(&'static str, u64)],
+    words: &'static str,
+    cell: &'static PresenceCell,
+) -> Declared<ImportDesc> {
+    import(ImportKind::ENUM, E::TYPE_PATH, enum_fingerprint(N::KIND, is_flags, numbers), words, &cell.0)
 }
 
 /// A static function that this module offers by name, with its signature as the host prints it: who calls it with values

@@ -114,7 +114,8 @@ impl Block {
         let empty = value("", ValueType::of::<u8>(), 0);
         let mut block = Self { placed: [empty; MOST], count: 0, layout: BlockLayout::EMPTY };
         while block.count < types.len() {
-            block.place(names[block.count], types[block.count], 0);
+            let flags = if types[block.count].is_out { property_flags::OUT } else { 0 };
+            block.place(names[block.count], types[block.count], flags);
         }
         if let Some(ty) = result {
             block.place("return_value", ty, property_flags::RETURN);

@@ -5,6 +5,7 @@ mod c_functions;
 mod declared;
 mod defaults;
 mod describe;
+mod enums;
 mod interfaces;
 mod macros;
 mod member_names;
@@ -17,7 +18,9 @@ mod shells;
 
 pub use ::core;
 pub use alcedo_abi::abi_stable::library::LibHeader;
-pub use alcedo_abi::describe::{Cell, ClassDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc};
+pub use alcedo_abi::describe::{
+    Cell, ClassDesc, EnumDesc, EnumEntryDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc,
+};
 pub use alcedo_abi::kinds::{PropertyKind, class_flags, function_flags, property_flags};
 pub use alcedo_abi::manifest;
 pub use alcedo_abi::zcall::Slot;
@@ -30,28 +33,30 @@ pub use crate::kinds::{
     Field, FieldPlace, FieldType, Owned, Passed, Ptr, PtrMut, Red, Stored, Temp, ValidityToken, Viewable, blank, field,
     lend, set_field,
 };
+pub use crate::out::{Out, OutValue};
 pub use crate::part_cell::PartCell;
 pub use crate::signature::{ArgumentSlot, ResultSlot, ValueType};
 pub use crate::value::{ByPointer, NoDefault, address_slot};
 pub use crate::{
     __alcedo_c_call as c_call, __alcedo_call as call, __alcedo_class as class, __alcedo_declare as declare,
-    __alcedo_export as export, __alcedo_heap as heap, __alcedo_interface as interface, __alcedo_join as join,
-    __alcedo_module as module, __alcedo_owned as owned_type, __alcedo_pod as pod, __alcedo_property as property,
-    __alcedo_register as register, __alcedo_struct as structure, __alcedo_type_record as type_record,
-    __alcedo_view as view,
+    __alcedo_enum as enumeration, __alcedo_export as export, __alcedo_heap as heap, __alcedo_interface as interface,
+    __alcedo_join as join, __alcedo_module as module, __alcedo_owned as owned_type, __alcedo_pod as pod,
+    __alcedo_property as property, __alcedo_register as register, __alcedo_struct as structure,
+    __alcedo_type_record as type_record, __alcedo_view as view,
 };
 pub use crate::{CallError, Class, Interface, ObjectView, Params, Plain, ReturnValue, This, Value};
 pub use crate::{IntoHost, Kind, Lent};
 pub use c_functions::{GiveBack, ImportCell, Manner, Outs, c_gives, c_takes, dll_import, invoke_import};
 pub use declared::{
     About, Body, ClassCell, Declared, Function, FunctionCell, FunctionOf, Hook, PresenceCell, Property, PropertyCell,
-    all_functions, class as class_description, count_functions, export as export_description,
-    function as function_description, hook, implementable_event, import_class, import_function, import_overridden,
-    import_property, import_structure, meta, property as property_description, static_function,
-    structure as structure_description,
+    all_functions, class as class_description, count_functions, enum_entry, enumeration as enum_description,
+    export as export_description, function as function_description, hook, implementable_event, import_class,
+    import_enumeration, import_function, import_overridden, import_property, import_structure, meta,
+    property as property_description, static_function, structure as structure_description,
 };
 pub use defaults::{BuildDefault, DefaultPart, PluginState, Probe, WithoutARedConstructor, the_finalizer_thread_drops};
 pub use describe::{BlockOf, CParam, SignatureBlock, Words, field_descriptions, joined, joined_len};
+pub use enums::{Underlying, enum_number, put_enum_number, unknown_entry};
 pub use interfaces::{
     Bodies, CalledAs, InterfaceFunction, InterfaceThis, crosses, declared_as, first_absent, has_signature,
     import_interface, import_interface_function, interface as interface_description, interface_function,
@@ -63,7 +68,7 @@ pub use owned::{
     are_owned_equal, clone_owned, debug_owned, is_owned_expired, load_owned, new_owned, owned_at, owned_out,
     owned_slot, parse_owned, print_owned, store_owned,
 };
-pub use registry::{CLASSES, EXPORTS, IMPORTS, INTERFACES, STRUCTS};
+pub use registry::{CLASSES, ENUMS, EXPORTS, IMPORTS, INTERFACES, STRUCTS};
 pub use returned::{ErrorInWords, Place, Returned, error_in_words};
 pub use root::{MainFn, ModuleHooks, Outcome, run_hook, run_main};
 pub use shells::{Exclusive, Export, Given, Held, Keeper, Method, NoBody, Shared, StaticMethod, lib_header};

@@ -1,7 +1,7 @@
 //! Where the declarations of a module meet: slices that the linker fills. The host reads them after `attach`.
 
 use alcedo_abi::abi_stable::std_types::RSlice;
-use alcedo_abi::describe::{ClassDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc};
+use alcedo_abi::describe::{ClassDesc, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc};
 use linkme::distributed_slice;
 
 use super::declared::Declared;
@@ -10,6 +10,10 @@ use super::shells::bare;
 /// The structs this module declares.
 #[distributed_slice]
 pub static STRUCTS: [&'static Declared<StructDesc>];
+
+/// The enums this module declares.
+#[distributed_slice]
+pub static ENUMS: [&'static Declared<EnumDesc>];
 
 /// The classes this module declares.
 #[distributed_slice]
@@ -29,6 +33,10 @@ pub static EXPORTS: [&'static Declared<ExportDesc>];
 
 pub(super) extern "C" fn structs() -> RSlice<'static, &'static StructDesc> {
     RSlice::from_slice(bare(STRUCTS.static_slice()))
+}
+
+pub(super) extern "C" fn enums() -> RSlice<'static, &'static EnumDesc> {
+    RSlice::from_slice(bare(ENUMS.static_slice()))
 }
 
 pub(super) extern "C" fn classes() -> RSlice<'static, &'static ClassDesc> {

@@ -382,6 +382,10 @@ impl<M: ModuleHooks> Root<M> {
         registry::structs()
     }
 
+    extern "C" fn enums() -> RSlice<'static, &'static EnumDesc> {
+        registry::enums()
+    }
+
     extern "C" fn classes() -> RSlice<'static, &'static ClassDesc> {
         registry::classes()
     }

@@ -194,6 +194,10 @@ mod alc0105;
 mod alc0106;
 #[path = "rules/ALC0107.rs"]
 mod alc0107;
+#[path = "rules/ALC0111.rs"]
+mod alc0111;
+#[path = "rules/ALC0112.rs"]
+mod alc0112;
 #[path = "rules/ALC0140.rs"]
 mod alc0140;
 #[path = "rules/ALC0141.rs"]
@@ -212,5 +216,23 @@ mod alc0146;
 mod alc0147;
 #[path = "rules/ALC0148.rs"]
 mod alc0148;
+#[path = "rules/ALC0160.rs"]
+mod alc0160;
+#[path = "rules/ALC0161.rs"]
+mod alc0161;
+#[path = "rules/ALC0162.rs"]
+mod alc0162;
+#[path = "rules/ALC0163.rs"]
+mod alc0163;
+#[path = "rules/ALC0164.rs"]
+mod alc0164;
+#[path = "rules/ALC0165.rs"]
+mod alc0165;
+#[path = "rules/ALC0166.rs"]
+mod alc0166;
+#[path = "rules/ALC0167.rs"]
+mod alc0167;
+#[path = "rules/ALC0168.rs"]
+mod alc0168;
 
 fn main() {}

@@ -32,7 +32,7 @@ fn a_text_is_staged_in_a_call_alone(text: &UString) {
 }
 
 fn slots_are_lent_in_a_call_alone(text: UString) {
-    Params::with_slots(&(text,), Obj::<Object>::none().handle(), Slot::EMPTY, |_slots| ());
+    Params::with_slots(&(text,), Obj::<Object>::none().handle(), Slot::EMPTY, |_slots| Ok(()));
 }
 
 fn main() {}

@@ -8,11 +8,12 @@ pub mod math;
 mod tick;
 mod world;
 
-use alcedo_runtime::native::{Class as _, NativeStruct, Natives};
+use alcedo_runtime::native::{Class as _, Natives};
 use alcedo_runtime::natives;
 
 pub use actor::Actor;
 pub use component::{ActorComponent, SceneComponent};
+pub use math::{Rotator, Vector};
 pub use world::World;
 
 /// Path of the actor class.
@@ -27,8 +28,5 @@ pub const WORLD: &str = World::PATH;
 /// The native classes `World`, `Actor`, `ActorComponent`, `SceneComponent`, their structs, and what drives them: begin
 /// play when an object is first seen, tick once a frame for those that want it, end play before an actor is destroyed.
 pub fn natives() -> Natives {
-    let natives = natives![ActorComponent, SceneComponent, Actor, World]
-        .structure(NativeStruct::plain::<math::Vector>())
-        .structure(NativeStruct::plain::<math::Rotator>());
-    tick::drive(natives)
+    tick::drive(natives![Vector, Rotator, ActorComponent, SceneComponent, Actor, World])
 }

@@ -1,29 +1,29 @@
 //! Vectors and rotators, in the units of the engine: centimeters and degrees.
 
-use alcedo_runtime::plain_struct;
+use alcedo_runtime::native::ustruct;
 
-plain_struct! {
-    /// A place or a direction, in centimeters.
-    pub struct Vector in "/Script/Engine.Vector" {
-        /// Forward.
-        pub x: f64,
-        /// To the right.
-        pub y: f64,
-        /// Up.
-        pub z: f64,
-    }
+/// A place or a direction, in centimeters.
+#[ustruct(package = "Engine", pod)]
+#[derive(PartialEq, Debug, Default)]
+pub struct Vector {
+    /// Forward.
+    pub x: f64,
+    /// To the right.
+    pub y: f64,
+    /// Up.
+    pub z: f64,
 }
 
-plain_struct! {
-    /// A direction in three angles, in degrees.
-    pub struct Rotator in "/Script/Engine.Rotator" {
-        /// Up and down.
-        pub pitch: f64,
-        /// Around the vertical.
-        pub yaw: f64,
-        /// Around the way forward.
-        pub roll: f64,
-    }
+/// A direction in three angles, in degrees.
+#[ustruct(package = "Engine", pod)]
+#[derive(PartialEq, Debug, Default)]
+pub struct Rotator {
+    /// Up and down.
+    pub pitch: f64,
+    /// Around the vertical.
+    pub yaw: f64,
+    /// Around the way forward.
+    pub roll: f64,
 }
 
 impl std::ops::Add for Vector {

@@ -8,7 +8,9 @@ use alcedo_abi::kinds::{PropertyKind, property_flags};
 use alcedo_base::handles::ClassId;
 
 use crate::class::Class;
+use crate::compile_enum::{compile_enum, enum_path};
 use crate::decl::{Batch, ClassDecl, InterfaceDecl, PropertyDecl, StructDecl};
+use crate::enums::EnumType;
 use crate::interface::Interface;
 use crate::layout::{Placed, place};
 use crate::names::Names;
@@ -31,6 +33,8 @@ pub(super) trait Known {
     fn class(&self, path: &str) -> Option<Rc<Class>>;
     /// The struct of that path, or of the path it was renamed to.
     fn structure(&self, path: &str) -> Option<Rc<StructType>>;
+    /// The enum of that path, or of the path it was renamed to.
+    fn enumeration(&self, path: &str) -> Option<Rc<EnumType>>;
     /// The interface of that path, or of the path it was renamed to.
     fn interface(&self, path: &str) -> Option<Rc<Interface>>;
     /// Whether a new type may have that path.
@@ -42,6 +46,8 @@ pub(super) trait Known {
 pub struct Declared {
     /// Interfaces.
     pub interfaces: Vec<Rc<Interface>>,
+    /// Enums.
+    pub enums: Vec<Rc<EnumType>>,
     /// Structs, each after those it holds.
     pub structs: Vec<Rc<StructType>>,
     /// Classes, base first.
@@ -52,6 +58,7 @@ pub struct Declared {
 pub(super) struct Compiler<'a> {
     pub(super) names: &'a Names,
     known: &'a dyn Known,
+    enums: HashMap<Rc<str>, Rc<EnumType>>,
     structs: HashMap<Rc<str>, Rc<StructType>>,
     classes: HashMap<Rc<str>, Rc<Class>>,
     interfaces: HashMap<Rc<str>, Rc<Interface>>,
@@ -77,10 +84,15 @@ pub(super) fn compile(
     let class_paths = batch.classes.iter().map(class_path).collect();
     let struct_paths = batch.structs.iter().map(struct_path).collect();
     let interface_paths = batch.interfaces.iter().map(interface_path).collect();
-    let (structs, classes, interfaces) = Default::default();
+    let (enums, structs, classes, interfaces) = Default::default();
     let mut compiler =
-        Compiler { names, known, structs, classes, interfaces, class_paths, struct_paths, interface_paths };
+        Compiler { names, known, enums, structs, classes, interfaces, class_paths, struct_paths, interface_paths };
     let mut declared = Declared::default();
+    for decl in &batch.enums {
+        let compiled = Rc::new(compile_enum(decl)?);
+        compiler.enums.insert(compiled.path.clone(), compiled.clone());
+        declared.enums.push(compiled);
+    }
     for index in struct_order(&batch.structs)? {
         let structure = Rc::new(compiler.lay_out(&batch.structs[index])?);
         compiler.structs.insert(structure.path.clone(), structure.clone());
@@ -117,6 +129,7 @@ pub(super) fn interface_path(decl: &InterfaceDecl) -> String {
 fn check_paths(known: &dyn Known, batch: &Batch) -> Result<(), DeclareError> {
     let packages = known.packages();
     let mut seen = HashSet::new();
+    let enums = batch.enums.iter().map(|decl| (enum_path(decl), &decl.package, &decl.name));
     let structs = batch.structs.iter().map(|decl| (struct_path(decl), &decl.package, &decl.name));
     let classes = batch.classes.iter().map(|decl| (class_path(decl), &decl.package, &decl.name));
     let interfaces = batch.interfaces.iter().map(|decl| (interface_path(decl), &decl.package, &decl.name));
@@ -124,7 +137,7 @@ fn check_paths(known: &dyn Known, batch: &Batch) -> Result<(), DeclareError> {
     if let Some(decl) = batch.classes.iter().find(|decl| decl.name.starts_with(DEFAULT_PREFIX)) {
         return Err(DeclareError::DefaultName { path: class_path(decl) });
     }
-    for (path, package, name) in interfaces.chain(structs).chain(classes) {
+    for (path, package, name) in interfaces.chain(enums).chain(structs).chain(classes) {
         if !packages.iter().any(|known| **known == **package) {
             let known = packages.join(", ");
             return Err(DeclareError::UnknownPackage { path, package: package.clone(), known });
@@ -176,6 +189,14 @@ fn print_cycle(cycle: &[usize], paths: &[String]) -> String {
 impl TypeResolver for Compiler<'_> {
     fn structure(&self, path: &str) -> Option<Rc<StructType>> {
         self.structs.get(path).cloned().or_else(|| self.known.structure(path))
+    }
+
+    fn enumeration(&self, path: &str) -> Option<Rc<EnumType>> {
+        self.enums.get(path).cloned().or_else(|| self.known.enumeration(path))
+    }
+
+    fn knows_enum(&self, path: &str) -> bool {
+        self.enumeration(path).is_some()
     }
 
     fn knows_struct(&self, path: &str) -> bool {

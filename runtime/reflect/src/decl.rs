@@ -7,11 +7,15 @@ use alcedo_abi::kinds::{PropertyKind, property_flags};
 use alcedo_base::border::CallError;
 
 use crate::class::SubobjectRole;
+use crate::enums::EnumEntry;
 use crate::hooks::{AddReferences, EndHook, NativeHook};
 use crate::meta::Meta;
 use crate::origin::Origin;
 use crate::thunk::{Thunk, function_of};
 use crate::typed::doc_text;
+
+/// What the result of a function is called among its parameters, whoever declares it.
+pub const RESULT_NAME: &str = "return_value";
 
 /// A property, a struct field or a parameter.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -53,6 +57,27 @@ pub struct FunctionDecl {
     pub thunk: Thunk,
     /// See [`Function::tag`](crate::function::Function::tag).
     pub tag: u64,
+}
+
+/// An enum.
+#[derive(Clone, Debug)]
+pub struct EnumDecl {
+    /// The package, without `/Script/`.
+    pub package: String,
+    /// Its name in the package.
+    pub name: String,
+    /// Where it is declared.
+    pub origin: Origin,
+    /// The kind of its numbers: one of the eight kinds of whole numbers.
+    pub underlying: PropertyKind,
+    /// Whether a value is a set of entries, each a bit.
+    pub is_flags: bool,
+    /// Its entries in order.
+    pub entries: Vec<EnumEntry>,
+    /// The fingerprint that the declaring code was compiled with; zero is not compared.
+    pub fingerprint: u64,
+    /// The doc comment.
+    pub doc: String,
 }
 
 /// A struct that travels by value.
@@ -139,6 +164,8 @@ pub struct InterfaceDecl {
 pub struct Batch {
     /// Interfaces, in any order.
     pub interfaces: Vec<InterfaceDecl>,
+    /// Enums, in any order.
+    pub enums: Vec<EnumDecl>,
     /// Structs, in any order.
     pub structs: Vec<StructDecl>,
     /// Classes, in any order.
@@ -154,7 +181,7 @@ impl PropertyDecl {
 
     /// A result of a function.
     pub fn result(kind: PropertyKind) -> Self {
-        Self::new("result", kind).with_flags(property_flags::RETURN)
+        Self::new(RESULT_NAME, kind).with_flags(property_flags::RETURN)
     }
 
     /// With the path of its struct or class.

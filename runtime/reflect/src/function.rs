@@ -42,8 +42,8 @@ pub struct Function {
     pub thunk: Thunk,
     /// A number that means nothing here; higher floors say which module it belongs to.
     pub tag: u64,
-    schema: Rc<Schema>,
-    words: Rc<str>,
+    pub(super) schema: Rc<Schema>,
+    pub(super) words: Rc<str>,
 }
 
 /// The parts of a function that are not computed.
@@ -96,6 +96,11 @@ impl Function {
         &self.params[..self.params.len() - usize::from(self.result().is_some())]
     }
 
+    /// The parameters that come back to the caller, in order.
+    pub fn outs(&self) -> impl Iterator<Item = &Property> {
+        self.arguments().iter().filter(|param| is_out(param))
+    }
+
     /// The result, where there is one.
     #[inline]
     pub fn result(&self) -> Option<&Property> {
@@ -139,11 +144,14 @@ impl fmt::Debug for Function {
     }
 }
 
+/// Stands in a fingerprint before the result: distinguishes `f(a) -> b` from `f(a, b)`.
+pub(super) const RESULT: u64 = 0xfeed;
+
 /// Fingerprint of a signature, as a module computes it at compile time.
 pub(super) fn fingerprint(params: &[Property]) -> u64 {
-    const RESULT: u64 = 0xfeed; // distinguishes `f(a) -> b` from `f(a, b)`
     let add = |print: Fingerprint, param: &Property| {
         let print = if is_result(param) { print.number(RESULT) } else { print };
+        let print = if is_out(param) { print.out() } else { print };
         print.value(param.ty.kind(), param.ty.type_path())
     };
     params.iter().fold(Fingerprint::START, add).finish()
@@ -152,7 +160,8 @@ pub(super) fn fingerprint(params: &[Property]) -> u64 {
 /// A signature in words.
 pub(super) fn signature(params: &[Property]) -> String {
     let (results, arguments): (Vec<_>, Vec<_>) = params.iter().partition(|param| is_result(param));
-    let arguments: Vec<_> = arguments.iter().map(|param| param.ty.to_string()).collect();
+    let word = |param: &&Property| format!("{}{}", if is_out(param) { "out " } else { "" }, param.ty);
+    let arguments: Vec<_> = arguments.iter().map(word).collect();
     let mut text = arguments.join(", ");
     for result in results {
         let space = if text.is_empty() { "" } else { " " };
@@ -165,10 +174,14 @@ fn is_result(param: &Property) -> bool {
     param.flags & property_flags::RETURN != 0
 }
 
+fn is_out(param: &Property) -> bool {
+    param.flags & property_flags::OUT != 0
+}
+
 #[cfg(test)]
 mod tests {
     use alcedo_abi::fingerprint::Fingerprint;
-    use alcedo_abi::kinds::PropertyKind;
+    use alcedo_abi::kinds::{PropertyKind, property_flags};
 
     use crate::decl::PropertyDecl;
     use crate::testing::function;
@@ -197,6 +210,13 @@ mod tests {
             &[0, 8],
             32,
             Fingerprint::START.value(u8, "").value(text, ""),
+        );
+        check(
+            &[PropertyDecl::new("a", u8), PropertyDecl::new("b", f32).with_flags(property_flags::OUT)],
+            "u8, out f32",
+            &[0, 4],
+            8,
+            Fingerprint::START.value(u8, "").out().value(f32, ""),
         );
         check(&[PropertyDecl::result(u8)], "-> u8", &[0], 1, Fingerprint::START.number(0xfeed).value(u8, ""));
     }

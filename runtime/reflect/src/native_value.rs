@@ -3,12 +3,16 @@
 
 use std::fmt::Display;
 
+use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_base::border::{CallError, SourcePlace};
 
-use crate::decl::PropertyDecl;
-use crate::property::Property;
+use crate::decl::{PropertyDecl, RESULT_NAME};
+use crate::function::RESULT;
+use crate::owned::OwnedValue;
+use crate::property::PropertyType;
 use crate::thunk::{Frame, ParamBlock};
-use crate::typed::{FrameValue, PlainField, PropertyKind};
+use crate::typed::{FrameValue, OfKind, PlainField, PropertyKind, owned};
+use crate::value::Value;
 
 /// A Rust type that a native declaration may name: numbers, `bool`, `String`, [`Name`](alcedo_base::handles::Name), plain
 /// structs, and references to objects of a class.
@@ -78,12 +82,23 @@ macro_rules! as_they_are {
 }
 as_they_are! { bool => BOOL, bool; String => STRING, &'static str; }
 
+/// The fingerprint of a signature: the same that a function gets which is declared with it.
+pub const fn fingerprint<A: NativeParams, R: NativeResult>() -> u64 {
+    match R::VALUE {
+        Some((kind, path)) => A::FINGERPRINT.number(RESULT).value(kind, path).finish(),
+        None => A::FINGERPRINT.finish(),
+    }
+}
+
 /// A value that a native function gives, or nothing.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a native function",
     label = "neither a value that the host knows, nor a `Result<T, E>` of one with an `E` that is `Display`"
 )]
 pub trait NativeResult: Sized + 'static {
+    /// Its kind and the path of its type; none for nothing.
+    const VALUE: Option<(PropertyKind, &'static str)>;
+
     /// The declaration of such a result; none for nothing.
     fn declared() -> Option<PropertyDecl>;
 
@@ -98,9 +113,17 @@ pub trait NativeResult: Sized + 'static {
     /// # Errors
     /// [`CallError::Signature`] when the function gives another type.
     fn take(block: &ParamBlock<'_>) -> Result<Self, CallError>;
+
+    /// Takes it out of the values of a call by name.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] when the function gives another type.
+    fn from_value(value: Option<Value>, ty: Option<&PropertyType>) -> Result<Self, CallError>;
 }
 
 impl NativeResult for () {
+    const VALUE: Option<(PropertyKind, &'static str)> = None;
+
     fn declared() -> Option<PropertyDecl> {
         None
     }
@@ -112,12 +135,18 @@ impl NativeResult for () {
     fn take(_block: &ParamBlock<'_>) -> Result<(), CallError> {
         Ok(())
     }
+
+    fn from_value(_value: Option<Value>, _ty: Option<&PropertyType>) -> Result<(), CallError> {
+        Ok(())
+    }
 }
 
 impl<T: NativeValue> NativeResult for T {
+    const VALUE: Option<(PropertyKind, &'static str)> = Some((T::KIND, T::TYPE_PATH));
+
     fn declared() -> Option<PropertyDecl> {
         Some(
-            PropertyDecl { name: "result".to_owned(), ..T::declared("") }
+            PropertyDecl { name: RESULT_NAME.to_owned(), ..T::declared("") }
                 .with_flags(alcedo_abi::kinds::property_flags::RETURN),
         )
     }
@@ -130,6 +159,10 @@ impl<T: NativeValue> NativeResult for T {
     #[inline]
     fn take(block: &ParamBlock<'_>) -> Result<T, CallError> {
         block.result_as().map(T::from_raw)
+    }
+
+    fn from_value(value: Option<Value>, ty: Option<&PropertyType>) -> Result<T, CallError> {
+        from_value(&value.ok_or_else(|| CallError::other("the function gave nothing"))?, ty)
     }
 }
 
@@ -179,10 +212,107 @@ impl<T: NativeResult, E: Display + 'static> NativeReturned for Result<T, E> {
     }
 }
 
+/// One parameter of a native function: a value, or one that comes back ([`Out`](crate::native_out::Out)).
+pub trait NativeParam: Sized {
+    /// The kind of the value.
+    const KIND: PropertyKind;
+    /// Path of its struct or class; empty for plain kinds.
+    const TYPE_PATH: &'static str;
+    /// Whether it comes back.
+    const IS_OUT: bool = false;
+    /// How a body has it.
+    type Seen;
+    /// What is given back through.
+    #[doc(hidden)]
+    type Kept;
+    /// What a caller gets back through.
+    #[doc(hidden)]
+    type Back;
+
+    /// Its declaration.
+    fn declared(name: &str) -> PropertyDecl;
+    /// Takes it off a frame.
+    ///
+    /// # Errors
+    /// As for [`Frame::take`].
+    fn take(frame: &mut Frame<'_>) -> Result<(Self::Seen, Self::Kept), CallError>;
+    /// Gives back what a body has kept.
+    ///
+    /// # Errors
+    /// As for [`Frame::give_out`].
+    fn give(kept: Self::Kept, frame: &mut Frame<'_>, at: usize) -> Result<(), CallError>;
+    /// Puts it into a block.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] when the function takes another.
+    fn put(self, block: &mut ParamBlock<'_>, at: usize) -> Result<Self::Back, CallError>;
+    /// Takes what came back out of a block.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] when the function gives another.
+    fn take_back(back: Self::Back, block: &ParamBlock<'_>, at: usize) -> Result<(), CallError>;
+    /// As a value of that type, for a call by name.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] when the type has other values.
+    fn into_value(self, ty: Option<&PropertyType>) -> Result<Value, CallError>;
+}
+
+impl<T: NativeValue> NativeParam for T {
+    const KIND: PropertyKind = <T as NativeValue>::KIND;
+    const TYPE_PATH: &'static str = <T as NativeValue>::TYPE_PATH;
+    type Seen = T;
+    type Kept = ();
+    type Back = ();
+
+    fn declared(name: &str) -> PropertyDecl {
+        <T as NativeValue>::declared(name)
+    }
+
+    #[inline]
+    fn take(frame: &mut Frame<'_>) -> Result<(T, ()), CallError> {
+        Ok((T::from_raw(frame.take()?), ()))
+    }
+
+    #[inline]
+    fn give((): (), _frame: &mut Frame<'_>, _at: usize) -> Result<(), CallError> {
+        Ok(())
+    }
+
+    #[inline]
+    fn put(self, block: &mut ParamBlock<'_>, at: usize) -> Result<(), CallError> {
+        block.put(at, self.into_raw())
+    }
+
+    #[inline]
+    fn take_back((): (), _block: &ParamBlock<'_>, _at: usize) -> Result<(), CallError> {
+        Ok(())
+    }
+
+    fn into_value(self, ty: Option<&PropertyType>) -> Result<Value, CallError> {
+        into_value(self, ty)
+    }
+}
+
+const fn with_param<P: NativeParam>(print: Fingerprint) -> Fingerprint {
+    let print = if P::IS_OUT { print.out() } else { print };
+    print.value(P::KIND, P::TYPE_PATH)
+}
+
 /// The parameters of a native function, as a tuple of up to eight.
-pub trait NativeParams: Sized + 'static {
+pub trait NativeParams: Sized {
     /// How many they are.
     const COUNT: usize;
+    /// That of their kinds and types.
+    const FINGERPRINT: Fingerprint;
+    /// How a body has them.
+    type Seen;
+    /// What is given back through.
+    #[doc(hidden)]
+    type Kept;
+    /// What a caller gets back through.
+    #[doc(hidden)]
+    type Back;
 
     /// Their declarations, under these names.
     fn declared(names: &[&str]) -> Vec<PropertyDecl>;
@@ -191,49 +321,82 @@ pub trait NativeParams: Sized + 'static {
     ///
     /// # Errors
     /// As for [`Frame::take`].
-    fn take(frame: &mut Frame<'_>) -> Result<Self, CallError>;
+    fn take(frame: &mut Frame<'_>) -> Result<(Self::Seen, Self::Kept), CallError>;
+
+    /// Gives back what a body has kept.
+    ///
+    /// # Errors
+    /// As for [`Frame::give_out`].
+    fn give(kept: Self::Kept, frame: &mut Frame<'_>) -> Result<(), CallError>;
 
     /// Puts them into a block.
     ///
     /// # Errors
     /// [`CallError::Signature`] when the function takes others.
-    fn put(self, block: &mut ParamBlock<'_>) -> Result<(), CallError>;
+    fn put(self, block: &mut ParamBlock<'_>) -> Result<Self::Back, CallError>;
 
-    /// Reads them from a block, each where that property is.
+    /// Takes what came back out of a block.
     ///
     /// # Errors
-    /// [`CallError::Signature`] when other values are there, or there are too few.
-    #[doc(hidden)]
-    fn read(block: &ParamBlock<'_>, from: &[&Property]) -> Result<Self, CallError>;
+    /// [`CallError::Signature`] when the function gives others.
+    fn take_back(back: Self::Back, block: &ParamBlock<'_>) -> Result<(), CallError>;
+
+    /// As values of these types, for a call by name.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] when they are others.
+    fn into_values(self, types: &[PropertyType]) -> Result<Vec<Value>, CallError>;
 }
+
+/// Parameters that are values, and none of which comes back.
+pub trait ValueParams: NativeParams<Seen = Self> + 'static {}
+
+impl<A: NativeParams<Seen = A> + 'static> ValueParams for A {}
 
 macro_rules! tuples {
     ($(($($param:ident $at:tt),*))*) => {$(
-        impl<$($param: NativeValue),*> NativeParams for ($($param,)*) {
+        #[allow(unused_variables, clippy::unused_unit, reason = "none are taken of none")]
+        impl<$($param: NativeParam),*> NativeParams for ($($param,)*) {
             const COUNT: usize = <[usize]>::len(&[$($at),*]);
+            const FINGERPRINT: Fingerprint = {
+                let print = Fingerprint::START;
+                $(let print = with_param::<$param>(print);)*
+                print
+            };
+            type Seen = ($($param::Seen,)*);
+            type Kept = ($($param::Kept,)*);
+            type Back = ($($param::Back,)*);
 
-            #[allow(unused_variables, reason = "of none there are no names")]
             fn declared(names: &[&str]) -> Vec<PropertyDecl> {
                 vec![$($param::declared(names.get($at).copied().unwrap_or_default())),*]
             }
 
             #[inline]
-            #[allow(unused_variables, reason = "none are taken of none")]
-            fn take(frame: &mut Frame<'_>) -> Result<Self, CallError> {
-                Ok(($($param::from_raw(frame.take()?),)*))
+            fn take(frame: &mut Frame<'_>) -> Result<(Self::Seen, Self::Kept), CallError> {
+                let all = ($($param::take(frame)?,)*);
+                Ok((($(all.$at.0,)*), ($(all.$at.1,)*)))
             }
 
             #[inline]
-            #[allow(unused_variables, reason = "none are put where there are none")]
-            fn put(self, block: &mut ParamBlock<'_>) -> Result<(), CallError> {
-                $(block.put($at, self.$at.into_raw())?;)*
+            fn give(kept: Self::Kept, frame: &mut Frame<'_>) -> Result<(), CallError> {
+                $($param::give(kept.$at, frame, $at)?;)*
                 Ok(())
             }
 
-            #[allow(unused_variables, reason = "none are read of none")]
-            fn read(block: &ParamBlock<'_>, from: &[&Property]) -> Result<Self, CallError> {
-                let too_few = || CallError::other("a C function changes fewer parameters than its caller says");
-                Ok(($($param::from_raw(block.view().get(from.get($at).ok_or_else(too_few)?)?),)*))
+            #[inline]
+            fn put(self, block: &mut ParamBlock<'_>) -> Result<Self::Back, CallError> {
+                Ok(($(self.$at.put(block, $at)?,)*))
+            }
+
+            #[inline]
+            fn take_back(back: Self::Back, block: &ParamBlock<'_>) -> Result<(), CallError> {
+                $($param::take_back(back.$at, block, $at)?;)*
+                Ok(())
+            }
+
+            #[allow(unused_variables, reason = "none are made of none")]
+            fn into_values(self, types: &[PropertyType]) -> Result<Vec<Value>, CallError> {
+                Ok(vec![$(self.$at.into_value(types.get($at))?),*])
             }
         }
     )*};
@@ -248,4 +411,37 @@ tuples! {
     (A 0, B 1, C 2, D 3, E 4, F 5)
     (A 0, B 1, C 2, D 3, E 4, F 5, G 6)
     (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7)
+}
+
+/// A Rust value as a value of that type.
+///
+/// # Errors
+/// [`CallError::Signature`] when the type has other values.
+fn into_value<T: NativeValue>(value: T, ty: Option<&PropertyType>) -> Result<Value, CallError> {
+    let ty = checked::<T>(ty)?;
+    Ok(owned(ty.clone(), value.into_raw()).read())
+}
+
+/// The Rust value of a value of that type.
+///
+/// # Errors
+/// [`CallError::Signature`] when the type has other values.
+fn from_value<T: NativeValue>(value: &Value, ty: Option<&PropertyType>) -> Result<T, CallError> {
+    let ty = checked::<T>(ty)?;
+    let mut own = OwnedValue::zero(ty.clone());
+    own.write(value).map_err(|error| CallError::other(error.to_string()))?;
+    let raw = own.as_ptr().to().map(<T::Raw as OfKind>::load);
+    raw.map(T::from_raw).ok_or_else(|| differs::<T>(Some(ty)))
+}
+
+fn checked<T: NativeValue>(ty: Option<&PropertyType>) -> Result<&PropertyType, CallError> {
+    ty.filter(|ty| <T::Raw as OfKind>::matches(ty)).ok_or_else(|| differs::<T>(ty))
+}
+
+fn differs<T: NativeValue>(ty: Option<&PropertyType>) -> CallError {
+    CallError::Signature {
+        name: "a value".to_owned(),
+        found: ty.map(ToString::to_string).unwrap_or_default(),
+        wanted: <T::Raw as OfKind>::describe().into_owned(),
+    }
 }

@@ -8,7 +8,9 @@ use alcedo_base::handles::{Name, ObjectHandle};
 
 use crate::World;
 use crate::member::{FunctionKey as _, FunctionRef, PropertyKey};
+use crate::native_out::OutValues;
 use crate::native_value::{NativeParams, NativeResult};
+use crate::property::Property;
 use crate::thunk::ParamBlock;
 use crate::typed::{FrameValue, owned};
 use crate::value::Value;
@@ -35,6 +37,19 @@ impl World {
             (Some(found), Some(wanted)) => found.is_a(&wanted),
             _ => false,
         }
+    }
+
+    /// Says why an object cannot be seen as the interface of this path.
+    ///
+    /// # Errors
+    /// [`CallError::Stale`] when it is gone, [`CallError::WrongClass`] when its class does not implement the interface.
+    pub fn check_implements(&self, object: ObjectHandle, interface: &str) -> Result<(), CallError> {
+        let class = self.objects.class(object).ok_or(CallError::Stale { handle: object })?;
+        if class.implements(interface) {
+            return Ok(());
+        }
+        let (place, found, wanted) = (String::new(), class.path.to_string(), interface.to_owned());
+        Err(CallError::WrongClass { place, handle: object, found, wanted })
     }
 
     /// Whether an object is a class default object or lies in one.
@@ -118,7 +133,7 @@ impl World {
     /// # Errors
     /// As for [`World::call_typed`].
     #[doc(hidden)]
-    pub fn call_typed_with_outs<A: NativeParams, R: NativeResult, O: NativeParams>(
+    pub fn call_typed_with_outs<A: NativeParams, R: NativeResult, O: OutValues>(
         &self,
         object: ObjectHandle,
         function: &FunctionRef,
@@ -144,16 +159,19 @@ impl World {
             });
         }
         let mut block = ParamBlock::new(&function);
-        arguments.put(&mut block)?;
+        let back = arguments.put(&mut block)?;
         for param in function.arguments().iter().filter(|param| param.ty.names_objects()) {
             self.check_objects_of(param, &block.view().read(param)?)?;
         }
         function.invoke(self, object, &mut block)?;
-        if O::COUNT == 0 {
-            return Ok((R::take(&block)?, O::read(&block, &[])?));
-        }
-        let outs = function.arguments().iter().filter(|param| param.flags & property_flags::OUT != 0);
-        Ok((R::take(&block)?, O::read(&block, &outs.collect::<Vec<_>>())?))
+        let result = R::take(&block)?;
+        A::take_back(back, &block)?;
+        let is_out = |(_, param): &(usize, &Property)| param.flags & property_flags::OUT != 0;
+        let outs: Vec<_> = match O::COUNT {
+            0 => Vec::new(),
+            _ => function.arguments().iter().enumerate().filter(is_out).map(|(at, _)| at).collect(),
+        };
+        Ok((result, O::read(&block, &outs)?))
     }
 
     /// The value of a property of whatever type.

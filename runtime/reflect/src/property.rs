@@ -7,6 +7,7 @@ use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::handles::Name;
 
+use crate::enums::EnumType;
 use crate::meta::Meta;
 use crate::nested::{ElementType, EntryType, OptionalType, Row};
 use crate::structs::{Nature, StructType};
@@ -138,12 +139,17 @@ impl PropertyType {
         self.any(&|ty| matches!(ty, Self::Struct(of) if is(of)))
     }
 
-    /// What all structs in the type come to, however deep, zero without any: they may change under their paths.
+    /// What all structs and enums in the type come to, however deep, zero without any: they may change under their paths.
     pub fn layout(&self) -> u64 {
         let print = std::cell::Cell::new(None);
-        self.any_struct(&|of| {
+        self.any(&|ty| {
+            let (path, fingerprint) = match ty {
+                Self::Struct(of) => (&of.path, of.fingerprint()),
+                Self::Enum(of) => (&of.path, of.fingerprint()),
+                _ => return false,
+            };
             let before = print.get().unwrap_or(Fingerprint::START);
-            print.set(Some(before.text(&of.path).number(of.fingerprint())));
+            print.set(Some(before.text(path).number(fingerprint)));
             false
         });
         print.get().map_or(0, Fingerprint::finish)

@@ -51,6 +51,14 @@ pub enum DeclareError {
         /// The path.
         path: String,
     },
+    /// An enum that cannot be one.
+    #[error("the enum {path} cannot be declared: {problem}")]
+    BadEnum {
+        /// Its path.
+        path: String,
+        /// What is wrong, and the way out.
+        problem: String,
+    },
     /// Structs that hold each other by value.
     #[error(
         "structs hold each other, by value or in containers, so their types would have no end: {cycle}; break it with an object reference"

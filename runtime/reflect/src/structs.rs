@@ -22,11 +22,11 @@ pub struct StructType {
     pub origin: Origin,
     /// The doc comment.
     pub doc: Rc<str>,
-    fields: Vec<Property>,
-    size: usize,
-    align: usize,
-    fingerprint: u64,
-    nature: Nature,
+    pub(super) fields: Vec<Property>,
+    pub(super) size: usize,
+    pub(super) align: usize,
+    pub(super) fingerprint: u64,
+    pub(super) nature: Nature,
 }
 
 /// What is true of a struct because it is true of a field; kept, because fields can be structs of structs of structs.

@@ -132,9 +132,21 @@ impl<'a> Frame<'a> {
     /// [`CallError::Other`] before [`Frame::finish`], and where that is no out parameter; [`CallError::Signature`] when it is
     /// of another type.
     pub fn give_out(&mut self, at: usize, value: &Value) -> Result<(), CallError> {
+        self.params.write(self.out(at)?, value)
+    }
+
+    /// The same by its Rust type.
+    ///
+    /// # Errors
+    /// As for [`Frame::give_out`].
+    pub fn give_out_as<T: FrameValue>(&mut self, at: usize, value: T) -> Result<(), CallError> {
+        self.params.set(self.out(at)?, value)
+    }
+
+    fn out(&self, at: usize) -> Result<&'a Property, CallError> {
         let param = self.function.arguments().get(at).filter(|param| param.flags & property_flags::OUT != 0);
         match param.filter(|_| self.stage != Stage::Taking) {
-            Some(param) => self.params.write(param, value),
+            Some(param) => Ok(param),
             None => Err(CallError::other(format!(
                 "the thunk of {} writes to parameter {at}: only out parameters are written, after `finish`",
                 self.function.path
@@ -223,6 +235,27 @@ impl<'f> ParamBlock<'f> {
     pub fn result_as<T: FrameValue>(&self) -> Result<T, CallError> {
         let refused = || CallError::other(format!("{} gives no result", self.function.path));
         self.storage.view().get(self.function.result().ok_or_else(refused)?)
+    }
+
+    /// The value of parameter `index`, by its Rust type.
+    ///
+    /// # Errors
+    /// As for [`ParamBlock::put`].
+    pub(crate) fn get_as<T: FrameValue>(&self, index: usize) -> Result<T, CallError> {
+        self.storage.view().get(self.param(index)?)
+    }
+
+    /// Whether parameter `index` comes back.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] when it only goes in.
+    pub(crate) fn expect_out(&self, index: usize) -> Result<(), CallError> {
+        let param = self.param(index)?;
+        if param.flags & property_flags::OUT != 0 {
+            return Ok(());
+        }
+        let (name, found) = (self.function.path.to_string(), self.function.signature());
+        Err(CallError::Signature { name, found, wanted: format!("`out {}` as parameter {index}", param.ty) })
     }
 
     /// The contents.

@@ -37,6 +37,8 @@ const ANY_OBJECT: &str = "/Script/Core.Object";
 pub struct SignatureText {
     /// The parameters.
     pub arguments: Vec<TypeText>,
+    /// The places of those that come back to the caller. The types of delegates have none.
+    pub outs: Vec<usize>,
     /// The result.
     pub result: Option<Box<TypeText>>,
 }
@@ -116,7 +118,11 @@ impl fmt::Display for TypeText {
 
 impl fmt::Display for SignatureText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&list(&self.arguments))?;
+        for (at, argument) in self.arguments.iter().enumerate() {
+            let comma = if at == 0 { "" } else { ", " };
+            let out = if self.outs.contains(&at) { "out " } else { "" };
+            write!(f, "{comma}{out}{argument}")?;
+        }
         match &self.result {
             Some(result) if self.arguments.is_empty() => write!(f, "-> {result}"),
             Some(result) => write!(f, " -> {result}"),
@@ -195,15 +201,26 @@ impl<'a> Reader<'a> {
     fn signature(&mut self, depth: usize) -> Result<SignatureText, String> {
         let mut signature = SignatureText::default();
         if !self.rest.is_empty() && !self.rest.starts_with(")") && !self.rest.starts_with("->") {
-            signature.arguments.push(self.one(depth)?);
+            self.argument(depth, &mut signature)?;
             while self.take(",") {
-                signature.arguments.push(self.one(depth)?);
+                self.argument(depth, &mut signature)?;
             }
         }
         if self.take("->") {
             signature.result = Some(Box::new(self.one(depth)?));
         }
         Ok(signature)
+    }
+
+    fn argument(&mut self, depth: usize, signature: &mut SignatureText) -> Result<(), String> {
+        if self.take("out ") {
+            if depth > 0 {
+                return Err("what is bound to a delegate gives nothing back but its result".to_owned());
+            }
+            signature.outs.push(signature.arguments.len());
+        }
+        signature.arguments.push(self.one(depth)?);
+        Ok(())
     }
 
     fn path(&mut self) -> Result<String, String> {

@@ -250,8 +250,25 @@ macro_rules! plain_struct {
             $($(#[$($field_meta)*])* $field_vis $field: $ty,)*
         }
 
-        // SAFETY: `repr(C)` stands above, `add_field` takes only fields that are plain, and the fingerprint is computed from
-        // the type itself.
+        $crate::__alcedo_plain_fields! {
+            $name in $path, [$($crate::__alcedo_doc_line!($($meta)*)),*],
+            [$({ $field, stringify!($field), $ty, [$($crate::__alcedo_doc_line!($($field_meta)*)),*] })*]
+        }
+    };
+}
+
+/// Says of a struct what it is in memory. A field that is not listed is refused.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_plain_fields {
+    (
+        $name:ident in $path:expr, [$($doc:expr),*],
+        [$({ $field:ident, $text:expr, $ty:ty, [$($field_doc:expr),*] })*]
+    ) => {
+        const _: fn($name) = |$name { $($field: _),* }| {};
+
+        // SAFETY: all its fields are listed, which is checked above; `add_field` takes only those that are plain; and the
+        // fingerprint is computed from the type itself, which so lies as C lays it out wherever it is the same.
         unsafe impl $crate::plumbing::PlainStruct for $name {
             const PATH: &'static str = $path;
             const FINGERPRINT: u64 = {
@@ -261,21 +278,20 @@ macro_rules! plain_struct {
                 );
                 $(let print = $crate::plumbing::add_field::<$ty>(
                     print,
-                    stringify!($field),
+                    $text,
                     ::core::mem::offset_of!($name, $field),
                 );)*
                 print.finish()
             };
             const FIELDS: &'static [(&'static str, $crate::plumbing::PropertyKind, &'static str)] = &[
                 $((
-                    stringify!($field),
+                    $text,
                     <$ty as $crate::plumbing::PlainField>::KIND,
                     <$ty as $crate::plumbing::PlainField>::PATH,
                 )),*
             ];
-            const DOC: &'static [&'static str] = &[$($crate::__alcedo_doc_line!($($meta)*)),*];
-            const FIELD_DOCS: &'static [&'static [&'static str]] =
-                &[$(&[$($crate::__alcedo_doc_line!($($field_meta)*)),*]),*];
+            const DOC: &'static [&'static str] = &[$($doc),*];
+            const FIELD_DOCS: &'static [&'static [&'static str]] = &[$(&[$($field_doc),*]),*];
         }
     };
 }

@@ -14,6 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::class::Class;
 use crate::compile::{Declared, Known, compile};
 use crate::decl::Batch;
+use crate::enums::EnumType;
 use crate::function::Function;
 use crate::interface::Interface;
 use crate::names::Names;
@@ -62,6 +63,7 @@ struct Registry {
 #[derive(Debug, Default)]
 struct Table {
     classes: FxHashMap<Rc<str>, Rc<Class>>,
+    enums: FxHashMap<Rc<str>, Rc<EnumType>>,
     structs: FxHashMap<Rc<str>, Rc<StructType>>,
     interfaces: FxHashMap<Rc<str>, Rc<Interface>>,
     redirects: FxHashMap<Rc<str>, Rc<str>>,
@@ -116,6 +118,7 @@ impl Types {
         registry.by_id.extend(declared.classes.iter().map(|class| (class.id, class.clone())));
         let table = registry.open_table();
         table.interfaces.extend(declared.interfaces.iter().map(|found| (found.path.clone(), found.clone())));
+        table.enums.extend(declared.enums.iter().map(|found| (found.path.clone(), found.clone())));
         table.structs.extend(declared.structs.iter().map(|structure| (structure.path.clone(), structure.clone())));
         table.classes.extend(declared.classes.iter().map(|class| (class.path.clone(), class.clone())));
         Ok(declared)
@@ -173,6 +176,12 @@ impl Types {
         self.registry.borrow().structure(path)
     }
 
+    /// The enum of that path now.
+    #[inline]
+    pub fn enum_by_path(&self, path: &str) -> Option<Rc<EnumType>> {
+        self.registry.borrow().enumeration(path)
+    }
+
     /// The interface of that path now.
     #[inline]
     pub fn interface_by_path(&self, path: &str) -> Option<Rc<Interface>> {
@@ -212,6 +221,15 @@ impl Types {
         let shadow = registry.shadow.iter().flat_map(|shadow| shadow.table.structs.keys());
         let paths: BTreeSet<_> = registry.live.structs.keys().chain(shadow).collect();
         paths.into_iter().filter_map(|path| registry.visible_struct(path).cloned()).collect()
+    }
+
+    /// All enums that can be found by path now, in order of their paths.
+    #[inline]
+    pub fn enums(&self) -> Vec<Rc<EnumType>> {
+        let registry = self.registry.borrow();
+        let shadow = registry.shadow.iter().flat_map(|shadow| shadow.table.enums.keys());
+        let paths: BTreeSet<_> = registry.live.enums.keys().chain(shadow).collect();
+        paths.into_iter().filter_map(|path| registry.visible_enum(path).cloned()).collect()
     }
 
     /// All interfaces that can be found by path now, in order of their paths.
@@ -287,13 +305,16 @@ impl Types {
         let Shadow { table, hidden } = registry.shadow.take().expect("a shadow is committed after it was begun");
         let mut replaced = Vec::new();
         let declared = table.classes.keys().chain(table.structs.keys()).chain(table.interfaces.keys());
+        let declared = declared.chain(table.enums.keys());
         for path in hidden.iter().chain(declared) {
             replaced.extend(registry.live.classes.remove(path));
+            registry.live.enums.remove(path);
             registry.live.structs.remove(path);
             registry.live.interfaces.remove(path);
         }
         registry.live.interfaces.extend(table.interfaces);
         registry.live.classes.extend(table.classes);
+        registry.live.enums.extend(table.enums);
         registry.live.structs.extend(table.structs);
         registry.live.redirects.extend(table.redirects);
         replaced.sort_by_key(|class| class.id);
@@ -334,6 +355,14 @@ impl TypeResolver for Types {
         self.struct_by_path(path)
     }
 
+    fn enumeration(&self, path: &str) -> Option<Rc<EnumType>> {
+        self.enum_by_path(path)
+    }
+
+    fn knows_enum(&self, path: &str) -> bool {
+        self.enum_by_path(path).is_some()
+    }
+
     fn knows_struct(&self, path: &str) -> bool {
         self.struct_by_path(path).is_some()
     }
@@ -371,6 +400,15 @@ impl Registry {
                 shadow.table.structs.get(path).or_else(|| self.live.structs.get(path).filter(|_| shadow.shows(path)))
             }
             None => self.live.structs.get(path),
+        }
+    }
+
+    fn visible_enum(&self, path: &str) -> Option<&Rc<EnumType>> {
+        match &self.shadow {
+            Some(shadow) => {
+                shadow.table.enums.get(path).or_else(|| self.live.enums.get(path).filter(|_| shadow.shows(path)))
+            }
+            None => self.live.enums.get(path),
         }
     }
 
@@ -482,7 +520,11 @@ impl Table {
     fn origin(&self, path: &str) -> Option<Origin> {
         let class = self.classes.get(path).map(|class| class.origin);
         let structure = || self.structs.get(path).map(|structure| structure.origin);
-        class.or_else(structure).or_else(|| self.interfaces.get(path).map(|interface| interface.origin))
+        let enumeration = || self.enums.get(path).map(|found| found.origin);
+        class
+            .or_else(structure)
+            .or_else(enumeration)
+            .or_else(|| self.interfaces.get(path).map(|interface| interface.origin))
     }
 }
 
@@ -499,6 +541,11 @@ impl Known for Registry {
     fn structure(&self, path: &str) -> Option<Rc<StructType>> {
         let exact = self.visible_struct(path).cloned();
         exact.or_else(|| self.ways(path).find_map(|way| self.visible_struct(way).cloned()))
+    }
+
+    fn enumeration(&self, path: &str) -> Option<Rc<EnumType>> {
+        let exact = self.visible_enum(path).cloned();
+        exact.or_else(|| self.ways(path).find_map(|way| self.visible_enum(way).cloned()))
     }
 
     fn interface(&self, path: &str) -> Option<Rc<Interface>> {

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use alcedo_abi::kinds::PropertyKind;
 
+use crate::enums::EnumType;
 use crate::nested::{ElementType, EntryType, OptionalType};
 use crate::property::PropertyType;
 use crate::structs::StructType;
@@ -13,6 +14,10 @@ use crate::type_text::{SignatureText, TypeText, TypeTextError};
 pub trait TypeResolver {
     /// The struct of that path, laid out.
     fn structure(&self, path: &str) -> Option<Rc<StructType>>;
+    /// The enum of that path.
+    fn enumeration(&self, path: &str) -> Option<Rc<EnumType>>;
+    /// Whether there is such an enum, be it compiled or not.
+    fn knows_enum(&self, path: &str) -> bool;
     /// Whether there is such a struct, be it laid out or not.
     fn knows_struct(&self, path: &str) -> bool;
     /// Whether there is such a class.
@@ -30,6 +35,12 @@ pub enum TypeError {
     /// A struct that is not declared.
     #[error("there is no struct {path}: declare it in the same batch or load its module first")]
     NoStruct {
+        /// Its path.
+        path: String,
+    },
+    /// An enum that is not declared.
+    #[error("there is no enum {path}: declare it in the same batch or load its module first")]
+    NoEnum {
         /// Its path.
         path: String,
     },
@@ -74,6 +85,10 @@ impl PropertyType {
             TypeText::Struct(path) => {
                 let found = resolver.structure(path).map(Self::Struct);
                 found.ok_or_else(|| TypeError::NoStruct { path: path.clone() })
+            }
+            TypeText::Reference(PropertyKind::ENUM, path) => {
+                let found = resolver.enumeration(path).map(Self::Enum);
+                found.ok_or_else(|| TypeError::NoEnum { path: path.clone() })
             }
             TypeText::Reference(kind, path) => reference(*kind, path, resolver),
             TypeText::Container(kind, of) => match (*kind, of.as_slice()) {
@@ -147,6 +162,8 @@ fn check_words(text: &TypeText, resolver: &dyn TypeResolver) -> Result<(), TypeE
         TypeText::Plain(_) => Ok(()),
         TypeText::Struct(path) if resolver.knows_struct(path) => Ok(()),
         TypeText::Struct(path) => Err(TypeError::NoStruct { path: path.clone() }),
+        TypeText::Reference(PropertyKind::ENUM, path) if resolver.knows_enum(path) => Ok(()),
+        TypeText::Reference(PropertyKind::ENUM, path) => Err(TypeError::NoEnum { path: path.clone() }),
         TypeText::Reference(kind, path) => reference(*kind, path, resolver).map(|_| ()),
         TypeText::Container(_, of) => of.iter().try_for_each(|inner| check_words(inner, resolver)),
         TypeText::Delegate(_, signature) => check_signature(signature, resolver),

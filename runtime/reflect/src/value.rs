@@ -8,6 +8,7 @@ use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::{DelegateRaw, LazyRaw};
 use alcedo_base::handles::{Name, ObjectHandle};
 
+use crate::enums::EnumValue;
 use crate::property::PropertyType;
 use crate::values::list::{each_kind, of_type, of_value, value_enum};
 use crate::values::{Content as _, Kind as _};

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use alcedo_abi::kinds::{function_flags, property_flags};
+use alcedo_abi::kinds::function_flags;
 
 use crate::border::{CallError, trap};
 use crate::handles::ObjectHandle;
@@ -147,7 +147,6 @@ pub(crate) fn call_with_outs(
         }
     }
     invoke(world, &function, object, &mut block)?;
-    let outs = function.arguments().iter().filter(|param| param.flags & property_flags::OUT != 0);
-    let outs = outs.map(|param| block.view().read(param)).collect::<Result<_, _>>()?;
+    let outs = function.outs().map(|param| block.view().read(param)).collect::<Result<_, _>>()?;
     Ok((block.result(), outs))
 }

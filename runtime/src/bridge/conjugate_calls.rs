@@ -75,7 +75,7 @@ pub(crate) fn result(core: &Core, handle: ZCallHandle) -> Result<PropertyKind, C
         found: callee.signature().words().to_owned(),
         wanted: "types that the host knows".to_owned(),
     };
-    let SignatureText { arguments, result } = &signature::types(&callee).map_err(|_words| unknown())?.0;
+    let SignatureText { arguments, result, .. } = &signature::types(&callee).map_err(|_words| unknown())?.0;
     let value = match callee.slots() {
         Slots::Delegate => return Err(unknown()),
         Slots::Property => arguments.first(),

@@ -2,8 +2,6 @@
 //! behind a pointer slot, which only the border's own plumbing can make, and is copied with all it owns.
 #![expect(unsafe_code, reason = "makes and follows the pointer slots of values that do not fit a slot")]
 
-use alcedo_abi::kinds::property_flags;
-
 use crate::border::CallError;
 use crate::handles::{Name, ObjectHandle};
 use crate::object::function::Function;
@@ -27,11 +25,11 @@ pub(crate) fn read_parameters(
     block: &ParamBlock<'_>,
 ) -> Result<(), CallError> {
     let arguments = function.arguments();
-    let wanted = first + arguments.len() + usize::from(function.result().is_some());
-    if buffer.len() != wanted && buffer.len() != wanted + outs(function).count() {
+    let wanted = first + arguments.len() + function.outs().count() + usize::from(function.result().is_some());
+    if buffer.len() != wanted {
         return Err(CallError::Buffer {
             message: format!(
-                "{} ({}) takes {wanted} slots, object and result included, the buffer has {}",
+                "{} ({}) takes {wanted} slots, object, out parameters and result included, the buffer has {}",
                 function.path,
                 function.signature(),
                 buffer.len()
@@ -44,29 +42,21 @@ pub(crate) fn read_parameters(
     Ok(())
 }
 
-/// Copies the result of `function`, if it has one, into the slot behind the parameters, and what its out parameters hold into those
-/// behind that, if the caller has such slots.
+/// Copies what comes back into the last slots: out parameters in their order, then the result, if there is one.
 ///
 /// # Errors
 /// When a slot is not what the type needs.
-pub(crate) fn write_result(
+pub(crate) fn write_results(
     buffer: &mut BufferMut<'_>,
-    first: usize,
     function: &Function,
     block: &ParamBlock<'_>,
 ) -> Result<(), CallError> {
-    let mut at = first + function.arguments().len();
-    if let Some(result) = function.result() {
-        write_slot(buffer, at, result, block.view())?;
-        at += 1;
+    let back = function.outs().count() + usize::from(function.result().is_some());
+    let first = buffer.len() - back;
+    for (at, property) in function.outs().chain(function.result()).enumerate() {
+        write_slot(buffer, first + at, property, block.view())?;
     }
-    let slots = at..buffer.len();
-    slots.zip(outs(function)).try_for_each(|(at, out)| write_slot(buffer, at, out, block.view()))
-}
-
-/// The parameters that the function writes to.
-fn outs(function: &Function) -> impl Iterator<Item = &Property> {
-    function.arguments().iter().filter(|param| param.flags & property_flags::OUT != 0)
+    Ok(())
 }
 
 macro_rules! plain {

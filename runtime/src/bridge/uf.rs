@@ -93,6 +93,6 @@ impl Dispatcher for FunctionDispatcher {
         let mut block = ParamBlock::new(&function);
         slots::read_parameters(&buffer, first, &function, &block)?;
         calls::invoke(&core.world, &function, object, &mut block)?;
-        slots::write_result(&mut buffer, first, &function, &block)
+        slots::write_results(&mut buffer, &function, &block)
     }
 }

@@ -1,7 +1,7 @@
 //! What a module declares: its types, what it uses of others, and the functions it offers. A library has it in its image; where
 //! another sort of module has it from is its own affair.
 
-use alcedo_abi::describe::{ClassDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc};
+use alcedo_abi::describe::{ClassDesc, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc};
 use alcedo_abi::module::ModuleRef;
 
 /// The descriptions of one module. They are there as long as its code is.
@@ -9,6 +9,8 @@ use alcedo_abi::module::ModuleRef;
 pub(crate) struct Described {
     /// The interfaces it declares.
     pub interfaces: &'static [&'static InterfaceDesc],
+    /// The enums it declares.
+    pub enums: &'static [&'static EnumDesc],
     /// The structs it declares.
     pub structs: &'static [&'static StructDesc],
     /// The classes it declares.
@@ -24,6 +26,7 @@ impl Described {
     pub(crate) fn of(root: ModuleRef) -> Self {
         Self {
             interfaces: root.interfaces().map_or(&[], |interfaces| interfaces().as_slice()),
+            enums: root.enums().map_or(&[], |enums| enums().as_slice()),
             structs: root.structs()().as_slice(),
             classes: root.classes()().as_slice(),
             imports: root.imports()().as_slice(),

@@ -31,7 +31,10 @@ pub(crate) fn fill_own(core: &Core, module: &str, described: &ClassDesc, class: 
         let Some(found) = class.own_functions.iter().find(|found| *found.text == *function.name) else { continue };
         let disagree = |why: String| EmitError::Import { module: module.to_owned(), path: found.path.to_string(), why };
         if found.fingerprint != function.fingerprint {
-            return Err(disagree(format!("whose signature ({}) the module hashes differently", found.signature())));
+            return Err(disagree(format!(
+                "which is ({}) here, and is hashed differently in the module",
+                found.signature()
+            )));
         }
         let ours = (found.params_size(), found.params_align());
         if ours != (function.params_size as usize, function.params_align as usize) {
@@ -54,14 +57,15 @@ pub(crate) fn check_own(module: &str, described: &StructDesc, found: &StructType
     let disagree =
         |why: &str| EmitError::Import { module: module.to_owned(), path: found.path.to_string(), why: why.to_owned() };
     if (found.size(), found.align()) != (described.size as usize, described.align as usize) {
-        return Err(disagree("whose size or alignment is another here than in the module"));
+        let (ours, theirs) = ((found.size(), found.align()), (described.size, described.align));
+        return Err(disagree(&format!(
+            "which takes {} bytes, aligned to {}, here and {} bytes, aligned to {}, in the module",
+            ours.0, ours.1, theirs.0, theirs.1
+        )));
     }
     let offsets = found.fields().iter().map(|field| field.offset);
-    if !offsets.eq(described.fields.iter().map(|field| field.offset)) {
-        return Err(disagree("whose fields lie elsewhere here than in the module"));
-    }
-    if found.fingerprint() != described.fingerprint {
-        return Err(disagree("whose layout the module hashes differently"));
+    if !offsets.eq(described.fields.iter().map(|field| field.offset)) || found.fingerprint() != described.fingerprint {
+        return Err(disagree(&difference(found, &described.fields)));
     }
     Ok(())
 }
@@ -109,6 +113,19 @@ pub(crate) fn fill_import(core: &Core, module: &str, import: &ImportDesc) -> Res
             let found = types.struct_by_path(path).ok_or_else(missing)?;
             if found.fingerprint() != import.fingerprint {
                 return Err(wrong(difference(&found, &import.fields)));
+            }
+            0
+        }
+        ImportKind::ENUM => {
+            let found = types.enum_by_path(path).ok_or_else(missing)?;
+            if found.fingerprint() != import.fingerprint {
+                let here = found.entries().iter().map(|entry| format!("{} = {}", entry.name, entry.number));
+                let here = here.collect::<Vec<_>>().join(", ");
+                let wanted = import.wanted.as_str();
+                return Err(wrong(match here == wanted {
+                    true => format!("which is made of {} here, and of other numbers in the module", found.underlying()),
+                    false => format!("which has the entries ({here}) here and ({wanted}) in the module"),
+                }));
             }
             0
         }

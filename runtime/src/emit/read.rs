@@ -3,17 +3,43 @@
 
 use std::rc::{Rc, Weak};
 
-use alcedo_abi::describe::{ClassDesc, FunctionDesc, InterfaceDesc, MetaDesc, PropertyDesc, SignatureDesc, StructDesc};
-use alcedo_abi::kinds::property_flags;
+use alcedo_abi::describe::{
+    ClassDesc, EnumDesc, EnumEntryDesc, FunctionDesc, InterfaceDesc, MetaDesc, PropertyDesc, SignatureDesc, StructDesc,
+};
+use alcedo_abi::kinds::{PropertyKind, property_flags};
 
 use crate::bridge::core::Core;
 use crate::bridge::module_thunk::module_thunk;
 use crate::conjugate::gate::Gate;
 use crate::emit::error::EmitError;
 use crate::object::class::SubobjectRole;
-use crate::object::decl::{ClassDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl, SubobjectDecl};
+use crate::object::decl::{ClassDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl, SubobjectDecl};
+use crate::object::enums::EnumEntry;
 use crate::object::meta::Meta;
 use crate::object::origin::Origin;
+
+/// The declaration of an enum.
+pub(crate) fn enum_decl(described: &EnumDesc) -> EnumDecl {
+    let is_signed = [PropertyKind::I8, PropertyKind::I16, PropertyKind::I32, PropertyKind::I64];
+    let is_signed = is_signed.contains(&described.underlying);
+    let entry = |found: &EnumEntryDesc| EnumEntry {
+        name: found.name.as_str().into(),
+        number: if is_signed { found.number.cast_signed().into() } else { found.number.into() },
+        display: found.display.as_str().into(),
+        is_hidden: found.hidden != 0,
+        doc: found.doc.as_str().into(),
+    };
+    EnumDecl {
+        package: described.package.as_str().to_owned(),
+        name: described.name.as_str().to_owned(),
+        origin: Origin::Dynamic,
+        underlying: described.underlying,
+        is_flags: described.flags != 0,
+        entries: described.entries.iter().map(entry).collect(),
+        fingerprint: described.fingerprint,
+        doc: described.doc.as_str().to_owned(),
+    }
+}
 
 /// The declaration of a struct.
 ///

@@ -35,9 +35,18 @@ const CALL_NAME: &str = "a function is called by a name without spaces or contro
 /// [`EmitError::Text`] for the first that is not.
 pub(crate) fn check(module: &str, described: Described) -> Result<(), EmitError> {
     let check = Check { module };
-    let Described { interfaces, structs, classes, imports, exports } = described;
+    let Described { interfaces, enums, structs, classes, imports, exports } = described;
     for described in interfaces {
         check.interface(described)?;
+    }
+    for described in enums {
+        let name = described.name.as_str();
+        check.type_name(described.package.as_str(), name, "an enum")?;
+        for entry in described.entries.iter() {
+            check.text(|| format!("an entry of {name} named"), entry.name.as_str(), is_identifier, IDENTIFIER)?;
+            let display = entry.display.as_str();
+            check.text(|| format!("an entry of {name} shown as"), display, |it| it.len() <= LONGEST_DEFAULT, META)?;
+        }
     }
     for described in structs {
         check.type_name(described.package.as_str(), described.name.as_str(), "a struct")?;

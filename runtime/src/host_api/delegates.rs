@@ -51,7 +51,7 @@ pub(super) fn delegate_call(core: &Core, delegate: Place<'_>, mut buffer: Buffer
         let mut block = ParamBlock::new(function);
         slots::read_parameters(&buffer, 0, function, &block)?;
         calls::invoke(&core.world, function, object, &mut block)?;
-        slots::write_result(&mut buffer, 0, function, &block)
+        slots::write_results(&mut buffer, function, &block)
     })
 }
 

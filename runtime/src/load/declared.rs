@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::object::decl::EnumDecl;
+use crate::object::enums::EnumEntry;
+
 pub(crate) use file::of_file;
 pub(crate) use loaded::of_loaded;
 pub(crate) use natives::of_natives;
@@ -20,6 +23,9 @@ pub(crate) use natives::of_natives;
 pub struct Declared {
     /// Its classes, in order of their paths.
     pub classes: Vec<DeclaredClass>,
+    /// Its enums, in order of their paths.
+    #[serde(default)]
+    pub enums: Vec<DeclaredEnum>,
     /// Its structs, in order of their paths.
     pub structs: Vec<DeclaredStruct>,
     /// Its interfaces, in order of their paths.
@@ -89,6 +95,38 @@ pub struct DeclaredFunction {
     pub doc: String,
 }
 
+/// An enum.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct DeclaredEnum {
+    /// Its path.
+    pub path: String,
+    /// The type of its numbers: `u8` to `u64`, `i8` to `i64`.
+    pub underlying: String,
+    /// Whether a value is a set of entries, each a bit.
+    pub is_flags: bool,
+    /// Its entries in the order of the declaration.
+    pub entries: Vec<DeclaredEntry>,
+    /// The doc comment.
+    pub doc: String,
+}
+
+/// An entry of an enum.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct DeclaredEntry {
+    /// Its name.
+    pub name: String,
+    /// Its number.
+    pub number: i128,
+    /// Its name as people read it; empty where that follows from the name.
+    pub display: String,
+    /// Whether editors leave it out.
+    pub is_hidden: bool,
+    /// The doc comment.
+    pub doc: String,
+}
+
 /// A struct.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -133,14 +171,34 @@ pub struct DeclaredExport {
 pub struct DeclaredImport {
     /// Its path: that of a type, or of a member behind a colon.
     pub path: String,
-    /// What it is: `class`, `property`, `function`, `function_final`, `struct` or `interface`.
+    /// What it is: `class`, `property`, `function`, `function_final`, `struct`, `enum` or `interface`.
     pub kind: String,
+}
+
+impl DeclaredEnum {
+    fn new(decl: EnumDecl) -> Self {
+        let entry = |found: EnumEntry| DeclaredEntry {
+            name: found.name.to_string(),
+            number: found.number,
+            display: found.display.to_string(),
+            is_hidden: found.is_hidden,
+            doc: found.doc.to_string(),
+        };
+        Self {
+            path: type_path(&decl.package, &decl.name),
+            underlying: flags::type_text(decl.underlying, ""),
+            is_flags: decl.is_flags,
+            entries: decl.entries.into_iter().map(entry).collect(),
+            doc: decl.doc,
+        }
+    }
 }
 
 impl Declared {
     /// In the order that the docs promise, whatever the linker has made of it.
     fn in_order(mut self) -> Self {
         self.classes.sort_by(|one, other| one.path.cmp(&other.path));
+        self.enums.sort_by(|one, other| one.path.cmp(&other.path));
         self.structs.sort_by(|one, other| one.path.cmp(&other.path));
         self.interfaces.sort_by(|one, other| one.path.cmp(&other.path));
         self.exports.sort();

@@ -8,6 +8,7 @@ use crate::kinds::{PropertyKind, function_flags};
 use crate::native::functions::{About, Function, FunctionCell, SignatureBlock, import_of_c};
 use crate::native::this::{At, Class, View};
 use crate::object::member::FunctionRef;
+use crate::object::native_out::OutValues;
 use crate::object::native_value::{NativeParams, NativeResult, NativeValue};
 
 /// What a function takes, gives and changes; there is nothing in it.
@@ -31,7 +32,7 @@ pub struct Manner {
 }
 
 /// A function of the C library that class `C` is bound to.
-pub const fn dll_import<C: Class, A: NativeParams, R: NativeResult, O: NativeParams>(
+pub const fn dll_import<C: Class, A: NativeParams, R: NativeResult, O: OutValues>(
     name: &'static str,
     manner: Manner,
     block: &SignatureBlock<A, R>,
@@ -47,7 +48,7 @@ pub const fn dll_import<C: Class, A: NativeParams, R: NativeResult, O: NativePar
 ///
 /// # Errors
 /// Whatever the callee fails with.
-pub fn invoke_import<'f, C: Class, A: NativeParams, R: NativeResult, O: NativeParams>(
+pub fn invoke_import<'f, C: Class, A: NativeParams, R: NativeResult, O: OutValues>(
     view: &impl View<'f>,
     function: &FunctionRef,
     _cell: &ImportCell<C, A, R, O>,

@@ -14,7 +14,7 @@ macro_rules! __alcedo_native_class {
         })*],
         kept: [],
         fields: [$(($field:ident, $field_ty:ty))*],
-        implements: [],
+        implements: [$(($interface:ty, $bodies:ident))*],
         checks: { $($checks:tt)* },
     ) => {
         #[doc = $view_doc]
@@ -56,6 +56,27 @@ macro_rules! __alcedo_native_class {
             }
 
             impl $crate::native::plumbing::Declared for $class {
+                fn add_to(natives: $crate::native::plumbing::Natives) -> $crate::native::plumbing::Natives {
+                    $crate::native::plumbing::add_class::<$class>(natives)
+                }
+            }
+
+            impl $crate::native::plumbing::Implements for $class {
+                const IMPLEMENTS: &'static [&'static str] =
+                    &[$(<$interface as $crate::native::plumbing::Interface>::PATH),*];
+            }
+
+            $(
+                // Bodies that the author wrote go first.
+                #[allow(non_camel_case_types, reason = "it has the name of the constant that it stands in for")]
+                trait $bodies {
+                    const $bodies: $crate::native::plumbing::Bodies<$class, $interface> =
+                        $crate::native::plumbing::Bodies::NONE;
+                }
+                impl $bodies for $class {}
+            )*
+
+            impl $crate::native::plumbing::DeclaredClass for $class {
                 const PACKAGE: &'static str = $package;
 
                 fn description() -> $crate::native::plumbing::Description<Self> {
@@ -71,6 +92,11 @@ macro_rules! __alcedo_native_class {
                             )
                         ),*],
                         body: $class::ONE_UCLASS_IMPL_BLOCK_PER_CLASS,
+                        bodies: {
+                            const ALCEDO_BODIES: &[&[$crate::native::plumbing::Function<$class>]] =
+                                &[$($class::$bodies.functions()),*];
+                            ALCEDO_BODIES
+                        },
                     }
                 }
             }
@@ -97,8 +123,7 @@ macro_rules! __alcedo_native_class {
     };
     (declared $vis:vis $class:ident $($rest:tt)*) => {
         $crate::native::plumbing::core::compile_error!(
-            "a native class keeps its Rust fields over reloads, so none says `#[keep]`, and what it `implements` is said \
-             with `NativeClass::implements`"
+            "a native class keeps its Rust fields over reloads, so none says `#[keep]`"
         );
     };
     (imported $($rest:tt)*) => {
@@ -195,13 +220,13 @@ macro_rules! __alcedo_native_call {
                 &self,
                 $($arg: $ty),*
             ) -> $crate::native::plumbing::core::result::Result<$result, $crate::native::plumbing::CallError> {
-                const ALCEDO_WHAT: (&str, &str, &str) = $what;
+                const ALCEDO_WHAT: (&str, &str) = $crate::native::plumbing::member($what);
                 ::std::thread_local! {
                     static ALCEDO_FUNCTION: $crate::native::plumbing::FunctionRef =
-                        $crate::native::plumbing::FunctionRef::new(ALCEDO_WHAT.2);
+                        $crate::native::plumbing::FunctionRef::new(ALCEDO_WHAT.1);
                 }
                 let is_virtual =
-                    $crate::native::plumbing::core::stringify!($name).trim_start_matches("r#") == ALCEDO_WHAT.2;
+                    $crate::native::plumbing::core::stringify!($name).trim_start_matches("r#") == ALCEDO_WHAT.1;
                 let of = if is_virtual { None } else { Some(ALCEDO_WHAT.0) };
                 ALCEDO_FUNCTION
                     .with(|function| $crate::native::plumbing::$invoke(self, function, of, ($($given,)*)))
@@ -235,10 +260,10 @@ macro_rules! __alcedo_native_c_call {
                 &self,
                 $($arg: $ty),*
             ) -> $crate::native::plumbing::core::result::Result<$result, $crate::native::plumbing::CallError> {
-                const ALCEDO_WHAT: (&str, &str, &str) = $what;
+                const ALCEDO_WHAT: (&str, &str) = $crate::native::plumbing::member($what);
                 ::std::thread_local! {
                     static ALCEDO_FUNCTION: $crate::native::plumbing::FunctionRef =
-                        $crate::native::plumbing::FunctionRef::new(ALCEDO_WHAT.2);
+                        $crate::native::plumbing::FunctionRef::new(ALCEDO_WHAT.1);
                 }
                 let (result, ($($back,)*)) = ALCEDO_FUNCTION.with(|function| {
                     $crate::native::plumbing::invoke_import(self, function, &$cell, ($($given,)*))
@@ -250,15 +275,6 @@ macro_rules! __alcedo_native_c_call {
     };
 }
 
-/// The class of a function, and its name.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __alcedo_native_join {
-    ($class:expr, $colon:expr, $name:expr) => {
-        ($class, $colon, $name)
-    };
-}
-
 /// Natives import nothing: they are declared together.
 #[doc(hidden)]
 #[macro_export]
@@ -266,11 +282,11 @@ macro_rules! __alcedo_native_register {
     ($($all:tt)*) => {};
 }
 
-/// The native classes of these types, with their packages: `natives![Lamp, Actor]`. Each is declared with
-/// [`uclass`](crate::native::uclass).
+/// The native types of these names, with their packages: `natives![Lamp, Glow, Shines]`. Each is declared with
+/// [`uclass`](crate::native::uclass), [`ustruct`](crate::native::ustruct) or [`uinterface`](crate::native::uinterface).
 #[macro_export]
 macro_rules! natives {
-    ($($class:ty),* $(,)?) => {
-        $crate::native::Natives::default()$(.declare::<$class>())*
+    ($($native:ty),* $(,)?) => {
+        $crate::native::Natives::default()$(.declare::<$native>())*
     };
 }

@@ -10,20 +10,34 @@ use std::rc::Rc;
 use crate::border::CallError;
 use crate::handles::ObjectHandle;
 use crate::kinds::property_flags;
+use crate::native::failing::{fail, failing};
 use crate::native::functions::{About, Function};
-use crate::native::method::{Method, Part, fail, failing, part_of, run};
+use crate::native::interfaces::Implements;
+use crate::native::method::{Method, Part, part_of, run};
 use crate::native::parts::Parts;
 use crate::native::this::{At, Class, This, View};
 use crate::native::world::World;
-use crate::native::{NativeClass, Natives};
+use crate::native::{NativeClass, NativeStruct, Natives};
 use crate::object::class::SubobjectRole;
 use crate::object::decl::{ClassDecl, PropertyDecl, SubobjectDecl};
 use crate::object::member::{FunctionRef, PropertyRef};
 use crate::object::native_value::{NativeParams, NativeResult, NativeValue};
 use crate::object::origin::Origin;
+use crate::object::typed::PlainStruct;
 
-/// A native class that this host declares with `#[uclass]`.
-pub trait Declared: Part {
+/// A native type that this host declares: with `#[uclass]`, `#[ustruct]` or `#[uinterface]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not declared as a native type",
+    label = "declare it with `#[uclass]`, `#[ustruct]` or `#[uinterface]` of `alcedo_runtime::native`"
+)]
+pub trait Declared {
+    /// With this type.
+    #[doc(hidden)]
+    fn add_to(natives: Natives) -> Natives;
+}
+
+/// A class that `#[uclass]` declares.
+pub trait DeclaredClass: Part + Implements {
     #[doc(hidden)]
     const PACKAGE: &'static str;
     #[doc(hidden)]
@@ -116,11 +130,13 @@ pub struct Description<C: Class> {
     pub properties: Vec<Property>,
     /// The rest.
     pub body: Body<C>,
+    /// Its bodies for the interfaces that it lists.
+    pub bodies: &'static [&'static [Function<C>]],
 }
 
 /// The declaration of a class in one more runtime.
-pub(super) fn class_decl<C: Declared>() -> ClassDecl {
-    let Description { name, flags, doc, properties, body } = C::description();
+pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
+    let Description { name, flags, doc, properties, body, bodies } = C::description();
     let Body { functions, class_constructor, post_init_properties, begin_destroy, add_references } = body;
     let parts = Rc::new(Parts::new(C::PATH));
     let properties: Vec<_> = properties
@@ -136,7 +152,9 @@ pub(super) fn class_decl<C: Declared>() -> ClassDecl {
     decl.doc = doc.to_owned();
     decl.subobjects = properties.iter().filter_map(subobject).collect();
     decl.properties = properties;
-    decl.functions = functions.iter().map(|function| function.declared(&parts)).collect();
+    let functions = functions.iter().chain(bodies.iter().copied().flatten());
+    decl.functions = functions.map(|function| function.declared(&parts)).collect();
+    decl.interfaces = C::IMPLEMENTS.iter().map(|path| (*path).to_owned()).collect();
     decl.native_constructor = {
         let parts = Rc::clone(&parts);
         Some(Rc::new(move |context, object| {
@@ -225,12 +243,28 @@ pub fn invoke_member<'f, A: NativeParams, R: NativeResult>(
 }
 
 impl Natives {
-    /// Adds a class that is declared by `#[uclass]`, and its package.
+    /// Adds a type that is declared by an attribute of this module, and its package.
     #[must_use]
-    pub fn declare<C: Declared>(mut self) -> Self {
-        if !self.packages.iter().any(|package| package == C::PACKAGE) {
-            self.packages.push(C::PACKAGE.to_owned());
-        }
-        self.class(NativeClass(class_decl::<C>()))
+    pub fn declare<D: Declared>(self) -> Self {
+        D::add_to(self)
     }
+
+    pub(super) fn of_package(mut self, name: &str) -> Self {
+        if !self.packages.iter().any(|package| package == name) {
+            self.packages.push(name.to_owned());
+        }
+        self
+    }
+}
+
+/// Adds a class.
+#[must_use]
+pub fn add_class<C: DeclaredClass>(natives: Natives) -> Natives {
+    natives.of_package(C::PACKAGE).class(NativeClass(class_decl::<C>()))
+}
+
+/// Adds a struct.
+#[must_use]
+pub fn add_struct<T: PlainStruct>(natives: Natives, package: &str) -> Natives {
+    natives.of_package(package).structure(NativeStruct::plain::<T>())
 }

@@ -5,7 +5,7 @@ use alcedo_dll_bind::Library;
 
 use super::{NativeClass, NativeType, Natives, property};
 use crate::emit::c_bodies::{CBody, LEN, LIBRARY};
-use crate::object::decl::{FunctionDecl, PropertyDecl};
+use crate::object::decl::{FunctionDecl, PropertyDecl, RESULT_NAME};
 
 /// The declaration of a native class that is bound to a library. The class is final.
 pub struct DllClass {
@@ -83,7 +83,7 @@ impl DllImport {
     /// It returns such a value. A `bool` is a `uint32_t` in C.
     #[must_use]
     pub fn returns(self, (kind, path): NativeType) -> Self {
-        Self { result: Some(property("result", kind, path, property_flags::RETURN, "")), ..self }
+        Self { result: Some(property(RESULT_NAME, kind, path, property_flags::RETURN, "")), ..self }
     }
 
     /// It returns a `bool` of one byte, as C++ has it.

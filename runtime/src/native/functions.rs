@@ -68,6 +68,10 @@ impl<A, R> SignatureBlock<A, R> {
     pub const fn in_c(self, in_c: &'static [CParam]) -> Self {
         Self { in_c, ..self }
     }
+
+    pub(super) const fn names(&self) -> &'static [&'static str] {
+        self.names
+    }
 }
 
 /// The same for the method `M`.
@@ -153,9 +157,11 @@ pub const fn function_description<M: Method>(
         let parts = Rc::clone(parts);
         function.of::<M::Args, M::Result>(Rc::new(move |context, frame| {
             let this = This::new(World::of(context), frame.object());
-            let args = M::Args::take(frame)?;
+            let (args, kept) = M::Args::take(frame)?;
             frame.finish()?;
-            run::<M>(&parts, this, args)?.give(frame)
+            let result = run::<M>(&parts, this, args)?;
+            M::Args::give(kept, frame)?;
+            result.give(frame)
         }))
     };
     Function { name, flags, overrides, names, defaults, in_c: &[], about, declare }
@@ -174,9 +180,11 @@ pub const fn static_function<M: StaticMethod>(
     let (names, defaults) = (block.names, block.defaults);
     let declare = |function: &Function<M::Class>, _parts: &Rc<Parts<M::Class>>| {
         function.of::<M::Args, M::Result>(Rc::new(|_context, frame| {
-            let args = M::Args::take(frame)?;
+            let (args, kept) = M::Args::take(frame)?;
             frame.finish()?;
-            run_static::<M>(args)?.give(frame)
+            let result = run_static::<M>(args)?;
+            M::Args::give(kept, frame)?;
+            result.give(frame)
         }))
     };
     Function { name, flags, overrides: "", names, defaults, in_c: &[], about, declare }

@@ -1,11 +1,12 @@
-//! Methods of native classes as types: on what they run, with which borrow, and how an error ends them.
+//! Methods of native classes as types: on what they run, and with which borrow.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
 use crate::border::{CallError, SourcePlace};
 use crate::handles::ObjectHandle;
-use crate::native::parts::{PartCell, Parts};
+use crate::native::failing::failing;
+use crate::native::part_cell::PartCell;
+use crate::native::parts::Parts;
 use crate::native::this::{At, Class, This, View};
 use crate::native::world::World;
 use crate::object::native_value::{NativeParams, NativeResult, NativeReturned};
@@ -119,11 +120,11 @@ pub trait StaticMethod: 'static {
 /// Parameters, as a method sees them.
 pub trait Params: NativeParams {
     /// In the call `'f`.
-    type Seen<'f>: From<Self>;
+    type Seen<'f>: From<<Self as NativeParams>::Seen>;
 }
 
 impl<T: NativeParams> Params for T {
-    type Seen<'f> = T;
+    type Seen<'f> = <T as NativeParams>::Seen;
 }
 
 /// The parameters of a method as it sees them.
@@ -134,7 +135,7 @@ pub type Held<'p, M> = <<M as Method>::Receiver as Receiver>::Ref<'p, <M as Meth
 
 /// The part of an object.
 pub(super) fn part_of<C: Part>(parts: &Parts<C>, this: This<'_, C>) -> Result<Rc<PartCell<C>>, CallError> {
-    let At { world, object } = this.0.at();
+    let At { world, object } = this.view.at();
     parts.get(object, || match world.is_alive(object) {
         true => Ok(C::red_constructor(this)),
         false => Err(CallError::Stale { handle: object }),
@@ -145,11 +146,12 @@ pub(super) fn part_of<C: Part>(parts: &Parts<C>, this: This<'_, C>) -> Result<Rc
 pub(super) fn run<M: Method>(
     parts: &Parts<M::Class>,
     this: This<'_, M::Class>,
-    args: M::Args,
+    args: <M::Args as NativeParams>::Seen,
 ) -> Result<M::Result, CallError> {
     let returned = failing(|| {
         let part = part_of(parts, this)?;
-        M::Receiver::with(&part, this.0.at().object, M::NAME, |part| M::run(part, this, args.into()))
+        let (object, this) = (this.view.at().object, this.with_part(&part));
+        M::Receiver::with(&part, object, M::NAME, |part| M::run(part, this, args.into()))
     })?;
     returned.crossing(|| M::PLACE.into())
 }
@@ -164,7 +166,7 @@ pub(crate) fn run_for<C: Class, R>(
 }
 
 /// Runs a function that needs no object.
-pub(super) fn run_static<M: StaticMethod>(args: M::Args) -> Result<M::Result, CallError> {
+pub(super) fn run_static<M: StaticMethod>(args: <M::Args as NativeParams>::Seen) -> Result<M::Result, CallError> {
     failing(|| Ok(M::run(args.into())))?.crossing(|| M::PLACE.into())
 }
 
@@ -172,18 +174,4 @@ impl From<Place> for SourcePlace {
     fn from(Place { file, line, column }: Place) -> Self {
         Self { file: file.to_owned(), line, column }
     }
-}
-
-/// Ends the running call with an error: what accessors without a `Result` do.
-#[cold]
-pub fn fail(error: CallError) -> ! {
-    resume_unwind(Box::new(error))
-}
-
-/// Gives the error that [`fail`] ended `code` with.
-pub(super) fn failing<R>(code: impl FnOnce() -> Result<R, CallError>) -> Result<R, CallError> {
-    catch_unwind(AssertUnwindSafe(code)).unwrap_or_else(|thrown| match thrown.downcast::<CallError>() {
-        Ok(error) => Err(*error),
-        Err(panic) => resume_unwind(panic),
-    })
 }

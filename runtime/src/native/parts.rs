@@ -1,69 +1,12 @@
-//! The Rust fields of native objects: one value beside each object of a class, with its borrows checked while running.
+//! The Rust fields of native objects: one value beside each object of a class; `part_cell.rs` checks its borrows.
 //! They belong to the declaration of the class in one runtime, so several runtimes of a process do not meet here.
 
-use std::cell::{Cell, RefCell as Borrowed};
 use std::rc::Rc;
 
 use crate::border::CallError;
 use crate::cells::RefCell;
 use crate::handles::ObjectHandle;
-
-/// The Rust fields of one object.
-pub struct PartCell<C> {
-    part: Borrowed<C>,
-    /// The method that borrowed last and has not returned.
-    holder: Cell<&'static str>,
-}
-
-/// Puts the holder back, also when the method panics.
-struct Held<'a>(&'a Cell<&'static str>, &'static str);
-
-impl Drop for Held<'_> {
-    fn drop(&mut self) {
-        self.0.set(self.1);
-    }
-}
-
-impl<C> PartCell<C> {
-    fn new(part: C) -> Self {
-        Self { part: Borrowed::new(part), holder: Cell::new("") }
-    }
-
-    /// Runs a `&self` method.
-    ///
-    /// # Errors
-    /// [`CallError::ReentrantBorrow`] while a `&mut self` method runs.
-    pub(super) fn share<R>(
-        &self,
-        object: ObjectHandle,
-        wanted: &'static str,
-        code: impl FnOnce(&C) -> R,
-    ) -> Result<R, CallError> {
-        let part = self.part.try_borrow().map_err(|_held| self.refused(object, wanted))?;
-        let _held = Held(&self.holder, self.holder.replace(wanted));
-        Ok(code(&part))
-    }
-
-    /// Runs a `&mut self` method.
-    ///
-    /// # Errors
-    /// [`CallError::ReentrantBorrow`] while any method runs.
-    pub(super) fn take<R>(
-        &self,
-        object: ObjectHandle,
-        wanted: &'static str,
-        code: impl FnOnce(&mut C) -> R,
-    ) -> Result<R, CallError> {
-        let mut part = self.part.try_borrow_mut().map_err(|_held| self.refused(object, wanted))?;
-        let _held = Held(&self.holder, self.holder.replace(wanted));
-        Ok(code(&mut part))
-    }
-
-    #[cold]
-    fn refused(&self, object: ObjectHandle, wanted: &str) -> CallError {
-        CallError::ReentrantBorrow { object, held: self.holder.get().to_owned(), wanted: wanted.to_owned() }
-    }
-}
+use crate::native::part_cell::PartCell;
 
 enum State<C> {
     Absent,

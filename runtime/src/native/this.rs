@@ -7,6 +7,8 @@ use std::ops::Deref;
 
 use crate::handles::ObjectHandle;
 use crate::kinds::PropertyKind;
+use crate::native::failing::fail;
+use crate::native::part_cell::{PartCell, not_its_own};
 use crate::native::world::World;
 use crate::object::native_value::NativeValue;
 
@@ -99,7 +101,14 @@ impl<'f> ObjectView<'f> {
 }
 
 /// An object while native code runs for it. Game thread only, and no longer than the call.
-pub struct This<'f, C: Class>(pub(super) C::View<'f>);
+///
+/// It dereferences to the view of its class, which has the accessors of its properties and the calls of its functions, then
+/// those of every base up to [`ObjectView`].
+pub struct This<'f, C: Class> {
+    pub(super) view: C::View<'f>,
+    /// The Rust fields that the running method is for.
+    part: Option<&'f PartCell<C>>,
+}
 
 impl<C: Class> Clone for This<'_, C> {
     fn clone(&self) -> Self {
@@ -111,7 +120,7 @@ impl<C: Class> Copy for This<'_, C> {}
 
 impl<C: Class> fmt::Debug for This<'_, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", C::PATH, self.0.at().object)
+        write!(f, "{} {}", C::PATH, self.view.at().object)
     }
 }
 
@@ -119,24 +128,47 @@ impl<'f, C: Class> Deref for This<'f, C> {
     type Target = C::View<'f>;
 
     fn deref(&self) -> &C::View<'f> {
-        &self.0
+        &self.view
     }
 }
 
 impl<'f, C: Class> This<'f, C> {
     pub(super) fn new(world: &'f World, object: ObjectHandle) -> Self {
-        Self(C::View::new(At { world, object }))
+        Self { view: C::View::new(At { world, object }), part: None }
+    }
+
+    /// The same, while a method runs for its Rust fields.
+    pub(super) fn with_part<'p>(self, part: &'p PartCell<C>) -> This<'p, C>
+    where
+        'f: 'p,
+    {
+        let At { world, object } = self.view.at();
+        This { view: C::View::new(At { world, object }), part: Some(part) }
+    }
+
+    /// Lends `part`, the `&mut self` of the running method, back to its object while `code` runs, so that whatever `code`
+    /// calls may borrow the Rust fields anew. Needed when a call may come back to this object.
+    ///
+    /// Ends the running call with a typed error when `part` is not that of this object. For `&self` there is nothing to
+    /// lend: shared borrows do not exclude each other.
+    pub fn lend<R>(self, part: &mut C, code: impl FnOnce(Self) -> R) -> R {
+        let object = self.view.at().object;
+        let lent = match self.part {
+            Some(cell) => cell.lend(object, part, || code(self)),
+            None => Err(not_its_own(object)),
+        };
+        lent.unwrap_or_else(|error| fail(error))
     }
 
     /// The object that `obj` names, where it is alive and of the class.
     pub fn get<D: Class>(&self, obj: Obj<D>) -> Option<This<'f, D>> {
-        let world = self.0.at().world;
+        let world = self.view.at().world;
         (world.is_alive(obj.0) && world.is_a(obj.0, D::PATH)).then(|| This::new(world, obj.0))
     }
 
     /// A reference to it, for properties and parameters.
     pub fn obj(&self) -> Obj<C> {
-        Obj::new(self.0.at().object)
+        Obj::new(self.view.at().object)
     }
 }
 

@@ -9,6 +9,7 @@ use crate::handles::{Name, ObjectHandle};
 use crate::object;
 use crate::object::hooks::HookContext;
 use crate::object::member::{FunctionRef, PropertyKey};
+use crate::object::native_out::OutValues;
 use crate::object::native_value::{NativeParams, NativeResult};
 use crate::object::typed::FrameValue;
 use crate::object::value::Value;
@@ -47,6 +48,11 @@ impl World {
     /// Whether an object is of the class of this path, or of a subclass.
     pub fn is_a(&self, object: ObjectHandle, class: &str) -> bool {
         self.0.is_a(object, class)
+    }
+
+    /// Says why an object cannot be seen as the interface of this path.
+    pub(super) fn check_implements(&self, object: ObjectHandle, interface: &str) -> Result<(), CallError> {
+        self.0.check_implements(object, interface)
     }
 
     /// Whether an object is a class default object or lies in one.
@@ -110,7 +116,7 @@ impl World {
     }
 
     /// The same, and what the out parameters hold then.
-    pub(super) fn call_typed_with_outs<A: NativeParams, R: NativeResult, O: NativeParams>(
+    pub(super) fn call_typed_with_outs<A: NativeParams, R: NativeResult, O: OutValues>(
         &self,
         object: ObjectHandle,
         function: &FunctionRef,

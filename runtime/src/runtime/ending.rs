@@ -115,6 +115,7 @@ impl Inner {
         sites.extend(self.loads.unloads.callback_sites());
         sites.extend(self.functions.borrow().iter().map(|function| function.site));
         sites.extend(self.resolvers.borrow().iter().map(|resolver| resolver.site));
+        sites.extend(self.closures.sites());
         sites.retain(Site::owns);
         sites
     }
@@ -132,6 +133,7 @@ impl Inner {
         let_go(host, functions.map(|Registered { code, site }| Registered { code: code.take(), site }));
         let resolvers = self.resolvers.take().into_iter();
         let_go(host, resolvers.map(|Registered { code, site }| Registered { code: code.take(), site }));
+        let_go(host, self.closures.take());
         self.loads.registry.let_go();
     }
 

@@ -114,6 +114,10 @@ impl Calls<'_> {
         effect: Effect,
         body: impl Fn(&Runtime, &[Value]) -> Result<Option<Value>, CallError> + 'static,
     ) -> Result<(), Error> {
+        if !signature.0.outs.is_empty() {
+            let message = format!("`ex:/{name}` ({signature}): such a function gives all that it gives as its result");
+            return Err(CallError::Buffer { message }.into());
+        }
         let site = Site::new("registered function", &body);
         let function: Rc<HostFunction> = Rc::new(RefCell::new(Some(Rc::new(body))));
         let body = self.0.body(name, &signature, Rc::clone(&function));

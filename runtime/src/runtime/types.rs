@@ -6,7 +6,7 @@ use super::Runtime;
 use crate::border::CallError;
 use crate::cells::RefCell;
 use crate::error::Error;
-use crate::load::declared::{Declared, of_loaded};
+use crate::load::declared::{Declared, of_loaded, of_natives};
 use crate::object::class::Class;
 use crate::object::meta::Meta;
 use crate::object::origin::Origin;
@@ -128,6 +128,11 @@ impl Types<'_> {
         let modules = self.0.inner.loads.master()?.modules;
         let found = modules.iter().find(|found| found.name() == module)?;
         Some(of_loaded(module, found.described()))
+    }
+
+    /// The native types of the host, as [`Builder::declared`](crate::Builder::declared) gives them before it is built.
+    pub fn declared_natives(&self) -> Declared {
+        of_natives(&self.0.inner.core.world)
     }
 
     #[inline]

@@ -5,6 +5,7 @@ use alcedo_abi::value::LazyRaw;
 use serde::{Deserialize, Serialize};
 
 use crate::handles::{Name, ObjectHandle};
+use crate::object::enums::EnumValue;
 use crate::object::names::Names;
 use crate::object::property::PropertyType;
 use crate::object::value::{Binding, LocalText, Value};
@@ -42,6 +43,8 @@ pub(crate) enum FileValue {
     Bool(bool),
     #[serde(rename = "String")]
     Text(String),
+    /// An entry of an enum by name, and its number where it was written.
+    Enum(String, String),
     #[serde(rename = "Utf8String")]
     Utf8(String),
     #[serde(rename = "AnsiString")]
@@ -135,6 +138,7 @@ impl FileValue {
             Value::Text(text) => Self::Text(text.clone()),
             Value::Name(name) => Self::Name(names.text(*name).to_string()),
             Value::Object(object) => Self::Object(to.reference(*object)),
+            Value::Enum(value) => Self::Enum(value.text.to_string(), value.number.to_string()),
             Value::Utf8(text) => Self::Utf8(text.clone()),
             Value::Ansi(text) => Self::Ansi(text.clone()),
             Value::LocalText(LocalText { shown, namespace, key }) => {
@@ -188,6 +192,9 @@ impl FileValue {
             Self::Text(text) => Value::Text(text.clone()),
             Self::Name(name) => Value::Name(names.intern(name)),
             Self::Object(reference) => Value::Object(from.object(reference)),
+            Self::Enum(text, number) => {
+                Value::Enum(EnumValue { text: text.as_str().into(), number: number.parse().unwrap_or_default() })
+            }
             Self::Utf8(text) => Value::Utf8(text.clone()),
             Self::Ansi(text) => Value::Ansi(text.clone()),
             Self::LocalText { shown, namespace, key } => Value::LocalText(LocalText {

@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::border::CallError;
 use crate::bridge::core::Core;
+use crate::callback::CLOSURE;
 use crate::handles::{ClassId, ObjectHandle};
 use crate::object::World;
 use crate::object::body::Body;
@@ -47,13 +48,19 @@ impl ToFile for Places<'_> {
     }
 }
 
+/// Whether objects of the class are closures of this process.
+fn is_closure(class: &Class) -> bool {
+    &*class.package == "Core" && class.name.starts_with(CLOSURE)
+}
+
 /// The whole world.
 ///
 /// # Errors
 /// When a kept field does not serialize.
 pub(super) fn gather(core: &Core) -> Result<WorldFile, WorldError> {
     let world = &core.world;
-    let living = world.objects.living();
+    let mut living = world.objects.living();
+    living.retain(|object| world.objects.class(*object).is_none_or(|class| !is_closure(&class)));
     let places = living.iter().copied().zip(0..).collect();
     let mut gathering = Gathering {
         core,

@@ -255,13 +255,21 @@ fn ask_another(_world: &World, _object: alcedo_runtime::ObjectHandle) {
     }
 }
 
+fn teller() -> Natives {
+    let teller = NativeClass::new("Graph", "Teller", "/Script/Core.Object").begin_destroy(ask_another);
+    Natives::in_package("Graph").class(teller.doc("Its native part asks others when it ends."))
+}
+
+#[test]
+fn the_module_knows_the_native_class_by_glue() {
+    support::glue_is_written(teller(), "Graph", "attacker", "teller.rs");
+}
+
 #[test]
 fn what_the_host_does_when_an_object_ends_finds_the_gates_of_its_generation_shut() {
     let _record = support::record("ends");
     for end in ["unload", "shutdown", "reload"] {
-        let teller = NativeClass::new("Graph", "Teller", "/Script/Core.Object").begin_destroy(ask_another);
-        let natives = Natives::in_package("Graph").class(teller);
-        let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
+        let host = support::builder().natives(teller()).build().unwrap_or_else(|error| panic!("{error}"));
         host.create_master(&libraries(&["doomed"])).unwrap_or_else(|error| panic!("{error}"));
         let _doomed = spawn(&host, "Doomed");
         let hoarder = spawn(&host, "Hoarder");

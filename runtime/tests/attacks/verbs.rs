@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use alcedo_runtime::native::{Obj, Object};
 use alcedo_runtime::zcall::{Answer, PlainProtocol, ZCallName};
 use alcedo_runtime::{
     AnyConjugate, Budget, Declined, ObjectHandle, ReloadScope, Runtime, Signature, Value, ZCallFunction,
@@ -55,6 +56,7 @@ macro_rules! quiet {
 /// Those that can go wrong with an error, first; then those that cannot.
 pub(crate) const VERBS: &[Verb] = &[
     ("create_master", Changes, |host, tools| said(host.create_master(&[&tools.library]))),
+    ("objects().spawn_a", Changes, |host, _| said(host.objects().spawn_a::<Object>())),
     ("reload", Changes, |host, tools| said(host.reload(&[&tools.library]))),
     ("reload_changed", Changes, |host, tools| said(host.reload_changed(&[&tools.library]))),
     ("unload_master", Changes, |host, _| said(host.unload_master())),
@@ -150,7 +152,15 @@ pub(crate) const VERBS: &[Verb] = &[
         quiet!(|host, tools| host.types().redirect("/Script/Game.Left", "/Script/Game.Right")),
     ),
     ("types().declared_by", Nothing, quiet!(|host, tools| host.types().declared_by("steady"))),
+    ("types().declared_natives", Nothing, quiet!(|host, tools| host.types().declared_natives())),
     ("types().dynamic_classes", Nothing, quiet!(|host, tools| host.types().dynamic_classes())),
+    ("objects().as_a", Nothing, quiet!(|host, tools| host.objects().as_a::<Object>(tools.holder))),
+    (
+        "objects().with",
+        Nothing,
+        quiet!(|host, tools| host.objects().with(Obj::<Object>::new(tools.holder), |holder| holder.name())),
+    ),
+    ("function", Nothing, quiet!(|host, tools| host.function::<(u64,), u64>("ex:/attack.none").map(drop))),
     ("objects().find_in", Nothing, quiet!(|host, tools| host.objects().find_in(ObjectHandle::NONE, "Holder_0"))),
     (
         "objects().rename",

@@ -10,7 +10,10 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use alcedo_glue::{Glue, Origin};
+use alcedo_runtime::native::Natives;
 use alcedo_runtime::{Builder, Runtime};
+use expect_test::expect_file;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
@@ -23,6 +26,14 @@ pub(crate) use builds::{build, examples, line_of, plugin, request, tagged, test_
 pub(crate) fn builder() -> Builder {
     let builder = Runtime::builder().package("Game").package("Attributes").package("Broken");
     builder.natives(alcedo_engine::natives()).unloads(|policy| policy.grace = Duration::from_secs(30))
+}
+
+/// Whether a file of an example plugin is the glue of what a test declares in `package`. `UPDATE_EXPECT=1` writes it.
+pub(crate) fn glue_is_written(natives: Natives, package: &str, plugin: &str, file: &str) {
+    let declared = Runtime::builder().natives(natives).declared().unwrap_or_else(|error| panic!("{error}"));
+    let glue = Glue::default().only(package);
+    let text = glue.for_plugins(&Origin::host("a test"), &declared).unwrap_or_else(|error| panic!("{error}"));
+    expect_file![examples().join(plugin).join("src").join(file)].assert_eq(&text);
 }
 
 /// The same for a test in which something keeps a generation, and which wants to see it blocked.

@@ -27,6 +27,15 @@ pub enum GlueError {
         /// The type as signatures write it.
         text: String,
     },
+    /// A name that cannot stand in a source. The compiler of a plugin makes none, so the library or the host is damaged or not what it
+    /// seems.
+    #[error("{owner} has a member or a type called `{}`, which is no name in Rust: build it anew", name.escape_debug())]
+    Name {
+        /// The path of the type that it is of, or its own.
+        owner: String,
+        /// The name.
+        name: String,
+    },
     /// Two types that would have one name in the source.
     #[error(
         "{first} and {second} would both be `{name}`: write a source for each package, with `--only {package}` for this one"

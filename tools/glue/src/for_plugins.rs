@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use alcedo_runtime::{Declared, DeclaredClass, DeclaredFunction, DeclaredInterface, DeclaredProperty, DeclaredStruct};
+use alcedo_runtime::{
+    Declared, DeclaredClass, DeclaredEnum, DeclaredFunction, DeclaredInterface, DeclaredProperty, DeclaredStruct,
+};
 
 use crate::error::GlueError;
-use crate::text::{doc, head, member, parts, word};
+use crate::text::{doc, head, is_name, member, parts, word};
 use crate::types::Names;
 use crate::{Glue, Origin};
 
@@ -21,6 +23,9 @@ pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Resul
          // and write it again. While a plugin is loaded each type, member and signature is compared with the {sort}'s own.\n\n\
          use alcedo_plugin_api::prelude::*;\n"
     );
+    for found in declared.enums.iter().filter(|found| glue.writes(&found.path)) {
+        enumeration(&mut text, found);
+    }
     for found in declared.structs.iter().filter(|found| glue.writes(&found.path)) {
         structure(&mut text, &names, found, declared)?;
     }
@@ -35,11 +40,13 @@ pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Resul
 }
 
 /// The paths of the types that are written here, by their names: a source has one of each.
-fn own<'a>(glue: &Glue, declared: &'a Declared) -> Result<BTreeMap<&'a str, &'a str>, GlueError> {
+pub(crate) fn own<'a>(glue: &Glue, declared: &'a Declared) -> Result<BTreeMap<&'a str, &'a str>, GlueError> {
     let classes = declared.classes.iter().map(|found| found.path.as_str());
     let structs = declared.structs.iter().map(|found| found.path.as_str());
     let interfaces = declared.interfaces.iter().map(|found| found.path.as_str());
-    let all: Vec<_> = classes.chain(structs).chain(interfaces).collect();
+    let enums = declared.enums.iter().map(|found| found.path.as_str());
+    let all: Vec<_> = classes.chain(enums).chain(structs).chain(interfaces).collect();
+    check_names(declared)?;
     let mut own = BTreeMap::new();
     for path in all.iter().copied().filter(|path| glue.writes(path)) {
         let (package, name) = parts(path);
@@ -61,11 +68,50 @@ fn own<'a>(glue: &Glue, declared: &'a Declared) -> Result<BTreeMap<&'a str, &'a 
     }
 }
 
+/// Whether all names can stand in a source. What a library declares is read from its bytes, which may be any.
+fn check_names(declared: &Declared) -> Result<(), GlueError> {
+    let check = |owner: &str, name: &str| match is_name(name) {
+        true => Ok(()),
+        false => Err(GlueError::Name { owner: owner.to_owned(), name: name.to_owned() }),
+    };
+    let path = |path: &str| {
+        let (package, name) = parts(path);
+        check(path, package)?;
+        check(path, name)
+    };
+    let members =
+        |owner: &str, members: &[DeclaredProperty]| members.iter().try_for_each(|member| check(owner, &member.name));
+    let functions = |owner: &str, functions: &[DeclaredFunction]| {
+        functions.iter().try_for_each(|function| {
+            check(owner, &function.name)?;
+            members(owner, &function.params)
+        })
+    };
+    for found in &declared.classes {
+        path(&found.path)?;
+        path(&found.base)?;
+        members(&found.path, &found.properties)?;
+        functions(&found.path, &found.functions)?;
+    }
+    for found in &declared.enums {
+        path(&found.path)?;
+        found.entries.iter().try_for_each(|entry| check(&found.path, &entry.name))?;
+    }
+    for found in &declared.structs {
+        path(&found.path)?;
+        members(&found.path, &found.fields)?;
+    }
+    declared.interfaces.iter().try_for_each(|found| {
+        path(&found.path)?;
+        functions(&found.path, &found.functions)
+    })
+}
+
 /// What an event is declared as: the words are those of its flags.
 const EVENTS: [&str; 2] = ["blueprint_native_event", "blueprint_implementable_event"];
 
 /// A class is easier to read behind its base.
-fn bases_first(mut left: Vec<&DeclaredClass>) -> Vec<&DeclaredClass> {
+pub(crate) fn bases_first(mut left: Vec<&DeclaredClass>) -> Vec<&DeclaredClass> {
     let mut sorted: Vec<&DeclaredClass> = Vec::new();
     while !left.is_empty() {
         let waits = |class: &&DeclaredClass| left.iter().any(|other| other.path == class.base);
@@ -79,6 +125,20 @@ fn bases_first(mut left: Vec<&DeclaredClass>) -> Vec<&DeclaredClass> {
         left = waiting;
     }
     sorted
+}
+
+fn enumeration(text: &mut String, found: &DeclaredEnum) {
+    let (package, name) = parts(&found.path);
+    doc(text, "", &found.doc);
+    let flags = if found.is_flags { ", flags" } else { "" };
+    let _ = writeln!(text, "#[uenum(imported, package = {package:?}{flags})]");
+    let _ = writeln!(text, "#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]");
+    let _ = writeln!(text, "#[repr({})]\npub enum {name} {{", found.underlying);
+    for entry in &found.entries {
+        doc(text, "    ", &entry.doc);
+        let _ = writeln!(text, "    {} = {},", word(&entry.name), entry.number);
+    }
+    let _ = writeln!(text, "}}");
 }
 
 fn structure(
@@ -118,7 +178,7 @@ fn is_plain<'a>(found: &'a DeclaredStruct, declared: &'a Declared, within: &mut 
             return inner.is_none_or(|inner| is_plain(inner, declared, within));
         }
         let numbers = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64", "bool", "Name"];
-        numbers.contains(&ty) || ty.starts_with("Object(")
+        numbers.contains(&ty) || ty.starts_with("Object(") || ty.starts_with("Enum(")
     };
     let all = found.fields.iter().all(|field| is_plain_field(field, within));
     within.pop();
@@ -182,7 +242,8 @@ fn declaration(names: &Names<'_>, owner: &str, function: &DeclaredFunction) -> R
         params.push("&self".to_owned());
     }
     for param in &function.params {
-        params.push(format!("{}: {}", word(&param.name), of(&param.ty)?));
+        let out = if param.flags.iter().any(|flag| flag == "out") { "&mut " } else { "" };
+        params.push(format!("{}: {out}{}", word(&param.name), of(&param.ty)?));
     }
     let result = function.result.as_deref().map(of).transpose()?;
     let result = match (result, has("may_fail")) {

@@ -1,4 +1,4 @@
-//! Writes the Rust source by which plugins use the types of a host or of another module. The command `alcedo glue` is a shell
+//! Writes the Rust source by which plugins use the types of a host or of another module, and hosts those of modules. The command `alcedo glue` is a shell
 //! around this crate; a `build.rs` calls it by itself:
 //!
 //! ```no_run
@@ -22,7 +22,9 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod for_host;
 mod for_plugins;
+mod host_types;
 mod text;
 mod types;
 
@@ -118,6 +120,15 @@ impl Glue {
         for_plugins::source(self, origin, declared)
     }
 
+    /// The source by which a host uses the types that modules declare: see [`alcedo_runtime::host`]. What has no Rust type there is read,
+    /// written and called with values.
+    ///
+    /// # Errors
+    /// When two types have one name, or a package is to be written that declares nothing.
+    pub fn for_host(&self, origin: &Origin, declared: &Declared) -> Result<String, GlueError> {
+        for_host::source(self, origin, declared)
+    }
+
     /// Whether the type of that path is to be written.
     fn writes(&self, path: &str) -> bool {
         self.only.is_empty() || self.only.contains(text::parts(path).0)
@@ -162,4 +173,77 @@ pub fn write(path: &Path, source: &str) -> io::Result<()> {
         return Ok(());
     }
     fs::write(path, source)
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_runtime::kinds::PropertyKind;
+    use alcedo_runtime::native::{NativeClass, Natives};
+    use alcedo_runtime::{Declared, Runtime};
+
+    use super::{Glue, GlueError, Origin};
+
+    fn declared(natives: Natives) -> Declared {
+        Runtime::builder().natives(natives).declared().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn door(name: &str) -> NativeClass {
+        NativeClass::new("Test", name, "/Script/Core.Object").property("width", (PropertyKind::F64, ""), 0, "")
+    }
+
+    #[test]
+    fn a_name_that_is_no_rust_is_refused_and_a_doc_comment_stays_one() {
+        let origin = Origin::host("a \"host\"\n");
+        let mut bad = declared(Natives::in_package("Test").class(door("Door").doc("One.\rTwo.\n*/ fn evil() {}")));
+        let text = Glue::default().for_plugins(&origin, &bad).unwrap();
+        assert!(text.contains("/// One. Two.\n/// */ fn evil() {}\n#[uclass"), "{text}");
+        assert!(text.starts_with("// What the host `a \\\"host\\\"\\n` declares"), "{text}");
+        for name in ["x {} fn evil() {} struct Y", "self", "", "1x", "a::b", "ä"] {
+            bad.classes[0].properties[0].name = name.to_owned();
+            for glue in [Glue::default().for_plugins(&origin, &bad), Glue::default().for_host(&origin, &bad)] {
+                assert!(matches!(glue, Err(GlueError::Name { .. })), "{name}: {glue:?}");
+            }
+        }
+        bad.classes[0].properties[0].name = "type".to_owned();
+        assert!(Glue::default().for_plugins(&origin, &bad).unwrap().contains("    r#type: f64,"));
+        bad.classes[0].properties[0].ty = "/Script/Other.X {} fn evil() {} struct Y".to_owned();
+        let elsewhere = Glue::default().package("Other=other".parse().unwrap());
+        assert!(matches!(elsewhere.for_plugins(&origin, &bad), Err(GlueError::Name { .. })));
+        let text = elsewhere.for_host(&origin, &bad).unwrap();
+        assert!(!text.contains("evil() {} struct"), "{text}");
+    }
+
+    #[test]
+    fn two_types_of_one_name_are_refused_and_can_be_written_apart() {
+        let other = NativeClass::new("Other", "Door", "/Script/Test.Door");
+        let natives = Natives::in_package("Test").class(door("Door"));
+        let runtime = Runtime::builder().natives(natives).natives(Natives::in_package("Other").class(other));
+        let declared = runtime.declared().unwrap();
+        let origin = Origin::host("host");
+        let error = Glue::default().for_plugins(&origin, &declared).unwrap_err().to_string();
+        assert!(error.contains("/Script/Test.Door") && error.contains("--only"), "{error}");
+        let other = Glue::default().only("Other");
+        let error = other.for_plugins(&origin, &declared).unwrap_err().to_string();
+        assert!(error.contains("--package Test="), "{error}");
+        let text = other.package("Test=crate::test".parse().unwrap()).for_plugins(&origin, &declared).unwrap();
+        assert!(
+            text.contains("#[uclass(imported, package = \"Other\", base = crate::test::Door)]\npub struct Door {}"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_class_called_object_is_not_the_root() {
+        let natives = Natives::in_package("Test").class(door("Object")).class(NativeClass::new(
+            "Test",
+            "Door",
+            "/Script/Test.Object",
+        ));
+        let declared = declared(natives);
+        let text = Glue::default().for_plugins(&Origin::host("host"), &declared).unwrap();
+        assert!(text.contains("base = alcedo_plugin_api::Object)]\npub struct Object {"), "{text}");
+        assert!(text.contains("base = Object)]\npub struct Door {}"), "{text}");
+        let text = Glue::default().for_host(&Origin::host("host"), &declared).unwrap();
+        assert!(text.contains("pub Object: alcedo_runtime::host::Object = \"/Script/Test.Object\""), "{text}");
+    }
 }

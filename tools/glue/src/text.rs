@@ -20,6 +20,8 @@ pub(crate) fn doc(text: &mut String, indent: &str, doc: &str) {
     if indent.is_empty() {
         text.push('\n');
     }
+    // In a comment no character is anything else, but for one that no comment may have.
+    let doc: String = doc.chars().map(|letter| if letter == '\r' { ' ' } else { letter }).collect();
     for line in doc.lines().map(str::trim) {
         let _ = writeln!(text, "{indent}///{}{line}", if line.is_empty() { "" } else { " " });
     }
@@ -36,6 +38,15 @@ pub(crate) fn head(indent: &str, before: &str, params: &[String], behind: &str) 
         let _ = writeln!(lines, "{indent}    {param},");
     }
     lines + &format!("{indent}){behind}")
+}
+
+/// Whether a text is a name that Rust can write: what stands in a source is read as nothing else then.
+pub(crate) fn is_name(text: &str) -> bool {
+    let is_start = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
+    let never_raw = ["_", "self", "Self", "super", "crate"];
+    text.starts_with(is_start)
+        && text.chars().all(|letter| is_start(letter) || letter.is_ascii_digit())
+        && !never_raw.contains(&text)
 }
 
 /// A name that is a word of the language is written raw.

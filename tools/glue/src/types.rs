@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::GlueError;
-use crate::text::word;
+use crate::text::{is_name, word};
 
 /// Where types are found: those of the module itself, those of the plugin API, and those of other glue.
 pub(crate) struct Names<'a> {
@@ -26,6 +26,7 @@ impl Names<'_> {
         let parts = split(inside, ',');
         match (name, parts.len()) {
             ("Object", 1) => Ok(format!("Obj<{}>", self.path(member, inside)?)),
+            ("Enum", 1) => self.path(member, inside),
             ("SubclassOf" | "SoftClass" | "SoftObject" | "LazyObject" | "WeakObject" | "ScriptInterface", 1) => {
                 Ok(format!("{name}<{}>", self.path(member, inside)?))
             }
@@ -53,7 +54,8 @@ impl Names<'_> {
             return Ok(format!("{prefix}{name}"));
         }
         match self.elsewhere.get(package) {
-            Some(module) => Ok(format!("{module}::{name}")),
+            Some(_) if !is_name(name) => Err(GlueError::Name { owner: member.to_owned(), name: name.to_owned() }),
+            Some(module) => Ok(format!("{module}::{}", word(name))),
             None => Err(GlueError::Elsewhere {
                 member: member.to_owned(),
                 path: path.to_owned(),
@@ -78,7 +80,7 @@ fn plain(text: &str) -> Option<String> {
 }
 
 /// What a signature takes and gives.
-fn signature(text: &str) -> (&str, Option<&str>) {
+pub(crate) fn signature(text: &str) -> (&str, Option<&str>) {
     let parts = split_at_arrow(text);
     match parts {
         Some((params, result)) => (params.trim(), Some(result.trim())),
@@ -100,7 +102,7 @@ fn split_at_arrow(text: &str) -> Option<(&str, &str)> {
 }
 
 /// The parts between separators that stand in no parentheses.
-fn split(text: &str, separator: char) -> Vec<&str> {
+pub(crate) fn split(text: &str, separator: char) -> Vec<&str> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0_usize, 0);
     for (at, letter) in text.char_indices() {
         match letter {

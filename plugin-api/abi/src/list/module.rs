@@ -61,6 +61,10 @@ macro_rules! module_functions {
             #[sabi(missing_field(option))]
             maybe(unsafe)
             fn resume(; or failure) -> Status;
+            /// The enums it declares; none where the module is older than they are.
+            #[sabi(missing_field(option))]
+            maybe()
+            fn enums() -> RSlice<'static, &'static EnumDesc>;
         }
     };
 }

@@ -7,5 +7,6 @@
 //! typed constant (a cell, a field), so that two meanings of the same words do not compile.
 
 mod class;
+mod enums;
 mod module;
 mod structs;

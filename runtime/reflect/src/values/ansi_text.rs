@@ -47,6 +47,7 @@ impl Kind for AnsiText {
     fn accept(offer: Offer<'_>, _of: &(), _cx: &Conversion<'_>) -> Option<String> {
         match offer {
             Offer::Text(text) if is_latin_1(&text) => Some(text.into_owned()),
+            Offer::Entry(value) if is_latin_1(&value.text) => Some(value.text.to_string()),
             _ => None,
         }
     }

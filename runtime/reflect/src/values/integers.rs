@@ -47,6 +47,7 @@ integers! { U8 is u8; U16 is u16; U32 is u32; U64 is u64; I8 is i8; I16 is i16; 
 fn exactly(offer: &Offer<'_>) -> Option<i128> {
     match *offer {
         Offer::Integer(value) => Some(value),
+        Offer::Entry(value) => Some(value.number),
         Offer::Truth(value) => Some(value.into()),
         // Compared by bits, so that minus zero and NaN are a loss.
         Offer::Float(value) => ((value as i128 as f64).to_bits() == value.to_bits()).then_some(value as i128),

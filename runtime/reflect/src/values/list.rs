@@ -42,6 +42,8 @@ macro_rules! each_kind {
             }] (class) => Object(ObjectHandle), references::Object;
             /// A struct by value.
             Struct [(Rc<StructType>)] (0) => Struct(Vec<(Arc<str>, Value)>), structure::Struct;
+            /// A number of an enum.
+            Enum [(Rc<EnumType>)] (0) => Enum(EnumValue), enumeration::Enum;
             /// UTF-8 text, separate from `String` because other code distinguishes the two.
             Utf8Text [] () => Utf8(String), text::Utf8Text;
             /// Text of one byte a character, ISO 8859-1.

@@ -8,6 +8,7 @@ pub(crate) mod array;
 pub(crate) mod boolean;
 pub(crate) mod class_paths;
 pub(crate) mod delegate;
+pub(crate) mod enumeration;
 pub(crate) mod field_path;
 pub(crate) mod floats;
 pub(crate) mod integers;
@@ -41,6 +42,7 @@ use alcedo_abi::value::LazyRaw;
 use alcedo_base::handles::{Name, ObjectHandle};
 
 use crate::convert::Conversion;
+use crate::enums::EnumValue;
 use crate::names::Names;
 use crate::property::PropertyType;
 use crate::references::Found;
@@ -356,6 +358,8 @@ pub(crate) enum Offer<'v> {
     Truth(bool),
     /// A number.
     Float(f64),
+    /// An entry of an enum.
+    Entry(&'v EnumValue),
     /// A text that needs no translation.
     Text(Cow<'v, str>),
     /// An object, or none.
@@ -442,5 +446,7 @@ use word;
 
 each_kind! { [kinds] () }
 
+#[cfg(test)]
+mod enumeration_tests;
 #[cfg(test)]
 mod tests;

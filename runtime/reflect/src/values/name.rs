@@ -6,6 +6,7 @@ use std::hash::Hasher;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::handles::Name;
 
+use super::enumeration::text_of;
 use super::ptr::{Mut, Ref, Word};
 use super::{Kind, Offer, Written, word};
 use crate::convert::Conversion;
@@ -38,6 +39,6 @@ impl Kind for NameKind {
     }
 
     fn accept(offer: Offer<'_>, _of: &(), cx: &Conversion<'_>) -> Option<Name> {
-        if let Offer::Text(text) = offer { Some(cx.names.intern(&text)) } else { None }
+        text_of(&offer).map(|text| cx.names.intern(&text))
     }
 }

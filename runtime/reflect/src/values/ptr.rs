@@ -20,6 +20,7 @@ use rustc_hash::FxHasher;
 
 use super::{Content, InMemory, Kind};
 use crate::block::Block;
+use crate::enums::EnumType;
 use crate::nested::OptionalType;
 use crate::property::PropertyType;
 use crate::structs::StructType;
@@ -469,6 +470,24 @@ impl<K: Kind<Of = Rc<StructType>>> Mut<'_, K> {
                 (PtrMut::new(self.at.wrapping_add(at), &field.ty), Ptr::new(other.at.wrapping_add(at), &field.ty))
             }
         })
+    }
+}
+
+impl<'a, K: Kind<Of = Rc<EnumType>>> Ref<'a, K> {
+    /// The number of the enum's underlying type.
+    #[inline]
+    pub(crate) fn number(self) -> Ptr<'a> {
+        // SAFETY: `new` was promised an enum, which is a number of this type in memory.
+        unsafe { Ptr::new(self.at, self.of.underlying()) }
+    }
+}
+
+impl<K: Kind<Of = Rc<EnumType>>> Mut<'_, K> {
+    /// The number of the enum's underlying type.
+    #[inline]
+    pub(crate) fn number(&self) -> PtrMut<'_> {
+        // SAFETY: `new` was promised an enum to write, which is a number of this type in memory.
+        unsafe { PtrMut::new(self.at, self.of.underlying()) }
     }
 }
 

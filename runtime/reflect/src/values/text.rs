@@ -6,6 +6,7 @@ use std::hash::{Hash, Hasher};
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::TextRaw;
 
+use super::enumeration::text_of;
 use super::ptr::{Mut, Ref};
 use super::text_memory::{text_assign, text_copy, text_destroy, text_equal, text_hash, text_read};
 use super::{Kind, Offer, Written};
@@ -86,7 +87,7 @@ macro_rules! texts {
             }
 
             fn accept(offer: Offer<'_>, _of: &(), _cx: &Conversion<'_>) -> Option<String> {
-                if let Offer::Text(text) = offer { Some(text.into_owned()) } else { None }
+                text_of(&offer).map(Cow::into_owned)
             }
         }
     )*};

@@ -7,15 +7,15 @@ use std::mem::offset_of;
 
 use alcedo_abi::abi_stable::std_types::RStr;
 use alcedo_abi::describe::{
-    ClassDesc, ExportDesc, FunctionDesc, ImportDesc, ImportKind, InterfaceDesc, MetaDesc, PropertyDesc, SignatureDesc,
-    StructDesc,
+    ClassDesc, EnumDesc, EnumEntryDesc, ExportDesc, FunctionDesc, ImportDesc, ImportKind, InterfaceDesc, MetaDesc,
+    PropertyDesc, SignatureDesc, StructDesc,
 };
 use alcedo_abi::kinds::{PropertyKind, property_flags};
 use alcedo_sys::{Constants, ImageFile};
 
 use super::{
-    Declared, DeclaredClass, DeclaredExport, DeclaredFunction, DeclaredImport, DeclaredInterface, DeclaredProperty,
-    DeclaredStruct, export_name, flags, type_path,
+    Declared, DeclaredClass, DeclaredEntry, DeclaredEnum, DeclaredExport, DeclaredFunction, DeclaredImport,
+    DeclaredInterface, DeclaredProperty, DeclaredStruct, export_name, flags, type_path,
 };
 
 /// More bytes than any text, and more entries than any list has: a damaged number is not believed.
@@ -46,6 +46,7 @@ impl Descriptions<'_> {
     fn all(&self) -> Result<Declared, String> {
         Ok(Declared {
             classes: self.each("CLASSES", |at| self.class(at))?,
+            enums: self.each("ENUMS", |at| self.enumeration(at))?,
             structs: self.each("STRUCTS", |at| self.structure(at))?,
             interfaces: self.each("INTERFACES", |at| self.interface(at))?,
             exports: self.each("EXPORTS", |at| self.export(at))?,
@@ -160,6 +161,31 @@ impl Descriptions<'_> {
             functions: self.entries::<_, FunctionDesc>(at!(at, ClassDesc, functions), |at| self.function(at))?,
             implements: self.entries::<_, RStr<'static>>(at!(at, ClassDesc, implements), |at| self.text(at))?,
             doc: self.text(at!(at, ClassDesc, doc))?,
+        })
+    }
+
+    fn enumeration(&self, at: u64) -> Option<DeclaredEnum> {
+        let [underlying] = self.number(at!(at, EnumDesc, underlying))?;
+        let [flags] = self.number::<1>(at!(at, EnumDesc, flags))?;
+        let underlying = flags::type_text(PropertyKind(underlying), "");
+        let is_signed = underlying.starts_with('i');
+        let entry = |at| {
+            let [hidden] = self.number::<1>(at!(at, EnumEntryDesc, hidden))?;
+            let number = self.u64(at!(at, EnumEntryDesc, number))?;
+            Some(DeclaredEntry {
+                name: self.text(at!(at, EnumEntryDesc, name))?,
+                number: if is_signed { number.cast_signed().into() } else { number.into() },
+                display: self.text(at!(at, EnumEntryDesc, display))?,
+                is_hidden: hidden != 0,
+                doc: self.text(at!(at, EnumEntryDesc, doc))?,
+            })
+        };
+        Some(DeclaredEnum {
+            path: type_path(&self.text(at!(at, EnumDesc, package))?, &self.text(at!(at, EnumDesc, name))?),
+            underlying,
+            is_flags: flags != 0,
+            entries: self.entries::<_, EnumEntryDesc>(at!(at, EnumDesc, entries), entry)?,
+            doc: self.text(at!(at, EnumDesc, doc))?,
         })
     }
 

@@ -76,6 +76,7 @@ pub(super) fn of_import(kind: ImportKind) -> String {
         ImportKind::FUNCTION_FINAL => "function_final".into(),
         ImportKind::STRUCT => "struct".into(),
         ImportKind::INTERFACE => "interface".into(),
+        ImportKind::ENUM => "enum".into(),
         ImportKind(other) => format!("kind {other}"),
     }
 }

@@ -7,10 +7,11 @@ use alcedo_abi::describe::{ClassDesc, FunctionDesc, InterfaceDesc, MetaDesc, Pro
 use alcedo_abi::kinds::property_flags;
 
 use super::{
-    Declared, DeclaredClass, DeclaredExport, DeclaredFunction, DeclaredImport, DeclaredInterface, DeclaredProperty,
-    DeclaredStruct, export_name, flags, type_path,
+    Declared, DeclaredClass, DeclaredEnum, DeclaredExport, DeclaredFunction, DeclaredImport, DeclaredInterface,
+    DeclaredProperty, DeclaredStruct, export_name, flags, type_path,
 };
 use crate::emit::described::Described;
+use crate::emit::read::enum_decl;
 
 /// What the module of that name declares.
 pub(crate) fn of_loaded(module: &str, described: Described) -> Declared {
@@ -24,6 +25,7 @@ pub(crate) fn of_loaded(module: &str, described: Described) -> Declared {
     };
     Declared {
         classes: described.classes.iter().copied().map(class).collect(),
+        enums: described.enums.iter().map(|found| DeclaredEnum::new(enum_decl(found))).collect(),
         structs: described.structs.iter().copied().map(structure).collect(),
         interfaces: described.interfaces.iter().copied().map(interface).collect(),
         exports: described.exports.iter().map(export).collect(),

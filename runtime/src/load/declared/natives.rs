@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{Declared, DeclaredClass, DeclaredFunction, DeclaredInterface, DeclaredProperty, DeclaredStruct, flags};
+use super::{
+    Declared, DeclaredClass, DeclaredEntry, DeclaredEnum, DeclaredFunction, DeclaredInterface, DeclaredProperty,
+    DeclaredStruct, flags,
+};
 use crate::object::World;
 use crate::object::class::Class;
+use crate::object::enums::{EnumEntry, EnumType};
 use crate::object::function::Function;
 use crate::object::meta::Meta;
 use crate::object::names::Names;
@@ -23,6 +27,12 @@ pub(crate) fn of_natives(world: &World) -> Declared {
     let functions = |found: &[std::rc::Rc<Function>]| found.iter().map(|found| function(found, names)).collect();
     Declared {
         classes: classes.map(|found| class(&found, names)).collect(),
+        enums: types
+            .enums()
+            .into_iter()
+            .filter(|found| found.origin == Origin::Native)
+            .map(|found| enumeration(&found))
+            .collect(),
         structs: structs
             .map(|found| DeclaredStruct {
                 path: found.path.to_string(),
@@ -42,6 +52,23 @@ pub(crate) fn of_natives(world: &World) -> Declared {
         ..Declared::default()
     }
     .in_order()
+}
+
+fn enumeration(found: &EnumType) -> DeclaredEnum {
+    let entry = |entry: &EnumEntry| DeclaredEntry {
+        name: entry.name.to_string(),
+        number: entry.number,
+        display: entry.display.to_string(),
+        is_hidden: entry.is_hidden,
+        doc: entry.doc.to_string(),
+    };
+    DeclaredEnum {
+        path: found.path.to_string(),
+        underlying: found.underlying().to_string(),
+        is_flags: found.is_flags,
+        entries: found.entries().iter().map(entry).collect(),
+        doc: found.doc.to_string(),
+    }
 }
 
 fn class(found: &Class, names: &Names) -> DeclaredClass {

@@ -1,0 +1,20 @@
+// What the host `a test` declares in package `Test`, for plugins that use it. Written by `alcedo glue`: change the host
+// and write it again. While a plugin is loaded each type, member and signature is compared with the host's own.
+
+use alcedo_plugin_api::prelude::*;
+
+/// What can be switched.
+#[uinterface(imported, package = "Test")]
+pub trait Switches {
+    /// Switches; gives what it is then.
+    fn switch(&self, on: bool) -> String;
+}
+
+#[uclass(imported, package = "Test", base = Object)]
+pub struct Bulb {}
+
+#[uclass(imported)]
+impl Bulb {
+    #[ufunction]
+    fn switch(&self, on: bool) -> String;
+}

@@ -1,0 +1,258 @@
+//! `#[uenum]`: named numbers. A plain enum stays the author's Rust enum; with `flags` it becomes a set of bits with a constant for
+//! each entry.
+
+use std::collections::BTreeMap;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Attribute, Expr, ExprLit, ExprUnary, Fields, Ident, ItemEnum, Lit, Result, UnOp, Variant};
+
+use crate::class_struct::text_of;
+use crate::docs;
+use crate::rules;
+use crate::words::{Words, take_attr};
+
+/// A variant, as the host is told of it.
+struct Entry {
+    ident: Ident,
+    attrs: Vec<Attribute>,
+    number: i128,
+    display: String,
+    is_hidden: bool,
+}
+
+pub(crate) fn expand(words: &Words, mut item: ItemEnum) -> Result<TokenStream> {
+    words.expect(&["package", "flags", "imported"])?;
+    if !item.generics.params.is_empty() {
+        return Err(rules::spanned("ALC0160", &item.generics, "a reflected enum is not generic"));
+    }
+    let (package, is_flags) = (words.package(&item.ident)?, words.flag("flags")?);
+    let repr = underlying(&mut item)?;
+    let entries = entries(&mut item, &repr, is_flags)?;
+    let (origin, name, text) = (words.origin()?, &item.ident, text_of(&item.ident));
+    let doc = docs::text(&item.attrs);
+    let written = if is_flags { set_of_bits(&item, &repr, &entries) } else { plain(&item, &repr, &entries) };
+    let rows = entries.iter().map(|Entry { ident, attrs, display, is_hidden, .. }| {
+        let (text, doc) = (text_of(ident), docs::text(attrs));
+        quote! { (#ident, #text, #display, #is_hidden, #doc) }
+    });
+    let shown =
+        entries.iter().map(|entry| format!("{} = {}", entry.ident, entry.number)).collect::<Vec<_>>().join(", ");
+    Ok(quote! {
+        #written
+        ::alcedo_plugin_api::plumbing::enumeration! {
+            #origin #name: #repr, package: #package, name: #text, doc: #doc, flags: #is_flags, words: #shown, [#(#rows)*]
+        }
+    })
+}
+
+/// The author's enum, and the way between its variants and their numbers.
+fn plain(item: &ItemEnum, repr: &Ident, entries: &[Entry]) -> TokenStream {
+    let name = &item.ident;
+    let idents: Vec<_> = entries.iter().map(|entry| &entry.ident).collect();
+    quote! {
+        #[derive(Clone, Copy)]
+        #[repr(#repr)]
+        #item
+
+        const _: () = {
+            impl #name {
+                const fn alcedo_number(self) -> #repr {
+                    self as #repr
+                }
+
+                fn alcedo_of(number: #repr) -> ::core::option::Option<Self> {
+                    [#(Self::#idents),*].into_iter().find(|known| *known as #repr == number)
+                }
+            }
+        };
+    }
+}
+
+/// A struct over the bits in the place of the author's enum.
+fn set_of_bits(item: &ItemEnum, repr: &Ident, entries: &[Entry]) -> TokenStream {
+    let ItemEnum { attrs, vis, ident: name, .. } = item;
+    let constants = entries.iter().map(|Entry { ident, attrs, number, .. }| {
+        let number = proc_macro2::Literal::i128_unsuffixed(*number);
+        quote! {
+            #(#attrs)*
+            pub const #ident: Self = Self(#number);
+        }
+    });
+    quote! {
+        #(#attrs)*
+        #[derive(Clone, Copy)]
+        #[repr(transparent)]
+        #vis struct #name(#repr);
+
+        #[allow(non_upper_case_globals, reason = "an entry has its own name")]
+        impl #name {
+            #(#constants)*
+
+            /// The bits as a number.
+            #[must_use]
+            #vis const fn bits(self) -> #repr {
+                self.0
+            }
+
+            /// Those of a number. Bits without an entry stay.
+            #[must_use]
+            #vis const fn from_bits(bits: #repr) -> Self {
+                Self(bits)
+            }
+
+            /// Whether all of these are among them.
+            #[must_use]
+            #vis const fn contains(self, other: Self) -> bool {
+                self.0 & other.0 == other.0
+            }
+
+            /// Whether there are none.
+            #[must_use]
+            #vis const fn is_empty(self) -> bool {
+                self.0 == 0
+            }
+        }
+
+        const _: () = {
+            impl #name {
+                const fn alcedo_number(self) -> #repr {
+                    self.0
+                }
+
+                fn alcedo_of(number: #repr) -> ::core::option::Option<Self> {
+                    ::core::option::Option::Some(Self(number))
+                }
+            }
+
+            impl ::core::ops::BitOr for #name {
+                type Output = Self;
+
+                fn bitor(self, other: Self) -> Self {
+                    Self(self.0 | other.0)
+                }
+            }
+
+            impl ::core::ops::BitAnd for #name {
+                type Output = Self;
+
+                fn bitand(self, other: Self) -> Self {
+                    Self(self.0 & other.0)
+                }
+            }
+
+            impl ::core::ops::Sub for #name {
+                type Output = Self;
+
+                /// Those that are not among the others.
+                fn sub(self, other: Self) -> Self {
+                    Self(self.0 & !other.0)
+                }
+            }
+        };
+    }
+}
+
+/// The type of the numbers, from the enum's own `repr`.
+fn underlying(item: &mut ItemEnum) -> Result<Ident> {
+    const KNOWN: [&str; 8] = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64"];
+    let repr = take_attr(&mut item.attrs, "repr")?;
+    let found = repr.as_ref().and_then(|repr| repr.parse_args::<Ident>().ok());
+    match found.filter(|found| KNOWN.iter().any(|known| found == known)) {
+        Some(found) => Ok(found),
+        None => Err(rules::spanned(
+            "ALC0161",
+            &item.ident,
+            "the host stores a number of a fixed size: say `#[repr(u8)]`, or another of u8 to u64 and i8 to i64",
+        )),
+    }
+}
+
+fn entries(item: &mut ItemEnum, repr: &Ident, is_flags: bool) -> Result<Vec<Entry>> {
+    let (mut errors, mut entries, mut next) = (rules::Errors::default(), Vec::new(), 0);
+    let mut seen = BTreeMap::new();
+    for variant in &mut item.variants {
+        let Some(entry) = errors.take(entry(variant, next)) else { continue };
+        next = entry.number + 1;
+        errors.take(check(&entry, repr, is_flags));
+        if let Some(other) = seen.insert(entry.number, entry.ident.to_string()) {
+            errors.take::<()>(Err(rules::spanned(
+                "ALC0162",
+                &entry.ident,
+                format!(
+                    "`{}` has the number {} of `{other}`: an entry has a number of its own",
+                    entry.ident, entry.number
+                ),
+            )));
+        }
+        entries.push(entry);
+    }
+    if !is_flags && !seen.contains_key(&0) {
+        errors.take::<()>(Err(rules::spanned(
+            "ALC0163",
+            &item.ident,
+            "an enum has an entry of the number 0, which is what a new value is",
+        )));
+    }
+    errors.finish()?;
+    Ok(entries)
+}
+
+fn check(entry: &Entry, repr: &Ident, is_flags: bool) -> Result<()> {
+    let Entry { ident, number, .. } = entry;
+    let bits: u32 = repr.to_string()[1..].parse().unwrap_or(64);
+    let range = match repr.to_string().starts_with('i') {
+        true => -(1_i128 << (bits - 1))..1 << (bits - 1),
+        false => 0..1 << bits,
+    };
+    if !range.contains(number) {
+        return Err(rules::spanned("ALC0164", ident, format!("{number} is no {repr}: give the enum a larger `repr`")));
+    }
+    if is_flags && *number < 0 {
+        return Err(rules::spanned("ALC0165", ident, format!("{number} is negative, and flags are bits")));
+    }
+    Ok(())
+}
+
+fn entry(variant: &mut Variant, next: i128) -> Result<Entry> {
+    if !matches!(variant.fields, Fields::Unit) {
+        return Err(rules::spanned(
+            "ALC0166",
+            &variant.fields,
+            "an entry of a reflected enum has no fields: a `#[ustruct]` has fields",
+        ));
+    }
+    let said = take_attr(&mut variant.attrs, "umeta")?;
+    let (display, is_hidden) = match &said {
+        Some(said) => {
+            let words = Words::of(said)?;
+            words.expect(&["display_name", "hidden"])?;
+            (words.text("display_name")?.map(|text| text.value()).unwrap_or_default(), words.flag("hidden")?)
+        }
+        None => (String::new(), false),
+    };
+    let number = match &variant.discriminant {
+        None => next,
+        Some((_, written)) => literal(written).ok_or_else(|| {
+            rules::spanned("ALC0167", written, "the number of an entry is written as a number: `Name = 3`")
+        })?,
+    };
+    Ok(Entry { ident: variant.ident.clone(), attrs: variant.attrs.clone(), number, display, is_hidden })
+}
+
+/// A whole number as it is written: `3`, `-3`, `0x10`, `1 << 4`.
+fn literal(written: &Expr) -> Option<i128> {
+    match written {
+        Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => number.base10_parse().ok(),
+        Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => literal(expr)?.checked_neg(),
+        Expr::Paren(inner) => literal(&inner.expr),
+        Expr::Binary(binary) if matches!(binary.op, syn::BinOp::Shl(_)) => {
+            let by = u32::try_from(literal(&binary.right)?).ok()?;
+            literal(&binary.left)?.checked_shl(by)
+        }
+        Expr::Binary(binary) if matches!(binary.op, syn::BinOp::BitOr(_)) => {
+            Some(literal(&binary.left)? | literal(&binary.right)?)
+        }
+        _ => None,
+    }
+}

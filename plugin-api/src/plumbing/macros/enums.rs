@@ -1,0 +1,128 @@
+//! What `#[uenum]` becomes: a Rust type over the numbers of an enum of the host.
+
+/// The description of an enum, and its values in memory and in calls. A number that has no variant here is an error where it is
+/// read, and never a value.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_enum {
+    (
+        $origin:ident $name:ident: $repr:ty, package: $package:literal, name: $text:literal, doc: $doc:literal,
+        flags: $is_flags:literal, words: $words:literal,
+        [$(($variant:ident, $entry:literal, $display:literal, $is_hidden:literal, $entry_doc:literal))*]
+    ) => {
+      const _: () = {
+        const ALCEDO_NUMBERS: &[(&$crate::plumbing::core::primitive::str, $crate::plumbing::core::primitive::u64)] =
+            &[$(($entry, $name::$variant.alcedo_number() as $crate::plumbing::core::primitive::u64)),*];
+
+        $crate::plumbing::enumeration! {
+            @$origin $name $repr [$package $text $doc $is_flags $words]
+            [$($crate::plumbing::enum_entry(
+                ($entry, $name::$variant.alcedo_number() as $crate::plumbing::core::primitive::u64),
+                $display, $is_hidden, $entry_doc,
+            )),*]
+        }
+
+        impl $name {
+            /// The value in memory, if it is one here.
+            fn alcedo_seen(
+                from: $crate::plumbing::Ptr<'_, Self>,
+            ) -> $crate::plumbing::core::result::Result<Self, $crate::plumbing::CallError> {
+                let number: $repr = $crate::plumbing::enum_number(from);
+                Self::alcedo_of(number).ok_or_else(|| $crate::plumbing::unknown_entry::<Self>(number))
+            }
+        }
+
+        // SAFETY: the host has a number of this type for each value, which is compared by fingerprint; any bytes are a number, and
+        // those without a variant are refused where a value is made of them.
+        unsafe impl $crate::plumbing::Value for $name {
+            const KIND: $crate::plumbing::PropertyKind = $crate::plumbing::PropertyKind::ENUM;
+            const TYPE_PATH: &'static $crate::plumbing::core::primitive::str =
+                $crate::plumbing::core::concat!("/Script/", $package, ".", $text);
+            const NAMES_OBJECTS: bool = false;
+            type Raw = $repr;
+            type Seen<'f> = Self;
+            type Literal = &'static $crate::plumbing::core::primitive::str;
+            type Way = $crate::plumbing::ByPointer;
+            type In = $crate::plumbing::Temp<Self>;
+            type Out = $crate::plumbing::Temp<Self>;
+
+            fn see<'f>(
+                value: $crate::plumbing::Viewable<
+                    '_,
+                    Self,
+                    impl $crate::plumbing::core::ops::FnOnce() -> $crate::plumbing::ValidityToken<'f>,
+                >,
+            ) -> Self {
+                Self::load(value.ptr())
+            }
+
+            fn load(from: $crate::plumbing::Ptr<'_, Self>) -> Self {
+                Self::alcedo_seen(from).unwrap_or_else(|error| $crate::plumbing::fail(error))
+            }
+
+            fn store(
+                &self,
+                target: $crate::plumbing::PtrMut<'_, Self>,
+            ) -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
+                $crate::plumbing::put_enum_number(target, self.alcedo_number());
+                $crate::plumbing::core::result::Result::Ok(())
+            }
+
+            unsafe fn stage(&self) -> Self::In {
+                $crate::plumbing::Temp::of(self)
+            }
+
+            fn slot_in(&self, staged: &Self::In) -> $crate::plumbing::Slot {
+                staged.slot()
+            }
+
+            fn out() -> Self::Out {
+                $crate::plumbing::Temp::zeroed()
+            }
+
+            fn slot_out(out: &mut Self::Out) -> $crate::plumbing::Slot {
+                out.slot_out()
+            }
+
+            unsafe fn take_out(
+                _slot: $crate::plumbing::Slot,
+                out: Self::Out,
+            ) -> $crate::plumbing::core::result::Result<Self, $crate::plumbing::CallError> {
+                Self::alcedo_seen(out.ptr())
+            }
+
+            fn from_slot(
+                slot: $crate::plumbing::ArgumentSlot<'_, Self>,
+            ) -> $crate::plumbing::core::result::Result<Self, $crate::plumbing::CallError> {
+                Self::alcedo_seen(slot.ptr()?)
+            }
+
+            fn into_slot(
+                self,
+                slot: $crate::plumbing::ResultSlot<'_, Self>,
+            ) -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
+                self.store(slot.ptr_mut()?)
+            }
+        }
+      };
+    };
+    (@declared $name:ident $repr:ty [$package:literal $text:literal $doc:literal $is_flags:literal $words:literal] $entries:tt) => {
+        $crate::plumbing::register! {
+            ENUMS: $crate::plumbing::EnumDesc = $crate::plumbing::enum_description::<$name, $repr>(
+                ($package, $text),
+                $is_flags,
+                ALCEDO_NUMBERS,
+                &$entries,
+                $doc,
+            )
+        }
+        $crate::plumbing::type_record!(ENUM $package, $text);
+    };
+    (@imported $name:ident $repr:ty [$package:literal $text:literal $doc:literal $is_flags:literal $words:literal] $entries:tt) => {
+        static ALCEDO_CELL: $crate::plumbing::PresenceCell = $crate::plumbing::PresenceCell::new();
+        $crate::plumbing::register! {
+            IMPORTS: $crate::plumbing::ImportDesc =
+                $crate::plumbing::import_enumeration::<$name, $repr>($is_flags, ALCEDO_NUMBERS, $words, &ALCEDO_CELL)
+        }
+    };
+}

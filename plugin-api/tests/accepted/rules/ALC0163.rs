@@ -1,0 +1,13 @@
+//! ALC0163, kept.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[uenum(package = "Game")]
+#[repr(u8)]
+pub enum Mood {
+    Unknown,
+    Calm,
+    Angry,
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+//! ALC0168, kept.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[uenum(package = "Game")]
+#[repr(u8)]
+pub enum Mood {
+    Calm,
+}
+
+fn main() {}

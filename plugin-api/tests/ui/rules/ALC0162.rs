@@ -1,0 +1,12 @@
+//! ALC0162.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[uenum(package = "Game", flags)]
+#[repr(u8)]
+pub enum Rights {
+    Read = 1,
+    Look = 1,
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+//! ALC0166.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[uenum(package = "Game")]
+#[repr(u8)]
+pub enum Mood {
+    Calm,
+    Angry(u32),
+}
+
+fn main() {}

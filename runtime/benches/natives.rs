@@ -1,0 +1,93 @@
+//! What a native class costs that is declared as a Rust type. The loops run in a release build of `lanterns`, one call each, and in
+//! the host; a loop is long, so the call that starts it does not show.
+//!
+//! * `native_property_read`: a plugin reads a property of the host's class, beside a field behind a pointer.
+//! * `native_method_call`: a plugin calls a method of the host, beside a C function by its pointer.
+//! * `native_property_read_by_host`: the host reads it by the type of the class, beside a field behind a pointer.
+
+mod support;
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use alcedo_runtime::native::{Obj, This, uclass, uinterface};
+use alcedo_runtime::{CallError, ObjectHandle, Runtime, Value, natives};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+
+/// Rounds of a loop for each that is asked for.
+const ROUNDS: u64 = 1_000;
+
+/// An interface that `lanterns` implements.
+#[uinterface(package = "Test")]
+trait Hums {
+    fn hum(&mut self, times: u32) -> Result<u32, CallError>;
+}
+
+/// The lamp that `lanterns` extends.
+#[uclass(package = "Test", blueprintable)]
+#[derive(Default)]
+struct Lamp {
+    #[uproperty]
+    brightness: f64,
+    turned: f64,
+}
+
+#[uclass]
+impl Lamp {
+    #[ufunction(blueprint_native_event)]
+    fn flicker(&self, times: u32) -> Result<u32, CallError>;
+    fn flicker_implementation(&mut self, times: u32) -> Result<u32, CallError> {
+        Ok(times)
+    }
+
+    #[ufunction]
+    fn count_inside(&self) -> u32 {
+        0
+    }
+
+    #[ufunction]
+    fn turn_up(&mut self, by: f64) {
+        self.turned += by;
+    }
+}
+
+fn cost(criterion: &mut Criterion) {
+    let builds = support::builds("lanterns");
+    let runtime = Runtime::builder().package("Game").natives(natives![Hums, Lamp]).build().expect("a runtime");
+    runtime.create_master(&[&builds[0]]).expect("the plugin loads");
+    let lantern = runtime.objects().spawn("/Script/Game.Lantern").expect("a lantern");
+    for (what, ours, plain) in [
+        ("native_property_read", "read_often", "read_often_plain"),
+        ("native_method_call", "turn_often", "turn_often_plain"),
+    ] {
+        let mut group = criterion.benchmark_group(what);
+        group.throughput(Throughput::Elements(ROUNDS));
+        for (id, function) in [("alcedo", ours), ("pointer", plain)] {
+            group.bench_function(id, |bencher| {
+                bencher.iter_custom(|rounds| time(&runtime, lantern, function, rounds * ROUNDS))
+            });
+        }
+        group.finish();
+    }
+    let mut group = criterion.benchmark_group("native_property_read_by_host");
+    let lamp: Obj<Lamp> = runtime.objects().as_a(lantern).expect("a lamp");
+    group.bench_function("alcedo", |bencher| {
+        runtime
+            .objects()
+            .with(lamp, |lamp: This<'_, Lamp>| bencher.iter(|| black_box(lamp).brightness()))
+            .expect("it lives");
+    });
+    let field = Box::new(1.5);
+    group.bench_function("pointer", |bencher| bencher.iter(|| *black_box(&*field)));
+    group.finish();
+    drop(runtime.shutdown());
+}
+
+fn time(runtime: &Runtime, lantern: ObjectHandle, function: &str, rounds: u64) -> Duration {
+    let start = Instant::now();
+    runtime.objects().call(lantern, function, &[Value::U64(rounds)]).expect("a loop");
+    start.elapsed()
+}
+
+criterion_group! { name = benches; config = support::config(); targets = cost }
+criterion_main!(benches);

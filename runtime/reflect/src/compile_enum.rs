@@ -1,0 +1,57 @@
+//! From the declaration of an enum to its type: what an enum may be.
+
+use std::collections::HashSet;
+
+use crate::decl::EnumDecl;
+use crate::enums::{EnumLabel, EnumType, range};
+use crate::path::{TypePath, is_identifier};
+use crate::property::PropertyType;
+use crate::refusal::DeclareError;
+
+/// The path of an enum.
+pub(super) fn enum_path(decl: &EnumDecl) -> String {
+    TypePath::new(&decl.package, &decl.name).to_string()
+}
+
+/// Compiles an enum.
+pub(super) fn compile_enum(decl: &EnumDecl) -> Result<EnumType, DeclareError> {
+    let path = enum_path(decl);
+    let bad = |problem: String| DeclareError::BadEnum { path: path.clone(), problem };
+    let underlying = range(decl.underlying).zip(PropertyType::plain(decl.underlying));
+    let (range, underlying) = underlying
+        .ok_or_else(|| bad("its numbers are of no kind of whole numbers: take one of u8 to u64 or i8 to i64".into()))?;
+    let (mut names, mut numbers) = (HashSet::new(), HashSet::new());
+    for entry in &decl.entries {
+        if !is_identifier(&entry.name) {
+            return Err(DeclareError::BadName { name: entry.name.to_string(), owner: path });
+        }
+        if !names.insert(&*entry.name) {
+            return Err(DeclareError::DuplicateMember { owner: path, name: entry.name.to_string() });
+        }
+        if !numbers.insert(entry.number) {
+            return Err(bad(format!("`{}` has the number {} of another entry", entry.name, entry.number)));
+        }
+        if !range.contains(&entry.number) {
+            return Err(bad(format!("`{}` is {}, which is no {underlying}", entry.name, entry.number)));
+        }
+        if decl.is_flags && entry.number < 0 {
+            return Err(bad(format!("`{}` is negative, and flags are bits", entry.name)));
+        }
+    }
+    if !decl.is_flags && !numbers.contains(&0) {
+        return Err(bad("no entry has the number 0, which is what a new value is".into()));
+    }
+    let label = EnumLabel {
+        path: path.as_str().into(),
+        name: decl.name.as_str().into(),
+        package: decl.package.as_str().into(),
+        origin: decl.origin,
+        doc: decl.doc.as_str().into(),
+    };
+    let compiled = EnumType::new(label, underlying, decl.is_flags, decl.entries.clone());
+    if decl.fingerprint != 0 && decl.fingerprint != compiled.fingerprint() {
+        let entries = decl.entries.iter().map(|entry| format!("{} = {}", entry.name, entry.number));
+        return Err(DeclareError::Fingerprint { path, found: entries.collect::<Vec<_>>().join(", ") });
+    }
+    Ok(compiled)
+}

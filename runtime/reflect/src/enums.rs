@@ -1,0 +1,187 @@
+//! Enums: named numbers. In memory a value is a number of the underlying type, as plugins have it; everywhere else it is known by the
+//! name of its entry, so that an entry that gets another number stays what it is.
+
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use alcedo_abi::fingerprint::Fingerprint;
+use alcedo_abi::kinds::PropertyKind;
+
+use crate::origin::Origin;
+use crate::property::PropertyType;
+
+/// An enum, immutable once declared.
+#[derive(Debug)]
+pub struct EnumType {
+    /// `/Script/Package.Name`.
+    pub path: Rc<str>,
+    /// Its name in the package.
+    pub name: Rc<str>,
+    /// The package, without `/Script/`.
+    pub package: Rc<str>,
+    /// Where it was declared.
+    pub origin: Origin,
+    /// The doc comment.
+    pub doc: Rc<str>,
+    /// Whether a value is a set of entries, each a bit.
+    pub is_flags: bool,
+    pub(super) entries: Vec<EnumEntry>,
+    pub(super) underlying: PropertyType,
+    pub(super) fingerprint: u64,
+}
+
+/// A named number of an enum.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct EnumEntry {
+    /// Its name, unique in its enum.
+    pub name: Arc<str>,
+    /// Its number, unique in its enum.
+    pub number: i128,
+    /// Its name as people read it; empty where that follows from the name.
+    pub display: Arc<str>,
+    /// Whether editors leave it out.
+    pub is_hidden: bool,
+    /// The doc comment.
+    pub doc: Arc<str>,
+}
+
+/// A value of an enum: an entry by name, several of them for flags, or a number that is none.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct EnumValue {
+    /// `Red`; `Read | Write` for flags; `7` for a number without an entry, `Read | 8` for flags with such a bit.
+    pub text: Arc<str>,
+    /// The number in the enum that it was read from. What is written goes by the text.
+    pub number: i128,
+}
+
+impl EnumValue {
+    /// The entry of that name; of flags, entries with `|` between.
+    #[must_use]
+    pub fn named(text: &str) -> Self {
+        Self { text: text.into(), number: 0 }
+    }
+}
+
+impl fmt::Display for EnumValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// What an enum is called.
+pub(super) struct EnumLabel {
+    pub(super) path: Rc<str>,
+    pub(super) name: Rc<str>,
+    pub(super) package: Rc<str>,
+    pub(super) origin: Origin,
+    pub(super) doc: Rc<str>,
+}
+
+impl EnumType {
+    /// An enum; `underlying` is the type of a whole number in which all entries fit.
+    pub(super) fn new(label: EnumLabel, underlying: PropertyType, is_flags: bool, entries: Vec<EnumEntry>) -> Self {
+        let EnumLabel { path, name, package, origin, doc } = label;
+        let start = Fingerprint::START.number(underlying.kind().0.into()).number(is_flags.into());
+        let add = |print: Fingerprint, entry: &EnumEntry| print.text(&entry.name).number(entry.number as u64);
+        let fingerprint = entries.iter().fold(start, add).finish();
+        Self { path, name, package, origin, doc, is_flags, entries, underlying, fingerprint }
+    }
+
+    /// Its entries, in the order of their declaration.
+    pub fn entries(&self) -> &[EnumEntry] {
+        &self.entries
+    }
+
+    /// The type of the numbers.
+    pub fn underlying(&self) -> &PropertyType {
+        &self.underlying
+    }
+
+    /// The kind of the numbers.
+    pub fn underlying_kind(&self) -> PropertyKind {
+        self.underlying.kind()
+    }
+
+    /// Fingerprint of the type of the numbers, and of all names and numbers, as a module computes it at compile time.
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    /// The entry of that name.
+    pub fn entry(&self, name: &str) -> Option<&EnumEntry> {
+        self.entries.iter().find(|entry| &*entry.name == name)
+    }
+
+    /// Whether every number of the type is a value, which is so for flags alone, or only those of entries.
+    pub fn has(&self, number: i128) -> bool {
+        range(self.underlying.kind()).is_some_and(|range| range.contains(&number))
+            && (self.is_flags || self.entries.iter().any(|entry| entry.number == number))
+    }
+
+    /// The value of that number, which may have no entry.
+    pub fn value(&self, number: i128) -> EnumValue {
+        if let Some(entry) = self.entries.iter().find(|entry| entry.number == number) {
+            return EnumValue { text: Arc::clone(&entry.name), number };
+        }
+        let text = if self.is_flags { self.bits_in_words(number) } else { number.to_string() };
+        EnumValue { text: text.into(), number }
+    }
+
+    /// The number of a text: the name of an entry, or a number that is a value; of flags, any of these with `|` between.
+    pub fn number(&self, text: &str) -> Option<i128> {
+        let one = |text: &str| match self.entry(text) {
+            Some(entry) => Some(entry.number),
+            None => text.parse().ok().filter(|number| self.has(*number)),
+        };
+        if !self.is_flags {
+            return one(text.trim());
+        }
+        text.split('|').map(str::trim).filter(|part| !part.is_empty()).try_fold(0, |all, part| Some(all | one(part)?))
+    }
+
+    /// What zero bytes mean; every enum has an entry of that number.
+    pub fn zero(&self) -> EnumValue {
+        self.value(0)
+    }
+
+    /// The names of all entries, for errors.
+    pub fn names(&self) -> String {
+        self.entries.iter().map(|entry| &*entry.name).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether the two have the same path, numbers and names.
+    pub(super) fn same_numbers(&self, other: &Self) -> bool {
+        self.path == other.path && self.fingerprint == other.fingerprint
+    }
+
+    fn bits_in_words(&self, number: i128) -> String {
+        let (mut words, mut rest) = (Vec::new(), number);
+        for entry in &self.entries {
+            // One that adds nothing to those before it is left out.
+            if number & entry.number == entry.number && rest & entry.number != 0 {
+                words.push(entry.name.to_string());
+                rest &= !entry.number;
+            }
+        }
+        if rest != 0 || words.is_empty() {
+            words.push(rest.to_string());
+        }
+        words.join(" | ")
+    }
+}
+
+/// The numbers of a kind of whole numbers; none for other kinds.
+pub(super) fn range(kind: PropertyKind) -> Option<std::ops::RangeInclusive<i128>> {
+    Some(match kind {
+        PropertyKind::U8 => 0..=u8::MAX.into(),
+        PropertyKind::U16 => 0..=u16::MAX.into(),
+        PropertyKind::U32 => 0..=u32::MAX.into(),
+        PropertyKind::U64 => 0..=u64::MAX.into(),
+        PropertyKind::I8 => i8::MIN.into()..=i8::MAX.into(),
+        PropertyKind::I16 => i16::MIN.into()..=i16::MAX.into(),
+        PropertyKind::I32 => i32::MIN.into()..=i32::MAX.into(),
+        PropertyKind::I64 => i64::MIN.into()..=i64::MAX.into(),
+        _ => return None,
+    })
+}

@@ -1,0 +1,105 @@
+//! Rust types by which a host reads and writes properties of classes that modules declare. More of them than a native declaration
+//! may name: what a declaration says beside the type (the class of a reference) is the module's to say here.
+
+use alcedo_abi::kinds::property_flags;
+use alcedo_base::border::CallError;
+
+use crate::decl::PropertyDecl;
+use crate::native_value::{NativeParams, NativeResult, NativeValue};
+use crate::type_text::{SignatureText, TypeText};
+use crate::typed::FrameValue;
+use crate::typed_values::{
+    AnsiString, FieldPath, LazyObject, ScriptInterface, SoftClass, SoftObject, SubclassOf, Utf8String, WeakObject,
+};
+use crate::value::LocalText;
+
+/// A Rust type that properties of modules' classes are read and written as: each [`NativeValue`], other texts and references, and
+/// `Vec` and `Option` of all of these.
+pub trait HostValue: Sized + 'static {
+    /// As what it is read and written.
+    type Raw: FrameValue;
+
+    /// What was read.
+    fn from_raw(raw: Self::Raw) -> Self;
+    /// What is written.
+    fn into_raw(self) -> Self::Raw;
+}
+
+impl<T: NativeValue> HostValue for T {
+    type Raw = <T as NativeValue>::Raw;
+
+    #[inline]
+    fn from_raw(raw: Self::Raw) -> Self {
+        <T as NativeValue>::from_raw(raw)
+    }
+
+    #[inline]
+    fn into_raw(self) -> Self::Raw {
+        <T as NativeValue>::into_raw(self)
+    }
+}
+
+macro_rules! as_they_are {
+    ($($rust:ty),*) => {$(
+        impl HostValue for $rust {
+            type Raw = Self;
+
+            fn from_raw(raw: Self) -> Self {
+                raw
+            }
+
+            fn into_raw(self) -> Self {
+                self
+            }
+        }
+    )*};
+}
+as_they_are! {
+    AnsiString, FieldPath, LazyObject, LocalText, ScriptInterface, SoftClass, SoftObject, SubclassOf, Utf8String, WeakObject
+}
+
+impl<T: HostValue> HostValue for Vec<T>
+where
+    Vec<T::Raw>: FrameValue,
+{
+    type Raw = Vec<T::Raw>;
+
+    fn from_raw(raw: Self::Raw) -> Self {
+        raw.into_iter().map(T::from_raw).collect()
+    }
+
+    fn into_raw(self) -> Self::Raw {
+        self.into_iter().map(T::into_raw).collect()
+    }
+}
+
+impl<T: HostValue> HostValue for Option<T>
+where
+    Option<T::Raw>: FrameValue,
+{
+    type Raw = Option<T::Raw>;
+
+    fn from_raw(raw: Self::Raw) -> Self {
+        raw.map(T::from_raw)
+    }
+
+    fn into_raw(self) -> Self::Raw {
+        self.map(T::into_raw)
+    }
+}
+
+/// What a function of these types is compared by: its signature in words.
+///
+/// # Errors
+/// When a path of a type is none.
+pub fn signature_of<A: NativeParams, R: NativeResult>() -> Result<SignatureText, CallError> {
+    let text = |decl: &PropertyDecl| {
+        TypeText::of_declaration(decl.kind, &decl.type_path).map_err(|error| CallError::other(error.to_string()))
+    };
+    let params = A::declared(&[]);
+    let is_out = |param: &PropertyDecl| param.flags & property_flags::OUT != 0;
+    let outs = params.iter().enumerate().filter(|(_, param)| is_out(param)).map(|(at, _)| at).collect();
+    let arguments = params.iter().map(text).collect::<Result<_, _>>()?;
+    let result = R::declared().as_ref().map(text).transpose()?.map(Box::new);
+    Ok(SignatureText { arguments, outs, result })
+}

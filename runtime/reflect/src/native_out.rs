@@ -1,0 +1,127 @@
+//! Parameters of native functions that come back to the caller, as a plugin's do: `&mut T` in a signature.
+
+use std::cell::Cell;
+use std::ops::{Deref, DerefMut};
+use std::rc::Rc;
+
+use alcedo_abi::kinds::{PropertyKind, property_flags};
+use alcedo_base::border::CallError;
+
+use crate::decl::PropertyDecl;
+use crate::native_value::{NativeParam, NativeValue};
+use crate::property::PropertyType;
+use crate::thunk::{Frame, ParamBlock};
+use crate::value::Value;
+
+/// A parameter that comes back: the caller's value, which is overwritten when the call has succeeded.
+#[derive(Debug)]
+pub struct Out<'a, T>(&'a mut T);
+
+impl<'a, T> Out<'a, T> {
+    /// What the callee has made of `target` is put there.
+    pub fn to(target: &'a mut T) -> Self {
+        Self(target)
+    }
+}
+
+/// How a body has one.
+pub struct OutValue<T> {
+    value: T,
+    kept: Rc<Cell<Option<T>>>,
+}
+
+impl<T> OutValue<T> {
+    /// This is what comes back, if the call succeeds.
+    pub fn keep(self) {
+        self.kept.set(Some(self.value));
+    }
+}
+
+impl<T> Deref for OutValue<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T> DerefMut for OutValue<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.value
+    }
+}
+
+impl<'a, T: NativeValue + Clone> NativeParam for Out<'a, T> {
+    const KIND: PropertyKind = T::KIND;
+    const TYPE_PATH: &'static str = T::TYPE_PATH;
+    const IS_OUT: bool = true;
+    type Seen = OutValue<T>;
+    type Kept = Rc<Cell<Option<T>>>;
+    type Back = &'a mut T;
+
+    fn declared(name: &str) -> PropertyDecl {
+        T::declared(name).with_flags(property_flags::OUT)
+    }
+
+    fn take(frame: &mut Frame<'_>) -> Result<(OutValue<T>, Self::Kept), CallError> {
+        let kept = Rc::default();
+        Ok((OutValue { value: T::from_raw(frame.take()?), kept: Rc::clone(&kept) }, kept))
+    }
+
+    fn give(kept: Self::Kept, frame: &mut Frame<'_>, at: usize) -> Result<(), CallError> {
+        kept.take().map_or(Ok(()), |value| frame.give_out_as(at, value.into_raw()))
+    }
+
+    fn put(self, block: &mut ParamBlock<'_>, at: usize) -> Result<&'a mut T, CallError> {
+        block.expect_out(at)?;
+        block.put(at, self.0.clone().into_raw())?;
+        Ok(self.0)
+    }
+
+    fn take_back(back: &'a mut T, block: &ParamBlock<'_>, at: usize) -> Result<(), CallError> {
+        *back = T::from_raw(block.get_as(at)?);
+        Ok(())
+    }
+
+    fn into_value(self, ty: Option<&PropertyType>) -> Result<Value, CallError> {
+        // By name, what comes back is a list of values beside the result.
+        self.0.clone().into_value(ty)
+    }
+}
+
+/// The values that out parameters hold after a call: a tuple of up to eight.
+pub trait OutValues: Sized + 'static {
+    /// How many they are.
+    const COUNT: usize;
+
+    /// Reads them from a block, each as the parameter at that place.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] when other values are there, or there are too few.
+    fn read(block: &ParamBlock<'_>, from: &[usize]) -> Result<Self, CallError>;
+}
+
+macro_rules! tuples {
+    ($(($($value:ident $at:tt),*))*) => {$(
+        #[allow(unused_variables, clippy::unused_unit, reason = "none are read of none")]
+        impl<$($value: NativeValue),*> OutValues for ($($value,)*) {
+            const COUNT: usize = <[usize]>::len(&[$($at),*]);
+
+            fn read(block: &ParamBlock<'_>, from: &[usize]) -> Result<Self, CallError> {
+                let too_few = || CallError::other("a C function changes fewer parameters than its caller says");
+                Ok(($($value::from_raw(block.get_as(*from.get($at).ok_or_else(too_few)?)?),)*))
+            }
+        }
+    )*};
+}
+tuples! {
+    ()
+    (A 0)
+    (A 0, B 1)
+    (A 0, B 1, C 2)
+    (A 0, B 1, C 2, D 3)
+    (A 0, B 1, C 2, D 3, E 4)
+    (A 0, B 1, C 2, D 3, E 4, F 5)
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6)
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7)
+}

@@ -1,0 +1,162 @@
+//! Enums. In memory a number of the underlying type; read out, the name of its entry.
+
+use std::borrow::Cow;
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
+
+use alcedo_abi::kinds::PropertyKind;
+
+use super::ptr::{Mut, Ref};
+use super::{Form, Kind, Offer, Written};
+use crate::convert::Conversion;
+use crate::enums::{EnumType, EnumValue};
+use crate::names::Names;
+use crate::property::PropertyType;
+use crate::structs::Nature;
+use crate::text::{ParseError, fail};
+use crate::transfer::WrongType;
+use crate::value::Value;
+
+pub(crate) struct Enum;
+
+impl Kind for Enum {
+    type Of = Rc<EnumType>;
+    type Raw = ();
+    const KIND: PropertyKind = PropertyKind::ENUM;
+    const FORM: Form = Form::Path;
+    const WRITTEN: Written = Written::Path;
+
+    fn path(of: &Rc<EnumType>) -> &str {
+        &of.path
+    }
+
+    #[inline]
+    fn size(of: &Rc<EnumType>) -> usize {
+        of.underlying().size()
+    }
+
+    #[inline]
+    fn align(of: &Rc<EnumType>) -> usize {
+        of.underlying().align()
+    }
+
+    fn nature(_of: &Rc<EnumType>) -> Nature {
+        Nature::PLAIN
+    }
+
+    fn same_type(one: &Rc<EnumType>, two: &Rc<EnumType>) -> bool {
+        Rc::ptr_eq(one, two) || one.same_numbers(two)
+    }
+
+    #[inline]
+    fn equal(one: Ref<'_, Self>, two: Ref<'_, Self>) -> bool {
+        one.number().equal(two.number())
+    }
+
+    #[inline]
+    fn hash(at: Ref<'_, Self>, hasher: &mut dyn Hasher) {
+        at.number().hash_into(hasher);
+    }
+
+    fn read(at: Ref<'_, Self>) -> EnumValue {
+        at.of().value(whole(&at.number().read()).unwrap_or_default())
+    }
+
+    fn fits(of: &Rc<EnumType>, ty: &PropertyType, value: &EnumValue) -> Result<(), WrongType> {
+        match of.number(&value.text) {
+            Some(_) => Ok(()),
+            None => Err(WrongType::of(&format!("`{value}`, which is none of {},", of.names()), ty)),
+        }
+    }
+
+    fn write(at: Mut<'_, Self>, value: &EnumValue) {
+        let of = at.of();
+        // It fits, which was looked at before.
+        if let Some(number) = of.number(&value.text).and_then(|number| number_of(of.underlying_kind(), number)) {
+            at.number().put(&number);
+        }
+    }
+
+    fn zero(of: &Rc<EnumType>) -> EnumValue {
+        of.zero()
+    }
+
+    fn same(one: &EnumValue, two: &EnumValue) -> bool {
+        one.text == two.text
+    }
+
+    fn feed(value: &EnumValue, mut hasher: &mut dyn Hasher) {
+        value.text.hash(&mut hasher);
+    }
+
+    fn print(value: &EnumValue, _names: &Names) -> String {
+        value.text.to_string()
+    }
+
+    fn from_text(text: &str, ty: &PropertyType, _names: &Names) -> Result<EnumValue, ParseError> {
+        let PropertyType::Enum(of) = ty else { return Err(fail(text, ty, "it is no enum")) };
+        match of.number(text) {
+            Some(number) => Ok(of.value(number)),
+            None => Err(fail(text, ty, format!("write one of {}", of.names()))),
+        }
+    }
+
+    fn offer<'v>(value: &'v EnumValue, _cx: &Conversion<'_>) -> Option<Offer<'v>> {
+        Some(Offer::Entry(value))
+    }
+
+    fn accept(offer: Offer<'_>, of: &Rc<EnumType>, _cx: &Conversion<'_>) -> Option<EnumValue> {
+        let number = match offer {
+            // By name: it may have another number here.
+            Offer::Entry(value) => of.number(&value.text)?,
+            Offer::Text(text) => of.number(&text)?,
+            Offer::Integer(number) => number,
+            _ => return None,
+        };
+        of.has(number).then(|| of.value(number))
+    }
+
+    fn convert(value: &Value, of: &Rc<EnumType>, cx: &Conversion<'_>) -> Option<EnumValue> {
+        // Also from a value of an enum: that may be of another enum, or of this one with other numbers.
+        Self::accept(cx.offer(value)?, of, cx)
+    }
+}
+
+/// The text of an entry, for kinds of text.
+pub(super) fn text_of<'v>(offer: &Offer<'v>) -> Option<Cow<'v, str>> {
+    match offer {
+        Offer::Text(text) => Some(text.clone()),
+        Offer::Entry(value) => Some(Cow::Borrowed(&*value.text)),
+        _ => None,
+    }
+}
+
+/// A whole number, of any kind of them.
+fn whole(value: &Value) -> Option<i128> {
+    Some(match *value {
+        Value::U8(number) => number.into(),
+        Value::U16(number) => number.into(),
+        Value::U32(number) => number.into(),
+        Value::U64(number) => number.into(),
+        Value::I8(number) => number.into(),
+        Value::I16(number) => number.into(),
+        Value::I32(number) => number.into(),
+        Value::I64(number) => number.into(),
+        _ => return None,
+    })
+}
+
+/// A number as a value of a kind of whole numbers.
+fn number_of(kind: PropertyKind, number: i128) -> Option<Value> {
+    Some(match kind {
+        PropertyKind::U8 => Value::U8(number.try_into().ok()?),
+        PropertyKind::U16 => Value::U16(number.try_into().ok()?),
+        PropertyKind::U32 => Value::U32(number.try_into().ok()?),
+        PropertyKind::U64 => Value::U64(number.try_into().ok()?),
+        PropertyKind::I8 => Value::I8(number.try_into().ok()?),
+        PropertyKind::I16 => Value::I16(number.try_into().ok()?),
+        PropertyKind::I32 => Value::I32(number.try_into().ok()?),
+        PropertyKind::I64 => Value::I64(number.try_into().ok()?),
+        _ => return None,
+    })
+}

@@ -1,0 +1,71 @@
+//! Classes that modules declare, as Rust types of a host: what `alcedo glue --for-host` writes is made of [`host_class!`](crate::host_class).
+//! The glue is compiled into the host, so it may be older than the module: each member is compared with the class of the object when
+//! it is first used with that class, and after a reload again. It keeps nothing of a module alive, and runs no code that was replaced.
+//!
+//! ```no_run
+//! use alcedo_runtime::host::*;
+//!
+//! host_class! {
+//!     /// Turns.
+//!     pub Cube: Object = "/Script/Game.Cube", members CubeMembers, extends [Cube, Object];
+//!     properties {
+//!         /// Degrees a second.
+//!         speed / set_speed "speed": f64;
+//!     }
+//!     values {}
+//!     delegates {}
+//!     functions {
+//!         /// Turns it; gives how far.
+//!         turn "turn"(seconds: f64) -> f64;
+//!     }
+//!     dynamic {}
+//! }
+//!
+//! # fn main() -> Result<(), Error> {
+//! # let runtime = Runtime::builder().build()?;
+//! let cube = Cube::create(&runtime)?;
+//! cube.set_speed(&runtime, 3.0)?;
+//! assert_eq!(cube.turn(&runtime, 2.0)?, 6.0);
+//! # Ok(())
+//! # }
+//! ```
+
+mod class_macro;
+mod closures;
+mod delegate;
+mod function;
+mod member;
+
+pub use crate::error::Error;
+pub use crate::handles::{Name, ObjectHandle};
+pub use crate::native::{Class, Obj, Object};
+pub use crate::object::host_value::HostValue;
+pub use crate::object::native_value::{NativeParams, NativeResult, NativeValue};
+pub use crate::object::typed_values::{
+    AnsiString, FieldPath, LazyObject, ScriptInterface, SoftClass, SoftObject, SubclassOf, Utf8String, WeakObject,
+};
+pub use crate::object::value::{LocalText, Value};
+pub use crate::runtime::Runtime;
+pub use crate::{host_class, plain_struct};
+
+pub use closures::Listener;
+pub use delegate::DelegateOf;
+pub use function::TypedFunction;
+#[doc(hidden)]
+pub use member::{FunctionOf, PropertyOf};
+
+/// A class that is `B`, or extends it, as far as glue knows.
+pub trait Extends<B>: Class {}
+
+/// A reference to an object, of whatever class.
+pub trait Reference: Copy {
+    /// The handle.
+    #[doc(hidden)]
+    fn to_handle(self) -> ObjectHandle;
+}
+
+impl<C: Class> Reference for Obj<C> {
+    fn to_handle(self) -> ObjectHandle {
+        self.handle()
+    }
+}

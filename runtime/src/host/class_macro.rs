@@ -1,0 +1,147 @@
+//! What glue for hosts is made of: a class of a module, as a type, and its members on references to its objects.
+
+/// A class that a module declares, for a host: a type without values, which `Obj` names, and a trait with its members, which every `Obj` of
+/// the class and of classes that extend it has. `alcedo glue --for-host` writes it; the module [`host`](crate::host) says more.
+#[macro_export]
+macro_rules! host_class {
+    (
+        $(#[$attr:meta])*
+        pub $class:ident: $base:ty = $path:literal, members $members:ident, extends [$($extends:ty),* $(,)?];
+        properties {$(
+            $(#[$property_attr:meta])*
+            $get:ident / $set:ident $property:literal: $property_ty:ty;
+        )*}
+        values {$(
+            $(#[$value_attr:meta])*
+            $read:ident / $write:ident $value:literal;
+        )*}
+        delegates {$(
+            $(#[$delegate_attr:meta])*
+            $delegate:ident $delegate_name:literal($($delegate_param:ty),*) -> $delegate_result:ty;
+        )*}
+        functions {$(
+            $(#[$function_attr:meta])*
+            $function:ident $function_name:literal($($arg:ident: $arg_ty:ty),*) -> $result:ty;
+        )*}
+        dynamic {$(
+            $(#[$dynamic_attr:meta])*
+            $dynamic:ident $dynamic_name:literal;
+        )*}
+    ) => {
+        $(#[$attr])*
+        #[derive(Debug)]
+        pub enum $class {}
+
+        impl $crate::host::Class for $class {
+            type Base = $base;
+            type View<'f> = <$base as $crate::host::Class>::View<'f>;
+            const PATH: &'static str = $path;
+        }
+
+        $(impl $crate::host::Extends<$extends> for $class {})*
+
+        impl $class {
+            /// Makes an object of the class, kept until it is destroyed.
+            ///
+            /// # Errors
+            /// When no module declares the class now, or a step of the construction failed.
+            #[allow(dead_code, reason = "glue has more than a host uses")]
+            pub fn create(
+                runtime: &$crate::Runtime,
+            ) -> ::core::result::Result<$crate::host::Obj<Self>, $crate::Error> {
+                runtime.objects().spawn_a::<Self>()
+            }
+        }
+
+        #[doc = ::core::concat!("What a host does with a [`", stringify!($class), "`].")]
+        ///
+        /// # Errors
+        /// Each member says when the object is gone, sleeps, or is of another class, and when the member is not there or has another type.
+        #[allow(dead_code, clippy::missing_errors_doc, clippy::too_many_arguments, reason = "as the module declares it")]
+        pub trait $members: $crate::host::Reference {
+            $(
+                $(#[$property_attr])*
+                fn $get(
+                    self,
+                    runtime: &$crate::Runtime,
+                ) -> ::core::result::Result<$property_ty, $crate::Error> {
+                    $crate::host_class!(@member PropertyOf $path, $property, |member| {
+                        member.get(runtime, self.to_handle())
+                    })
+                }
+
+                $(#[$property_attr])*
+                fn $set(
+                    self,
+                    runtime: &$crate::Runtime,
+                    value: $property_ty,
+                ) -> ::core::result::Result<(), $crate::Error> {
+                    $crate::host_class!(@member PropertyOf $path, $property, |member| {
+                        member.set(runtime, self.to_handle(), value)
+                    })
+                }
+            )*
+            $(
+                $(#[$value_attr])*
+                fn $read(
+                    self,
+                    runtime: &$crate::Runtime,
+                ) -> ::core::result::Result<$crate::Value, $crate::Error> {
+                    $crate::host_class!(@member PropertyOf $path, $value, |member| {
+                        member.read(runtime, self.to_handle())
+                    })
+                }
+
+                $(#[$value_attr])*
+                fn $write(
+                    self,
+                    runtime: &$crate::Runtime,
+                    value: &$crate::Value,
+                ) -> ::core::result::Result<(), $crate::Error> {
+                    $crate::host_class!(@member PropertyOf $path, $value, |member| {
+                        member.write(runtime, self.to_handle(), value)
+                    })
+                }
+            )*
+            $(
+                $(#[$delegate_attr])*
+                #[must_use]
+                fn $delegate(self) -> $crate::host::DelegateOf<($($delegate_param,)*), $delegate_result> {
+                    $crate::host::DelegateOf::new($path, $delegate_name, self.to_handle())
+                }
+            )*
+            $(
+                $(#[$function_attr])*
+                fn $function(
+                    self,
+                    runtime: &$crate::Runtime,
+                    $($arg: $arg_ty),*
+                ) -> ::core::result::Result<$result, $crate::Error> {
+                    $crate::host_class!(@member FunctionOf $path, $function_name, |member| {
+                        member.call(runtime, self.to_handle(), ($($arg,)*))
+                    })
+                }
+            )*
+            $(
+                $(#[$dynamic_attr])*
+                fn $dynamic(
+                    self,
+                    runtime: &$crate::Runtime,
+                    arguments: &[$crate::Value],
+                ) -> ::core::result::Result<::core::option::Option<$crate::Value>, $crate::Error> {
+                    $crate::host_class!(@member FunctionOf $path, $dynamic_name, |member| {
+                        member.call_dynamic(runtime, self.to_handle(), arguments)
+                    })
+                }
+            )*
+        }
+
+        impl<C: $crate::host::Extends<$class>> $members for $crate::host::Obj<C> {}
+    };
+    (@member $sort:ident $path:literal, $name:literal, |$member:ident| $body:expr) => {{
+        ::std::thread_local! {
+            static MEMBER: $crate::host::$sort = $crate::host::$sort::new($path, $name);
+        }
+        MEMBER.with(|$member| $body)
+    }};
+}

@@ -1,0 +1,119 @@
+//! Closures that a host binds to delegates. A delegate keeps an object and the name of a function, so a closure is an object of a native
+//! class, which is declared for its signature when the first such closure is bound.
+
+use std::any::TypeId;
+use std::fmt;
+use std::rc::Rc;
+
+use crate::border::CallError;
+use crate::callback::{CLOSURE, Registered, Site};
+use crate::error::Error;
+use crate::handles::ObjectHandle;
+use crate::kinds::class_flags;
+use crate::object::construction::make_cdo;
+use crate::object::decl::{Batch, ClassDecl, FunctionDecl};
+use crate::object::native_value::{NativeResult, ValueParams};
+use crate::object::origin::Origin;
+use crate::object::thunk::{Frame, Thunk};
+use crate::object::type_text::SignatureText;
+use crate::runtime::{Runtime, WeakRuntime};
+use crate::trap::caught;
+
+/// The package of the classes.
+const PACKAGE: &str = "Core";
+
+/// The function that a delegate is bound to.
+const CALL: &str = "call";
+
+type Closure<A, R> = dyn Fn(&Runtime, A) -> Result<R, CallError>;
+
+/// A closure that is bound to a delegate, until this is dropped. Game thread only.
+#[must_use = "the closure is bound until this is dropped"]
+pub struct Listener {
+    runtime: WeakRuntime,
+    object: ObjectHandle,
+}
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a closure of the host, as object {}", self.object)
+    }
+}
+
+impl Listener {
+    /// Whether the delegate can still call it: the runtime has not ended, and no other world was loaded.
+    #[must_use]
+    pub fn is_bound(&self) -> bool {
+        self.runtime.upgrade().is_some_and(|runtime| runtime.objects().is_alive(self.object))
+    }
+}
+
+impl Drop for Listener {
+    /// Bindings to an object that is gone are passed over, and taken out.
+    fn drop(&mut self) {
+        let Some(runtime) = self.runtime.upgrade() else { return };
+        let closure = runtime.closures().bound.borrow_mut().remove(&self.object);
+        runtime.objects().destroy(self.object);
+        // What it owns may look at the runtime.
+        drop(closure);
+    }
+}
+
+/// Binds a closure to a delegate property of an object.
+#[track_caller]
+pub(super) fn listen<A: ValueParams, R: NativeResult>(
+    runtime: &Runtime,
+    signature: &SignatureText,
+    (object, property): (ObjectHandle, &str),
+    closure: impl Fn(&Runtime, A) -> Result<R, CallError> + 'static,
+) -> Result<Listener, Error> {
+    let class = class_of::<A, R>(runtime, signature)?;
+    let bound = runtime.objects().spawn(&class)?;
+    let listener = Listener { runtime: runtime.downgrade(), object: bound };
+    let site = Site::new("closure of a delegate", &closure);
+    let closure: Rc<Closure<A, R>> = Rc::new(closure);
+    runtime.closures().bound.borrow_mut().insert(bound, Registered { code: Rc::new(closure), site });
+    runtime.links().bind(object, property, bound, CALL)?;
+    Ok(listener)
+}
+
+/// The class for closures of these types; declared where there is none yet.
+fn class_of<A: ValueParams, R: NativeResult>(runtime: &Runtime, signature: &SignatureText) -> Result<String, Error> {
+    let id = TypeId::of::<(A, R)>();
+    if let Some(known) = runtime.closures().classes.borrow().get(&id) {
+        return Ok(known.clone());
+    }
+    let _busy = runtime.at_safe_point("binding a closure")?;
+    let name = format!("{CLOSURE}{}", runtime.closures().classes.borrow().len() + 1);
+    let names: Vec<_> = (0..A::COUNT).map(|at| format!("value{at}")).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let params = A::declared(&names).into_iter().chain(R::declared()).collect();
+    let call = FunctionDecl { params, ..FunctionDecl::new(CALL, thunk::<A, R>(runtime.downgrade())) };
+    let mut decl = ClassDecl::new(PACKAGE, &name, "/Script/Core.Object", Origin::Native);
+    decl.flags = class_flags::FINAL;
+    decl.doc = format!("A closure of the host: ({signature}).");
+    decl.functions = vec![call];
+    let core = runtime.core();
+    let declared = core.world.types.declare(&core.world.names, &Batch { classes: vec![decl], ..Batch::default() })?;
+    for class in &declared.classes {
+        make_cdo(&core.world, &core.plugins(), class)?;
+    }
+    let path = format!("/Script/{PACKAGE}.{name}");
+    runtime.closures().classes.borrow_mut().insert(id, path.clone());
+    Ok(path)
+}
+
+/// What the function of such a class does: it finds the closure by the object.
+fn thunk<A: ValueParams, R: NativeResult>(runtime: WeakRuntime) -> Thunk {
+    Rc::new(move |_context, frame: &mut Frame<'_>| {
+        let gone = || CallError::Unavailable { what: "the closure of the host".to_owned() };
+        let runtime = runtime.upgrade().ok_or_else(gone)?;
+        let closure = runtime.closures().bound.borrow().get(&frame.object()).map(|found| Rc::clone(&found.code));
+        let closure = closure.and_then(|closure| closure.downcast::<Rc<Closure<A, R>>>().ok()).ok_or_else(gone)?;
+        let (arguments, _none_comes_back) = A::take(frame)?;
+        frame.finish()?;
+        let given = caught(|| closure(&runtime, arguments))
+            .map_err(|message| CallError::Panicked { message, place: None })??;
+        given.give(frame)
+    })
+}

@@ -1,0 +1,188 @@
+//! The memory of the Rust fields of one object, with its borrows checked while running. `borrows.rs` decides.
+#![expect(unsafe_code, reason = "hands out references that the borrows say are allowed")]
+
+use std::cell::{Cell, UnsafeCell};
+use std::ptr::NonNull;
+
+use crate::border::CallError;
+use crate::handles::ObjectHandle;
+use crate::native::borrows::{Borrows, Event};
+
+/// The Rust fields of one object.
+pub struct PartCell<C> {
+    borrows: Cell<Borrows>,
+    /// The method that borrowed last and has not returned.
+    holder: Cell<&'static str>,
+    /// Where new borrows come from while an exclusive one is lent: the very reference that was lent.
+    lent: Cell<Option<NonNull<C>>>,
+    part: UnsafeCell<C>,
+}
+
+impl<C> PartCell<C> {
+    /// Fields that are not borrowed.
+    pub(super) const fn new(part: C) -> Self {
+        Self {
+            borrows: Cell::new(Borrows::FREE),
+            holder: Cell::new(""),
+            lent: Cell::new(None),
+            part: UnsafeCell::new(part),
+        }
+    }
+
+    /// Runs a `&self` method.
+    ///
+    /// # Errors
+    /// [`CallError::ReentrantBorrow`] while a `&mut self` method runs that has not lent its `self`.
+    #[inline]
+    pub(super) fn share<R>(
+        &self,
+        object: ObjectHandle,
+        wanted: &'static str,
+        code: impl FnOnce(&C) -> R,
+    ) -> Result<R, CallError> {
+        let _borrow = self.begin(object, wanted, Event::Share, Event::EndShare)?;
+        // SAFETY: the borrows allow a shared one, so no exclusive one is in use until `_borrow` ends; the pointer is the cell's
+        // own, or is derived from the exclusive reference that `lend` was given and that rests until it returns.
+        Ok(code(unsafe { self.pointer().as_ref() }))
+    }
+
+    /// Runs a `&mut self` method.
+    ///
+    /// # Errors
+    /// [`CallError::ReentrantBorrow`] while any method runs that has not lent its `self`.
+    #[inline]
+    pub(super) fn take<R>(
+        &self,
+        object: ObjectHandle,
+        wanted: &'static str,
+        code: impl FnOnce(&mut C) -> R,
+    ) -> Result<R, CallError> {
+        let _borrow = self.begin(object, wanted, Event::Take, Event::EndTake)?;
+        // SAFETY: the borrows allow an exclusive one, so no other is in use until `_borrow` ends; the pointer is the cell's
+        // own, or is derived from the exclusive reference that `lend` was given and that rests until it returns.
+        Ok(code(unsafe { self.pointer().as_mut() }))
+    }
+
+    /// Makes the fields free for whatever `code` calls. `part` is the exclusive borrow that rests meanwhile.
+    ///
+    /// # Errors
+    /// When `part` is another object's, or is lent already.
+    pub(super) fn lend<R>(&self, object: ObjectHandle, part: &mut C, code: impl FnOnce() -> R) -> Result<R, CallError> {
+        let part = NonNull::from(part);
+        if part != self.pointer() {
+            return Err(not_its_own(object));
+        }
+        let _loan = self.begin(object, self.holder.get(), Event::Lend, Event::EndLend)?;
+        self.lent.set(Some(part));
+        Ok(code())
+    }
+
+    fn pointer(&self) -> NonNull<C> {
+        // The cell lies as what is in it does.
+        self.lent.get().unwrap_or_else(|| NonNull::from(&self.part).cast())
+    }
+
+    fn begin(
+        &self,
+        object: ObjectHandle,
+        wanted: &'static str,
+        begin: Event,
+        end: Event,
+    ) -> Result<Borrow<'_, C>, CallError> {
+        let Some(borrows) = self.borrows.get().step(begin) else { return Err(self.refused(object, wanted)) };
+        self.borrows.set(borrows);
+        Ok(Borrow { cell: self, end, holder: self.holder.replace(wanted), lent: self.lent.get() })
+    }
+
+    #[cold]
+    fn refused(&self, object: ObjectHandle, wanted: &str) -> CallError {
+        CallError::ReentrantBorrow { object, held: self.holder.get().to_owned(), wanted: wanted.to_owned() }
+    }
+}
+
+/// What `lend` says of fields that are not those of `object`.
+#[cold]
+pub(super) fn not_its_own(object: ObjectHandle) -> CallError {
+    CallError::other(format!(
+        "{object}: `lend` was given other Rust fields than the object's own: lend the `self` of the method that `this` was \
+         handed to"
+    ))
+}
+
+/// One borrow or loan; its end, also by unwinding, puts back what was before.
+struct Borrow<'a, C> {
+    cell: &'a PartCell<C>,
+    end: Event,
+    holder: &'static str,
+    lent: Option<NonNull<C>>,
+}
+
+impl<C> Drop for Borrow<'_, C> {
+    fn drop(&mut self) {
+        if let Some(borrows) = self.cell.borrows.get().step(self.end) {
+            self.cell.borrows.set(borrows);
+        }
+        self.cell.holder.set(self.holder);
+        self.cell.lent.set(self.lent);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::PartCell;
+    use crate::border::CallError;
+    use crate::handles::ObjectHandle;
+
+    const OBJECT: ObjectHandle = ObjectHandle::new(1, 1);
+
+    #[test]
+    fn lent_fields_are_borrowed_anew_and_given_back_changed() {
+        let cell = PartCell::new(1);
+        let seen = cell.take(OBJECT, "tick", |part| {
+            *part += 1;
+            let inner = cell.lend(OBJECT, part, || cell.take(OBJECT, "hello", |part| *part *= 10));
+            inner.expect("its own fields").expect("they are free");
+            *part += 1;
+            *part
+        });
+        assert_eq!(seen, Ok(21));
+        assert_eq!(cell.share(OBJECT, "look", |part| *part), Ok(21));
+    }
+
+    #[test]
+    fn only_the_fields_of_the_object_can_be_lent() {
+        let (cell, mut other) = (PartCell::new(1), 5);
+        let refused = cell.take(OBJECT, "tick", |_part| cell.lend(OBJECT, &mut other, || ())).expect("free");
+        assert!(refused.expect_err("others").to_string().contains("other Rust fields"));
+    }
+
+    #[test]
+    fn a_panic_ends_its_borrows_and_loans() {
+        let cell = PartCell::new(1);
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            cell.take(OBJECT, "tick", |part| {
+                cell.lend(OBJECT, part, || cell.take(OBJECT, "hello", |_part| panic!("inside")))
+            })
+        }));
+        assert!(caught.is_err());
+        assert_eq!(cell.take(OBJECT, "tick", |part| *part), Ok(1));
+    }
+
+    #[test]
+    fn a_loan_inside_of_a_loan_holds_what_is_outside() {
+        let cell = PartCell::new(1);
+        let refused = cell.take(OBJECT, "tick", |part| {
+            cell.lend(OBJECT, part, || {
+                cell.take(OBJECT, "hello", |part| {
+                    *part += 1;
+                    // Not lent by `hello`, so not free.
+                    cell.share(OBJECT, "look", |part| *part)
+                })
+            })
+        });
+        let refused = refused.expect("free").expect("lent").expect("free");
+        assert!(matches!(refused, Err(CallError::ReentrantBorrow { held, .. }) if held == "hello"));
+    }
+}

@@ -1,0 +1,109 @@
+//! What `#[ustruct]` and `#[uinterface]` become in a host: types, and their declarations.
+
+/// A struct that travels by value.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_native_pod {
+    (
+        declared $struct:ident, package: $package:literal, name: $name:literal, doc: $doc:literal,
+        [$(($field:ident, $field_name:literal, $ty:ty, $field_doc:literal)),* $(,)?]
+    ) => {
+        const _: () = {
+            $crate::native::plumbing::plain_fields! {
+                $struct in $crate::native::plumbing::core::concat!("/Script/", $package, ".", $name), [$doc],
+                [$({ $field, $field_name, $ty, [$field_doc] })*]
+            }
+
+            impl $crate::native::plumbing::Declared for $struct {
+                fn add_to(natives: $crate::native::plumbing::Natives) -> $crate::native::plumbing::Natives {
+                    $crate::native::plumbing::add_struct::<$struct>(natives, $package)
+                }
+            }
+        };
+    };
+    (imported $($rest:tt)*) => {
+        $crate::native::plumbing::core::compile_error!("a native struct is declared here, and not `imported`");
+    };
+}
+
+/// The type of an interface, its view, and its declaration.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_native_interface {
+    (
+        declared $(#[$attr:meta])* $vis:vis $interface:ident $view:ident $view_doc:literal,
+        package: $package:literal, name: $name:literal, doc: $doc:literal,
+        functions: [$({
+            $function:literal ($($param:literal: $ty:ty),*) -> $result:ty, may_fail: $may_fail:literal,
+            text: $text:literal, doc: $function_doc:literal
+        })*],
+    ) => {
+        $(#[$attr])*
+        #[derive(Debug)]
+        $vis enum $interface {}
+
+        #[doc = $view_doc]
+        #[derive(Clone, Copy)]
+        $vis struct $view<'f>($crate::native::ObjectView<'f>);
+
+        const _: () = {
+            impl<'f> $crate::native::plumbing::View<'f> for $view<'f> {
+                fn new(at: $crate::native::plumbing::At<'f>) -> Self {
+                    Self($crate::native::plumbing::View::new(at))
+                }
+
+                fn at(&self) -> $crate::native::plumbing::At<'f> {
+                    $crate::native::plumbing::View::at(&self.0)
+                }
+            }
+
+            impl<'f> $crate::native::plumbing::core::ops::Deref for $view<'f> {
+                type Target = $crate::native::ObjectView<'f>;
+
+                fn deref(&self) -> &Self::Target {
+                    &self.0
+                }
+            }
+
+            impl $crate::native::plumbing::Interface for $interface {
+                type View<'f> = $view<'f>;
+                const PATH: &'static str = $crate::native::plumbing::core::concat!("/Script/", $package, ".", $name);
+                const FUNCTIONS: &'static [$crate::native::plumbing::InterfaceFunction] =
+                    &[$($crate::native::plumbing::InterfaceFunction::of::<($($ty,)*), $result>($function, $text)),*];
+                const NAMES: &'static str =
+                    $crate::native::plumbing::core::concat!("these:" $(, " `", $function, "`")*);
+            }
+
+            impl $crate::native::plumbing::Declared for $interface {
+                fn add_to(natives: $crate::native::plumbing::Natives) -> $crate::native::plumbing::Natives {
+                    $crate::native::plumbing::add_interface(natives, ($package, $name), $doc, ::std::vec![$(
+                        $crate::native::plumbing::interface_function::<($($ty,)*), $result>(
+                            $function,
+                            $may_fail,
+                            &$crate::native::plumbing::SignatureBlock::new(&[$($param),*]),
+                            $function_doc,
+                        )
+                    ),*])
+                }
+            }
+        };
+    };
+    (imported $($rest:tt)*) => {
+        $crate::native::plumbing::core::compile_error!("a native interface is declared here, and not `imported`");
+    };
+}
+
+/// Three texts as one, at compile time.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_native_join {
+    ($a:expr, $b:expr, $c:expr) => {{
+        const ALCEDO_LEN: usize = $crate::native::plumbing::joined_len([$a, $b, $c]);
+        const ALCEDO_BYTES: [u8; ALCEDO_LEN] = $crate::native::plumbing::joined([$a, $b, $c]);
+        const ALCEDO_TEXT: &str = match $crate::native::plumbing::core::str::from_utf8(&ALCEDO_BYTES) {
+            $crate::native::plumbing::core::result::Result::Ok(text) => text,
+            $crate::native::plumbing::core::result::Result::Err(_) => panic!("texts joined are a text"),
+        };
+        ALCEDO_TEXT
+    }};
+}

@@ -1,0 +1,147 @@
+//! Enums that modules declare, and that a host does: in properties, elements, keys, parameters and results, over reloads that give
+//! the entries other numbers, and where the two sides have different ones.
+
+use std::path::PathBuf;
+
+use alcedo_runtime::kinds::PropertyKind;
+use alcedo_runtime::native::{NativeEnum, Natives};
+use alcedo_runtime::{EnumValue, ObjectHandle, Runtime, Value};
+
+use crate::support;
+
+const PERSON: &str = "/Script/Game.Person";
+
+fn moods(features: &[&str]) -> PathBuf {
+    support::plugin("moods", features)
+}
+
+fn host(features: &[&str]) -> (Runtime, ObjectHandle) {
+    let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(&[moods(features)]).unwrap_or_else(|error| panic!("{error}"));
+    let person = host.objects().spawn(PERSON).unwrap_or_else(|error| panic!("{error}"));
+    (host, person)
+}
+
+fn named(name: &str) -> Value {
+    Value::Enum(EnumValue::named(name))
+}
+
+/// A property as text.
+fn shown(host: &Runtime, person: ObjectHandle, property: &str) -> String {
+    match host.objects().get(person, property) {
+        Ok(Value::Enum(value)) => format!("{} = {}", value.text, value.number),
+        Ok(Value::Array(values)) => values.iter().map(in_words).collect::<Vec<_>>().join(", "),
+        Ok(Value::Map(entries)) => {
+            let mut entries: Vec<_> =
+                entries.iter().map(|(key, value)| format!("{}: {value:?}", in_words(key))).collect();
+            entries.sort();
+            entries.join(", ")
+        }
+        other => format!("{other:?}"),
+    }
+}
+
+fn in_words(value: &Value) -> String {
+    if let Value::Enum(value) = value { value.text.to_string() } else { format!("{value:?}") }
+}
+
+fn call(host: &Runtime, person: ObjectHandle, function: &str, arguments: &[Value]) -> String {
+    match host.objects().call(person, function, arguments) {
+        Ok(Some(value)) => in_words(&value),
+        Ok(None) => "nothing".to_owned(),
+        Err(error) => format!("an error: {error}"),
+    }
+}
+
+#[test]
+fn an_enum_is_a_property_an_element_a_key_a_parameter_and_a_result() {
+    let (host, person) = host(&[]);
+    assert_eq!(shown(&host, person, "mood"), "Angry = 1");
+    assert_eq!(call(&host, person, "in_words", &[]), "Text(\"angry, There, Up\")");
+    assert_eq!(call(&host, person, "feel", &[named("Lost")]), "Angry");
+    assert_eq!(call(&host, person, "feel", &[named("Calm")]), "Lost");
+    assert_eq!(call(&host, person, "feel", &[named("Lost")]), "Calm");
+    assert_eq!(shown(&host, person, "history"), "Lost, Calm, Lost");
+    assert_eq!(shown(&host, person, "counts"), "Calm: U32(1), Lost: U32(2)");
+    assert_eq!(
+        [shown(&host, person, "far"), shown(&host, person, "high")],
+        [format!("There = {}", i64::MIN), format!("Up = {}", u64::MAX)]
+    );
+    let after = host.calls().call("ex:/moods.after", &[named("Calm")]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(after.as_ref().map(in_words).as_deref(), Some("Angry"));
+    let refused = call(&host, person, "feel", &[named("Sad")]);
+    assert!(refused.contains("`Sad`, which is none of Calm, Angry, Lost"), "{refused}");
+    let refused = host.objects().set(person, "mood", &named("Sad")).expect_err("no such mood").to_string();
+    assert!(refused.contains("`Sad`"), "{refused}");
+    assert_eq!(shown(&host, person, "mood"), "Lost = 9", "nothing was written");
+}
+
+#[test]
+fn flags_are_sets_and_bits_without_an_entry_stay() {
+    let (host, person) = host(&[]);
+    assert_eq!(shown(&host, person, "rights"), "0 = 0");
+    assert_eq!(call(&host, person, "grant", &[named("Write")]), "Write");
+    assert_eq!(call(&host, person, "grant", &[named("Read")]), "All");
+    host.objects().set(person, "rights", &named("Write | 64")).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(call(&host, person, "grant", &[named("Read")]), "Read | Write | 64");
+}
+
+#[test]
+fn over_a_reload_values_keep_their_entries_and_not_their_numbers() {
+    let (host, person) = host(&[]);
+    let lost = host.objects().spawn(PERSON).unwrap_or_else(|error| panic!("{error}"));
+    for mood in ["Calm", "Angry", "Angry"] {
+        call(&host, person, "feel", &[named(mood)]);
+    }
+    call(&host, lost, "feel", &[named("Lost")]);
+    host.reload(&[moods(&["renumbered"])]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(shown(&host, person, "mood"), "Angry = 300");
+    assert_eq!(shown(&host, person, "history"), "Calm, Angry, Angry");
+    assert_eq!(shown(&host, person, "counts"), "Angry: U32(2), Calm: U32(1)");
+    assert_eq!(call(&host, person, "in_words", &[]), "Text(\"angry, There, Up\")");
+    assert_eq!(call(&host, person, "feel", &[named("Calm")]), "Angry");
+    assert_eq!(shown(&host, person, "counts"), "Angry: U32(2), Calm: U32(2)", "the key was found by its new number");
+    // There is no such entry any more: the property begins as its default.
+    assert_eq!(shown(&host, lost, "mood"), "Angry = 300");
+    // And its value stands by until there is one again.
+    host.reload(&[moods(&[])]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(shown(&host, lost, "mood"), "Lost = 9");
+    assert_eq!(shown(&host, person, "mood"), "Calm = 0");
+}
+
+#[test]
+fn an_enum_of_the_host_is_used_by_name_and_compared_while_loading() {
+    let natives = || {
+        let mood =
+            NativeEnum::new("Test", "Mood", PropertyKind::U8).entry("Calm", 0).entry("Angry", 1).entry("Lost", 9);
+        Natives::in_package("Test").enumeration(mood.doc("How somebody feels."))
+    };
+    let build = || support::builder().natives(natives()).build().unwrap_or_else(|error| panic!("{error}"));
+    let host = build();
+    host.create_master(&[moods(&["imported"])]).unwrap_or_else(|error| panic!("{error}"));
+    let person = host.objects().spawn(PERSON).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(call(&host, person, "feel", &[named("Lost")]), "Angry");
+    let stale = build();
+    let refused = stale.create_master(&[moods(&["stale"])]).expect_err("other numbers").to_string();
+    assert!(
+        refused.contains("/Script/Test.Mood")
+            && refused.contains("(Calm = 0, Angry = 1, Lost = 9) here and (Calm = 0, Angry = 5) in the module"),
+        "{refused}"
+    );
+    let without = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+    let refused = without.create_master(&[moods(&["imported"])]).expect_err("no such enum").to_string();
+    assert!(refused.contains("Test.Mood"), "{refused}");
+}
+
+#[test]
+fn a_file_and_a_loaded_module_say_the_same_of_its_enums() {
+    let (host, _) = host(&[]);
+    let loaded = host.types().declared_by("moods").expect("it is loaded");
+    let (_, from_file) = alcedo_runtime::ManifestInfo::peek_declared(&moods(&[])).expect("a module");
+    assert_eq!(loaded.enums, from_file.enums);
+    let mood = loaded.enums.iter().find(|found| found.path == "/Script/Game.Mood").expect("the moods");
+    let entries: Vec<_> = mood.entries.iter().map(|entry| (&*entry.name, entry.number, entry.is_hidden)).collect();
+    assert_eq!(entries, [("Calm", 0, false), ("Angry", 1, false), ("Lost", 9, true)]);
+    assert_eq!((&*mood.entries[1].display, &*mood.entries[1].doc), ("Very angry", "Something did."));
+    assert_eq!((&*mood.underlying, mood.is_flags), ("u8", false));
+}

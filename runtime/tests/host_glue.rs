@@ -1,0 +1,354 @@
+//! A host uses classes of plugins by the types that `alcedo glue --for-host` writes: objects, functions by name, delegates and closures;
+//! over reloads, with glue that is stale, and in every wrong way.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use alcedo_runtime::host::{Class as _, Obj, Object};
+use alcedo_runtime::{CallError, Error, ObjectHandle, Runtime, Value};
+
+use crate::support;
+
+#[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
+mod lamps;
+#[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
+mod shapeshifter;
+
+#[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
+mod lamps_plus;
+
+use lamps::{Bulb, BulbMembers as _, Lamp, LampMembers as _, RoomMembers as _};
+use lamps_plus::{Candle, TwinLamp, TwinLampMembers as _};
+use shapeshifter::{Shapeshifter, ShapeshifterMembers as _};
+
+fn lamps_host() -> Runtime {
+    support::host(&[support::plugin("lamps", &[]), support::plugin("lamps-plus", &[])])
+}
+
+fn call_error(error: Error) -> CallError {
+    match error {
+        Error::Call(error) => error,
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn properties_and_functions_have_the_types_of_the_plugin() {
+    let host = lamps_host();
+    let lamp = Lamp::create(&host).expect("it is declared");
+    lamp.set_brightness(&host, 2.5).expect("it is there");
+    assert_eq!(lamp.brightness(&host).expect("it is there"), 2.5);
+    assert_eq!(lamp.flicker(&host, 3).expect("it flickers"), 3);
+    assert_eq!(lamp.label(&host, "A".to_owned()).expect("it has words"), "lamp A");
+    let too_often = call_error(lamp.flicker(&host, 11).expect_err("it says so"));
+    assert!(matches!(too_often, CallError::Returned { .. }), "{too_often}");
+    let other = Lamp::create(&host).expect("it is declared");
+    other.set_brightness(&host, 1.0).expect("it is there");
+    assert_eq!(lamp.pass_on(&host, other, 2).expect("it flickers"), 2);
+    // An object of a class that extends it, which answers by its override.
+    let twin = host.objects().spawn("/Script/Game.TwinLamp").expect("it is declared");
+    let twin: Obj<Lamp> = host.objects().as_a(twin).expect("it is a lamp");
+    twin.set_brightness(&host, 1.0).expect("it is there");
+    assert_eq!(twin.flicker(&host, 2).expect("it flickers twice"), 4);
+    // A static function, an implementable event, and containers.
+    let bulb = Bulb::create(&host).expect("it is declared");
+    assert_eq!(bulb.lumens(&host, 2, 3.0).expect("it computes"), 6.0);
+    assert_eq!(bulb.looked_at(&host, "me".to_owned()).expect("the zero value"), 0);
+    assert_eq!(bulb.watts(&host).expect("it is there"), 40);
+    let numbers = Value::Array(vec![Value::F64(1.0), Value::F64(2.5)]);
+    assert_eq!(bulb.sum(&host, &[numbers]).expect("with values"), Some(Value::F64(3.5)));
+    host.shutdown().into_result().expect("all ends");
+}
+
+#[test]
+fn a_reference_to_the_wrong_object_is_an_error_with_a_type_and_reaches_nothing() {
+    let host = lamps_host();
+    let bulb = Bulb::create(&host).expect("it is declared");
+    let lamp: Obj<Lamp> = Obj::new(bulb.handle());
+    for error in [
+        lamp.brightness(&host).expect_err("a bulb"),
+        lamp.set_brightness(&host, 1.0).expect_err("a bulb"),
+        lamp.flicker(&host, 1).map(drop).expect_err("a bulb"),
+        lamp.before().call(&host, (1,)).map(drop).expect_err("a bulb"),
+        lamp.before().listen(&host, |_, (times,)| Ok(times)).map(drop).expect_err("a bulb"),
+    ] {
+        let error = call_error(error);
+        assert!(matches!(&error, CallError::WrongClass { wanted, .. } if wanted == Lamp::PATH), "{error}");
+    }
+    let real = Lamp::create(&host).expect("it is declared");
+    let wrong = call_error(real.pass_on(&host, lamp, 1).expect_err("a bulb"));
+    assert!(matches!(wrong, CallError::WrongClass { .. }), "{wrong}");
+    host.objects().destroy(bulb.handle());
+    host.collection().collect().expect("a safe point");
+    let gone = call_error(bulb.watts(&host).expect_err("it is gone"));
+    assert!(matches!(gone, CallError::Stale { .. }), "{gone}");
+    let none: Obj<Lamp> = Obj::none();
+    assert!(matches!(call_error(none.brightness(&host).expect_err("none")), CallError::Stale { .. }));
+    host.shutdown().into_result().expect("all ends");
+}
+
+/// The glue is that of the first declaration.
+#[test]
+fn stale_glue_is_an_error_at_the_member_before_anything_is_done_and_the_others_work_on() {
+    let host = support::host(&[support::plugin("shapeshifter", &[])]);
+    let shape = Shapeshifter::create(&host).expect("it is declared");
+    shape.set_widened(&host, 6).expect("an i32");
+    assert_eq!((shape.same(&host).expect("there"), shape.removed(&host).expect("there")), (1.5, 7));
+    let report = host.reload(&[support::plugin("shapeshifter", &["v2"])]).expect("it is done");
+    assert!(report.is_committed(), "{report}");
+    assert_eq!(shape.same(&host).expect("as it was"), 1.5);
+    assert_eq!(shape.speed(&host).expect("as it was"), 240.0, "the default is another");
+    let wrong = call_error(shape.widened(&host).expect_err("an i64 now"));
+    assert!(matches!(wrong, CallError::Signature { .. }), "{wrong}");
+    assert!(wrong.to_string().contains("i64") && wrong.to_string().contains("i32"), "{wrong}");
+    let wrong = call_error(shape.set_widened(&host, 7).expect_err("an i64 now"));
+    assert!(matches!(wrong, CallError::Signature { .. }), "{wrong}");
+    let gone = call_error(shape.removed(&host).expect_err("it went"));
+    assert!(matches!(gone, CallError::NotFound { .. }), "{gone}");
+    let form = call_error(shape.form(&host).map(drop).expect_err("its fields are others"));
+    assert!(matches!(form, CallError::Signature { .. }), "{form}");
+    assert_eq!(host.objects().get(shape.handle(), "widened").expect("there"), Value::I64(6));
+    // And back.
+    assert!(host.reload(&[support::plugin("shapeshifter", &[])]).expect("it is done").is_committed());
+    assert_eq!(shape.widened(&host).expect("an i32 again"), 6);
+    host.shutdown().into_result().expect("all ends");
+}
+
+#[test]
+fn an_object_whose_class_is_gone_says_so_until_it_returns() {
+    let host = lamps_host();
+    let lamp = Lamp::create(&host).expect("it is declared");
+    lamp.set_brightness(&host, 4.0).expect("it is there");
+    assert!(host.reload(&[support::plugin("magic-cube", &[])]).expect("it is done").is_committed());
+    let asleep = call_error(lamp.brightness(&host).expect_err("no module has it"));
+    assert!(matches!(&asleep, CallError::Unavailable { what } if what.contains("/Script/Game.Lamp")), "{asleep}");
+    assert!(matches!(Lamp::create(&host), Err(Error::UnknownClass { .. })));
+    let back = [support::plugin("lamps", &[]), support::plugin("lamps-plus", &[])];
+    assert!(host.reload(&back).expect("it is done").is_committed());
+    assert_eq!(lamp.brightness(&host).expect("it woke"), 4.0);
+    host.shutdown().into_result().expect("all ends");
+}
+
+#[test]
+fn a_typed_function_calls_the_new_code_after_a_reload_and_is_compared_again() {
+    let host = support::host(&[support::tagged("attributes", &[], 1)]);
+    let tag = host.function::<(), u64>("nm:/attributes:/Script/Game.AttributeSet:build_tag");
+    let Ok(tag) = tag else { panic!("{}", tag.map(drop).expect_err("an error")) };
+    assert_eq!(tag.call(()).expect("it answers"), 1);
+    assert!(host.reload(&[support::tagged("attributes", &[], 2)]).expect("it is done").is_committed());
+    assert_eq!(tag.call(()).expect("it answers"), 2);
+    let wrong = call_error(host.function::<(u8,), u64>(tag.name()).map(drop).expect_err("it takes nothing"));
+    assert!(matches!(wrong, CallError::Signature { .. }), "{wrong}");
+    // The module that has it goes.
+    assert!(host.reload(&[support::plugin("lamps", &[])]).expect("it is done").is_committed());
+    let gone = call_error(tag.call(()).expect_err("it went"));
+    assert!(matches!(gone, CallError::NotFound { .. }), "{gone}");
+    assert!(host.reload(&[support::tagged("attributes", &[], 3)]).expect("it is done").is_committed());
+    assert_eq!(tag.call(()).expect("it is back"), 3);
+    host.shutdown().into_result().expect("all ends");
+    let ended = call_error(tag.call(()).expect_err("the host is gone"));
+    assert!(matches!(ended, CallError::Unavailable { .. }), "{ended}");
+}
+
+#[test]
+fn a_typed_function_of_an_object_takes_it_first_and_another_runtime_is_not_reached() {
+    let host = lamps_host();
+    let lamp = Lamp::create(&host).expect("it is declared");
+    lamp.set_brightness(&host, 1.0).expect("it is there");
+    let flicker = host.function::<(Obj<Lamp>, u32), u32>("uf:/Script/Game.Lamp:flicker").expect("it is there");
+    assert_eq!(flicker.call((lamp, 2)).expect("it flickers"), 2);
+    let bulb = Bulb::create(&host).expect("it is declared");
+    let wrong = flicker.call((Obj::new(bulb.handle()), 2)).map(drop).expect_err("a bulb").to_string();
+    assert!(wrong.contains("Bulb"), "{wrong}");
+    // Bytes of a handle mean another object there, or none: the function belongs to its own runtime.
+    let other = lamps_host();
+    let _theirs = Lamp::create(&other).expect("it is declared");
+    assert_eq!(flicker.call((lamp, 1)).expect("it flickers here"), 3);
+    for host in [host, other] {
+        host.shutdown().into_result().expect("all ends");
+    }
+}
+
+#[test]
+fn a_closure_of_the_host_answers_a_delegate_over_a_reload_until_it_is_dropped() {
+    let host = lamps_host();
+    let lamp = Lamp::create(&host).expect("it is declared");
+    let seen = Rc::new(RefCell::new(Vec::new()));
+    let noted = Rc::clone(&seen);
+    let listener = lamp.before().listen(&host, move |runtime, (times,)| {
+        // It may use the runtime.
+        noted.borrow_mut().push((times, lamp.brightness(runtime)?));
+        if times == 7 { Err(CallError::returned("not seven")) } else { Ok(times * 10) }
+    });
+    let listener = listener.expect("it is bound");
+    assert!(listener.is_bound());
+    assert_eq!(lamp.before().call(&host, (4,)).expect("it answers"), 40);
+    let told = lamp.ask_before(&host, 2).expect("it answers");
+    assert!(told.contains("20"), "{told}");
+    let told = lamp.ask_before(&host, 7).expect("it says what it got");
+    assert!(told.contains("not seven"), "{told}");
+    let again = [support::plugin("lamps", &[]), support::plugin("lamps-plus", &[])];
+    assert!(host.reload(&again).expect("it is done").is_committed());
+    host.collection().collect().expect("a safe point");
+    assert_eq!(lamp.before().call(&host, (1,)).expect("it answers"), 10);
+    assert_eq!(seen.borrow().iter().map(|(times, _)| *times).collect::<Vec<_>>(), [4, 2, 7, 1]);
+    drop(listener);
+    assert_eq!(Rc::strong_count(&seen), 1, "the closure went with it");
+    lamp.before().call(&host, (1,)).expect_err("it is bound to nothing");
+    host.shutdown().into_result().expect("all ends");
+}
+
+#[test]
+fn a_closure_that_panics_or_drops_itself_or_owns_the_runtime_harms_nothing() {
+    let host = lamps_host();
+    let lamp = Lamp::create(&host).expect("it is declared");
+    let panics = lamp.before().listen(&host, |_, (_,): (u32,)| -> Result<u32, CallError> { panic!("on purpose") });
+    let panics = panics.expect("it is bound");
+    let error = call_error(lamp.before().call(&host, (1,)).expect_err("it panics"));
+    assert!(error.to_string().contains("on purpose"), "{error}");
+    drop(panics);
+
+    // Dropped by itself, in the middle of its call, with something that looks at the runtime when it goes.
+    struct Looks(Runtime, Rc<Cell<usize>>);
+    impl Drop for Looks {
+        fn drop(&mut self) {
+            self.1.set(self.0.objects().all().len());
+        }
+    }
+    let own = Rc::new(RefCell::new(None));
+    let (taken, found) = (Rc::clone(&own), Rc::new(Cell::new(usize::MAX)));
+    let looks = Looks(host.clone(), Rc::clone(&found));
+    let listener = lamp.before().listen(&host, move |_, (times,)| {
+        let _all_of_it = &looks;
+        drop(taken.borrow_mut().take());
+        Ok(times)
+    });
+    *own.borrow_mut() = Some(listener.expect("it is bound"));
+    lamp.before().call(&host, (5,)).expect("it came to its end");
+    assert_ne!(found.get(), usize::MAX, "it went");
+    lamp.before().call(&host, (5,)).expect_err("it is bound to nothing");
+
+    // One that is bound when the host ends, and owns a handle to it.
+    let owner = host.clone();
+    let listener = lamp.before().listen(&host, move |_, (times,)| Ok(times + owner.objects().all().len() as u32));
+    let listener = listener.expect("it is bound");
+    let weak = host.downgrade();
+    host.shutdown().into_result().expect("all ends");
+    assert!(weak.upgrade().is_none(), "the closure went with the host");
+    assert!(!listener.is_bound());
+    drop(listener);
+}
+
+#[test]
+fn a_closure_is_bound_at_safe_points_and_with_the_signature_of_the_delegate() {
+    let host = lamps_host();
+    let lamp = Lamp::create(&host).expect("it is declared");
+    // Another signature than the delegate's: the glue of another lamp.
+    let wrong = alcedo_runtime::host::DelegateOf::<(f64,), u32>::new(Lamp::PATH, "before", lamp.handle());
+    for error in [
+        wrong.call(&host, (1.0,)).map(drop).expect_err("u32 -> u32"),
+        wrong.listen(&host, |_, (_,)| Ok(1)).map(drop).expect_err("u32 -> u32"),
+        wrong.bind(&host, lamp, "flicker").expect_err("u32 -> u32"),
+    ] {
+        let error = call_error(error);
+        assert!(matches!(error, CallError::Signature { .. }), "{error}");
+    }
+    lamp.before().bind(&host, lamp, "flicker").expect("it suits");
+    lamp.set_brightness(&host, 1.0).expect("it is there");
+    assert_eq!(lamp.before().call(&host, (2,)).expect("it flickers"), 2);
+    lamp.before().bind(&host, lamp, "label").expect_err("it takes a text");
+    assert_eq!(lamp.before().unbind(&host, lamp, "flicker").expect("it was there"), 1);
+    // Within a call of a plugin nothing can be declared, but what is declared can be bound.
+    let (late, later) = (Rc::new(RefCell::new(None)), Rc::new(RefCell::new(None)));
+    let (kept, kept_later) = (Rc::clone(&late), Rc::clone(&later));
+    let room = lamps::Room::create(&host).expect("it is declared");
+    let name = "ex:/host.listen";
+    host.calls()
+        .register("host.listen", "u32 -> u32".parse().expect("a signature"), move |runtime, _values| {
+            *kept.borrow_mut() = Some(lamp.before().listen(runtime, |_, (times,)| Ok(times)).map(drop));
+            Ok(Some(Value::U32(0)))
+        })
+        .expect("the name is free");
+    lamp.ask_host(&host, name.to_owned(), 1).expect("it asks");
+    let error = late.borrow_mut().take().expect("it was asked").expect_err("plugin code is on the stack");
+    assert!(matches!(error, Error::NotASafePoint { .. }), "{error}");
+    drop(lamp.before().listen(&host, |_, (times,)| Ok(times)).expect("now it is declared"));
+    host.calls()
+        .register("host.listen_again", "u32 -> u32".parse().expect("a signature"), move |runtime, _values| {
+            *kept_later.borrow_mut() = Some(lamp.before().listen(runtime, |_, (times,)| Ok(times + 1)));
+            Ok(Some(Value::U32(0)))
+        })
+        .expect("the name is free");
+    lamp.ask_host(&host, "ex:/host.listen_again".to_owned(), 1).expect("it asks");
+    let bound = later.borrow_mut().take().expect("it was asked").expect("it was declared before");
+    assert_eq!(lamp.before().call(&host, (4,)).expect("it answers"), 5);
+    drop(bound);
+    room.enter(&host).expect("it is there");
+    host.shutdown().into_result().expect("all ends");
+}
+
+#[test]
+fn a_world_is_saved_without_the_closures() {
+    let host = lamps_host();
+    let lamp = Lamp::create(&host).expect("it is declared");
+    let listener = lamp.before().listen(&host, |_, (times,)| Ok(times)).expect("it is bound");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("world");
+    host.worlds().save(&file).expect("it is saved");
+    host.worlds().load(&file).expect("it is loaded");
+    assert!(!listener.is_bound(), "another world");
+    let objects = host.objects();
+    let all: Vec<ObjectHandle> = objects.all();
+    assert_eq!(all.iter().filter_map(|object| objects.class_of(*object)).collect::<Vec<_>>(), [Lamp::PATH]);
+    let lamp: Obj<Lamp> = objects.as_a(all[0]).expect("it is the lamp");
+    let bound = lamp.before().listen(&host, |_, (times,)| Ok(times + 2)).expect("it is bound anew");
+    assert_eq!(lamp.before().call(&host, (1,)).expect("it answers"), 3);
+    let any: Option<Obj<Object>> = objects.as_a(all[0]);
+    assert!(any.is_some());
+    drop((listener, bound));
+    host.shutdown().into_result().expect("all ends");
+}
+
+/// One plugin uses the other by glue only: it extends its class and overrides its event, binds its delegate, implements its interface,
+/// and calls its functions. The host uses both by glue.
+#[test]
+fn a_plugin_uses_another_one_by_glue_over_reloads_of_each_and_of_both() {
+    let libraries =
+        |lamps: u64, plus: u64| [support::tagged("lamps", &[], lamps), support::tagged("lamps-plus", &[], plus)];
+    let host = support::host(&libraries(1, 1));
+    let (lamp, twin) = (Lamp::create(&host).expect("a lamp"), TwinLamp::create(&host).expect("a twin"));
+    let (room, candle) = (lamps::Room::create(&host).expect("a room"), Candle::create(&host).expect("a candle"));
+    lamp.set_brightness(&host, 100.0).expect("it is there");
+    twin.set_brightness(&host, 100.0).expect("it is the base's");
+    twin.watch_over(&host, lamp).expect("the delegate is bound");
+    room.put_up(&host, Obj::new(candle.handle())).expect("it shines");
+    let check = |lamps_tag: u32, plus_tag: u32| {
+        // What is the plugin's own begins anew with each build.
+        assert_eq!(twin.flicker(&host, 2).expect("an override"), 4, "{lamps_tag} {plus_tag}");
+        assert_eq!(lamp.build_tag(&host).expect("it answers"), lamps_tag);
+        assert_eq!(lamp.ask_before(&host, 3).expect("it answers"), format!("{}", 3 + 100 * plus_tag));
+        assert_eq!(twin.dim_other(&host, lamp, 0.5).expect("it answers"), "darker");
+        assert_eq!(
+            twin.shine(&host, 2.0).map_err(call_error).is_ok(),
+            lamp.shine(&host, 4.0).map_err(call_error).is_ok()
+        );
+        assert!(room.light_up(&host, 0.01).expect("the candle").starts_with("yellow"));
+    };
+    check(1, 1);
+    for (lamps, plus) in [(2, 1), (2, 2), (3, 3), (3, 4), (5, 4)] {
+        let report = host.reload_changed(&libraries(lamps, plus)).expect("it is done");
+        assert!(report.is_committed(), "{report}");
+        check(lamps as u32, plus as u32);
+    }
+    // Glue that was written before the other module changed: refused, and nothing has changed.
+    let stale = [support::tagged("lamps", &[], 5), support::plugin("lamps-plus", &["drifted"])];
+    let said = match host.reload(&stale) {
+        Ok(report) => report.to_string(),
+        Err(error) => error.to_string(),
+    };
+    assert!(said.contains("shine"), "{said}");
+    assert_eq!(lamp.ask_before(&host, 3).expect("it answers"), "403");
+    assert!(host.reload(&libraries(6, 6)).expect("it is done").is_committed());
+    check(6, 6);
+    host.shutdown().into_result().expect("all ends");
+}

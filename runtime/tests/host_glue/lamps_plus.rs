@@ -1,0 +1,39 @@
+// What the module `lamps_plus` 0.1.0 declares, for a host that uses it. Written by `alcedo glue --for-host`: change the module
+// and write it again. Each member is compared with the module's own when it is used.
+
+use alcedo_runtime::host::*;
+
+host_class! {
+    /// Another thing that gives light. It tells the room that somebody comes with it.
+    pub Candle: Object = "/Script/Game.Candle", members CandleMembers, extends [Candle, Object];
+    properties {
+        /// Where it burns.
+        room / set_room "room": Obj<Object>;
+    }
+    values {}
+    delegates {}
+    functions {
+        shine "shine"(how: f64) -> f64;
+        color "color"() -> String;
+    }
+    dynamic {}
+}
+
+host_class! {
+    /// A lamp that flickers an even number of times.
+    pub TwinLamp: super::lamps::Lamp = "/Script/Game.TwinLamp", members TwinLampMembers, extends [TwinLamp, super::lamps::Lamp];
+    properties {}
+    values {}
+    delegates {}
+    functions {
+        /// Has another lamp ask this one before it flickers.
+        watch_over "watch_over"(other: Obj<super::lamps::Lamp>) -> ();
+        /// What it answers.
+        watched "watched"(times: u32) -> u32;
+        /// Asks a class of another module for what needs no object of it.
+        lumens_of "lumens_of"(bulb: Obj<super::lamps::Bulb>, watts: u32) -> f64;
+        /// Makes another lamp darker, and says what came of it.
+        dim_other "dim_other"(other: Obj<super::lamps::Lamp>, by: f64) -> String;
+    }
+    dynamic {}
+}

@@ -1,0 +1,84 @@
+//! Parameters that come back to the caller: by type and by name, through overrides of another module, from the host, and what
+//! stays untouched when a call fails.
+
+use crate::support;
+
+use alcedo_runtime::{CallError, Error, ObjectHandle, Runtime, Value};
+
+const SPLITTER: &str = "/Script/Game.Splitter";
+const MISER: &str = "/Script/Game.Miser";
+
+fn host() -> Runtime {
+    support::host(&[support::plugin("lamps", &[]), support::plugin("lamps-plus", &[])])
+}
+
+fn born(host: &Runtime, class: &str) -> ObjectHandle {
+    host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn text(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> String {
+    match host.objects().call(object, function, arguments) {
+        Ok(Some(Value::Text(text))) => text,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn lines(values: &[&str]) -> Value {
+    Value::Array(values.iter().map(|value| Value::Text((*value).to_owned())).collect())
+}
+
+#[test]
+fn what_a_callee_makes_of_a_parameter_comes_back_by_type_and_by_name() {
+    let host = host();
+    let splitter = born(&host, SPLITTER);
+    assert_eq!(
+        text(&host, splitter, "all", &[]),
+        "3 1 0 [\"first\", \"17 among 5\", \"2 among 2\"] true true text! Some(2.5) true 3 true 3 me 0"
+    );
+    assert_eq!(text(&host, splitter, "wrong", &[]), "[true, true]");
+}
+
+#[test]
+fn a_host_has_what_comes_back_beside_the_result_and_nothing_of_a_call_that_fails() {
+    let host = host();
+    let splitter = born(&host, SPLITTER);
+    let split = |among| {
+        let arguments = [Value::U32(17), Value::U32(among), lines(&["a"])];
+        host.objects().call_with_outs(splitter, "split", &arguments)
+    };
+    let (result, outs) = split(5).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((result, outs), (Some(Value::U32(3)), vec![Value::U32(2), lines(&["a", "17 among 5"])]));
+    let failed = split(0).expect_err("among none");
+    assert!(matches!(failed, Error::Call(CallError::Returned { .. })), "{failed}");
+    let crashed = host.objects().call_with_outs(splitter, "crash", &[Value::U32(1)]).expect_err("it panics");
+    assert!(matches!(crashed, Error::Call(CallError::Panicked { .. })), "{crashed}");
+    // By name nothing comes back but the result, and nothing is lost.
+    let name = "uf:/Script/Game.Splitter:split";
+    let arguments = [Value::Object(splitter), Value::U32(9), Value::U32(2), lines(&["a"])];
+    assert_eq!(host.calls().call(name, &arguments).unwrap_or_else(|error| panic!("{error}")), Some(Value::U32(4)));
+    assert_eq!(host.calls().call("uf:/Script/Game.Splitter:twice", &[Value::F64(2.0)]).expect("it may"), None);
+}
+
+#[test]
+fn an_override_of_another_module_sees_and_gives_what_comes_back() {
+    let host = host();
+    let (splitter, miser) = (born(&host, SPLITTER), born(&host, MISER));
+    for turn in 0..3 {
+        let ask = |other| text(&host, miser, "ask", &[Value::Object(other), Value::U32(11)]);
+        assert_eq!(ask(splitter), "3 2 [\"11 among 3\"]");
+        assert_eq!(ask(miser), "2 3 [\"11 among 4\", \"kept 2\"]");
+        let modules = [support::plugin("lamps", &[]), support::plugin("lamps-plus", &[])];
+        host.reload(&modules).unwrap_or_else(|error| panic!("{error}"));
+        let later = host.objects().get(splitter, "asked").unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(later, Value::U32(turn + 1));
+    }
+}
+
+#[test]
+fn a_function_of_the_host_that_is_called_by_name_has_no_parameter_that_comes_back() {
+    let host = host();
+    let signature = "u32, out f64 -> u32".parse().expect("a signature");
+    let refused = host.calls().register("host.out", signature, |_: &Runtime, _: &[Value]| Ok(None));
+    let told = refused.expect_err("it is refused").to_string();
+    assert!(told.contains("(u32, out f64 -> u32): such a function gives all that it gives as its result"), "{told}");
+}

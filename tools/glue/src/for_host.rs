@@ -1,0 +1,145 @@
+//! The source for hosts, from what a module declares.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use alcedo_runtime::{Declared, DeclaredClass, DeclaredFunction, DeclaredStruct};
+
+use crate::error::GlueError;
+use crate::for_plugins::{bases_first, own};
+use crate::host_types::{Form, HostNames, MOST_PARAMS};
+use crate::text::{doc, head, parts, word};
+use crate::{Glue, Origin};
+
+/// The indent of members.
+const INDENT: &str = "        ";
+
+/// The glue of a module.
+pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Result<String, GlueError> {
+    let own = own(glue, declared)?;
+    let names = HostNames { own: &own, elsewhere: &glue.elsewhere, declared };
+    let mut text = format!(
+        "// What {origin} declares, for a host that uses it. Written by `alcedo glue --for-host`: change the {sort}\n\
+         // and write it again. Each member is compared with the {sort}'s own when it is used.\n\n\
+         use alcedo_runtime::host::*;\n",
+        sort = origin.sort()
+    );
+    for found in declared.structs.iter().filter(|found| glue.writes(&found.path) && names.is_plain(found, 0)) {
+        structure(&mut text, &names, found);
+    }
+    let classes: Vec<_> = declared.classes.iter().filter(|found| glue.writes(&found.path)).collect();
+    for found in bases_first(classes) {
+        class(&mut text, &names, found);
+    }
+    Ok(text)
+}
+
+fn structure(text: &mut String, names: &HostNames<'_>, found: &DeclaredStruct) {
+    let (_, name) = parts(&found.path);
+    let _ = write!(text, "\nplain_struct! {{");
+    let mut inside = String::new();
+    doc(&mut inside, "    ", &found.doc);
+    let _ = write!(text, "\n{inside}    pub struct {} in {:?} {{\n", word(name), found.path);
+    for field in &found.fields {
+        doc(text, INDENT, &field.doc);
+        let ty = names.native(&field.ty).unwrap_or_default();
+        let _ = writeln!(text, "{INDENT}pub {}: {ty},", field.name);
+    }
+    let _ = writeln!(text, "    }}\n}}");
+}
+
+/// The members of a class, each sort by itself.
+#[derive(Default)]
+struct Members {
+    properties: String,
+    values: String,
+    delegates: String,
+    functions: String,
+    dynamic: String,
+}
+
+fn class(text: &mut String, names: &HostNames<'_>, found: &DeclaredClass) {
+    let (_, name) = parts(&found.path);
+    let mut members = Members::default();
+    for property in &found.properties {
+        let (name, get, set) = (&property.name, word(&property.name), format!("set_{}", property.name));
+        let (into, line) = match names.of(&property.ty) {
+            Form::Native(ty) | Form::Property(ty) => {
+                (&mut members.properties, format!("{get} / {set} {name:?}: {ty};"))
+            }
+            Form::Delegate(params, result) => {
+                (&mut members.delegates, format!("{get} {name:?}({}) -> {result};", params.join(", ")))
+            }
+            Form::Value => (&mut members.values, format!("{get} / {set} {name:?};")),
+        };
+        doc(into, INDENT, &property.doc);
+        let _ = writeln!(into, "{INDENT}{line}");
+    }
+    // What overrides is called through the base that declares it.
+    for function in found.functions.iter().filter(|function| function.overrides.is_empty()) {
+        let typed = typed(names, function);
+        let (into, line) = match typed {
+            Some(line) => (&mut members.functions, line),
+            None => (&mut members.dynamic, format!("{INDENT}{} {:?};", word(&function.name), function.name)),
+        };
+        doc(into, INDENT, &function.doc);
+        let _ = writeln!(into, "{line}");
+    }
+    let mut inside = String::new();
+    doc(&mut inside, "    ", &found.doc);
+    let extends = extends(names, found).join(", ");
+    let base = names.class(&found.base);
+    let _ = write!(
+        text,
+        "\nhost_class! {{\n{inside}    pub {}: {base} = {:?}, members {name}Members, extends [{extends}];\n",
+        word(name),
+        found.path
+    );
+    let Members { properties, values, delegates, functions, dynamic } = members;
+    let all = [
+        ("properties", properties),
+        ("values", values),
+        ("delegates", delegates),
+        ("functions", functions),
+        ("dynamic", dynamic),
+    ];
+    for (sort, members) in all {
+        let _ = match members.is_empty() {
+            true => writeln!(text, "    {sort} {{}}"),
+            false => writeln!(text, "    {sort} {{\n{members}    }}"),
+        };
+    }
+    let _ = writeln!(text, "}}");
+}
+
+/// It, and the classes that it extends as far as they are known.
+fn extends(names: &HostNames<'_>, found: &DeclaredClass) -> Vec<String> {
+    let classes: BTreeMap<_, _> = names.declared.classes.iter().map(|class| (class.path.as_str(), class)).collect();
+    let (mut chain, mut at) = (Vec::new(), found.path.as_str());
+    while let Some(name) = names.path(at).filter(|name| !chain.contains(name)) {
+        chain.push(name);
+        at = classes.get(at).map_or("", |class| class.base.as_str());
+    }
+    if at == "/Script/Core.Object" {
+        chain.push(names.class(at));
+    }
+    chain
+}
+
+/// A function by Rust types, where all have one.
+fn typed(names: &HostNames<'_>, function: &DeclaredFunction) -> Option<String> {
+    if function.params.len() > MOST_PARAMS
+        || function.params.iter().any(|param| param.flags.iter().any(|flag| flag == "out"))
+    {
+        return None;
+    }
+    let param =
+        |param: &alcedo_runtime::DeclaredProperty| Some(format!("{}: {}", word(&param.name), names.native(&param.ty)?));
+    let params = function.params.iter().map(param).collect::<Option<Vec<_>>>()?;
+    let result = match &function.result {
+        Some(result) => names.native(result)?,
+        None => "()".to_owned(),
+    };
+    let before = format!("{} {:?}", word(&function.name), function.name);
+    Some(head(INDENT, &before, &params, &format!(" -> {result};")))
+}

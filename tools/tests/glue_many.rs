@@ -1,0 +1,227 @@
+//! Glue of a host with thirty native classes of ten properties and ten functions, and two plugins that know the host and each other by
+//! glue only: all of it is generated, built, run and reloaded, and writing the glue again gives the same bytes.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use alcedo_glue::{Glue, Origin};
+use alcedo_runtime::kinds::{PropertyKind, class_flags, function_flags};
+use alcedo_runtime::native::{NativeClass, NativeType, Natives};
+use alcedo_runtime::{Builder, CallError, Declared, Frame, ManifestInfo, Runtime, Value, World};
+
+use crate::support::{Scratch, target};
+
+const CLASSES: usize = 30;
+const MEMBERS: usize = 10;
+
+/// The type of a member; references lead to the next class.
+fn ty(class: usize, member: usize) -> NativeType {
+    match member % 5 {
+        0 => (PropertyKind::F64, ""),
+        1 => (PropertyKind::U32, ""),
+        2 => (PropertyKind::STRING, ""),
+        3 => (PropertyKind::OBJECT, Box::leak(format!("/Script/Many.C{}", (class + 1) % CLASSES).into_boxed_str())),
+        _ => (PropertyKind::NAME, ""),
+    }
+}
+
+fn natives() -> Natives {
+    let mut natives = Natives::in_package("Many");
+    for class in 0..CLASSES {
+        let base =
+            if class % 3 == 0 { "/Script/Core.Object".to_owned() } else { format!("/Script/Many.C{}", class - 1) };
+        let mut made = NativeClass::new("Many", &format!("C{class}"), &base)
+            .doc(&format!("The class number {class}.\n\nIt has a second paragraph."))
+            .flags(class_flags::BLUEPRINTABLE);
+        for member in 0..MEMBERS {
+            made = made.property(&format!("p{class}_{member}"), ty(class, member), 0, "");
+        }
+        for member in 0..MEMBERS - 1 {
+            let names = ["a", "b", "c", "d"];
+            let params: Vec<_> = (0..member % 5).map(|at| (names[at], ty(class, at))).collect();
+            let result = (member % 2 == 0).then_some((PropertyKind::U32, ""));
+            made = made.function(&format!("f{class}_{member}"), &params, result, function_flags::CALLABLE, body);
+        }
+        made = made.event(&format!("e{class}"), &[("by", (PropertyKind::F64, ""))]);
+        natives = natives.class(made.member_doc(&format!("e{class}"), "Something happened."));
+    }
+    natives
+}
+
+/// Gives the number of its parameters.
+fn body(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let mut params = 0_u32;
+    while frame.take_value().is_ok() {
+        params += 1;
+    }
+    frame.finish()?;
+    // Every second one gives nothing.
+    let _ = frame.give_result(params);
+    Ok(())
+}
+
+fn builder() -> Builder {
+    Runtime::builder().package("Game").natives(natives())
+}
+
+/// The first plugin: it extends classes of the host, overrides their events and uses every member of one.
+fn first(tag: u32) -> String {
+    let mut text = "//! Generated.\n#![forbid(unsafe_code)]\nuse alcedo_plugin_api::prelude::*;\n#[allow(missing_docs)]\nmod \
+                    host;\nuse host::*;\nmodule! { name: \"lamps\" }\n\n/// What hears of it.\n#[uinterface(package = \
+                    \"Game\")]\npub trait Hears {\n    /// Hears; gives how often it did.\n    fn hear(&self, by: f64) -> \
+                    u32;\n}\n"
+        .to_owned();
+    for class in [2, 5, CLASSES - 1] {
+        let _ = write!(
+            text,
+            "\n/// Extends it.\n#[uclass(package = \"Game\", base = C{class}, blueprintable)]\n#[derive(Default)]\npub struct \
+             A{class} {{\n    /// Who hears.\n    #[uproperty]\n    told: Delegate<fn(f64) -> u32>,\n    /// Sum.\n    #[uproperty]\n    \
+             sum: f64,\n}}\n\n#[uclass]\nimpl A{class} {{\n    #[overrides(C{class})]\n    fn e{class}(&mut self, this: This<Self>, by: \
+             f64) {{\n        this.set_sum(this.sum() + by * {tag}.0);\n    }}\n\n    /// Which build.\n    #[ufunction]\n    fn \
+             build(&self) -> u32 {{\n        {tag}\n    }}\n\n    /// An event of its own.\n    #[ufunction(blueprint_native_event)]\n    \
+             fn own(&self, by: u32) -> u32;\n    fn own_implementation(&self, by: u32) -> u32 {{\n        by + {tag}\n    }}\n\n    /// \
+             Uses every member.\n    #[ufunction]\n    fn all(&mut self, this: This<Self>) -> u32 {{\n        let mut sum = 0;\n"
+        );
+        for member in 0..MEMBERS {
+            let property = format!("p{class}_{member}");
+            let value = match member % 5 {
+                0 => "1.5",
+                1 => "7_u32",
+                2 => "\"text\".to_owned()",
+                3 => "Obj::none()",
+                _ => &format!("this.{property}()"),
+            };
+            let _ = writeln!(text, "        this.set_{property}({value});\n        let _seen = this.{property}();");
+        }
+        for member in 0..MEMBERS - 1 {
+            let values = ["1.5", "7", "\"text\".to_owned()", "Obj::none()"];
+            let arguments = values[..member % 5].join(", ");
+            let call = format!("this.f{class}_{member}({arguments})");
+            let _ = match member % 2 {
+                0 => writeln!(text, "        sum += {call};"),
+                _ => writeln!(text, "        {call};"),
+            };
+        }
+        text.push_str("        sum\n    }\n}\n");
+    }
+    text
+}
+
+/// The second one: it extends a class of the first, overrides its event and the host's, binds its delegate and implements its interface.
+fn second(tag: u32) -> String {
+    format!(
+        "//! Generated.\n#![forbid(unsafe_code)]\nuse alcedo_plugin_api::prelude::*;\n#[allow(missing_docs, dead_code)]\nmod \
+         host;\n#[allow(missing_docs, dead_code)]\nmod first;\nuse first::{{A2, Hears}};\nuse host::C2;\nmodule! {{ name: \
+         \"lamps_plus\", dependencies: [(\"lamps\", \"^0.1\")] }}\n\n/// Extends both.\n#[uclass(package = \"Game\", base = A2, \
+         implements(Hears))]\n#[derive(Default)]\npub struct B {{\n    /// Heard.\n    #[uproperty]\n    heard: \
+         u32,\n}}\n\n#[uclass]\nimpl B {{\n    #[overrides(A2)]\n    fn own(&mut self, this: This<Self>, by: u32) -> u32 {{\n        \
+         this.base_own(by) * {tag}\n    }}\n\n    #[overrides(C2)]\n    fn e2(&mut self, this: This<Self>, by: f64) {{\n        \
+         this.base_e2(by);\n        this.set_sum(this.sum() + 0.5);\n    }}\n\n    /// Binds another one's delegate to \
+         this.\n    #[ufunction]\n    fn listen_to(&self, this: This<Self>, other: Obj<A2>) -> Result<(), CallError> {{\n        \
+         this.get(other)?.told().bind(this.as_obj(), \"hear\");\n        Ok(())\n    }}\n}}\n\n#[uclass]\nimpl Hears for B {{\n    fn \
+         hear(&mut self, this: This<Self>, by: f64) -> u32 {{\n        this.set_heard(this.heard() + by as u32 + {tag});\n        \
+         this.heard()\n    }}\n}}\n"
+    )
+}
+
+/// A workspace of the two, in the place of two example plugins.
+struct Two(Scratch);
+
+impl Two {
+    fn source(&self, plugin: &str, file: &str) -> PathBuf {
+        self.0.other(plugin).join("src").join(file)
+    }
+
+    /// The library, under a name of its own.
+    fn built(&self, plugin: &str, tag: u32) -> PathBuf {
+        let mut build = self.0.command(env!("CARGO_BIN_EXE_alcedo"));
+        let output = build.arg("build").arg(self.0.other(plugin)).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let library = target().join(format!("debug/lib{}.so", plugin.replace('-', "_")));
+        let kept = self.0.other(plugin).join(format!("build-{tag}.so"));
+        fs::copy(library, &kept).unwrap();
+        kept
+    }
+}
+
+fn of_host(declared: &Declared) -> String {
+    Glue::default().for_plugins(&Origin::host("many"), declared).unwrap()
+}
+
+fn of_library(library: &Path) -> String {
+    let (manifest, declared) = ManifestInfo::peek_declared(library).unwrap();
+    let glue = Glue::default().package("Many=super::host".parse().unwrap());
+    glue.for_plugins(&Origin::module(&manifest.name, &manifest.version.to_string()), &declared).unwrap()
+}
+
+#[test]
+fn thirty_native_classes_and_two_plugins_know_each_other_by_glue_only_over_reloads_of_each_and_of_both() {
+    let declared = builder().declared().unwrap();
+    assert_eq!(declared.classes.len(), CLASSES);
+    let host_glue = of_host(&declared);
+    assert_eq!(of_host(&builder().declared().unwrap()), host_glue, "the same declarations give the same bytes");
+    assert_eq!(host_glue.matches("#[ufunction").count(), CLASSES * MEMBERS);
+    assert_eq!(host_glue.matches("#[uproperty]").count(), CLASSES * MEMBERS);
+
+    let two = Two(Scratch::new());
+    for plugin in ["lamps", "lamps-plus"] {
+        fs::remove_dir_all(two.0.other(plugin).join("src")).unwrap();
+        fs::create_dir(two.0.other(plugin).join("src")).unwrap();
+        fs::write(two.source(plugin, "host.rs"), &host_glue).unwrap();
+        // Both are packages of one workspace.
+        fs::write(two.source(plugin, "lib.rs"), "").unwrap();
+    }
+    let (mut lamps, mut plus) = (Vec::new(), Vec::new());
+    for tag in 1..=2 {
+        fs::write(two.source("lamps", "lib.rs"), first(tag)).unwrap();
+        lamps.push(two.built("lamps", tag));
+    }
+    let glue = of_library(&lamps[0]);
+    assert_eq!(of_library(&lamps[1]), glue, "another build of the same declarations");
+    fs::write(two.source("lamps-plus", "first.rs"), &glue).unwrap();
+    for tag in 1..=2 {
+        fs::write(two.source("lamps-plus", "lib.rs"), second(tag)).unwrap();
+        plus.push(two.built("lamps-plus", tag));
+    }
+
+    let runtime = builder().build().unwrap();
+    let again = runtime.types().declared_natives();
+    assert_eq!(again, declared, "a host that runs says the same");
+    runtime.create_master(&[&lamps[0], &plus[0]]).unwrap();
+    let objects = runtime.objects();
+    let (a, b) = (objects.spawn("/Script/Game.A2").unwrap(), objects.spawn("/Script/Game.B").unwrap());
+    let call = |object, function: &str, arguments: &[Value]| {
+        objects.call(object, function, arguments).unwrap_or_else(|error| panic!("{function}: {error}"))
+    };
+    call(b, "listen_to", &[Value::Object(a)]);
+    let (mut sum, mut heard) = (0.0, 0);
+    let mut check = |first: u32, second: u32| {
+        // 0 + 2 + 4 + 1 + 3: the parameters of those that give their number.
+        assert_eq!(call(a, "all", &[]), Some(Value::U32(10)));
+        assert_eq!(call(b, "all", &[]), Some(Value::U32(10)));
+        assert_eq!(call(a, "own", &[Value::U32(3)]), Some(Value::U32(3 + first)));
+        assert_eq!(call(b, "own", &[Value::U32(3)]), Some(Value::U32((3 + first) * second)));
+        call(b, "e2", &[Value::F64(2.0)]);
+        sum += 2.0 * f64::from(first) + 0.5;
+        assert_eq!(objects.get(b, "sum").unwrap(), Value::F64(sum));
+        heard += 4 + second;
+        let told = runtime.links().broadcast(a, "told", &[Value::F64(4.0)]).unwrap();
+        assert_eq!(told, Some(Value::U32(heard)));
+        assert_eq!(call(a, "build", &[]), Some(Value::U32(first)));
+    };
+    check(1, 1);
+    for (first, second) in [(1, 2), (2, 2), (2, 1), (1, 2)] {
+        let libraries = [&lamps[first - 1], &plus[second - 1]];
+        let report = runtime.reload_changed(&libraries).unwrap();
+        assert!(report.is_committed(), "{report}");
+        check(first as u32, second as u32);
+    }
+    runtime.shutdown().into_result().unwrap();
+
+    // A host in which one property of the thirty classes is another.
+    let changed = natives().class(NativeClass::new("Many", "Late", "/Script/Core.Object"));
+    let runtime = Runtime::builder().package("Game").natives(changed).build().unwrap();
+    runtime.create_master(&[&lamps[0], &plus[0]]).expect("what was added is no difference");
+    runtime.shutdown().into_result().unwrap();
+}
