@@ -173,7 +173,7 @@ fn entries(item: &mut ItemEnum, repr: &Ident, is_flags: bool) -> Result<Vec<Entr
     let mut seen = BTreeMap::new();
     for variant in &mut item.variants {
         let Some(entry) = errors.take(entry(variant, next)) else { continue };
-        next = entry.number + 1;
+        next = entry.number.saturating_add(1);
         errors.take(check(&entry, repr, is_flags));
         if let Some(other) = seen.insert(entry.number, entry.ident.to_string()) {
             errors.take::<()>(Err(rules::spanned(

@@ -132,10 +132,13 @@ fn enumeration(text: &mut String, found: &DeclaredEnum) {
     doc(text, "", &found.doc);
     let flags = if found.is_flags { ", flags" } else { "" };
     let _ = writeln!(text, "#[uenum(imported, package = {package:?}{flags})]");
-    let _ = writeln!(text, "#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]");
+    let _ = writeln!(text, "#[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]");
     let _ = writeln!(text, "#[repr({})]\npub enum {name} {{", found.underlying);
     for entry in &found.entries {
         doc(text, "    ", &entry.doc);
+        if entry.number == 0 && !found.is_flags {
+            let _ = writeln!(text, "    #[default]");
+        }
         let _ = writeln!(text, "    {} = {},", word(&entry.name), entry.number);
     }
     let _ = writeln!(text, "}}");

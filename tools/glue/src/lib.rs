@@ -178,7 +178,7 @@ pub fn write(path: &Path, source: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use alcedo_runtime::kinds::PropertyKind;
-    use alcedo_runtime::native::{NativeClass, Natives};
+    use alcedo_runtime::native::{NativeClass, NativeEnum, Natives};
     use alcedo_runtime::{Declared, Runtime};
 
     use super::{Glue, GlueError, Origin};
@@ -211,6 +211,35 @@ mod tests {
         assert!(matches!(elsewhere.for_plugins(&origin, &bad), Err(GlueError::Name { .. })));
         let text = elsewhere.for_host(&origin, &bad).unwrap();
         assert!(!text.contains("evil() {} struct"), "{text}");
+    }
+
+    #[test]
+    fn an_enum_is_written_with_its_numbers_and_the_one_that_is_the_default() {
+        let mood = NativeEnum::new("Test", "Mood", PropertyKind::I16).entry("Calm", 0).entry("Angry", -300).doc("How.");
+        let rights = NativeEnum::new("Test", "Rights", PropertyKind::U8).entry("Read", 1).entry("Write", 2).flags();
+        let natives = Natives::in_package("Test").enumeration(mood).enumeration(rights);
+        let text = Glue::default().for_plugins(&Origin::host("host"), &declared(natives)).expect("glue");
+        let (_, enums) = text.split_once("prelude::*;\n").expect("the head");
+        expect_test::expect![[r#"
+
+            /// How.
+            #[uenum(imported, package = "Test")]
+            #[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+            #[repr(i16)]
+            pub enum Mood {
+                #[default]
+                Calm = 0,
+                Angry = -300,
+            }
+
+            #[uenum(imported, package = "Test", flags)]
+            #[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+            #[repr(u8)]
+            pub enum Rights {
+                Read = 1,
+                Write = 2,
+            }
+        "#]].assert_eq(enums);
     }
 
     #[test]

@@ -107,8 +107,9 @@ impl Kind for Enum {
 
     fn accept(offer: Offer<'_>, of: &Rc<EnumType>, _cx: &Conversion<'_>) -> Option<EnumValue> {
         let number = match offer {
-            // By name: it may have another number here.
-            Offer::Entry(value) => of.number(&value.text)?,
+            // By name: it may have another number here. A number without an entry means nothing in another enum, but for flags.
+            Offer::Entry(value) if of.is_flags => of.number(&value.text)?,
+            Offer::Entry(value) => of.entry(&value.text)?.number,
             Offer::Text(text) => of.number(&text)?,
             Offer::Integer(number) => number,
             _ => return None,

@@ -107,6 +107,9 @@ fn over_a_change_of_numbers_a_value_stays_the_entry_of_its_name() {
     check(&Value::Text("Angry".into()), &new, Some(angry));
     check(&Value::I64(8), &new, None);
     check(&Value::F64(7.0), &new, None);
+    // A number that had no entry does not become one.
+    let of_no_entry = EnumValue { text: "7".into(), number: 7 };
+    check(&Value::Enum(of_no_entry), &new, None);
     // As keys of a map they find their places again.
     let (from, to) = (
         mood(PropertyKind::U8, &[("A", 0), ("B", 1)], "Map(Mood, i32)"),

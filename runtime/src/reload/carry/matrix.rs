@@ -57,6 +57,7 @@ const ROWS: &[Row] = &[
     row("`AnsiString`", "AnsiString", ("a", "größer"), ("String", "u8")),
     row("`Name`", "Name", ("a", "cube"), ("String", "u8")),
     row("`Text`", "Text", (r#"("a", "", "")"#, r#"("Open", "menu", "open")"#), ("Optional(Text)", "String")),
+    row("enum", "Enum(/Script/Test.Mood)", ("Calm", "Angry"), ("Enum(/Script/Test.OtherMood)", "bool")),
     row("object", REFERENCE, ("none", "FRIEND"), (WEAK, "u64")),
     row("`SubclassOf`", SUBCLASS, ("none", OBJECT), (SOFT_CLASS, "u8")),
     row("`SoftClass`", SOFT_CLASS, ("none", OBJECT), (SUBCLASS, SOFT)),

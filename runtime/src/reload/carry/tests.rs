@@ -9,7 +9,8 @@ use crate::bridge::core::Core;
 use crate::handles::ObjectHandle;
 use crate::object::class::Class;
 use crate::object::collect::unreachable;
-use crate::object::decl::{Batch, ClassDecl, InterfaceDecl, PropertyDecl, StructDecl};
+use crate::object::decl::{Batch, ClassDecl, EnumDecl, InterfaceDecl, PropertyDecl, StructDecl};
+use crate::object::enums::EnumEntry;
 use crate::object::objects::object_flags;
 use crate::object::origin::Origin;
 use crate::object::property::PropertyType;
@@ -20,12 +21,27 @@ use crate::reload::plan::{Notes, plan_class, refer_to_own};
 
 pub(super) const OBJECT: &str = "/Script/Game.Thing";
 
+fn entry(name: &str, number: i128) -> EnumEntry {
+    EnumEntry { name: name.into(), number, display: "".into(), is_hidden: false, doc: "".into() }
+}
+
 pub(super) fn core() -> Rc<Core> {
     let core = Core::new().expect("a finalizer thread");
     for package in ["Game", "Test"] {
         core.world.types.declare_package(package);
     }
+    let enumeration = |name: &str, underlying, angry| EnumDecl {
+        package: "Test".into(),
+        name: name.into(),
+        origin: Origin::Native,
+        underlying,
+        is_flags: false,
+        entries: [("Calm", 0), ("Angry", angry)].map(|(name, number)| entry(name, number)).into(),
+        fingerprint: 0,
+        doc: String::new(),
+    };
     let batch = Batch {
+        enums: vec![enumeration("Mood", PropertyKind::U8, 1), enumeration("OtherMood", PropertyKind::I16, -300)],
         interfaces: vec![InterfaceDecl::new("Game", "Sings", Origin::Native)],
         classes: vec![ClassDecl {
             interfaces: vec!["/Script/Game.Sings".into()],
