@@ -58,6 +58,9 @@ pub struct Lamp {
 
 #[uclass(imported)]
 impl Lamp {
+    /// Which build this is.
+    #[ufunction]
+    fn build_tag() -> u32;
     /// Makes it darker. Nothing comes back but, sometimes, an error.
     #[ufunction]
     fn dim(&self, by: f64) -> Result<(), CallError>;

@@ -104,3 +104,34 @@ host_class! {
     }
     dynamic {}
 }
+
+host_class! {
+    /// Shares watts out.
+    pub Splitter: Object = "/Script/Game.Splitter", members SplitterMembers, extends [Splitter, Object];
+    properties {
+        /// How often it was asked.
+        asked / set_asked "asked": u32;
+    }
+    values {}
+    delegates {}
+    functions {
+        /// All of these, called by type and by name.
+        all "all"() -> String;
+        /// Who gives a plain value where one comes back is refused, and the other way round.
+        wrong "wrong"() -> String;
+        /// Takes a plain value.
+        asked_of "asked_of"(more: u32) -> u32;
+    }
+    dynamic {
+        /// Every sort of value comes back.
+        sorts "sorts";
+        /// Needs no object.
+        twice "twice";
+        /// Panics when it has changed what was to come back.
+        crash "crash";
+        /// An event without a body leaves what it is given.
+        looked_at "looked_at";
+        /// Gives what each of so many gets; the rest, and a line, come back.
+        split "split";
+    }
+}

@@ -20,6 +20,19 @@ host_class! {
 }
 
 host_class! {
+    /// Keeps one share for itself.
+    pub Miser: super::lamps::Splitter = "/Script/Game.Miser", members MiserMembers, extends [Miser, super::lamps::Splitter];
+    properties {}
+    values {}
+    delegates {}
+    functions {
+        /// Has another one split, of whatever class.
+        ask "ask"(other: Obj<super::lamps::Splitter>, watts: u32) -> String;
+    }
+    dynamic {}
+}
+
+host_class! {
     /// A lamp that flickers an even number of times.
     pub TwinLamp: super::lamps::Lamp = "/Script/Game.TwinLamp", members TwinLampMembers, extends [TwinLamp, super::lamps::Lamp];
     properties {}
