@@ -239,7 +239,8 @@ mod tests {
                 Read = 1,
                 Write = 2,
             }
-        "#]].assert_eq(enums);
+        "#]]
+        .assert_eq(enums);
     }
 
     #[test]
