@@ -145,3 +145,35 @@ fn a_file_and_a_loaded_module_say_the_same_of_its_enums() {
     assert_eq!((&*mood.entries[1].display, &*mood.entries[1].doc), ("Very angry", "Something did."));
     assert_eq!((&*mood.underlying, mood.is_flags), ("u8", false));
 }
+
+#[test]
+fn a_world_that_was_saved_by_other_numbers_has_its_entries_when_it_is_loaded() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("moods.world");
+    let (first, person) = host(&[]);
+    for mood in ["Angry", "Calm", "Calm"] {
+        call(&first, person, "feel", &[named(mood)]);
+    }
+    first.objects().set(person, "rights", &named("Write | 64")).unwrap_or_else(|error| panic!("{error}"));
+    first.worlds().save(&path).unwrap_or_else(|error| panic!("{error}"));
+    let second = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+    second.create_master(&[moods(&["renumbered"])]).unwrap_or_else(|error| panic!("{error}"));
+    second.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
+    let person = second.objects().all().into_iter().find(|object| second.objects().is_a(*object, PERSON)).expect("one");
+    let all = ["mood", "history", "counts", "rights"].map(|property| shown(&second, person, property));
+    assert_eq!(all, ["Calm = -300", "Angry, Calm, Calm", "Angry: U32(1), Calm: U32(2)", "Write | 64 = 66"]);
+}
+
+#[test]
+fn a_reload_that_fails_leaves_values_and_numbers_as_they_were() {
+    use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
+    let (host, person) = host(&[]);
+    call(&host, person, "feel", &[named("Lost")]);
+    let armed = faults::arm(Fault { step: ReloadStep::BeforeCommit, nth: 0, kind: FaultKind::Error });
+    let report = host.reload(&[moods(&["renumbered"])]).unwrap_or_else(|error| panic!("{error}"));
+    assert!(armed.has_fired() && !report.is_committed(), "{report}");
+    drop(armed);
+    assert_eq!(shown(&host, person, "mood"), "Lost = 9");
+    assert_eq!(call(&host, person, "feel", &[named("Angry")]), "Lost");
+    assert_eq!(shown(&host, person, "counts"), "Angry: U32(1), Lost: U32(1)");
+}
