@@ -129,8 +129,8 @@ impl Person {
         let before = this.mood();
         this.set_mood(mood);
         this.history().push(mood);
-        let count = this.counts().get(&mood).unwrap_or(0);
-        this.counts().insert(&mood, count + 1);
+        let count = this.counts().get(mood).unwrap_or(0);
+        this.counts().insert(mood, count + 1);
         before
     }
 
