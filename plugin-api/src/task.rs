@@ -35,7 +35,6 @@ mod frame;
 mod job;
 
 use core::future::Future;
-use core::panic::Location;
 use core::time::Duration;
 
 use alcedo_abi::handles::ObjectHandle;
@@ -44,7 +43,7 @@ use alcedo_abi::task::{JobId, JobKind};
 use crate::{CallError, Class, Obj, This, host};
 
 pub use delay::{Delay, delay, next_tick};
-pub(crate) use job::{When, Work, hand_over};
+pub(crate) use job::{Site, When, Work, hand_over, here, site};
 
 /// What a job lives with: an object, as [`This`] or [`Obj`], or the whole [`Module`].
 pub trait Life: sealed::Sealed {
@@ -177,9 +176,16 @@ pub fn try_spawn<L: Life, R: Outcome + 'static>(
     life: L,
     future: impl Future<Output = R> + 'static,
 ) -> Result<TaskHandle, CallError> {
-    let future = async move { future.await.into_result() };
-    let work = Work::Task(Box::pin(future));
-    hand_over(work, JobKind::TASK, life.object(), When::default(), Location::caller())
+    spawn_from(life.object(), async move { future.await.into_result() }, here())
+}
+
+/// As [`try_spawn`], of a task that was written at `site`.
+pub(crate) fn spawn_from(
+    object: ObjectHandle,
+    future: impl Future<Output = Result<(), CallError>> + 'static,
+    site: Site,
+) -> Result<TaskHandle, CallError> {
+    hand_over(Work::Task(Box::pin(future)), JobKind::TASK, object, When::default(), site)
 }
 
 /// Runs `code` on the game thread at the next safe point, behind what was posted before it. Any thread; it lives with
@@ -192,7 +198,7 @@ pub fn try_spawn<L: Life, R: Outcome + 'static>(
 #[track_caller]
 pub fn post(code: impl FnOnce() + Send + 'static) -> Result<(), CallError> {
     let bound = once(Module, move |_module| code());
-    post_bound(bound, ObjectHandle::NONE, Location::caller())
+    post_bound(bound, ObjectHandle::NONE, here())
 }
 
 /// As [`post`], for an object: `code` is given it, and is dropped unrun when the object is gone by then.
@@ -202,7 +208,7 @@ pub fn post(code: impl FnOnce() + Send + 'static) -> Result<(), CallError> {
 #[track_caller]
 pub fn post_to<C: Class>(object: Obj<C>, code: impl FnOnce(This<'_, C>) + Send + 'static) -> Result<(), CallError> {
     let bound = once(object, code);
-    post_bound(bound, object.handle(), Location::caller())
+    post_bound(bound, object.handle(), here())
 }
 
 /// Game time since the host began: the sum of what its ticks stood for. Zero off the game thread and without a host.
@@ -211,8 +217,8 @@ pub fn game_time() -> Duration {
     Duration::from_nanos(host::game_time())
 }
 
-fn post_bound(bound: Bound, object: ObjectHandle, place: &'static Location<'static>) -> Result<(), CallError> {
-    hand_over(Work::Closure(bound), JobKind::POSTED, object, When::default(), place).map(drop)
+fn post_bound(bound: Bound, object: ObjectHandle, site: Site) -> Result<(), CallError> {
+    hand_over(Work::Closure(bound), JobKind::POSTED, object, When::default(), site).map(drop)
 }
 
 /// A closure that is run once at most, in the form of one that could be run again.

@@ -15,13 +15,12 @@
 //! # }
 //! ```
 
-use core::panic::Location;
 use core::time::Duration;
 
 use alcedo_abi::task::JobKind;
 
 use crate::CallError;
-use crate::task::{Life, TaskHandle, When, Work, hand_over, once};
+use crate::task::{Life, TaskHandle, When, Work, hand_over, here, once};
 
 /// Runs `code` every `period` of game time, the first time after one period; a period of zero is every tick. It runs
 /// once in a tick at most: the rhythm is kept, and what a long tick left out is not made up for. It ends with `life`, by
@@ -47,7 +46,7 @@ pub fn try_every<L: Life>(
     code: impl FnMut(L::Frame<'_>) + 'static,
 ) -> Result<TaskHandle, CallError> {
     let (object, when) = (life.object(), When { delay: period, period });
-    hand_over(Work::Repeated(life.bind(code)), JobKind::EVERY, object, when, Location::caller())
+    hand_over(Work::Repeated(life.bind(code)), JobKind::EVERY, object, when, here())
 }
 
 /// Runs `code` once, when so much game time has gone by; at the earliest with the next round of timers. What else is
@@ -68,5 +67,5 @@ pub fn try_after<L: Life>(
     code: impl FnOnce(L::Frame<'_>) + 'static,
 ) -> Result<TaskHandle, CallError> {
     let (object, when) = (life.object(), When { delay, period: Duration::ZERO });
-    hand_over(Work::Closure(once(life, code)), JobKind::AFTER, object, when, Location::caller())
+    hand_over(Work::Closure(once(life, code)), JobKind::AFTER, object, when, here())
 }

@@ -9,6 +9,7 @@ mod support;
 
 mod alarms;
 mod aliases;
+mod async_functions;
 mod blacks;
 mod circles;
 mod collecting;

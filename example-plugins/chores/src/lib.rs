@@ -306,4 +306,86 @@ impl Robot {
     fn steps(&self) -> u32 {
         self.steps
     }
+
+    /// Counts, one beat a tick, and gives what it has come to.
+    #[ufunction(blueprint_callable)]
+    async fn count(this: Obj<Self>, beats: u32) -> i32 {
+        let mut counted = 0;
+        for _ in 0..beats {
+            next_tick().await;
+            counted = this
+                .with(|this| {
+                    this.set_beats(this.beats() + 1);
+                    this.beats()
+                })
+                .unwrap_or_default();
+        }
+        counted
+    }
+
+    /// Brings something to a place that takes a while to reach, if there is a way.
+    #[ufunction(blueprint_callable)]
+    async fn bring(this: Obj<Self>, what: String, to: String) -> Result<String, String> {
+        delay(Duration::from_millis(100)).await;
+        match to.as_str() {
+            "nowhere" => Err(format!("no way to {to}")),
+            "the edge" => panic!("broken on purpose: async function"),
+            _ => Ok(format!("{} brought {what} to {to}", this.with(|this| this.name()).unwrap_or_default())),
+        }
+    }
+
+    /// Sleeps a tick.
+    #[ufunction(blueprint_callable)]
+    async fn nap(this: Obj<Self>) {
+        next_tick().await;
+        tell(&format!("{} has slept", this.with(|this| this.name()).unwrap_or_default()));
+    }
+
+    /// Opens a door that may be locked.
+    #[ufunction(blueprint_callable)]
+    async fn unlock(_this: Obj<Self>, key: u32) -> Result<(), String> {
+        next_tick().await;
+        if key == 7 { Ok(()) } else { Err(format!("key {key} does not fit")) }
+    }
+
+    /// Begins one of each sort, in a method that has the plugin part.
+    #[ufunction(blueprint_callable)]
+    fn begin_all(&mut self, this: This<Self>) {
+        let me = this.as_obj();
+        this.count(2, (me, "counted"));
+        this.bring("tea".to_owned(), "the roof".to_owned(), (me, "brought"));
+        this.bring("tea".to_owned(), "nowhere".to_owned(), (me, "brought"));
+        this.nap((me, "rested"));
+        this.unlock(7, (me, "unlocked"));
+        this.unlock(8, (me, "unlocked"));
+        this.nap(());
+        tell("all have begun");
+        self.steps += 1;
+    }
+
+    /// What a count came to.
+    #[ufunction]
+    fn counted(&mut self, value: i32) {
+        self.steps += 1;
+        tell(&format!("counted {value}"));
+    }
+
+    /// What was brought, or why not.
+    #[ufunction]
+    fn brought(&mut self, what: String, error: String) {
+        tell(&format!("brought {what:?}, error {error:?}"));
+    }
+
+    /// That it slept; and begins the next one, from within the call.
+    #[ufunction]
+    fn rested(&mut self, this: This<Self>) {
+        tell("rested");
+        this.nap(());
+    }
+
+    /// That a door is open, or why not.
+    #[ufunction]
+    fn unlocked(&mut self, error: String) {
+        tell(&format!("unlocked, error {error:?}"));
+    }
 }

@@ -2,7 +2,6 @@
 //! base that may fail.
 
 #![forbid(unsafe_code)]
-#![allow(clippy::type_complexity, reason = "the type that an attribute writes for a function of several parameters")]
 
 use alcedo_plugin_api::prelude::*;
 

@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::{Attribute, Ident, ImplItem, ImplItemFn, ItemImpl, Path, Result, Signature, TraitItemFn, Type};
 
+use crate::async_function::{self, AsyncFunction};
 use crate::class_struct::view_of;
 use crate::conditions::Conditions;
 use crate::dll_import::DllImport;
@@ -352,6 +353,9 @@ impl<'a> Body<'a> {
                 ));
             }
         }
+        if signature.asyncness.is_some() {
+            return self.async_function(&words, &flags, function);
+        }
         let method = Method::of(signature)?;
         if method.is_static() {
             return self.static_function(&method, &words, &flags, &function.attrs);
@@ -367,6 +371,25 @@ impl<'a> Body<'a> {
         let target = method.name.clone();
         self.reflect(&method, &target, Some(&words), &flags, &quote! { "" }, &function.attrs)?;
         self.call(&method, &docs::shared(&function.attrs));
+        Ok(())
+    }
+
+    fn async_function(&mut self, words: &Words, flags: &TokenStream, function: &ImplItemFn) -> Result<()> {
+        let (signature, attrs) = (&function.sig, &function.attrs);
+        if words.flag("blueprint_pure")? {
+            return Err(rules::at("ALC0116", words.span(), "a pure function has its result at once: it is not async"));
+        }
+        let task = AsyncFunction::of(signature, self.side)?;
+        let (method, shell, cell) = (&task.method, self.next_shell(), cell_of(&task.method));
+        let about =
+            specifiers::about_with(Some(words), FUNCTION, &docs::text(attrs), &[(async_function::KEY, "done")])?;
+        let defaults = Defaults::of(words, method)?;
+        let said = (&defaults.on_block(), &about);
+        self.functions.push(method.description(&shell, flags, &quote! { "" }, &cell, (said.0.as_ref(), said.1)));
+        let shell = method.shell_with(&shell, self.class, &task.start(self.class));
+        let (declared, check, checks) = (method.cell(&cell, self.class), task.check(), defaults.checks());
+        self.beside.push(quote! { #declared #shell #checks #check });
+        self.call(method, &docs::shared(attrs));
         Ok(())
     }
 
@@ -604,6 +627,7 @@ pub(crate) fn event_constant(view: &Ident, constant: &Ident, fn_type: &TokenStre
         impl #view<'_> {
             /// The signature of the event, for whoever overrides it.
             #[doc(hidden)]
+            #[allow(clippy::type_complexity, reason = "it has as many parts as the event has parameters")]
             pub const #constant: ::core::marker::PhantomData<#fn_type> = ::core::marker::PhantomData;
         }
     }

@@ -2,6 +2,7 @@
 //! token that breaks it, and writes calls of patterns in `::alcedo_plugin_api::plumbing`, where the meaning is.
 //! Nothing here depends on a layout, and no path but those of `plumbing` is ever written.
 
+mod async_function;
 mod build_id;
 mod class_impl;
 mod class_struct;

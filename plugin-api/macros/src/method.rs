@@ -18,6 +18,8 @@ pub(crate) enum SelfKind {
     Shared,
     /// `&mut self`.
     Exclusive,
+    /// Not at all, and yet it is of an object: the plugin part may be in use meanwhile.
+    Untouched,
 }
 
 /// One parameter.
@@ -57,7 +59,7 @@ impl Parameter {
 }
 
 /// The `K` of `Lent<K>` or `Lent<'_, K>`.
-fn lent(ty: &Type) -> Option<Type> {
+pub(crate) fn lent(ty: &Type) -> Option<Type> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last().filter(|segment| segment.ident == "Lent")?;
     let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
@@ -157,17 +159,21 @@ impl Method {
 
     /// The shell type named `shell`: how the plumbing calls this method of `class`, which stands under `target`.
     pub(crate) fn shell(&self, shell: &Ident, class: &Ident, target: &Ident) -> TokenStream {
+        let this = self.wants_this.then(|| quote! { this, });
+        self.shell_with(shell, class, &self.call(&quote! { #class::#target }, &quote! { part, #this }))
+    }
+
+    /// The same, of which `body` is what it does with `part`, `this` and the parameters.
+    pub(crate) fn shell_with(&self, shell: &Ident, class: &Ident, body: &TokenStream) -> TokenStream {
         let (text, result) = (self.text(), self.result_type());
         let (returned, place) = (self.result.returned_type(), place_of(&self.name));
-        let receiver = if self.self_kind == SelfKind::Exclusive {
-            quote! { Exclusive }
-        } else {
-            quote! { Shared }
+        let receiver = match self.self_kind {
+            SelfKind::Exclusive => quote! { Exclusive },
+            SelfKind::Untouched => quote! { Untouched },
+            SelfKind::None | SelfKind::Shared => quote! { Shared },
         };
         let patterns = self.patterns();
         let types = self.parameters.iter().map(Parameter::taken);
-        let this = self.wants_this.then(|| quote! { this, });
-        let call = self.call(&quote! { #class::#target }, &quote! { part, #this });
         quote! {
             struct #shell;
             impl ::alcedo_plugin_api::plumbing::Method for #shell {
@@ -185,7 +191,7 @@ impl Method {
                     this: ::alcedo_plugin_api::plumbing::This<'f, #class>,
                     #patterns: ::alcedo_plugin_api::plumbing::Given<'f, Self>,
                 ) -> Self::Returned {
-                    #call
+                    #body
                 }
             }
         }
@@ -301,6 +307,7 @@ impl Method {
     pub(crate) fn cell(&self, cell: &Ident, class: &Ident) -> TokenStream {
         let (types, result) = (self.types(), self.result_type());
         quote! {
+            #[allow(clippy::type_complexity, reason = "it has as many parts as the function has parameters")]
             static #cell: ::alcedo_plugin_api::plumbing::FunctionCell<#class, (#(#types,)*), #result> =
                 ::alcedo_plugin_api::plumbing::FunctionCell::new();
         }

@@ -39,6 +39,11 @@ impl ResultOf {
         or_nothing(self.value.as_ref())
     }
 
+    /// Whether there is a value beside the error.
+    pub(crate) fn gives_a_value(&self) -> bool {
+        self.value.is_some()
+    }
+
     /// The type as it is written, `()` for none.
     pub(crate) fn returned_type(&self) -> TokenStream {
         or_nothing(self.returned.as_ref())

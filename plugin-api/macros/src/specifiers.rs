@@ -1,7 +1,7 @@
 //! What the words of `#[uproperty]` and `#[ufunction]` mean: each is one line of a table, which the attributes read, and which
 //! `docs/specifiers.md` prints. A test compares the two.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::{Expr, ExprLit, Lit, LitStr, Result};
 
@@ -88,7 +88,18 @@ pub(crate) fn flags(words: &Words, table: &[Specifier], module: &str) -> Result<
 
 /// The doc comment and the metadata that the words say.
 pub(crate) fn about(words: Option<&Words>, table: &[Specifier], doc: &str) -> Result<TokenStream> {
-    let mut said: Vec<(String, LitStr)> = Vec::new();
+    about_with(words, table, doc, &[])
+}
+
+/// The same, with metadata that the form of the declaration says.
+pub(crate) fn about_with(
+    words: Option<&Words>,
+    table: &[Specifier],
+    doc: &str,
+    form: &[(&str, &str)],
+) -> Result<TokenStream> {
+    let text = |(key, value): &(&str, &str)| ((*key).to_owned(), LitStr::new(value, Span::call_site()));
+    let mut said: Vec<(String, LitStr)> = form.iter().map(text).collect();
     if let Some(words) = words {
         for specifier in table {
             let Some(key) = specifier.key else { continue };

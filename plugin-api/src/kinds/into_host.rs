@@ -6,16 +6,18 @@ use core::marker::PhantomData;
 use core::panic::Location;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
 
 use super::optional::put_optional;
 use super::ptr::{Ptr, PtrMut, Temp, Viewable};
 use super::row::{put_entries, put_keys, put_row};
-use super::{Kind, Lent, UArray, UMap, UOptional, USet, ValidityToken};
+use super::{Delegate, Kind, Lent, UArray, UMap, UOptional, USet, ValidityToken};
+use crate::delegate_signature::Signature;
 use crate::plumbing::new_owned;
 use crate::signature::{ArgumentSlot, Param};
-use crate::{UAnsiString, UString, UText, UUtf8String, Value};
+use crate::{Class, Obj, UAnsiString, UString, UText, UUtf8String, Value, host};
 
 /// Something that can be given where a value of type `T` is wanted.
 ///
@@ -115,7 +117,7 @@ unsafe impl<K: Kind> IntoHost<K> for &Lent<'_, K> {
 }
 
 fn put_copy<T: Value>(from: Ptr<'_, T>, target: PtrMut<'_, T>) -> Result<(), CallError> {
-    crate::host::values::copy(&target.into_place(alcedo_abi::handles::ObjectHandle::NONE)?, from)
+    host::values::copy(&target.into_place(ObjectHandle::NONE)?, from)
 }
 
 /// What a caller gives for a parameter that the method sees as [`Lent`].
@@ -254,5 +256,22 @@ unsafe impl<K: Value, V: Value, G: IntoHost<K>, H: IntoHost<V>, const N: usize> 
 unsafe impl<T: Value, G: IntoHost<T>> IntoHost<UOptional<T>> for Option<G> {
     fn put(&self, target: PtrMut<'_, UOptional<T>>) -> Result<(), CallError> {
         put_optional(self.as_ref(), target)
+    }
+}
+
+// SAFETY: it does not lie in host form.
+unsafe impl<F: Signature, C: Class> IntoHost<Delegate<F>> for (Obj<C>, &str) {
+    /// Bound to this function of the object.
+    fn put(&self, target: PtrMut<'_, Delegate<F>>) -> Result<(), CallError> {
+        let (object, function) = self;
+        host::values::delegate_bind(&target.into_place(ObjectHandle::NONE)?, object.handle(), function)
+    }
+}
+
+// SAFETY: it does not lie in host form.
+unsafe impl<F: Signature> IntoHost<Delegate<F>> for () {
+    /// Bound to nothing.
+    fn put(&self, target: PtrMut<'_, Delegate<F>>) -> Result<(), CallError> {
+        host::values::delegate_unbind(&target.into_place(ObjectHandle::NONE)?, ObjectHandle::NONE, "").map(drop)
     }
 }

@@ -15,6 +15,7 @@ mod registry;
 mod returned;
 mod root;
 mod shells;
+mod started;
 
 pub use ::core;
 pub use alcedo_abi::abi_stable::library::LibHeader;
@@ -71,4 +72,5 @@ pub use owned::{
 pub use registry::{CLASSES, ENUMS, EXPORTS, IMPORTS, INTERFACES, STRUCTS};
 pub use returned::{ErrorInWords, Place, Returned, error_in_words};
 pub use root::{MainFn, ModuleHooks, Outcome, run_hook, run_main};
-pub use shells::{Exclusive, Export, Given, Held, Keeper, Method, NoBody, Shared, StaticMethod, lib_header};
+pub use shells::{Exclusive, Export, Given, Held, Keeper, Method, NoBody, Shared, StaticMethod, Untouched, lib_header};
+pub use started::{Settled, error_done, nothing_done, start_task, value_done, value_or_error_done};

@@ -82,6 +82,24 @@ impl Receiver for Exclusive {
     }
 }
 
+/// No `self`: the plugin part may be in use meanwhile.
+#[derive(Debug)]
+pub enum Untouched {}
+
+impl Receiver for Untouched {
+    type Ref<'p, C: 'p> = ();
+    const IS_SHARED: bool = false;
+
+    fn with<C, R>(
+        _cell: &PartCell<C>,
+        _object: ObjectHandle,
+        _wanted: &'static str,
+        code: impl FnOnce(()) -> R,
+    ) -> Result<R, CallError> {
+        Ok(code(()))
+    }
+}
+
 /// A method of a plugin part, as a type.
 pub trait Method {
     /// The class whose plugin part it runs on.

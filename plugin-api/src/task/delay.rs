@@ -12,7 +12,7 @@ use std::rc::Rc;
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::task::JobKind;
 
-use super::{Module, TaskHandle, When, Work, hand_over, once};
+use super::{Module, TaskHandle, When, Work, hand_over, once, site};
 
 /// What [`delay`] and [`next_tick`] give: ready when its time has come. Dropped before, it leaves nothing behind.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl Future for Delay {
             bell.waker.replace(Some(context.waker().clone()));
             let (ringer, when) = (Rc::clone(&bell), When { delay: self.after, period: Duration::ZERO });
             let work = Work::Closure(once(Module, move |_module| ringer.ring()));
-            let timer = hand_over(work, JobKind::AFTER, ObjectHandle::NONE, when, self.place);
+            let timer = hand_over(work, JobKind::AFTER, ObjectHandle::NONE, when, site(self.place));
             self.timer = Some((timer.unwrap_or_else(|error| alcedo_rt::fail(error)), bell));
             return Poll::Pending;
         };

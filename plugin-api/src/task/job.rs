@@ -28,6 +28,20 @@ pub(crate) enum Work {
     Repeated(Bound),
 }
 
+/// A place in the author's sources: file and line.
+pub(crate) type Site = (&'static str, u32);
+
+/// The place that called.
+#[track_caller]
+pub(crate) fn here() -> Site {
+    site(Location::caller())
+}
+
+/// A place in the author's sources.
+pub(crate) fn site(place: &'static Location<'static>) -> Site {
+    (place.file(), place.line())
+}
+
 /// When a timer is run; nothing to say for all else.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct When {
@@ -59,19 +73,19 @@ pub(crate) fn hand_over(
     kind: JobKind,
     object: ObjectHandle,
     when: When,
-    place: &'static Location<'static>,
+    (file, line): Site,
 ) -> Result<TaskHandle, CallError> {
     let data = Box::into_raw(Box::new(work));
     let job = Job {
         kind,
-        line: place.line(),
+        line,
         object,
         delay: nanos(when.delay),
         period: nanos(when.period),
         data: data.cast(),
         run: JobRun(run),
         drop: JobDrop(drop_work),
-        file: RStr::from_str(place.file()),
+        file: RStr::from_str(file),
     };
     // SAFETY: the two functions below are those of a boxed `Work`, and what is posted from other threads is `Send`, which
     // `post` and `post_to` demand of it.

@@ -198,6 +198,12 @@ mod alc0107;
 mod alc0111;
 #[path = "rules/ALC0112.rs"]
 mod alc0112;
+#[path = "rules/ALC0113.rs"]
+mod alc0113;
+#[path = "rules/ALC0114.rs"]
+mod alc0114;
+#[path = "rules/ALC0116.rs"]
+mod alc0116;
 #[path = "rules/ALC0140.rs"]
 mod alc0140;
 #[path = "rules/ALC0141.rs"]

@@ -8,8 +8,10 @@ pub struct Thing {}
 
 #[uclass]
 impl Thing {
-    #[ufunction]
-    fn ring(&self) {}
+    #[red_constructor]
+    fn new(this: This<Self>) -> Self {
+        Self {}
+    }
 }
 
 fn main() {}

@@ -8,8 +8,10 @@ pub struct Thing {}
 
 #[uclass]
 impl Thing {
-    #[ufunction]
-    async fn ring(&self) {}
+    #[red_constructor]
+    async fn new(this: This<Self>) -> Self {
+        Self {}
+    }
 }
 
 fn main() {}

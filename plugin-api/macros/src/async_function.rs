@@ -1,0 +1,125 @@
+//! `async fn` under `#[ufunction]`: a task of its object. The host has a plain function with one more parameter, the delegate
+//! `done`, which is called with the result when there is one.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens as _, quote};
+use syn::{FnArg, Ident, PathArguments, Result, Signature, Type};
+
+use crate::class_struct::is_named;
+use crate::method::{Method, SelfKind, lent};
+use crate::native::Side;
+use crate::result::{ResultOf, place_of};
+use crate::rules;
+
+/// The parameter that is added.
+const DONE: &str = "done";
+
+/// The key of the metadata by which tools know such a function; its value is the name of the parameter.
+pub(crate) const KEY: &str = "latent";
+
+/// An `async fn` as the host has it.
+pub(crate) struct AsyncFunction {
+    /// The plain function that starts the task.
+    pub(crate) method: Method,
+    /// What the author's function gives.
+    result: ResultOf,
+}
+
+impl AsyncFunction {
+    /// Reads the signature of an `async fn`, of a class on `side`.
+    pub(crate) fn of(signature: &Signature, side: Side) -> Result<Self> {
+        if side == Side::Host {
+            return Err(rules::at(
+                "ALC0115",
+                signature.asyncness.map_or_else(proc_macro2::Span::call_site, |token| token.span),
+                "a function of a native class is not async: tasks belong to modules; take a delegate, and call it later",
+            ));
+        }
+        let mut errors = rules::Errors::default();
+        match signature.inputs.first() {
+            Some(FnArg::Typed(first)) if is_obj_of_self(&first.ty) => {}
+            first => {
+                let (at, paren) = (first.map(|first| first.to_token_stream()), signature.paren_token.span.join());
+                let problem = "an async function outlives the call that begins it: take `this: Obj<Self>` as the first \
+                               parameter, and no `self`; reach the object with `this.with(…)` or `this.with_part(…)`";
+                errors.take::<()>(Err(match at {
+                    Some(tokens) => rules::spanned("ALC0113", tokens, problem),
+                    None => rules::at("ALC0113", paren, problem),
+                }));
+            }
+        }
+        for input in signature.inputs.iter().skip(1) {
+            if let FnArg::Typed(typed) = input
+                && (matches!(&*typed.ty, Type::Reference(_)) || lent(&typed.ty).is_some())
+            {
+                errors.take::<()>(Err(rules::spanned(
+                    "ALC0114",
+                    &typed.ty,
+                    "an async function owns what it takes, since its call ends first: take the type without `&` and `Lent`; \
+                     what it gives goes to `done`",
+                )));
+            }
+        }
+        let result = ResultOf::of(&signature.output);
+        let method = errors.take(Method::of(&as_plain(signature, &result)));
+        errors.unless(method.map(|mut method| {
+            method.self_kind = SelfKind::Untouched;
+            Self { method, result }
+        }))
+    }
+
+    /// The body of its shell: starts the task of `class`.
+    pub(crate) fn start(&self, class: &Ident) -> TokenStream {
+        let (name, place) = (&self.method.name, place_of(&self.method.name));
+        let mut given: Vec<_> = self.method.parameters.iter().map(|parameter| &parameter.ident).collect();
+        let done = given.pop();
+        let settle = match (self.result.may_fail, self.result.gives_a_value()) {
+            (false, true) => quote! { value_done },
+            (false, false) => quote! { nothing_done },
+            (true, true) => quote! { value_or_error_done },
+            (true, false) => quote! { error_done },
+        };
+        quote! {
+            ::alcedo_plugin_api::plumbing::start_task(
+                this,
+                #class::#name(this.as_obj(), #(#given),*),
+                #done,
+                #place,
+                ::alcedo_plugin_api::plumbing::#settle,
+            )
+        }
+    }
+
+    /// Has the compiler say at the type of the error that it cannot cross.
+    pub(crate) fn check(&self) -> Option<TokenStream> {
+        self.result.check()
+    }
+}
+
+/// The signature that the host has: without `async`, with the object lent, the delegate behind, and no result.
+fn as_plain(signature: &Signature, result: &ResultOf) -> Signature {
+    let (value, error) = (result.value_type(), result.may_fail.then(|| quote! { ::std::string::String }));
+    let taken = if result.gives_a_value() {
+        quote! { #value, #error }
+    } else {
+        quote! { #error }
+    };
+    let done = quote::format_ident!("{DONE}");
+    let mut plain = signature.clone();
+    plain.asyncness = None;
+    plain.output = syn::ReturnType::Default;
+    plain.inputs = core::iter::once(syn::parse_quote! { this: This<Self> })
+        .chain(signature.inputs.iter().skip(1).cloned())
+        .chain(core::iter::once(syn::parse_quote! {
+            #done: Lent<::alcedo_plugin_api::Delegate<fn(#taken)>>
+        }))
+        .collect();
+    plain
+}
+
+/// Whether it is `Obj<Self>`, or `Obj` of a class that is written out.
+fn is_obj_of_self(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    is_named(ty, "Obj")
+        && path.path.segments.last().is_some_and(|last| matches!(last.arguments, PathArguments::AngleBracketed(_)))
+}

@@ -1,0 +1,201 @@
+//! Functions that are `async` in a real plugin: each call begins a task of its object, whose result comes to the delegate
+//! `done` when there is one; errors cross to it; the object's end, a panic and a reload end it.
+
+use crate::support;
+
+use std::path::PathBuf;
+
+use alcedo_runtime::{Binding, Budget, ObjectHandle, Runtime, Value};
+use expect_test::{Expect, expect};
+
+const ROBOT: &str = "/Script/Game.Robot";
+
+fn chores(features: &[&str]) -> PathBuf {
+    support::plugin("chores", features)
+}
+
+fn playing(target: &'static str) -> (support::Record, Runtime, ObjectHandle) {
+    let record = support::record(target);
+    let host = support::hasty_host(&[chores(&[])]);
+    let robot = host.objects().spawn(ROBOT).expect("it is born");
+    (record, host, robot)
+}
+
+fn begin(host: &Runtime, robot: ObjectHandle, function: &str, arguments: &[Value]) {
+    let given = host.objects().call(robot, function, arguments).unwrap_or_else(|error| panic!("{function}: {error}"));
+    assert_eq!(given, None, "{function}: the result comes later");
+}
+
+fn bound(host: &Runtime, object: ObjectHandle, function: &str) -> Value {
+    Value::Delegate(Binding { object, function: host.intern(function) })
+}
+
+fn text(text: &str) -> Value {
+    Value::Text(text.to_owned())
+}
+
+fn tick(host: &Runtime, milliseconds: u32) {
+    host.tick(Budget::seconds(milliseconds as f32 / 1_000.0));
+}
+
+fn told(record: &support::Record, expected: &Expect) {
+    expected.assert_eq(&record.take());
+}
+
+#[test]
+fn a_method_that_has_the_plugin_part_begins_them_and_each_result_comes_to_its_delegate() {
+    let (record, host, robot) = playing("chores");
+    begin(&host, robot, "begin_all", &[]);
+    told(
+        &record,
+        &expect![[r#"
+        all have begun (build 0)
+    "#]],
+    );
+    for _ in 0..4 {
+        tick(&host, 50);
+    }
+    told(
+        &record,
+        &expect![[r#"
+        Robot_1 has slept (build 0)
+        rested (build 0)
+        unlocked, error "" (build 0)
+        unlocked, error "key 8 does not fit" (build 0)
+        Robot_1 has slept (build 0)
+        counted 2 (build 0)
+        brought "Robot_1 brought tea to the roof", error "" (build 0)
+        brought "", error "no way to nowhere" (build 0)
+        Robot_1 has slept (build 0)
+    "#]],
+    );
+    assert_eq!(host.jobs(), [], "none is left");
+}
+
+#[test]
+fn a_host_begins_them_by_name_with_a_delegate_and_without() {
+    let (record, host, robot) = playing("chores");
+    let other = host.objects().spawn(ROBOT).expect("it is born");
+    begin(&host, robot, "count", &[Value::U32(2), bound(&host, other, "counted")]);
+    begin(&host, robot, "bring", &[text("tea"), text("the roof"), bound(&host, other, "brought")]);
+    let none = bound(&host, ObjectHandle::NONE, "");
+    begin(&host, robot, "bring", &[text("tea"), text("nowhere"), none.clone()]);
+    begin(&host, robot, "nap", &[none]);
+    for _ in 0..4 {
+        tick(&host, 50);
+    }
+    told(
+        &record,
+        &expect![[r#"
+        Robot_1 has slept (build 0)
+        counted 2 (build 0)
+        brought "Robot_1 brought tea to the roof", error "" (build 0)
+    "#]],
+    );
+    assert_eq!(host.objects().get(robot, "beats").expect("it has it"), Value::I32(2));
+    assert_eq!(host.jobs(), []);
+}
+
+#[test]
+fn the_class_says_which_parameter_hears_of_the_result() {
+    let (_record, host, _robot) = playing("chores");
+    let declared = host.types().declared_by("chores").expect("it is loaded");
+    let robot = declared.classes.iter().find(|class| class.path == ROBOT).expect("it is emitted");
+    let shown = |name: &str| {
+        let function = robot.functions.iter().find(|function| function.name == name).expect("it is there");
+        let params: Vec<_> = function.params.iter().map(|param| format!("{}: {}", param.name, param.ty)).collect();
+        let latent = host.types().member_meta(&format!("{ROBOT}:{name}"), "latent");
+        format!("{name}({}) latent {latent:?}\n", params.join(", "))
+    };
+    let all = ["count", "bring", "nap", "unlock", "counted"].map(shown).concat();
+    expect![[r#"
+        count(beats: u32, done: Delegate(i32)) latent Some("done")
+        bring(what: String, to: String, done: Delegate(String, String)) latent Some("done")
+        nap(done: Delegate()) latent Some("done")
+        unlock(key: u32, done: Delegate(String)) latent Some("done")
+        counted(value: i32) latent None
+    "#]]
+    .assert_eq(&all);
+}
+
+#[test]
+fn the_end_of_the_object_ends_them_and_no_listener_is_called() {
+    let (record, host, robot) = playing("chores");
+    let other = host.objects().spawn(ROBOT).expect("it is born");
+    begin(&host, robot, "count", &[Value::U32(5), bound(&host, other, "counted")]);
+    tick(&host, 10);
+    host.objects().destroy(robot);
+    for _ in 0..6 {
+        tick(&host, 10);
+    }
+    told(&record, &expect![[""]]);
+    assert_eq!(host.jobs(), []);
+}
+
+#[test]
+fn a_listener_that_is_gone_is_an_error_in_the_log_and_nothing_else() {
+    let (record, host, robot) = playing("chores");
+    let other = host.objects().spawn(ROBOT).expect("it is born");
+    begin(&host, robot, "count", &[Value::U32(1), bound(&host, other, "counted")]);
+    host.objects().destroy(other);
+    for _ in 0..3 {
+        tick(&host, 10);
+    }
+    told(&record, &expect![[""]]);
+    assert_eq!(host.objects().get(robot, "beats").expect("it has it"), Value::I32(1));
+}
+
+#[test]
+fn what_went_wrong_without_a_listener_is_in_the_log() {
+    let (record, host, robot) = playing("alcedo_runtime::bridge::tasks");
+    let other = host.objects().spawn(ROBOT).expect("it is born");
+    let none = bound(&host, ObjectHandle::NONE, "");
+    begin(&host, robot, "bring", &[text("tea"), text("nowhere"), none.clone()]);
+    begin(&host, robot, "bring", &[text("tea"), text("the edge"), none]);
+    // A value says nothing of a signature: what the function takes is looked at when it is called.
+    begin(&host, robot, "count", &[Value::U32(1), bound(&host, other, "brought")]);
+    begin(&host, robot, "count", &[Value::U32(1), bound(&host, other, "sleepwalk")]);
+    begin(&host, robot, "count", &[Value::U32(2), bound(&host, other, "counted")]);
+    tick(&host, 10);
+    tick(&host, 10);
+    host.objects().destroy(other);
+    tick(&host, 10);
+    tick(&host, 200);
+    expect![[r#"
+        a task of chores from chores/src/lib.rs:312 failed and ends  error=a delegate (i32) is bound to an object that sleeps or has no such function: bind it first
+        a task of chores from chores/src/lib.rs:312 failed and ends  error=a delegate (i32) is bound to an object that sleeps or has no such function: bind it first
+        a task of chores from chores/src/lib.rs:312 failed and ends  error=a delegate (i32) is bound to an object that is gone: bind it first
+        a task of chores from chores/src/lib.rs:328 failed and ends  error=returned the error "no way to nowhere" at chores/src/lib.rs:328:14
+        a task of chores from chores/src/lib.rs:328 failed and ends  error=panicked: "broken on purpose: async function" at chores/src/lib.rs:332:27
+    "#]].assert_eq(&record.take());
+    assert_eq!(host.jobs(), []);
+}
+
+#[test]
+fn a_reload_ends_them_and_a_failed_one_does_not() {
+    let (record, host, robot) = playing("chores");
+    begin(&host, robot, "count", &[Value::U32(3), bound(&host, robot, "counted")]);
+    tick(&host, 10);
+    let report = host.reload(&[chores(&["panic-in-main"])]).expect("a Master");
+    assert!(!report.is_committed(), "{report}");
+    record.take();
+    for _ in 0..3 {
+        tick(&host, 10);
+    }
+    told(
+        &record,
+        &expect![[r#"
+        counted 3 (build 0)
+    "#]],
+    );
+
+    begin(&host, robot, "count", &[Value::U32(3), bound(&host, robot, "counted")]);
+    tick(&host, 10);
+    host.reload(&[support::tagged("chores", &[], 2)]).expect("a Master").into_result().expect("it is committed");
+    record.take();
+    for _ in 0..6 {
+        tick(&host, 10);
+    }
+    told(&record, &expect![[""]]);
+    assert_eq!((host.jobs(), host.unloads().parked()), (vec![], vec![]));
+}
