@@ -7,6 +7,7 @@ mod class_impl;
 mod class_struct;
 mod conditions;
 mod default_value;
+mod delegate;
 mod dll_bind;
 mod dll_import;
 mod docs;
@@ -118,6 +119,20 @@ pub fn uenum(attr: TokenStream, item: TokenStream) -> TokenStream {
         other => Err(rules::spanned("ALC0168", other, "`#[uenum]` stands on an enum: `pub enum Mood { Calm, Angry }`")),
     };
     finish(output)
+}
+
+/// A delegate by name: `#[udelegate(multicast, package = "Game")] pub type OnScored = fn(points: i32, by: Obj<Cube>);`. It is `single`,
+/// `multicast` or `sparse`; a single one may give a result. Every parameter has a name.
+///
+/// The name becomes the type of properties, parameters and elements: what a `MulticastDelegate<fn(i32, Obj<Cube>)>` can do, it can,
+/// too. The host knows it by its path, which is `/Script/Game.OnScored`; with `of = Cube` in the place of the package it belongs to
+/// a class of this crate, and is `/Script/Game.Cube:OnScored`.
+///
+/// With `imported`, the host or another module declares it, and kind and signature are compared while loading.
+#[proc_macro_attribute]
+pub fn udelegate(attr: TokenStream, item: TokenStream) -> TokenStream {
+    let words = parse_macro_input!(attr as Words);
+    finish(delegate::expand(&words, parse_macro_input!(item as Item)))
 }
 
 /// An interface: `#[uinterface(package = "Game")] pub trait Hears { fn hear(&self, what: String) -> u32; }`. The name becomes a

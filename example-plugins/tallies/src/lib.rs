@@ -1,0 +1,59 @@
+//! A tally that is bound to delegates of another module, and has one of the same name itself.
+
+#![forbid(unsafe_code)]
+
+use alcedo_plugin_api::prelude::*;
+
+#[cfg(not(feature = "stale"))]
+use crate::scores::{OnScored, Player};
+
+// The types of the module `scores`: what `alcedo glue` writes.
+#[cfg(not(feature = "stale"))]
+mod scores;
+
+module! { name: "tallies", dependencies: [("scores", "^0.1")] }
+
+/// Somebody scored, as it was once.
+#[cfg(feature = "stale")]
+#[udelegate(imported, multicast, package = "Game")]
+pub type OnScored = fn(points: u64);
+
+/// Counts nothing.
+#[cfg(feature = "mentioned")]
+#[uclass(package = "Game", blueprintable)]
+#[derive(Default)]
+pub struct Tally {}
+
+/// Counts scores.
+#[cfg(not(feature = "mentioned"))]
+#[uclass(package = "Game", blueprintable)]
+#[derive(Default)]
+pub struct Tally {
+    /// How much was scored.
+    #[uproperty]
+    total: i32,
+    /// Is told of each score that it counted.
+    #[uproperty]
+    on_counted: OnScored,
+}
+
+/// How much a point counts.
+#[cfg(not(feature = "stale"))]
+const WEIGHT: i32 = if cfg!(feature = "changed") { 100 } else { 1 };
+
+#[cfg(not(feature = "stale"))]
+#[uclass]
+impl Tally {
+    /// Counts what that player scores.
+    #[ufunction(blueprint_callable)]
+    fn watch(&self, this: This<Self>, player: Obj<Player>) -> Result<(), CallError> {
+        this.get(player)?.on_scored().try_bind(this.as_obj(), "count")
+    }
+
+    /// Counts a score.
+    #[ufunction]
+    fn count(&self, this: This<Self>, points: i32, by: Obj<Player>) -> Result<(), CallError> {
+        this.set_total(this.total() + points * WEIGHT);
+        this.on_counted().try_broadcast((points, by))
+    }
+}
