@@ -17,6 +17,7 @@ mod compilers;
 mod contexts;
 mod corruption;
 mod declared;
+mod delegates;
 mod dormancy;
 mod endings;
 mod enums;

@@ -147,7 +147,7 @@ fn refuse(item: &ItemType, function: &TypeBareFn) -> Result<()> {
     const PLAIN: &str = "a delegate is bound to reflected functions: write it without this, as `fn(points: i32)`";
     let refused = |span| Err(rules::at("ALC0177", span, PLAIN));
     match (&item.generics, function) {
-        (generics, _) if !generics.params.is_empty() => refused(generics.span()),
+        (generics, _) if !generics.params.is_empty() => Err(rules::spanned("ALC0177", generics, PLAIN)),
         (_, TypeBareFn { lifetimes: Some(word), .. }) => refused(word.span()),
         (_, TypeBareFn { unsafety: Some(word), .. }) => refused(word.span()),
         (_, TypeBareFn { abi: Some(word), .. }) => refused(word.span()),
