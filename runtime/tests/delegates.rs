@@ -268,7 +268,7 @@ fn who_was_built_for_another_signature_is_refused_with_both() {
     check(
         &["mentioned"],
         expect![
-            "module tallies uses /Script/Game.OnScored, which is MulticastDelegate(/Script/Game.OnScored(i32, Object(/Script/Game.Player))) here and MulticastDelegate(/Script/Game.OnScored(u64)) in the module"
+            "tallies uses /Script/Game.OnScored, which is MulticastDelegate(/Script/Game.OnScored(i32, Object(/Script/Game.Player))) here and MulticastDelegate(/Script/Game.OnScored(u64)) in the module: write the glue again with `alcedo glue`, and rebuild the module"
         ],
     );
     check(&["stale"], expect![""]);

@@ -20,7 +20,7 @@ pub type OnQuiet = fn();
 pub struct Listener {
     /// What it heard.
     #[uproperty]
-    heard: UArray<UString>,
+    heard: UArray<String>,
     /// Who hears of it in its place.
     #[uproperty]
     next: Obj<Listener>,
@@ -31,6 +31,21 @@ impl Listener {
     /// Binds itself to all that a player has.
     #[ufunction]
     fn follow(&self, player: Obj<Player>) -> Result<(), CallError>;
+    /// Hears of a score.
+    #[ufunction]
+    fn hear(&self, points: i32, by: Obj<Player>) -> Result<(), CallError>;
+    /// Hears that there was none.
+    #[ufunction]
+    fn hear_nothing(&self) -> Result<(), CallError>;
+    /// Is asked before.
+    #[ufunction]
+    fn allow(&self, points: i32) -> bool;
+    /// Hears of a score and panics.
+    #[ufunction]
+    fn burst(&self, points: i32, by: Obj<Player>);
+    /// Hears of a score, goes, takes the next one out, and has the one after that hear of the next score.
+    #[ufunction]
+    fn pass_on(&self, points: i32, by: Obj<Player>) -> Result<(), CallError>;
 }
 
 /// Somebody who scores.
