@@ -5,6 +5,7 @@ mod borrows;
 mod c_functions;
 mod class_macros;
 mod declared;
+mod delegates;
 #[cfg(feature = "dll-bind")]
 pub(crate) mod dll;
 mod failing;
@@ -19,8 +20,11 @@ mod this;
 mod type_macros;
 pub(crate) mod world;
 
-pub use alcedo_macros::{native_uclass as uclass, native_uinterface as uinterface, native_ustruct as ustruct};
+pub use alcedo_macros::{
+    native_uclass as uclass, native_udelegate as udelegate, native_uinterface as uinterface, native_ustruct as ustruct,
+};
 pub use declared::Declared;
+pub use delegates::{Delegate, MulticastDelegate, Signature, SparseDelegate};
 pub use interfaces::Interface;
 pub use method::Part;
 pub(crate) use method::run_for;

@@ -1,10 +1,14 @@
 //! Delegates that have a name, of modules: as properties, elements and parameters; bound by object and function name, and what becomes
 //! of that when either side's code changes.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use alcedo_glue::{Glue, Origin};
-use alcedo_runtime::{ManifestInfo, ObjectHandle, Reload, Runtime, Value};
+use alcedo_runtime::kinds::PropertyKind;
+use alcedo_runtime::native::{NativeClass, NativeDelegate, Natives, Obj, This, uclass, udelegate};
+use alcedo_runtime::{ManifestInfo, ObjectHandle, Reload, Runtime, Value, natives};
 use expect_test::{Expect, expect, expect_file};
 
 use crate::support;
@@ -271,7 +275,14 @@ fn who_was_built_for_another_signature_is_refused_with_both() {
             "tallies uses /Script/Game.OnScored, which is MulticastDelegate(/Script/Game.OnScored(i32, Object(/Script/Game.Player))) here and MulticastDelegate(/Script/Game.OnScored(u64)) in the module: write the glue again with `alcedo glue`, and rebuild the module"
         ],
     );
-    check(&["stale"], expect![""]);
+    let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+    let refused = host.create_master(&[scores(&[]), tallies(&["stale"])]).expect_err("another signature").to_string();
+    for words in [
+        "/Script/Game.Tally:on_counted cannot be a MulticastDelegate(/Script/Game.OnScored(u64))",
+        "MulticastDelegate(/Script/Game.OnScored(i32, Object(/Script/Game.Player))) is what is declared",
+    ] {
+        assert!(refused.contains(words), "{refused}");
+    }
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let refused = host.create_master(&[tallies(&["mentioned"])]).expect_err("no such delegate").to_string();
     assert!(refused.contains("scores"), "{refused}");
@@ -344,4 +355,116 @@ fn a_world_has_its_bindings_when_it_is_loaded_by_later_code() {
     assert_eq!(heard(&second, listener), "heard 5 of 5");
     assert_eq!(earn(&second, player, 5), "I32(10)");
     assert_eq!(heard(&second, listener), "wow, 5 of 10");
+}
+
+/// A bell was rung.
+#[udelegate(multicast, package = "Test")]
+pub(crate) type OnTolled = fn(times: u32, by: Obj<Bell>);
+
+/// Whether a bell may be rung so often.
+#[udelegate(single, of = Bell)]
+pub(crate) type MayToll = fn(times: u32) -> bool;
+
+/// A bell of the host.
+#[uclass(package = "Test", blueprintable)]
+#[derive(Default)]
+pub(crate) struct Bell {
+    /// Is told.
+    #[uproperty]
+    on_tolled: OnTolled,
+    /// Is asked.
+    #[uproperty]
+    may_toll: MayToll,
+    /// How often it heard one.
+    #[uproperty]
+    heard: u32,
+}
+
+#[uclass]
+impl Bell {
+    /// Hears a bell.
+    #[ufunction]
+    fn hear(&self, this: This<Self>, times: u32, by: Obj<Bell>) {
+        assert_ne!(by, this.obj(), "another one");
+        this.set_heard(this.heard() + times);
+    }
+}
+
+#[test]
+fn a_host_declares_delegates_by_the_same_words_and_binds_closures_by_their_types() {
+    let declared = Runtime::builder().natives(natives![Bell, MayToll, OnTolled]).declared();
+    let declared = declared.unwrap_or_else(|error| panic!("{error}"));
+    let found: Vec<_> = declared.delegates.iter().map(|found| (&*found.sort, &*found.path, &*found.doc)).collect();
+    assert_eq!(
+        found,
+        [
+            ("single", "/Script/Test.Bell:MayToll", "Whether a bell may be rung so often."),
+            ("multicast", "/Script/Test.OnTolled", "A bell was rung."),
+        ]
+    );
+    assert_eq!(declared.delegates[1].params[1].name, "by");
+    let host = support::builder().natives(natives![Bell, MayToll, OnTolled]).build().expect("a host");
+    let [bell, other] = [(); 2].map(|()| host.objects().spawn_a::<Bell>().expect("a bell"));
+    let (tolled, may) = host.objects().with(bell, |bell| (bell.on_tolled(), bell.may_toll())).expect("it is there");
+    let seen = Rc::new(RefCell::new(Vec::new()));
+    let sees = Rc::clone(&seen);
+    let listener = tolled.listen(&host, move |_, (times, by)| {
+        sees.borrow_mut().push((times, by));
+        Ok(())
+    });
+    let listener = listener.unwrap_or_else(|error| panic!("{error}"));
+    let _rule = may.listen(&host, |_, (times,)| Ok(times < 5)).unwrap_or_else(|error| panic!("{error}"));
+    tolled.bind(&host, other, "hear").unwrap_or_else(|error| panic!("{error}"));
+    tolled.call(&host, (3, bell)).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(*seen.borrow(), [(3, bell)]);
+    assert_eq!([4, 5].map(|times| may.call(&host, (times,)).expect("it is bound")), [true, false]);
+    drop(listener);
+    tolled.call(&host, (4, bell)).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(seen.borrow().len(), 1, "the closure is gone");
+    assert_eq!(host.objects().with(other, |other| other.heard()).expect("it is there"), 7);
+    let refused = may.bind(&host, other, "hear").expect_err("it gives nothing").to_string();
+    assert!(refused.contains("(u32, Object(/Script/Test.Bell))") && refused.contains("(u32 -> bool)"), "{refused}");
+}
+
+#[test]
+fn a_module_has_a_delegate_of_the_host_by_name_and_is_refused_when_it_is_another_now() {
+    let build = || {
+        let on_rung = NativeDelegate::multicast("Test", "OnRung").param("times", (PropertyKind::U32, ""));
+        let bell = NativeClass::new("Test", "Gong", "/Script/Core.Object").property(
+            "on_rung",
+            (PropertyKind::MULTICAST_DELEGATE, "/Script/Test.OnRung(u32)"),
+            0,
+            "",
+        );
+        let natives = Natives::in_package("Test").delegate(on_rung.doc("It was rung.")).class(bell);
+        support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"))
+    };
+    let host = build();
+    host.create_master(&[tallies(&["bells"])]).unwrap_or_else(|error| panic!("{error}"));
+    let ringer = born(&host, "/Script/Game.Ringer");
+    assert_eq!(call(&host, ringer, "ring", &[Value::U32(3)]), "U32(3)");
+    let gong = born(&host, "/Script/Test.Gong");
+    bind(&host, gong, "on_rung", ringer, "hear");
+    host.links().broadcast(gong, "on_rung", &[Value::U32(2)]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(call(&host, ringer, "ring", &[Value::U32(1)]), "U32(6)");
+    let refused = build().create_master(&[tallies(&["cracked"])]).expect_err("it is another").to_string();
+    let both = ["MulticastDelegate(/Script/Test.OnRung(u32))", "MulticastDelegate(/Script/Test.OnRung(u32, bool))"];
+    assert!(both.iter().all(|words| refused.contains(words)) && refused.contains("Ringer"), "{refused}");
+}
+
+#[test]
+fn a_delegate_of_the_host_that_cannot_be_is_refused_before_there_is_a_host() {
+    let check = |delegate: NativeDelegate, expected: &str| {
+        let refused = Runtime::builder().natives(Natives::in_package("Test").delegate(delegate)).declared();
+        let refused = refused.expect_err("it cannot be").to_string();
+        assert!(refused.contains(expected), "{refused}");
+    };
+    let bool = (PropertyKind::BOOL, "");
+    check(NativeDelegate::sparse("Test", "D").result(bool), "gives no result");
+    check(
+        NativeDelegate::single("Test", "D").of_class("Nobody").result(bool),
+        "/Script/Test.Nobody is not declared with it",
+    );
+    check(NativeDelegate::single("Test", "D").param("a b", bool), "cannot be a name");
+    check(NativeDelegate::single("Nowhere", "D"), "the package Nowhere");
 }

@@ -11,10 +11,54 @@ use crate::scores::{OnScored, Player};
 #[cfg(not(feature = "stale"))]
 mod scores;
 
+#[cfg(not(feature = "bells"))]
 module! { name: "tallies", dependencies: [("scores", "^0.1")] }
+#[cfg(feature = "bells")]
+module! { name: "tallies" }
+
+/// A bell of the host was rung.
+#[cfg(all(feature = "bells", not(feature = "cracked")))]
+#[udelegate(imported, multicast, package = "Test")]
+pub type OnRung = fn(times: u32);
+
+/// A bell of the host was rung, as it was once.
+#[cfg(feature = "cracked")]
+#[udelegate(imported, multicast, package = "Test")]
+pub type OnRung = fn(times: u32, loud: bool);
+
+/// Hears bells.
+#[cfg(feature = "bells")]
+#[uclass(package = "Game", blueprintable)]
+#[derive(Default)]
+pub struct Ringer {
+    /// Is told of bells.
+    #[uproperty]
+    on_rung: OnRung,
+    /// How often one was rung.
+    #[uproperty]
+    times: u32,
+}
+
+#[cfg(all(feature = "bells", not(feature = "cracked")))]
+#[uclass]
+impl Ringer {
+    /// Rings its own bell; gives how often it heard one.
+    #[ufunction]
+    fn ring(&self, this: This<Self>, times: u32) -> u32 {
+        this.on_rung().bind(this.as_obj(), "hear");
+        this.on_rung().broadcast((times,));
+        this.times()
+    }
+
+    /// Hears a bell.
+    #[ufunction]
+    fn hear(&self, this: This<Self>, times: u32) {
+        this.set_times(this.times() + times);
+    }
+}
 
 /// Somebody scored, as it was once.
-#[cfg(feature = "stale")]
+#[cfg(all(feature = "stale", not(feature = "bells")))]
 #[udelegate(imported, multicast, package = "Game")]
 pub type OnScored = fn(points: u64);
 

@@ -135,6 +135,13 @@ pub fn udelegate(attr: TokenStream, item: TokenStream) -> TokenStream {
     finish(delegate::expand(&words, parse_macro_input!(item as Item)))
 }
 
+/// `#[udelegate]` of a host: the same words. It is `alcedo_runtime::native::udelegate`.
+#[proc_macro_attribute]
+pub fn native_udelegate(attr: TokenStream, item: TokenStream) -> TokenStream {
+    let words = parse_macro_input!(attr as Words);
+    finish(delegate::expand(&words, parse_macro_input!(item as Item)).map(native::of_the_host))
+}
+
 /// An interface: `#[uinterface(package = "Game")] pub trait Hears { fn hear(&self, what: String) -> u32; }`. The name becomes a
 /// type that stands for it, in `ScriptInterface<Hears>` and in `#[uclass(package = "Game", implements(Hears))]`. A class that
 /// lists it writes the bodies in `#[uclass] impl Hears for Cat { … }`. With `imported`, the host or another module declares it.

@@ -10,6 +10,7 @@ use std::rc::Rc;
 use crate::border::CallError;
 use crate::handles::ObjectHandle;
 use crate::kinds::property_flags;
+use crate::native::delegates::NativeProperty;
 use crate::native::failing::{fail, failing};
 use crate::native::functions::{About, Function};
 use crate::native::interfaces::Implements;
@@ -25,10 +26,10 @@ use crate::object::native_value::{NativeParams, NativeResult, NativeValue};
 use crate::object::origin::Origin;
 use crate::object::typed::PlainStruct;
 
-/// A native type that this host declares: with `#[uclass]`, `#[ustruct]` or `#[uinterface]`.
+/// A native type that this host declares: with `#[uclass]`, `#[ustruct]`, `#[udelegate]` or `#[uinterface]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not declared as a native type",
-    label = "declare it with `#[uclass]`, `#[ustruct]` or `#[uinterface]` of `alcedo_runtime::native`"
+    label = "declare it with `#[uclass]`, `#[ustruct]`, `#[udelegate]` or `#[uinterface]` of `alcedo_runtime::native`"
 )]
 pub trait Declared {
     /// With this type.
@@ -113,7 +114,7 @@ pub struct Property {
 
 impl Property {
     /// Of values of type `T`.
-    pub const fn of<T: NativeValue>(name: &'static str, flags: u64, default: &'static str, about: About) -> Self {
+    pub const fn of<T: NativeProperty>(name: &'static str, flags: u64, default: &'static str, about: About) -> Self {
         Self { name, flags, default, about, declare: T::declared }
     }
 }

@@ -11,6 +11,9 @@ pub use crate::native::declared::{
     Body, Declared, DeclaredClass, Description, Hook, NoBody, Property, References, add_class, add_struct, hook,
     invoke_member, invoke_member as invoke_static_member, read_member, write_member,
 };
+pub use crate::native::delegates::{
+    Delegate, IntoHost, MulticastDelegate, Named, NamedSignature, NativeProperty, SparseDelegate,
+};
 pub use crate::native::failing::fail;
 pub use crate::native::functions::{
     About, BlockOf, CParam, Function, FunctionCell, SignatureBlock, function_description, implementable_event, meta,
@@ -27,8 +30,8 @@ pub use crate::object::native_out::{Out, OutValue};
 pub use crate::object::native_value::{NativeResult, NativeValue as Value};
 pub use crate::{
     __alcedo_native_c_call as c_call, __alcedo_native_call as call, __alcedo_native_class as class,
-    __alcedo_native_interface as interface, __alcedo_native_join as join, __alcedo_native_pod as pod,
-    __alcedo_native_property as property, __alcedo_native_register as register,
+    __alcedo_native_delegate as delegate, __alcedo_native_interface as interface, __alcedo_native_join as join,
+    __alcedo_native_pod as pod, __alcedo_native_property as property, __alcedo_native_register as register,
 };
 pub use crate::{CallError, ObjectHandle};
 
