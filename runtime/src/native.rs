@@ -16,6 +16,7 @@ mod part_cell;
 mod parts;
 #[doc(hidden)]
 pub mod plumbing;
+mod property;
 mod this;
 mod type_macros;
 pub(crate) mod world;

@@ -136,6 +136,11 @@ fn a_delegate_is_found_by_its_path_with_the_names_of_what_it_takes() {
         single /Script/Game.Player:MayScore(points: i32) -> bool   Whether somebody may score that much.
         sparse /Script/Game.Player:OnQuiet() -> nothing   Nobody scored."#]]
     .assert_eq(&loaded.delegates.iter().map(shown).collect::<Vec<_>>().join("\n"));
+    for found in &loaded.delegates {
+        assert_eq!(host.types().delegate(&found.path).as_ref(), Some(found));
+        assert!(host.types().has(&found.path));
+    }
+    assert!(host.types().delegate(PLAYER).is_none() && host.types().delegate("/Script/Game.MayScore").is_none());
     let player = loaded.classes.iter().find(|class| class.path == PLAYER).expect("the player");
     let types: Vec<_> = player.properties.iter().map(|property| property.ty.as_str()).collect();
     assert_eq!(

@@ -8,9 +8,9 @@ use alcedo_abi::kinds::{PropertyKind, property_flags};
 use alcedo_base::handles::ClassId;
 
 use crate::class::Class;
-use crate::compile_delegate::{check_classes, delegate_path, delegate_words};
 use crate::compile_enum::{compile_enum, enum_path};
 use crate::decl::{Batch, ClassDecl, InterfaceDecl, PropertyDecl, StructDecl};
+use crate::delegate_decl::{check_classes, delegate_path, delegate_words};
 use crate::delegates::DelegateType;
 use crate::enums::EnumType;
 use crate::interface::Interface;

@@ -22,6 +22,7 @@ pub mod containers;
 pub mod convert;
 mod counters;
 pub mod decl;
+mod delegate_decl;
 mod delegate_words;
 pub mod delegates;
 pub mod dormant;

@@ -15,7 +15,7 @@ use crate::object::enums::EnumEntry;
 
 pub(crate) use file::of_file;
 pub(crate) use loaded::of_loaded;
-pub(crate) use natives::of_natives;
+pub(crate) use natives::{of_delegate, of_natives};
 
 /// What a module or a host declares: types, functions by name, and what it uses of others. Plain data; any thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

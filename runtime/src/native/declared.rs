@@ -10,19 +10,19 @@ use std::rc::Rc;
 use crate::border::CallError;
 use crate::handles::ObjectHandle;
 use crate::kinds::property_flags;
-use crate::native::delegates::NativeProperty;
-use crate::native::failing::{fail, failing};
+use crate::native::failing::failing;
 use crate::native::functions::{About, Function};
 use crate::native::interfaces::Implements;
 use crate::native::method::{Method, Part, part_of, run};
 use crate::native::parts::Parts;
+use crate::native::property::NativeProperty;
 use crate::native::this::{At, Class, This, View};
 use crate::native::world::World;
 use crate::native::{NativeClass, NativeStruct, Natives};
 use crate::object::class::SubobjectRole;
 use crate::object::decl::{ClassDecl, PropertyDecl, SubobjectDecl};
-use crate::object::member::{FunctionRef, PropertyRef};
-use crate::object::native_value::{NativeParams, NativeResult, NativeValue};
+use crate::object::member::FunctionRef;
+use crate::object::native_value::{NativeParams, NativeResult};
 use crate::object::origin::Origin;
 use crate::object::typed::PlainStruct;
 
@@ -206,27 +206,6 @@ fn subobject(property: &PropertyDecl) -> Option<SubobjectDecl> {
         class_path: property.type_path.clone(),
         role: if is(property_flags::ROOT_COMPONENT) { SubobjectRole::Root } else { SubobjectRole::Part },
     })
-}
-
-/// Reads a property.
-#[inline]
-pub fn read_member<'f, T: NativeValue>(view: &impl View<'f>, property: &PropertyRef) -> T {
-    let At { world, object } = view.at();
-    world.get(object, property).map_or_else(|error| fail(error), T::from_raw)
-}
-
-/// Writes a property.
-///
-/// # Errors
-/// As for [`World::set`].
-#[inline]
-pub fn write_member<'f, T: NativeValue>(
-    view: &impl View<'f>,
-    property: &PropertyRef,
-    value: T,
-) -> Result<(), CallError> {
-    let At { world, object } = view.at();
-    world.set(object, property, value.into_raw())
 }
 
 /// Calls a function: the most derived body, or exactly that of `class`.

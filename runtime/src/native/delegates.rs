@@ -7,13 +7,14 @@ use std::marker::PhantomData;
 use crate::border::CallError;
 use crate::host::DelegateOf;
 use crate::kinds::PropertyKind;
-use crate::native::declared::{Declared, read_member, write_member};
+use crate::native::declared::Declared;
+use crate::native::property::NativeProperty;
 use crate::native::this::View;
 use crate::native::{NativeDelegate, Natives};
 use crate::object::decl::{DelegateDecl, PropertyDecl};
 use crate::object::host_value::signature_of;
 use crate::object::member::PropertyRef;
-use crate::object::native_value::{NativeResult, NativeValue, ValueParams};
+use crate::object::native_value::{NativeParams, NativeResult, ValueParams};
 use crate::object::origin::Origin;
 use crate::object::path::TypePath;
 
@@ -94,7 +95,7 @@ macro_rules! delegates {
                 PropertyDecl::new(name, PropertyKind::$kind).of_type(&F::words())
             }
 
-            fn see<'f>(view: &impl View<'f>, _: &PropertyRef, (class, name): Place) -> Self::Seen {
+            fn see<'f>(view: &impl View<'f>, _: &PropertyRef, (class, name): (&'static str, &'static str)) -> Self::Seen {
                 DelegateOf::new(class, name, view.at().object)
             }
 
@@ -108,7 +109,7 @@ macro_rules! delegates {
                 let (package, class) = S::PLACE;
                 // A path that is none is refused with the declaration.
                 let package = class.parse::<TypePath>().map_or_else(|_| package.to_owned(), |path| path.package);
-                let params = <<S::Function as Signature>::Args as crate::object::native_value::NativeParams>::declared(S::PARAMS);
+                let params = <<S::Function as Signature>::Args as NativeParams>::declared(S::PARAMS);
                 let params = params.into_iter().chain(<S::Function as Signature>::Result::declared()).collect();
                 natives.of_package(&package).delegate(NativeDelegate(DelegateDecl {
                     class: class.to_owned(),
@@ -128,51 +129,4 @@ delegates! {
     MulticastDelegate: MULTICAST_DELEGATE;
     /// The same, for where there mostly is none. See [`Delegate`].
     SparseDelegate: SPARSE_DELEGATE;
-}
-
-/// The path of a class, and the name of a property there.
-type Place = (&'static str, &'static str);
-
-/// A Rust type that a native class may have for a property.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is no type that a native property can have",
-    label = "not known to reflection by this Rust type",
-    note = "numbers, `bool`, `String`, `Name`, `Obj<Class>`, structs of `plain_struct!`, delegates, and what `#[udelegate]` declares are; \
-            others are declared with `NativeClass`"
-)]
-pub trait NativeProperty: Sized + 'static {
-    /// What the accessor gives.
-    type Seen;
-    /// The declaration of such a property.
-    fn declared(name: &str) -> PropertyDecl;
-    /// The property of the object that the view is of.
-    fn see<'f>(view: &impl View<'f>, property: &PropertyRef, place: (&'static str, &'static str)) -> Self::Seen;
-    /// Overwrites it.
-    ///
-    /// # Errors
-    /// As for [`World::set`](super::world::World::set).
-    fn put<'f>(self, view: &impl View<'f>, property: &PropertyRef) -> Result<(), CallError>;
-}
-
-/// What a setter takes for a property of type `T`: a value of that type.
-pub trait IntoHost<T>: NativeProperty {}
-
-impl<T: NativeProperty> IntoHost<T> for T {}
-
-impl<T: NativeValue> NativeProperty for T {
-    type Seen = T;
-
-    fn declared(name: &str) -> PropertyDecl {
-        <T as NativeValue>::declared(name)
-    }
-
-    #[inline]
-    fn see<'f>(view: &impl View<'f>, property: &PropertyRef, _place: Place) -> T {
-        read_member(view, property)
-    }
-
-    #[inline]
-    fn put<'f>(self, view: &impl View<'f>, property: &PropertyRef) -> Result<(), CallError> {
-        write_member(view, property, self)
-    }
 }

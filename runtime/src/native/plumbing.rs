@@ -9,11 +9,9 @@ pub use crate::native::Natives;
 pub use crate::native::c_functions::{ImportCell, Manner, c_gives, c_takes, dll_import, invoke_import};
 pub use crate::native::declared::{
     Body, Declared, DeclaredClass, Description, Hook, NoBody, Property, References, add_class, add_struct, hook,
-    invoke_member, invoke_member as invoke_static_member, read_member, write_member,
+    invoke_member, invoke_member as invoke_static_member,
 };
-pub use crate::native::delegates::{
-    Delegate, IntoHost, MulticastDelegate, Named, NamedSignature, NativeProperty, SparseDelegate,
-};
+pub use crate::native::delegates::{Delegate, MulticastDelegate, Named, NamedSignature, SparseDelegate};
 pub use crate::native::failing::fail;
 pub use crate::native::functions::{
     About, BlockOf, CParam, Function, FunctionCell, SignatureBlock, function_description, implementable_event, meta,
@@ -24,6 +22,7 @@ pub use crate::native::interfaces::{
     interface_function, joined, joined_len, lists, member,
 };
 pub use crate::native::method::{Exclusive, Given, Held, Method, Params, Part, Place, Shared, StaticMethod};
+pub use crate::native::property::{IntoHost, NativeProperty, read_member, write_member};
 pub use crate::native::this::{At, Class, This, View};
 pub use crate::object::member::{FunctionRef, PropertyRef};
 pub use crate::object::native_out::{Out, OutValue};

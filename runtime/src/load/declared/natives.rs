@@ -35,7 +35,7 @@ pub(crate) fn of_natives(world: &World) -> Declared {
             .filter(|found| found.origin == Origin::Native)
             .map(|found| enumeration(&found))
             .collect(),
-        delegates: delegates.map(|found| delegate(&found, names)).collect(),
+        delegates: delegates.map(|found| of_delegate(&found, names)).collect(),
         structs: structs
             .map(|found| DeclaredStruct {
                 path: found.path.to_string(),
@@ -74,7 +74,8 @@ fn enumeration(found: &EnumType) -> DeclaredEnum {
     }
 }
 
-fn delegate(found: &DelegateType, names: &Names) -> DeclaredDelegate {
+/// A delegate, whoever declares it.
+pub(crate) fn of_delegate(found: &DelegateType, names: &Names) -> DeclaredDelegate {
     DeclaredDelegate {
         path: found.path.to_string(),
         sort: flags::of_delegate(found.kind),
