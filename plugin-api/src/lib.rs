@@ -33,7 +33,7 @@ pub mod plumbing;
 pub use alcedo_abi::call::FailureKind;
 pub use alcedo_abi::handles::ObjectHandle;
 pub use alcedo_abi::kinds::PropertyKind;
-pub use alcedo_macros::{module, uclass, uenum, uinterface, ustruct, zcall, zmethods};
+pub use alcedo_macros::{module, uclass, udelegate, uenum, uinterface, ustruct, zcall, zmethods};
 pub use alcedo_rt::{CallError, SourcePlace};
 pub use any_call::{AnyArgument, AnyArguments, AnyResult};
 pub use class::{Class, Interface};
@@ -57,7 +57,7 @@ pub use zcall::zcall;
 pub mod prelude {
     pub use crate::{
         AnyConjugate, CallError, FailureKind, Lent, Obj, Object, Out, PropertyKind, This, UName, module, task, timer,
-        uclass, uenum, uinterface, ustruct, zcall, zmethods,
+        uclass, udelegate, uenum, uinterface, ustruct, zcall, zmethods,
     };
     pub use crate::{
         Delegate, FieldPath, LazyObject, MulticastDelegate, ScriptInterface, SoftClass, SoftObject, SparseDelegate,

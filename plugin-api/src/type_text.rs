@@ -139,6 +139,21 @@ pub(crate) const fn is_member_path(path: &str, owner: &str) -> bool {
     is_name(bytes, length + 1, bytes.len())
 }
 
+/// Whether a text is the path of a type, or of a member of one: that of a delegate is either.
+#[must_use]
+pub(crate) const fn is_delegate_path(path: &str) -> bool {
+    let bytes = path.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        if bytes[at] == b':' {
+            let (owner, _member) = path.split_at(at);
+            return is_member_path(path, owner);
+        }
+        at += 1;
+    }
+    is_type_path(path)
+}
+
 const fn is_joined(text: &str, parts: &[&str]) -> bool {
     let (text, mut at, mut part) = (text.as_bytes(), 0, 0);
     while part < parts.len() {
@@ -176,7 +191,7 @@ mod tests {
 
     use crate::{Delegate, MulticastDelegate, Obj, Object, SoftObject, UArray, UMap, UName, UOptional, USet, Value};
 
-    use super::{is_member_path, is_path_of, is_type_path};
+    use super::{is_delegate_path, is_member_path, is_path_of, is_type_path};
 
     #[test]
     fn a_member_belongs_to_the_very_type() {
@@ -187,6 +202,8 @@ mod tests {
         assert!(is_path_of("/Script/Game.Cube", "Game", "Cube"));
         assert!(!is_path_of("/Script/Game.Cube", "Game", "Cub") && !is_path_of("/Script/Game.Cube", "Game", "Cubes"));
         assert!(!is_path_of("/Script/Game.Cube:a", "Game", "Cube:a"));
+        assert!(is_delegate_path("/Script/Game.OnHit") && is_delegate_path("/Script/Game.Cube:OnHit"));
+        assert!(!is_delegate_path("/Script/Game.Cube:OnHit:a") && !is_delegate_path("/Script/Game.Cube:"));
     }
 
     #[test]

@@ -334,6 +334,7 @@ impl Builder {
             }
             taken.batch.interfaces.extend(natives.interfaces);
             taken.batch.enums.extend(natives.enums);
+            taken.batch.delegates.extend(natives.delegates);
             taken.batch.structs.extend(natives.structs);
             taken.batch.classes.extend(natives.classes);
             taken.tickers.extend(natives.tickers);

@@ -71,8 +71,8 @@ pub use load::context::resolvers::{FoundModule, ModuleRequest, ModuleResolver, N
 pub use load::context::scope::{ContextScope, Scoped};
 pub use load::context::waits::{LoadStep, Wanted};
 pub use load::declared::{
-    Declared, DeclaredClass, DeclaredEntry, DeclaredEnum, DeclaredExport, DeclaredFunction, DeclaredImport,
-    DeclaredInterface, DeclaredProperty, DeclaredStruct,
+    Declared, DeclaredClass, DeclaredDelegate, DeclaredEntry, DeclaredEnum, DeclaredExport, DeclaredFunction,
+    DeclaredImport, DeclaredInterface, DeclaredProperty, DeclaredStruct,
 };
 pub use load::error::LoadError;
 pub use load::events::MasterEvent;

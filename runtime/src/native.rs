@@ -5,6 +5,7 @@ mod borrows;
 mod c_functions;
 mod class_macros;
 mod declared;
+mod delegates;
 #[cfg(feature = "dll-bind")]
 pub(crate) mod dll;
 mod failing;
@@ -15,12 +16,16 @@ mod part_cell;
 mod parts;
 #[doc(hidden)]
 pub mod plumbing;
+mod property;
 mod this;
 mod type_macros;
 pub(crate) mod world;
 
-pub use alcedo_macros::{native_uclass as uclass, native_uinterface as uinterface, native_ustruct as ustruct};
+pub use alcedo_macros::{
+    native_uclass as uclass, native_udelegate as udelegate, native_uinterface as uinterface, native_ustruct as ustruct,
+};
 pub use declared::Declared;
+pub use delegates::{Delegate, MulticastDelegate, Signature, SparseDelegate};
 pub use interfaces::Interface;
 pub use method::Part;
 pub(crate) use method::run_for;
@@ -33,9 +38,12 @@ use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 use crate::border::CallError;
 use crate::callback::{Registered, Site};
 use crate::handles::ObjectHandle;
-use crate::object::decl::{ClassDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, RESULT_NAME, StructDecl};
+use crate::object::decl::{
+    ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, RESULT_NAME, StructDecl,
+};
 use crate::object::enums::EnumEntry;
 use crate::object::origin::Origin;
+use crate::object::path::TypePath;
 use crate::object::thunk::{Frame, Thunk, hand_over};
 use crate::object::typed::PlainStruct;
 use crate::runtime::Runtime;
@@ -54,6 +62,7 @@ pub struct Natives {
     pub(crate) packages: Vec<String>,
     pub(crate) interfaces: Vec<InterfaceDecl>,
     pub(crate) enums: Vec<EnumDecl>,
+    pub(crate) delegates: Vec<DelegateDecl>,
     pub(crate) structs: Vec<StructDecl>,
     pub(crate) classes: Vec<ClassDecl>,
     pub(crate) tickers: Vec<Ticker>,
@@ -80,6 +89,13 @@ impl Natives {
     #[must_use]
     pub fn enumeration(mut self, enumeration: NativeEnum) -> Self {
         self.enums.push(enumeration.0);
+        self
+    }
+
+    /// Adds a delegate with a name. One that belongs to a class comes with the class.
+    #[must_use]
+    pub fn delegate(mut self, delegate: NativeDelegate) -> Self {
+        self.delegates.push(delegate.0);
         self
     }
 
@@ -152,6 +168,55 @@ impl NativeEnum {
     #[must_use]
     pub fn flags(mut self) -> Self {
         self.0.is_flags = true;
+        self
+    }
+
+    /// Its doc comment.
+    #[must_use]
+    pub fn doc(mut self, doc: &str) -> Self {
+        doc.clone_into(&mut self.0.doc);
+        self
+    }
+}
+
+/// The declaration of a native delegate in the making: of what has a name, and is the type of properties and parameters.
+pub struct NativeDelegate(DelegateDecl);
+
+impl NativeDelegate {
+    /// A delegate of `package` that calls one function.
+    pub fn single(package: &str, name: &str) -> Self {
+        Self(DelegateDecl::new(package, name, PropertyKind::DELEGATE, Origin::Native))
+    }
+
+    /// A delegate of `package` that calls any number of functions.
+    pub fn multicast(package: &str, name: &str) -> Self {
+        Self(DelegateDecl::new(package, name, PropertyKind::MULTICAST_DELEGATE, Origin::Native))
+    }
+
+    /// The same, for where there mostly is none.
+    pub fn sparse(package: &str, name: &str) -> Self {
+        Self(DelegateDecl::new(package, name, PropertyKind::SPARSE_DELEGATE, Origin::Native))
+    }
+
+    /// It belongs to a native class of its package, by the class's name there: its path is `/Script/<Package>.<Class>:<Name>`.
+    #[must_use]
+    pub fn of_class(mut self, class: &str) -> Self {
+        self.0.class = TypePath::new(&self.0.package, class).to_string();
+        self
+    }
+
+    /// With one more parameter.
+    #[must_use]
+    pub fn param(mut self, name: &str, (kind, type_path): NativeType) -> Self {
+        let at = self.0.params.iter().take_while(|param| param.flags & property_flags::RETURN == 0).count();
+        self.0.params.insert(at, property(name, kind, type_path, 0, ""));
+        self
+    }
+
+    /// With a result, which a single one alone may have.
+    #[must_use]
+    pub fn result(mut self, (kind, type_path): NativeType) -> Self {
+        self.0.params.push(property(RESULT_NAME, kind, type_path, property_flags::RETURN, ""));
         self
     }
 

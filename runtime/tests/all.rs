@@ -18,6 +18,7 @@ mod compilers;
 mod contexts;
 mod corruption;
 mod declared;
+mod delegates;
 mod dormancy;
 mod endings;
 mod enums;

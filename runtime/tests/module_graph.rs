@@ -88,7 +88,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "runtime/src",
-        &["builder", "development", "native", "poster", "runtime"],
+        &["builder", "development", "host", "native", "poster", "runtime"],
         "the root: a runtime is built, and hands its parts to those that build and drive it",
     ),
     (

@@ -16,7 +16,7 @@ mod meter;
 /// The words of this side, for files that may stand on either.
 mod words {
     pub(super) use alcedo_runtime::CallError;
-    pub(super) use alcedo_runtime::native::{Obj, This, uclass, uinterface, ustruct};
+    pub(super) use alcedo_runtime::native::{Obj, SparseDelegate, This, uclass, udelegate, uinterface, ustruct};
 }
 
 const LAMP: &str = "/Script/Test.Lamp";
@@ -384,7 +384,7 @@ fn types_of_the_meter(host: &Runtime) -> String {
 #[test]
 fn a_class_moves_from_the_host_to_a_plugin_with_its_file() {
     let native = support::builder()
-        .natives(natives![meter::Meter, meter::Reading, meter::Reads])
+        .natives(natives![meter::Meter, meter::MayPass, meter::OnPassed, meter::Reading, meter::Reads])
         .build()
         .unwrap_or_else(|error| panic!("{error}"));
     let emitted = support::builder()
@@ -425,5 +425,7 @@ fn a_class_moves_from_the_host_to_a_plugin_with_its_file() {
         native.contains("struct /Script/Metering.Reading") && native.contains("interface /Script/Metering.Reads"),
         "{native}"
     );
+    assert!(native.contains("delegate /Script/Metering.Meter:MayPass MayPass Metering"), "{native}");
+    assert!(native.contains("delegate /Script/Metering.OnPassed OnPassed Metering"), "{native}");
     assert_eq!(native.lines().collect::<Vec<_>>(), emitted.lines().collect::<Vec<_>>());
 }

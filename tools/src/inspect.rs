@@ -8,8 +8,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use alcedo_runtime::{
-    Declared, DeclaredClass, DeclaredEnum, DeclaredFunction, DeclaredInterface, DeclaredProperty, DeclaredStruct,
-    ManifestInfo, printable,
+    Declared, DeclaredClass, DeclaredDelegate, DeclaredEnum, DeclaredFunction, DeclaredInterface, DeclaredProperty,
+    DeclaredStruct, ManifestInfo, printable,
 };
 use serde::Serialize;
 
@@ -101,6 +101,7 @@ impl Display for Shown<'_> {
         }
         declared.classes.iter().try_for_each(|found| class(f, found))?;
         declared.enums.iter().try_for_each(|found| enumeration(f, found))?;
+        declared.delegates.iter().try_for_each(|found| delegate(f, found))?;
         declared.structs.iter().try_for_each(|found| structure(f, found))?;
         declared.interfaces.iter().try_for_each(|found| interface(f, found))?;
         list(
@@ -130,6 +131,13 @@ fn enumeration(f: &mut fmt::Formatter<'_>, found: &DeclaredEnum) -> fmt::Result 
         writeln!(f, "  {} = {}{hidden}", entry.name, entry.number)?;
         doc(f, "    ", &entry.doc)
     })
+}
+
+fn delegate(f: &mut fmt::Formatter<'_>, found: &DeclaredDelegate) -> fmt::Result {
+    let params: Vec<_> = found.params.iter().map(typed).collect();
+    let result = found.result.as_ref().map(|result| format!(" -> {result}")).unwrap_or_default();
+    writeln!(f, "\ndelegate {}({}){result}   {}", found.path, params.join(", "), found.sort)?;
+    doc(f, "  ", &found.doc)
 }
 
 fn structure(f: &mut fmt::Formatter<'_>, found: &DeclaredStruct) -> fmt::Result {

@@ -19,6 +19,14 @@ pub(crate) trait Reads {
     fn set_back(&mut self, allowed: bool) -> Result<u32, String>;
 }
 
+/// Something went through.
+#[udelegate(multicast, package = "Metering")]
+pub(crate) type OnPassed = fn(units: u32, by: Obj<Meter>);
+
+/// Whether so much may go through.
+#[udelegate(single, of = Meter)]
+pub(crate) type MayPass = fn(units: u32, line: String) -> bool;
+
 /// Counts what goes through.
 #[uclass(package = "Metering", blueprintable, implements(Reads))]
 #[derive(Default)]
@@ -35,6 +43,15 @@ pub(crate) struct Meter {
     /// What it showed when it was set back.
     #[uproperty]
     last: Reading,
+    /// Is told of it.
+    #[uproperty]
+    told: OnPassed,
+    /// Is asked before.
+    #[uproperty(transient)]
+    asked: MayPass,
+    /// Is told when it is set back.
+    #[uproperty]
+    was_set_back: SparseDelegate<fn()>,
     units: u32,
 }
 

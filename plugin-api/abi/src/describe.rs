@@ -1,4 +1,4 @@
-//! What a module declares, as constant data: classes, structs, enums, interfaces, functions, imports and exports. The host copies
+//! What a module declares, as constant data: classes, structs, enums, delegates, interfaces, functions, imports and exports. The host copies
 //! what it needs while emitting; the cells are the only part it writes, and they die with the image.
 
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -244,6 +244,26 @@ pub struct EnumDesc {
     pub doc: RStr<'static>,
 }
 
+/// A delegate that has a name.
+#[repr(C)]
+#[derive(StableAbi, Clone, Copy, Debug)]
+pub struct DelegateDesc {
+    /// The package it binds to, without `/Script/`; empty for one that belongs to a class.
+    pub package: RStr<'static>,
+    /// The path of the class that it belongs to, which the module declares too; empty for a free one.
+    pub class: RStr<'static>,
+    /// Its name in the package, or in the class.
+    pub name: RStr<'static>,
+    /// `DELEGATE`, `MULTICAST_DELEGATE` or `SPARSE_DELEGATE`.
+    pub kind: PropertyKind,
+    /// Parameters in order; the result last, with the `RETURN` flag.
+    pub params: RSlice<'static, PropertyDesc>,
+    /// Fingerprint of its kind, its path and its signature.
+    pub fingerprint: u64,
+    /// The doc comment.
+    pub doc: RStr<'static>,
+}
+
 /// What an import requires.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
@@ -264,6 +284,8 @@ impl ImportKind {
     pub const INTERFACE: Self = Self(6);
     /// An enum: only its fingerprint is compared.
     pub const ENUM: Self = Self(7);
+    /// A delegate that has a name: only its fingerprint is compared.
+    pub const DELEGATE: Self = Self(8);
 }
 
 /// Something a module uses and another declares. Checked while loading, so that a missing member or another

@@ -5,8 +5,8 @@ use core::mem::{align_of, offset_of, size_of};
 
 use crate::call::{Call, Failure};
 use crate::describe::{
-    ClassDesc, EnumDesc, EnumEntryDesc, ExportDesc, FunctionDesc, ImportDesc, InterfaceDesc, MetaDesc, PartHooks,
-    PropertyDesc, SignatureDesc, StructDesc,
+    ClassDesc, DelegateDesc, EnumDesc, EnumEntryDesc, ExportDesc, FunctionDesc, ImportDesc, InterfaceDesc, MetaDesc,
+    PartHooks, PropertyDesc, SignatureDesc, StructDesc,
 };
 use crate::fingerprint::Fingerprint;
 use crate::hooks::{HookContext, HookSlot, HookTable};
@@ -72,6 +72,7 @@ pub const LAYOUT_HASH: u64 = layout! {
     StructDesc { package, name, size, align, fields, fingerprint, doc }
     EnumEntryDesc { name, number, display, doc, hidden }
     EnumDesc { package, name, underlying, flags, entries, fingerprint, doc }
+    DelegateDesc { package, class, name, kind, params, fingerprint, doc }
     ImportDesc { kind, path, fingerprint, wanted, fields, cell }
     ExportDesc { type_path, name, fingerprint, signature, invoke }
     HookSlot { magic, context }

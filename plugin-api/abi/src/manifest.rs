@@ -34,6 +34,8 @@ pub mod type_records {
     pub const INTERFACE: u8 = 3;
     /// An enum.
     pub const ENUM: u8 = 4;
+    /// A delegate that has a name. One that belongs to a class has the path of a member.
+    pub const DELEGATE: u8 = 5;
 }
 
 const FLAG_UNWIND: u32 = 1;
@@ -308,8 +310,10 @@ fn checked<'a>(
 pub fn read_types(bytes: &[u8]) -> Result<impl Iterator<Item = (u8, &str)>, ManifestError> {
     let mut reader = Reader { bytes };
     while reader.skip_zeros() {
-        reader.take(1)?;
-        checked("type path", reader.text()?, names::is_type_path, names::TYPE_PATH_RULE)?;
+        let kind = reader.take(1)?[0];
+        let is_path =
+            |path: &str| names::is_type_path(path) || kind == type_records::DELEGATE && names::is_member_path(path);
+        checked("type path", reader.text()?, is_path, names::TYPE_PATH_RULE)?;
     }
     let mut reader = Reader { bytes };
     Ok(core::iter::from_fn(move || {

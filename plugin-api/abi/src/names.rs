@@ -86,6 +86,12 @@ pub fn is_type_path(text: &str) -> bool {
     parts.is_some_and(|(package, name)| is_identifier(package) && is_identifier(name))
 }
 
+/// Whether a text is the path of a member of a type: `/Script/<Package>.<Type>:<Member>`.
+#[must_use]
+pub fn is_member_path(text: &str) -> bool {
+    text.split_once(':').is_some_and(|(owner, member)| is_type_path(owner) && is_identifier(member))
+}
+
 /// Whether a text is short and a terminal shows all of it and does nothing else.
 #[must_use]
 pub fn is_printable(text: &str) -> bool {

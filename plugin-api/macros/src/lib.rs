@@ -8,6 +8,7 @@ mod class_impl;
 mod class_struct;
 mod conditions;
 mod default_value;
+mod delegate;
 mod dll_bind;
 mod dll_import;
 mod docs;
@@ -119,6 +120,27 @@ pub fn uenum(attr: TokenStream, item: TokenStream) -> TokenStream {
         other => Err(rules::spanned("ALC0168", other, "`#[uenum]` stands on an enum: `pub enum Mood { Calm, Angry }`")),
     };
     finish(output)
+}
+
+/// A delegate by name: `#[udelegate(multicast, package = "Game")] pub type OnScored = fn(points: i32, by: Obj<Cube>);`. It is `single`,
+/// `multicast` or `sparse`; a single one may give a result. Every parameter has a name.
+///
+/// The name becomes the type of properties, parameters and elements: what a `MulticastDelegate<fn(i32, Obj<Cube>)>` can do, it can,
+/// too. The host knows it by its path, which is `/Script/Game.OnScored`; with `of = Cube` in the place of the package it belongs to
+/// a class of this crate, and is `/Script/Game.Cube:OnScored`.
+///
+/// With `imported`, the host or another module declares it, and kind and signature are compared while loading.
+#[proc_macro_attribute]
+pub fn udelegate(attr: TokenStream, item: TokenStream) -> TokenStream {
+    let words = parse_macro_input!(attr as Words);
+    finish(delegate::expand(&words, parse_macro_input!(item as Item)))
+}
+
+/// `#[udelegate]` of a host: the same words. It is `alcedo_runtime::native::udelegate`.
+#[proc_macro_attribute]
+pub fn native_udelegate(attr: TokenStream, item: TokenStream) -> TokenStream {
+    let words = parse_macro_input!(attr as Words);
+    finish(delegate::expand(&words, parse_macro_input!(item as Item)).map(native::of_the_host))
 }
 
 /// An interface: `#[uinterface(package = "Game")] pub trait Hears { fn hear(&self, what: String) -> u32; }`. The name becomes a

@@ -4,6 +4,7 @@
 mod c_functions;
 mod declared;
 mod defaults;
+mod delegates;
 mod describe;
 mod enums;
 mod interfaces;
@@ -20,7 +21,7 @@ mod started;
 pub use ::core;
 pub use alcedo_abi::abi_stable::library::LibHeader;
 pub use alcedo_abi::describe::{
-    Cell, ClassDesc, EnumDesc, EnumEntryDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc,
+    Cell, ClassDesc, DelegateDesc, EnumDesc, EnumEntryDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc,
 };
 pub use alcedo_abi::kinds::{PropertyKind, class_flags, function_flags, property_flags};
 pub use alcedo_abi::manifest;
@@ -29,10 +30,11 @@ pub use alcedo_rt::{__alcedo_hooks as hook_names, COMPILER, HOOKED, ModuleHeap, 
 pub use linkme;
 
 pub use crate::class::Part;
+pub use crate::delegate_signature::{Named, NamedSignature, Signature};
 pub use crate::keep::{Keep, Restore, restore, unknown_field};
 pub use crate::kinds::{
-    Field, FieldPlace, FieldType, Owned, Passed, Ptr, PtrMut, Red, Stored, Temp, ValidityToken, Viewable, blank, field,
-    lend, set_field,
+    Delegate, Field, FieldPlace, FieldType, MulticastDelegate, Owned, Passed, Ptr, PtrMut, Red, SparseDelegate, Stored,
+    Temp, ValidityToken, Viewable, blank, field, lend, set_field,
 };
 pub use crate::out::{Out, OutValue};
 pub use crate::part_cell::PartCell;
@@ -40,9 +42,9 @@ pub use crate::signature::{ArgumentSlot, ResultSlot, ValueType};
 pub use crate::value::{ByPointer, NoDefault, address_slot};
 pub use crate::{
     __alcedo_c_call as c_call, __alcedo_call as call, __alcedo_class as class, __alcedo_declare as declare,
-    __alcedo_enum as enumeration, __alcedo_export as export, __alcedo_heap as heap, __alcedo_interface as interface,
-    __alcedo_join as join, __alcedo_module as module, __alcedo_owned as owned_type, __alcedo_pod as pod,
-    __alcedo_property as property, __alcedo_register as register, __alcedo_struct as structure,
+    __alcedo_delegate as delegate, __alcedo_enum as enumeration, __alcedo_export as export, __alcedo_heap as heap,
+    __alcedo_interface as interface, __alcedo_join as join, __alcedo_module as module, __alcedo_owned as owned_type,
+    __alcedo_pod as pod, __alcedo_property as property, __alcedo_register as register, __alcedo_struct as structure,
     __alcedo_type_record as type_record, __alcedo_view as view,
 };
 pub use crate::{CallError, Class, Interface, ObjectView, Params, Plain, ReturnValue, This, Value};
@@ -56,6 +58,7 @@ pub use declared::{
     property as property_description, static_function, structure as structure_description,
 };
 pub use defaults::{BuildDefault, DefaultPart, PluginState, Probe, WithoutARedConstructor, the_finalizer_thread_drops};
+pub use delegates::{NamedDelegate, delegate as delegate_description, import_delegate, name_in, package_of};
 pub use describe::{BlockOf, CParam, SignatureBlock, Words, field_descriptions, joined, joined_len};
 pub use enums::{Underlying, enum_number, put_enum_number, unknown_entry};
 pub use interfaces::{
@@ -69,7 +72,7 @@ pub use owned::{
     are_owned_equal, clone_owned, debug_owned, is_owned_expired, load_owned, new_owned, owned_at, owned_out,
     owned_slot, parse_owned, print_owned, store_owned,
 };
-pub use registry::{CLASSES, ENUMS, EXPORTS, IMPORTS, INTERFACES, STRUCTS};
+pub use registry::{CLASSES, DELEGATES, ENUMS, EXPORTS, IMPORTS, INTERFACES, STRUCTS};
 pub use returned::{ErrorInWords, Place, Returned, error_in_words};
 pub use root::{MainFn, ModuleHooks, Outcome, run_hook, run_main};
 pub use shells::{Exclusive, Export, Given, Held, Keeper, Method, NoBody, Shared, StaticMethod, Untouched, lib_header};

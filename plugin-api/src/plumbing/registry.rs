@@ -1,7 +1,7 @@
 //! Where the declarations of a module meet: slices that the linker fills. The host reads them after `attach`.
 
 use alcedo_abi::abi_stable::std_types::RSlice;
-use alcedo_abi::describe::{ClassDesc, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc};
+use alcedo_abi::describe::{ClassDesc, DelegateDesc, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc};
 use linkme::distributed_slice;
 
 use super::declared::Declared;
@@ -14,6 +14,10 @@ pub static STRUCTS: [&'static Declared<StructDesc>];
 /// The enums this module declares.
 #[distributed_slice]
 pub static ENUMS: [&'static Declared<EnumDesc>];
+
+/// The delegates with a name that this module declares.
+#[distributed_slice]
+pub static DELEGATES: [&'static Declared<DelegateDesc>];
 
 /// The classes this module declares.
 #[distributed_slice]
@@ -37,6 +41,10 @@ pub(super) extern "C" fn structs() -> RSlice<'static, &'static StructDesc> {
 
 pub(super) extern "C" fn enums() -> RSlice<'static, &'static EnumDesc> {
     RSlice::from_slice(bare(ENUMS.static_slice()))
+}
+
+pub(super) extern "C" fn delegates() -> RSlice<'static, &'static DelegateDesc> {
+    RSlice::from_slice(bare(DELEGATES.static_slice()))
 }
 
 pub(super) extern "C" fn classes() -> RSlice<'static, &'static ClassDesc> {

@@ -404,6 +404,10 @@ impl<M: ModuleHooks> Root<M> {
         registry::enums()
     }
 
+    extern "C" fn delegates() -> RSlice<'static, &'static DelegateDesc> {
+        registry::delegates()
+    }
+
     extern "C" fn classes() -> RSlice<'static, &'static ClassDesc> {
         registry::classes()
     }

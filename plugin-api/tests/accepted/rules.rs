@@ -240,5 +240,25 @@ mod alc0166;
 mod alc0167;
 #[path = "rules/ALC0168.rs"]
 mod alc0168;
+#[path = "rules/ALC0170.rs"]
+mod alc0170;
+#[path = "rules/ALC0171.rs"]
+mod alc0171;
+#[path = "rules/ALC0172.rs"]
+mod alc0172;
+#[path = "rules/ALC0173.rs"]
+mod alc0173;
+#[path = "rules/ALC0174.rs"]
+mod alc0174;
+#[path = "rules/ALC0175.rs"]
+mod alc0175;
+#[path = "rules/ALC0176.rs"]
+mod alc0176;
+#[path = "rules/ALC0177.rs"]
+mod alc0177;
+#[path = "rules/ALC0178.rs"]
+mod alc0178;
+#[path = "rules/ALC0179.rs"]
+mod alc0179;
 
 fn main() {}

@@ -10,6 +10,8 @@ use alcedo_base::handles::ClassId;
 use crate::class::Class;
 use crate::compile_enum::{compile_enum, enum_path};
 use crate::decl::{Batch, ClassDecl, InterfaceDecl, PropertyDecl, StructDecl};
+use crate::delegate_decl::{check_classes, delegate_path, delegate_words};
+use crate::delegates::DelegateType;
 use crate::enums::EnumType;
 use crate::interface::Interface;
 use crate::layout::{Placed, place};
@@ -35,6 +37,8 @@ pub(super) trait Known {
     fn structure(&self, path: &str) -> Option<Rc<StructType>>;
     /// The enum of that path, or of the path it was renamed to.
     fn enumeration(&self, path: &str) -> Option<Rc<EnumType>>;
+    /// The delegate of that path, or of the path it was renamed to.
+    fn delegate(&self, path: &str) -> Option<Rc<DelegateType>>;
     /// The interface of that path, or of the path it was renamed to.
     fn interface(&self, path: &str) -> Option<Rc<Interface>>;
     /// Whether a new type may have that path.
@@ -48,6 +52,8 @@ pub struct Declared {
     pub interfaces: Vec<Rc<Interface>>,
     /// Enums.
     pub enums: Vec<Rc<EnumType>>,
+    /// Delegates.
+    pub delegates: Vec<Rc<DelegateType>>,
     /// Structs, each after those it holds.
     pub structs: Vec<Rc<StructType>>,
     /// Classes, base first.
@@ -62,6 +68,8 @@ pub(super) struct Compiler<'a> {
     structs: HashMap<Rc<str>, Rc<StructType>>,
     classes: HashMap<Rc<str>, Rc<Class>>,
     interfaces: HashMap<Rc<str>, Rc<Interface>>,
+    /// What stands in the parentheses of the types of all its delegates, and their kinds, by their paths.
+    delegates: HashMap<String, (PropertyKind, Rc<str>)>,
     /// Paths of all classes of the batch, also of those that are not compiled yet: a reference may name them.
     class_paths: HashSet<String>,
     /// Paths of all its structs, likewise: a delegate may name them.
@@ -84,9 +92,21 @@ pub(super) fn compile(
     let class_paths = batch.classes.iter().map(class_path).collect();
     let struct_paths = batch.structs.iter().map(struct_path).collect();
     let interface_paths = batch.interfaces.iter().map(interface_path).collect();
+    let words = |decl| Ok((delegate_path(decl), delegate_words(decl)?));
+    let delegates = batch.delegates.iter().map(words).collect::<Result<_, DeclareError>>()?;
     let (enums, structs, classes, interfaces) = Default::default();
-    let mut compiler =
-        Compiler { names, known, enums, structs, classes, interfaces, class_paths, struct_paths, interface_paths };
+    let mut compiler = Compiler {
+        names,
+        known,
+        enums,
+        structs,
+        classes,
+        interfaces,
+        delegates,
+        class_paths,
+        struct_paths,
+        interface_paths,
+    };
     let mut declared = Declared::default();
     for decl in &batch.enums {
         let compiled = Rc::new(compile_enum(decl)?);
@@ -97,6 +117,9 @@ pub(super) fn compile(
         let structure = Rc::new(compiler.lay_out(&batch.structs[index])?);
         compiler.structs.insert(structure.path.clone(), structure.clone());
         declared.structs.push(structure);
+    }
+    for decl in &batch.delegates {
+        declared.delegates.push(Rc::new(compiler.delegate(decl)?));
     }
     for decl in &batch.interfaces {
         let interface = Rc::new(compiler.interface(decl)?);
@@ -130,6 +153,7 @@ fn check_paths(known: &dyn Known, batch: &Batch) -> Result<(), DeclareError> {
     let packages = known.packages();
     let mut seen = HashSet::new();
     let enums = batch.enums.iter().map(|decl| (enum_path(decl), &decl.package, &decl.name));
+    let delegates = batch.delegates.iter().map(|decl| (delegate_path(decl), &decl.package, &decl.name));
     let structs = batch.structs.iter().map(|decl| (struct_path(decl), &decl.package, &decl.name));
     let classes = batch.classes.iter().map(|decl| (class_path(decl), &decl.package, &decl.name));
     let interfaces = batch.interfaces.iter().map(|decl| (interface_path(decl), &decl.package, &decl.name));
@@ -137,7 +161,7 @@ fn check_paths(known: &dyn Known, batch: &Batch) -> Result<(), DeclareError> {
     if let Some(decl) = batch.classes.iter().find(|decl| decl.name.starts_with(DEFAULT_PREFIX)) {
         return Err(DeclareError::DefaultName { path: class_path(decl) });
     }
-    for (path, package, name) in interfaces.chain(enums).chain(structs).chain(classes) {
+    for (path, package, name) in interfaces.chain(enums).chain(delegates).chain(structs).chain(classes) {
         if !packages.iter().any(|known| **known == **package) {
             let known = packages.join(", ");
             return Err(DeclareError::UnknownPackage { path, package: package.clone(), known });
@@ -147,7 +171,7 @@ fn check_paths(known: &dyn Known, batch: &Batch) -> Result<(), DeclareError> {
             return Err(DeclareError::Duplicate { path });
         }
     }
-    Ok(())
+    check_classes(batch)
 }
 
 pub(super) fn check_name(name: &str, owner: &str) -> Result<(), DeclareError> {
@@ -197,6 +221,11 @@ impl TypeResolver for Compiler<'_> {
 
     fn knows_enum(&self, path: &str) -> bool {
         self.enumeration(path).is_some()
+    }
+
+    fn delegate_words(&self, path: &str) -> Option<(PropertyKind, Rc<str>)> {
+        let known = || self.known.delegate(path).map(|found| (found.kind, Rc::clone(&found.words)));
+        self.delegates.get(path).cloned().or_else(known)
     }
 
     fn knows_struct(&self, path: &str) -> bool {

@@ -80,6 +80,27 @@ pub struct EnumDecl {
     pub doc: String,
 }
 
+/// A delegate that has a name.
+#[derive(Clone, Debug)]
+pub struct DelegateDecl {
+    /// The package, without `/Script/`.
+    pub package: String,
+    /// The path of the class that it belongs to; empty for a free one.
+    pub class: String,
+    /// Its name in the package, or in the class.
+    pub name: String,
+    /// Where it is declared.
+    pub origin: Origin,
+    /// `DELEGATE`, `MULTICAST_DELEGATE` or `SPARSE_DELEGATE`.
+    pub kind: PropertyKind,
+    /// Parameters in order; the result last, with the `RETURN` flag, which a single delegate alone has.
+    pub params: Vec<PropertyDecl>,
+    /// The fingerprint that the declaring code was compiled with; zero is not compared.
+    pub fingerprint: u64,
+    /// The doc comment.
+    pub doc: String,
+}
+
 /// A struct that travels by value.
 #[derive(Clone, Debug)]
 pub struct StructDecl {
@@ -166,6 +187,8 @@ pub struct Batch {
     pub interfaces: Vec<InterfaceDecl>,
     /// Enums, in any order.
     pub enums: Vec<EnumDecl>,
+    /// Delegates, in any order.
+    pub delegates: Vec<DelegateDecl>,
     /// Structs, in any order.
     pub structs: Vec<StructDecl>,
     /// Classes, in any order.
@@ -224,6 +247,14 @@ impl FunctionDecl {
             Err(CallError::other(format!("{path} has no body of its own: call it on an object whose class has one")))
         });
         Self::new(name, thunk)
+    }
+}
+
+impl DelegateDecl {
+    /// A free delegate without parameters.
+    pub fn new(package: &str, name: &str, kind: PropertyKind, origin: Origin) -> Self {
+        let (class, params, doc) = Default::default();
+        Self { package: package.to_owned(), class, name: name.to_owned(), origin, kind, params, fingerprint: 0, doc }
     }
 }
 

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::rc::Rc;
 
 use crate::class::{Class, Subobject};
+use crate::delegates::DelegateType;
 use crate::enums::{EnumEntry, EnumType};
 use crate::function::Function;
 use crate::interface::Interface;
@@ -22,6 +23,9 @@ pub fn dump(types: &Types, names: &Names, package: &str) -> String {
     }
     for enumeration in types.enums().iter().filter(|found| *found.package == *package) {
         dump_enum(&mut text, enumeration);
+    }
+    for delegate in types.delegates().iter().filter(|found| *found.package == *package) {
+        dump_delegate(&mut text, names, delegate);
     }
     for structure in types.structs().iter().filter(|found| *found.package == *package) {
         dump_struct(&mut text, names, structure);
@@ -51,6 +55,12 @@ fn dump_enum(text: &mut String, enumeration: &EnumType) {
     for EnumEntry { name, number, display, is_hidden, doc } in entries {
         line(text, format_args!("  {name} {number} {display:?} {is_hidden} {doc:?}"));
     }
+}
+
+fn dump_delegate(text: &mut String, names: &Names, delegate: &DelegateType) {
+    let DelegateType { path, name, package, class, origin: _, doc, kind, params, words, fingerprint } = delegate;
+    line(text, format_args!("delegate {path} {name} {package} {class:?} {doc:?} {kind:?} {words} {fingerprint:#x}"));
+    params.iter().for_each(|param| dump_property(text, names, param));
 }
 
 fn dump_struct(text: &mut String, names: &Names, structure: &StructType) {
@@ -144,11 +154,11 @@ mod tests {
     use alcedo_abi::kinds::{PropertyKind, class_flags, function_flags, property_flags};
 
     use super::dump;
-    use crate::decl::{Batch, ClassDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl};
+    use crate::decl::{Batch, ClassDecl, DelegateDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl};
     use crate::origin::Origin;
     use crate::testing::world;
 
-    /// A struct, an interface, and a class with one of everything.
+    /// A struct, an interface, two delegates, and a class with one of everything.
     fn declared(origin: Origin) -> Batch {
         let structs = vec![StructDecl {
             fields: vec![PropertyDecl::new("x", PropertyKind::F64)],
@@ -162,6 +172,16 @@ mod tests {
             functions: vec![FunctionDecl { params: function("").params, ..FunctionDecl::without_body("turn") }],
             ..InterfaceDecl::new("Game", "Turns", origin)
         }];
+        let by = vec![PropertyDecl::new("by", PropertyKind::STRUCT).of_type("/Script/Game.Point")];
+        let multicast = PropertyKind::MULTICAST_DELEGATE;
+        let delegates = vec![
+            DelegateDecl { params: by.clone(), ..DelegateDecl::new("Game", "OnMoved", multicast, origin) },
+            DelegateDecl {
+                class: "/Script/Game.Wheel".to_owned(),
+                params: vec![PropertyDecl::result(PropertyKind::BOOL)],
+                ..DelegateDecl::new("Game", "MayTurn", PropertyKind::DELEGATE, origin)
+            },
+        ];
         let place = PropertyDecl::new("place", PropertyKind::STRUCT).of_type("/Script/Game.Point");
         let classes = vec![ClassDecl {
             properties: vec![PropertyDecl::new("gain", PropertyKind::F32).with_default("1.5"), place],
@@ -169,7 +189,7 @@ mod tests {
             interfaces: vec!["/Script/Game.Turns".to_owned()],
             ..ClassDecl::new("Game", "Wheel", "/Script/Engine.Object", origin)
         }];
-        Batch { interfaces, structs, classes, ..Batch::default() }
+        Batch { interfaces, delegates, structs, classes, ..Batch::default() }
     }
 
     fn dumped(batch: &Batch) -> String {
@@ -206,6 +226,11 @@ mod tests {
                 batch.interfaces[0].functions[0].flags ^= function_flags::FALLIBLE;
             }),
             ("the doc of an interface", |batch| batch.interfaces[0].doc = "Can be turned.".to_owned()),
+            ("the kind of a delegate", |batch| batch.delegates[0].kind = PropertyKind::SPARSE_DELEGATE),
+            ("the name of a delegate's parameter", |batch| batch.delegates[0].params[0].name = "way".to_owned()),
+            ("the result of a delegate", |batch| batch.delegates[1].params.clear()),
+            ("the doc of a delegate", |batch| batch.delegates[0].doc = "It moved.".to_owned()),
+            ("the class of a delegate", |batch| batch.delegates[1].class.clear()),
             ("a field", |batch| batch.structs[0].fields[0].name = "y".to_owned()),
             ("the doc of a struct", |batch| batch.structs[0].doc = "A place.".to_owned()),
         ];

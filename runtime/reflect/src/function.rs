@@ -170,7 +170,7 @@ pub(super) fn signature(params: &[Property]) -> String {
     text
 }
 
-fn is_result(param: &Property) -> bool {
+pub(super) fn is_result(param: &Property) -> bool {
     param.flags & property_flags::RETURN != 0
 }
 

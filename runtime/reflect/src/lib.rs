@@ -14,6 +14,7 @@ pub mod class;
 pub mod collect;
 mod compile;
 mod compile_class;
+mod compile_delegate;
 mod compile_enum;
 mod compile_interface;
 pub mod construction;
@@ -21,6 +22,9 @@ pub mod containers;
 pub mod convert;
 mod counters;
 pub mod decl;
+mod delegate_decl;
+mod delegate_words;
+pub mod delegates;
 pub mod dormant;
 #[doc(hidden)]
 pub mod dump;

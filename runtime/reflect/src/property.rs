@@ -7,6 +7,7 @@ use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::handles::Name;
 
+use crate::delegate_words::split;
 use crate::enums::EnumType;
 use crate::meta::Meta;
 use crate::nested::{ElementType, EntryType, OptionalType, Row};
@@ -122,7 +123,12 @@ impl PropertyType {
 
     /// The signature, of a delegate or several.
     pub fn signature(&self) -> Option<&str> {
-        of_type!(self, K, of => (K::FORM == Form::Signature).then(|| K::path(of)))
+        of_type!(self, K, of => (K::FORM == Form::Signature).then(|| split(K::path(of)).1))
+    }
+
+    /// The path of the delegate, of one that has a name.
+    pub fn delegate_path(&self) -> Option<&str> {
+        of_type!(self, K, of => (K::FORM == Form::Signature).then(|| split(K::path(of)).0).flatten())
     }
 
     /// Whether `is` says yes of the type, or of one that it has in it, however deep.

@@ -59,6 +59,14 @@ pub enum DeclareError {
         /// What is wrong, and the way out.
         problem: String,
     },
+    /// A delegate that cannot be one.
+    #[error("the delegate {path} cannot be declared: {problem}")]
+    BadDelegate {
+        /// Its path.
+        path: String,
+        /// What is wrong, and the way out.
+        problem: String,
+    },
     /// Structs that hold each other by value.
     #[error(
         "structs hold each other, by value or in containers, so their types would have no end: {cycle}; break it with an object reference"

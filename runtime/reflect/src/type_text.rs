@@ -8,7 +8,8 @@ use std::str::FromStr;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::shown::line;
 
-use crate::path::TypePath;
+use crate::delegate_words::in_words;
+use crate::path::{MemberPath, TypePath};
 use crate::values::{Entry, Form, name_of};
 
 /// How deep types may be nested. Everything that walks a value recurses this deep at most.
@@ -25,8 +26,8 @@ pub enum TypeText {
     Reference(PropertyKind, String),
     /// A container, with what is in it.
     Container(PropertyKind, Vec<Self>),
-    /// A delegate, with the signature of what it calls.
-    Delegate(PropertyKind, SignatureText),
+    /// A delegate, with its path if it has a name, and the signature of what it calls.
+    Delegate(PropertyKind, Option<String>, SignatureText),
 }
 
 /// The class that `Object` without parentheses means: as `Obj<Object>` of the plugin API.
@@ -76,7 +77,8 @@ impl TypeText {
     /// Its kind.
     pub fn kind(&self) -> PropertyKind {
         match self {
-            Self::Plain(kind) | Self::Reference(kind, _) | Self::Container(kind, _) | Self::Delegate(kind, _) => *kind,
+            Self::Plain(kind) | Self::Reference(kind, _) | Self::Container(kind, _) => *kind,
+            Self::Delegate(kind, ..) => *kind,
             Self::Struct(_) => PropertyKind::STRUCT,
         }
     }
@@ -87,7 +89,8 @@ impl TypeText {
             Self::Plain(_) => String::new(),
             Self::Struct(path) | Self::Reference(_, path) => path.clone(),
             Self::Container(_, of) => list(of),
-            Self::Delegate(_, signature) => signature.to_string(),
+            Self::Delegate(_, None, signature) => signature.to_string(),
+            Self::Delegate(_, Some(path), signature) => in_words(path, &signature.to_string()),
         }
     }
 
@@ -183,7 +186,14 @@ impl<'a> Reader<'a> {
         self.expect("(")?;
         let found = match form {
             Form::Path => TypeText::Reference(kind, self.path()?),
-            Form::Signature => TypeText::Delegate(kind, self.signature(depth + 1)?),
+            Form::Signature => {
+                let path = self.delegate_path()?;
+                let signature = self.signature(depth + 1)?;
+                if path.is_some() {
+                    self.expect(")")?;
+                }
+                TypeText::Delegate(kind, path, signature)
+            }
             Form::Types(count) => {
                 let mut of = vec![self.one(depth + 1)?];
                 while of.len() < count {
@@ -221,6 +231,21 @@ impl<'a> Reader<'a> {
         }
         signature.arguments.push(self.one(depth)?);
         Ok(())
+    }
+
+    /// The path of a delegate with a name, and the parenthesis behind it: of a struct there is none.
+    fn delegate_path(&mut self) -> Result<Option<String>, String> {
+        let end = self.rest.find([',', '(', ')', ' ']).unwrap_or(self.rest.len());
+        if !self.rest.starts_with('/') || !self.rest[end..].starts_with('(') {
+            return Ok(None);
+        }
+        let path = self.split(end);
+        let is_nested = path.contains(':');
+        let checked =
+            if is_nested { path.parse::<MemberPath>().map(|_| ()) } else { path.parse::<TypePath>().map(|_| ()) };
+        checked.map_err(|error| error.to_string())?;
+        self.expect("(")?;
+        Ok(Some(path.to_owned()))
     }
 
     fn path(&mut self) -> Result<String, String> {
@@ -280,6 +305,9 @@ mod tests {
             "Delegate(-> bool)",
             "MulticastDelegate(f32, /Script/A.S)",
             "Map(Name, Delegate(Set(u8), String -> Array(Map(u8, u8))))",
+            "Delegate(/Script/A.D())",
+            "Delegate(/Script/A.D(/Script/A.S, u8 -> bool))",
+            "Array(MulticastDelegate(/Script/A.C:D(Delegate(/Script/A.D()))))",
         ] {
             check(text, text);
         }
@@ -299,6 +327,11 @@ mod tests {
         check("Map(f64)", "! a `,` is missing before `)`");
         check("u8 u8", "! `u8` is behind its end");
         check("Array(f64))", "! `)` is behind its end");
+        check("Delegate(/Script/A.D(u8)", "! a `)` is missing at its end");
+        check(
+            "Delegate(/Script/A(u8))",
+            "! \"/Script/A\" is not a path: there is no dot between package and type; write /Script/<Package>.<Type>",
+        );
         check(
             "Object(A.B)",
             "! \"A.B\" is not a path: it does not start with /Script/; write /Script/<Package>.<Type>",

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::cells::RefCell;
 use alcedo_base::handles::ClassId;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -14,6 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::class::Class;
 use crate::compile::{Declared, Known, compile};
 use crate::decl::Batch;
+use crate::delegates::DelegateType;
 use crate::enums::EnumType;
 use crate::function::Function;
 use crate::interface::Interface;
@@ -64,6 +66,7 @@ struct Registry {
 struct Table {
     classes: FxHashMap<Rc<str>, Rc<Class>>,
     enums: FxHashMap<Rc<str>, Rc<EnumType>>,
+    delegates: FxHashMap<Rc<str>, Rc<DelegateType>>,
     structs: FxHashMap<Rc<str>, Rc<StructType>>,
     interfaces: FxHashMap<Rc<str>, Rc<Interface>>,
     redirects: FxHashMap<Rc<str>, Rc<str>>,
@@ -119,6 +122,7 @@ impl Types {
         let table = registry.open_table();
         table.interfaces.extend(declared.interfaces.iter().map(|found| (found.path.clone(), found.clone())));
         table.enums.extend(declared.enums.iter().map(|found| (found.path.clone(), found.clone())));
+        table.delegates.extend(declared.delegates.iter().map(|found| (found.path.clone(), found.clone())));
         table.structs.extend(declared.structs.iter().map(|structure| (structure.path.clone(), structure.clone())));
         table.classes.extend(declared.classes.iter().map(|class| (class.path.clone(), class.clone())));
         Ok(declared)
@@ -182,6 +186,12 @@ impl Types {
         self.registry.borrow().enumeration(path)
     }
 
+    /// The delegate of that path now.
+    #[inline]
+    pub fn delegate_by_path(&self, path: &str) -> Option<Rc<DelegateType>> {
+        self.registry.borrow().delegate(path)
+    }
+
     /// The interface of that path now.
     #[inline]
     pub fn interface_by_path(&self, path: &str) -> Option<Rc<Interface>> {
@@ -230,6 +240,15 @@ impl Types {
         let shadow = registry.shadow.iter().flat_map(|shadow| shadow.table.enums.keys());
         let paths: BTreeSet<_> = registry.live.enums.keys().chain(shadow).collect();
         paths.into_iter().filter_map(|path| registry.visible_enum(path).cloned()).collect()
+    }
+
+    /// All delegates with a name that can be found by path now, in order of their paths.
+    #[inline]
+    pub fn delegates(&self) -> Vec<Rc<DelegateType>> {
+        let registry = self.registry.borrow();
+        let shadow = registry.shadow.iter().flat_map(|shadow| shadow.table.delegates.keys());
+        let paths: BTreeSet<_> = registry.live.delegates.keys().chain(shadow).collect();
+        paths.into_iter().filter_map(|path| registry.visible_delegate(path).cloned()).collect()
     }
 
     /// All interfaces that can be found by path now, in order of their paths.
@@ -305,16 +324,18 @@ impl Types {
         let Shadow { table, hidden } = registry.shadow.take().expect("a shadow is committed after it was begun");
         let mut replaced = Vec::new();
         let declared = table.classes.keys().chain(table.structs.keys()).chain(table.interfaces.keys());
-        let declared = declared.chain(table.enums.keys());
+        let declared = declared.chain(table.enums.keys()).chain(table.delegates.keys());
         for path in hidden.iter().chain(declared) {
             replaced.extend(registry.live.classes.remove(path));
             registry.live.enums.remove(path);
+            registry.live.delegates.remove(path);
             registry.live.structs.remove(path);
             registry.live.interfaces.remove(path);
         }
         registry.live.interfaces.extend(table.interfaces);
         registry.live.classes.extend(table.classes);
         registry.live.enums.extend(table.enums);
+        registry.live.delegates.extend(table.delegates);
         registry.live.structs.extend(table.structs);
         registry.live.redirects.extend(table.redirects);
         replaced.sort_by_key(|class| class.id);
@@ -363,6 +384,10 @@ impl TypeResolver for Types {
         self.enum_by_path(path).is_some()
     }
 
+    fn delegate_words(&self, path: &str) -> Option<(PropertyKind, Rc<str>)> {
+        self.delegate_by_path(path).map(|found| (found.kind, Rc::clone(&found.words)))
+    }
+
     fn knows_struct(&self, path: &str) -> bool {
         self.struct_by_path(path).is_some()
     }
@@ -409,6 +434,16 @@ impl Registry {
                 shadow.table.enums.get(path).or_else(|| self.live.enums.get(path).filter(|_| shadow.shows(path)))
             }
             None => self.live.enums.get(path),
+        }
+    }
+
+    fn visible_delegate(&self, path: &str) -> Option<&Rc<DelegateType>> {
+        match &self.shadow {
+            Some(shadow) => {
+                let before = || self.live.delegates.get(path).filter(|_| shadow.shows(path));
+                shadow.table.delegates.get(path).or_else(before)
+            }
+            None => self.live.delegates.get(path),
         }
     }
 
@@ -521,9 +556,11 @@ impl Table {
         let class = self.classes.get(path).map(|class| class.origin);
         let structure = || self.structs.get(path).map(|structure| structure.origin);
         let enumeration = || self.enums.get(path).map(|found| found.origin);
+        let delegate = || self.delegates.get(path).map(|found| found.origin);
         class
             .or_else(structure)
             .or_else(enumeration)
+            .or_else(delegate)
             .or_else(|| self.interfaces.get(path).map(|interface| interface.origin))
     }
 }
@@ -546,6 +583,11 @@ impl Known for Registry {
     fn enumeration(&self, path: &str) -> Option<Rc<EnumType>> {
         let exact = self.visible_enum(path).cloned();
         exact.or_else(|| self.ways(path).find_map(|way| self.visible_enum(way).cloned()))
+    }
+
+    fn delegate(&self, path: &str) -> Option<Rc<DelegateType>> {
+        let exact = self.visible_delegate(path).cloned();
+        exact.or_else(|| self.ways(path).find_map(|way| self.visible_delegate(way).cloned()))
     }
 
     fn interface(&self, path: &str) -> Option<Rc<Interface>> {

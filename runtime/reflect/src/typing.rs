@@ -18,6 +18,8 @@ pub trait TypeResolver {
     fn enumeration(&self, path: &str) -> Option<Rc<EnumType>>;
     /// Whether there is such an enum, be it compiled or not.
     fn knows_enum(&self, path: &str) -> bool;
+    /// The kind of the delegate of that path, and what stands in the parentheses of its type.
+    fn delegate_words(&self, path: &str) -> Option<(PropertyKind, Rc<str>)>;
     /// Whether there is such a struct, be it laid out or not.
     fn knows_struct(&self, path: &str) -> bool;
     /// Whether there is such a class.
@@ -43,6 +45,20 @@ pub enum TypeError {
     NoEnum {
         /// Its path.
         path: String,
+    },
+    /// A delegate that is not declared.
+    #[error("there is no delegate {path}: declare it in the same batch or load its module first")]
+    NoDelegate {
+        /// Its path.
+        path: String,
+    },
+    /// A delegate that is declared otherwise.
+    #[error("{found} is what is declared: build what says {wanted} against that declaration")]
+    OtherDelegate {
+        /// The type as the delegate is declared.
+        found: String,
+        /// The type that is wanted.
+        wanted: String,
     },
     /// A class that is not declared.
     #[error("there is no class {path}: declare it in the same batch or load its module first")]
@@ -105,9 +121,9 @@ impl PropertyType {
                 }
                 _ => Err(unknown(text)),
             },
-            TypeText::Delegate(kind, signature) => {
-                check_signature(signature, resolver)?;
-                let words: Rc<str> = signature.to_string().into();
+            TypeText::Delegate(kind, path, signature) => {
+                check_delegate(text, path.as_deref(), signature, resolver)?;
+                let words: Rc<str> = text.path().into();
                 match *kind {
                     PropertyKind::DELEGATE => Ok(Self::Delegate(words)),
                     several if signature.result.is_some() => Err(TypeError::Words(TypeTextError {
@@ -152,6 +168,23 @@ fn key(text: &TypeText, resolver: &dyn TypeResolver) -> Result<PropertyType, Typ
     if found.can_be_key() { Ok(found) } else { Err(TypeError::Key { key: found.to_string() }) }
 }
 
+/// A delegate with a name has the signature that it is declared with.
+fn check_delegate(
+    text: &TypeText,
+    path: Option<&str>,
+    signature: &SignatureText,
+    resolver: &dyn TypeResolver,
+) -> Result<(), TypeError> {
+    check_signature(signature, resolver)?;
+    let Some(path) = path else { return Ok(()) };
+    let (kind, words) = resolver.delegate_words(path).ok_or_else(|| TypeError::NoDelegate { path: path.to_owned() })?;
+    if kind == text.kind() && *words == *text.path() {
+        return Ok(());
+    }
+    let found = format!("{}({words})", kind.text().unwrap_or("?"));
+    Err(TypeError::OtherDelegate { found, wanted: text.to_string() })
+}
+
 /// A delegate keeps its signature in words: it may well name a struct that holds the delegate.
 fn check_signature(signature: &SignatureText, resolver: &dyn TypeResolver) -> Result<(), TypeError> {
     signature.arguments.iter().chain(signature.result.as_deref()).try_for_each(|word| check_words(word, resolver))
@@ -166,7 +199,7 @@ fn check_words(text: &TypeText, resolver: &dyn TypeResolver) -> Result<(), TypeE
         TypeText::Reference(PropertyKind::ENUM, path) => Err(TypeError::NoEnum { path: path.clone() }),
         TypeText::Reference(kind, path) => reference(*kind, path, resolver).map(|_| ()),
         TypeText::Container(_, of) => of.iter().try_for_each(|inner| check_words(inner, resolver)),
-        TypeText::Delegate(_, signature) => check_signature(signature, resolver),
+        TypeText::Delegate(_, path, signature) => check_delegate(text, path.as_deref(), signature, resolver),
     }
 }
 

@@ -38,9 +38,10 @@ impl Declarer<'_> {
     /// How often it declares a type of that path.
     fn declares(&self, path: &str) -> usize {
         let is_it = |package: &str, name: &str| path == format!("/Script/{package}.{name}");
-        let Described { interfaces, enums, structs, classes, .. } = self.described;
+        let Described { interfaces, enums, delegates, structs, classes, .. } = self.described;
         interfaces.iter().filter(|it| is_it(&it.package, &it.name)).count()
             + enums.iter().filter(|it| is_it(&it.package, &it.name)).count()
+            + delegates.iter().filter(|it| it.class.is_empty() && is_it(&it.package, &it.name)).count()
             + structs.iter().filter(|it| is_it(&it.package, &it.name)).count()
             + classes.iter().filter(|it| is_it(&it.package, &it.name)).count()
     }
@@ -65,6 +66,9 @@ pub(crate) fn emit(
             batch.interfaces.push(read::interface_decl(module.gate, described)?);
         }
         batch.enums.extend(module.described.enums.iter().map(|described| read::enum_decl(described)));
+        for described in module.described.delegates {
+            batch.delegates.push(read::delegate_decl(module.gate, described)?);
+        }
         for described in module.described.structs {
             batch.structs.push(read::struct_decl(module.gate, described)?);
         }

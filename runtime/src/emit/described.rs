@@ -1,7 +1,7 @@
 //! What a module declares: its types, what it uses of others, and the functions it offers. A library has it in its image; where
 //! another sort of module has it from is its own affair.
 
-use alcedo_abi::describe::{ClassDesc, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc};
+use alcedo_abi::describe::{ClassDesc, DelegateDesc, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc};
 use alcedo_abi::module::ModuleRef;
 
 /// The descriptions of one module. They are there as long as its code is.
@@ -11,6 +11,8 @@ pub(crate) struct Described {
     pub interfaces: &'static [&'static InterfaceDesc],
     /// The enums it declares.
     pub enums: &'static [&'static EnumDesc],
+    /// The delegates with a name that it declares.
+    pub delegates: &'static [&'static DelegateDesc],
     /// The structs it declares.
     pub structs: &'static [&'static StructDesc],
     /// The classes it declares.
@@ -27,6 +29,7 @@ impl Described {
         Self {
             interfaces: root.interfaces().map_or(&[], |interfaces| interfaces().as_slice()),
             enums: root.enums().map_or(&[], |enums| enums().as_slice()),
+            delegates: root.delegates().map_or(&[], |delegates| delegates().as_slice()),
             structs: root.structs()().as_slice(),
             classes: root.classes()().as_slice(),
             imports: root.imports()().as_slice(),

@@ -129,6 +129,18 @@ pub(crate) fn fill_import(core: &Core, module: &str, import: &ImportDesc) -> Res
             }
             0
         }
+        ImportKind::DELEGATE => {
+            let found = types.delegate_by_path(path).ok_or_else(missing)?;
+            if found.fingerprint() != import.fingerprint {
+                let kind = found.kind.text().unwrap_or("?");
+                return Err(wrong(format!(
+                    "which is {kind}({}) here and {} in the module",
+                    found.words(),
+                    import.wanted
+                )));
+            }
+            0
+        }
         ImportKind::INTERFACE => {
             types.interface_by_path(path).ok_or_else(missing)?;
             0
@@ -151,6 +163,7 @@ fn check_path(kind: ImportKind, path: &str) -> Result<(), PathError> {
         ImportKind::PROPERTY | ImportKind::FUNCTION | ImportKind::FUNCTION_FINAL => {
             path.parse::<MemberPath>().map(|_member| ())
         }
+        ImportKind::DELEGATE if path.contains(':') => path.parse::<MemberPath>().map(|_member| ()),
         _ => path.parse::<TypePath>().map(|_type| ()),
     }
 }
@@ -217,6 +230,8 @@ mod tests {
             (ImportKind::INTERFACE, "/Script/Game.Hears"),
             (ImportKind::PROPERTY, "/Script/Game.Cube:speed"),
             (ImportKind::FUNCTION_FINAL, "/Script/Game.Cube:spin"),
+            (ImportKind::DELEGATE, "/Script/Game.OnHit"),
+            (ImportKind::DELEGATE, "/Script/Game.Cube:OnHit"),
         ] {
             assert_eq!(check_path(kind, path), Ok(()), "{path}");
         }
@@ -224,6 +239,8 @@ mod tests {
             (ImportKind::INTERFACE, "/Script/Game.Innocent), Delegate(Array(u8"),
             (ImportKind::STRUCT, "/Script/Game.Words\u{1b}[2J"),
             (ImportKind::CLASS, "/Script/Game.Cube:speed"),
+            (ImportKind::DELEGATE, "/Script/Game.Cube:OnHit:a"),
+            (ImportKind::DELEGATE, "/Script/Game.OnHit(u8)"),
             (ImportKind::CLASS, "/Script/Game.Cube\0"),
             (ImportKind::PROPERTY, "/Script/Game.Cube"),
             (ImportKind::FUNCTION, "/Script/Game.Cube:spin\nfake line"),

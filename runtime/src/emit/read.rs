@@ -4,7 +4,8 @@
 use std::rc::{Rc, Weak};
 
 use alcedo_abi::describe::{
-    ClassDesc, EnumDesc, EnumEntryDesc, FunctionDesc, InterfaceDesc, MetaDesc, PropertyDesc, SignatureDesc, StructDesc,
+    ClassDesc, DelegateDesc, EnumDesc, EnumEntryDesc, FunctionDesc, InterfaceDesc, MetaDesc, PropertyDesc,
+    SignatureDesc, StructDesc,
 };
 use alcedo_abi::kinds::{PropertyKind, property_flags};
 
@@ -13,10 +14,13 @@ use crate::bridge::module_thunk::module_thunk;
 use crate::conjugate::gate::Gate;
 use crate::emit::error::EmitError;
 use crate::object::class::SubobjectRole;
-use crate::object::decl::{ClassDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl, SubobjectDecl};
+use crate::object::decl::{
+    ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl, SubobjectDecl,
+};
 use crate::object::enums::EnumEntry;
 use crate::object::meta::Meta;
 use crate::object::origin::Origin;
+use crate::object::path::TypePath;
 
 /// The declaration of an enum.
 pub(crate) fn enum_decl(described: &EnumDesc) -> EnumDecl {
@@ -39,6 +43,26 @@ pub(crate) fn enum_decl(described: &EnumDesc) -> EnumDecl {
         fingerprint: described.fingerprint,
         doc: described.doc.as_str().to_owned(),
     }
+}
+
+/// The declaration of a delegate.
+///
+/// # Errors
+/// When a parameter is of a kind this host does not know.
+pub(crate) fn delegate_decl(gate: &Gate, described: &DelegateDesc) -> Result<DelegateDecl, EmitError> {
+    let class = described.class.as_str();
+    // A path that is none is refused with the rest of the declaration.
+    let package = class.parse::<TypePath>().map_or_else(|_| described.package.as_str().to_owned(), |path| path.package);
+    Ok(DelegateDecl {
+        package,
+        class: class.to_owned(),
+        name: described.name.as_str().to_owned(),
+        origin: Origin::Dynamic,
+        kind: described.kind,
+        params: properties(gate, described.name.as_str(), &described.params)?,
+        fingerprint: described.fingerprint,
+        doc: described.doc.as_str().to_owned(),
+    })
 }
 
 /// The declaration of a struct.

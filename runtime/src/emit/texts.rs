@@ -35,7 +35,7 @@ const CALL_NAME: &str = "a function is called by a name without spaces or contro
 /// [`EmitError::Text`] for the first that is not.
 pub(crate) fn check(module: &str, described: Described) -> Result<(), EmitError> {
     let check = Check { module };
-    let Described { interfaces, enums, structs, classes, imports, exports } = described;
+    let Described { interfaces, enums, delegates, structs, classes, imports, exports } = described;
     for described in interfaces {
         check.interface(described)?;
     }
@@ -47,6 +47,17 @@ pub(crate) fn check(module: &str, described: Described) -> Result<(), EmitError>
             let display = entry.display.as_str();
             check.text(|| format!("an entry of {name} shown as"), display, |it| it.len() <= LONGEST_DEFAULT, META)?;
         }
+    }
+    for described in delegates {
+        let (class, name) = (described.class.as_str(), described.name.as_str());
+        match class {
+            "" => check.type_name(described.package.as_str(), name, "a delegate")?,
+            _ => {
+                check.text(|| format!("the delegate {name} in"), class, is_type_path, TYPE_PATH_RULE)?;
+                check.text(|| format!("a delegate of {class} named"), name, is_identifier, IDENTIFIER)?;
+            }
+        }
+        check.properties(name, &described.params)?;
     }
     for described in structs {
         check.type_name(described.package.as_str(), described.name.as_str(), "a struct")?;

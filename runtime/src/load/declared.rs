@@ -15,7 +15,7 @@ use crate::object::enums::EnumEntry;
 
 pub(crate) use file::of_file;
 pub(crate) use loaded::of_loaded;
-pub(crate) use natives::of_natives;
+pub(crate) use natives::{of_delegate, of_natives};
 
 /// What a module or a host declares: types, functions by name, and what it uses of others. Plain data; any thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +26,9 @@ pub struct Declared {
     /// Its enums, in order of their paths.
     #[serde(default)]
     pub enums: Vec<DeclaredEnum>,
+    /// Its delegates that have a name, in order of their paths.
+    #[serde(default)]
+    pub delegates: Vec<DeclaredDelegate>,
     /// Its structs, in order of their paths.
     pub structs: Vec<DeclaredStruct>,
     /// Its interfaces, in order of their paths.
@@ -127,6 +130,22 @@ pub struct DeclaredEntry {
     pub doc: String,
 }
 
+/// A delegate that has a name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct DeclaredDelegate {
+    /// Its path: `/Script/Game.OnScored`, or `/Script/Game.Cube:OnScored` for one that belongs to a class.
+    pub path: String,
+    /// How many functions it calls: `single`, `multicast` or `sparse`.
+    pub sort: String,
+    /// What it takes.
+    pub params: Vec<DeclaredProperty>,
+    /// The type of what it gives.
+    pub result: Option<String>,
+    /// The doc comment.
+    pub doc: String,
+}
+
 /// A struct.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -171,7 +190,7 @@ pub struct DeclaredExport {
 pub struct DeclaredImport {
     /// Its path: that of a type, or of a member behind a colon.
     pub path: String,
-    /// What it is: `class`, `property`, `function`, `function_final`, `struct`, `enum` or `interface`.
+    /// What it is: `class`, `property`, `function`, `function_final`, `struct`, `enum`, `delegate` or `interface`.
     pub kind: String,
 }
 
@@ -199,6 +218,7 @@ impl Declared {
     fn in_order(mut self) -> Self {
         self.classes.sort_by(|one, other| one.path.cmp(&other.path));
         self.enums.sort_by(|one, other| one.path.cmp(&other.path));
+        self.delegates.sort_by(|one, other| one.path.cmp(&other.path));
         self.structs.sort_by(|one, other| one.path.cmp(&other.path));
         self.interfaces.sort_by(|one, other| one.path.cmp(&other.path));
         self.exports.sort();
@@ -210,6 +230,11 @@ impl Declared {
 
 fn type_path(package: &str, name: &str) -> String {
     format!("/Script/{package}.{name}")
+}
+
+/// The path of a delegate of a package, or of a class.
+fn delegate_path(package: &str, class: &str, name: &str) -> String {
+    if class.is_empty() { type_path(package, name) } else { format!("{class}:{name}") }
 }
 
 fn export_name(module: &str, type_path: &str, name: &str) -> String {

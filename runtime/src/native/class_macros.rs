@@ -116,7 +116,7 @@ macro_rules! __alcedo_native_class {
             }
 
             $($crate::native::plumbing::property! {
-                $(#[$attr])* $view $get $set $try_set: $ty, $how $arg, $cell $property
+                $(#[$attr])* $class $view $get $set $try_set: $ty, $how $arg, $cell $property
             })*
             $($checks)*
         };
@@ -136,7 +136,8 @@ macro_rules! __alcedo_native_class {
 #[macro_export]
 macro_rules! __alcedo_native_property {
     (
-        $(#[$attr:meta])* $view:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty, $cell:ident $property:literal
+        $(#[$attr:meta])* $class:ident $view:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty,
+        $cell:ident $property:literal
     ) => {
         ::std::thread_local! {
             static $cell: $crate::native::plumbing::PropertyRef = $crate::native::plumbing::PropertyRef::new($property);
@@ -146,8 +147,11 @@ macro_rules! __alcedo_native_property {
             $(#[$attr])*
             #[must_use]
             #[inline]
-            pub fn $get(&self) -> $ty {
-                $cell.with(|property| $crate::native::plumbing::read_member(self, property))
+            pub fn $get(&self) -> <$ty as $crate::native::plumbing::NativeProperty>::Seen {
+                const ALCEDO_PLACE: (&str, &str) = (<$class as $crate::native::plumbing::Class>::PATH, $property);
+                $cell.with(|property| {
+                    <$ty as $crate::native::plumbing::NativeProperty>::see(self, property, ALCEDO_PLACE)
+                })
             }
 
             /// Writes the property. When that is refused, as in a red constructor during a reload for any object but its
@@ -166,7 +170,7 @@ macro_rules! __alcedo_native_property {
                 value: $arg,
             ) -> $crate::native::plumbing::core::result::Result<(), $crate::native::plumbing::CallError> {
                 let value = $crate::native::plumbing::property!(@$how value, $ty);
-                $cell.with(|property| $crate::native::plumbing::write_member::<$ty>(self, property, value))
+                $cell.with(|property| $crate::native::plumbing::NativeProperty::put(value, self, property))
             }
         }
     };
@@ -283,7 +287,8 @@ macro_rules! __alcedo_native_register {
 }
 
 /// The native types of these names, with their packages: `natives![Lamp, Glow, Shines]`. Each is declared with
-/// [`uclass`](crate::native::uclass), [`ustruct`](crate::native::ustruct) or [`uinterface`](crate::native::uinterface).
+/// [`uclass`](crate::native::uclass), [`ustruct`](crate::native::ustruct), [`udelegate`](crate::native::udelegate) or
+/// [`uinterface`](crate::native::uinterface).
 #[macro_export]
 macro_rules! natives {
     ($($native:ty),* $(,)?) => {

@@ -10,25 +10,26 @@ use std::rc::Rc;
 use crate::border::CallError;
 use crate::handles::ObjectHandle;
 use crate::kinds::property_flags;
-use crate::native::failing::{fail, failing};
+use crate::native::failing::failing;
 use crate::native::functions::{About, Function};
 use crate::native::interfaces::Implements;
 use crate::native::method::{Method, Part, part_of, run};
 use crate::native::parts::Parts;
+use crate::native::property::NativeProperty;
 use crate::native::this::{At, Class, This, View};
 use crate::native::world::World;
 use crate::native::{NativeClass, NativeStruct, Natives};
 use crate::object::class::SubobjectRole;
 use crate::object::decl::{ClassDecl, PropertyDecl, SubobjectDecl};
-use crate::object::member::{FunctionRef, PropertyRef};
-use crate::object::native_value::{NativeParams, NativeResult, NativeValue};
+use crate::object::member::FunctionRef;
+use crate::object::native_value::{NativeParams, NativeResult};
 use crate::object::origin::Origin;
 use crate::object::typed::PlainStruct;
 
-/// A native type that this host declares: with `#[uclass]`, `#[ustruct]` or `#[uinterface]`.
+/// A native type that this host declares: with `#[uclass]`, `#[ustruct]`, `#[udelegate]` or `#[uinterface]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not declared as a native type",
-    label = "declare it with `#[uclass]`, `#[ustruct]` or `#[uinterface]` of `alcedo_runtime::native`"
+    label = "declare it with `#[uclass]`, `#[ustruct]`, `#[udelegate]` or `#[uinterface]` of `alcedo_runtime::native`"
 )]
 pub trait Declared {
     /// With this type.
@@ -113,7 +114,7 @@ pub struct Property {
 
 impl Property {
     /// Of values of type `T`.
-    pub const fn of<T: NativeValue>(name: &'static str, flags: u64, default: &'static str, about: About) -> Self {
+    pub const fn of<T: NativeProperty>(name: &'static str, flags: u64, default: &'static str, about: About) -> Self {
         Self { name, flags, default, about, declare: T::declared }
     }
 }
@@ -205,27 +206,6 @@ fn subobject(property: &PropertyDecl) -> Option<SubobjectDecl> {
         class_path: property.type_path.clone(),
         role: if is(property_flags::ROOT_COMPONENT) { SubobjectRole::Root } else { SubobjectRole::Part },
     })
-}
-
-/// Reads a property.
-#[inline]
-pub fn read_member<'f, T: NativeValue>(view: &impl View<'f>, property: &PropertyRef) -> T {
-    let At { world, object } = view.at();
-    world.get(object, property).map_or_else(|error| fail(error), T::from_raw)
-}
-
-/// Writes a property.
-///
-/// # Errors
-/// As for [`World::set`].
-#[inline]
-pub fn write_member<'f, T: NativeValue>(
-    view: &impl View<'f>,
-    property: &PropertyRef,
-    value: T,
-) -> Result<(), CallError> {
-    let At { world, object } = view.at();
-    world.set(object, property, value.into_raw())
 }
 
 /// Calls a function: the most derived body, or exactly that of `class`.

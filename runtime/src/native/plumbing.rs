@@ -9,8 +9,9 @@ pub use crate::native::Natives;
 pub use crate::native::c_functions::{ImportCell, Manner, c_gives, c_takes, dll_import, invoke_import};
 pub use crate::native::declared::{
     Body, Declared, DeclaredClass, Description, Hook, NoBody, Property, References, add_class, add_struct, hook,
-    invoke_member, invoke_member as invoke_static_member, read_member, write_member,
+    invoke_member, invoke_member as invoke_static_member,
 };
+pub use crate::native::delegates::{Delegate, MulticastDelegate, Named, NamedSignature, SparseDelegate};
 pub use crate::native::failing::fail;
 pub use crate::native::functions::{
     About, BlockOf, CParam, Function, FunctionCell, SignatureBlock, function_description, implementable_event, meta,
@@ -21,14 +22,15 @@ pub use crate::native::interfaces::{
     interface_function, joined, joined_len, lists, member,
 };
 pub use crate::native::method::{Exclusive, Given, Held, Method, Params, Part, Place, Shared, StaticMethod};
+pub use crate::native::property::{IntoHost, NativeProperty, read_member, write_member};
 pub use crate::native::this::{At, Class, This, View};
 pub use crate::object::member::{FunctionRef, PropertyRef};
 pub use crate::object::native_out::{Out, OutValue};
 pub use crate::object::native_value::{NativeResult, NativeValue as Value};
 pub use crate::{
     __alcedo_native_c_call as c_call, __alcedo_native_call as call, __alcedo_native_class as class,
-    __alcedo_native_interface as interface, __alcedo_native_join as join, __alcedo_native_pod as pod,
-    __alcedo_native_property as property, __alcedo_native_register as register,
+    __alcedo_native_delegate as delegate, __alcedo_native_interface as interface, __alcedo_native_join as join,
+    __alcedo_native_pod as pod, __alcedo_native_property as property, __alcedo_native_register as register,
 };
 pub use crate::{CallError, ObjectHandle};
 

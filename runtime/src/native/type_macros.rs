@@ -1,4 +1,4 @@
-//! What `#[ustruct]` and `#[uinterface]` become in a host: types, and their declarations.
+//! What `#[ustruct]`, `#[udelegate]` and `#[uinterface]` become in a host: types, and their declarations.
 
 /// A struct that travels by value.
 #[doc(hidden)]
@@ -23,6 +23,39 @@ macro_rules! __alcedo_native_pod {
     };
     (imported $($rest:tt)*) => {
         $crate::native::plumbing::core::compile_error!("a native struct is declared here, and not `imported`");
+    };
+}
+
+/// The signature of a delegate.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_native_delegate {
+    (
+        declared $kind:ident $vis:vis $signature:ident $signature_doc:literal, of: $place:tt, name: $name:literal,
+        doc: $doc:literal, ($($param:literal: $ty:ty),*) -> $result:ty
+    ) => {
+        #[doc = $signature_doc]
+        #[derive(Debug)]
+        $vis enum $signature {}
+
+        const _: () = {
+            impl $crate::native::plumbing::NamedSignature for $signature {
+                type Function = fn($($ty),*) -> $result;
+                const PLACE: (&'static str, &'static str) = $crate::native::plumbing::delegate!(@place $place);
+                const NAME: &'static str = $name;
+                const PARAMS: &'static [&'static str] = &[$($param),*];
+                const DOC: &'static str = $doc;
+            }
+        };
+    };
+    (@place { package $package:literal }) => {
+        ($package, "")
+    };
+    (@place { class $class:ty }) => {
+        ("", <$class as $crate::native::plumbing::Class>::PATH)
+    };
+    (imported $($rest:tt)*) => {
+        $crate::native::plumbing::core::compile_error!("a native delegate is declared here, and not `imported`");
     };
 }
 

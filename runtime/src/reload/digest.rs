@@ -215,6 +215,7 @@ fn types(core: &Core) -> Vec<String> {
     };
     let mut lines: Vec<_> = types.classes().iter().map(class).collect();
     lines.extend(types.structs().iter().map(|found| format!("struct {} {:#x}", found.path, found.fingerprint())));
+    lines.extend(types.delegates().iter().map(|found| format!("delegate {} {:#x}", found.path, found.fingerprint())));
     lines.extend(types.enums().iter().map(|found| format!("enum {} {:#x}", found.path, found.fingerprint())));
     lines.extend(types.interfaces().iter().map(|found| {
         let functions = found.functions.iter().map(|function| format!("{}({})", function.text, function.signature()));

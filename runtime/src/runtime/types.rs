@@ -1,4 +1,4 @@
-//! The types of a host: classes, structs and interfaces, native ones and those of modules.
+//! The types of a host: classes, structs, enums, delegates and interfaces, native ones and those of modules.
 
 use std::rc::{Rc, Weak};
 
@@ -6,7 +6,7 @@ use super::Runtime;
 use crate::border::CallError;
 use crate::cells::RefCell;
 use crate::error::Error;
-use crate::load::declared::{Declared, of_loaded, of_natives};
+use crate::load::declared::{Declared, DeclaredDelegate, of_delegate, of_loaded, of_natives};
 use crate::object::class::Class;
 use crate::object::meta::Meta;
 use crate::object::origin::Origin;
@@ -86,12 +86,21 @@ impl Types<'_> {
         Ok(())
     }
 
-    /// Whether a class, a struct or an interface of that path is declared.
+    /// Whether a type of that path is declared: a class, a struct, an enum, an interface, or a delegate that has a name.
     pub fn has(&self, path: &str) -> bool {
         let types = &self.0.inner.core.world.types;
         types.class_by_path(path).is_some()
             || types.struct_by_path(path).is_some()
+            || types.enum_by_path(path).is_some()
+            || types.delegate_by_path(path).is_some()
             || types.interface_by_path(path).is_some()
+    }
+
+    /// The delegate that has this path now, native or of a module: how many functions it calls, what it takes and what it gives.
+    /// None where nothing has that path, or something else has.
+    pub fn delegate(&self, path: &str) -> Option<DeclaredDelegate> {
+        let world = &self.0.inner.core.world;
+        Some(of_delegate(&*world.types.delegate_by_path(path)?, &world.names))
     }
 
     /// Whether the class of that path, or one that it extends, says that it implements an interface.

@@ -139,6 +139,7 @@ pub(crate) const VERBS: &[Verb] = &[
         quiet!(|host, tools| host.types().is_subclass("/Script/Game.Holder", "/Script/Core.Object")),
     ),
     ("types().has", Nothing, quiet!(|host, tools| host.types().has("/Script/Game.Holder"))),
+    ("types().delegate", Nothing, quiet!(|host, tools| host.types().delegate("/Script/Game.None"))),
     ("types().member_flags", Nothing, quiet!(|host, tools| host.types().member_flags("/Script/Game.Holder:none"))),
     ("types().member_meta", Nothing, quiet!(|host, tools| host.types().member_meta("/Script/Game.Holder:none", "key"))),
     (

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use alcedo_runtime::{
-    Declared, DeclaredClass, DeclaredEnum, DeclaredFunction, DeclaredInterface, DeclaredProperty, DeclaredStruct,
+    Declared, DeclaredClass, DeclaredDelegate, DeclaredEnum, DeclaredFunction, DeclaredInterface, DeclaredProperty,
+    DeclaredStruct,
 };
 
 use crate::error::GlueError;
-use crate::text::{doc, head, is_name, member, parts, word};
+use crate::text::{doc, head, is_name, member, own_name, parts, word};
 use crate::types::Names;
 use crate::{Glue, Origin};
 
@@ -25,6 +26,9 @@ pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Resul
     );
     for found in declared.enums.iter().filter(|found| glue.writes(&found.path)) {
         enumeration(&mut text, found);
+    }
+    for found in declared.delegates.iter().filter(|found| glue.writes(&found.path)) {
+        delegate(&mut text, &names, found)?;
     }
     for found in declared.structs.iter().filter(|found| glue.writes(&found.path)) {
         structure(&mut text, &names, found, declared)?;
@@ -45,11 +49,12 @@ pub(crate) fn own<'a>(glue: &Glue, declared: &'a Declared) -> Result<BTreeMap<&'
     let structs = declared.structs.iter().map(|found| found.path.as_str());
     let interfaces = declared.interfaces.iter().map(|found| found.path.as_str());
     let enums = declared.enums.iter().map(|found| found.path.as_str());
-    let all: Vec<_> = classes.chain(enums).chain(structs).chain(interfaces).collect();
+    let delegates = declared.delegates.iter().map(|found| found.path.as_str());
+    let all: Vec<_> = classes.chain(enums).chain(delegates).chain(structs).chain(interfaces).collect();
     check_names(declared)?;
     let mut own = BTreeMap::new();
     for path in all.iter().copied().filter(|path| glue.writes(path)) {
-        let (package, name) = parts(path);
+        let ((package, _), name) = (parts(path), own_name(path));
         if let Some(first) = own.insert(name, path) {
             let (first, second) = (first.to_owned(), path.to_owned());
             return Err(GlueError::Twice { name: name.to_owned(), first, second, package: package.to_owned() });
@@ -97,6 +102,17 @@ fn check_names(declared: &Declared) -> Result<(), GlueError> {
         path(&found.path)?;
         found.entries.iter().try_for_each(|entry| check(&found.path, &entry.name))?;
     }
+    for found in &declared.delegates {
+        match found.path.split_once(':') {
+            None => path(&found.path)?,
+            Some((class, name)) => {
+                path(class)?;
+                check(&found.path, name)?;
+            }
+        }
+        check(&found.path, &found.sort)?;
+        members(&found.path, &found.params)?;
+    }
     for found in &declared.structs {
         path(&found.path)?;
         members(&found.path, &found.fields)?;
@@ -142,6 +158,25 @@ fn enumeration(text: &mut String, found: &DeclaredEnum) {
         let _ = writeln!(text, "    {} = {},", word(&entry.name), entry.number);
     }
     let _ = writeln!(text, "}}");
+}
+
+fn delegate(text: &mut String, names: &Names<'_>, found: &DeclaredDelegate) -> Result<(), GlueError> {
+    let ((package, _), name) = (parts(&found.path), own_name(&found.path));
+    let of = |text: &str| names.of(&member(&found.path, "fn"), text);
+    let place = match found.path.split_once(':') {
+        None => format!("package = {package:?}"),
+        Some((class, _)) => format!("of = {}", names.path(&found.path, class)?),
+    };
+    let mut params = Vec::new();
+    for param in &found.params {
+        params.push(format!("{}: {}", word(&param.name), of(&param.ty)?));
+    }
+    let result = found.result.as_deref().map(of).transpose()?;
+    let result = result.map(|result| format!(" -> {result}")).unwrap_or_default();
+    doc(text, "", &found.doc);
+    let _ = writeln!(text, "#[udelegate(imported, {}, {place})]", found.sort);
+    let _ = writeln!(text, "{}", head("", &format!("pub type {} = fn", word(name)), &params, &format!("{result};")));
+    Ok(())
 }
 
 fn structure(

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use alcedo_runtime::{Declared, DeclaredStruct};
 
 use crate::text::{is_name, parts, word};
-use crate::types::{signature, split};
+use crate::types::{named, signature, split};
 
 /// How a host has a type.
 pub(crate) enum Form {
@@ -70,7 +70,7 @@ impl HostNames<'_> {
                 Form::Delegate(..) | Form::Value => Form::Value,
             },
             "Delegate" | "MulticastDelegate" | "SparseDelegate" => {
-                let (params, result) = signature(inside);
+                let (params, result) = signature(named(inside).1);
                 let params: Option<Vec<_>> = split(params, ',').into_iter().map(|param| self.native(param)).collect();
                 let result = result.map_or(Some("()".to_owned()), |result| self.native(result));
                 match (params, result) {

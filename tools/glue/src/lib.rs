@@ -178,7 +178,7 @@ pub fn write(path: &Path, source: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use alcedo_runtime::kinds::PropertyKind;
-    use alcedo_runtime::native::{NativeClass, NativeEnum, Natives};
+    use alcedo_runtime::native::{NativeClass, NativeDelegate, NativeEnum, Natives};
     use alcedo_runtime::{Declared, Runtime};
 
     use super::{Glue, GlueError, Origin};
@@ -241,6 +241,44 @@ mod tests {
             }
         "#]]
         .assert_eq(enums);
+    }
+
+    #[test]
+    fn a_delegate_is_written_by_its_name_and_where_it_is_used() {
+        let bool = (PropertyKind::BOOL, "");
+        let on_opened =
+            NativeDelegate::multicast("Test", "OnOpened").param("by", (PropertyKind::NAME, "")).doc("It is.");
+        let may_open = NativeDelegate::single("Test", "MayOpen").of_class("Door").result(bool);
+        let door = door("Door")
+            .property("on_opened", (PropertyKind::MULTICAST_DELEGATE, "/Script/Test.OnOpened(Name)"), 0, "")
+            .property("may_open", (PropertyKind::DELEGATE, "/Script/Test.Door:MayOpen(-> bool)"), 0, "");
+        let natives = Natives::in_package("Test").delegate(on_opened).delegate(may_open).class(door);
+        let declared = declared(natives);
+        let text = Glue::default().for_plugins(&Origin::host("host"), &declared).expect("glue");
+        let (_, types) = text.split_once("prelude::*;\n").expect("the head");
+        expect_test::expect![[r#"
+
+            #[udelegate(imported, single, of = Door)]
+            pub type MayOpen = fn() -> bool;
+
+            /// It is.
+            #[udelegate(imported, multicast, package = "Test")]
+            pub type OnOpened = fn(by: UName);
+
+            #[uclass(imported, package = "Test", base = Object)]
+            pub struct Door {
+                #[uproperty]
+                width: f64,
+                #[uproperty]
+                on_opened: OnOpened,
+                #[uproperty]
+                may_open: MayOpen,
+            }
+        "#]]
+        .assert_eq(types);
+        let text = Glue::default().for_host(&Origin::host("host"), &declared).expect("glue");
+        assert!(text.contains("on_opened \"on_opened\"(Name) -> ();"), "{text}");
+        assert!(text.contains("may_open \"may_open\"() -> bool;"), "{text}");
     }
 
     #[test]

@@ -10,6 +10,12 @@ pub(crate) fn parts(path: &str) -> (&str, &str) {
     path.strip_prefix("/Script/").unwrap_or(path).split_once('.').unwrap_or(("", path))
 }
 
+/// The name that a type has in a source: of a delegate that belongs to a class, what stands behind the class.
+pub(crate) fn own_name(path: &str) -> &str {
+    let (_package, name) = parts(path);
+    name.split_once(':').map_or(name, |(_class, name)| name)
+}
+
 /// As errors name a member: `Game.Cube.speed`.
 pub(crate) fn member(path: &str, name: &str) -> String {
     format!("{}.{name}", path.strip_prefix("/Script/").unwrap_or(path))

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::GlueError;
-use crate::text::{is_name, word};
+use crate::text::{is_name, own_name, word};
 
 /// Where types are found: those of the module itself, those of the plugin API, and those of other glue.
 pub(crate) struct Names<'a> {
@@ -32,6 +32,9 @@ impl Names<'_> {
             }
             ("Array" | "Set" | "Optional", 1) | ("Map", 2) => Ok(format!("U{name}<{}>", all(&parts)?.join(", "))),
             ("Delegate" | "MulticastDelegate" | "SparseDelegate", _) => {
+                if let (Some(path), _) = named(inside) {
+                    return self.path(member, path);
+                }
                 let (params, result) = signature(inside);
                 let result = result.map(|result| self.of(member, result)).transpose()?;
                 let result = result.map(|result| format!(" -> {result}")).unwrap_or_default();
@@ -44,7 +47,8 @@ impl Names<'_> {
     /// The Rust name of a type that has a path.
     pub(crate) fn path(&self, member: &str, path: &str) -> Result<String, GlueError> {
         let short = path.strip_prefix("/Script/").unwrap_or(path);
-        let (package, name) = short.split_once('.').unwrap_or(("", short));
+        let (package, _) = short.split_once('.').unwrap_or(("", short));
+        let name = own_name(path);
         if self.own.get(name) == Some(&path) {
             return Ok(word(name));
         }
@@ -77,6 +81,15 @@ fn plain(text: &str) -> Option<String> {
         _ => return None,
     };
     Some(name.to_owned())
+}
+
+/// The path of the delegate that stands in the parentheses of a type, where it has a name, and its signature.
+pub(crate) fn named(inside: &str) -> (Option<&str>, &str) {
+    let (path, rest) = inside.split_at(inside.find([',', '(', ')', ' ']).unwrap_or(inside.len()));
+    match rest.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
+        Some(signature) if path.starts_with('/') => (Some(path), signature),
+        _ => (None, inside),
+    }
 }
 
 /// What a signature takes and gives.
@@ -131,7 +144,8 @@ mod tests {
     #[test]
     fn each_type_has_a_rust_type_or_a_reason() {
         let elsewhere = BTreeMap::from([("Engine".to_owned(), "engine_glue".to_owned())]);
-        let names = Names { own: BTreeMap::from([("Cube", "/Script/Game.Cube")]), elsewhere: &elsewhere };
+        let own = [("Cube", "/Script/Game.Cube"), ("OnHit", "/Script/Game.Cube:OnHit")];
+        let names = Names { own: BTreeMap::from(own), elsewhere: &elsewhere };
         for (text, expected) in [
             ("f64", "f64"),
             ("AnsiString", "UAnsiString"),
@@ -144,6 +158,9 @@ mod tests {
                 "UMap<UName, UArray<UOptional<engine_glue::Vector>>>",
             ),
             ("Delegate()", "Delegate<fn()>"),
+            ("SparseDelegate(/Script/Game.Cube:OnHit(f64))", "OnHit"),
+            ("Delegate(/Script/Engine.Vector, u8)", "Delegate<fn(engine_glue::Vector, u8)>"),
+            ("Delegate(/Script/Engine.OnTick(f32 -> Array(u8)))", "engine_glue::OnTick"),
             ("Delegate(f64, Map(u8, Name) -> bool)", "Delegate<fn(f64, UMap<u8, UName>) -> bool>"),
             ("SparseDelegate(Name, Delegate(u8 -> u8))", "SparseDelegate<fn(UName, Delegate<fn(u8) -> u8>)>"),
         ] {

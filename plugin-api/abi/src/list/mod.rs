@@ -41,7 +41,7 @@ pub mod prelude {
     pub use abi_stable::std_types::{RSlice, RStr};
 
     pub use crate::call::{Failure, Status};
-    pub use crate::describe::{ClassDesc, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc};
+    pub use crate::describe::{ClassDesc, DelegateDesc, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc};
     pub use crate::handles::{
         BlackHandle, ClassId, ConjugateHandle, Name, ObjectHandle, PartPtr, TypeNumber, ZCallHandle,
     };

@@ -65,6 +65,10 @@ macro_rules! module_functions {
             #[sabi(missing_field(option))]
             maybe()
             fn enums() -> RSlice<'static, &'static EnumDesc>;
+            /// The delegates with a name that it declares; none where the module is older than they are.
+            #[sabi(missing_field(option))]
+            maybe()
+            fn delegates() -> RSlice<'static, &'static DelegateDesc>;
         }
     };
 }

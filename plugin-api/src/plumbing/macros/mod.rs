@@ -7,6 +7,7 @@
 //! typed constant (a cell, a field), so that two meanings of the same words do not compile.
 
 mod class;
+mod delegates;
 mod enums;
 mod module;
 mod structs;

@@ -18,7 +18,7 @@ use crate::cells::RefCell;
 use crate::conjugate::gate::{Gate, ModuleTag};
 use crate::emit::described::Described;
 use crate::emit::error::EmitError;
-use crate::emit::read::{class_decl, enum_decl, interface_decl, struct_decl};
+use crate::emit::read::{class_decl, delegate_decl, enum_decl, interface_decl, struct_decl};
 use crate::emit::texts;
 use crate::handles::{Generation, ModuleId};
 use crate::host_api::HostContext;
@@ -107,13 +107,16 @@ fn registration(core: &Rc<Core>, described: Described, name: &str) -> Result<usi
     let gate = Gate::new(ModuleTag { id: ModuleId(1), name: name.into(), generation: Generation(1) });
     let weak = Rc::downgrade(core);
     let told = |error: EmitError| error.to_string();
-    let Described { interfaces, enums, structs, classes, imports, exports } = described;
+    let Described { interfaces, enums, delegates, structs, classes, imports, exports } = described;
     texts::check(name, described).map_err(told)?;
     let mut read = 0;
     for declared in interfaces {
         read += interface_decl(&gate, declared).map_err(told)?.functions.len();
     }
     read += enums.iter().map(|declared| enum_decl(declared).entries.len()).sum::<usize>();
+    for declared in delegates {
+        read += delegate_decl(&gate, declared).map_err(told)?.params.len();
+    }
     for declared in structs {
         read += struct_decl(&gate, declared).map_err(told)?.fields.len();
     }

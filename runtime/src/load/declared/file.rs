@@ -7,15 +7,15 @@ use std::mem::offset_of;
 
 use alcedo_abi::abi_stable::std_types::RStr;
 use alcedo_abi::describe::{
-    ClassDesc, EnumDesc, EnumEntryDesc, ExportDesc, FunctionDesc, ImportDesc, ImportKind, InterfaceDesc, MetaDesc,
-    PropertyDesc, SignatureDesc, StructDesc,
+    ClassDesc, DelegateDesc, EnumDesc, EnumEntryDesc, ExportDesc, FunctionDesc, ImportDesc, ImportKind, InterfaceDesc,
+    MetaDesc, PropertyDesc, SignatureDesc, StructDesc,
 };
 use alcedo_abi::kinds::{PropertyKind, property_flags};
 use alcedo_sys::{Constants, ImageFile};
 
 use super::{
-    Declared, DeclaredClass, DeclaredEntry, DeclaredEnum, DeclaredExport, DeclaredFunction, DeclaredImport,
-    DeclaredInterface, DeclaredProperty, DeclaredStruct, export_name, flags, type_path,
+    Declared, DeclaredClass, DeclaredDelegate, DeclaredEntry, DeclaredEnum, DeclaredExport, DeclaredFunction,
+    DeclaredImport, DeclaredInterface, DeclaredProperty, DeclaredStruct, delegate_path, export_name, flags, type_path,
 };
 
 /// More bytes than any text, and more entries than any list has: a damaged number is not believed.
@@ -47,6 +47,7 @@ impl Descriptions<'_> {
         Ok(Declared {
             classes: self.each("CLASSES", |at| self.class(at))?,
             enums: self.each("ENUMS", |at| self.enumeration(at))?,
+            delegates: self.each("DELEGATES", |at| self.delegate(at))?,
             structs: self.each("STRUCTS", |at| self.structure(at))?,
             interfaces: self.each("INTERFACES", |at| self.interface(at))?,
             exports: self.each("EXPORTS", |at| self.export(at))?,
@@ -187,6 +188,16 @@ impl Descriptions<'_> {
             entries: self.entries::<_, EnumEntryDesc>(at!(at, EnumDesc, entries), entry)?,
             doc: self.text(at!(at, EnumDesc, doc))?,
         })
+    }
+
+    fn delegate(&self, at: u64) -> Option<DeclaredDelegate> {
+        let [kind] = self.number(at!(at, DelegateDesc, kind))?;
+        let (package, class) = (self.text(at!(at, DelegateDesc, package))?, self.text(at!(at, DelegateDesc, class))?);
+        let (name, params) = (at!(at, DelegateDesc, name), at!(at, DelegateDesc, params));
+        let DeclaredFunction { name, params, result, doc, .. } =
+            self.declared(name, 0, String::new(), params, at!(at, DelegateDesc, doc))?;
+        let (path, sort) = (delegate_path(&package, &class, &name), flags::of_delegate(PropertyKind(kind)));
+        Some(DeclaredDelegate { path, sort, params, result, doc })
     }
 
     fn structure(&self, at: u64) -> Option<DeclaredStruct> {

@@ -68,6 +68,16 @@ pub(super) fn type_text(kind: PropertyKind, of: &str) -> String {
     }
 }
 
+/// How many functions a delegate of this kind calls.
+pub(super) fn of_delegate(kind: PropertyKind) -> String {
+    match kind {
+        PropertyKind::DELEGATE => "single".into(),
+        PropertyKind::MULTICAST_DELEGATE => "multicast".into(),
+        PropertyKind::SPARSE_DELEGATE => "sparse".into(),
+        PropertyKind(other) => format!("kind {other}"),
+    }
+}
+
 pub(super) fn of_import(kind: ImportKind) -> String {
     match kind {
         ImportKind::CLASS => "class".into(),
@@ -77,6 +87,7 @@ pub(super) fn of_import(kind: ImportKind) -> String {
         ImportKind::STRUCT => "struct".into(),
         ImportKind::INTERFACE => "interface".into(),
         ImportKind::ENUM => "enum".into(),
+        ImportKind::DELEGATE => "delegate".into(),
         ImportKind(other) => format!("kind {other}"),
     }
 }

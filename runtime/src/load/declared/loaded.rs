@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use alcedo_abi::abi_stable::std_types::RStr;
-use alcedo_abi::describe::{ClassDesc, FunctionDesc, InterfaceDesc, MetaDesc, PropertyDesc, SignatureDesc, StructDesc};
+use alcedo_abi::describe::{
+    ClassDesc, DelegateDesc, FunctionDesc, InterfaceDesc, MetaDesc, PropertyDesc, SignatureDesc, StructDesc,
+};
 use alcedo_abi::kinds::property_flags;
 
 use super::{
-    Declared, DeclaredClass, DeclaredEnum, DeclaredExport, DeclaredFunction, DeclaredImport, DeclaredInterface,
-    DeclaredProperty, DeclaredStruct, export_name, flags, type_path,
+    Declared, DeclaredClass, DeclaredDelegate, DeclaredEnum, DeclaredExport, DeclaredFunction, DeclaredImport,
+    DeclaredInterface, DeclaredProperty, DeclaredStruct, delegate_path, export_name, flags, type_path,
 };
 use crate::emit::described::Described;
 use crate::emit::read::enum_decl;
@@ -26,6 +28,7 @@ pub(crate) fn of_loaded(module: &str, described: Described) -> Declared {
     Declared {
         classes: described.classes.iter().copied().map(class).collect(),
         enums: described.enums.iter().map(|found| DeclaredEnum::new(enum_decl(found))).collect(),
+        delegates: described.delegates.iter().copied().map(delegate).collect(),
         structs: described.structs.iter().copied().map(structure).collect(),
         interfaces: described.interfaces.iter().copied().map(interface).collect(),
         exports: described.exports.iter().map(export).collect(),
@@ -46,6 +49,18 @@ fn class(found: &ClassDesc) -> DeclaredClass {
         properties: found.properties.iter().map(property).collect(),
         functions: found.functions.iter().map(function).collect(),
         implements: found.implements.iter().map(|path| text(*path)).collect(),
+        doc: text(found.doc),
+    }
+}
+
+fn delegate(found: &DelegateDesc) -> DeclaredDelegate {
+    let DeclaredFunction { params, result, .. } =
+        declared(String::new(), 0, String::new(), &found.params, String::new());
+    DeclaredDelegate {
+        path: delegate_path(found.package.as_str(), found.class.as_str(), found.name.as_str()),
+        sort: flags::of_delegate(found.kind),
+        params,
+        result,
         doc: text(found.doc),
     }
 }

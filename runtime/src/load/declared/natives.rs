@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Declared, DeclaredClass, DeclaredEntry, DeclaredEnum, DeclaredFunction, DeclaredInterface, DeclaredProperty,
-    DeclaredStruct, flags,
+    Declared, DeclaredClass, DeclaredDelegate, DeclaredEntry, DeclaredEnum, DeclaredFunction, DeclaredInterface,
+    DeclaredProperty, DeclaredStruct, flags,
 };
 use crate::object::World;
 use crate::object::class::Class;
+use crate::object::delegates::DelegateType;
 use crate::object::enums::{EnumEntry, EnumType};
 use crate::object::function::Function;
 use crate::object::meta::Meta;
@@ -21,6 +22,7 @@ const ROOT: &str = "/Script/Core.Object";
 /// The native types of a world.
 pub(crate) fn of_natives(world: &World) -> Declared {
     let (types, names) = (&world.types, &*world.names);
+    let delegates = types.delegates().into_iter().filter(|found| found.origin == Origin::Native);
     let structs = types.structs().into_iter().filter(|found| found.origin == Origin::Native);
     let interfaces = types.interfaces().into_iter().filter(|found| found.origin == Origin::Native);
     let classes = types.classes().into_iter().filter(|found| found.origin == Origin::Native && &*found.path != ROOT);
@@ -33,6 +35,7 @@ pub(crate) fn of_natives(world: &World) -> Declared {
             .filter(|found| found.origin == Origin::Native)
             .map(|found| enumeration(&found))
             .collect(),
+        delegates: delegates.map(|found| of_delegate(&found, names)).collect(),
         structs: structs
             .map(|found| DeclaredStruct {
                 path: found.path.to_string(),
@@ -67,6 +70,17 @@ fn enumeration(found: &EnumType) -> DeclaredEnum {
         underlying: found.underlying().to_string(),
         is_flags: found.is_flags,
         entries: found.entries().iter().map(entry).collect(),
+        doc: found.doc.to_string(),
+    }
+}
+
+/// A delegate, whoever declares it.
+pub(crate) fn of_delegate(found: &DelegateType, names: &Names) -> DeclaredDelegate {
+    DeclaredDelegate {
+        path: found.path.to_string(),
+        sort: flags::of_delegate(found.kind),
+        params: found.arguments().iter().map(|param| property(param, names)).collect(),
+        result: found.result().map(|result| flags::type_text(result.ty.kind(), result.ty.type_path())),
         doc: found.doc.to_string(),
     }
 }

@@ -1,0 +1,157 @@
+//! `#[udelegate]`: a function type becomes a delegate that the host knows by a name.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote};
+use syn::spanned::Spanned as _;
+use syn::{Ident, Item, ItemType, Result, ReturnType, Type, TypeBareFn};
+
+use crate::class_struct::text_of;
+use crate::docs;
+use crate::rules;
+use crate::words::Words;
+
+/// Values that a delegate may take.
+const MOST: usize = 8;
+
+const FORM: &str =
+    "`#[udelegate]` stands on the type of a function: `pub type OnScored = fn(points: i32, by: Obj<Cube>);`";
+
+pub(crate) fn expand(words: &Words, item: Item) -> Result<TokenStream> {
+    let Item::Type(item) = item else { return Err(rules::spanned("ALC0170", item, FORM)) };
+    let Type::BareFn(function) = &*item.ty else { return Err(rules::spanned("ALC0170", &item.ty, FORM)) };
+    let mut errors = rules::Errors::default();
+    errors.take(words.expect(&["single", "multicast", "sparse", "package", "of", "imported"]));
+    errors.take(refuse(&item, function));
+    let kind = errors.take(kind(words, &item.ident));
+    let place = errors.take(place(words, &item.ident));
+    let params = errors.take(parameters(function));
+    let result = result(function);
+    // What is wrong with the kind is said already.
+    if let (Some(kind), Some(result)) = (&kind, result.filter(|_| kind.as_ref().is_some_and(|kind| kind != "Delegate")))
+    {
+        errors.take::<()>(Err(rules::spanned(
+            "ALC0173",
+            result,
+            format!("a `{kind}` calls any number of functions, so it gives no result: leave it out, or say `single`"),
+        )));
+    }
+    let params = errors.unless(params)?;
+    let (Some(kind), Some(place)) = (kind, place) else { return Err(rules::spanned("ALC0170", &item, FORM)) };
+    let (origin, vis, name, attrs) = (words.origin()?, &item.vis, &item.ident, &item.attrs);
+    let (text, doc, signature) = (text_of(name), docs::text(attrs), format_ident!("{}Signature", name));
+    let signature_doc = format!("What a [`{name}`] takes and gives.");
+    let result = result.map_or_else(|| quote! { () }, |result| quote! { #result });
+    let params = params.iter().map(|(name, ty)| quote! { #name: #ty });
+    Ok(quote! {
+        #(#attrs)*
+        #vis type #name =
+            ::alcedo_plugin_api::plumbing::#kind<::alcedo_plugin_api::plumbing::Named<#signature>>;
+
+        ::alcedo_plugin_api::plumbing::delegate! {
+            #origin #kind #vis #signature #signature_doc, of: #place, name: #text, doc: #doc,
+            (#(#params),*) -> #result
+        }
+    })
+}
+
+/// How many functions it calls, as the type of its values.
+fn kind(words: &Words, name: &Ident) -> Result<Ident> {
+    let known = [("single", "Delegate"), ("multicast", "MulticastDelegate"), ("sparse", "SparseDelegate")];
+    let mut said = Vec::new();
+    for (word, kind) in known {
+        if words.flag(word)? {
+            said.push((word, kind));
+        }
+    }
+    match said.as_slice() {
+        [(_, kind)] => Ok(Ident::new(kind, Span::call_site())),
+        [] => Err(rules::at(
+            "ALC0171",
+            name.span(),
+            format!("how many functions does `{name}` call? Say `single`, `multicast` or `sparse`"),
+        )),
+        [(first, _), .., (last, _)] => Err(rules::at(
+            "ALC0172",
+            words.get(last).map_or_else(|| words.span(), |word| word.name.span()),
+            format!("`{first}` is said already: a delegate is `single`, `multicast` or `sparse`, and one of them only"),
+        )),
+    }
+}
+
+/// Where the host finds it: in a package, or in a class.
+fn place(words: &Words, name: &Ident) -> Result<TokenStream> {
+    let Some(class) = words.path("of")? else {
+        let package = words.package(name)?;
+        return Ok(quote! { { package #package } });
+    };
+    match words.get("package") {
+        None => Ok(quote! { { class #class } }),
+        Some(word) => Err(rules::at(
+            "ALC0174",
+            word.name.span(),
+            "a delegate `of` a class is in the package of the class: leave `package` out",
+        )),
+    }
+}
+
+/// The names and types of what it takes.
+fn parameters(function: &TypeBareFn) -> Result<Vec<(String, &Type)>> {
+    let (mut errors, mut params) = (rules::Errors::default(), Vec::<(String, &Type)>::new());
+    if let Some(more) = function.inputs.iter().nth(MOST) {
+        errors.take::<()>(Err(rules::spanned(
+            "ALC0178",
+            more,
+            "a delegate takes at most eight values: put some of them into a `#[ustruct]`",
+        )));
+    }
+    for param in &function.inputs {
+        let name = param.name.as_ref().filter(|(name, _)| name != "_").map(|(name, _)| text_of(name));
+        match (name, &param.ty) {
+            (_, Type::Reference(reference)) => {
+                errors.take::<()>(Err(rules::spanned(
+                    "ALC0176",
+                    reference,
+                    "a delegate takes values, and gives nothing back but its result: write the type without `&`",
+                )));
+            }
+            (None, ty) => {
+                errors.take::<()>(Err(rules::spanned(
+                    "ALC0175",
+                    ty,
+                    "a parameter of a delegate has a name, which editors and glue show: `points: i32`",
+                )));
+            }
+            (Some(name), ty) if params.iter().any(|(known, _)| *known == name) => {
+                errors.take::<()>(Err(rules::spanned(
+                    "ALC0179",
+                    ty,
+                    format!("`{name}` is the name of another parameter"),
+                )));
+            }
+            (Some(name), ty) => params.push((name, ty)),
+        }
+    }
+    errors.unless(Some(params))
+}
+
+/// What it gives, if that is anything.
+fn result(function: &TypeBareFn) -> Option<&Type> {
+    match &function.output {
+        ReturnType::Type(_, ty) if !matches!(&**ty, Type::Tuple(tuple) if tuple.elems.is_empty()) => Some(ty),
+        _ => None,
+    }
+}
+
+/// Refuses what a delegate cannot be.
+fn refuse(item: &ItemType, function: &TypeBareFn) -> Result<()> {
+    const PLAIN: &str = "a delegate is bound to reflected functions: write it without this, as `fn(points: i32)`";
+    let refused = |span| Err(rules::at("ALC0177", span, PLAIN));
+    match (&item.generics, function) {
+        (generics, _) if !generics.params.is_empty() => Err(rules::spanned("ALC0177", generics, PLAIN)),
+        (_, TypeBareFn { lifetimes: Some(word), .. }) => refused(word.span()),
+        (_, TypeBareFn { unsafety: Some(word), .. }) => refused(word.span()),
+        (_, TypeBareFn { abi: Some(word), .. }) => refused(word.span()),
+        (_, TypeBareFn { variadic: Some(word), .. }) => refused(word.span()),
+        _ => Ok(()),
+    }
+}

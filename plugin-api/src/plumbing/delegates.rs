@@ -1,0 +1,111 @@
+//! Delegates as `#[udelegate]` writes them: a type by the name of the declaration, and its description.
+
+use alcedo_abi::abi_stable::std_types::{RSlice, RStr};
+use alcedo_abi::describe::{DelegateDesc, ImportDesc, ImportKind};
+use alcedo_abi::fingerprint::Fingerprint;
+
+use super::declared::{Declared, PresenceCell, import};
+use super::describe::SignatureBlock;
+use crate::delegate_signature::{Named, NamedSignature, Signature};
+use crate::type_text::{is_member_path, is_path_of};
+use crate::{Delegate, MulticastDelegate, SparseDelegate, Value};
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A delegate that has a name, as the type of a property.
+pub trait NamedDelegate: sealed::Sealed + Value {
+    /// What it takes and gives.
+    type Of: NamedSignature;
+}
+
+macro_rules! named {
+    ($($delegate:ident),*) => {$(
+        impl<S: NamedSignature> sealed::Sealed for $delegate<Named<S>> {}
+        impl<S: NamedSignature> NamedDelegate for $delegate<Named<S>> {
+            type Of = S;
+        }
+    )*};
+}
+named!(Delegate, MulticastDelegate, SparseDelegate);
+
+/// The function type of a delegate that has a name.
+type FunctionOf<D> = <<D as NamedDelegate>::Of as NamedSignature>::Function;
+
+/// The parameter block that names what such a delegate takes.
+type BlockOf<D> = SignatureBlock<<FunctionOf<D> as Signature>::Args, <FunctionOf<D> as Signature>::Result>;
+
+/// Its path.
+const fn path_of<D: NamedDelegate>() -> &'static str {
+    <D::Of as NamedSignature>::PATH
+}
+
+/// Fingerprint of its kind, its path and its signature, as the host computes it.
+const fn fingerprint_of<D: NamedDelegate>() -> u64 {
+    Fingerprint::START.value(D::KIND, D::TYPE_PATH).finish()
+}
+
+/// A delegate that this module declares: free in `package`, or in the class of the path `class`.
+#[must_use]
+pub const fn delegate<D: NamedDelegate>(
+    (package, class, name): (&'static str, &'static str, &'static str),
+    block: &'static BlockOf<D>,
+    doc: &'static str,
+) -> Declared<DelegateDesc> {
+    let is_known_so = match class.len() {
+        0 => is_path_of(path_of::<D>(), package, name),
+        _ => is_member_path(path_of::<D>(), class),
+    };
+    assert!(is_known_so, "a delegate is declared under the path that it is known by");
+    Declared(DelegateDesc {
+        package: RStr::from_str(package),
+        class: RStr::from_str(class),
+        name: RStr::from_str(name),
+        kind: D::KIND,
+        params: RSlice::from_slice(block.descriptions()),
+        fingerprint: fingerprint_of::<D>(),
+        doc: RStr::from_str(doc),
+    })
+}
+
+/// A delegate that another declares, by its fingerprint.
+#[must_use]
+pub const fn import_delegate<D: NamedDelegate>(cell: &'static PresenceCell) -> Declared<ImportDesc> {
+    import(ImportKind::DELEGATE, path_of::<D>(), fingerprint_of::<D>(), D::TYPE.as_str(), &cell.0)
+}
+
+/// The package of a path: `Game` of `/Script/Game.Cube:OnHit`.
+#[must_use]
+pub const fn package_of(path: &'static str) -> &'static str {
+    let (_root, rest) = path.split_at(ROOT.len());
+    rest.split_at(dot(rest)).0
+}
+
+/// What stands behind the package: `Cube:OnHit` of `/Script/Game.Cube:OnHit`.
+#[must_use]
+pub const fn name_in(path: &'static str) -> &'static str {
+    let (_root, rest) = path.split_at(ROOT.len());
+    rest.split_at(dot(rest) + 1).1
+}
+
+const ROOT: &str = "/Script/";
+
+const fn dot(text: &str) -> usize {
+    let mut at = 0;
+    while text.as_bytes()[at] != b'.' {
+        at += 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{name_in, package_of};
+
+    #[test]
+    fn a_path_is_taken_apart_at_its_first_dot() {
+        let path = "/Script/Game.Cube:OnHit";
+        assert_eq!((package_of(path), name_in(path)), ("Game", "Cube:OnHit"));
+    }
+}

@@ -1,0 +1,76 @@
+//! What the declaration of a delegate says before anything is compiled: its path, the words of its type, and whether its class is
+//! there.
+
+use std::rc::Rc;
+
+use alcedo_abi::kinds::{PropertyKind, property_flags};
+
+use crate::decl::{Batch, DelegateDecl, RESULT_NAME};
+use crate::delegate_words::in_words;
+use crate::path::TypePath;
+use crate::refusal::DeclareError;
+use crate::type_text::{SignatureText, TypeText};
+use crate::typing::TypeError;
+use crate::values::name_of;
+
+/// The path of a delegate.
+pub(super) fn delegate_path(decl: &DelegateDecl) -> String {
+    match decl.class.as_str() {
+        "" => TypePath::new(&decl.package, &decl.name).to_string(),
+        class => format!("{class}:{}", decl.name),
+    }
+}
+
+/// The kind of a delegate, and what stands in the parentheses of its type.
+pub(super) fn delegate_words(decl: &DelegateDecl) -> Result<(PropertyKind, Rc<str>), DeclareError> {
+    let path = delegate_path(decl);
+    let bad = |problem: String| DeclareError::BadDelegate { path: path.clone(), problem };
+    let kinds = [PropertyKind::DELEGATE, PropertyKind::MULTICAST_DELEGATE, PropertyKind::SPARSE_DELEGATE];
+    if !kinds.contains(&decl.kind) {
+        return Err(bad(format!("it is a {}: take a single, a multicast or a sparse delegate", name_of(decl.kind))));
+    }
+    let mut signature = SignatureText::default();
+    for (at, param) in decl.params.iter().enumerate() {
+        let of = TypeText::of_declaration(param.kind, &param.type_path).map_err(|error| DeclareError::BadType {
+            member: format!("{path}:{}", param.name),
+            text: format!("{}({})", name_of(param.kind), param.type_path),
+            error: TypeError::from(error),
+        })?;
+        let is_result = param.flags & property_flags::RETURN != 0;
+        if is_result && (at + 1 != decl.params.len() || param.name != RESULT_NAME) {
+            return Err(DeclareError::ResultNotLast { function: path });
+        }
+        if param.flags & property_flags::OUT != 0 {
+            return Err(bad(format!("`{}` comes back to the caller, which is of functions alone", param.name)));
+        }
+        match is_result {
+            true => signature.result = Some(Box::new(of)),
+            false => signature.arguments.push(of),
+        }
+    }
+    if signature.result.is_some() && decl.kind != PropertyKind::DELEGATE {
+        return Err(bad(format!(
+            "a {} calls any number of functions, and gives no result: leave it out, or take a single delegate",
+            name_of(decl.kind)
+        )));
+    }
+    Ok((decl.kind, in_words(&path, &signature.to_string()).into()))
+}
+
+/// Whether the classes that delegates belong to are in the batch, and have no member of their names.
+pub(super) fn check_classes(batch: &Batch) -> Result<(), DeclareError> {
+    for decl in batch.delegates.iter().filter(|decl| !decl.class.is_empty()) {
+        let class =
+            batch.classes.iter().find(|class| TypePath::new(&class.package, &class.name).to_string() == decl.class);
+        let class = class.filter(|class| class.origin == decl.origin).ok_or_else(|| DeclareError::BadDelegate {
+            path: delegate_path(decl),
+            problem: format!("{} is not declared with it: a class and its delegates come together", decl.class),
+        })?;
+        let mut members = class.properties.iter().map(|property| &property.name);
+        let mut functions = class.functions.iter().map(|function| &function.name);
+        if members.any(|name| *name == decl.name) || functions.any(|name| *name == decl.name) {
+            return Err(DeclareError::DuplicateMember { owner: decl.class.clone(), name: decl.name.clone() });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,39 @@
+//! What stands in the parentheses of a delegate's type: its signature, or its path with the signature in parentheses.
+
+/// The words of a delegate with a name.
+pub(super) fn in_words(path: &str, signature: &str) -> String {
+    format!("{path}({signature})")
+}
+
+/// The path of the delegate that the words of a delegate's type name, where they do, and its signature.
+pub(super) fn split(words: &str) -> (Option<&str>, &str) {
+    let end = words.find([',', '(', ')', ' ']).unwrap_or(words.len());
+    let (path, rest) = words.split_at(end);
+    match rest.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
+        // A kind with a path in parentheses begins otherwise.
+        Some(signature) if path.starts_with('/') => (Some(path), signature),
+        _ => (None, words),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn words_are_a_name_with_a_signature_or_a_signature_alone() {
+        for (words, path, signature) in [
+            ("", None, ""),
+            ("-> u8", None, "-> u8"),
+            ("/Script/A.S", None, "/Script/A.S"),
+            ("/Script/A.S, Array(u8)", None, "/Script/A.S, Array(u8)"),
+            ("/Script/A.S -> Array(u8)", None, "/Script/A.S -> Array(u8)"),
+            ("Array(u8)", None, "Array(u8)"),
+            ("/Script/A.D()", Some("/Script/A.D"), ""),
+            ("/Script/A.D(/Script/A.S)", Some("/Script/A.D"), "/Script/A.S"),
+            ("/Script/A.C:D(u8 -> Array(u8))", Some("/Script/A.C:D"), "u8 -> Array(u8)"),
+        ] {
+            assert_eq!(split(words), (path, signature), "{words}");
+        }
+    }
+}

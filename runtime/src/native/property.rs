@@ -1,0 +1,73 @@
+//! Rust types that a native class may have for a property: values, which are read and written, and what is used where it lies.
+
+use crate::border::CallError;
+use crate::native::failing::fail;
+use crate::native::this::{At, View};
+use crate::object::decl::PropertyDecl;
+use crate::object::member::PropertyRef;
+use crate::object::native_value::NativeValue;
+
+/// A Rust type that a native class may have for a property.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no type that a native property can have",
+    label = "not known to reflection by this Rust type",
+    note = "numbers, `bool`, `String`, `Name`, `Obj<Class>`, structs of `plain_struct!`, delegates, and what `#[udelegate]` declares are; \
+            others are declared with `NativeClass`"
+)]
+pub trait NativeProperty: Sized + 'static {
+    /// What the accessor gives.
+    type Seen;
+    /// The declaration of such a property.
+    fn declared(name: &str) -> PropertyDecl;
+    /// The property of the object that the view is of.
+    fn see<'f>(view: &impl View<'f>, property: &PropertyRef, place: (&'static str, &'static str)) -> Self::Seen;
+    /// Overwrites it.
+    ///
+    /// # Errors
+    /// As for [`World::set`](super::world::World::set).
+    fn put<'f>(self, view: &impl View<'f>, property: &PropertyRef) -> Result<(), CallError>;
+}
+
+/// What a setter takes for a property of type `T`: a value of that type.
+pub trait IntoHost<T>: NativeProperty {}
+
+impl<T: NativeProperty> IntoHost<T> for T {}
+
+impl<T: NativeValue> NativeProperty for T {
+    type Seen = T;
+
+    fn declared(name: &str) -> PropertyDecl {
+        <T as NativeValue>::declared(name)
+    }
+
+    #[inline]
+    fn see<'f>(view: &impl View<'f>, property: &PropertyRef, _place: (&'static str, &'static str)) -> T {
+        read_member(view, property)
+    }
+
+    #[inline]
+    fn put<'f>(self, view: &impl View<'f>, property: &PropertyRef) -> Result<(), CallError> {
+        write_member(view, property, self)
+    }
+}
+
+/// Reads a property.
+#[inline]
+pub fn read_member<'f, T: NativeValue>(view: &impl View<'f>, property: &PropertyRef) -> T {
+    let At { world, object } = view.at();
+    world.get(object, property).map_or_else(|error| fail(error), T::from_raw)
+}
+
+/// Writes a property.
+///
+/// # Errors
+/// As for [`World::set`].
+#[inline]
+pub fn write_member<'f, T: NativeValue>(
+    view: &impl View<'f>,
+    property: &PropertyRef,
+    value: T,
+) -> Result<(), CallError> {
+    let At { world, object } = view.at();
+    world.set(object, property, value.into_raw())
+}

@@ -1,0 +1,475 @@
+//! Delegates that have a name, of modules: as properties, elements and parameters; bound by object and function name, and what becomes
+//! of that when either side's code changes.
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use alcedo_glue::{Glue, Origin};
+use alcedo_runtime::kinds::PropertyKind;
+use alcedo_runtime::native::{NativeClass, NativeDelegate, Natives, Obj, This, uclass, udelegate};
+use alcedo_runtime::{ManifestInfo, ObjectHandle, Reload, Runtime, Value, natives};
+use expect_test::{Expect, expect, expect_file};
+
+use crate::support;
+
+const PLAYER: &str = "/Script/Game.Player";
+const LISTENER: &str = "/Script/Game.Listener";
+const TALLY: &str = "/Script/Game.Tally";
+
+fn scores(features: &[&str]) -> PathBuf {
+    support::plugin("scores", features)
+}
+
+fn tallies(features: &[&str]) -> PathBuf {
+    support::plugin("tallies", features)
+}
+
+fn born(host: &Runtime, class: &str) -> ObjectHandle {
+    host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What a function gives, in words.
+fn call(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> String {
+    match host.objects().call(object, function, arguments) {
+        Ok(Some(value)) => format!("{value:?}"),
+        Ok(None) => "nothing".to_owned(),
+        Err(error) => format!("an error: {error}"),
+    }
+}
+
+fn earn(host: &Runtime, player: ObjectHandle, points: i32) -> String {
+    call(host, player, "earn", &[Value::I32(points)])
+}
+
+/// What a listener has heard since this was asked last.
+fn heard(host: &Runtime, listener: ObjectHandle) -> String {
+    let Ok(Value::Array(values)) = host.objects().get(listener, "heard") else { panic!("texts") };
+    host.objects().set(listener, "heard", &Value::Array(Vec::new())).unwrap_or_else(|error| panic!("{error}"));
+    let text = |value: &Value| if let Value::Text(text) = value { text.clone() } else { format!("{value:?}") };
+    values.iter().map(text).collect::<Vec<_>>().join(", ")
+}
+
+fn bind(host: &Runtime, player: ObjectHandle, property: &str, listener: ObjectHandle, function: &str) {
+    host.links().bind(player, property, listener, function).unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// How many functions are bound.
+fn bound(host: &Runtime, object: ObjectHandle, property: &str) -> usize {
+    match host.objects().get(object, property) {
+        Ok(Value::Multicast(bindings) | Value::Sparse(bindings)) => bindings.len(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A host with a player, and a listener that follows it.
+fn followed() -> (Runtime, ObjectHandle, ObjectHandle) {
+    let host = support::host(&[scores(&[])]);
+    let (player, listener) = (born(&host, PLAYER), born(&host, LISTENER));
+    assert_eq!(call(&host, listener, "follow", &[Value::Object(player)]), "nothing");
+    (host, player, listener)
+}
+
+fn reload(host: &Runtime, libraries: &[PathBuf]) -> Reload {
+    let report = host.reload(libraries).unwrap_or_else(|error| panic!("{error}"));
+    assert!(report.is_committed(), "{report}");
+    report
+}
+
+/// The lines of a report that are about bindings.
+fn unbound(report: &Reload) -> String {
+    report.to_string().lines().map(str::trim).filter(|line| line.contains("unbound")).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_delegate_with_a_name_is_a_property_an_element_and_a_parameter() {
+    let (host, player, listener) = followed();
+    assert_eq!(earn(&host, player, 5), "I32(5)");
+    assert_eq!(heard(&host, listener), "heard 5 of 5");
+    assert_eq!(earn(&host, player, 100), "I32(5)", "the rule says no");
+    assert_eq!(heard(&host, listener), "heard nothing");
+    let rule = host.objects().get(player, "may_score").unwrap_or_else(|error| panic!("{error}"));
+    let other = born(&host, PLAYER);
+    assert_eq!(call(&host, other, "agree", &[rule, Value::I32(99)]), "Bool(true)");
+    assert_eq!(earn(&host, other, 99), "I32(99)");
+    assert_eq!(earn(&host, other, 100), "I32(99)", "the rule was kept");
+    host.objects().destroy(listener);
+    let refused = earn(&host, other, 1);
+    assert!(refused.contains("is bound to an object that is gone"), "{refused}");
+}
+
+#[test]
+fn what_does_not_fit_is_not_bound() {
+    let (host, player, listener) = followed();
+    let check = |property: &str, function: &str, expected: Expect| {
+        let refused = host.links().bind(player, property, listener, function).expect_err("it does not fit");
+        expected.assert_eq(&refused.to_string());
+    };
+    check(
+        "on_scored",
+        "allow",
+        expect![
+            "/Script/Game.Listener:allow has the signature (i32 -> bool), the caller was built for (i32, Object(/Script/Game.Player)): rebuild the caller"
+        ],
+    );
+    check(
+        "on_quiet",
+        "here",
+        expect!["/Script/Game.Listener has no function here to be bound: look at what the class declares"],
+    );
+    assert_eq!(bound(&host, player, "on_scored"), 1);
+}
+
+#[test]
+fn a_delegate_is_found_by_its_path_with_the_names_of_what_it_takes() {
+    let host = support::host(&[scores(&[])]);
+    let loaded = host.types().declared_by("scores").expect("it is loaded");
+    let (_, from_file) = ManifestInfo::peek_declared(&scores(&[])).expect("a module");
+    assert_eq!(loaded.delegates, from_file.delegates);
+    let shown = |found: &alcedo_runtime::DeclaredDelegate| {
+        let params: Vec<_> = found.params.iter().map(|param| format!("{}: {}", param.name, param.ty)).collect();
+        let result = found.result.as_deref().unwrap_or("nothing");
+        format!("{} {}({}) -> {result}   {}", found.sort, found.path, params.join(", "), found.doc)
+    };
+    expect![[r#"
+        multicast /Script/Game.OnScored(points: i32, by: Object(/Script/Game.Player)) -> nothing   Somebody scored.
+        single /Script/Game.Player:MayScore(points: i32) -> bool   Whether somebody may score that much.
+        sparse /Script/Game.Player:OnQuiet() -> nothing   Nobody scored."#]]
+    .assert_eq(&loaded.delegates.iter().map(shown).collect::<Vec<_>>().join("\n"));
+    for found in &loaded.delegates {
+        assert_eq!(host.types().delegate(&found.path).as_ref(), Some(found));
+        assert!(host.types().has(&found.path));
+    }
+    assert!(host.types().delegate(PLAYER).is_none() && host.types().delegate("/Script/Game.MayScore").is_none());
+    let player = loaded.classes.iter().find(|class| class.path == PLAYER).expect("the player");
+    let types: Vec<_> = player.properties.iter().map(|property| property.ty.as_str()).collect();
+    assert_eq!(
+        types[..4],
+        [
+            "MulticastDelegate(/Script/Game.OnScored(i32, Object(/Script/Game.Player)))",
+            "Delegate(/Script/Game.Player:MayScore(i32 -> bool))",
+            "SparseDelegate(/Script/Game.Player:OnQuiet())",
+            "Array(Delegate(/Script/Game.Player:MayScore(i32 -> bool)))",
+        ]
+    );
+}
+
+#[test]
+fn glue_of_a_module_has_its_delegates() {
+    let (_, declared) = ManifestInfo::peek_declared(&scores(&[])).expect("a module");
+    let text = Glue::default().for_plugins(&Origin::module("scores", "0.1.0"), &declared).expect("glue");
+    expect_file![support::examples().join("tallies/src/scores.rs")].assert_eq(&text);
+    let text = Glue::default().for_host(&Origin::module("scores", "0.1.0"), &declared).expect("glue");
+    for line in [
+        "on_scored \"on_scored\"(i32, Obj<Player>) -> ();",
+        "may_score \"may_score\"(i32) -> bool;",
+        "on_quiet \"on_quiet\"() -> ();",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
+}
+
+#[test]
+fn bindings_survive_a_reload_and_call_the_new_code() {
+    let (host, player, listener) = followed();
+    assert_eq!(earn(&host, player, 5), "I32(5)");
+    assert_eq!(heard(&host, listener), "heard 5 of 5");
+    let report = reload(&host, &[scores(&["changed"])]);
+    assert_eq!(unbound(&report), "");
+    assert_eq!(earn(&host, player, 5), "I32(10)");
+    assert_eq!(heard(&host, listener), "wow, 5 of 10");
+    assert_eq!(earn(&host, player, 100), "I32(10)");
+    assert_eq!(heard(&host, listener), "wow, nothing");
+}
+
+#[test]
+fn when_the_function_takes_something_else_it_is_unbound_with_a_line_and_never_called() {
+    let (host, player, listener) = followed();
+    let report = reload(&host, &[scores(&["deaf"])]);
+    expect![
+        "Game.Player.on_scored: Game.Listener:hear is (f64) now, not (i32, Object(/Script/Game.Player)): 1 unbound"
+    ]
+    .assert_eq(&unbound(&report));
+    assert_eq!(bound(&host, player, "on_scored"), 0);
+    assert_eq!(earn(&host, player, 5), "I32(5)");
+    assert_eq!(heard(&host, listener), "");
+    assert_eq!(bound(&host, player, "on_quiet"), 1, "this one fits as before");
+}
+
+#[test]
+fn when_the_delegate_and_the_function_take_something_else_they_stay_bound_and_what_does_not_fit_goes() {
+    let (host, player, listener) = followed();
+    bind(&host, player, "on_scored", listener, "burst");
+    let report = reload(&host, &[scores(&["widened"])]);
+    expect!["Game.Player.on_scored: Game.Listener has no function burst any more: 1 unbound"]
+        .assert_eq(&unbound(&report));
+    assert_eq!(bound(&host, player, "on_scored"), 1);
+    assert_eq!(earn(&host, player, 5), "I32(5)");
+    assert_eq!(heard(&host, listener), "heard 5 of 5, false");
+}
+
+#[test]
+fn a_function_that_is_gone_is_unbound_and_is_bound_again_when_it_is_back() {
+    let (host, player, listener) = followed();
+    let report = reload(&host, &[scores(&["without"])]);
+    expect!["Game.Player.on_scored: Game.Listener has no function hear any more: 1 unbound"]
+        .assert_eq(&unbound(&report));
+    assert_eq!(earn(&host, player, 5), "I32(5)");
+    assert_eq!(heard(&host, listener), "");
+    let refused = host.links().bind(player, "on_scored", listener, "hear").expect_err("there is none").to_string();
+    assert!(refused.contains("has no function hear"), "{refused}");
+    reload(&host, &[scores(&[])]);
+    assert_eq!(bound(&host, player, "on_scored"), 0, "a binding that was taken out is made again by whoever wants it");
+    assert_eq!(call(&host, listener, "follow", &[Value::Object(player)]), "nothing");
+    assert_eq!(earn(&host, player, 5), "I32(10)");
+    assert_eq!(heard(&host, listener), "heard 5 of 10");
+}
+
+#[test]
+fn a_reload_that_fails_leaves_bindings_as_they_were() {
+    use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
+    let (host, player, listener) = followed();
+    let armed = faults::arm(Fault { step: ReloadStep::BeforeCommit, nth: 0, kind: FaultKind::Error });
+    let report = host.reload(&[scores(&["widened"])]).unwrap_or_else(|error| panic!("{error}"));
+    assert!(armed.has_fired() && !report.is_committed(), "{report}");
+    drop(armed);
+    assert_eq!(earn(&host, player, 5), "I32(5)");
+    assert_eq!(heard(&host, listener), "heard 5 of 5");
+    assert_eq!(host.types().declared_by("scores").expect("it is loaded").delegates[0].params.len(), 2);
+}
+
+#[test]
+fn each_of_two_modules_is_reloaded_alone_and_what_is_bound_between_them_stays() {
+    let host = support::host(&[scores(&[]), tallies(&[])]);
+    let (player, tally, listener) = (born(&host, PLAYER), born(&host, TALLY), born(&host, LISTENER));
+    assert_eq!(call(&host, tally, "watch", &[Value::Object(player)]), "nothing");
+    bind(&host, tally, "on_counted", listener, "hear");
+    let total = |host: &Runtime| host.objects().get(tally, "total").unwrap_or_else(|error| panic!("{error}"));
+    earn(&host, player, 5);
+    assert_eq!((total(&host), heard(&host, listener)), (Value::I32(5), "heard 5 of 5".to_owned()));
+    // The one that uses the delegate.
+    let report = host.reload_changed(&[scores(&[]), tallies(&["changed"])]).expect("a Master");
+    assert!(report.is_committed() && unbound(&report).is_empty(), "{report}");
+    earn(&host, player, 1);
+    assert_eq!((total(&host), heard(&host, listener)), (Value::I32(105), "heard 1 of 6".to_owned()));
+    // The one that declares it: what depends on it is built for the same signature.
+    let report = host.reload_changed(&[scores(&["changed"]), tallies(&["changed"])]).expect("a Master");
+    assert!(report.is_committed() && unbound(&report).is_empty(), "{report}");
+    earn(&host, player, 1);
+    assert_eq!((total(&host), heard(&host, listener)), (Value::I32(205), "wow, 1 of 7".to_owned()));
+    // With another signature what depends on it is refused, and everything goes on as it was.
+    let report = host.reload_changed(&[scores(&["widened"]), tallies(&["changed"])]).expect("a Master");
+    assert!(!report.is_committed(), "{report}");
+    let words = report.to_string();
+    assert!(words.contains("OnScored(i32, Object(/Script/Game.Player), bool)"), "{words}");
+    assert!(words.contains("OnScored(i32, Object(/Script/Game.Player))"), "{words}");
+    earn(&host, player, 1);
+    assert_eq!((total(&host), heard(&host, listener)), (Value::I32(305), "wow, 1 of 8".to_owned()));
+}
+
+#[test]
+fn who_was_built_for_another_signature_is_refused_with_both() {
+    let check = |features: &[&str], expected: Expect| {
+        let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+        let refused = host.create_master(&[scores(&[]), tallies(features)]).expect_err("another signature");
+        expected.assert_eq(&refused.to_string());
+    };
+    check(
+        &["mentioned"],
+        expect![
+            "tallies uses /Script/Game.OnScored, which is MulticastDelegate(/Script/Game.OnScored(i32, Object(/Script/Game.Player))) here and MulticastDelegate(/Script/Game.OnScored(u64)) in the module: write the glue again with `alcedo glue`, and rebuild the module"
+        ],
+    );
+    let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+    let refused = host.create_master(&[scores(&[]), tallies(&["stale"])]).expect_err("another signature").to_string();
+    for words in [
+        "/Script/Game.Tally:on_counted cannot be a MulticastDelegate(/Script/Game.OnScored(u64))",
+        "MulticastDelegate(/Script/Game.OnScored(i32, Object(/Script/Game.Player))) is what is declared",
+    ] {
+        assert!(refused.contains(words), "{refused}");
+    }
+    let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+    let refused = host.create_master(&[tallies(&["mentioned"])]).expect_err("no such delegate").to_string();
+    assert!(refused.contains("scores"), "{refused}");
+}
+
+#[test]
+fn a_panic_in_one_bound_function_keeps_no_other_from_being_called() {
+    let (host, player, first) = followed();
+    let last = born(&host, LISTENER);
+    bind(&host, player, "on_scored", first, "burst");
+    bind(&host, player, "on_scored", last, "hear");
+    let told = earn(&host, player, 5);
+    assert!(told.contains("5 points are too much"), "{told}");
+    assert_eq!([heard(&host, last), heard(&host, first)], ["heard 5 of 5", "heard 5 of 5"]);
+    assert_eq!(bound(&host, player, "on_scored"), 3, "whoever failed is called the next time, too");
+    assert!(earn(&host, player, 1).contains("1 points are too much"));
+}
+
+#[test]
+fn a_bound_function_binds_and_unbinds_while_the_delegate_is_called() {
+    let host = support::host(&[scores(&[])]);
+    let (player, late) = (born(&host, PLAYER), born(&host, LISTENER));
+    let [before, out, passes] = [(); 3].map(|()| born(&host, LISTENER));
+    for (object, next) in [(passes, out), (out, late)] {
+        host.objects().set(object, "next", &Value::Object(next)).unwrap_or_else(|error| panic!("{error}"));
+    }
+    // The last one that was bound is called first.
+    for (listener, function) in [(before, "hear"), (out, "hear"), (passes, "pass_on")] {
+        bind(&host, player, "on_scored", listener, function);
+    }
+    assert_eq!(earn(&host, player, 5), "I32(5)");
+    let all = |host: &Runtime| [passes, out, before, late].map(|listener| heard(host, listener));
+    assert_eq!(all(&host), ["passed 5 on", "", "heard 5 of 5", ""], "taken out meanwhile, or bound meanwhile");
+    assert_eq!(earn(&host, player, 1), "I32(6)");
+    assert_eq!(all(&host), ["", "", "heard 1 of 6", "heard 1 of 6"]);
+}
+
+#[test]
+fn hosts_on_two_threads_have_delegates_of_their_own() {
+    let library = scores(&[]);
+    let run = |points: i32| {
+        let host = support::host(std::slice::from_ref(&library));
+        let (player, listener) = (born(&host, PLAYER), born(&host, LISTENER));
+        call(&host, listener, "follow", &[Value::Object(player)]);
+        (0..200).for_each(|_| {
+            earn(&host, player, points);
+        });
+        let heard = heard(&host, listener);
+        assert_eq!(heard.matches(&format!("heard {points} of")).count(), 200, "{heard}");
+        host.objects().get(player, "score").unwrap_or_else(|error| panic!("{error}"))
+    };
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| run(7));
+        assert_eq!(run(3), Value::I32(600));
+        assert_eq!(other.join().expect("no panic"), Value::I32(1400));
+    });
+}
+
+#[test]
+fn a_world_has_its_bindings_when_it_is_loaded_by_later_code() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("scores.world");
+    let (first, player, _) = followed();
+    earn(&first, player, 5);
+    first.worlds().save(&path).unwrap_or_else(|error| panic!("{error}"));
+    let second = support::host(&[scores(&["changed"])]);
+    second.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
+    let one = |class: &str| second.objects().all().into_iter().find(|object| second.objects().is_a(*object, class));
+    let (player, listener) = (one(PLAYER).expect("a player"), one(LISTENER).expect("a listener"));
+    assert_eq!(heard(&second, listener), "heard 5 of 5");
+    assert_eq!(earn(&second, player, 5), "I32(10)");
+    assert_eq!(heard(&second, listener), "wow, 5 of 10");
+}
+
+/// A bell was rung.
+#[udelegate(multicast, package = "Test")]
+pub(crate) type OnTolled = fn(times: u32, by: Obj<Bell>);
+
+/// Whether a bell may be rung so often.
+#[udelegate(single, of = Bell)]
+pub(crate) type MayToll = fn(times: u32) -> bool;
+
+/// A bell of the host.
+#[uclass(package = "Test", blueprintable)]
+#[derive(Default)]
+pub(crate) struct Bell {
+    /// Is told.
+    #[uproperty]
+    on_tolled: OnTolled,
+    /// Is asked.
+    #[uproperty]
+    may_toll: MayToll,
+    /// How often it heard one.
+    #[uproperty]
+    heard: u32,
+}
+
+#[uclass]
+impl Bell {
+    /// Hears a bell.
+    #[ufunction]
+    fn hear(&self, this: This<Self>, times: u32, by: Obj<Bell>) {
+        assert_ne!(by, this.obj(), "another one");
+        this.set_heard(this.heard() + times);
+    }
+}
+
+#[test]
+fn a_host_declares_delegates_by_the_same_words_and_binds_closures_by_their_types() {
+    let declared = Runtime::builder().natives(natives![Bell, MayToll, OnTolled]).declared();
+    let declared = declared.unwrap_or_else(|error| panic!("{error}"));
+    let found: Vec<_> = declared.delegates.iter().map(|found| (&*found.sort, &*found.path, &*found.doc)).collect();
+    assert_eq!(
+        found,
+        [
+            ("single", "/Script/Test.Bell:MayToll", "Whether a bell may be rung so often."),
+            ("multicast", "/Script/Test.OnTolled", "A bell was rung."),
+        ]
+    );
+    assert_eq!(declared.delegates[1].params[1].name, "by");
+    let host = support::builder().natives(natives![Bell, MayToll, OnTolled]).build().expect("a host");
+    let [bell, other] = [(); 2].map(|()| host.objects().spawn_a::<Bell>().expect("a bell"));
+    let (tolled, may) = host.objects().with(bell, |bell| (bell.on_tolled(), bell.may_toll())).expect("it is there");
+    let seen = Rc::new(RefCell::new(Vec::new()));
+    let sees = Rc::clone(&seen);
+    let listener = tolled.listen(&host, move |_, (times, by)| {
+        sees.borrow_mut().push((times, by));
+        Ok(())
+    });
+    let listener = listener.unwrap_or_else(|error| panic!("{error}"));
+    let _rule = may.listen(&host, |_, (times,)| Ok(times < 5)).unwrap_or_else(|error| panic!("{error}"));
+    tolled.bind(&host, other, "hear").unwrap_or_else(|error| panic!("{error}"));
+    tolled.call(&host, (3, bell)).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(*seen.borrow(), [(3, bell)]);
+    assert_eq!([4, 5].map(|times| may.call(&host, (times,)).expect("it is bound")), [true, false]);
+    drop(listener);
+    tolled.call(&host, (4, bell)).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(seen.borrow().len(), 1, "the closure is gone");
+    assert_eq!(host.objects().with(other, |other| other.heard()).expect("it is there"), 7);
+    let refused = may.bind(&host, other, "hear").expect_err("it gives nothing").to_string();
+    assert!(refused.contains("(u32, Object(/Script/Test.Bell))") && refused.contains("(u32 -> bool)"), "{refused}");
+}
+
+#[test]
+fn a_module_has_a_delegate_of_the_host_by_name_and_is_refused_when_it_is_another_now() {
+    let build = || {
+        let on_rung = NativeDelegate::multicast("Test", "OnRung").param("times", (PropertyKind::U32, ""));
+        let bell = NativeClass::new("Test", "Gong", "/Script/Core.Object").property(
+            "on_rung",
+            (PropertyKind::MULTICAST_DELEGATE, "/Script/Test.OnRung(u32)"),
+            0,
+            "",
+        );
+        let natives = Natives::in_package("Test").delegate(on_rung.doc("It was rung.")).class(bell);
+        support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"))
+    };
+    let host = build();
+    host.create_master(&[tallies(&["bells"])]).unwrap_or_else(|error| panic!("{error}"));
+    let ringer = born(&host, "/Script/Game.Ringer");
+    assert_eq!(call(&host, ringer, "ring", &[Value::U32(3)]), "U32(3)");
+    let gong = born(&host, "/Script/Test.Gong");
+    bind(&host, gong, "on_rung", ringer, "hear");
+    host.links().broadcast(gong, "on_rung", &[Value::U32(2)]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(call(&host, ringer, "ring", &[Value::U32(1)]), "U32(6)");
+    let refused = build().create_master(&[tallies(&["cracked"])]).expect_err("it is another").to_string();
+    let both = ["MulticastDelegate(/Script/Test.OnRung(u32))", "MulticastDelegate(/Script/Test.OnRung(u32, bool))"];
+    assert!(both.iter().all(|words| refused.contains(words)) && refused.contains("Ringer"), "{refused}");
+}
+
+#[test]
+fn a_delegate_of_the_host_that_cannot_be_is_refused_before_there_is_a_host() {
+    let check = |delegate: NativeDelegate, expected: &str| {
+        let refused = Runtime::builder().natives(Natives::in_package("Test").delegate(delegate)).declared();
+        let refused = refused.expect_err("it cannot be").to_string();
+        assert!(refused.contains(expected), "{refused}");
+    };
+    let bool = (PropertyKind::BOOL, "");
+    check(NativeDelegate::sparse("Test", "D").result(bool), "gives no result");
+    check(
+        NativeDelegate::single("Test", "D").of_class("Nobody").result(bool),
+        "/Script/Test.Nobody is not declared with it",
+    );
+    check(NativeDelegate::single("Test", "D").param("a b", bool), "cannot be a name");
+    check(NativeDelegate::single("Nowhere", "D"), "the package Nowhere");
+}
