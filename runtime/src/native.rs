@@ -1,4 +1,4 @@
-//! Classes and structs declared in the host's own Rust. They go through the same declarations as those that modules
+//! Classes, structs and enums declared in the host's own Rust. They go through the same declarations as those that modules
 //! emit, so that reflection treats both alike.
 
 mod borrows;
@@ -19,7 +19,9 @@ mod this;
 mod type_macros;
 pub(crate) mod world;
 
-pub use alcedo_macros::{native_uclass as uclass, native_uinterface as uinterface, native_ustruct as ustruct};
+pub use alcedo_macros::{
+    native_uclass as uclass, native_uenum as uenum, native_uinterface as uinterface, native_ustruct as ustruct,
+};
 pub use declared::Declared;
 pub use interfaces::Interface;
 pub use method::Part;

@@ -10,6 +10,28 @@ pub(crate) struct Reading {
     pub(crate) cost: f64,
 }
 
+/// By what a meter counts.
+#[uenum(package = "Metering")]
+#[repr(i16)]
+pub(crate) enum Tariff {
+    /// As it passes.
+    Plain,
+    /// For less.
+    #[umeta(display_name = "At night")]
+    Night = -3,
+    /// Nobody has it any more.
+    #[umeta(hidden)]
+    Old = 300,
+}
+
+/// Where a meter is sealed.
+#[uenum(package = "Metering", flags)]
+#[repr(u8)]
+pub(crate) enum Seals {
+    Front = 1,
+    Back = 1 << 1,
+}
+
 /// Whatever can be read.
 #[uinterface(package = "Metering")]
 pub(crate) trait Reads {
@@ -35,6 +57,12 @@ pub(crate) struct Meter {
     /// What it showed when it was set back.
     #[uproperty]
     last: Reading,
+    /// By what it counts.
+    #[uproperty(edit_anywhere, default = "Night")]
+    tariff: Tariff,
+    /// Where it is sealed.
+    #[uproperty]
+    seals: Seals,
     units: u32,
 }
 
@@ -101,6 +129,19 @@ impl Meter {
     fn read_as_any(&self, this: This<Self>) -> Result<f64, CallError> {
         let reads = this.as_interface::<Reads>()?;
         Ok(reads.read(0.5).cost)
+    }
+
+    /// Changes the tariff, and seals the back; gives the tariff before.
+    #[ufunction(blueprint_callable)]
+    fn change(&self, this: This<Self>, to: Tariff, seals: &mut Seals) -> Tariff {
+        *seals = *seals | Seals::Back;
+        this.set_seals(*seals);
+        let before = this.tariff();
+        this.set_tariff(match to {
+            Tariff::Plain | Tariff::Old => Tariff::Plain,
+            Tariff::Night => Tariff::Night,
+        });
+        before
     }
 
     /// What it showed when it was set back.

@@ -113,11 +113,21 @@ pub fn native_ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn uenum(attr: TokenStream, item: TokenStream) -> TokenStream {
     let words = parse_macro_input!(attr as Words);
-    let output = match parse_macro_input!(item as Item) {
-        Item::Enum(item) => enumeration::expand(&words, item),
+    finish(enumeration(&words, parse_macro_input!(item as Item)))
+}
+
+/// `#[uenum]` of a host: the same words. It is `alcedo_runtime::native::uenum`.
+#[proc_macro_attribute]
+pub fn native_uenum(attr: TokenStream, item: TokenStream) -> TokenStream {
+    let words = parse_macro_input!(attr as Words);
+    finish(enumeration(&words, parse_macro_input!(item as Item)).map(native::of_the_host))
+}
+
+fn enumeration(words: &Words, item: Item) -> syn::Result<proc_macro2::TokenStream> {
+    match item {
+        Item::Enum(item) => enumeration::expand(words, item),
         other => Err(rules::spanned("ALC0168", other, "`#[uenum]` stands on an enum: `pub enum Mood { Calm, Angry }`")),
-    };
-    finish(output)
+    }
 }
 
 /// An interface: `#[uinterface(package = "Game")] pub trait Hears { fn hear(&self, what: String) -> u32; }`. The name becomes a

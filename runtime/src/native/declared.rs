@@ -17,18 +17,19 @@ use crate::native::method::{Method, Part, part_of, run};
 use crate::native::parts::Parts;
 use crate::native::this::{At, Class, This, View};
 use crate::native::world::World;
-use crate::native::{NativeClass, NativeStruct, Natives};
+use crate::native::{NativeClass, NativeEnum, NativeStruct, Natives};
 use crate::object::class::SubobjectRole;
 use crate::object::decl::{ClassDecl, PropertyDecl, SubobjectDecl};
 use crate::object::member::{FunctionRef, PropertyRef};
+use crate::object::native_enums::NativeEnumeration;
 use crate::object::native_value::{NativeParams, NativeResult, NativeValue};
 use crate::object::origin::Origin;
 use crate::object::typed::PlainStruct;
 
-/// A native type that this host declares: with `#[uclass]`, `#[ustruct]` or `#[uinterface]`.
+/// A native type that this host declares: with `#[uclass]`, `#[ustruct]`, `#[uenum]` or `#[uinterface]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not declared as a native type",
-    label = "declare it with `#[uclass]`, `#[ustruct]` or `#[uinterface]` of `alcedo_runtime::native`"
+    label = "declare it with `#[uclass]`, `#[ustruct]`, `#[uenum]` or `#[uinterface]` of `alcedo_runtime::native`"
 )]
 pub trait Declared {
     /// With this type.
@@ -267,4 +268,10 @@ pub fn add_class<C: DeclaredClass>(natives: Natives) -> Natives {
 #[must_use]
 pub fn add_struct<T: PlainStruct>(natives: Natives, package: &str) -> Natives {
     natives.of_package(package).structure(NativeStruct::plain::<T>())
+}
+
+/// Adds an enum.
+#[must_use]
+pub fn add_enum<E: NativeEnumeration>(natives: Natives) -> Natives {
+    natives.of_package(E::PACKAGE).enumeration(NativeEnum(E::declaration()))
 }
