@@ -345,10 +345,16 @@ impl NativeStruct {
         self
     }
 
-    /// Adds a field.
+    /// Adds a field, which begins as zero.
     #[must_use]
-    pub fn field(mut self, name: &str, (kind, type_path): NativeType) -> Self {
-        self.0.fields.push(property(name, kind, type_path, 0, ""));
+    pub fn field(self, name: &str, ty: NativeType) -> Self {
+        self.field_with_default(name, ty, "")
+    }
+
+    /// Adds a field that begins as `default`, as its kind parses it; empty for zero.
+    #[must_use]
+    pub fn field_with_default(mut self, name: &str, (kind, type_path): NativeType, default: &str) -> Self {
+        self.0.fields.push(property(name, kind, type_path, 0, default));
         self
     }
 }

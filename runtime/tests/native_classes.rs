@@ -395,6 +395,9 @@ fn a_class_moves_from_the_host_to_a_plugin_with_its_file() {
     emitted.create_master(&[support::plugin("lanterns", &["meter"])]).unwrap_or_else(|error| panic!("{error}"));
     let used = |host: &Runtime| {
         let meter = born(host, METER);
+        assert_eq!(told(host, meter, "shows_a_new_reading", &[]), "Bool(true)");
+        let begins = told(host, meter, "last_reading", &[]);
+        assert!(begins.contains("U32(1)") && begins.contains("F64(-0.5)"), "{begins}");
         let pass = |units| told(host, meter, "pass", &[Value::U32(units)]);
         let values = ["price", "label"].map(|name| format!("{:?}", host.objects().get(meter, name).ok()));
         let counted = [told(host, meter, "has_counted", &[]), pass(0), pass(3), told(host, meter, "has_counted", &[])];

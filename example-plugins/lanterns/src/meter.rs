@@ -4,9 +4,12 @@ use super::words::*;
 
 /// What a meter shows.
 #[ustruct(package = "Metering", pod)]
-#[derive(PartialEq, Debug, Default)]
+#[derive(PartialEq, Debug)]
 pub(crate) struct Reading {
+    /// How many there were.
+    #[uproperty(default = 1)]
     pub(crate) units: u32,
+    #[uproperty(default = -0.5)]
     pub(crate) cost: f64,
 }
 
@@ -129,6 +132,12 @@ impl Meter {
     fn read_as_any(&self, this: This<Self>) -> Result<f64, CallError> {
         let reads = this.as_interface::<Reads>()?;
         Ok(reads.read(0.5).cost)
+    }
+
+    /// Whether it shows what a new reading does.
+    #[ufunction(blueprint_pure)]
+    fn shows_a_new_reading(&self, this: This<Self>) -> bool {
+        this.last() == Reading::default()
     }
 
     /// Changes the tariff, and seals the back; gives the tariff before.

@@ -234,5 +234,7 @@ mod alc0166;
 mod alc0167;
 #[path = "rules/ALC0168.rs"]
 mod alc0168;
+#[path = "rules/ALC0180.rs"]
+mod alc0180;
 
 fn main() {}

@@ -428,7 +428,7 @@ fn into_value<T: NativeValue>(value: T, ty: Option<&PropertyType>) -> Result<Val
 /// [`CallError::Signature`] when the type has other values.
 fn from_value<T: NativeValue>(value: &Value, ty: Option<&PropertyType>) -> Result<T, CallError> {
     let ty = checked::<T>(ty)?;
-    let mut own = OwnedValue::zero(ty.clone());
+    let mut own = OwnedValue::initial(ty.clone());
     own.write(value).map_err(|error| CallError::other(error.to_string()))?;
     let raw = own.as_ptr().to().map(<T::Raw as OfKind>::load);
     raw.map(T::from_raw).ok_or_else(|| differs::<T>(Some(ty)))

@@ -6,12 +6,12 @@
 macro_rules! __alcedo_native_pod {
     (
         declared $struct:ident, package: $package:literal, name: $name:literal, doc: $doc:literal,
-        [$(($field:ident, $field_name:literal, $ty:ty, $field_doc:literal)),* $(,)?]
+        [$(($field:ident, $field_name:literal, $ty:ty, $default:literal, $field_doc:literal)),* $(,)?]
     ) => {
         const _: () = {
             $crate::native::plumbing::plain_fields! {
                 $struct in $crate::native::plumbing::core::concat!("/Script/", $package, ".", $name), [$doc],
-                [$({ $field, $field_name, $ty, [$field_doc] })*]
+                [$({ $field, $field_name, $ty, $default, [$field_doc] })*]
             }
 
             impl $crate::native::plumbing::Declared for $struct {
