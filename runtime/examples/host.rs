@@ -8,12 +8,25 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use alcedo_runtime::native::uclass;
+use alcedo_runtime::native::{This, uclass, uenum};
 use alcedo_runtime::{Budget, Error, MasterEvent, Runtime, crash_guard, natives, printable};
+
+/// How a thing answers.
+#[uenum(package = "Host")]
+#[repr(u8)]
+pub enum Manner {
+    /// It counts, and says nothing.
+    Quiet,
+    /// It says how often it was greeted.
+    Talkative,
+}
 
 /// What plugins extend here.
 #[uclass(package = "Host", blueprintable)]
 pub struct Thing {
+    /// How it answers: plugins read and write it by the name of an entry.
+    #[uproperty(edit_anywhere, blueprint_read, blueprint_write)]
+    manner: Manner,
     /// How often it was greeted: a Rust field of this host, which reloads leave alone.
     greeted: u32,
 }
@@ -23,8 +36,12 @@ impl Thing {
     /// Somebody greets it. Without a plugin's body it counts.
     #[ufunction(blueprint_native_event)]
     fn greet(&self);
-    fn greet_implementation(&mut self) {
+    fn greet_implementation(&mut self, this: This<Self>) {
         self.greeted += 1;
+        match this.manner() {
+            Manner::Quiet => {}
+            Manner::Talkative => eprintln!("{} was greeted {} times", this.name(), self.greeted),
+        }
     }
 }
 
@@ -47,7 +64,7 @@ fn run() -> Result<(), Error> {
     let libraries = libraries.map_err(|source| Error::System { doing: "finding the current folder".into(), source })?;
     let runtime = Runtime::builder()
         .package("Game")
-        .natives(natives![Thing])
+        .natives(natives![Thing, Manner])
         .development()
         .on_event(|event: &MasterEvent| eprintln!("[{}]", printable(&event.to_string())))
         .build()?;

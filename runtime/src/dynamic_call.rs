@@ -223,7 +223,7 @@ fn put<'a>(
         value => {
             let ty = type_of(core, word)?;
             core.world.check_objects(&ty, value, place)?;
-            let mut own = OwnedValue::zero(ty);
+            let mut own = OwnedValue::initial(ty);
             own.write(value).map_err(|error| CallError::other(error.to_string()))?;
             slots::lend(buffer, at, &own)?;
             values.push(own);

@@ -1,4 +1,4 @@
-//! Classes and structs declared in the host's own Rust. They go through the same declarations as those that modules
+//! Classes, structs and enums declared in the host's own Rust. They go through the same declarations as those that modules
 //! emit, so that reflection treats both alike.
 
 mod borrows;
@@ -22,7 +22,8 @@ mod type_macros;
 pub(crate) mod world;
 
 pub use alcedo_macros::{
-    native_uclass as uclass, native_udelegate as udelegate, native_uinterface as uinterface, native_ustruct as ustruct,
+    native_uclass as uclass, native_udelegate as udelegate, native_uenum as uenum, native_uinterface as uinterface,
+    native_ustruct as ustruct,
 };
 pub use declared::Declared;
 pub use delegates::{Delegate, MulticastDelegate, Signature, SparseDelegate};
@@ -408,10 +409,16 @@ impl NativeStruct {
         self
     }
 
-    /// Adds a field.
+    /// Adds a field, which begins as zero.
     #[must_use]
-    pub fn field(mut self, name: &str, (kind, type_path): NativeType) -> Self {
-        self.0.fields.push(property(name, kind, type_path, 0, ""));
+    pub fn field(self, name: &str, ty: NativeType) -> Self {
+        self.field_with_default(name, ty, "")
+    }
+
+    /// Adds a field that begins as `default`, as its kind parses it; empty for zero.
+    #[must_use]
+    pub fn field_with_default(mut self, name: &str, (kind, type_path): NativeType, default: &str) -> Self {
+        self.0.fields.push(property(name, kind, type_path, 0, default));
         self
     }
 }

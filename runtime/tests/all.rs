@@ -50,6 +50,7 @@ mod results;
 mod rollback;
 mod slim_race;
 mod strays;
+mod struct_defaults;
 mod suspending;
 mod tables;
 mod tasks;

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use alcedo_runtime::native::{Obj, Object, This, uclass, uinterface};
-use alcedo_runtime::{CallError, Error, ObjectHandle, Runtime, Value, natives};
+use alcedo_runtime::{CallError, EnumValue, Error, ObjectHandle, Runtime, Value, natives};
 
 use crate::support;
 
@@ -16,7 +16,7 @@ mod meter;
 /// The words of this side, for files that may stand on either.
 mod words {
     pub(super) use alcedo_runtime::CallError;
-    pub(super) use alcedo_runtime::native::{Obj, SparseDelegate, This, uclass, udelegate, uinterface, ustruct};
+    pub(super) use alcedo_runtime::native::{Obj, SparseDelegate, This, uclass, udelegate, uenum, uinterface, ustruct};
 }
 
 const LAMP: &str = "/Script/Test.Lamp";
@@ -384,7 +384,15 @@ fn types_of_the_meter(host: &Runtime) -> String {
 #[test]
 fn a_class_moves_from_the_host_to_a_plugin_with_its_file() {
     let native = support::builder()
-        .natives(natives![meter::Meter, meter::MayPass, meter::OnPassed, meter::Reading, meter::Reads])
+        .natives(natives![
+            meter::Meter,
+            meter::MayPass,
+            meter::OnPassed,
+            meter::Reading,
+            meter::Reads,
+            meter::Tariff,
+            meter::Seals
+        ])
         .build()
         .unwrap_or_else(|error| panic!("{error}"));
     let emitted = support::builder()
@@ -395,6 +403,9 @@ fn a_class_moves_from_the_host_to_a_plugin_with_its_file() {
     emitted.create_master(&[support::plugin("lanterns", &["meter"])]).unwrap_or_else(|error| panic!("{error}"));
     let used = |host: &Runtime| {
         let meter = born(host, METER);
+        assert_eq!(told(host, meter, "shows_a_new_reading", &[]), "Bool(true)");
+        let begins = told(host, meter, "last_reading", &[]);
+        assert!(begins.contains("U32(1)") && begins.contains("F64(-0.5)"), "{begins}");
         let pass = |units| told(host, meter, "pass", &[Value::U32(units)]);
         let values = ["price", "label"].map(|name| format!("{:?}", host.objects().get(meter, name).ok()));
         let counted = [told(host, meter, "has_counted", &[]), pass(0), pass(3), told(host, meter, "has_counted", &[])];
@@ -413,6 +424,20 @@ fn a_class_moves_from_the_host_to_a_plugin_with_its_file() {
         let set_back = told(host, meter, "set_back", &[Value::Bool(true)]);
         assert_eq!([read, refused, set_back], ["F64(12.0)", "an error: it is sealed", "U32(4)"]);
         let last = told(host, meter, "last_reading", &[]);
+        let named = |name| Value::Enum(EnumValue::named(name));
+        let change = |to| host.objects().call_with_outs(meter, "change", &[named(to), named("Front")]);
+        for (to, before, after) in [("Old", "Night", "Plain"), ("Night", "Plain", "Night")] {
+            let (result, outs) = change(to).unwrap_or_else(|error| panic!("{error}"));
+            let tariff = host.objects().get(meter, "tariff").ok();
+            let in_words = |value: Option<&Value>| match value {
+                Some(Value::Enum(value)) => value.to_string(),
+                other => format!("{other:?}"),
+            };
+            let seen = [in_words(result.as_ref()), in_words(outs.first()), in_words(tariff.as_ref())];
+            assert_eq!(seen, [before, "Front | Back", after]);
+        }
+        let refused = change("Cheap").expect_err("no such tariff").to_string();
+        assert!(refused.contains("`Cheap`, which is none of Plain, Night, Old"), "{refused}");
         (values, [counted.to_vec(), vec![last]].concat())
     };
     let (values, counted) = used(&native);
@@ -422,7 +447,9 @@ fn a_class_moves_from_the_host_to_a_plugin_with_its_file() {
     assert_eq!(used(&native), used(&emitted));
     let (native, emitted) = (types_of_the_meter(&native), types_of_the_meter(&emitted));
     assert!(
-        native.contains("struct /Script/Metering.Reading") && native.contains("interface /Script/Metering.Reads"),
+        ["struct /Script/Metering.Reading", "interface /Script/Metering.Reads", "enum /Script/Metering.Tariff"]
+            .iter()
+            .all(|line| native.contains(line)),
         "{native}"
     );
     assert!(native.contains("delegate /Script/Metering.Meter:MayPass MayPass Metering"), "{native}");

@@ -4,10 +4,35 @@ use super::words::*;
 
 /// What a meter shows.
 #[ustruct(package = "Metering", pod)]
-#[derive(PartialEq, Debug, Default)]
+#[derive(PartialEq, Debug)]
 pub(crate) struct Reading {
+    /// How many there were.
+    #[uproperty(default = 1)]
     pub(crate) units: u32,
+    #[uproperty(default = -0.5)]
     pub(crate) cost: f64,
+}
+
+/// By what a meter counts.
+#[uenum(package = "Metering")]
+#[repr(i16)]
+pub(crate) enum Tariff {
+    /// As it passes.
+    Plain,
+    /// For less.
+    #[umeta(display_name = "At night")]
+    Night = -3,
+    /// Nobody has it any more.
+    #[umeta(hidden)]
+    Old = 300,
+}
+
+/// Where a meter is sealed.
+#[uenum(package = "Metering", flags)]
+#[repr(u8)]
+pub(crate) enum Seals {
+    Front = 1,
+    Back = 1 << 1,
 }
 
 /// Whatever can be read.
@@ -52,6 +77,12 @@ pub(crate) struct Meter {
     /// Is told when it is set back.
     #[uproperty]
     was_set_back: SparseDelegate<fn()>,
+    /// By what it counts.
+    #[uproperty(edit_anywhere, default = "Night")]
+    tariff: Tariff,
+    /// Where it is sealed.
+    #[uproperty]
+    seals: Seals,
     units: u32,
 }
 
@@ -118,6 +149,25 @@ impl Meter {
     fn read_as_any(&self, this: This<Self>) -> Result<f64, CallError> {
         let reads = this.as_interface::<Reads>()?;
         Ok(reads.read(0.5).cost)
+    }
+
+    /// Whether it shows what a new reading does.
+    #[ufunction(blueprint_pure)]
+    fn shows_a_new_reading(&self, this: This<Self>) -> bool {
+        this.last() == Reading::default()
+    }
+
+    /// Changes the tariff, and seals the back; gives the tariff before.
+    #[ufunction(blueprint_callable)]
+    fn change(&self, this: This<Self>, to: Tariff, seals: &mut Seals) -> Tariff {
+        *seals = *seals | Seals::Back;
+        this.set_seals(*seals);
+        let before = this.tariff();
+        this.set_tariff(match to {
+            Tariff::Plain | Tariff::Old => Tariff::Plain,
+            Tariff::Night => Tariff::Night,
+        });
+        before
     }
 
     /// What it showed when it was set back.

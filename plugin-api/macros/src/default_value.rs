@@ -43,7 +43,7 @@ impl DefaultValue {
     }
 }
 
-fn assigns(value: &Expr) -> Option<Vec<&ExprAssign>> {
+pub(crate) fn assigns(value: &Expr) -> Option<Vec<&ExprAssign>> {
     match value {
         Expr::Paren(ExprParen { expr, .. }) => Some(vec![assign(expr)?]),
         Expr::Tuple(ExprTuple { elems, .. }) if !elems.is_empty() => elems.iter().map(assign).collect(),

@@ -26,6 +26,7 @@ mod result;
 mod rules;
 mod specifiers;
 mod static_function;
+mod struct_field;
 mod structure;
 mod words;
 
@@ -86,14 +87,18 @@ fn class(words: &Words, item: Item, side: Side) -> syn::Result<proc_macro2::Toke
 /// memory; the struct's name stands for a value that plugin code owns, and accessors for its fields stand on the view that
 /// properties, parameters and `this.open(&value)` give.
 ///
-/// With `pod`, a struct of plain values that travels by value: it becomes `#[repr(C)]` and `Copy`.
+/// A field may say `#[uproperty(default = …)]`: a new value begins with it wherever it is, in an object, a container, a parameter, or
+/// one that Rust code makes.
+///
+/// With `pod`, a struct of plain values that travels by value: it becomes `#[repr(C)]` and `Copy`. Where a field says a default, it
+/// has `Default` too, which gives them.
 /// With `imported`, the host or another module declares it, and its layout is compared while loading.
 #[proc_macro_attribute]
 pub fn ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
     let words = parse_macro_input!(attr as Words);
     let item = parse_macro_input!(item as syn::ItemStruct);
     finish(words.flag("pod").and_then(|is_pod| match is_pod {
-        true => pod::expand(&words, item, Side::Plugin),
+        true => pod::expand(&words, item),
         false => structure::expand(&words, &item),
     }))
 }
@@ -115,11 +120,21 @@ pub fn native_ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn uenum(attr: TokenStream, item: TokenStream) -> TokenStream {
     let words = parse_macro_input!(attr as Words);
-    let output = match parse_macro_input!(item as Item) {
-        Item::Enum(item) => enumeration::expand(&words, item),
+    finish(enumeration(&words, parse_macro_input!(item as Item)))
+}
+
+/// `#[uenum]` of a host: the same words. It is `alcedo_runtime::native::uenum`.
+#[proc_macro_attribute]
+pub fn native_uenum(attr: TokenStream, item: TokenStream) -> TokenStream {
+    let words = parse_macro_input!(attr as Words);
+    finish(enumeration(&words, parse_macro_input!(item as Item)).map(native::of_the_host))
+}
+
+fn enumeration(words: &Words, item: Item) -> syn::Result<proc_macro2::TokenStream> {
+    match item {
+        Item::Enum(item) => enumeration::expand(words, item),
         other => Err(rules::spanned("ALC0168", other, "`#[uenum]` stands on an enum: `pub enum Mood { Calm, Angry }`")),
-    };
-    finish(output)
+    }
 }
 
 /// A delegate by name: `#[udelegate(multicast, package = "Game")] pub type OnScored = fn(points: i32, by: Obj<Cube>);`. It is `single`,

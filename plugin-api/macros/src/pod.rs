@@ -5,20 +5,33 @@ use quote::quote;
 use syn::{Fields, ItemStruct, LitStr, Result};
 
 use crate::class_struct::text_of;
-use crate::docs;
-use crate::native::Side;
 use crate::rules;
 use crate::words::Words;
+use crate::{docs, struct_field};
 
-pub(crate) fn expand(words: &Words, item: ItemStruct, side: Side) -> Result<TokenStream> {
+pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream> {
     words.expect(&["pod", "package", "imported"])?;
-    let (package, rows) = read(words, &item, side)?;
+    let package = read(words, &item)?;
+    let (mut errors, mut rows, mut defaults) = (rules::Errors::default(), Vec::new(), Vec::new());
+    for field in &mut item.fields {
+        let Some(ident) = field.ident.clone() else { continue };
+        let Some(default) = errors.take(struct_field::take(&mut field.attrs, &field.ty, words)) else { continue };
+        let (text, ty, doc) = (text_of(&ident), &field.ty, docs::text(&field.attrs));
+        let said = default.as_ref().map_or("", |default| &default.text);
+        rows.push(quote! { (#ident, #text, #ty, #said, #doc) });
+        defaults.push((ident, default));
+    }
+    errors.finish()?;
     let name = &item.ident;
     let (origin, text, doc) = (words.origin()?, text_of(name), docs::text(&item.attrs));
+    let default = struct_field::default_of(name, &defaults);
+    let checks = defaults.iter().filter_map(|(_, default)| default.as_ref()).map(|default| &default.check);
     Ok(quote! {
         #[repr(C)]
         #[derive(Clone, Copy)]
         #item
+        #default
+        const _: () = { #(#checks)* };
         ::alcedo_plugin_api::plumbing::pod! {
             #origin #name, package: #package, name: #text, doc: #doc, [#(#rows),*]
         }
@@ -28,7 +41,7 @@ pub(crate) fn expand(words: &Words, item: ItemStruct, side: Side) -> Result<Toke
 /// A struct of a host, which travels by value.
 pub(crate) fn of_the_host(words: &Words, item: ItemStruct) -> Result<TokenStream> {
     if words.flag("pod")? {
-        return expand(words, item, Side::Host);
+        return expand(words, item);
     }
     Err(rules::spanned(
         "ALC0130",
@@ -38,8 +51,8 @@ pub(crate) fn of_the_host(words: &Words, item: ItemStruct) -> Result<TokenStream
     ))
 }
 
-/// The package of a struct, and its fields as the plumbing reads them.
-pub(crate) fn read(words: &Words, item: &ItemStruct, side: Side) -> Result<(LitStr, Vec<TokenStream>)> {
+/// The package of a struct, which has fields with names.
+pub(crate) fn read(words: &Words, item: &ItemStruct) -> Result<LitStr> {
     if !item.generics.params.is_empty() {
         return Err(rules::spanned("ALC0078", &item.generics, "a reflected struct is not generic"));
     }
@@ -49,16 +62,5 @@ pub(crate) fn read(words: &Words, item: &ItemStruct, side: Side) -> Result<(LitS
     if fields.named.is_empty() {
         return Err(rules::spanned("ALC0080", &item.ident, "a reflected struct has at least one field"));
     }
-    let package = words.package(&item.ident)?;
-    let rows = fields
-        .named
-        .iter()
-        .filter_map(|field| {
-            let (ident, ty) = (field.ident.as_ref()?, &field.ty);
-            let text = text_of(ident);
-            let doc = (side == Side::Host).then(|| docs::text(&field.attrs)).map(|doc| quote! { , #doc });
-            Some(quote! { (#ident, #text, #ty #doc) })
-        })
-        .collect();
-    Ok((package, rows))
+    words.package(&item.ident)
 }

@@ -26,10 +26,10 @@ pub trait FieldPlace {
 }
 
 impl<S: Value, T: Value> Field<S, T> {
-    /// What the host is told of it.
+    /// What the host is told of it: its name, what it begins as, and its doc comment.
     #[must_use]
-    pub const fn described(&self, name: &'static str) -> FieldType<S> {
-        FieldType::new(name, ValueType::of::<T>(), self.offset())
+    pub const fn described(&self, name: &'static str, default: &'static str, doc: &'static str) -> FieldType<S> {
+        FieldType { default, doc, ..FieldType::new(name, ValueType::of::<T>(), self.offset()) }
     }
 
     /// Whether it may own memory.
@@ -44,12 +44,14 @@ pub struct FieldType<S> {
     pub(crate) name: &'static str,
     pub(crate) ty: ValueType,
     pub(crate) offset: usize,
+    pub(crate) default: &'static str,
+    pub(crate) doc: &'static str,
     of: PhantomData<fn(S)>,
 }
 
 impl<S> FieldType<S> {
     pub(crate) const fn new(name: &'static str, ty: ValueType, offset: usize) -> Self {
-        Self { name, ty, offset, of: PhantomData }
+        Self { name, ty, offset, default: "", doc: "", of: PhantomData }
     }
 }
 

@@ -158,7 +158,13 @@ pub const fn field_descriptions<S, const N: usize>(fields: &[FieldType<S>; N]) -
     let mut placed = [value("", ValueType::of::<u8>(), 0); N];
     let mut at = 0;
     while at < N {
-        placed[at] = PropertyDesc { offset: fields[at].offset as u32, ..value(fields[at].name, fields[at].ty, 0) };
+        let FieldType { name, ty, offset, default, doc, .. } = fields[at];
+        placed[at] = PropertyDesc {
+            offset: offset as u32,
+            default: RStr::from_str(default),
+            doc: RStr::from_str(doc),
+            ..value(name, ty, 0)
+        };
         at += 1;
     }
     placed

@@ -24,6 +24,29 @@ macro_rules! underlying {
 }
 underlying!(u8, u16, u32, u64, i8, i16, i32, i64);
 
+/// A type whose defaults are written as texts and are no texts in Rust: the value of one.
+#[diagnostic::on_unimplemented(
+    message = "a `{Self}` cannot begin as a text in Rust",
+    note = "a field of a `#[ustruct(pod)]` has a number, `true`, `false`, an entry of an enum or `(x = 1.0)` as its default"
+)]
+pub trait OfText: Value {
+    /// The value.
+    fn of_text(text: &str) -> Self;
+}
+
+/// The number of a text: the name of an entry, or several with `|` between.
+///
+/// # Panics
+/// When one of them is no entry.
+#[must_use]
+pub fn entry_number<E: Value>(text: &str, numbers: &[(&str, u64)]) -> u64 {
+    let one = |part: &str| {
+        let found = numbers.iter().find(|(name, _)| *name == part).map(|(_, number)| *number);
+        found.unwrap_or_else(|| panic!("`{part}` is no entry of {}", E::TYPE_PATH))
+    };
+    text.split('|').map(str::trim).filter(|part| !part.is_empty()).fold(0, |all, part| all | one(part))
+}
+
 /// The number that lies there.
 #[inline]
 #[must_use]

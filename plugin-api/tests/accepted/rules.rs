@@ -260,5 +260,7 @@ mod alc0177;
 mod alc0178;
 #[path = "rules/ALC0179.rs"]
 mod alc0179;
+#[path = "rules/ALC0180.rs"]
+mod alc0180;
 
 fn main() {}

@@ -272,12 +272,13 @@ impl StructDecl {
     pub fn plain<T: crate::typed::PlainStruct>() -> Result<Self, crate::path::PathError> {
         let path: crate::path::TypePath = T::PATH.parse()?;
         let docs = T::FIELD_DOCS.iter().copied().chain(std::iter::repeat(&[][..]));
-        let field = |(&(name, kind, path), doc): (&(&str, _, &str), &[&str])| PropertyDecl {
+        let defaults = T::FIELD_DEFAULTS.iter().copied().chain(std::iter::repeat(""));
+        let field = |((&(name, kind, path), doc), default): ((&(&str, _, &str), &[&str]), &str)| PropertyDecl {
             doc: doc_text(doc),
-            ..PropertyDecl::new(name, kind).of_type(path)
+            ..PropertyDecl::new(name, kind).of_type(path).with_default(default)
         };
         Ok(Self {
-            fields: T::FIELDS.iter().zip(docs).map(field).collect(),
+            fields: T::FIELDS.iter().zip(docs).zip(defaults).map(field).collect(),
             fingerprint: T::FINGERPRINT,
             doc: doc_text(T::DOC),
             ..Self::new(&path.package, &path.name, Origin::Native)

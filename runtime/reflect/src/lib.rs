@@ -44,6 +44,7 @@ pub mod meta;
 pub mod mode;
 pub mod names;
 pub mod naming;
+pub mod native_enums;
 pub mod native_out;
 pub mod native_value;
 mod natives;

@@ -15,11 +15,11 @@ use crate::typed::{FrameValue, OfKind, PlainField, PropertyKind, owned};
 use crate::value::Value;
 
 /// A Rust type that a native declaration may name: numbers, `bool`, `String`, [`Name`](alcedo_base::handles::Name), plain
-/// structs, and references to objects of a class.
+/// structs, enums of the host, and references to objects of a class.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no type that a native property, parameter or result can have",
     label = "not known to reflection by this Rust type",
-    note = "numbers, `bool`, `String`, `Name`, `Obj<Class>` and structs of `plain_struct!` are; others are declared with `NativeClass`"
+    note = "numbers, `bool`, `String`, `Name`, `Obj<Class>`, enums of `#[uenum]` and structs of `plain_struct!` are; others are declared with `NativeClass`"
 )]
 pub trait NativeValue: Sized + 'static {
     /// As what it is read and written.
@@ -428,7 +428,7 @@ fn into_value<T: NativeValue>(value: T, ty: Option<&PropertyType>) -> Result<Val
 /// [`CallError::Signature`] when the type has other values.
 fn from_value<T: NativeValue>(value: &Value, ty: Option<&PropertyType>) -> Result<T, CallError> {
     let ty = checked::<T>(ty)?;
-    let mut own = OwnedValue::zero(ty.clone());
+    let mut own = OwnedValue::initial(ty.clone());
     own.write(value).map_err(|error| CallError::other(error.to_string()))?;
     let raw = own.as_ptr().to().map(<T::Raw as OfKind>::load);
     raw.map(T::from_raw).ok_or_else(|| differs::<T>(Some(ty)))

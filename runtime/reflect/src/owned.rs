@@ -6,6 +6,7 @@ use crate::property::PropertyType;
 use crate::transfer::WrongType;
 use crate::value::Value;
 use crate::values::ptr::{Own, Ptr, PtrMut};
+use crate::values::structure::start_of;
 
 /// A value of a type. It does not move, and ends with this.
 #[derive(Debug)]
@@ -16,6 +17,16 @@ impl OwnedValue {
     #[inline]
     pub fn zero(ty: PropertyType) -> Self {
         Self(Own::zero(ty))
+    }
+
+    /// The value that a new one begins as: zero, but with the defaults of a struct's fields.
+    pub fn initial(ty: PropertyType) -> Self {
+        let start = start_of(&ty);
+        let mut own = Self::zero(ty);
+        if let Some(start) = start {
+            own.as_mut().put(&start);
+        }
+        own
     }
 
     /// A copy of another value.

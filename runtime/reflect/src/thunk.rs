@@ -13,6 +13,7 @@ use crate::property::Property;
 use crate::storage::{Storage, View};
 use crate::typed::FrameValue;
 use crate::value::Value;
+use crate::values::structure::start_of;
 
 /// What runs a function. Nothing of the world may be borrowed while it does.
 pub type Thunk = Rc<dyn Fn(HookContext<'_>, &mut Frame<'_>) -> Result<(), CallError>>;
@@ -193,14 +194,18 @@ impl<'f> ParamBlock<'f> {
         Self { function, storage: Storage::new(function.schema().clone()) }
     }
 
-    /// Sets parameter `index`.
+    /// Sets parameter `index`; what the value of a struct leaves out begins as the default of its field.
     ///
     /// # Errors
     /// [`CallError::Signature`] when the value is of another type, [`CallError::Other`] when there is no such
     /// parameter.
     #[inline]
     pub fn set(&mut self, index: usize, value: &Value) -> Result<(), CallError> {
-        self.storage.view().write(self.param(index)?, value)
+        let param = self.param(index)?;
+        if let Some(start) = start_of(&param.ty) {
+            self.storage.view().write(param, &start)?;
+        }
+        self.storage.view().write(param, value)
     }
 
     /// Sets parameter `index` by its Rust type.

@@ -92,6 +92,8 @@ pub unsafe trait PlainStruct: Copy + 'static {
     const DOC: &'static [&'static str] = &[];
     /// Those of its fields, in the order of [`PlainStruct::FIELDS`].
     const FIELD_DOCS: &'static [&'static [&'static str]] = &[];
+    /// What its fields begin as, as text, in the order of [`PlainStruct::FIELDS`]; empty for zero.
+    const FIELD_DEFAULTS: &'static [&'static str] = &[];
 }
 
 /// Structs in property memory that are such a struct of the host, by the path and the fingerprint of their type.
@@ -252,7 +254,7 @@ macro_rules! plain_struct {
 
         $crate::__alcedo_plain_fields! {
             $name in $path, [$($crate::__alcedo_doc_line!($($meta)*)),*],
-            [$({ $field, stringify!($field), $ty, [$($crate::__alcedo_doc_line!($($field_meta)*)),*] })*]
+            [$({ $field, stringify!($field), $ty, "", [$($crate::__alcedo_doc_line!($($field_meta)*)),*] })*]
         }
     };
 }
@@ -263,7 +265,7 @@ macro_rules! plain_struct {
 macro_rules! __alcedo_plain_fields {
     (
         $name:ident in $path:expr, [$($doc:expr),*],
-        [$({ $field:ident, $text:expr, $ty:ty, [$($field_doc:expr),*] })*]
+        [$({ $field:ident, $text:expr, $ty:ty, $default:expr, [$($field_doc:expr),*] })*]
     ) => {
         const _: fn($name) = |$name { $($field: _),* }| {};
 
@@ -292,6 +294,7 @@ macro_rules! __alcedo_plain_fields {
             ];
             const DOC: &'static [&'static str] = &[$($doc),*];
             const FIELD_DOCS: &'static [&'static [&'static str]] = &[$(&[$($field_doc),*]),*];
+            const FIELD_DEFAULTS: &'static [&'static str] = &[$($default),*];
         }
     };
 }

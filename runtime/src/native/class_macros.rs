@@ -287,7 +287,8 @@ macro_rules! __alcedo_native_register {
 }
 
 /// The native types of these names, with their packages: `natives![Lamp, Glow, Shines]`. Each is declared with
-/// [`uclass`](crate::native::uclass), [`ustruct`](crate::native::ustruct), [`udelegate`](crate::native::udelegate) or
+/// [`uclass`](crate::native::uclass), [`ustruct`](crate::native::ustruct), [`uenum`](crate::native::uenum),
+/// [`udelegate`](crate::native::udelegate) or
 /// [`uinterface`](crate::native::uinterface).
 #[macro_export]
 macro_rules! natives {

@@ -18,18 +18,19 @@ use crate::native::parts::Parts;
 use crate::native::property::NativeProperty;
 use crate::native::this::{At, Class, This, View};
 use crate::native::world::World;
-use crate::native::{NativeClass, NativeStruct, Natives};
+use crate::native::{NativeClass, NativeEnum, NativeStruct, Natives};
 use crate::object::class::SubobjectRole;
 use crate::object::decl::{ClassDecl, PropertyDecl, SubobjectDecl};
 use crate::object::member::FunctionRef;
+use crate::object::native_enums::NativeEnumeration;
 use crate::object::native_value::{NativeParams, NativeResult};
 use crate::object::origin::Origin;
 use crate::object::typed::PlainStruct;
 
-/// A native type that this host declares: with `#[uclass]`, `#[ustruct]`, `#[udelegate]` or `#[uinterface]`.
+/// A native type that this host declares: with `#[uclass]`, `#[ustruct]`, `#[uenum]`, `#[udelegate]` or `#[uinterface]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not declared as a native type",
-    label = "declare it with `#[uclass]`, `#[ustruct]`, `#[udelegate]` or `#[uinterface]` of `alcedo_runtime::native`"
+    label = "declare it with `#[uclass]`, `#[ustruct]`, `#[uenum]`, `#[udelegate]` or `#[uinterface]` of `alcedo_runtime::native`"
 )]
 pub trait Declared {
     /// With this type.
@@ -247,4 +248,10 @@ pub fn add_class<C: DeclaredClass>(natives: Natives) -> Natives {
 #[must_use]
 pub fn add_struct<T: PlainStruct>(natives: Natives, package: &str) -> Natives {
     natives.of_package(package).structure(NativeStruct::plain::<T>())
+}
+
+/// Adds an enum.
+#[must_use]
+pub fn add_enum<E: NativeEnumeration>(natives: Natives) -> Natives {
+    natives.of_package(E::PACKAGE).enumeration(NativeEnum(E::declaration()))
 }

@@ -4,12 +4,12 @@ pub use ::core;
 
 pub use alcedo_reflect::__alcedo_plain_fields as plain_fields;
 
-pub use crate::kinds::{class_flags, function_flags, property_flags};
+pub use crate::kinds::{PropertyKind, class_flags, function_flags, property_flags};
 pub use crate::native::Natives;
 pub use crate::native::c_functions::{ImportCell, Manner, c_gives, c_takes, dll_import, invoke_import};
 pub use crate::native::declared::{
-    Body, Declared, DeclaredClass, Description, Hook, NoBody, Property, References, add_class, add_struct, hook,
-    invoke_member, invoke_member as invoke_static_member,
+    Body, Declared, DeclaredClass, Description, Hook, NoBody, Property, References, add_class, add_enum, add_struct,
+    hook, invoke_member, invoke_member as invoke_static_member,
 };
 pub use crate::native::delegates::{Delegate, MulticastDelegate, Named, NamedSignature, SparseDelegate};
 pub use crate::native::failing::fail;
@@ -25,12 +25,14 @@ pub use crate::native::method::{Exclusive, Given, Held, Method, Params, Part, Pl
 pub use crate::native::property::{IntoHost, NativeProperty, read_member, write_member};
 pub use crate::native::this::{At, Class, This, View};
 pub use crate::object::member::{FunctionRef, PropertyRef};
+pub use crate::object::native_enums::{NativeEntry, NativeEnumeration, NumberOf};
 pub use crate::object::native_out::{Out, OutValue};
 pub use crate::object::native_value::{NativeResult, NativeValue as Value};
 pub use crate::{
     __alcedo_native_c_call as c_call, __alcedo_native_call as call, __alcedo_native_class as class,
-    __alcedo_native_delegate as delegate, __alcedo_native_interface as interface, __alcedo_native_join as join,
-    __alcedo_native_pod as pod, __alcedo_native_property as property, __alcedo_native_register as register,
+    __alcedo_native_delegate as delegate, __alcedo_native_enum as enumeration, __alcedo_native_interface as interface,
+    __alcedo_native_join as join, __alcedo_native_pod as pod, __alcedo_native_property as property,
+    __alcedo_native_register as register,
 };
 pub use crate::{CallError, ObjectHandle};
 

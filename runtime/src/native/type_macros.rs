@@ -1,4 +1,4 @@
-//! What `#[ustruct]`, `#[udelegate]` and `#[uinterface]` become in a host: types, and their declarations.
+//! What `#[ustruct]`, `#[uenum]`, `#[udelegate]` and `#[uinterface]` become in a host: types, and their declarations.
 
 /// A struct that travels by value.
 #[doc(hidden)]
@@ -6,12 +6,12 @@
 macro_rules! __alcedo_native_pod {
     (
         declared $struct:ident, package: $package:literal, name: $name:literal, doc: $doc:literal,
-        [$(($field:ident, $field_name:literal, $ty:ty, $field_doc:literal)),* $(,)?]
+        [$(($field:ident, $field_name:literal, $ty:ty, $default:literal, $field_doc:literal)),* $(,)?]
     ) => {
         const _: () = {
             $crate::native::plumbing::plain_fields! {
                 $struct in $crate::native::plumbing::core::concat!("/Script/", $package, ".", $name), [$doc],
-                [$({ $field, $field_name, $ty, [$field_doc] })*]
+                [$({ $field, $field_name, $ty, $default, [$field_doc] })*]
             }
 
             impl $crate::native::plumbing::Declared for $struct {
@@ -56,6 +56,74 @@ macro_rules! __alcedo_native_delegate {
     };
     (imported $($rest:tt)*) => {
         $crate::native::plumbing::core::compile_error!("a native delegate is declared here, and not `imported`");
+    };
+}
+
+/// An enum: the numbers of its values, what a property of it is, and its declaration.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_native_enum {
+    (
+        declared $name:ident: $repr:ty, package: $package:literal, name: $text:literal, doc: $doc:literal,
+        flags: $is_flags:literal, words: $words:literal,
+        [$(($variant:ident, $entry:literal, $display:literal, $is_hidden:literal, $entry_doc:literal))*]
+    ) => {
+        const _: () = {
+            impl $crate::native::plumbing::NativeEnumeration for $name {
+                const PACKAGE: &'static $crate::native::plumbing::core::primitive::str = $package;
+                const NAME: &'static $crate::native::plumbing::core::primitive::str = $text;
+                const PATH: &'static $crate::native::plumbing::core::primitive::str =
+                    $crate::native::plumbing::core::concat!("/Script/", $package, ".", $text);
+                const UNDERLYING: $crate::native::plumbing::PropertyKind =
+                    <$repr as $crate::native::plumbing::Value>::KIND;
+                const IS_FLAGS: $crate::native::plumbing::core::primitive::bool = $is_flags;
+                const DOC: &'static $crate::native::plumbing::core::primitive::str = $doc;
+                const ENTRIES: &'static [$crate::native::plumbing::NativeEntry] = &[$(
+                    $crate::native::plumbing::NativeEntry {
+                        name: $entry,
+                        number: $name::$variant.alcedo_number() as $crate::native::plumbing::core::primitive::i128,
+                        display: $display,
+                        is_hidden: $is_hidden,
+                        doc: $entry_doc,
+                    }
+                ),*];
+
+                fn number(self) -> $crate::native::plumbing::core::primitive::i128 {
+                    $crate::native::plumbing::core::convert::Into::into(self.alcedo_number())
+                }
+
+                fn of_number(
+                    number: $crate::native::plumbing::core::primitive::i128,
+                ) -> $crate::native::plumbing::core::option::Option<Self> {
+                    Self::alcedo_of($crate::native::plumbing::core::convert::TryInto::try_into(number).ok()?)
+                }
+            }
+
+            impl $crate::native::plumbing::Value for $name {
+                type Raw = $crate::native::plumbing::NumberOf<Self>;
+                type Literal = &'static $crate::native::plumbing::core::primitive::str;
+                const KIND: $crate::native::plumbing::PropertyKind = $crate::native::plumbing::PropertyKind::ENUM;
+                const TYPE_PATH: &'static $crate::native::plumbing::core::primitive::str =
+                    <Self as $crate::native::plumbing::NativeEnumeration>::PATH;
+
+                fn from_raw(raw: Self::Raw) -> Self {
+                    raw.entry().unwrap_or_else(|error| $crate::native::plumbing::fail(error))
+                }
+
+                fn into_raw(self) -> Self::Raw {
+                    $crate::native::plumbing::NumberOf::new(self)
+                }
+            }
+
+            impl $crate::native::plumbing::Declared for $name {
+                fn add_to(natives: $crate::native::plumbing::Natives) -> $crate::native::plumbing::Natives {
+                    $crate::native::plumbing::add_enum::<$name>(natives)
+                }
+            }
+        };
+    };
+    (imported $($rest:tt)*) => {
+        $crate::native::plumbing::core::compile_error!("a native enum is declared here, and not `imported`");
     };
 }
 

@@ -98,7 +98,7 @@ impl Conjugates<'_> {
         let ty = PropertyType::parse(ty, &core.world.types)
             .map_err(|error| CallError::NotFound { message: format!("the type `{ty}`: {error}") })?;
         core.world.check_objects(&ty, value, || format!("a new value of {ty}"))?;
-        let mut own = OwnedValue::zero(ty);
+        let mut own = OwnedValue::initial(ty);
         own.write(value).map_err(|error| CallError::other(error.to_string()))?;
         self.keep(own)
     }

@@ -32,6 +32,13 @@ macro_rules! __alcedo_enum {
             }
         }
 
+        impl $crate::plumbing::OfText for $name {
+            fn of_text(text: &$crate::plumbing::core::primitive::str) -> Self {
+                let number = $crate::plumbing::entry_number::<Self>(text, ALCEDO_NUMBERS) as $repr;
+                Self::alcedo_of(number).unwrap_or_else(|| $crate::plumbing::fail($crate::plumbing::unknown_entry::<Self>(number)))
+            }
+        }
+
         // SAFETY: the host has a number of this type for each value, which is compared by fingerprint; any bytes are a number, and
         // those without a variant are refused where a value is made of them.
         unsafe impl $crate::plumbing::Value for $name {

@@ -7,7 +7,7 @@
 macro_rules! __alcedo_declare {
     (
         $origin:ident $struct:ident $package:literal $name:literal $doc:literal
-        [$(($field:ident, $field_name:literal, $ty:ty)),* $(,)?]
+        [$(($field:ident, $field_name:literal, $ty:ty, $default:literal, $field_doc:literal)),* $(,)?]
     ) => {
         /// The struct as it lies in host memory: each field as the host stores it.
         #[repr(C)]
@@ -42,7 +42,7 @@ macro_rules! __alcedo_declare {
         }
 
         $crate::plumbing::declare! {
-            @$origin $struct $package $name $doc [$(AlcedoRaw::$field.described($field_name)),*]
+            @$origin $struct $package $name $doc [$(AlcedoRaw::$field.described($field_name, $default, $field_doc)),*]
         }
     };
     (@declared $struct:ident $package:literal $name:literal $doc:literal $fields:tt) => {
@@ -75,10 +75,12 @@ macro_rules! __alcedo_declare {
 macro_rules! __alcedo_pod {
     (
         $origin:ident $name:ident, package: $package:literal, name: $text:literal, doc: $doc:literal,
-        [$(($field:ident, $field_name:literal, $ty:ty)),* $(,)?]
+        [$(($field:ident, $field_name:literal, $ty:ty, $default:literal, $field_doc:literal)),* $(,)?]
     ) => {
       const _: () = {
-        $crate::plumbing::declare! { $origin $name $package $text $doc [$(($field, $field_name, $ty)),*] }
+        $crate::plumbing::declare! {
+            $origin $name $package $text $doc [$(($field, $field_name, $ty, $default, $field_doc)),*]
+        }
 
         const _: () = assert!(
             $crate::plumbing::core::mem::size_of::<$name>() == $crate::plumbing::core::mem::size_of::<AlcedoRaw>()
@@ -184,7 +186,8 @@ macro_rules! __alcedo_struct {
         package: $package:literal, name: $text:literal, doc: $doc:literal,
         [$({
             $(#[$field_attr:meta])*
-            $field:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty, name: $field_name:literal
+            $field:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty,
+            name: $field_name:literal, default: $default:literal, doc: $field_doc:literal
         })*]
     ) => {
         $(#[$attr])*
@@ -195,7 +198,9 @@ macro_rules! __alcedo_struct {
         $vis struct $view<'f>($crate::plumbing::Lent<'f, $name>);
 
       const _: () = {
-        $crate::plumbing::declare! { $origin $name $package $text $doc [$(($field, $field_name, $ty)),*] }
+        $crate::plumbing::declare! {
+            $origin $name $package $text $doc [$(($field, $field_name, $ty, $default, $field_doc)),*]
+        }
 
         // SAFETY: `AlcedoRaw` has the fields of the host's struct in order, laid out as C does, and size, alignment
         // and offsets are compared by fingerprint; each field's raw form is valid for any bytes until it is followed, so

@@ -4,7 +4,7 @@ use alcedo_plugin_api::prelude::*;
 
 #[ustruct(package = "Game")]
 pub struct Words {
-    #[uproperty]
+    #[keep]
     text: UString,
 }
 

@@ -8,6 +8,7 @@ use alcedo_abi::value::ArrayRaw;
 use alcedo_base::handles::ObjectHandle;
 
 use super::ptr::{Mut, Ptr, Ref};
+use super::structure::put_new;
 use super::{Form, Kind, Offer, Part};
 use crate::containers::Rowed;
 use crate::convert::Conversion;
@@ -98,7 +99,7 @@ impl Kind for Array {
     fn write(at: Mut<'_, Self>, value: &Vec<Value>) {
         let mut rows = at.rows();
         rows.refill(value.len());
-        rows.keys().zip(value).for_each(|(element, value)| element.put(value));
+        rows.keys().zip(value).for_each(|(element, value)| put_new(element, value));
     }
 
     fn zero(_of: &Rc<ElementType>) -> Vec<Value> {

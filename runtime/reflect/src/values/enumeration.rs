@@ -133,7 +133,7 @@ pub(super) fn text_of<'v>(offer: &Offer<'v>) -> Option<Cow<'v, str>> {
 }
 
 /// A whole number, of any kind of them.
-fn whole(value: &Value) -> Option<i128> {
+pub(crate) fn whole(value: &Value) -> Option<i128> {
     Some(match *value {
         Value::U8(number) => number.into(),
         Value::U16(number) => number.into(),
@@ -148,7 +148,7 @@ fn whole(value: &Value) -> Option<i128> {
 }
 
 /// A number as a value of a kind of whole numbers.
-fn number_of(kind: PropertyKind, number: i128) -> Option<Value> {
+pub(crate) fn number_of(kind: PropertyKind, number: i128) -> Option<Value> {
     Some(match kind {
         PropertyKind::U8 => Value::U8(number.try_into().ok()?),
         PropertyKind::U16 => Value::U16(number.try_into().ok()?),

@@ -8,6 +8,7 @@ use alcedo_base::handles::ObjectHandle;
 use rustc_hash::FxHasher;
 
 use super::ptr::{Mut, Ref};
+use super::structure::put_new;
 use crate::containers::Rowed;
 use crate::owned::OwnedValue;
 use crate::value::Value;
@@ -63,13 +64,13 @@ pub(super) fn write<'v, K: Rowed<Raw = MapRaw>>(
     keyed.clear();
     let mut own = OwnedValue::zero(keyed.key_type().clone());
     for (key, value) in entries {
-        // A struct's value may leave fields out, so each key begins with zeros.
+        // A struct's value may leave fields out, so each key begins anew.
         own.as_mut().destroy();
-        own.as_mut().put(key);
+        put_new(own.as_mut(), key);
         let (row, _is_new) =
             keyed.insert(own.as_ptr()).expect("there is memory for a second copy of what is in memory");
         if let Some((value, place)) = value.zip(keyed.value(row)) {
-            place.put(value);
+            put_new(place, value);
         }
     }
 }

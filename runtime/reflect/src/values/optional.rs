@@ -7,6 +7,7 @@ use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::handles::ObjectHandle;
 
 use super::ptr::{Mut, Ref};
+use super::structure::put_new;
 use super::{Form, Kind, Offer, Part};
 use crate::convert::Conversion;
 use crate::names::Names;
@@ -110,6 +111,7 @@ impl Kind for Optional {
 
     fn write(at: Mut<'_, Self>, value: &Content) {
         match value {
+            Some(value) if at.raw() == 0 => put_new(at.inner(), value),
             Some(value) => at.inner().put(value),
             None => at.inner().destroy(),
         }

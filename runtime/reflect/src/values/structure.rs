@@ -28,6 +28,19 @@ fn each_field(of: &StructType, value: impl Fn(&Property) -> Value) -> Fields {
     of.fields().iter().map(|field| (Arc::from(&*field.text), value(field))).collect()
 }
 
+/// Writes into what is new: a field that the value of a struct leaves out begins as its default.
+pub(crate) fn put_new(mut at: PtrMut<'_>, value: &Value) {
+    if let Some(start) = start_of(at.as_ptr().ty()) {
+        at.reborrow().put(&start);
+    }
+    at.put(value);
+}
+
+/// What a new value of that type begins as; none where that is zero.
+pub(crate) fn start_of(ty: &PropertyType) -> Option<Value> {
+    matches!(ty, PropertyType::Struct(of) if of.nature().has_defaults).then(|| Value::initial(ty))
+}
+
 fn start(field: &Property) -> Value {
     field.default.clone().unwrap_or_else(|| Value::initial(&field.ty))
 }

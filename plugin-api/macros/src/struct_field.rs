@@ -1,0 +1,91 @@
+//! What a field of a struct says of itself: `#[uproperty(default = …)]`, as data for the host and as the value that Rust code begins
+//! with.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use syn::{Attribute, Expr, ExprLit, Lit, Type};
+
+use crate::default_value::{DefaultValue, assigns};
+use crate::rules;
+use crate::words::{Words, take_attr};
+
+/// The default of a field, where it says one.
+pub(crate) struct FieldDefault {
+    /// As the host parses it.
+    pub(crate) text: String,
+    /// Compiles only when the value fits the field's type.
+    pub(crate) check: TokenStream,
+    /// The value in Rust.
+    pub(crate) value: TokenStream,
+}
+
+/// Takes the words off a field.
+pub(crate) fn take(attrs: &mut Vec<Attribute>, ty: &Type, struct_words: &Words) -> syn::Result<Option<FieldDefault>> {
+    if let Some(keep) = take_attr(attrs, "keep")? {
+        return Err(rules::spanned(
+            "ALC0085",
+            keep,
+            "every field of a `#[ustruct]` is reflected and lives in host memory: it needs no such attribute",
+        ));
+    }
+    let Some(attr) = take_attr(attrs, "uproperty")? else { return Ok(None) };
+    let words = Words::of(&attr)?;
+    words.expect(&["default"])?;
+    let Some(word) = words.get("default") else {
+        return Err(rules::spanned(
+            "ALC0085",
+            attr,
+            "every field of a `#[ustruct]` is reflected without a word: `#[uproperty(default = …)]` says what it begins as",
+        ));
+    };
+    if struct_words.flag("imported")? {
+        return Err(rules::at(
+            "ALC0180",
+            word.name.span(),
+            "what a field begins as is said where the struct is declared: this one is imported",
+        ));
+    }
+    let Some(value) = &word.value else {
+        return Err(rules::at("ALC0033", word.name.span(), "`default` takes a value: `default = 180.0`"));
+    };
+    let DefaultValue { text, check } = DefaultValue::of(value, ty)?;
+    Ok(Some(FieldDefault { text, check, value: in_rust(value, ty) }))
+}
+
+/// `Default` of a struct that travels by value, where a field says a default.
+pub(crate) fn default_of(name: &Ident, fields: &[(Ident, Option<FieldDefault>)]) -> Option<TokenStream> {
+    fields.iter().any(|(_, default)| default.is_some()).then(|| {
+        let values = fields.iter().map(|(field, default)| match default {
+            Some(FieldDefault { value, .. }) => quote! { #field: #value },
+            None => quote! { #field: ::alcedo_plugin_api::plumbing::core::default::Default::default() },
+        });
+        quote! {
+            impl ::alcedo_plugin_api::plumbing::core::default::Default for #name {
+                /// What the fields say that they begin as; the others have the default of their type.
+                fn default() -> Self {
+                    Self { #(#values),* }
+                }
+            }
+        }
+    })
+}
+
+fn in_rust(value: &Expr, ty: &Type) -> TokenStream {
+    if let Some(assigns) = assigns(value) {
+        let fields = assigns.iter().map(|assign| {
+            let (left, right) = (&assign.left, &assign.right);
+            quote! { value.#left = #right; }
+        });
+        return quote! {{
+            let mut value: #ty = ::alcedo_plugin_api::plumbing::core::default::Default::default();
+            #(#fields)*
+            value
+        }};
+    }
+    match value {
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => {
+            quote! { <#ty as ::alcedo_plugin_api::plumbing::OfText>::of_text(#text) }
+        }
+        other => quote! { #other },
+    }
+}

@@ -1,0 +1,142 @@
+//! Enums that a host declares as Rust types: what a value of one is in memory, and what it is declared as.
+
+use std::borrow::Cow;
+use std::marker::PhantomData;
+use std::rc::Rc;
+
+use alcedo_abi::fingerprint::Fingerprint;
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_base::border::CallError;
+
+use crate::decl::EnumDecl;
+use crate::enums::{EnumEntry, EnumType};
+use crate::origin::Origin;
+use crate::property::PropertyType;
+use crate::typed::OfKind;
+use crate::values::InMemory;
+use crate::values::enumeration::{Enum, number_of, whole};
+use crate::values::ptr::{Mut, Ref};
+
+/// An entry of an enum of the host, as its declaration has it.
+#[derive(Clone, Copy, Debug)]
+pub struct NativeEntry {
+    /// Its name.
+    pub name: &'static str,
+    /// Its number.
+    pub number: i128,
+    /// Its name as people read it; empty where that follows from the name.
+    pub display: &'static str,
+    /// Whether editors leave it out.
+    pub is_hidden: bool,
+    /// The doc comment.
+    pub doc: &'static str,
+}
+
+/// A Rust type whose values are those of an enum that the host declares. `#[uenum]` of `alcedo_runtime::native` implements it.
+///
+/// Whatever an implementation says, a number that the enum in reflection does not have is not written.
+pub trait NativeEnumeration: Copy + 'static {
+    /// The package, without `/Script/`.
+    const PACKAGE: &'static str;
+    /// Its name in the package.
+    const NAME: &'static str;
+    /// `/Script/Package.Name`.
+    const PATH: &'static str;
+    /// The kind of its numbers: one of the eight kinds of whole numbers.
+    const UNDERLYING: PropertyKind;
+    /// Whether a value is a set of entries, each a bit.
+    const IS_FLAGS: bool;
+    /// The doc comment.
+    const DOC: &'static str;
+    /// Its entries in order.
+    const ENTRIES: &'static [NativeEntry];
+
+    /// The number of a value.
+    fn number(self) -> i128;
+    /// The value of a number; none for one that is no entry here.
+    fn of_number(number: i128) -> Option<Self>;
+
+    /// The declaration of the enum.
+    fn declaration() -> EnumDecl {
+        let entry = |of: &NativeEntry| EnumEntry {
+            name: of.name.into(),
+            number: of.number,
+            display: of.display.into(),
+            is_hidden: of.is_hidden,
+            doc: of.doc.into(),
+        };
+        EnumDecl {
+            package: Self::PACKAGE.to_owned(),
+            name: Self::NAME.to_owned(),
+            origin: Origin::Native,
+            underlying: Self::UNDERLYING,
+            is_flags: Self::IS_FLAGS,
+            entries: Self::ENTRIES.iter().map(entry).collect(),
+            fingerprint: Fingerprints::<Self>::ENUM,
+            doc: Self::DOC.to_owned(),
+        }
+    }
+}
+
+/// What is worked out of an enum at compile time.
+struct Fingerprints<E>(PhantomData<E>);
+
+impl<E: NativeEnumeration> Fingerprints<E> {
+    /// As [`EnumType`] computes it.
+    const ENUM: u64 = {
+        let mut print = Fingerprint::START.number(E::UNDERLYING.0 as u64).number(E::IS_FLAGS as u64);
+        let mut at = 0;
+        while at < E::ENTRIES.len() {
+            print = print.text(E::ENTRIES[at].name).number(E::ENTRIES[at].number as u64);
+            at += 1;
+        }
+        print.finish()
+    };
+}
+
+/// A number in memory where values of enum `E` lie.
+#[derive(Debug)]
+pub struct NumberOf<E>(i128, PhantomData<E>);
+
+impl<E: NativeEnumeration> NumberOf<E> {
+    /// That of a value.
+    pub fn new(value: E) -> Self {
+        Self(value.number(), PhantomData)
+    }
+
+    /// The value.
+    ///
+    /// # Errors
+    /// When the number has no entry: a C function may have put it there.
+    pub fn entry(self) -> Result<E, CallError> {
+        let unknown = || {
+            let names: Vec<_> = E::ENTRIES.iter().map(|entry| entry.name).collect();
+            CallError::other(format!("{} is no entry of {}: {}", self.0, E::PATH, names.join(", ")))
+        };
+        E::of_number(self.0).ok_or_else(unknown)
+    }
+}
+
+impl<E: NativeEnumeration> OfKind for NumberOf<E> {
+    type Kind = Enum;
+
+    fn of(ty: &PropertyType) -> Option<&Rc<EnumType>> {
+        Enum::carried(ty).filter(|of| *of.path == *E::PATH && of.fingerprint() == Fingerprints::<E>::ENUM)
+    }
+
+    fn describe() -> Cow<'static, str> {
+        E::PATH.into()
+    }
+
+    #[inline]
+    fn load(at: Ref<'_, Enum>) -> Self {
+        Self(whole(&at.number().read()).unwrap_or_default(), PhantomData)
+    }
+
+    #[inline]
+    fn store(self, at: Mut<'_, Enum>) {
+        if let Some(number) = number_of(at.of().underlying_kind(), self.0) {
+            at.number().put(&number);
+        }
+    }
+}

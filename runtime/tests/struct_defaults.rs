@@ -1,0 +1,124 @@
+//! Structs whose fields say what they begin as: wherever the host makes a value of one, in Rust code of plugins, and over reloads that
+//! change what is said.
+
+use std::path::PathBuf;
+
+use alcedo_runtime::kinds::PropertyKind;
+use alcedo_runtime::native::{NativeClass, NativeStruct, Natives};
+use alcedo_runtime::{ObjectHandle, Runtime, Value};
+
+use crate::support;
+
+const DEPOT: &str = "/Script/Game.Depot";
+/// A size as a new one is.
+const NEW: &str = "2.5 -1 Air 0";
+
+fn parcels(features: &[&str]) -> PathBuf {
+    support::plugin("parcels", features)
+}
+
+fn depot(host: &Runtime) -> ObjectHandle {
+    host.objects().spawn(DEPOT).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A value in words: the fields of a struct with spaces, the values of an array with bars.
+fn in_words(value: &Value) -> String {
+    match value {
+        Value::Struct(fields) => fields.iter().map(|(_, value)| in_words(value)).collect::<Vec<_>>().join(" "),
+        Value::Array(values) => values.iter().map(in_words).collect::<Vec<_>>().join(" | "),
+        Value::F64(number) => number.to_string(),
+        Value::I32(number) => number.to_string(),
+        Value::U8(number) => number.to_string(),
+        Value::Enum(value) => value.to_string(),
+        Value::Text(text) => text.clone(),
+        other => format!("{other:?}"),
+    }
+}
+
+fn shown(host: &Runtime, object: ObjectHandle, property: &str) -> String {
+    in_words(&host.objects().get(object, property).unwrap_or_else(|error| panic!("{error}")))
+}
+
+fn told(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> String {
+    let told = host.objects().call(object, function, arguments).unwrap_or_else(|error| panic!("{error}"));
+    in_words(&told.expect("a text"))
+}
+
+/// A size of which only this is said.
+fn wide(width: i32) -> Value {
+    Value::Struct(vec![("width".into(), Value::I32(width))])
+}
+
+#[test]
+fn a_struct_begins_with_its_defaults_in_an_object_a_container_a_parameter_and_in_rust() {
+    let host = support::host(&[parcels(&[])]);
+    let depot = depot(&host);
+    assert_eq!(shown(&host, depot, "next"), format!("nobody 3 -1 Air 0 {NEW}"));
+    assert_eq!(shown(&host, depot, "large"), "2.5 -1 Air 9");
+    host.objects().set(depot, "sizes", &Value::Array(vec![wide(7), wide(8)])).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(shown(&host, depot, "sizes"), "2.5 7 Air 0 | 2.5 8 Air 0");
+    let size = |height: f64, width: i32| format!("Size {{ height: {height:?}, width: {width}, way: Air, weight: 0 }}");
+    let made = told(&host, depot, "made", &[]);
+    assert_eq!(made, format!("{} | nobody {} {}", size(2.5, -1), size(3.0, -1), size(2.5, -1)));
+    assert_eq!(told(&host, depot, "told", &[wide(5)]), size(2.5, 5));
+    assert_eq!(told(&host, depot, "told", &[]), size(2.5, -1), "an argument that is left out");
+    let black = host.conjugates().make("/Script/Game.Size", &wide(4)).unwrap_or_else(|error| panic!("{error}"));
+    let read = host.conjugates().read(black).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(in_words(&read), "2.5 4 Air 0");
+    host.conjugates().give_back(black);
+}
+
+#[test]
+fn what_an_object_changed_stays_over_a_reload_and_the_rest_follows_the_new_defaults() {
+    let host = support::host(&[parcels(&[])]);
+    let [kept, follows] = [depot(&host), depot(&host)];
+    host.objects().set(kept, "large", &wide(7)).unwrap_or_else(|error| panic!("{error}"));
+    let report = host.reload(&[parcels(&["later"])]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(shown(&host, follows, "large"), "4 -1 Road 9", "{report:?}");
+    assert_eq!(shown(&host, follows, "next"), "nobody 3 -1 Road 0 4 -1 Road 0");
+    assert_eq!(shown(&host, kept, "large"), "2.5 7 Air 9", "a value of its own is kept whole");
+    assert_eq!(shown(&host, kept, "next"), "nobody 3 -1 Road 0 4 -1 Road 0");
+}
+
+#[test]
+fn a_default_that_is_no_value_of_the_field_is_refused_with_its_place() {
+    let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+    let refused = host.create_master(&[parcels(&["sad"])]).expect_err("no such entry").to_string();
+    assert!(refused.contains("/Script/Game.Size:way") && refused.contains("Road, Air"), "{refused}");
+}
+
+#[test]
+fn a_file_and_a_loaded_module_say_the_same_of_what_fields_begin_as() {
+    let host = support::host(&[parcels(&[])]);
+    let loaded = host.types().declared_by("parcels").expect("it is loaded");
+    let (_, from_file) = alcedo_runtime::ManifestInfo::peek_declared(&parcels(&[])).expect("a module");
+    assert_eq!(loaded.structs, from_file.structs);
+    let size = loaded.structs.iter().find(|found| found.path == "/Script/Game.Size").expect("the size");
+    let said: Vec<_> = size.fields.iter().map(|field| (&*field.name, &*field.default, &*field.doc)).collect();
+    assert_eq!(
+        said,
+        [
+            ("height", "2.5", "Upwards."),
+            ("width", "-1", "To the side; nobody said so far."),
+            ("way", "\"Air\"", "How it goes."),
+            ("weight", "", "It begins as nothing."),
+        ]
+    );
+}
+
+#[test]
+fn a_struct_of_the_builder_begins_with_the_defaults_of_its_fields() {
+    let point = NativeStruct::new("Test", "Point")
+        .field_with_default("x", (PropertyKind::F64, ""), "1.5")
+        .field("y", (PropertyKind::I32, ""));
+    let owner = NativeClass::new("Test", "Owner", "/Script/Engine.Actor").property(
+        "at",
+        (PropertyKind::STRUCT, "/Script/Test.Point"),
+        0,
+        "",
+    );
+    let natives = Natives::in_package("Test").structure(point).class(owner);
+    let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
+    let owner = host.objects().spawn("/Script/Test.Owner").unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(shown(&host, owner, "at"), "1.5 0");
+}
