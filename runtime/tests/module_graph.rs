@@ -53,11 +53,12 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
             "object",
             "plumbing",
             "signature",
+            "task",
             "this",
             "value",
             "zcall",
         ],
-        "to be taken apart: kinds of values, objects and calls by name know each other",
+        "to be taken apart: kinds of values, objects and calls by name know each other; an async function of a class is a task",
     ),
     (
         "plugin-api/src/kinds",
