@@ -535,6 +535,7 @@ impl<'a> Body<'a> {
         let (constant, fn_type) = (method.event_constant(), method.as_fn_type());
         // The event's own signature as a type: the compiler says what differs, at the name of the override.
         self.beside.push(quote_spanned! {name.span()=>
+            #[allow(clippy::type_complexity, reason = "it has as many parts as the event has parameters")]
             const _: ::core::marker::PhantomData<#fn_type> =
                 <<#base as ::alcedo_plugin_api::plumbing::Class>::View<'static>>::#constant;
         });
