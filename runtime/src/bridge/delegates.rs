@@ -236,8 +236,10 @@ impl Delegates {
         if !world.objects.is_alive(binding.object) {
             return Err(nothing("is bound to an object that is gone"));
         }
-        let function = target(world, signature, binding)
-            .ok_or_else(|| nothing("is bound to an object that sleeps or has no such function"))?;
+        let function = target(world, signature, binding).ok_or_else(|| match broken(world, signature, binding) {
+            Some(why) => nothing(&format!("leads nowhere: {why}")),
+            None => nothing("is bound to an object that sleeps"),
+        })?;
         self.running.borrow_mut().push(Running { mark: None, left: Vec::new() });
         let _ended = Ended(self);
         call(&function, binding.object)
