@@ -16,6 +16,7 @@ mod compilers;
 #[path = "contexts/main.rs"]
 mod contexts;
 mod corruption;
+mod crossings;
 mod declared;
 mod dormancy;
 mod endings;
