@@ -149,14 +149,11 @@ impl Calls<'_> {
     /// # Errors
     /// When the name is taken or is no name.
     #[track_caller]
-    pub fn register_typed<A: ValueParams, R: NativeReturned>(
+    pub fn register_typed<A: ValueParams + SlotRow<Read = A>, R: NativeReturned>(
         &self,
         name: &str,
         body: impl Fn(&Runtime, A) -> R + 'static,
-    ) -> Result<(), Error>
-    where
-        A: SlotRow<Read = A>,
-    {
+    ) -> Result<(), Error> {
         const {
             assert!(
                 A::IN_SLOTS && !A::FIRST_IS_OBJECT && !A::OTHERS_ARE_OBJECTS && <R::Value as NativeResult>::IN_SLOT,
