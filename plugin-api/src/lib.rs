@@ -51,7 +51,7 @@ pub use out::Out;
 pub use signature::{Params, ReturnValue};
 pub use this::This;
 pub use value::{Plain, Value};
-pub use zcall::zcall;
+pub use zcall::{ZFunction, zcall};
 
 /// All that most plugins need.
 pub mod prelude {

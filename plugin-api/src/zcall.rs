@@ -97,11 +97,66 @@ pub(crate) fn by_name<A: Params, R: ReturnValue>(object: ObjectHandle, name: &st
 /// context that has the function unloads, and whatever the callee fails with.
 pub fn zcall<A: Params, R: ReturnValue>(name: &str, args: A) -> Result<R, CallError> {
     if name.starts_with("uf") {
-        return Err(CallError::other(format!(
-            "`{name}` is called on an object: write `this.zcall` in one of its methods"
-        )));
+        return Err(on_an_object(name));
     }
     by_name(ObjectHandle::NONE, name, args)
+}
+
+/// A function by name with these parameters and this result: the name is looked up and the signature compared once, and each call
+/// goes by the handle that was found. It ends with the generation of what it leads to: then a call is an error, and what the name
+/// stands for now is found by another [`find`](Self::find). It stays on the thread that found it; for who may find what, see [`zcall()`].
+///
+/// ```
+/// # use alcedo_plugin_api::prelude::*;
+/// use alcedo_plugin_api::ZFunction;
+///
+/// fn sum(of: &[i32]) -> Result<i32, CallError> {
+///     let add = ZFunction::<(i32, i32), i32>::find("ex:/host.add")?;
+///     of.iter().try_fold(0, |sum, number| add.call((sum, *number)))
+/// }
+/// ```
+pub struct ZFunction<A, R> {
+    callee: Callee<'static, A, R>,
+    name: Box<str>,
+}
+
+impl<A: Params, R: ReturnValue> ZFunction<A, R> {
+    /// What `name` stands for.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` for a name that leads nowhere, `SIGNATURE` when it takes or gives something else.
+    pub fn find(name: &str) -> Result<Self, CallError> {
+        if name.starts_with("uf") {
+            return Err(on_an_object(name));
+        }
+        Ok(Self { callee: Callee::named(name)?, name: name.into() })
+    }
+
+    /// The name that it was found by.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Calls it.
+    ///
+    /// # Errors
+    /// `DEAD_HANDLE` or `UNAVAILABLE` once the generation of what it leads to is over, and whatever the callee fails with.
+    #[inline]
+    pub fn call(&self, args: A) -> Result<R, CallError> {
+        self.callee.call(None, &self.name, &args)
+    }
+}
+
+impl<A, R> core::fmt::Debug for ZFunction<A, R> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "`{}`", self.name)
+    }
+}
+
+#[cold]
+fn on_an_object(name: &str) -> CallError {
+    CallError::other(format!("`{name}` is called on an object: write `this.zcall` in one of its methods"))
 }
 
 /// Reads a property by its `up` name.

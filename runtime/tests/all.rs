@@ -17,6 +17,7 @@ mod compilers;
 #[path = "contexts/main.rs"]
 mod contexts;
 mod corruption;
+mod crossings;
 mod declared;
 mod delegates;
 mod dormancy;

@@ -2,6 +2,8 @@
 //! of this module's context, and turns status and failure into a [`CallError`].
 #![expect(unsafe_code, reason = "calls the host's functions")]
 
+use core::mem::ManuallyDrop;
+
 use alcedo_abi::call::FailureKind;
 use alcedo_abi::host::ModuleContext;
 use alcedo_abi::list::prelude::*;
@@ -124,20 +126,26 @@ pub trait Returned: Sized {
     /// What a caller gets, where the call has written a `T`.
     type Of<T>;
 
-    /// Judges a call: `made` is what it has written, and `failure` why it has not. `what` was asked for, and `action` is how the
-    /// list calls it.
-    fn judged<T>(self, made: T, failure: Option<Failure>, what: &str, action: &str) -> Self::Of<T>;
+    /// Judges a call: `made` is what it has written, and `failure`, which is called for one that failed, gives why it has not. `what`
+    /// was asked for, and `action` is how the list calls it.
+    fn judged<T>(self, made: T, failure: impl FnOnce() -> Option<Failure>, what: &str, action: &str) -> Self::Of<T>;
 }
 
 impl Returned for Status {
     type Of<T> = Result<T, CallError>;
 
     #[inline]
-    fn judged<T>(self, made: T, failure: Option<Failure>, _what: &str, action: &str) -> Result<T, CallError> {
+    fn judged<T>(
+        self,
+        made: T,
+        failure: impl FnOnce() -> Option<Failure>,
+        _what: &str,
+        action: &str,
+    ) -> Result<T, CallError> {
         if self == Self::OK {
             return Ok(made);
         }
-        Err(match failure {
+        Err(match failure() {
             Some(failure) => CallError::from_failure(failure),
             None => CallError::new(FailureKind::WRONG_THREAD, action),
         })
@@ -148,8 +156,17 @@ impl Returned for ZCallStatus {
     type Of<T> = Result<T, CallError>;
 
     #[inline]
-    fn judged<T>(self, made: T, failure: Option<Failure>, what: &str, _action: &str) -> Result<T, CallError> {
-        if self == Self::SUCCESS { Ok(made) } else { Err(not_called(self, failure, what)) }
+    fn judged<T>(
+        self,
+        made: T,
+        failure: impl FnOnce() -> Option<Failure>,
+        what: &str,
+        _action: &str,
+    ) -> Result<T, CallError> {
+        if self == Self::SUCCESS {
+            return Ok(made);
+        }
+        Err(not_called(self, failure(), what))
     }
 }
 
@@ -175,7 +192,7 @@ macro_rules! as_it_is {
             type Of<T> = Self;
 
             #[inline]
-            fn judged<T>(self, _made: T, _failure: Option<Failure>, _what: &str, _action: &str) -> Self {
+            fn judged<T>(self, _made: T, _failure: impl FnOnce() -> Option<Failure>, _what: &str, _action: &str) -> Self {
                 self
             }
         })*
@@ -228,10 +245,10 @@ macro_rules! or_nothing {
 
 macro_rules! or_none {
     () => {
-        None
+        || None
     };
     ($failure:ident) => {
-        Some($failure)
+        || Some(ManuallyDrop::into_inner($failure))
     };
 }
 
@@ -289,13 +306,14 @@ macro_rules! methods {
                     let call = context.$field.$name();
                     $($(let mut $out: $out_ty = $before;)+)?
                     $(let mut $sink = String::new();)?
-                    $(let mut $failure = Failure::none();)?
+                    // Nothing is written to it unless the call fails, so there is nothing to drop then; doing so would be four calls.
+                    $(let mut $failure = ManuallyDrop::new(Failure::none());)?
                     // SAFETY: the words are those of this module's context; references and texts are live for the call. What else
                     // the list has of promises the caller has made, or the method would not be `unsafe`.
                     let result = unsafe {
                         call(
                             $(context.$host, $(context.$module,)?)? $(<$ty as Param>::crossing($param),)*
-                            $($(&mut $out,)+)? $(&sink(&mut $sink),)? $(&mut $failure)?
+                            $($(&mut $out,)+)? $(&sink(&mut $sink),)? $(&mut *$failure)?
                         )
                     };
                     Returned::judged(

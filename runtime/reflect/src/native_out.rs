@@ -87,6 +87,17 @@ impl<'a, T: NativeValue + Clone> NativeParam for Out<'a, T> {
         // By name, what comes back is a list of values beside the result.
         self.0.clone().into_value(ty)
     }
+
+    // Not in slots: it is out.
+    type Slotted = T::Raw;
+
+    fn into_slotted(self) -> T::Raw {
+        self.0.clone().into_raw()
+    }
+
+    fn from_slotted(slotted: T::Raw) -> OutValue<T> {
+        OutValue { value: T::from_raw(slotted), kept: Rc::default() }
+    }
 }
 
 /// The values that out parameters hold after a call: a tuple of up to eight.

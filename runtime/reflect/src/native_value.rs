@@ -4,6 +4,7 @@
 use std::fmt::Display;
 
 use alcedo_abi::fingerprint::Fingerprint;
+use alcedo_abi::zcall::Slot;
 use alcedo_base::border::{CallError, SourcePlace};
 
 use crate::decl::{PropertyDecl, RESULT_NAME};
@@ -119,10 +120,33 @@ pub trait NativeResult: Sized + 'static {
     /// # Errors
     /// [`CallError::Signature`] when the function gives another type.
     fn from_value(value: Option<Value>, ty: Option<&PropertyType>) -> Result<Self, CallError>;
+
+    /// Whether it lies in a slot of a call, or is nothing.
+    #[doc(hidden)]
+    const IN_SLOT: bool;
+
+    /// As it lies in a slot.
+    #[doc(hidden)]
+    fn into_slot(self) -> Slot;
+
+    /// What lies in a slot; none where that is something else.
+    #[doc(hidden)]
+    fn from_slot(slot: Slot) -> Option<Self>;
 }
 
 impl NativeResult for () {
     const VALUE: Option<(PropertyKind, &'static str)> = None;
+    const IN_SLOT: bool = true;
+
+    #[inline]
+    fn into_slot(self) -> Slot {
+        Slot::EMPTY
+    }
+
+    #[inline]
+    fn from_slot(_slot: Slot) -> Option<()> {
+        Some(())
+    }
 
     fn declared() -> Option<PropertyDecl> {
         None
@@ -143,6 +167,17 @@ impl NativeResult for () {
 
 impl<T: NativeValue> NativeResult for T {
     const VALUE: Option<(PropertyKind, &'static str)> = Some((T::KIND, T::TYPE_PATH));
+    const IN_SLOT: bool = is_kind::<T::Raw>(T::KIND);
+
+    #[inline]
+    fn into_slot(self) -> Slot {
+        self.into_raw().into_slot()
+    }
+
+    #[inline]
+    fn from_slot(slot: Slot) -> Option<T> {
+        <T::Raw as OfKind>::from_slot(slot).map(T::from_raw)
+    }
 
     fn declared() -> Option<PropertyDecl> {
         Some(
@@ -256,9 +291,36 @@ pub trait NativeParam: Sized {
     /// # Errors
     /// [`CallError::Signature`] when the type has other values.
     fn into_value(self, ty: Option<&PropertyType>) -> Result<Value, CallError>;
+
+    /// As what it lies in a slot of a call, if it does.
+    #[doc(hidden)]
+    type Slotted: FrameValue;
+    /// That.
+    #[doc(hidden)]
+    fn into_slotted(self) -> Self::Slotted;
+    /// What was taken out of a slot.
+    #[doc(hidden)]
+    fn from_slotted(slotted: Self::Slotted) -> Self::Seen;
+}
+
+/// Whether values of that form lie in slots of calls, and are of the kind.
+const fn is_kind<T: FrameValue>(kind: PropertyKind) -> bool {
+    matches!(<T as OfKind>::IN_SLOT, Some(found) if found.0 == kind.0)
 }
 
 impl<T: NativeValue> NativeParam for T {
+    type Slotted = T::Raw;
+
+    #[inline]
+    fn into_slotted(self) -> T::Raw {
+        self.into_raw()
+    }
+
+    #[inline]
+    fn from_slotted(slotted: T::Raw) -> T {
+        T::from_raw(slotted)
+    }
+
     const KIND: PropertyKind = <T as NativeValue>::KIND;
     const TYPE_PATH: &'static str = <T as NativeValue>::TYPE_PATH;
     type Seen = T;
@@ -349,9 +411,45 @@ pub trait NativeParams: Sized {
 }
 
 /// Parameters that are values, and none of which comes back.
-pub trait ValueParams: NativeParams<Seen = Self> + 'static {}
+pub trait ValueParams: NativeParams<Seen = Self> + SlotRow + 'static {}
 
-impl<A: NativeParams<Seen = A> + 'static> ValueParams for A {}
+impl<A: NativeParams<Seen = A> + SlotRow + 'static> ValueParams for A {}
+
+mod sealed {
+    /// Only tuples of parameters are rows of slots.
+    pub trait Sealed {}
+}
+
+/// Parameters as they lie in the slots of a call, if they do. Tuples of parameters are such; a slot is made by the form of its value,
+/// so none ever holds an address.
+pub trait SlotRow: sealed::Sealed + Sized {
+    /// Whether all lie in slots, and none comes back.
+    #[doc(hidden)]
+    const IN_SLOTS: bool;
+    /// The kinds that the slots have, whatever a type says of itself.
+    #[doc(hidden)]
+    const KINDS: &'static [Option<PropertyKind>];
+    /// Whether the first refers to an object.
+    #[doc(hidden)]
+    const FIRST_IS_OBJECT: bool;
+    /// Whether another does.
+    #[doc(hidden)]
+    const OTHERS_ARE_OBJECTS: bool;
+    /// The slots, and one more for a result.
+    #[doc(hidden)]
+    type Slots: AsMut<[Slot]>;
+    /// What a body sees.
+    #[doc(hidden)]
+    type Read;
+
+    /// The slots of a call, that of the result empty.
+    #[doc(hidden)]
+    fn into_slots(self) -> Self::Slots;
+
+    /// What lies in slots; none where that is something else, or there are not so many.
+    #[doc(hidden)]
+    fn from_slots(slots: &[Slot]) -> Option<Self::Read>;
+}
 
 macro_rules! tuples {
     ($(($($param:ident $at:tt),*))*) => {$(
@@ -397,6 +495,28 @@ macro_rules! tuples {
             #[allow(unused_variables, reason = "none are made of none")]
             fn into_values(self, types: &[PropertyType]) -> Result<Vec<Value>, CallError> {
                 Ok(vec![$(self.$at.into_value(types.get($at))?),*])
+            }
+        }
+
+        impl<$($param: NativeParam),*> sealed::Sealed for ($($param,)*) {}
+
+        #[allow(unused_variables, clippy::unused_unit, reason = "none lie in none")]
+        impl<$($param: NativeParam),*> SlotRow for ($($param,)*) {
+            const IN_SLOTS: bool = true $(&& !$param::IS_OUT && is_kind::<$param::Slotted>($param::KIND))*;
+            const KINDS: &'static [Option<PropertyKind>] = &[$(<$param::Slotted as OfKind>::IN_SLOT),*];
+            const FIRST_IS_OBJECT: bool = false $(|| ($at == 0 && $param::KIND.0 == PropertyKind::OBJECT.0))*;
+            const OTHERS_ARE_OBJECTS: bool = false $(|| ($at != 0 && $param::KIND.0 == PropertyKind::OBJECT.0))*;
+            type Slots = [Slot; <[usize]>::len(&[$($at),*]) + 1];
+            type Read = ($($param::Seen,)*);
+
+            #[inline]
+            fn into_slots(self) -> Self::Slots {
+                [$(self.$at.into_slotted().into_slot(),)* Slot::EMPTY]
+            }
+
+            #[inline]
+            fn from_slots(slots: &[Slot]) -> Option<Self::Read> {
+                Some(($($param::from_slotted(<$param::Slotted as OfKind>::from_slot(*slots.get($at)?)?),)*))
             }
         }
     )*};

@@ -7,6 +7,7 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 
 use alcedo_abi::fingerprint::Fingerprint;
+use alcedo_abi::zcall::{Slot, SlotValue};
 #[doc(hidden)]
 use alcedo_base::handles::{Name, ObjectHandle};
 
@@ -52,6 +53,38 @@ pub(crate) trait OfKind: Sized {
 
     /// Overwrites the value. Its type matches.
     fn store(self, at: Mut<'_, Self::Kind>);
+
+    /// The kind that lies in a slot of a call in this form; none for what goes by an address.
+    const IN_SLOT: Option<PropertyKind> = None;
+
+    /// As it lies in a slot; an empty one for what goes by an address.
+    #[inline]
+    fn into_slot(self) -> Slot {
+        Slot::EMPTY
+    }
+
+    /// What lies in a slot; none where that is something else, or goes by an address.
+    #[inline]
+    fn from_slot(_slot: Slot) -> Option<Self> {
+        None
+    }
+}
+
+/// How values lie in slots that are [`SlotValue`]s.
+macro_rules! in_slot {
+    ($kind:ident) => {
+        const IN_SLOT: Option<PropertyKind> = Some(PropertyKind::$kind);
+
+        #[inline]
+        fn into_slot(self) -> Slot {
+            Slot::from_bits(<Self as SlotValue>::SLOT, self.into_bits())
+        }
+
+        #[inline]
+        fn from_slot(slot: Slot) -> Option<Self> {
+            slot.is(<Self as SlotValue>::SLOT).then(|| <Self as SlotValue>::from_bits(slot.bits()))
+        }
+    };
 }
 
 /// A value in memory of its own, by its Rust type.
@@ -161,6 +194,8 @@ macro_rules! scalars {
             fn store(self, at: Mut<'_, $of>) {
                 at.set(self);
             }
+
+            in_slot!($kind);
         }
     )*};
 }
@@ -210,8 +245,27 @@ plain_fields! {
 }
 
 by_kind! {
-    bool, "bool": Bool;
     String, "String": Text;
+}
+
+impl OfKind for bool {
+    type Kind = Bool;
+
+    fn describe() -> Cow<'static, str> {
+        "bool".into()
+    }
+
+    #[inline]
+    fn load(at: Ref<'_, Bool>) -> Self {
+        Bool::read(at)
+    }
+
+    #[inline]
+    fn store(self, at: Mut<'_, Bool>) {
+        Bool::write(at, &self);
+    }
+
+    in_slot!(BOOL);
 }
 
 /// The fingerprint of a struct before its fields; used by [`plain_struct!`](crate::plain_struct).

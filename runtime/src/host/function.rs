@@ -3,17 +3,21 @@
 use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
+use std::rc::Rc;
 
 use crate::border::CallError;
 use crate::cells::RefCell;
 use crate::dynamic_call;
 use crate::error::Error;
-use crate::handles::ZCallHandle;
+use crate::kinds::PropertyKind;
 use crate::object::host_value::signature_of;
 use crate::object::native_value::{NativeResult, ValueParams};
 use crate::object::property::PropertyType;
 use crate::object::type_text::SignatureText;
 use crate::runtime::{Runtime, WeakRuntime};
+use crate::zcall::buffer::BufferMut;
+use crate::zcall::call::{Callee, Slots};
+use crate::zcall::table::KeptHandle;
 
 /// A function by name, whose parameters and result are of these Rust types: [`Runtime::function`]. It calls what the name leads to
 /// when it is called: after a reload the new code, never the old. It keeps nothing alive, the runtime included. Game thread only.
@@ -21,7 +25,9 @@ pub struct TypedFunction<A, R> {
     runtime: WeakRuntime,
     name: String,
     signature: SignatureText,
-    handle: Cell<Option<ZCallHandle>>,
+    handle: RefCell<Option<KeptHandle>>,
+    /// Whether all goes in slots, so that no value is made on the way.
+    in_slots: Cell<bool>,
     /// What the words of the signature mean, and since when.
     types: RefCell<Option<(u64, Types)>>,
     of: PhantomData<fn(A) -> R>,
@@ -62,7 +68,8 @@ impl Runtime {
             runtime: self.downgrade(),
             name: name.to_owned(),
             signature: signature_of::<A, R>()?,
-            handle: Cell::new(None),
+            handle: RefCell::new(None),
+            in_slots: Cell::new(false),
             types: RefCell::new(None),
             of: PhantomData,
         };
@@ -87,18 +94,34 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         let ended = || CallError::Unavailable { what: format!("the runtime of `{}`", self.name) };
         let runtime = self.runtime.upgrade().ok_or_else(ended)?;
         let core = runtime.core();
-        let handle = match self.handle.get().filter(|handle| core.zcalls.callee(*handle).is_some()) {
-            Some(handle) => handle,
+        let known = self.handle.borrow().as_ref().and_then(|kept| core.zcalls.fresh(kept));
+        let callee = match known {
+            Some(callee) => callee,
+            // What has changed may have been something else: then the name leads where it led.
             None => self.resolve(&runtime)?,
         };
+        if A::IN_SLOTS && R::IN_SLOT && self.in_slots.get() {
+            core.world.slices.allow_change(&"a call by name")?;
+            let mut slots = arguments.into_slots();
+            let slots = slots.as_mut();
+            let count = A::COUNT + usize::from(R::VALUE.is_some());
+            core.zcalls.dispatch_fresh(core.here(), &callee, BufferMut::over(&mut slots[..count]))?;
+            return R::from_slot(slots[count.saturating_sub(1)]).ok_or_else(|| self.other_result());
+        }
+        let handle = self.handle.borrow().as_ref().map(KeptHandle::handle).unwrap_or_default();
         let (params, result) = self.types(&runtime)?;
         let arguments = arguments.into_values(&params)?;
         Ok(R::from_value(dynamic_call::call(core, handle, &arguments)?, result.as_ref())?)
     }
 
+    #[cold]
+    fn other_result(&self) -> Error {
+        CallError::Buffer { message: format!("`{}` gave another result than its signature says", self.name) }.into()
+    }
+
     /// Looks the name up, and compares the signature.
-    fn resolve(&self, runtime: &Runtime) -> Result<ZCallHandle, Error> {
-        self.handle.set(None);
+    fn resolve(&self, runtime: &Runtime) -> Result<Rc<Callee>, Error> {
+        self.handle.replace(None);
         let handle = runtime.calls().resolve(&self.name)?;
         let callee = runtime
             .core()
@@ -110,15 +133,21 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         // The object that a function is called on stands before its parameters, in the name and not in the signature.
         let without_object = || {
             let (first, rest) = self.signature.arguments.split_first()?;
-            let is_object = first.kind() == crate::kinds::PropertyKind::OBJECT && self.name.starts_with("uf");
+            let is_object = first.kind() == PropertyKind::OBJECT && self.name.starts_with("uf");
             is_object.then(|| SignatureText { arguments: rest.to_vec(), ..self.signature.clone() })
         };
-        if !is_found(&self.signature) && !without_object().is_some_and(|signature| is_found(&signature)) {
+        let takes_object = !is_found(&self.signature);
+        if takes_object && !without_object().is_some_and(|signature| is_found(&signature)) {
             let (name, found, wanted) = (self.name.clone(), found.to_owned(), self.signature.to_string());
             return Err(CallError::Signature { name, found, wanted }.into());
         }
-        self.handle.set(Some(handle));
-        Ok(handle)
+        // The class of the object that a function is called on is compared by the callee; that of any other by the path with values.
+        let has_other_objects = A::OTHERS_ARE_OBJECTS || (A::FIRST_IS_OBJECT && !takes_object);
+        let are_those = self.signature.arguments.iter().map(|word| Some(word.kind())).eq(A::KINDS.iter().copied());
+        self.in_slots.set(are_those && !has_other_objects && callee.slots() == Slots::Function);
+        let kept = runtime.core().zcalls.keep(handle)?;
+        self.handle.replace(Some(kept));
+        Ok(callee)
     }
 
     /// What its words mean now.

@@ -245,7 +245,7 @@ impl Calls<'_> {
             let runtime = weak.upgrade().ok_or_else(ended)?;
             let resolver = kept.borrow().clone().ok_or_else(ended)?;
             match resolver.resolve(name)? {
-                Answer::Function(function) => Ok(Answer::Function(runtime.guarded(name, function, site))),
+                Answer::Function(function) => Ok(Answer::Function(runtime.guarded(name.to_string(), function, site))),
                 declined @ Answer::Declined(_) => Ok(declined),
             }
         };
@@ -257,8 +257,8 @@ impl Calls<'_> {
 
 impl Runtime {
     /// The function as it is called: not before a commit unless it is pure, and not after the host has ended.
-    fn guarded(&self, name: &ZCallName, function: Resolved, site: Site) -> Resolved {
-        let (mode, name) = (self.core().world.mode.clone(), name.to_string());
+    pub(super) fn guarded(&self, name: String, function: Resolved, site: Site) -> Resolved {
+        let mode = self.core().world.mode.clone();
         let effect = function.effect();
         function.within(|body| {
             let code: Rc<Kept<dyn Dispatcher>> = Rc::new(RefCell::new(Some(body)));

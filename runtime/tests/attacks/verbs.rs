@@ -205,6 +205,11 @@ pub(crate) const VERBS: &[Verb] = &[
         }),
     ),
     (
+        "calls().register_typed",
+        Nothing,
+        quiet!(|host, tools| host.calls().register_typed("attack.typed", |_, (number,): (u64,)| number)),
+    ),
+    (
         "calls().add_value_resolver",
         Nothing,
         quiet!(|host, tools| {

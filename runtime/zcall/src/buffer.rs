@@ -39,8 +39,9 @@ impl<'a> BufferMut<'a> {
         Self::over(unsafe { slice::from_raw_parts_mut(raw.slots, raw.len) })
     }
 
+    /// Lends slots of the caller's own. For an address in one of them vouches whoever put it there.
     #[inline]
-    pub(super) fn over(slots: &'a mut [Slot]) -> Self {
+    pub fn over(slots: &'a mut [Slot]) -> Self {
         Self { slots, raw: ZCallBuffer { slots: ptr::null_mut(), len: 0 } }
     }
 
@@ -95,6 +96,28 @@ impl<'a> BufferMut<'a> {
             return Err(wrong_type(index, *slot, T::SLOT));
         }
         *slot = Slot::from_bits(T::SLOT, value.into_bits());
+        Ok(())
+    }
+
+    /// All slots as they are.
+    #[must_use]
+    #[inline]
+    pub fn slots(&self) -> &[Slot] {
+        self.slots
+    }
+
+    /// Overwrites a slot that holds no address, and with none.
+    ///
+    /// # Errors
+    /// [`CallError::Buffer`] when there is no such slot, or one of the two is an address.
+    #[inline]
+    pub fn put(&mut self, index: usize, new: Slot) -> Result<(), CallError> {
+        let is_address = |slot: Slot| slot.kind() == Some(SlotType::POINTER);
+        let slot = slot_mut(self.slots, index)?;
+        if is_address(*slot) || is_address(new) {
+            return Err(wrong_type(index, *slot, new.kind().unwrap_or(SlotType::EMPTY)));
+        }
+        *slot = new;
         Ok(())
     }
 

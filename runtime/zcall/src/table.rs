@@ -3,8 +3,9 @@
 //!
 //! Resolvers and dispatchers may call functions of this file while they run, so nothing is borrowed then.
 
+use std::cell::Cell;
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 use alcedo_abi::zcall::ZCallStatus;
 
@@ -24,6 +25,25 @@ use crate::handles::{ModuleId, ZCallHandle};
 #[derive(Default)]
 pub struct ZCallTable {
     state: RefCell<State>,
+    /// Changes when a handle may stand for something else than before, or for nothing.
+    changes: Cell<u64>,
+}
+
+/// A handle with what it stood for when it was last looked at, for callers that keep it: no look while nothing has changed. It keeps
+/// nothing alive.
+#[derive(Clone, Debug)]
+pub struct KeptHandle {
+    handle: ZCallHandle,
+    callee: Weak<Callee>,
+    looked: u64,
+}
+
+impl KeptHandle {
+    /// The handle.
+    #[must_use]
+    pub fn handle(&self) -> ZCallHandle {
+        self.handle
+    }
 }
 
 /// How many handles there were at some time.
@@ -101,6 +121,44 @@ impl ZCallTable {
         }
     }
 
+    /// A handle whose module answers calls now, to be kept.
+    ///
+    /// # Errors
+    /// As for a call of it.
+    pub fn keep(&self, handle: ZCallHandle) -> Result<KeptHandle, CallError> {
+        let callee = self.running(handle).map_err(|(_, error)| error)?;
+        Ok(KeptHandle { handle, callee: Rc::downgrade(&callee), looked: self.changes.get() })
+    }
+
+    /// What a kept handle stands for, if nothing has changed in the table since it was looked at; none where something has, which may
+    /// have been something else.
+    #[inline]
+    pub fn fresh(&self, kept: &KeptHandle) -> Option<Rc<Callee>> {
+        if kept.looked == self.changes.get() { kept.callee.upgrade() } else { None }
+    }
+
+    /// Calls what [`Self::fresh`] has just given, as [`Self::dispatch`] does.
+    ///
+    /// # Errors
+    /// As [`Self::dispatch`].
+    #[inline]
+    pub fn dispatch_fresh(
+        &self,
+        _gt: GameThread<'_>,
+        callee: &Rc<Callee>,
+        buffer: BufferMut<'_>,
+    ) -> Result<(), CallError> {
+        match trap(|| callee.dispatcher.call(Call::new(callee, buffer))) {
+            Ok(()) => Ok(()),
+            Err(error) => Err(placed(callee, error)),
+        }
+    }
+
+    /// From now on kept handles are looked at again.
+    fn change(&self) {
+        self.changes.set(self.changes.get() + 1);
+    }
+
     /// What `handle` stands for, with its signature as it was read when the name was resolved; `None` once its module
     /// is over.
     #[inline]
@@ -157,12 +215,14 @@ impl ZCallTable {
     /// Sets a module's handles aside: calling them gives `CONTEXT_UNAVAILABLE`, and their names are resolved by the
     /// chain again. The host's own module cannot be suspended.
     pub fn suspend(&self, module: ModuleId) {
+        self.change();
         self.state.borrow_mut().statuses.suspend(module);
     }
 
     /// Takes a suspended module's handles back: their names lead to them again. End the module that was to
     /// replace it as well.
     pub fn resume(&self, module: ModuleId) {
+        self.change();
         self.state.borrow_mut().statuses.resume(module);
     }
 
@@ -172,6 +232,7 @@ impl ZCallTable {
         if module == ModuleId::HOST {
             return;
         }
+        self.change();
         let ended = self.state.borrow_mut().end(module);
         // Dropping a dispatcher may run code that calls this table.
         drop(ended);
@@ -179,6 +240,7 @@ impl ZCallTable {
 
     /// The modules with numbers between these two have no handles here.
     pub fn pass_over(&self, after: ModuleId, before: ModuleId) {
+        self.change();
         self.state.borrow_mut().statuses.pass_over(after, before);
     }
 

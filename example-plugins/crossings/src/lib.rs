@@ -1,0 +1,144 @@
+//! Adds two numbers in every way in which a host can have it done, and has the host do so: what calls cost is measured with it, and
+//! what a call by a kept handle does when its generation is over.
+
+#![forbid(unsafe_code)]
+
+use std::cell::RefCell;
+use std::hint::black_box;
+
+use alcedo_plugin_api::ZFunction;
+use alcedo_plugin_api::prelude::*;
+
+module! { name: "crossings" }
+
+/// The host's own adder.
+#[uclass(imported, package = "Test")]
+pub struct Adder {}
+
+#[uclass(imported)]
+impl Adder {
+    /// The sum, by code of the host.
+    #[ufunction]
+    fn add_inside(&self, left: i32, right: i32) -> i32;
+}
+
+/// Adds.
+#[uclass(package = "Game", base = Adder)]
+#[derive(Default)]
+pub struct Crossing {
+    /// A number to read and write.
+    #[uproperty]
+    number: i32,
+}
+
+#[uclass]
+impl Crossing {
+    /// The sum, by code of this module.
+    #[ufunction]
+    fn add(&self, left: i32, right: i32) -> i32 {
+        left.wrapping_add(right)
+    }
+
+    /// Has the host's method add so often; for a benchmark.
+    #[ufunction]
+    fn method_often(&self, this: This<Self>, times: u64) -> i32 {
+        (0..times).fold(0, |sum, _| black_box(this).add_inside(black_box(sum), 1))
+    }
+}
+
+#[zcall(ex = "crossings.add")]
+fn add(left: i32, right: i32) -> i32 {
+    left.wrapping_add(right)
+}
+
+/// Panics where the sum is odd.
+#[zcall(ex = "crossings.even")]
+fn even(left: i32, right: i32) -> i32 {
+    let sum = left.wrapping_add(right);
+    assert!(sum % 2 == 0, "{sum} is odd");
+    sum
+}
+
+extern "C" fn add_plain(left: i32, right: i32) -> i32 {
+    left.wrapping_add(right)
+}
+
+trait Add {
+    fn add(&self, left: i32, right: i32) -> i32;
+}
+
+struct Plain;
+
+impl Add for Plain {
+    fn add(&self, left: i32, right: i32) -> i32 {
+        left.wrapping_add(right)
+    }
+}
+
+type TwoToOne = ZFunction<(i32, i32), i32>;
+
+thread_local! {
+    /// What `keep` has found.
+    static KEPT: RefCell<Option<ZFunction<(), u64>>> = const { RefCell::new(None) };
+}
+
+/// What stands under no object.
+pub struct Sums;
+
+#[zmethods]
+impl Sums {
+    /// The sum.
+    #[zmethod]
+    fn add(left: i32, right: i32) -> i32 {
+        left.wrapping_add(right)
+    }
+
+    /// Has the function of that name add so often, by a handle; for a benchmark.
+    #[zmethod]
+    fn call_often(name: String, times: u64) -> i32 {
+        let function = TwoToOne::find(&name).expect("it is there");
+        (0..times).fold(0, |sum, _| black_box(&function).call((black_box(sum), 1)).expect("it adds"))
+    }
+
+    /// The same by its name, each time.
+    #[zmethod]
+    fn call_by_name_often(name: String, times: u64) -> i32 {
+        (0..times).fold(0, |sum, _| zcall(black_box(&name), (black_box(sum), 1)).expect("it adds"))
+    }
+
+    /// The same by a pointer to a C function.
+    #[zmethod]
+    fn call_often_plain(times: u64) -> i32 {
+        let add = black_box(add_plain as extern "C" fn(i32, i32) -> i32);
+        (0..times).fold(0, |sum, _| add(black_box(sum), 1))
+    }
+
+    /// The same by a trait object.
+    #[zmethod]
+    fn call_often_dyn(times: u64) -> i32 {
+        let add: Box<dyn Add> = black_box(Box::new(Plain));
+        (0..times).fold(0, |sum, _| add.add(black_box(sum), 1))
+    }
+
+    /// Finds a function and keeps it; nothing, or why not.
+    #[zmethod]
+    fn keep(name: String) -> String {
+        match ZFunction::find(&name) {
+            Ok(found) => {
+                KEPT.set(Some(found));
+                String::new()
+            }
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// Calls what was kept: the number, or why there is none.
+    #[zmethod]
+    fn call_kept() -> String {
+        KEPT.with_borrow(|kept| match kept.as_ref().map(|kept| kept.call(())) {
+            Some(Ok(number)) => number.to_string(),
+            Some(Err(error)) => error.to_string(),
+            None => "nothing was kept".to_owned(),
+        })
+    }
+}

@@ -1,0 +1,171 @@
+//! Calls by Rust types, in both directions: what they give, and what becomes of one that is kept when its generation is over, its
+//! object is gone, its callee panics, or somebody wants a reload in the middle of it.
+
+use crate::support;
+
+use std::path::PathBuf;
+
+use alcedo_runtime::host::TypedFunction;
+use alcedo_runtime::native::{Obj, Object, uclass};
+use alcedo_runtime::{ObjectHandle, Runtime, Value, natives};
+
+/// What a class of the plugin extends.
+#[uclass(package = "Test", blueprintable)]
+#[derive(Default)]
+struct Adder {}
+
+#[uclass]
+impl Adder {
+    #[ufunction]
+    fn add_inside(&self, left: i32, right: i32) -> i32 {
+        left.wrapping_add(right)
+    }
+}
+
+/// A host with `crossings` and a cube, whose build has that tag.
+fn libraries(cube: u64) -> Vec<PathBuf> {
+    vec![support::plugin("crossings", &[]), support::tagged("magic-cube", &[], cube)]
+}
+
+fn host() -> Runtime {
+    let runtime = support::builder().natives(natives![Adder]).build().unwrap_or_else(|error| panic!("{error}"));
+    let add = |_: &Runtime, (left, right): (i32, i32)| left.wrapping_add(right);
+    runtime.calls().register_typed("host.add", add).expect("the name is free");
+    runtime.create_master(&libraries(1)).unwrap_or_else(|error| panic!("{error}"));
+    runtime
+}
+
+fn text(runtime: &Runtime, name: &str, arguments: &[Value]) -> String {
+    match runtime.calls().call(name, arguments) {
+        Ok(Some(Value::Text(text))) => text,
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+type TwoToOne = TypedFunction<(i32, i32), i32>;
+
+#[test]
+fn calls_by_rust_types_cross_in_both_directions() {
+    let host = host();
+    for name in ["ex:/host.add", "ex:/crossings.add", "nm:/crossings:Sums:add"] {
+        let add: TwoToOne = host.function(name).expect(name);
+        assert_eq!(add.call((20, 22)).expect(name), 42);
+        assert_eq!(add.call((i32::MAX, 1)).expect(name), i32::MIN);
+    }
+    let crossing = host.objects().spawn("/Script/Game.Crossing").expect("born");
+    for name in ["uf:/Script/Game.Crossing:add", "uf!:/Script/Game.Crossing:add", "uf:/Script/Test.Adder:add_inside"] {
+        let add: TypedFunction<(Obj<Object>, i32, i32), i32> = host.function(name).expect(name);
+        assert_eq!(add.call((Obj::new(crossing), 20, 22)).expect(name), 42);
+        let cube = host.objects().spawn("/Script/Game.MagicCube").expect("born");
+        for (wrong, says) in [(cube, "not a"), (ObjectHandle::NONE, "is gone")] {
+            let error = add.call((Obj::new(wrong), 1, 1)).expect_err("no such object").to_string();
+            assert!(error.contains(says), "{name}: {error}");
+        }
+    }
+    for (name, often) in [("call_often", 1_000), ("call_by_name_often", 10)] {
+        let arguments = [Value::Text("ex:/host.add".into()), Value::U64(often)];
+        let sum = host.calls().call(&format!("nm:/crossings:Sums:{name}"), &arguments).expect("it adds");
+        assert_eq!(sum, Some(Value::I32(often as i32)));
+    }
+}
+
+#[test]
+fn a_panic_of_a_typed_callee_is_an_error_and_the_next_call_goes_through() {
+    let host = host();
+    let even: TwoToOne = host.function("ex:/crossings.even").expect("it is there");
+    for _ in 0..3 {
+        let error = even.call((1, 2)).expect_err("three is odd").to_string();
+        let place = support::line_of("crossings", "assert!(sum % 2");
+        assert!(error.contains("3 is odd") && error.contains(&place), "{error}, wanted {place}");
+        assert_eq!(even.call((1, 3)).expect("four is not"), 4);
+    }
+    let panics = |_: &Runtime, (number,): (i32,)| -> i32 { panic!("not with {number}") };
+    host.calls().register_typed("host.panics", panics).expect("the name is free");
+    let panics: TypedFunction<(i32,), i32> = host.function("ex:/host.panics").expect("it is there");
+    assert!(panics.call((7,)).expect_err("it panics").to_string().contains("not with 7"));
+}
+
+#[test]
+fn an_error_of_a_typed_function_of_the_host_is_its_authors() {
+    let host = host();
+    let root = |_: &Runtime, (of,): (i64,)| of.checked_isqrt().ok_or("there is no root of it");
+    host.calls().register_typed("host.root", root).expect("the name is free");
+    let root: TypedFunction<(i64,), i64> = host.function("ex:/host.root").expect("it is there");
+    assert_eq!(root.call((81,)).expect("nine"), 9);
+    let error = root.call((-1,)).expect_err("none").to_string();
+    assert!(
+        error.contains("returned the error \"there is no root of it\"") && error.contains("crossings.rs:"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_typed_function_of_another_signature_is_refused_when_it_is_found() {
+    let host = host();
+    for name in ["ex:/host.add", "ex:/crossings.add"] {
+        let error = host.function::<(i64, i32), i32>(name).expect_err("other types").to_string();
+        assert!(error.contains("i32, i32 -> i32") && error.contains("i64, i32 -> i32"), "{error}");
+        assert!(host.function::<(i32,), i32>(name).is_err() && host.function::<(i32, i32), ()>(name).is_err());
+    }
+    let refused = text(&host, "nm:/crossings:Sums:keep", &[Value::Text("ex:/host.add".into())]);
+    assert!(refused.contains("has the signature"), "{refused}");
+}
+
+#[test]
+fn a_typed_function_of_the_host_calls_the_new_code_after_a_reload_and_none_after_the_end() {
+    let host = host();
+    let tag: TypedFunction<(), u64> = host.function("nm:/magic_cube:MagicCube:build_tag").expect("it is there");
+    let add: TwoToOne = host.function("ex:/host.add").expect("it is there");
+    assert_eq!(tag.call(()).expect("a number"), 1);
+    let report = host.reload(&libraries(2)).expect("a Master");
+    report.into_result().unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!((tag.call(()).expect("a number"), add.call((1, 1)).expect("two")), (2, 2));
+    // A reload that fails leaves the old code where it was.
+    let failed = host.reload(&[PathBuf::from("nowhere.so")]).map(|report| report.into_result().is_err());
+    assert!(failed.is_err() || failed.is_ok_and(|failed| failed));
+    assert_eq!(tag.call(()).expect("a number"), 2);
+    drop(host.shutdown());
+    assert!(tag.call(()).is_err() && add.call((1, 1)).is_err());
+}
+
+#[test]
+fn what_a_plugin_keeps_of_another_module_ends_with_that_modules_generation() {
+    let host = host();
+    let name = || Value::Text("nm:/magic_cube:MagicCube:build_tag".into());
+    let kept = || text(&host, "nm:/crossings:Sums:call_kept", &[]);
+    assert_eq!(text(&host, "nm:/crossings:Sums:keep", &[name()]), "");
+    assert_eq!(kept(), "1");
+    let report = host.reload_changed(&libraries(2)).expect("a Master");
+    report.into_result().unwrap_or_else(|report| panic!("{report}"));
+    let error = kept();
+    assert!(error.contains("is dead, its module is over: resolve the name again"), "{error}");
+    assert_eq!(text(&host, "nm:/crossings:Sums:keep", &[name()]), "");
+    assert_eq!(kept(), "2");
+}
+
+#[test]
+fn a_reload_that_is_wanted_in_the_middle_of_a_typed_call_waits_or_is_refused_and_the_call_ends_well() {
+    let host = host();
+    let reload = |runtime: &Runtime, (left, right): (i32, i32)| {
+        assert!(runtime.reload(&libraries(2)).is_err(), "a call of the plugin has not returned");
+        left + right
+    };
+    host.calls().register_typed("host.reloads", reload).expect("the name is free");
+    let arguments = [Value::Text("ex:/host.reloads".into()), Value::U64(2)];
+    let sum = host.calls().call("nm:/crossings:Sums:call_often", &arguments).expect("it adds");
+    assert_eq!(sum, Some(Value::I32(2)));
+    let tag: TypedFunction<(), u64> = host.function("nm:/magic_cube:MagicCube:build_tag").expect("it is there");
+    assert_eq!(tag.call(()).expect("a number"), 1);
+}
+
+#[test]
+fn an_object_that_is_gone_is_no_object_of_a_typed_call() {
+    let host = host();
+    let crossing = host.objects().spawn("/Script/Game.Crossing").expect("born");
+    let add: TypedFunction<(Obj<Object>, i32, i32), i32> =
+        host.function("uf:/Script/Game.Crossing:add").expect("it is there");
+    assert_eq!(add.call((Obj::new(crossing), 1, 2)).expect("three"), 3);
+    host.objects().destroy(crossing);
+    let error = add.call((Obj::new(crossing), 1, 2)).expect_err("it is gone").to_string();
+    assert!(error.contains("is gone"), "{error}");
+}
