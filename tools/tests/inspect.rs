@@ -18,14 +18,18 @@ fn inspect(file: &Path, json: bool) -> Output {
     command.output().unwrap()
 }
 
-/// The library of the cube, built from a copy of its sources as it stands in the repository.
-fn cube() -> (Scratch, std::path::PathBuf) {
+/// The library of a plugin, built from a copy of its sources as it stands in the repository.
+fn library(plugin: &str) -> (Scratch, std::path::PathBuf) {
     let scratch = Scratch::new();
     let mut build = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
-    let built = build.arg("build").arg(scratch.plugin()).output().unwrap();
+    let built = build.arg("build").arg(scratch.other(plugin)).output().unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    let library = crate::support::target().join("debug/libmagic_cube.so");
+    let library = crate::support::target().join(format!("debug/lib{}.so", plugin.replace('-', "_")));
     (scratch, library)
+}
+
+fn cube() -> (Scratch, std::path::PathBuf) {
+    library("magic-cube")
 }
 
 #[test]
@@ -66,6 +70,24 @@ fn a_library_is_shown_with_its_types_and_what_it_uses() {
     assert_eq!(class["properties"][0]["flags"][0], "edit_anywhere");
     let uses = json["declared"]["imports"].as_array().unwrap();
     assert!(uses.iter().any(|used| used["path"] == "/Script/Engine.Actor:receive_tick"), "{uses:?}");
+}
+
+#[test]
+fn delegates_are_shown_with_what_they_take() {
+    let (_scratch, library) = library("scores");
+    let text = String::from_utf8(inspect(&library, false).stdout).unwrap();
+    for lines in [
+        "\ndelegate /Script/Game.OnScored(points: i32, by: Object(/Script/Game.Player))   multicast\n  /// Somebody scored.\n",
+        "\ndelegate /Script/Game.Player:MayScore(points: i32) -> bool   single\n",
+        "\ndelegate /Script/Game.Player:OnQuiet()   sparse\n",
+        "\n  on_scored: MulticastDelegate(/Script/Game.OnScored(i32, Object(/Script/Game.Player)))\n",
+    ] {
+        assert!(text.contains(lines), "{text}");
+    }
+    let json: Value = serde_json::from_slice(&inspect(&library, true).stdout).unwrap();
+    let found = &json["declared"]["delegates"][1];
+    assert_eq!((&found["path"], &found["sort"]), (&"/Script/Game.Player:MayScore".into(), &"single".into()));
+    assert_eq!((&found["params"][0]["name"], &found["result"]), (&"points".into(), &"bool".into()));
 }
 
 #[test]
