@@ -236,5 +236,11 @@ mod alc0167;
 mod alc0168;
 #[path = "rules/ALC0180.rs"]
 mod alc0180;
+#[path = "rules/ALC0181.rs"]
+mod alc0181;
+#[path = "rules/ALC0182.rs"]
+mod alc0182;
+#[path = "rules/ALC0183.rs"]
+mod alc0183;
 
 fn main() {}

@@ -54,10 +54,14 @@ fn dump_enum(text: &mut String, enumeration: &EnumType) {
 }
 
 fn dump_struct(text: &mut String, names: &Names, structure: &StructType) {
-    let StructType { path, name, package, origin: _, doc, fields, size, align, fingerprint, nature } = structure;
+    let StructType { path, name, package, origin: _, doc, base, fields, size, align, fingerprint, nature } = structure;
+    let base = base.as_ref().map(|base| &*base.path);
     let Nature { owns_memory, holds_objects, names_objects, can_be_key, has_defaults } = nature;
     let nature = [owns_memory, holds_objects, names_objects, can_be_key, has_defaults];
-    line(text, format_args!("struct {path} {name} {package} {doc:?} {size} {align} {fingerprint:#x} {nature:?}"));
+    line(
+        text,
+        format_args!("struct {path} {name} {package} {base:?} {doc:?} {size} {align} {fingerprint:#x} {nature:?}"),
+    );
     fields.iter().for_each(|field| dump_property(text, names, field));
 }
 
@@ -207,6 +211,10 @@ mod tests {
             }),
             ("the doc of an interface", |batch| batch.interfaces[0].doc = "Can be turned.".to_owned()),
             ("a field", |batch| batch.structs[0].fields[0].name = "y".to_owned()),
+            ("the base of a struct", |batch| {
+                batch.structs.push(StructDecl::new("Game", "Empty", Origin::Dynamic));
+                batch.structs[0].base = "/Script/Game.Empty".to_owned();
+            }),
             ("the doc of a struct", |batch| batch.structs[0].doc = "A place.".to_owned()),
         ];
         for (what, flip) in flips {

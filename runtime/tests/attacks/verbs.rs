@@ -139,6 +139,11 @@ pub(crate) const VERBS: &[Verb] = &[
         quiet!(|host, tools| host.types().is_subclass("/Script/Game.Holder", "/Script/Core.Object")),
     ),
     ("types().has", Nothing, quiet!(|host, tools| host.types().has("/Script/Game.Holder"))),
+    (
+        "types().struct_extends",
+        Nothing,
+        quiet!(|host, tools| host.types().struct_extends("/Script/Game.Left", "/Script/Game.Right")),
+    ),
     ("types().member_flags", Nothing, quiet!(|host, tools| host.types().member_flags("/Script/Game.Holder:none"))),
     ("types().member_meta", Nothing, quiet!(|host, tools| host.types().member_meta("/Script/Game.Holder:none", "key"))),
     (

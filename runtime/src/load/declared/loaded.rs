@@ -8,7 +8,7 @@ use alcedo_abi::kinds::property_flags;
 
 use super::{
     Declared, DeclaredClass, DeclaredEnum, DeclaredExport, DeclaredFunction, DeclaredImport, DeclaredInterface,
-    DeclaredProperty, DeclaredStruct, export_name, flags, type_path,
+    DeclaredProperty, DeclaredStruct, export_name, flags, take_base, type_path,
 };
 use crate::emit::described::Described;
 use crate::emit::read::enum_decl;
@@ -51,11 +51,13 @@ fn class(found: &ClassDesc) -> DeclaredClass {
 }
 
 fn structure(found: &StructDesc) -> DeclaredStruct {
+    let mut fields: Vec<_> = found.fields.iter().map(property).collect();
     DeclaredStruct {
+        base: take_base(&mut fields),
         path: type_path(found.package.as_str(), found.name.as_str()),
         size: found.size,
         align: found.align,
-        fields: found.fields.iter().map(property).collect(),
+        fields,
         doc: text(found.doc),
     }
 }
