@@ -20,7 +20,10 @@ pub(crate) fn expand(words: &Words, item: &ItemStruct) -> Result<TokenStream> {
     let base = words.path("base")?;
     let base_check = base.as_ref().map(|base| {
         quote_spanned! {base.span()=>
-            const _: () = ::alcedo_plugin_api::plumbing::extends_a_struct::<#base>();
+            const _: () = ::core::assert!(
+                ::alcedo_plugin_api::plumbing::is_struct::<#base>(),
+                "a struct extends a struct: name one after `base =` [ALC0183]"
+            );
         }
     });
     if let Some(base) = &base {

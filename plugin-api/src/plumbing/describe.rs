@@ -170,12 +170,10 @@ pub const fn field_descriptions<S, const N: usize>(fields: &[FieldType<S>; N]) -
     placed
 }
 
-/// Compiles where a struct can extend it.
-///
-/// # Panics
-/// When it is no struct.
-pub const fn extends_a_struct<B: Value>() {
-    assert!(B::KIND.0 == PropertyKind::STRUCT.0, "a struct extends a struct: name one after `base =` [ALC0183]");
+/// Whether values of the type are structs, which a struct can extend.
+#[must_use]
+pub const fn is_struct<B: Value>() -> bool {
+    B::KIND.0 == PropertyKind::STRUCT.0
 }
 
 /// The fingerprint of a struct.
