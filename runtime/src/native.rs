@@ -409,6 +409,13 @@ impl NativeStruct {
         self
     }
 
+    /// It extends the struct of path `base`: it has the fields of the other first.
+    #[must_use]
+    pub fn extends(mut self, base: &str) -> Self {
+        base.clone_into(&mut self.0.base);
+        self
+    }
+
     /// Adds a field, which begins as zero.
     #[must_use]
     pub fn field(self, name: &str, ty: NativeType) -> Self {

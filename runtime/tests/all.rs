@@ -51,6 +51,7 @@ mod results;
 mod rollback;
 mod slim_race;
 mod strays;
+mod struct_bases;
 mod struct_defaults;
 mod suspending;
 mod tables;

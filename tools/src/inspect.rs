@@ -141,7 +141,8 @@ fn delegate(f: &mut fmt::Formatter<'_>, found: &DeclaredDelegate) -> fmt::Result
 }
 
 fn structure(f: &mut fmt::Formatter<'_>, found: &DeclaredStruct) -> fmt::Result {
-    writeln!(f, "\nstruct {}   {} bytes, alignment {}", found.path, found.size, found.align)?;
+    let base = if found.base.is_empty() { String::new() } else { format!(" : {}", found.base) };
+    writeln!(f, "\nstruct {}{base}   {} bytes, alignment {}", found.path, found.size, found.align)?;
     doc(f, "  ", &found.doc)?;
     found.fields.iter().try_for_each(|field| member(f, field))
 }

@@ -82,6 +82,111 @@ pub struct Parcel {
     inner: Size,
 }
 
+/// Where something is.
+#[cfg(not(feature = "moved"))]
+#[ustruct(package = "Game")]
+pub struct Spot {
+    /// What it is called.
+    #[uproperty(default = "here")]
+    name: UString,
+    /// What was there.
+    numbers: UArray<u32>,
+}
+
+/// Where something is, on a level.
+#[cfg(not(feature = "moved"))]
+#[ustruct(package = "Game", base = Spot)]
+pub struct Shelf {
+    /// Which it is from below.
+    #[uproperty(default = 2)]
+    level: u8,
+    /// How high it is.
+    height: f64,
+}
+
+/// Where something is, on a level.
+#[cfg(feature = "moved")]
+#[ustruct(package = "Game")]
+pub struct Spot {
+    /// What it is called.
+    #[uproperty(default = "here")]
+    name: UString,
+    /// What was there.
+    numbers: UArray<u32>,
+    /// Which it is from below.
+    #[uproperty(default = 2)]
+    level: u8,
+}
+
+/// Where something is, with a height.
+#[cfg(feature = "moved")]
+#[ustruct(package = "Game", base = Spot)]
+pub struct Shelf {
+    /// How high it is.
+    height: f64,
+}
+
+/// A struct that extends one that extends another.
+#[ustruct(package = "Game", base = Shelf)]
+pub struct Drawer {
+    /// Whether it is open.
+    is_open: bool,
+}
+
+/// A place, as the host has it.
+#[cfg(all(feature = "foreign", not(feature = "stale")))]
+#[ustruct(imported, package = "Test")]
+pub struct Place {
+    /// Across.
+    x: f64,
+}
+
+/// A place, as the host had it.
+#[cfg(feature = "stale")]
+#[ustruct(imported, package = "Test", base = Spot)]
+pub struct Place {
+    /// Across.
+    x: f64,
+}
+
+/// A place with a name.
+#[cfg(all(feature = "foreign", not(feature = "seen")))]
+#[ustruct(package = "Game", base = Place)]
+pub struct Address {
+    /// Its name.
+    street: UString,
+}
+
+/// Where letters go.
+#[cfg(feature = "seen")]
+#[uclass(package = "Game")]
+pub struct Mark {
+    /// Its place.
+    #[uproperty]
+    place: Place,
+}
+
+/// Where letters go.
+#[cfg(all(feature = "foreign", not(feature = "seen")))]
+#[uclass(package = "Game")]
+pub struct Letterbox {
+    /// Its place.
+    #[uproperty]
+    address: Address,
+}
+
+#[cfg(all(feature = "foreign", not(feature = "seen")))]
+#[uclass]
+impl Letterbox {
+    /// Moves it.
+    #[ufunction]
+    fn shove(&self, this: This<Self>, by: f64) -> f64 {
+        let place = this.address().base();
+        place.set_x(place.x() + by);
+        this.address().base().x()
+    }
+}
+
 /// Where parcels are.
 #[uclass(package = "Game")]
 pub struct Depot {
@@ -94,6 +199,9 @@ pub struct Depot {
     /// What is there.
     #[uproperty]
     sizes: UArray<Size>,
+    /// Where they are put.
+    #[uproperty]
+    drawer: Drawer,
 }
 
 #[uclass]
@@ -104,6 +212,19 @@ impl Depot {
         let parcel = Parcel::default();
         let parcel = this.open(&parcel);
         format!("{:?} | {} {:?} {:?}", Size::default(), parcel.to(), parcel.size(), parcel.inner())
+    }
+
+    /// Names the place, and notes a number there.
+    #[ufunction]
+    fn note(&self, this: This<Self>, name: String, number: u32) -> String {
+        let drawer = this.drawer();
+        drawer.set_is_open(true);
+        drawer.base().set_height(1.5);
+        let spot = drawer.base().base();
+        spot.set_name(name.as_str());
+        spot.numbers().push(number);
+        let text = format!("{} {} {}", spot.name(), spot.numbers(), drawer.base().height());
+        text
     }
 
     /// What it is told of a size.

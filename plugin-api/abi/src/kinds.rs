@@ -141,6 +141,8 @@ pub mod property_flags {
     pub const REPLICATED: u64 = 1 << 9;
     /// Saved games have it.
     pub const SAVE_GAME: u64 = 1 << 10;
+    /// No field, but the struct that a struct extends: the first of its fields, a struct at its start.
+    pub const BASE: u64 = 1 << 11;
 }
 
 /// Flag bits of functions.

@@ -90,6 +90,8 @@ fn class(words: &Words, item: Item, side: Side) -> syn::Result<proc_macro2::Toke
 /// A field may say `#[uproperty(default = …)]`: a new value begins with it wherever it is, in an object, a container, a parameter, or
 /// one that Rust code makes.
 ///
+/// With `base = Spot` it extends that struct: it has the fields of the other first, and its view gives them as `base()`.
+///
 /// With `pod`, a struct of plain values that travels by value: it becomes `#[repr(C)]` and `Copy`. Where a field says a default, it
 /// has `Default` too, which gives them.
 /// With `imported`, the host or another module declares it, and its layout is compared while loading.

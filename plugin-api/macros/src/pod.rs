@@ -10,7 +10,15 @@ use crate::words::Words;
 use crate::{docs, struct_field};
 
 pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream> {
-    words.expect(&["pod", "package", "imported"])?;
+    words.expect(&["pod", "package", "imported", "base"])?;
+    if let Some(base) = words.get("base") {
+        return Err(rules::at(
+            "ALC0182",
+            base.name.span(),
+            "a struct that travels by value lies in memory as its Rust fields say, and has none of a base: leave `pod` out, or have a \
+             field of the other struct",
+        ));
+    }
     let package = read(words, &item)?;
     let (mut errors, mut rows, mut defaults) = (rules::Errors::default(), Vec::new(), Vec::new());
     for field in &mut item.fields {

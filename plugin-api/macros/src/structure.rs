@@ -1,10 +1,11 @@
 //! `#[ustruct]` without `pod`: a struct that lives in host memory and is used where it lies.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{ItemStruct, Result};
 
-use crate::class_struct::{argument, text_of, view_of};
+use crate::class_struct::{argument, shown, text_of, view_of};
 use crate::conditions::Conditions;
 use crate::rules;
 use crate::words::Words;
@@ -12,10 +13,26 @@ use crate::{docs, pod, struct_field};
 
 pub(crate) fn expand(words: &Words, item: &ItemStruct) -> Result<TokenStream> {
     let mut errors = rules::Errors::default();
-    words.expect(&["pod", "package", "imported"])?;
+    words.expect(&["pod", "package", "imported", "base"])?;
     let package = pod::read(words, item)?;
     let (name, vis, view) = (&item.ident, &item.vis, view_of(&item.ident));
     let (mut rows, mut checks) = (Vec::new(), Vec::new());
+    let base = words.path("base")?;
+    let base_check = base.as_ref().map(|base| {
+        quote_spanned! {base.span()=>
+            const _: () = ::core::assert!(
+                ::alcedo_plugin_api::plumbing::is_struct::<#base>(),
+                "a struct extends a struct: name one after `base =` [ALC0183]"
+            );
+        }
+    });
+    if let Some(base) = &base {
+        let ty: syn::Type = syn::parse_quote! { #base };
+        let (arg, about) = (argument(&ty), format!("What it has of the struct that it extends, [`{}`].", shown(base)));
+        rows.push(quote! {
+            { #[doc = #about] base set_base try_set_base: #ty, #arg, name: "base", default: "", doc: "", is_base: true }
+        });
+    }
     for field in &item.fields {
         Conditions::refuse(&field.attrs)?;
         let mut attrs = field.attrs.clone();
@@ -27,15 +44,22 @@ pub(crate) fn expand(words: &Words, item: &ItemStruct) -> Result<TokenStream> {
             default.text
         });
         let text = text_of(ident);
+        if base.is_some() && text == "base" {
+            errors.take::<()>(Err(rules::spanned(
+                "ALC0181",
+                ident,
+                "a struct that extends another has no field `base`: so its view calls what it has of the other",
+            )));
+        }
         let (set, try_set) = (format_ident!("set_{text}"), format_ident!("try_set_{text}"));
         let (attrs, arg) = (docs::shared(&attrs), argument(ty));
-        rows.push(quote! { { #(#attrs)* #ident #set #try_set: #ty, #arg, name: #text, default: #default, doc: #doc } });
+        rows.push(quote! { { #(#attrs)* #ident #set #try_set: #ty, #arg, name: #text, default: #default, doc: #doc, is_base: false } });
     }
     errors.finish()?;
     let (origin, text, doc) = (words.origin()?, text_of(name), docs::text(&item.attrs));
     let (attrs, view_doc) = (&item.attrs, format!("The fields of a [`{name}`], where it lies."));
     Ok(quote! {
-        const _: () = { #(#checks)* };
+        const _: () = { #(#checks)* #base_check };
         ::alcedo_plugin_api::plumbing::structure! {
             #origin #(#attrs)* #vis #name #view #view_doc, package: #package, name: #text, doc: #doc, [#(#rows)*]
         }

@@ -26,10 +26,16 @@ pub trait FieldPlace {
 }
 
 impl<S: Value, T: Value> Field<S, T> {
-    /// What the host is told of it: its name, what it begins as, and its doc comment.
+    /// What the host is told of it: its name, what it begins as, its doc comment, and whether it is the struct that this one extends.
     #[must_use]
-    pub const fn described(&self, name: &'static str, default: &'static str, doc: &'static str) -> FieldType<S> {
-        FieldType { default, doc, ..FieldType::new(name, ValueType::of::<T>(), self.offset()) }
+    pub const fn described(
+        &self,
+        name: &'static str,
+        default: &'static str,
+        doc: &'static str,
+        is_base: bool,
+    ) -> FieldType<S> {
+        FieldType { default, doc, is_base, ..FieldType::new(name, ValueType::of::<T>(), self.offset()) }
     }
 
     /// Whether it may own memory.
@@ -46,12 +52,13 @@ pub struct FieldType<S> {
     pub(crate) offset: usize,
     pub(crate) default: &'static str,
     pub(crate) doc: &'static str,
+    pub(crate) is_base: bool,
     of: PhantomData<fn(S)>,
 }
 
 impl<S> FieldType<S> {
     pub(crate) const fn new(name: &'static str, ty: ValueType, offset: usize) -> Self {
-        Self { name, ty, offset, default: "", doc: "", of: PhantomData }
+        Self { name, ty, offset, default: "", doc: "", is_base: false, of: PhantomData }
     }
 }
 

@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use alcedo_abi::abi_stable::std_types::{ROption, RSlice, RStr};
 use alcedo_abi::describe::{MetaDesc, PropertyDesc};
 use alcedo_abi::fingerprint::Fingerprint;
-use alcedo_abi::kinds::property_flags;
+use alcedo_abi::kinds::{PropertyKind, property_flags};
 
 use super::shells::{Export, Method};
 use crate::Value;
@@ -158,16 +158,22 @@ pub const fn field_descriptions<S, const N: usize>(fields: &[FieldType<S>; N]) -
     let mut placed = [value("", ValueType::of::<u8>(), 0); N];
     let mut at = 0;
     while at < N {
-        let FieldType { name, ty, offset, default, doc, .. } = fields[at];
+        let FieldType { name, ty, offset, default, doc, is_base, .. } = fields[at];
         placed[at] = PropertyDesc {
             offset: offset as u32,
             default: RStr::from_str(default),
             doc: RStr::from_str(doc),
-            ..value(name, ty, 0)
+            ..value(name, ty, if is_base { property_flags::BASE } else { 0 })
         };
         at += 1;
     }
     placed
+}
+
+/// Whether values of the type are structs, which a struct can extend.
+#[must_use]
+pub const fn is_struct<B: Value>() -> bool {
+    B::KIND.0 == PropertyKind::STRUCT.0
 }
 
 /// The fingerprint of a struct.

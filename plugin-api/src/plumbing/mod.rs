@@ -59,7 +59,7 @@ pub use declared::{
 };
 pub use defaults::{BuildDefault, DefaultPart, PluginState, Probe, WithoutARedConstructor, the_finalizer_thread_drops};
 pub use delegates::{NamedDelegate, delegate as delegate_description, import_delegate, name_in, package_of};
-pub use describe::{BlockOf, CParam, SignatureBlock, Words, field_descriptions, joined, joined_len};
+pub use describe::{BlockOf, CParam, SignatureBlock, Words, field_descriptions, is_struct, joined, joined_len};
 pub use enums::{OfText, Underlying, entry_number, enum_number, put_enum_number, unknown_entry};
 pub use interfaces::{
     Bodies, CalledAs, InterfaceFunction, InterfaceThis, crosses, declared_as, first_absent, has_signature,

@@ -262,5 +262,11 @@ mod alc0178;
 mod alc0179;
 #[path = "rules/ALC0180.rs"]
 mod alc0180;
+#[path = "rules/ALC0181.rs"]
+mod alc0181;
+#[path = "rules/ALC0182.rs"]
+mod alc0182;
+#[path = "rules/ALC0183.rs"]
+mod alc0183;
 
 fn main() {}

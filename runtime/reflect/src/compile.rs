@@ -187,6 +187,7 @@ fn struct_order(structs: &[StructDecl]) -> Result<Vec<usize>, DeclareError> {
     let needs = |index: usize| {
         let mut held = Vec::new();
         let mut hold = |inner: &str| held.extend(paths.iter().position(|path| path == inner));
+        hold(&structs[index].base);
         for field in &structs[index].fields {
             // Words that are no type are found when the struct is compiled.
             if let Ok(words) = TypeText::of_declaration(field.kind, &field.type_path) {
@@ -254,7 +255,19 @@ impl Compiler<'_> {
 
     fn lay_out(&self, decl: &StructDecl) -> Result<StructType, DeclareError> {
         let path: Rc<str> = struct_path(decl).into();
-        let (fields, placed) = self.properties(&path, &decl.fields, (0, 1))?;
+        let base = match decl.base.as_str() {
+            "" => None,
+            base => Some(
+                self.structure(base)
+                    .ok_or_else(|| DeclareError::UnknownBase { class: path.to_string(), base: base.to_owned() })?,
+            ),
+        };
+        let inherited = base.as_deref().map_or(&[][..], StructType::fields);
+        if let Some(again) = decl.fields.iter().find(|field| inherited.iter().any(|known| *known.text == *field.name)) {
+            return Err(DeclareError::DuplicateMember { owner: path.to_string(), name: again.name.clone() });
+        }
+        let start = base.as_deref().map_or((0, 1), |base| (base.size(), base.align()));
+        let (fields, placed) = self.properties(&path, &decl.fields, start)?;
         let label = StructLabel {
             path: path.clone(),
             name: decl.name.as_str().into(),
@@ -262,7 +275,7 @@ impl Compiler<'_> {
             origin: decl.origin,
             doc: decl.doc.as_str().into(),
         };
-        let structure = StructType::new(label, fields, &placed);
+        let structure = StructType::new(label, base, fields, &placed);
         if decl.fingerprint != 0 && decl.fingerprint != structure.fingerprint() {
             return Err(DeclareError::Fingerprint { path: path.to_string(), found: describe_layout(&structure) });
         }
@@ -380,7 +393,8 @@ impl Compiler<'_> {
 fn describe_layout(structure: &StructType) -> String {
     let fields = structure.fields().iter().map(|field| format!("{}: {} at {}", field.text, field.ty, field.offset));
     let fields: Vec<_> = fields.collect();
-    format!("{}; {} bytes, aligned to {}", fields.join(", "), structure.size(), structure.align())
+    let base = structure.base().map(|base| format!("extends {}: ", base.path)).unwrap_or_default();
+    format!("{base}{}; {} bytes, aligned to {}", fields.join(", "), structure.size(), structure.align())
 }
 
 fn names_an_object(value: &Value) -> bool {

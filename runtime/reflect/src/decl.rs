@@ -110,7 +110,9 @@ pub struct StructDecl {
     pub name: String,
     /// Where it is declared.
     pub origin: Origin,
-    /// Its fields in order.
+    /// Path of the struct that it extends; empty for none.
+    pub base: String,
+    /// Its own fields in order.
     pub fields: Vec<PropertyDecl>,
     /// The fingerprint that the declaring code was compiled with; zero is not compared.
     pub fingerprint: u64,
@@ -261,8 +263,8 @@ impl DelegateDecl {
 impl StructDecl {
     /// A struct without fields.
     pub fn new(package: &str, name: &str, origin: Origin) -> Self {
-        let (fields, doc) = Default::default();
-        Self { package: package.to_owned(), name: name.to_owned(), origin, fields, fingerprint: 0, doc }
+        let (base, fields, doc) = Default::default();
+        Self { package: package.to_owned(), name: name.to_owned(), origin, base, fields, fingerprint: 0, doc }
     }
 
     /// The declaration of a native struct that the host defined with [`plain_struct!`](crate::plain_struct).

@@ -64,10 +64,14 @@ fn dump_delegate(text: &mut String, names: &Names, delegate: &DelegateType) {
 }
 
 fn dump_struct(text: &mut String, names: &Names, structure: &StructType) {
-    let StructType { path, name, package, origin: _, doc, fields, size, align, fingerprint, nature } = structure;
+    let StructType { path, name, package, origin: _, doc, base, fields, size, align, fingerprint, nature } = structure;
+    let base = base.as_ref().map(|base| &*base.path);
     let Nature { owns_memory, holds_objects, names_objects, can_be_key, has_defaults } = nature;
     let nature = [owns_memory, holds_objects, names_objects, can_be_key, has_defaults];
-    line(text, format_args!("struct {path} {name} {package} {doc:?} {size} {align} {fingerprint:#x} {nature:?}"));
+    line(
+        text,
+        format_args!("struct {path} {name} {package} {base:?} {doc:?} {size} {align} {fingerprint:#x} {nature:?}"),
+    );
     fields.iter().for_each(|field| dump_property(text, names, field));
 }
 
@@ -232,6 +236,10 @@ mod tests {
             ("the doc of a delegate", |batch| batch.delegates[0].doc = "It moved.".to_owned()),
             ("the class of a delegate", |batch| batch.delegates[1].class.clear()),
             ("a field", |batch| batch.structs[0].fields[0].name = "y".to_owned()),
+            ("the base of a struct", |batch| {
+                batch.structs.push(StructDecl::new("Game", "Empty", Origin::Dynamic));
+                batch.structs[0].base = "/Script/Game.Empty".to_owned();
+            }),
             ("the doc of a struct", |batch| batch.structs[0].doc = "A place.".to_owned()),
         ];
         for (what, flip) in flips {

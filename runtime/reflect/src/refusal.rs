@@ -67,9 +67,9 @@ pub enum DeclareError {
         /// What is wrong, and the way out.
         problem: String,
     },
-    /// Structs that hold each other by value.
+    /// Structs that hold each other by value, or extend each other.
     #[error(
-        "structs hold each other, by value or in containers, so their types would have no end: {cycle}; break it with an object reference"
+        "structs hold or extend each other, by value or in containers, so their types would have no end: {cycle}; break it with an object reference"
     )]
     StructCycle {
         /// `A → B → A`.

@@ -4,6 +4,7 @@
 use std::rc::Rc;
 
 use alcedo_abi::fingerprint::Fingerprint;
+use alcedo_abi::kinds::PropertyKind;
 
 use crate::layout::Placed;
 use crate::origin::Origin;
@@ -22,6 +23,9 @@ pub struct StructType {
     pub origin: Origin,
     /// The doc comment.
     pub doc: Rc<str>,
+    /// The struct that it extends.
+    pub(super) base: Option<Rc<StructType>>,
+    /// Those of its bases first.
     pub(super) fields: Vec<Property>,
     pub(super) size: usize,
     pub(super) align: usize,
@@ -67,16 +71,36 @@ impl Nature {
 }
 
 impl StructType {
-    /// A struct of `fields`, which lie where `placed` says.
-    pub(super) fn new(label: StructLabel, fields: Vec<Property>, placed: &Placed) -> Self {
+    /// A struct of the fields of `base` and `own` ones behind them, which lie where `placed` says.
+    pub(super) fn new(label: StructLabel, base: Option<Rc<Self>>, own: Vec<Property>, placed: &Placed) -> Self {
         let StructLabel { path, name, package, origin, doc } = label;
-        let fingerprint = fingerprint(&fields, placed);
+        let fingerprint = fingerprint(base.as_deref(), &own, placed);
+        let inherited = base.iter().flat_map(|base| base.fields.iter().cloned());
+        let fields: Vec<_> = inherited.chain(own).collect();
         let of_fields = fields.iter().fold(Nature::PLAIN, |all, field| all.or(field.ty.nature()));
         let nature = Nature { has_defaults: fields.iter().any(|field| field.default.is_some()), ..of_fields };
-        Self { path, name, package, origin, doc, fields, size: placed.size, align: placed.align, fingerprint, nature }
+        let (size, align) = (placed.size, placed.align);
+        Self { path, name, package, origin, doc, base, fields, size, align, fingerprint, nature }
     }
 
-    /// Its fields in order, with their offsets.
+    /// The struct that it extends.
+    #[inline]
+    pub fn base(&self) -> Option<&Rc<Self>> {
+        self.base.as_ref()
+    }
+
+    /// Whether it is the other, or extends it, be it by way of others: then it begins as a value of the other does.
+    pub fn is_a(&self, other: &Self) -> bool {
+        self.same_layout(other) || self.base.as_ref().is_some_and(|base| base.is_a(other))
+    }
+
+    /// The fields that it has beside those of its base.
+    #[inline]
+    pub fn own_fields(&self) -> &[Property] {
+        &self.fields[self.base.as_ref().map_or(0, |base| base.fields.len())..]
+    }
+
+    /// Its fields in order, those of its bases first, with their offsets.
     #[inline]
     pub fn fields(&self) -> &[Property] {
         &self.fields
@@ -119,10 +143,15 @@ impl StructType {
     }
 }
 
-fn fingerprint(fields: &[Property], placed: &Placed) -> u64 {
+fn fingerprint(base: Option<&StructType>, own: &[Property], placed: &Placed) -> u64 {
     let start = Fingerprint::START.number(placed.size as u64).number(placed.align as u64);
+    // As the first field, which it is to the module that declares it.
+    let start = match base {
+        Some(base) => start.text("base").value(PropertyKind::STRUCT, &base.path).number(0),
+        None => start,
+    };
     let add = |print: Fingerprint, field: &Property| {
         print.text(&field.text).value(field.ty.kind(), field.ty.type_path()).number(u64::from(field.offset))
     };
-    fields.iter().fold(start, add).finish()
+    own.iter().fold(start, add).finish()
 }

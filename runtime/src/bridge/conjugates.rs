@@ -17,6 +17,7 @@ use crate::handles::ObjectHandle;
 use crate::object::body::Body;
 use crate::object::owned::OwnedValue;
 use crate::object::property::{Property, PropertyType};
+use crate::object::structs::StructType;
 use crate::object::value::Value;
 use crate::object::values::ptr::PtrMut;
 
@@ -174,10 +175,16 @@ fn lies_at<'a>(properties: impl Iterator<Item = &'a Property>, offset: usize, ty
         let Some(inside) = offset.checked_sub(property.offset as usize) else { return false };
         match &property.ty {
             here if inside == 0 && here == ty => true,
+            PropertyType::Struct(of) if inside == 0 && extends(of, ty) => true,
             PropertyType::Struct(of) if inside < of.size() => lies_at(of.fields().iter(), inside, ty),
             _ => false,
         }
     })
+}
+
+/// Whether values of a struct begin as one of the type.
+fn extends(of: &StructType, ty: &PropertyType) -> bool {
+    matches!(ty, PropertyType::Struct(base) if of.is_a(base))
 }
 
 fn find(core: &Core, handle: ConjugateHandle) -> Option<Opened> {

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use alcedo_abi::describe::{Cell, ClassDesc, ImportDesc, ImportKind, PropertyDesc, StructDesc};
 use alcedo_abi::fingerprint::Fingerprint;
+use alcedo_abi::kinds::property_flags;
 
 use crate::border::CallError;
 use crate::bridge::core::Core;
@@ -63,7 +64,8 @@ pub(crate) fn check_own(module: &str, described: &StructDesc, found: &StructType
             ours.0, ours.1, theirs.0, theirs.1
         )));
     }
-    let offsets = found.fields().iter().map(|field| field.offset);
+    // What it extends is the first of its fields to the module.
+    let offsets = found.base().map(|_| 0).into_iter().chain(found.own_fields().iter().map(|field| field.offset));
     if !offsets.eq(described.fields.iter().map(|field| field.offset)) || found.fingerprint() != described.fingerprint {
         return Err(disagree(&difference(found, &described.fields)));
     }
@@ -194,7 +196,14 @@ fn why(core: &Core, import: &ImportDesc, error: &CallError) -> String {
 
 /// The first field in which a struct differs from the one that a module was built for.
 fn difference(found: &StructType, wanted: &[PropertyDesc]) -> String {
-    for field in wanted {
+    let is_base = |field: &&PropertyDesc| field.flags & property_flags::BASE != 0;
+    let (here, there) = (found.base().map(|base| &*base.path), wanted.iter().find(is_base));
+    let there = there.map(|base| base.type_path.as_str());
+    if here != there {
+        let (here, there) = (here.unwrap_or("nothing"), there.unwrap_or("nothing"));
+        return format!("which extends {here} here and {there} in the module");
+    }
+    for field in wanted.iter().filter(|field| !is_base(field)) {
         let (name, path) = (field.name.as_str(), field.type_path.as_str());
         let ty = TypeText::of_declaration(field.kind, path).map_or_else(|error| error.text, |ty| ty.to_string());
         match found.field(name) {
@@ -211,7 +220,7 @@ fn difference(found: &StructType, wanted: &[PropertyDesc]) -> String {
             Some(_) => {}
         }
     }
-    match found.fields().iter().find(|there| wanted.iter().all(|field| *field.name.as_str() != *there.text)) {
+    match found.own_fields().iter().find(|there| wanted.iter().all(|field| *field.name.as_str() != *there.text)) {
         Some(more) => format!("whose field `{}: {}` the module does not know", more.text, more.ty),
         None => "whose layout is another here than in the module".into(),
     }

@@ -70,11 +70,15 @@ pub(crate) fn delegate_decl(gate: &Gate, described: &DelegateDesc) -> Result<Del
 /// # Errors
 /// When a field is of a kind this host does not know.
 pub(crate) fn struct_decl(gate: &Gate, described: &StructDesc) -> Result<StructDecl, EmitError> {
+    let mut fields = properties(gate, described.name.as_str(), &described.fields)?;
+    let extends = |first: &PropertyDecl| first.flags & property_flags::BASE != 0 && first.kind == PropertyKind::STRUCT;
+    let base = if fields.first().is_some_and(extends) { fields.remove(0).type_path } else { String::new() };
     Ok(StructDecl {
         package: described.package.as_str().to_owned(),
         name: described.name.as_str().to_owned(),
         origin: Origin::Dynamic,
-        fields: properties(gate, described.name.as_str(), &described.fields)?,
+        base,
+        fields,
         fingerprint: described.fingerprint,
         doc: described.doc.as_str().to_owned(),
     })

@@ -152,14 +152,23 @@ pub struct DeclaredDelegate {
 pub struct DeclaredStruct {
     /// Its path.
     pub path: String,
+    /// That of the struct that it extends, whose fields it has first; empty for none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub base: String,
     /// Bytes of a value.
     pub size: u32,
     /// Alignment of a value in bytes.
     pub align: u32,
-    /// Its fields in order.
+    /// Its own fields in order.
     pub fields: Vec<DeclaredProperty>,
     /// The doc comment.
     pub doc: String,
+}
+
+/// Takes what a struct extends off its fields, of which it is the first to its module.
+fn take_base(fields: &mut Vec<DeclaredProperty>) -> String {
+    let is_base = |first: &DeclaredProperty| first.flags.iter().any(|flag| flag == flags::BASE);
+    if fields.first().is_some_and(is_base) { fields.remove(0).ty } else { String::new() }
 }
 
 /// An interface.

@@ -103,6 +103,12 @@ impl Types<'_> {
         Some(of_delegate(&*world.types.delegate_by_path(path)?, &world.names))
     }
 
+    /// Whether a struct is another or extends it, be it by way of others; both by path.
+    pub fn struct_extends(&self, path: &str, base: &str) -> bool {
+        let types = &self.0.inner.core.world.types;
+        types.struct_by_path(path).zip(types.struct_by_path(base)).is_some_and(|(of, base)| of.is_a(&base))
+    }
+
     /// Whether the class of that path, or one that it extends, says that it implements an interface.
     pub fn implements(&self, class: &str, interface: &str) -> bool {
         self.0.inner.core.world.types.class_by_path(class).is_some_and(|class| class.implements(interface))

@@ -140,6 +140,11 @@ pub(crate) const VERBS: &[Verb] = &[
     ),
     ("types().has", Nothing, quiet!(|host, tools| host.types().has("/Script/Game.Holder"))),
     ("types().delegate", Nothing, quiet!(|host, tools| host.types().delegate("/Script/Game.None"))),
+    (
+        "types().struct_extends",
+        Nothing,
+        quiet!(|host, tools| host.types().struct_extends("/Script/Game.Left", "/Script/Game.Right")),
+    ),
     ("types().member_flags", Nothing, quiet!(|host, tools| host.types().member_flags("/Script/Game.Holder:none"))),
     ("types().member_meta", Nothing, quiet!(|host, tools| host.types().member_meta("/Script/Game.Holder:none", "key"))),
     (

@@ -115,6 +115,9 @@ fn check_names(declared: &Declared) -> Result<(), GlueError> {
     }
     for found in &declared.structs {
         path(&found.path)?;
+        if !found.base.is_empty() {
+            path(&found.base)?;
+        }
         members(&found.path, &found.fields)?;
     }
     declared.interfaces.iter().try_for_each(|found| {
@@ -189,7 +192,11 @@ fn structure(
     let is_pod = is_plain(found, declared, &mut Vec::new());
     doc(text, "", &found.doc);
     let sort = if is_pod { "pod, imported" } else { "imported" };
-    let _ = writeln!(text, "#[ustruct({sort}, package = {package:?})]");
+    let base = match found.base.as_str() {
+        "" => String::new(),
+        base => format!(", base = {}", names.of(&found.path, base)?),
+    };
+    let _ = writeln!(text, "#[ustruct({sort}, package = {package:?}{base})]");
     if is_pod {
         let _ = writeln!(text, "#[derive(Debug, Default, PartialEq)]");
     }
@@ -218,7 +225,7 @@ fn is_plain<'a>(found: &'a DeclaredStruct, declared: &'a Declared, within: &mut 
         let numbers = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64", "bool", "Name"];
         numbers.contains(&ty) || ty.starts_with("Object(") || ty.starts_with("Enum(")
     };
-    let all = found.fields.iter().all(|field| is_plain_field(field, within));
+    let all = found.base.is_empty() && found.fields.iter().all(|field| is_plain_field(field, within));
     within.pop();
     all
 }

@@ -105,7 +105,8 @@ impl HostNames<'_> {
                 })
         };
         // The names are compared as they stand in the source, where no word of the language can.
-        !found.fields.is_empty()
+        found.base.is_empty()
+            && !found.fields.is_empty()
             && found.fields.iter().all(|field| is_plain_type(&field.ty) && word(&field.name) == field.name)
     }
 }

@@ -178,7 +178,7 @@ pub fn write(path: &Path, source: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use alcedo_runtime::kinds::PropertyKind;
-    use alcedo_runtime::native::{NativeClass, NativeDelegate, NativeEnum, Natives};
+    use alcedo_runtime::native::{NativeClass, NativeDelegate, NativeEnum, NativeStruct, Natives};
     use alcedo_runtime::{Declared, Runtime};
 
     use super::{Glue, GlueError, Origin};
@@ -211,6 +211,17 @@ mod tests {
         assert!(matches!(elsewhere.for_plugins(&origin, &bad), Err(GlueError::Name { .. })));
         let text = elsewhere.for_host(&origin, &bad).unwrap();
         assert!(!text.contains("evil() {} struct"), "{text}");
+    }
+
+    #[test]
+    fn a_struct_that_extends_another_is_written_with_it_and_is_none_that_travels_by_value() {
+        let spot = NativeStruct::new("Test", "Spot").field("x", (PropertyKind::F64, ""));
+        let place = NativeStruct::new("Test", "Place").extends("/Script/Test.Spot").field("y", (PropertyKind::F64, ""));
+        let natives = Natives::in_package("Test").structure(spot).structure(place);
+        let text = Glue::default().for_plugins(&Origin::host("host"), &declared(natives)).expect("glue");
+        assert!(text.contains("#[ustruct(pod, imported, package = \"Test\")]"), "{text}");
+        assert!(text.contains("#[ustruct(imported, package = \"Test\", base = Spot)]"), "{text}");
+        assert!(text.contains("pub struct Place {\n    y: f64,\n}"), "{text}");
     }
 
     #[test]

@@ -7,7 +7,7 @@
 macro_rules! __alcedo_declare {
     (
         $origin:ident $struct:ident $package:literal $name:literal $doc:literal
-        [$(($field:ident, $field_name:literal, $ty:ty, $default:literal, $field_doc:literal)),* $(,)?]
+        [$(($field:ident, $field_name:literal, $ty:ty, $default:literal, $field_doc:literal, $is_base:literal)),* $(,)?]
     ) => {
         /// The struct as it lies in host memory: each field as the host stores it.
         #[repr(C)]
@@ -42,7 +42,7 @@ macro_rules! __alcedo_declare {
         }
 
         $crate::plumbing::declare! {
-            @$origin $struct $package $name $doc [$(AlcedoRaw::$field.described($field_name, $default, $field_doc)),*]
+            @$origin $struct $package $name $doc [$(AlcedoRaw::$field.described($field_name, $default, $field_doc, $is_base)),*]
         }
     };
     (@declared $struct:ident $package:literal $name:literal $doc:literal $fields:tt) => {
@@ -79,7 +79,7 @@ macro_rules! __alcedo_pod {
     ) => {
       const _: () = {
         $crate::plumbing::declare! {
-            $origin $name $package $text $doc [$(($field, $field_name, $ty, $default, $field_doc)),*]
+            $origin $name $package $text $doc [$(($field, $field_name, $ty, $default, $field_doc, false)),*]
         }
 
         const _: () = assert!(
@@ -187,7 +187,7 @@ macro_rules! __alcedo_struct {
         [$({
             $(#[$field_attr:meta])*
             $field:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty,
-            name: $field_name:literal, default: $default:literal, doc: $field_doc:literal
+            name: $field_name:literal, default: $default:literal, doc: $field_doc:literal, is_base: $is_base:literal
         })*]
     ) => {
         $(#[$attr])*
@@ -199,7 +199,7 @@ macro_rules! __alcedo_struct {
 
       const _: () = {
         $crate::plumbing::declare! {
-            $origin $name $package $text $doc [$(($field, $field_name, $ty, $default, $field_doc)),*]
+            $origin $name $package $text $doc [$(($field, $field_name, $ty, $default, $field_doc, $is_base)),*]
         }
 
         // SAFETY: `AlcedoRaw` has the fields of the host's struct in order, laid out as C does, and size, alignment

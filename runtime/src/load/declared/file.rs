@@ -15,7 +15,8 @@ use alcedo_sys::{Constants, ImageFile};
 
 use super::{
     Declared, DeclaredClass, DeclaredDelegate, DeclaredEntry, DeclaredEnum, DeclaredExport, DeclaredFunction,
-    DeclaredImport, DeclaredInterface, DeclaredProperty, DeclaredStruct, delegate_path, export_name, flags, type_path,
+    DeclaredImport, DeclaredInterface, DeclaredProperty, DeclaredStruct, delegate_path, export_name, flags, take_base,
+    type_path,
 };
 
 /// More bytes than any text, and more entries than any list has: a damaged number is not believed.
@@ -202,11 +203,13 @@ impl Descriptions<'_> {
 
     fn structure(&self, at: u64) -> Option<DeclaredStruct> {
         let fields = self.properties(at!(at, StructDesc, fields))?;
+        let mut fields: Vec<_> = fields.into_iter().map(|(field, _)| field).collect();
         Some(DeclaredStruct {
+            base: take_base(&mut fields),
             path: type_path(&self.text(at!(at, StructDesc, package))?, &self.text(at!(at, StructDesc, name))?),
             size: self.u32(at!(at, StructDesc, size))?,
             align: self.u32(at!(at, StructDesc, align))?,
-            fields: fields.into_iter().map(|(field, _)| field).collect(),
+            fields,
             doc: self.text(at!(at, StructDesc, doc))?,
         })
     }

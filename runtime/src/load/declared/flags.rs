@@ -9,6 +9,9 @@ const OF_CLASSES: &[(u64, &str)] = &[
     (class_flags::FINAL, "final"),
 ];
 
+/// The word for what a struct extends.
+pub(super) const BASE: &str = "base";
+
 const OF_PROPERTIES: &[(u64, &str)] = &[
     (property_flags::EDIT_ANYWHERE, "edit_anywhere"),
     (property_flags::BLUEPRINT_READ, "blueprint_read"),
@@ -21,6 +24,7 @@ const OF_PROPERTIES: &[(u64, &str)] = &[
     (property_flags::VISIBLE_ANYWHERE, "visible_anywhere"),
     (property_flags::REPLICATED, "replicated"),
     (property_flags::SAVE_GAME, "save_game"),
+    (property_flags::BASE, BASE),
 ];
 
 const OF_FUNCTIONS: &[(u64, &str)] = &[

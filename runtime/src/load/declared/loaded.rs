@@ -10,7 +10,7 @@ use alcedo_abi::kinds::property_flags;
 
 use super::{
     Declared, DeclaredClass, DeclaredDelegate, DeclaredEnum, DeclaredExport, DeclaredFunction, DeclaredImport,
-    DeclaredInterface, DeclaredProperty, DeclaredStruct, delegate_path, export_name, flags, type_path,
+    DeclaredInterface, DeclaredProperty, DeclaredStruct, delegate_path, export_name, flags, take_base, type_path,
 };
 use crate::emit::described::Described;
 use crate::emit::read::enum_decl;
@@ -66,11 +66,13 @@ fn delegate(found: &DelegateDesc) -> DeclaredDelegate {
 }
 
 fn structure(found: &StructDesc) -> DeclaredStruct {
+    let mut fields: Vec<_> = found.fields.iter().map(property).collect();
     DeclaredStruct {
+        base: take_base(&mut fields),
         path: type_path(found.package.as_str(), found.name.as_str()),
         size: found.size,
         align: found.align,
-        fields: found.fields.iter().map(property).collect(),
+        fields,
         doc: text(found.doc),
     }
 }

@@ -39,9 +39,10 @@ pub(crate) fn of_natives(world: &World) -> Declared {
         structs: structs
             .map(|found| DeclaredStruct {
                 path: found.path.to_string(),
+                base: found.base().map(|base| base.path.to_string()).unwrap_or_default(),
                 size: found.size() as u32,
                 align: found.align() as u32,
-                fields: found.fields().iter().map(|field| property(field, names)).collect(),
+                fields: found.own_fields().iter().map(|field| property(field, names)).collect(),
                 doc: found.doc.to_string(),
             })
             .collect(),

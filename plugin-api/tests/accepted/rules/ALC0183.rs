@@ -1,0 +1,15 @@
+//! ALC0183, kept.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[ustruct(package = "Game")]
+pub struct Spot {
+    name: UString,
+}
+
+#[ustruct(package = "Game", base = Spot)]
+pub struct Place {
+    height: f64,
+}
+
+fn main() {}
