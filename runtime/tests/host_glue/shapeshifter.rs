@@ -6,7 +6,9 @@ use alcedo_runtime::host::*;
 plain_struct! {
     /// A width and a height.
     pub struct Form in "/Script/Game.Form" {
+        /// From side to side.
         pub width: f32,
+        /// From bottom to top.
         pub height: f32,
     }
 }
