@@ -104,7 +104,8 @@ pub fn zcall<A: Params, R: ReturnValue>(name: &str, args: A) -> Result<R, CallEr
 
 /// A function by name with these parameters and this result: the name is looked up and the signature compared once, and each call
 /// goes by the handle that was found. It ends with the generation of what it leads to: then a call is an error, and what the name
-/// stands for now is found by another [`find`](Self::find). It stays on the thread that found it; for who may find what, see [`zcall()`].
+/// stands for now is found by another [`find`](Self::find), but in a module of a Slim, a pinned context or the Default, for which a name
+/// means for good what it was found to mean. It stays on the thread that found it; for who may find what, see [`zcall()`].
 ///
 /// ```
 /// # use alcedo_plugin_api::prelude::*;

@@ -7,6 +7,7 @@
 mod apart;
 mod support;
 
+mod abstract_classes;
 mod alarms;
 mod aliases;
 mod async_functions;

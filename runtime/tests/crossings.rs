@@ -4,6 +4,7 @@
 use crate::support;
 
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use alcedo_runtime::host::TypedFunction;
 use alcedo_runtime::native::{Obj, Object, uclass};
@@ -168,4 +169,26 @@ fn an_object_that_is_gone_is_no_object_of_a_typed_call() {
     host.objects().destroy(crossing);
     let error = add.call((Obj::new(crossing), 1, 2)).expect_err("it is gone").to_string();
     assert!(error.contains("is gone"), "{error}");
+}
+
+#[test]
+fn a_typed_registration_that_is_refused_keeps_nothing_of_its_body() {
+    let host = host();
+    let owned = Rc::new(());
+    let register = |name: &str| {
+        let owned = Rc::clone(&owned);
+        host.calls().register_typed(name, move |_, (): ()| i64::try_from(Rc::strong_count(&owned)).unwrap_or_default())
+    };
+    register("host.owned").unwrap_or_else(|error| panic!("{error}"));
+    for name in ["host.owned", "no name at all"] {
+        register(name).expect_err("it is taken, or no name");
+    }
+    assert_eq!(Rc::strong_count(&owned), 2, "this one, and the one that was registered");
+}
+
+#[test]
+fn a_property_is_no_function_by_types() {
+    let host = host();
+    let refused = host.function::<(i32,), ()>("up:/Script/Game.Crossing:number").expect_err("it is a property");
+    assert!(refused.to_string().contains("a property of type i32"), "{refused}");
 }

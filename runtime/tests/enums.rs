@@ -110,6 +110,21 @@ fn over_a_reload_values_keep_their_entries_and_not_their_numbers() {
 }
 
 #[test]
+fn an_entry_that_has_another_name_is_found_by_a_redirect() {
+    let (host, person) = host(&[]);
+    for mood in ["Lost", "Calm", "Lost"] {
+        call(&host, person, "feel", &[named(mood)]);
+    }
+    host.types()
+        .redirect("/Script/Game.Mood:Lost", "/Script/Game.Mood:Furious")
+        .unwrap_or_else(|error| panic!("{error}"));
+    host.reload(&[moods(&["renumbered"])]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(shown(&host, person, "mood"), "Furious = 0");
+    assert_eq!(shown(&host, person, "history"), "Furious, Calm, Furious");
+    assert_eq!(shown(&host, person, "counts"), "Calm: U32(1), Furious: U32(2)");
+}
+
+#[test]
 fn an_enum_of_the_host_is_used_by_name_and_compared_while_loading() {
     let natives = || {
         let mood =

@@ -4,6 +4,8 @@
 
 use alcedo_plugin_api::prelude::*;
 
+mod carriers;
+
 module! { name: "parcels" }
 
 /// How it goes.

@@ -179,4 +179,6 @@ pub mod class_flags {
     pub const BLUEPRINT_TYPE: u64 = 1 << 1;
     /// No class extends it.
     pub const FINAL: u64 = 1 << 2;
+    /// Only classes that extend it have objects, beside its class default object.
+    pub const ABSTRACT: u64 = 1 << 3;
 }

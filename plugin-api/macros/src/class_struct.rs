@@ -14,7 +14,7 @@ use crate::specifiers::{self, PROPERTY};
 use crate::words::{Words, take_attr};
 
 const CLASS_WORDS: &[&str] =
-    &["package", "base", "blueprintable", "blueprint_type", "implements", "imported", "dll_bind"];
+    &["package", "base", "blueprintable", "blueprint_type", "abstract", "implements", "imported", "dll_bind"];
 /// A reflected field.
 struct Property {
     field: Field,
@@ -133,7 +133,7 @@ fn expand_imported(
             "an imported class has reflected properties only: its plugin part is elsewhere",
         ));
     }
-    for flag in ["blueprintable", "blueprint_type", "implements", "dll_bind"] {
+    for flag in ["blueprintable", "blueprint_type", "abstract", "implements", "dll_bind"] {
         if let Some(word) = words.get(flag) {
             return Err(rules::at("ALC0026", word.name.span(), "the class says this where it is declared"));
         }
@@ -184,8 +184,17 @@ fn class_flags(words: &Words, is_final: bool) -> Result<TokenStream> {
         (false, true) => Ok(quote! { ::alcedo_plugin_api::plumbing::class_flags::BLUEPRINT_TYPE }),
         (false, false) => Ok(quote! { 0 }),
     }?;
+    let is_abstract = words.flag("abstract")?;
+    if is_abstract && is_final {
+        return Err(rules::at(
+            "ALC0190",
+            words.span(),
+            "a class that is bound to a library is final, so no class could extend an abstract one: say one of them",
+        ));
+    }
+    let is_abstract = is_abstract.then(|| quote! { | ::alcedo_plugin_api::plumbing::class_flags::ABSTRACT });
     let is_final = is_final.then(|| quote! { | ::alcedo_plugin_api::plumbing::class_flags::FINAL });
-    Ok(quote! { #of_scripts #is_final })
+    Ok(quote! { #of_scripts #is_final #is_abstract })
 }
 
 /// Takes the reflected fields out, and says which of the rest are kept.

@@ -53,6 +53,8 @@ use crate::words::Words;
 /// With `dll_bind = "Name"` its functions may be those of a C library, declared without a body: `#[dll_import] fn turn(&self,
 /// text: &mut String);`. The class is final.
 ///
+/// With `abstract`, only classes that extend it have objects; it has a class default object all the same.
+///
 /// With `implements(Hears, Sings)`, references to those interfaces may lead to its objects; see [`macro@uinterface`].
 /// With `imported`, on a struct and on an `impl` of declarations: a class that the host or another module declares.
 #[proc_macro_attribute]

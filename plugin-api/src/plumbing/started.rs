@@ -31,6 +31,12 @@ pub fn start_task<C: Class, R: Returned + 'static, F: Signature<Result = ()>>(
     task::spawn_from(handle, task, (place.file, place.line)).unwrap_or_else(|error| alcedo_rt::fail(error));
 }
 
+/// The words of an error, which are never empty: those of its author, or the whole sentence.
+fn words(error: &CallError) -> String {
+    let words = if error.is_returned() { error.message().to_owned() } else { error.to_string() };
+    if words.is_empty() { "an error without words".to_owned() } else { words }
+}
+
 /// Of a function that gives a value.
 pub fn value_done<R: ReturnValue>(value: R, _place: Place) -> Settled<(R,)> {
     ((value,), None)
@@ -45,7 +51,7 @@ pub fn nothing_done((): (), _place: Place) -> Settled<()> {
 pub fn value_or_error_done<R: Returned<Value: Default>>(returned: R, place: Place) -> Settled<(R::Value, String)> {
     match returned.crossing(place) {
         Ok(value) => ((value, String::new()), None),
-        Err(error) => ((R::Value::default(), error.message().to_owned()), Some(error)),
+        Err(error) => ((R::Value::default(), words(&error)), Some(error)),
     }
 }
 
@@ -53,6 +59,26 @@ pub fn value_or_error_done<R: Returned<Value: Default>>(returned: R, place: Plac
 pub fn error_done<R: Returned<Value = ()>>(returned: R, place: Place) -> Settled<(String,)> {
     match returned.crossing(place) {
         Ok(()) => ((String::new(),), None),
-        Err(error) => ((error.message().to_owned(),), Some(error)),
+        Err(error) => ((words(&error),), Some(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_abi::call::FailureKind;
+
+    use super::{Place, error_done, value_or_error_done};
+    use crate::CallError;
+
+    const HERE: Place = Place { file: "src/lib.rs", line: 4, column: 8 };
+
+    #[test]
+    fn an_error_has_words_whatever_it_is() {
+        assert_eq!(error_done(Ok::<(), String>(()), HERE).0, (String::new(),));
+        assert_eq!(value_or_error_done(Err::<u32, _>("no way"), HERE).0, (0, "no way".to_owned()));
+        for error in [CallError::new(FailureKind::STALE, ""), CallError::returned(""), CallError::other("")] {
+            let ((words,), error) = error_done(Err::<(), _>(error), HERE);
+            assert!(!words.is_empty() && error.is_some(), "{error:?}");
+        }
     }
 }

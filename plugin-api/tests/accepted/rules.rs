@@ -268,5 +268,7 @@ mod alc0181;
 mod alc0182;
 #[path = "rules/ALC0183.rs"]
 mod alc0183;
+#[path = "rules/ALC0190.rs"]
+mod alc0190;
 
 fn main() {}

@@ -11,6 +11,7 @@
 
 use std::rc::Rc;
 
+use alcedo_abi::kinds::class_flags;
 use alcedo_base::border::{CallError, trap_as};
 use alcedo_base::handles::{Name, ObjectHandle};
 
@@ -61,6 +62,9 @@ pub trait ConstructionHooks {
     fn end_conjugate(&self, object: ObjectHandle);
 }
 
+/// How many classes an error lists.
+const SHOWN: usize = 4;
+
 /// How an object is to be born.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ConstructionArgs {
@@ -85,6 +89,10 @@ pub fn construct(
     args: ConstructionArgs,
 ) -> Result<ObjectHandle, ConstructionFailed> {
     let constructor = Constructor { world, hooks, asked: class };
+    if let Some(way_out) = refused_as_abstract(world, class) {
+        let step = ConstructionStep::Abstract(class.path.to_string());
+        return Err(constructor.failed("a new object", step, StepError::new(way_out)));
+    }
     let is_whole = |template| !class.has_subobjects() && world.objects.class_id(template) == Some(class.id);
     if args.name.is_none() && args.archetype.is_none() && is_whole(class.cdo.get()) {
         return constructor.construct_whole(&args, class.cdo.get());
@@ -107,6 +115,25 @@ pub fn construct(
     }
     constructor.count(&new_object);
     Ok(new_object.object)
+}
+
+/// Why an object of `class` is not made where it is abstract, with what can be made instead.
+fn refused_as_abstract(world: &World, class: &Class) -> Option<String> {
+    if class.flags & class_flags::ABSTRACT == 0 {
+        return None;
+    }
+    let classes = world.types.classes();
+    let concrete = classes.iter().filter(|found| found.is_a(class) && found.flags & class_flags::ABSTRACT == 0);
+    let mut paths: Vec<_> = concrete.map(|class| class.path.to_string()).collect();
+    paths.sort_unstable();
+    let more = paths.len().saturating_sub(SHOWN);
+    paths.truncate(SHOWN);
+    let known = match (paths.is_empty(), more) {
+        (true, _) => "there is none yet".to_owned(),
+        (false, 0) => paths.join(", "),
+        (false, more) => format!("{}, and {more} more", paths.join(", ")),
+    };
+    Some(format!("it is abstract: take a class that extends it ({known})"))
 }
 
 /// The CDO of `class`; where there is none it is born, after the CDO of its base. Game thread only.
@@ -367,6 +394,9 @@ impl Constructor<'_> {
         let Some(class) = self.world.types.class_by_path(&path) else {
             return refuse(format!("its class {path} is not declared any more: load its module again"));
         };
+        if let Some(problem) = refused_as_abstract(self.world, &class) {
+            return refuse(format!("its class {path}: {problem}"));
+        }
         if self.lies_in(owner.object, &class) {
             return refuse(format!("a {path} that has a {path} for a subobject, directly or not, would never end"));
         }

@@ -1,6 +1,7 @@
 //! When a property changes its type, its value may come along, but only if nothing of it is lost. This file decides.
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
 use alcedo_base::handles::ObjectHandle;
 
@@ -11,12 +12,14 @@ use crate::value::Value;
 use crate::values::list::{of_type, of_value};
 use crate::values::{Content as _, Kind as _, Offer};
 
-/// Looks up where objects are, for references by path.
+/// Looks up where objects are, for references by path, and what members are called now.
 pub trait Paths {
     /// The path of an object that is there.
     fn path_of(&self, object: ObjectHandle) -> Option<String>;
     /// The object at a path.
     fn object_at(&self, path: &str) -> Option<ObjectHandle>;
+    /// Where redirects lead from the path of a member.
+    fn redirected(&self, path: &str) -> Rc<str>;
 }
 
 impl Paths for World {
@@ -26,6 +29,10 @@ impl Paths for World {
 
     fn object_at(&self, path: &str) -> Option<ObjectHandle> {
         self.object_at(path)
+    }
+
+    fn redirected(&self, path: &str) -> Rc<str> {
+        self.types.redirected(path)
     }
 }
 
@@ -73,6 +80,8 @@ pub(crate) fn differ<'v>(mut keys: impl Iterator<Item = &'v Value>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::rc::Rc;
+
     use alcedo_abi::kinds::PropertyKind;
     use alcedo_base::handles::{Name, ObjectHandle};
 
@@ -172,6 +181,10 @@ mod tests {
 
         fn object_at(&self, path: &str) -> Option<ObjectHandle> {
             (path == "/World/door").then_some(ObjectHandle::new(1, 1))
+        }
+
+        fn redirected(&self, path: &str) -> Rc<str> {
+            path.into()
         }
     }
 

@@ -135,7 +135,7 @@ impl<E: NativeEnumeration> OfKind for NumberOf<E> {
 
     #[inline]
     fn store(self, at: Mut<'_, Enum>) {
-        if let Some(number) = number_of(at.of().underlying_kind(), self.0) {
+        if let Some(number) = number_of(at.of().underlying_kind(), self.0).filter(|_| at.of().has(self.0)) {
             at.number().put(&number);
         }
     }

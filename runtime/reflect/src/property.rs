@@ -149,13 +149,15 @@ impl PropertyType {
     pub fn layout(&self) -> u64 {
         let print = std::cell::Cell::new(None);
         self.any(&|ty| {
-            let (path, fingerprint) = match ty {
-                Self::Struct(of) => (&of.path, of.fingerprint()),
-                Self::Enum(of) => (&of.path, of.fingerprint()),
-                _ => return false,
+            let add = |(path, fingerprint): (&Rc<str>, u64)| {
+                let before = print.get().unwrap_or(Fingerprint::START);
+                print.set(Some(before.text(path).number(fingerprint)));
             };
-            let before = print.get().unwrap_or(Fingerprint::START);
-            print.set(Some(before.text(path).number(fingerprint)));
+            match ty {
+                Self::Struct(of) => of.chain().for_each(add),
+                Self::Enum(of) => add((&of.path, of.fingerprint())),
+                _ => {}
+            }
             false
         });
         print.get().map_or(0, Fingerprint::finish)

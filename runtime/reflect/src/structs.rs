@@ -134,12 +134,24 @@ impl StructType {
         self.nature
     }
 
-    /// Whether the two have the same path and their memory means the same, down to the structs they hold.
+    /// Whether the two have the same path and their memory means the same, down to the structs they extend and hold. The fingerprint
+    /// knows what is extended by its path alone.
     pub(super) fn same_layout(&self, other: &Self) -> bool {
-        self.path == other.path
+        let same_base = match (&self.base, &other.base) {
+            (None, None) => true,
+            (Some(one), Some(two)) => one.same_layout(two),
+            _ => false,
+        };
+        same_base
+            && self.path == other.path
             && self.fingerprint == other.fingerprint
             && self.fields.len() == other.fields.len()
-            && self.fields.iter().zip(&other.fields).all(|(one, two)| one.ty == two.ty)
+            && self.fields.iter().zip(&other.fields).all(|(one, two)| one.offset == two.offset && one.ty == two.ty)
+    }
+
+    /// The paths and fingerprints of the struct and of all that it extends, itself first.
+    pub(super) fn chain(&self) -> impl Iterator<Item = (&Rc<str>, u64)> {
+        std::iter::successors(Some(self), |of| of.base.as_deref()).map(|of| (&of.path, of.fingerprint))
     }
 }
 
@@ -154,4 +166,55 @@ fn fingerprint(base: Option<&StructType>, own: &[Property], placed: &Placed) -> 
         print.text(&field.text).value(field.ty.kind(), field.ty.type_path()).number(u64::from(field.offset))
     };
     own.iter().fold(start, add).finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use alcedo_abi::kinds::PropertyKind;
+
+    use super::StructType;
+    use crate::decl::{Batch, PropertyDecl, StructDecl};
+    use crate::origin::Origin;
+    use crate::property::PropertyType;
+    use crate::testing::world;
+
+    /// The last of a row of structs, of which each extends the one before it: name and fields.
+    fn last(row: &[(&str, &[(&str, PropertyKind)])]) -> Rc<StructType> {
+        let world = world();
+        let mut base = String::new();
+        let structs = row.iter().map(|(name, fields)| {
+            let fields = fields.iter().map(|(name, kind)| PropertyDecl::new(name, *kind)).collect();
+            let decl = StructDecl { base: base.clone(), fields, ..StructDecl::new("Test", name, Origin::Native) };
+            base = format!("/Script/Test.{name}");
+            decl
+        });
+        let batch = Batch { structs: structs.collect(), ..Batch::default() };
+        let declared = world.types.declare(&world.names, &batch).expect("a right declaration");
+        declared.structs.into_iter().find(|found| *found.path == *base).expect("the last one")
+    }
+
+    fn differ(one: &[(&str, &[(&str, PropertyKind)])], two: &[(&str, &[(&str, PropertyKind)])]) {
+        let (one, two) = (last(one), last(two));
+        assert!(!one.same_layout(&two), "{} {}", one.path, two.path);
+        let layout = |of| PropertyType::Struct(of).layout();
+        assert_ne!(layout(one), layout(two));
+    }
+
+    #[test]
+    fn a_change_of_what_is_extended_changes_what_extends_it() {
+        use PropertyKind as K;
+        let pin: (&str, &[_]) = ("Pin", &[("n", K::U8)]);
+        let same = || last(&[("Spot", &[("x", K::F64), ("y", K::F64)]), pin]);
+        assert!(same().same_layout(&same()));
+        differ(&[("Spot", &[("x", K::F64), ("y", K::F64)]), pin], &[("Spot", &[("y", K::F64), ("x", K::F64)]), pin]);
+        differ(&[("Spot", &[("x", K::F64)]), pin], &[("Spot", &[("x", K::U64)]), pin]);
+        let (b, d): (_, (&str, &[_])) = (("a", K::U64), ("D", &[("d", K::U64)]));
+        // The size of each stays, and so do the types in their order; what lies between does not.
+        differ(
+            &[("B", &[b, ("b", K::U8)]), ("M", &[("c", K::U8), ("e", K::U8)]), d],
+            &[("B", &[b, ("b", K::U8), ("c", K::U8)]), ("M", &[("e", K::U8)]), d],
+        );
+    }
 }

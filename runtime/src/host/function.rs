@@ -129,6 +129,10 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
             .callee(handle)
             .ok_or_else(|| CallError::Unavailable { what: format!("`{}`", self.name) })?;
         let found = callee.signature().words();
+        if callee.slots() == Slots::Property {
+            let (name, wanted) = (self.name.clone(), self.signature.to_string());
+            return Err(CallError::Signature { name, found: format!("a property of type {found}"), wanted }.into());
+        }
         let is_found = |signature: &SignatureText| signature.to_string() == found;
         // The object that a function is called on stands before its parameters, in the name and not in the signature.
         let without_object = || {

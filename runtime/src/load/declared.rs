@@ -167,7 +167,9 @@ pub struct DeclaredStruct {
 
 /// Takes what a struct extends off its fields, of which it is the first to its module.
 fn take_base(fields: &mut Vec<DeclaredProperty>) -> String {
-    let is_base = |first: &DeclaredProperty| first.flags.iter().any(|flag| flag == flags::BASE);
+    // The type of a struct is its path; a number with the flag is a field.
+    let is_base =
+        |first: &DeclaredProperty| first.ty.starts_with('/') && first.flags.iter().any(|flag| flag == flags::BASE);
     if fields.first().is_some_and(is_base) { fields.remove(0).ty } else { String::new() }
 }
 

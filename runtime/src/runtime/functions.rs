@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use alcedo_abi::kinds::PropertyKind;
+
 use super::Runtime;
 use crate::border::{CallError, SourcePlace};
 use crate::bridge::protocols::built_in;
@@ -156,7 +158,11 @@ impl Calls<'_> {
     ) -> Result<(), Error> {
         const {
             assert!(
-                A::IN_SLOTS && !A::FIRST_IS_OBJECT && !A::OTHERS_ARE_OBJECTS && <R::Value as NativeResult>::IN_SLOT,
+                A::IN_SLOTS
+                    && !A::FIRST_IS_OBJECT
+                    && !A::OTHERS_ARE_OBJECTS
+                    && <R::Value as NativeResult>::IN_SLOT
+                    && !is_object::<R::Value>(),
                 "`register_typed` is for numbers, `bool` and names: register a function of other types with `register`"
             );
         }
@@ -182,9 +188,19 @@ impl Calls<'_> {
             }
         };
         let function = self.0.guarded(path, Resolved::new(signature, call), site);
-        self.0.inner.core.explicit.register(name, function).map_err(CallError::from)?;
+        if let Err(error) = self.0.inner.core.explicit.register(name, function) {
+            // Nothing refers to the body but this, and what it owns may run code when it is dropped.
+            let refused = self.0.inner.resolvers.borrow_mut().pop();
+            drop(refused);
+            return Err(CallError::from(error).into());
+        }
         Ok(())
     }
+}
+
+/// Whether a result is an object, whose class a slot does not tell.
+const fn is_object<R: NativeResult>() -> bool {
+    matches!(R::VALUE, Some((kind, _)) if kind.0 == PropertyKind::OBJECT.0)
 }
 
 #[cold]

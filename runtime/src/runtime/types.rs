@@ -68,7 +68,7 @@ impl Types<'_> {
         }
     }
 
-    /// From now on `old`, the path of a type or a member that has another name now, leads to where `new` leads, unless
+    /// From now on `old`, the path of a type, a member or an entry of an enum that has another name now, leads to where `new` leads, unless
     /// something has that very path.
     ///
     /// # Errors

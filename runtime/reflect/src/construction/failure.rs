@@ -45,6 +45,8 @@ pub enum ConstructionStep {
     Archetype(String),
     /// The requested name was checked.
     Name(String),
+    /// The class was looked at: it is abstract.
+    Abstract(String),
     /// The CDO was requested.
     Cdo(String),
     /// The plugin part was built.
@@ -70,6 +72,7 @@ impl fmt::Display for ConstructionStep {
         let (what, class) = match self {
             Self::Archetype(class) => ("archetype", class),
             Self::Name(class) => ("name for an object", class),
+            Self::Abstract(class) => ("class", class),
             Self::Cdo(class) => ("class default object", class),
             Self::RedConstructor(class) => ("red constructor", class),
             Self::Subobject(class, name) => return write!(f, "subobject {name} of {}", short(class)),

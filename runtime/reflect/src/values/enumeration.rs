@@ -105,12 +105,12 @@ impl Kind for Enum {
         Some(Offer::Entry(value))
     }
 
-    fn accept(offer: Offer<'_>, of: &Rc<EnumType>, _cx: &Conversion<'_>) -> Option<EnumValue> {
+    fn accept(offer: Offer<'_>, of: &Rc<EnumType>, cx: &Conversion<'_>) -> Option<EnumValue> {
         let number = match offer {
             // By name: it may have another number here. A number without an entry means nothing in another enum, but for flags.
-            Offer::Entry(value) if of.is_flags => of.number(&value.text)?,
-            Offer::Entry(value) => of.entry(&value.text)?.number,
-            Offer::Text(text) => of.number(&text)?,
+            Offer::Entry(value) if of.is_flags => of.number(&in_names_of_today(&value.text, of, cx))?,
+            Offer::Entry(value) => of.entry(&name_of_today(&value.text, of, cx))?.number,
+            Offer::Text(text) => of.number(&in_names_of_today(&text, of, cx))?,
             Offer::Integer(number) => number,
             _ => return None,
         };
@@ -121,6 +121,28 @@ impl Kind for Enum {
         // Also from a value of an enum: that may be of another enum, or of this one with other numbers.
         Self::accept(cx.offer(value)?, of, cx)
     }
+}
+
+/// The name of an entry, or the one that a redirect leads to from there.
+fn name_of_today<'t>(name: &'t str, of: &EnumType, cx: &Conversion<'_>) -> Cow<'t, str> {
+    if of.entry(name).is_some() {
+        return Cow::Borrowed(name);
+    }
+    let path = cx.paths.redirected(&format!("{}:{name}", of.path));
+    match path.strip_prefix(&*of.path).and_then(|rest| rest.strip_prefix(':')) {
+        Some(now) => Cow::Owned(now.to_owned()),
+        None => Cow::Borrowed(name),
+    }
+}
+
+/// The same for each of several, with `|` between.
+fn in_names_of_today<'t>(text: &'t str, of: &EnumType, cx: &Conversion<'_>) -> Cow<'t, str> {
+    let mut parts = text.split('|').map(str::trim);
+    if parts.all(|part| of.entry(part).is_some()) {
+        return Cow::Borrowed(text);
+    }
+    let names: Vec<_> = text.split('|').map(|part| name_of_today(part.trim(), of, cx)).collect();
+    Cow::Owned(names.join(" | "))
 }
 
 /// The text of an entry, for kinds of text.

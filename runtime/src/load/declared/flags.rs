@@ -7,6 +7,7 @@ const OF_CLASSES: &[(u64, &str)] = &[
     (class_flags::BLUEPRINTABLE, "blueprintable"),
     (class_flags::BLUEPRINT_TYPE, "blueprint_type"),
     (class_flags::FINAL, "final"),
+    (class_flags::ABSTRACT, "abstract"),
 ];
 
 /// The word for what a struct extends.

@@ -143,6 +143,8 @@ struct Walk<'a> {
     free_lists: Option<Range<usize>>,
     /// Streams of the C library.
     streams: HashSet<usize>,
+    /// What was asked for when the image's own blocks were taken.
+    sizes: HashMap<usize, usize>,
     /// Blocks in which nothing is looked at.
     buffers: HashSet<usize>,
     /// What the C library may still have the addresses of, and does not use.
@@ -169,6 +171,7 @@ pub(super) fn look(going: &Going<'_>) -> (Look, HashSet<usize>) {
         blocks: Blocks::now(&writable.chain(own).collect::<Vec<_>>()),
         free_lists: objects.iter().find_map(leaves::free_lists),
         streams,
+        sizes: going.blocks.iter().map(|block| (block.start, block.len())).collect(),
         buffers: buffers.into_iter().chain(environment::texts()).chain(streams::notes()).collect(),
         requests: requests::ever_given(),
         seen: HashSet::new(),
@@ -345,6 +348,8 @@ impl Walk<'_> {
             if base.is_some() && base.copied() == self.blocks.word(block) {
                 continue;
             }
+            // Of a block of the image's own it is known what was asked for: behind that stand words that were left over.
+            let len = self.sizes.get(&block).map_or(len, |size| len.min(*size));
             let all = 0..len & !(WORD - 1);
             if self.objects[way.object].is_c_library() && leaves::is_text(&self.blocks.bytes(block, len.min(4 * WORD)))
             {
