@@ -153,7 +153,8 @@ mod case {
     use super::*;
     plumbing::structure! {
         declared pub Snake SnakeView "The view.", package: "Game", name: "Snake", doc: "",
-        [{ tail set_tail try_set_tail: UArray<Snake>, give UArray<Snake>, name: "tail" }]
+        [{ tail set_tail try_set_tail: UArray<Snake>, give UArray<Snake>, name: "tail",
+           default: "", doc: "", is_base: false }]
     }
 }
 
