@@ -14,8 +14,8 @@ use crate::rules;
 /// The parameter that is added.
 const DONE: &str = "done";
 
-/// The key of the metadata by which tools know such a function; its value is the name of the parameter.
-pub(crate) const KEY: &str = "latent";
+/// The metadata by which tools know such a function: the value is the name of the parameter.
+pub(crate) const LATENT: (&str, &str) = ("latent", DONE);
 
 /// An `async fn` as the host has it.
 pub(crate) struct AsyncFunction {

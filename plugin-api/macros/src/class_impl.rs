@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::{Attribute, Ident, ImplItem, ImplItemFn, ItemImpl, Path, Result, Signature, TraitItemFn, Type};
 
-use crate::async_function::{self, AsyncFunction};
+use crate::async_function::{AsyncFunction, LATENT};
 use crate::class_struct::view_of;
 use crate::conditions::Conditions;
 use crate::dll_import::DllImport;
@@ -381,8 +381,7 @@ impl<'a> Body<'a> {
         }
         let task = AsyncFunction::of(signature, self.side)?;
         let (method, shell, cell) = (&task.method, self.next_shell(), cell_of(&task.method));
-        let about =
-            specifiers::about_with(Some(words), FUNCTION, &docs::text(attrs), &[(async_function::KEY, "done")])?;
+        let about = specifiers::about_with(Some(words), FUNCTION, &docs::text(attrs), &[LATENT])?;
         let defaults = Defaults::of(words, method)?;
         let said = (&defaults.on_block(), &about);
         self.functions.push(method.description(&shell, flags, &quote! { "" }, &cell, (said.0.as_ref(), said.1)));

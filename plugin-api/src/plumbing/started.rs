@@ -22,13 +22,13 @@ pub fn start_task<C: Class, R: Returned + 'static, F: Signature<Result = ()>>(
     settle: fn(R, Place) -> Settled<F::Args>,
 ) {
     let listener = done.is_bound().then(|| done.clone());
-    let (object, handle) = (Obj::<Object>::from_handle(this.object()), this.object());
+    let object = Obj::<Object>::from_handle(this.object());
     let task = async move {
         let (args, error) = settle(future.await, place);
         let Some(done) = listener else { return error.map_or(Ok(()), Err) };
         object.with(|this| this.open(&done).call(args))?
     };
-    task::spawn_from(handle, task, (place.file, place.line)).unwrap_or_else(|error| alcedo_rt::fail(error));
+    task::spawn_from(this.object(), task, (place.file, place.line)).unwrap_or_else(|error| alcedo_rt::fail(error));
 }
 
 /// The words of an error, which are never empty: those of its author, or the whole sentence.
