@@ -2,24 +2,10 @@
 //! `done` when there is one; errors cross to it; the object's end, a panic and a reload end it.
 
 use crate::support;
+use crate::tasks::{ROBOT, chores, playing, tick, told};
 
-use std::path::PathBuf;
-
-use alcedo_runtime::{Binding, Budget, ObjectHandle, Runtime, Value};
-use expect_test::{Expect, expect};
-
-const ROBOT: &str = "/Script/Game.Robot";
-
-fn chores(features: &[&str]) -> PathBuf {
-    support::plugin("chores", features)
-}
-
-fn playing(target: &'static str) -> (support::Record, Runtime, ObjectHandle) {
-    let record = support::record(target);
-    let host = support::hasty_host(&[chores(&[])]);
-    let robot = host.objects().spawn(ROBOT).expect("it is born");
-    (record, host, robot)
-}
+use alcedo_runtime::{Binding, ObjectHandle, Runtime, Value};
+use expect_test::expect;
 
 fn begin(host: &Runtime, robot: ObjectHandle, function: &str, arguments: &[Value]) {
     let given = host.objects().call(robot, function, arguments).unwrap_or_else(|error| panic!("{function}: {error}"));
@@ -32,14 +18,6 @@ fn bound(host: &Runtime, object: ObjectHandle, function: &str) -> Value {
 
 fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
-}
-
-fn tick(host: &Runtime, milliseconds: u32) {
-    host.tick(Budget::seconds(milliseconds as f32 / 1_000.0));
-}
-
-fn told(record: &support::Record, expected: &Expect) {
-    expected.assert_eq(&record.take());
 }
 
 #[test]

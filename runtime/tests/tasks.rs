@@ -9,15 +9,15 @@ use std::time::{Duration, Instant};
 use alcedo_runtime::{Budget, ContextState, LeaseKind, ObjectHandle, Runtime, Value, process};
 use expect_test::{Expect, expect};
 
-const ROBOT: &str = "/Script/Game.Robot";
+pub(crate) const ROBOT: &str = "/Script/Game.Robot";
 
-fn chores(features: &[&str]) -> PathBuf {
+pub(crate) fn chores(features: &[&str]) -> PathBuf {
     support::plugin("chores", features)
 }
 
 /// A record of what a plugin, or the host, tells under `target`, and a host with one robot. The record outlives the host,
 /// so that no other test hears how this one ends.
-fn playing(target: &'static str) -> (support::Record, Runtime, ObjectHandle) {
+pub(crate) fn playing(target: &'static str) -> (support::Record, Runtime, ObjectHandle) {
     let record = support::record(target);
     let host = support::hasty_host(&[chores(&[])]);
     let robot = host.objects().spawn(ROBOT).expect("it is born");
@@ -29,11 +29,11 @@ fn call(host: &Runtime, robot: ObjectHandle, function: &str, arguments: &[Value]
 }
 
 /// One tick of so many milliseconds.
-fn tick(host: &Runtime, milliseconds: u32) {
+pub(crate) fn tick(host: &Runtime, milliseconds: u32) {
     host.tick(Budget::seconds(milliseconds as f32 / 1_000.0));
 }
 
-fn told(record: &support::Record, expected: &Expect) {
+pub(crate) fn told(record: &support::Record, expected: &Expect) {
     expected.assert_eq(&record.take());
 }
 
