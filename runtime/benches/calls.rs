@@ -91,6 +91,14 @@ fn host_to_plugin(criterion: &mut Criterion) {
             bencher.iter(|| add.call((object, black_box(20), black_box(22))).expect(name));
         });
     }
+    let add: TypedFunction<(i32, i32), i32> = runtime.function("ex:/crossings.add").expect("it is there");
+    add.hot(|add| {
+        assert_eq!(add.call((20, 22)).expect("a sum"), 42);
+        group.bench_function("alcedo_pointer", |bencher| {
+            bencher.iter(|| add.call((black_box(20), black_box(22))).expect("a sum"));
+        });
+    })
+    .expect("there is a pointer");
     let handle = runtime.calls().resolve("ex:/crossings.add").expect("it is there");
     let arguments = [Value::I32(20), Value::I32(22)];
     group.bench_function("alcedo_dynamic", |bencher| {

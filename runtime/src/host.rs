@@ -50,7 +50,7 @@ pub use crate::{host_class, plain_struct};
 
 pub use closures::Listener;
 pub use delegate::DelegateOf;
-pub use function::TypedFunction;
+pub use function::{HotFunction, TypedFunction};
 #[doc(hidden)]
 pub use member::{FunctionOf, PropertyOf};
 

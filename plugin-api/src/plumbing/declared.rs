@@ -15,6 +15,7 @@ use alcedo_abi::describe::{
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 
+use super::direct;
 use super::describe::{Block, BlockOf, SignatureBlock, Words, struct_fingerprint};
 use super::enums::Underlying;
 use super::returned::Returned;
@@ -211,6 +212,7 @@ const fn nothing<C>() -> Function<C> {
         params_align: 1,
         fingerprint: 0,
         invoke: Invoke(fail),
+        direct: ROption::RNone,
         cell: &CELL,
         doc: NONE,
         meta: RSlice::EMPTY,
@@ -271,7 +273,9 @@ pub const fn function<M: Method>(
     let unchanging = if <M::Receiver as Receiver>::IS_SHARED { function_flags::CONST } else { 0 };
     let fingerprint = fingerprint::<M::Args, M::Result>();
     let flags = flags | fallible | unchanging;
-    described((name, flags, overrides), block.block(), fingerprint, Invoke(invoke::<M>), &cell.0, about)
+    let Function(desc, of) =
+        described((name, flags, overrides), block.block(), fingerprint, Invoke(invoke::<M>), &cell.0, about);
+    Function(FunctionDesc { direct: direct::of_method::<M>(), ..desc }, of)
 }
 
 /// A reflected function that needs no object, with the body `M`.
@@ -361,6 +365,7 @@ const fn described<C>(
         params_align: block.align(),
         fingerprint,
         invoke,
+        direct: ROption::RNone,
         cell,
         doc: RStr::from_str(about.doc),
         meta: RSlice::from_slice(about.meta),
@@ -559,6 +564,7 @@ pub const fn export<E: Export, const N: usize>(
         fingerprint: fingerprint::<E::Args, E::Result>(),
         signature: RStr::from_str(words.as_str()),
         invoke: ZCallInvoke(export_shell::<E>),
+        direct: direct::of_export::<E>(),
     })
 }
 

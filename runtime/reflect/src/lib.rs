@@ -60,7 +60,7 @@ pub mod property;
 mod references;
 pub mod refusal;
 pub mod row;
-mod slices;
+pub mod slices;
 mod slots;
 mod stack;
 pub mod storage;
