@@ -72,8 +72,8 @@ pub struct Batch {
     pub at: usize,
     /// One word for each parameter.
     pub words: *const u64,
-    /// Receives a word for each object, or null where nobody wants the results. That of an object which is not called stays.
-    pub results: *mut u64,
+    /// Receives an answer for each object that is called and does not fail, or null where nobody wants the results. The others stay.
+    pub results: *mut Answer,
     /// Where the objects are: one that has ended since the batch began is passed over.
     pub directory: *const Directory,
     /// Offset of a byte in each object: one where it is zero is passed over when its turn comes. [`Batch::UNCONDITIONAL`] for none.

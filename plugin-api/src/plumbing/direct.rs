@@ -247,7 +247,7 @@ unsafe extern "C" fn batch<M: Method>(batch: &mut Batch) -> Status {
         }
         if !batch.results.is_null() {
             // SAFETY: there is a place for the result of each.
-            unsafe { batch.results.add(at).write(answer.bits) };
+            unsafe { batch.results.add(at).write(answer) };
         }
     }
     Status::OK

@@ -79,6 +79,7 @@ pub mod types;
 mod typing;
 pub mod value;
 pub mod values;
+pub mod word_place;
 
 /// What [`plain_struct!`] expands to. Not for use by hand.
 #[doc(hidden)]

@@ -7,7 +7,7 @@ use std::mem::{MaybeUninit, transmute};
 use std::rc::Rc;
 
 use alcedo_abi::call::{Failure, Status};
-use alcedo_abi::direct::{Answer, Batch, BatchShell, DirectShell};
+use alcedo_abi::direct::{Answer, Batch, BatchItem, BatchShell, DirectShell};
 use alcedo_abi::host::Directory;
 use alcedo_abi::zcall::Slot;
 
@@ -52,9 +52,6 @@ pub(crate) struct MethodWay {
     /// The class that declares what answers.
     owner: ClassId,
 }
-
-/// One object of a batch, as it was found.
-pub(crate) use alcedo_abi::direct::BatchItem;
 
 /// How a batch went on.
 pub(crate) struct Went {
@@ -243,14 +240,7 @@ impl Ways {
         Some(result(answer, failure))
     }
 
-    /// What a batch has of an object: if it is there, of the class of the way, and awake.
-    #[inline]
-    pub(crate) fn item(&self, way: &MethodWay, object: ObjectHandle) -> Option<BatchItem> {
-        let entry = self.columns.find(object).filter(|entry| entry.class == way.class)?;
-        Some(BatchItem { object, memory: entry.memory, part: self.columns.part(object, way.owner)? })
-    }
-
-    /// Whether all that [`Ways::item`] has given since the objects were counted so is right still.
+    /// Another number whenever an object has begun or ended, or has another body or plugin part.
     #[inline]
     pub(crate) fn population(&self) -> u64 {
         self.columns.changes()
@@ -259,18 +249,19 @@ impl Ways {
     /// Calls a method on these objects from `at` on, in one crossing, until one fails. None where it is to go the long way.
     ///
     /// # Safety
-    /// Each item was given by [`Ways::item`] for this way since the last safe point, or while [`Ways::population`] has not changed
-    /// since. `condition`, if there is one, is the offset of a byte in objects of the class. There are as many results as items.
+    /// Each item has the memory of an object of the way's class and its part for the class that declares what answers, and was found
+    /// so since the last safe point, or while [`Ways::population`] has not changed since. `condition`, if there is one, is the offset of a byte in objects of the class.
     pub(super) unsafe fn call_batch(
         &self,
         way: &MethodWay,
         items: &[BatchItem],
         at: usize,
-        (words, results): (&[u64], Option<&mut [u64]>),
+        (words, results): (&[u64], Option<&mut [Answer]>),
         condition: Option<usize>,
         settle: impl FnOnce(usize),
     ) -> Option<Went> {
-        if !self.are_open(way.looked) || words.len() != way.count {
+        let has_room = results.as_ref().is_none_or(|results| results.len() >= items.len());
+        if !self.are_open(way.looked) || words.len() != way.count || !has_room {
             return None;
         }
         let opened = self.hot.open(way.frame)?;
@@ -296,13 +287,7 @@ impl Ways {
             settle(lent);
         }
         let Batch { at, ended, unmet, .. } = batch;
-        let failed = (status != Status::OK).then(|| {
-            let answer = Answer::FAILED;
-            match result(answer, failure) {
-                Err(error) => *error,
-                Ok(_) => CallError::other("a batch failed without a reason"),
-            }
-        });
+        let failed = (status != Status::OK).then(|| *failed(failure));
         Some(Went { failed, at, ended, unmet })
     }
 }

@@ -90,7 +90,7 @@ fn wrong_slots() -> Error {
 
 /// The word of a result as the slot that it would be in.
 #[inline]
-fn result_slot<R: NativeResult>(bits: u64) -> Slot {
+pub(super) fn result_slot<R: NativeResult>(bits: u64) -> Slot {
     match R::VALUE.and_then(|(kind, _)| SlotType::of_kind(kind)) {
         Some(kind) => Slot::from_bits(kind, bits),
         None => Slot::EMPTY,
