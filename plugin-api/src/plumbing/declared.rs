@@ -15,8 +15,8 @@ use alcedo_abi::describe::{
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 
-use super::direct;
 use super::describe::{Block, BlockOf, SignatureBlock, Words, struct_fingerprint};
+use super::direct;
 use super::enums::Underlying;
 use super::returned::Returned;
 use super::shells::{

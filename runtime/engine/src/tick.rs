@@ -73,11 +73,7 @@ impl Frame {
 }
 
 /// Lets those begin that have not. Whether one of them could not.
-fn begin<C: Class>(
-    runtime: &Runtime,
-    list: &ObjectList,
-    begin: impl Fn(This<'_, C>) -> Result<(), CallError>,
-) -> bool {
+fn begin<C: Class>(runtime: &Runtime, list: &ObjectList, begin: impl Fn(This<'_, C>) -> Result<(), CallError>) -> bool {
     let mut has_failed = false;
     for object in list.objects() {
         // One before it may have destroyed it.

@@ -172,9 +172,8 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         let runtime = self.runtime.upgrade().ok_or_else(ended)?;
         let core = runtime.core();
         core.world.slices.allow_change(&"a batch of calls")?;
-        let fresh = self.kept.borrow().as_ref().and_then(|(kept, method)| {
-            Some((core.zcalls.fresh(kept)?, method.clone()))
-        });
+        let fresh =
+            self.kept.borrow().as_ref().and_then(|(kept, method)| Some((core.zcalls.fresh(kept)?, method.clone())));
         let (callee, method) = match fresh {
             Some(fresh) => fresh,
             None => self.resolve(&runtime)?,

@@ -85,7 +85,10 @@ impl<A: ValueParams, R: NativeResult> HotFunction<'_, A, R> {
 
 #[cold]
 fn wrong_slots() -> Error {
-    CallError::Lent { message: "a call by a pointer is refused while plugin code holds a slice of host memory".to_owned() }.into()
+    CallError::Lent {
+        message: "a call by a pointer is refused while plugin code holds a slice of host memory".to_owned(),
+    }
+    .into()
 }
 
 /// The word of a result as the slot that it would be in.
@@ -212,9 +215,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         runtime.core().world.slices.allow_change(&"a call by name")?;
         runtime.core().world.mode.may_act(&format!("calling {}", self.name))?;
         let mut code = Some(code);
-        let within = |shell: &HotShell<'_>| {
-            code.take().map(|code| code(HotFunction { shell, of: PhantomData }))
-        };
+        let within = |shell: &HotShell<'_>| code.take().map(|code| code(HotFunction { shell, of: PhantomData }));
         let way = self.way.get().filter(|_| self.looked.get() == self.ways.stamp().get());
         let done = way.and_then(|way| self.ways.within(&way, within, |lent| runtime.core().red.settle(lent)));
         done.flatten().ok_or_else(|| {

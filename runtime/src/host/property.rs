@@ -73,7 +73,9 @@ impl Runtime {
         let path = name.strip_prefix("up:").unwrap_or_default();
         // A name may be written with two slashes.
         let path = format!("/{}", path.trim_start_matches('/'));
-        let missing = || CallError::NotFound { message: format!("`{name}` is no property: write `up:/Script/Package.Type:Property`") };
+        let missing = || CallError::NotFound {
+            message: format!("`{name}` is no property: write `up:/Script/Package.Type:Property`"),
+        };
         let property = self.core().world.types.property_by_path(&path).ok_or_else(missing)?;
         let (class, text) = path.split_once(':').ok_or_else(missing)?;
         if !fits::<T::Raw>(&property.ty) {
