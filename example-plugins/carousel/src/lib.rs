@@ -6,7 +6,7 @@
 use alcedo_plugin_api::prelude::*;
 use engine_glue::Actor;
 
-module! { name: "carousel" }
+module! { name: "carousel", main: started }
 
 /// Which build this is: set `ALCEDO_BUILD_TAG` while building.
 const BUILD_TAG: i32 = match option_env!("ALCEDO_BUILD_TAG") {
@@ -16,6 +16,13 @@ const BUILD_TAG: i32 = match option_env!("ALCEDO_BUILD_TAG") {
     },
     None => 0,
 };
+
+/// The build that does not come up.
+const UNLUCKY: i32 = 13;
+
+fn started(_args: &[&str]) {
+    assert!(BUILD_TAG != UNLUCKY, "the carousel does not start");
+}
 
 /// Turns.
 #[uclass(package = "Game", base = Actor, blueprintable)]

@@ -76,6 +76,8 @@ pub struct Batch {
     pub results: *mut Answer,
     /// Where the objects are: one that has ended since the batch began is passed over.
     pub directory: *const Directory,
+    /// The count of ends in the directory at which all of the objects were there, or one that it never has.
+    pub ends: u64,
     /// Offset of a byte in each object: one where it is zero is passed over when its turn comes. [`Batch::UNCONDITIONAL`] for none.
     pub condition: usize,
     /// Objects that were passed over because they have ended.

@@ -78,7 +78,7 @@ pub const LAYOUT_HASH: u64 = layout! {
     ExportDesc { type_path, name, fingerprint, signature, invoke, direct }
     Answer { failed, bits }
     BatchItem { object, memory, part }
-    Batch { items, len, at, words, results, directory, condition, ended, unmet, failure }
+    Batch { items, len, at, words, results, directory, ends, condition, ended, unmet, failure }
     DirectMethod { call, batch }
     HookSlot { magic, context }
     HookContext { table, image, stop }

@@ -223,13 +223,15 @@ unsafe extern "C" fn batch<M: Method>(batch: &mut Batch) -> Status {
     let failure = unsafe { &mut *batch.failure.cast::<Failed>() };
     // SAFETY: the caller lends a word for each parameter, and the shell is made only where there are no more than so many.
     let words = unsafe { core::slice::from_raw_parts(batch.words, M::Args::COUNT) };
+    // As long as nothing has ended since the host looked, which was when the batch began, nobody is looked up.
+    let ends = batch.ends;
     while batch.at < batch.len {
         let at = batch.at;
         batch.at = at + 1;
         // SAFETY: there is an item of that number, and the directory is live for the call.
         let (BatchItem { object, memory, part }, is_alive) = unsafe {
             let item = *batch.items.add(at);
-            (item, lives(batch.directory, item.object))
+            (item, lives(batch.directory, item.object, ends))
         };
         if !is_alive {
             batch.ended += 1;
@@ -253,15 +255,16 @@ unsafe extern "C" fn batch<M: Method>(batch: &mut Batch) -> Status {
     Status::OK
 }
 
-/// Whether an object is there.
+/// Whether an object is there that was when so many had ended.
 ///
 /// # Safety
 /// The directory is live.
 #[inline(always)]
-unsafe fn lives(directory: *const Directory, object: ObjectHandle) -> bool {
+unsafe fn lives(directory: *const Directory, object: ObjectHandle, then: u64) -> bool {
     // SAFETY: promised by the caller; there are as many entries as it says, and an object that was there once has one.
     unsafe {
-        let Directory { entries, len, .. } = directory.read();
-        object.index() < len && (*entries.add(object.index() as usize)).serial == object.serial()
+        let Directory { entries, len, ends } = directory.read();
+        ends == then
+            || object.index() < len && (*entries.add(object.index() as usize)).serial == object.serial()
     }
 }

@@ -96,6 +96,12 @@ impl HotColumns {
         self.changes.get()
     }
 
+    /// How many objects have ended or got another body, as plugins see it.
+    #[inline]
+    pub fn ends(&self) -> u64 {
+        self.head.get().ends
+    }
+
     /// How many slots there are.
     pub(super) fn len(&self) -> u32 {
         self.entries.count()

@@ -29,6 +29,8 @@ struct Group {
 pub(crate) struct Groups {
     population: u64,
     looked: u64,
+    /// The count of ends at which those in the groups were there.
+    ends: u64,
     groups: Vec<Group>,
     /// Objects that were not there.
     ended: usize,
@@ -68,7 +70,8 @@ impl Groups {
         terms: &Terms<'_>,
     ) -> Result<Self, CallError> {
         let (population, looked) = (core.ways.population(), core.zcalls.stamp().count());
-        let mut made = Self { population, looked, groups: Vec::new(), ended: 0, passed: 0 };
+        let ends = core.ways.columns().ends();
+        let mut made = Self { population, looked, ends, groups: Vec::new(), ended: 0, passed: 0 };
         let mut skipped: Vec<ClassId> = Vec::new();
         let mut last = 0;
         for (object, place) in objects.iter().zip(0..) {
@@ -141,7 +144,7 @@ impl Groups {
                 // has compared it (`is_right`), or they were found just now. There has been no safe point since: calls of this very
                 // function are all that has happened, each in a red frame. The condition is a `bool` property of the class.
                 let went =
-                    unsafe { core.ways.call_batch(&way, &group.items[..to], at, (words, out), group.offset(), settle) };
+                    unsafe { core.ways.call_batch(&way, &group.items[..to], at, (words, out), (group.offset(), self.ends), settle) };
                 let Some(went) = went else {
                     // The ways were shut meanwhile.
                     group.one(core, at, &mut done, results.as_deref_mut(), long);

@@ -3,6 +3,7 @@
 //! else goes the long way, which says why when a call is refused.
 #![expect(unsafe_code, reason = "calls the direct shells of modules")]
 
+use std::cell::Cell;
 use std::mem::{MaybeUninit, transmute};
 use std::rc::Rc;
 
@@ -53,6 +54,15 @@ pub(crate) struct MethodWay {
     owner: ClassId,
 }
 
+/// So many classes have a place for what was looked up for them.
+pub(crate) const CLASSES: usize = 4;
+
+/// The place of what was looked up for a class; another class may have it.
+#[inline]
+pub(crate) fn place_of<T>(places: &[Cell<T>; CLASSES], class: ClassId) -> &Cell<T> {
+    &places[class.0 as usize % CLASSES]
+}
+
 /// How a batch went on.
 pub(crate) struct Went {
     /// What the first object behind the ones that are done has failed with; none when all are done.
@@ -94,18 +104,18 @@ impl HotShell<'_> {
 }
 
 /// Closes a red frame, also when the host's own code panics in it.
-struct Closing<'a, F: FnOnce()> {
+struct Closing<'a, F: FnOnce(usize)> {
     hot: &'a HotFrames,
     opened: Opened,
     settle: Option<F>,
 }
 
-impl<F: FnOnce()> Drop for Closing<'_, F> {
+impl<F: FnOnce(usize)> Drop for Closing<'_, F> {
     fn drop(&mut self) {
         if !self.hot.close(self.opened)
             && let Some(settle) = self.settle.take()
         {
-            settle();
+            settle(self.opened.lent());
         }
     }
 }
@@ -184,13 +194,12 @@ impl Ways {
             return None;
         }
         let opened = self.hot.open(way.frame)?;
-        let lent = self.hot.height();
         let mut failure = MaybeUninit::uninit();
         // SAFETY: the way was made for a function with so many parameters. Nothing has changed since it was looked up, so the gate of
         // its module is open and its image mapped; the red frame, which is open until the call is over, keeps both so.
         let answer = unsafe { call_static(way.shell, slots, &mut failure) };
         if !self.hot.close(opened) {
-            settle(lent);
+            settle(opened.lent());
         }
         Some(result(answer, failure))
     }
@@ -207,35 +216,34 @@ impl Ways {
             return None;
         }
         let opened = self.hot.open(way.frame)?;
-        let lent = self.hot.height();
-        let closing = Closing { hot: &self.hot, opened, settle: Some(|| settle(lent)) };
+        let closing = Closing { hot: &self.hot, opened, settle: Some(settle) };
         let done = code(&HotShell { shell: way.shell, count: way.count, slices: &self.slices });
         drop(closing);
         Some(done)
     }
 
-    /// Calls a method on an object, if the way is for objects of its class.
+    /// Calls a method on an object, if one of these ways is for objects of its class: the one at the place of the class's number.
     #[inline]
     pub(crate) fn call_on(
         &self,
-        way: &MethodWay,
+        ways: &[Cell<Option<MethodWay>>; CLASSES],
         object: ObjectHandle,
         slots: &[Slot],
         settle: impl FnOnce(usize),
     ) -> Called {
+        let entry = self.columns.find(object)?;
+        let way = place_of(ways, entry.class).get().filter(|way| way.class == entry.class)?;
         if !self.are_open(way.looked) || slots.len() != way.count {
             return None;
         }
-        let entry = self.columns.find(object).filter(|entry| entry.class == way.class)?;
         let part = self.columns.part(object, way.owner)?;
         let opened = self.hot.open(way.frame)?;
-        let lent = self.hot.height();
         let mut failure = MaybeUninit::uninit();
         // SAFETY: as in `call`. The object is there, and of the class that the way is for; the part is the one that stands beside it
         // for the class that declares the function. Memory and part stay until a safe point, and so does the frame.
         let answer = unsafe { call_method(way.shell, (object, entry.memory, part), slots, &mut failure) };
         if !self.hot.close(opened) {
-            settle(lent);
+            settle(opened.lent());
         }
         Some(result(answer, failure))
     }
@@ -250,14 +258,15 @@ impl Ways {
     ///
     /// # Safety
     /// Each item has the memory of an object of the way's class and its part for the class that declares what answers, and was found
-    /// so since the last safe point, or while [`Ways::population`] has not changed since. `condition`, if there is one, is the offset of a byte in objects of the class.
+    /// so since the last safe point, or while [`Ways::population`] has not changed since. All were there at the count `ends` of the directory.
+    /// `condition`, if there is one, is the offset of a byte in objects of the class.
     pub(super) unsafe fn call_batch(
         &self,
         way: &MethodWay,
         items: &[BatchItem],
         at: usize,
         (words, results): (&[u64], Option<&mut [Answer]>),
-        condition: Option<usize>,
+        (condition, ends): (Option<usize>, u64),
         settle: impl FnOnce(usize),
     ) -> Option<Went> {
         let has_room = results.as_ref().is_none_or(|results| results.len() >= items.len());
@@ -265,7 +274,6 @@ impl Ways {
             return None;
         }
         let opened = self.hot.open(way.frame)?;
-        let lent = self.hot.height();
         let mut failure = MaybeUninit::<Failure>::uninit();
         let directory: *const Directory = self.columns.head();
         let mut batch = Batch {
@@ -275,6 +283,7 @@ impl Ways {
             words: words.as_ptr(),
             results: results.map_or(std::ptr::null_mut(), |results| results.as_mut_ptr()),
             directory,
+            ends,
             condition: condition.unwrap_or(Batch::UNCONDITIONAL),
             ended: 0,
             unmet: 0,
@@ -284,7 +293,7 @@ impl Ways {
         // looks that up. All that is lent stays where it is.
         let status = unsafe { (way.batch.0)(&mut batch) };
         if !self.hot.close(opened) {
-            settle(lent);
+            settle(opened.lent());
         }
         let Batch { at, ended, unmet, .. } = batch;
         let failed = (status != Status::OK).then(|| *failed(failure));

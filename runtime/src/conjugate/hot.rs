@@ -47,6 +47,14 @@ pub(crate) struct Opened {
     height: usize,
 }
 
+impl Opened {
+    /// How much was lent when it was opened.
+    #[inline]
+    pub(crate) fn lent(self) -> usize {
+        self.height & !HotFrames::WAITS
+    }
+}
+
 impl HotFrames {
     /// In the height: something is to be done when the outermost frame closes.
     const WAITS: usize = 1 << (usize::BITS - 1);

@@ -10,11 +10,11 @@ use alcedo_abi::zcall::{Slot, SlotType};
 use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::bridge::direct::{self, MethodCall};
-use crate::bridge::ways::{HotShell, MethodWay, StaticWay, Ways};
+use crate::bridge::ways::{CLASSES, HotShell, MethodWay, StaticWay, Ways, place_of};
 use crate::cells::RefCell;
 use crate::dynamic_call;
 use crate::error::Error;
-use crate::handles::{ClassId, ObjectHandle};
+use crate::handles::ObjectHandle;
 use crate::kinds::PropertyKind;
 use crate::object::host_value::signature_of;
 use crate::object::native_value::{NativeResult, ValueParams};
@@ -48,9 +48,6 @@ pub struct TypedFunction<A, R> {
     by_class: [Cell<Option<MethodWay>>; CLASSES],
     of: PhantomData<fn(A) -> R>,
 }
-
-/// So many classes have a place for their way.
-const CLASSES: usize = 4;
 
 /// A function while its red frame is open: [`TypedFunction::hot`].
 pub struct HotFunction<'a, A, R> {
@@ -165,15 +162,14 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
     #[inline]
     pub fn call(&self, arguments: A) -> Result<R, Error> {
         // Where all goes in words, and the ways that are kept are right: else they are looked up again.
-        if !(A::IN_SLOTS && R::IN_SLOT && self.ways.are_open(self.looked.get())) {
+        if !(A::IN_SLOTS && R::IN_SLOT && self.looked.get() == self.ways.stamp().get()) {
             return self.call_long(arguments);
         }
         let mut slots = arguments.into_slots();
         let slots = slots.as_mut();
         let called = if A::FIRST_IS_OBJECT {
             let object = ObjectHandle(slots[0].bits());
-            let way = self.ways.columns().find(object).and_then(|entry| self.place_of(entry.class).get());
-            way.and_then(|way| self.ways.call_on(&way, object, &slots[1..A::COUNT], |lent| self.settle(lent)))
+            self.ways.call_on(&self.by_class, object, &slots[1..A::COUNT], |lent| self.settle(lent))
         } else {
             let way = self.way.get();
             way.and_then(|way| self.ways.call(&way, &slots[..A::COUNT], |lent| self.settle(lent)))
@@ -222,11 +218,6 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
             let what = format!("a pointer to `{}`: `call` does not need one, and it", self.name);
             CallError::Unavailable { what }.into()
         })
-    }
-
-    #[inline]
-    fn place_of(&self, class: ClassId) -> &Cell<Option<MethodWay>> {
-        &self.by_class[class.0 as usize % CLASSES]
     }
 
     /// Does what is left when a red frame has closed.
@@ -294,7 +285,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         }
         let found = self.method.borrow().as_ref().and_then(|method| method.way(core, object));
         if let Some(way) = found {
-            self.place_of(way.class()).set(Some(way));
+            place_of(&self.by_class, way.class()).set(Some(way));
         }
     }
 

@@ -5,18 +5,15 @@ use std::fmt;
 use std::rc::Rc;
 
 use crate::border::CallError;
-use crate::bridge::ways::Ways;
+use crate::bridge::ways::{CLASSES, Ways, place_of};
 use crate::error::Error;
-use crate::handles::{ClassId, ObjectHandle};
+use crate::handles::ObjectHandle;
 use crate::host::member::is_meant;
 use crate::object::host_value::HostValue;
 use crate::object::member::{PropertyKey, PropertyRef};
 use crate::object::word_place::{WordPlace, fits};
 use crate::runtime::{Runtime, WeakRuntime};
 use crate::stamp::Stamp;
-
-/// So many classes have a place for where their objects have the property.
-const CLASSES: usize = 4;
 
 /// A property by name, whose values are of this Rust type: [`Runtime::property`]. It keeps nothing alive, the runtime included, and is
 /// good for objects of the class that it names and of those that extend it, after a reload for those of the new class. Game thread
@@ -139,12 +136,7 @@ impl<T: HostValue> TypedProperty<T> {
     #[inline]
     fn known(&self, object: ObjectHandle) -> Option<WordPlace<T::Raw>> {
         let entry = self.ways.columns().find(object)?;
-        self.place_of(entry.class).get()
-    }
-
-    #[inline]
-    fn place_of(&self, class: ClassId) -> &Cell<Option<WordPlace<T::Raw>>> {
-        &self.places[class.0 as usize % CLASSES]
+        place_of(&self.places, entry.class).get()
     }
 
     /// Looks where objects of its class have it, for the next time.
@@ -159,7 +151,7 @@ impl<T: HostValue> TypedProperty<T> {
             self.places.iter().for_each(|place| place.set(None));
         }
         let found = (&self.key).find(&class).and_then(|property| WordPlace::of(&class, property));
-        self.place_of(class.id).set(found);
+        place_of(&self.places, class.id).set(found);
         Ok(runtime)
     }
 
