@@ -151,7 +151,8 @@ fn in_each_step_of_a_reload_short_calls_say_what_long_ones_say() {
     let (seen, lines) = (Rc::clone(&seat), Rc::clone(&heard));
     let host = support::builder()
         .on_event(move |event| {
-            let Some((host, kept, horse)) = seen.borrow().as_ref().map(|(a, b, c)| (a.clone(), Rc::clone(b), *c)) else {
+            let Some((host, kept, horse)) = seen.borrow().as_ref().map(|(a, b, c)| (a.clone(), Rc::clone(b), *c))
+            else {
                 return;
             };
             let long = |name: &str, arguments: &[Value]| match host.calls().call(name, arguments) {
@@ -226,7 +227,10 @@ fn calls_inside_each_other_are_short_too_and_a_reload_that_is_requested_there_wa
     let inner = Rc::clone(&kept);
     let ask = move |host: &Runtime, (depth,): (i32,)| {
         assert_eq!(inner.told(horse), of_build(1));
-        assert!(host.reload(&libraries(2)).is_err() && host.unload_master().is_err(), "code of the plugin is on the stack");
+        assert!(
+            host.reload(&libraries(2)).is_err() && host.unload_master().is_err(),
+            "code of the plugin is on the stack"
+        );
         host.request_reload(libraries(2));
         host.safe_point();
         host.tick(Budget::frame());
@@ -322,7 +326,8 @@ fn a_function_by_its_pointer_is_hot_for_as_long_as_its_frame_is_open() {
         });
         assert_eq!(sum.expect("there is a pointer"), 100 * build as i32);
     }
-    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| kept.tag.hot(|_tag| panic!("the host's own"))));
+    let panicked =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| kept.tag.hot(|_tag| panic!("the host's own"))));
     assert!(panicked.is_err());
     reload(&host, 2);
     let refused = kept.answer.hot(|_| ()).expect_err("a method has none").to_string();

@@ -264,7 +264,6 @@ unsafe fn lives(directory: *const Directory, object: ObjectHandle, then: u64) ->
     // SAFETY: promised by the caller; there are as many entries as it says, and an object that was there once has one.
     unsafe {
         let Directory { entries, len, ends } = directory.read();
-        ends == then
-            || object.index() < len && (*entries.add(object.index() as usize)).serial == object.serial()
+        ends == then || object.index() < len && (*entries.add(object.index() as usize)).serial == object.serial()
     }
 }

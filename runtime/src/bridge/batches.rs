@@ -143,8 +143,16 @@ impl Groups {
                 // SAFETY: the items were found by class and part when the population was what it is said to be; whoever has kept them
                 // has compared it (`is_right`), or they were found just now. There has been no safe point since: calls of this very
                 // function are all that has happened, each in a red frame. The condition is a `bool` property of the class.
-                let went =
-                    unsafe { core.ways.call_batch(&way, &group.items[..to], at, (words, out), (group.offset(), self.ends), settle) };
+                let went = unsafe {
+                    core.ways.call_batch(
+                        &way,
+                        &group.items[..to],
+                        at,
+                        (words, out),
+                        (group.offset(), self.ends),
+                        settle,
+                    )
+                };
                 let Some(went) = went else {
                     // The ways were shut meanwhile.
                     group.one(core, at, &mut done, results.as_deref_mut(), long);
