@@ -14,6 +14,7 @@ use super::call::{Call, Callee, Implementer, Resolved};
 use super::chain::ResolverChain;
 use super::module_status::{ModuleStatus, ModuleStatuses};
 use super::name::ZCallName;
+use super::observe::{CallTimes, Observed, Observer};
 use super::rows::{Found, Row};
 use super::signature::CallSignature;
 use crate::border::{CallError, trap};
@@ -25,9 +26,16 @@ use crate::handles::{ModuleId, ZCallHandle};
 #[derive(Default)]
 pub struct ZCallTable {
     state: RefCell<State>,
-    /// Changes when a handle may stand for something else than before, or for nothing.
+    /// What kept handles are compared with: how often a handle may have come to stand for something else than before, or for
+    /// nothing; [`OBSERVED`] while calls are watched, so that whoever compares pays nothing more for that.
+    stamp: Cell<u64>,
+    /// The same number, also while calls are watched.
     changes: Cell<u64>,
+    observer: Observer,
 }
+
+/// The stamp of a table whose calls are watched, which no kept handle has.
+const OBSERVED: u64 = u64::MAX;
 
 /// A handle with what it stood for when it was last looked at, for callers that keep it: no look while nothing has changed. It keeps
 /// nothing alive.
@@ -104,7 +112,7 @@ impl ZCallTable {
     #[inline]
     pub fn dispatch(
         &self,
-        _gt: GameThread<'_>,
+        gt: GameThread<'_>,
         handle: ZCallHandle,
         buffer: BufferMut<'_>,
     ) -> (ZCallStatus, Result<(), CallError>) {
@@ -112,12 +120,9 @@ impl ZCallTable {
             Ok(callee) => callee,
             Err((status, error)) => return (status, Err(error)),
         };
-        match trap(|| callee.dispatcher.call(Call::new(&callee, buffer))) {
+        match self.dispatch_fresh(gt, &callee, buffer) {
             Ok(()) => (ZCallStatus::SUCCESS, Ok(())),
-            Err(error) => {
-                let error = placed(&callee, error);
-                (status_of(&error), Err(error))
-            }
+            Err(error) => (status_of(&error), Err(error)),
         }
     }
 
@@ -134,6 +139,11 @@ impl ZCallTable {
     /// have been something else.
     #[inline]
     pub fn fresh(&self, kept: &KeptHandle) -> Option<Rc<Callee>> {
+        if kept.looked == self.stamp.get() { kept.callee.upgrade() } else { self.fresh_while_watched(kept) }
+    }
+
+    #[cold]
+    fn fresh_while_watched(&self, kept: &KeptHandle) -> Option<Rc<Callee>> {
         if kept.looked == self.changes.get() { kept.callee.upgrade() } else { None }
     }
 
@@ -148,15 +158,70 @@ impl ZCallTable {
         callee: &Rc<Callee>,
         buffer: BufferMut<'_>,
     ) -> Result<(), CallError> {
-        match trap(|| callee.dispatcher.call(Call::new(callee, buffer))) {
-            Ok(()) => Ok(()),
-            Err(error) => Err(placed(callee, error)),
-        }
+        let call = || trap(|| callee.dispatcher.call(Call::new(callee, buffer))).map_err(|error| placed(callee, error));
+        if self.is_observed() { self.observer.around_named(&callee.name, call) } else { call() }
     }
 
     /// From now on kept handles are looked at again.
     fn change(&self) {
         self.changes.set(self.changes.get() + 1);
+        self.restamp();
+    }
+
+    fn restamp(&self) {
+        self.stamp.set(if self.observer.what().any() { OBSERVED } else { self.changes.get() });
+    }
+
+    /// What the `looked` of a kept handle is compared with. It changes when a handle may stand for something else, and while calls are
+    /// watched it is a number that no kept handle has: then every call goes the way that is watched.
+    #[must_use]
+    #[inline]
+    pub fn stamp(&self) -> u64 {
+        self.stamp.get()
+    }
+
+    /// Whether calls are watched.
+    #[must_use]
+    #[inline]
+    pub fn is_observed(&self) -> bool {
+        self.stamp.get() == OBSERVED
+    }
+
+    /// What is watched.
+    #[must_use]
+    pub fn observed(&self) -> Observed {
+        self.observer.what()
+    }
+
+    /// From now on this is watched. What was counted stays.
+    pub fn observe(&self, what: Observed) {
+        self.observer.set(what);
+        self.restamp();
+    }
+
+    /// What was counted so far, by kind and name.
+    #[must_use]
+    pub fn times(&self) -> Vec<CallTimes> {
+        self.observer.times()
+    }
+
+    /// Forgets what was counted.
+    pub fn clear_times(&self) {
+        self.observer.clear();
+    }
+
+    /// Does a call that is not dispatched here, and watches it where calls are watched: `kind` says what sort of call it is.
+    ///
+    /// # Errors
+    /// Those of the call.
+    #[inline]
+    pub fn watched<T>(
+        &self,
+        kind: &str,
+        name: &str,
+        call: impl FnOnce() -> Result<T, CallError>,
+    ) -> Result<T, CallError> {
+        if self.is_observed() { self.observer.around(kind, name, call) } else { call() }
     }
 
     /// What `handle` stands for, with its signature as it was read when the name was resolved; `None` once its module
