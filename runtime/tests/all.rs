@@ -29,6 +29,8 @@ mod finalizers;
 mod floors;
 mod forms;
 mod gdb;
+#[path = "grid/main.rs"]
+mod grid;
 mod host_glue;
 mod interfaces;
 #[path = "library_fuzz/main.rs"]

@@ -46,12 +46,21 @@ pub(super) type HostBody = dyn Fn(&Runtime, &[Value]) -> Result<Option<Value>, C
 pub struct Calls<'a>(pub(super) &'a Runtime);
 
 impl Calls<'_> {
-    /// Calls by ZCall name with values. For tools and tests: static callers resolve once and build slots themselves.
+    /// Calls by ZCall name with values. For tools and tests: static callers resolve once and build slots themselves. A function of
+    /// an object has the object before its parameters; a property the object, and behind it what is written; `nd:/` the delegate.
     ///
     /// # Errors
     /// As [`Calls::resolve`]; when the arguments do not fit, or the callee fails.
     pub fn call(&self, name: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
         self.call_handle(self.resolve(name)?, arguments)
+    }
+
+    /// The same, and what the out parameters hold then, in their order.
+    ///
+    /// # Errors
+    /// As [`Calls::call`].
+    pub fn call_with_outs(&self, name: &str, arguments: &[Value]) -> Result<(Option<Value>, Vec<Value>), Error> {
+        Ok(dynamic_call::call_with_outs(&self.0.inner.core, self.resolve(name)?, arguments)?)
     }
 
     /// Looks a ZCall name up, to call it by handle from then on. A handle dies with the generation of what it calls,
