@@ -248,12 +248,15 @@ impl LoudCell {
 
 thread_local! {
     /// What `keep` has found.
-    static KEPT: RefCell<Option<ZFunction<(i32,), i32>>> = const { RefCell::new(None) };
+    static KEPT: RefCell<Vec<ZFunction<(i32, i32), i32>>> = const { RefCell::new(Vec::new()) };
 }
 
 fn told<T: std::fmt::Debug>(done: Result<T, CallError>) -> String {
     match done {
         Ok(value) => format!("{value:?}"),
-        Err(error) => format!("{:?}: {error}", error.kind()),
+        Err(error) => {
+            let place = error.place().map(|place| format!(" at {}", place.file)).unwrap_or_default();
+            format!("{:?}: {error}{place}", error.kind())
+        }
     }
 }

@@ -35,11 +35,12 @@ impl Probe {
             "fine" => told(this.zcall::<_, i32>(&name, (1_i32,))),
             "negative" => told(this.zcall::<_, i32>(&name, (-1_i32,))),
             "gone" => {
-                let gone = this.spawn::<Self>(Obj::none()).and_then(|gone| {
-                    this.get(gone)?.destroy()?;
-                    this.zcall::<_, Obj<Object>>(&name, (gone.as_object(),))
+                let called = this.spawn::<Self>(Obj::none()).and_then(|gone| {
+                    let gone = this.get(gone)?;
+                    gone.destroy()?;
+                    if name.starts_with("up") { gone.read_property::<i64>(&name).map(|_| 0) } else { gone.zcall(&name, (1_i32,)) }
                 });
-                told(gone.map(|object| object.handle()))
+                told::<i32>(called)
             }
             "wrong signature" => told(this.zcall::<_, i32>(&name, (1.0_f64, 2.0_f64, 3.0_f64))),
             "wrong slot" => told(this.zcall_any::<_, i32>(&name, (1.0_f64,))),
@@ -84,14 +85,16 @@ impl Probe {
         this.lend(self, |this| match &*sort {
             "numbers" => {
                 let typed = this.on_numbers().call((1, -2, 3, 0.5, 0.25, true));
-                let on = AnyConjugate::of(&this.on_numbers().clone());
+                let bound = this.on_numbers().clone();
+                let on = AnyConjugate::of(&bound);
                 let named = this.zcall_any("nd:/", (on, 1_u8, -2_i16, 3_u32, 0.5_f32, 0.25_f64, true));
                 format!("{} {}", told(typed), told::<f64>(named))
             }
             "object" => {
                 let own = this.as_obj().as_object();
                 let typed = this.on_object().call((own,));
-                let on = AnyConjugate::of(&this.on_object().clone());
+                let bound = this.on_object().clone();
+                let on = AnyConjugate::of(&bound);
                 let named = this.zcall_any::<_, Obj<Object>>("nd:/", (on, own));
                 format!("{} {}", told(typed.map(|object| object == own)), told(named.map(|object| object == own)))
             }
@@ -99,7 +102,8 @@ impl Probe {
             "struct" => told(this.on_point().call((Point { x: 1.0, y: 2.0 },))),
             "string" => {
                 let typed = this.on_text().call(("a".to_owned(),));
-                let on = AnyConjugate::of(&this.on_text().clone());
+                let bound = this.on_text().clone();
+                let on = AnyConjugate::of(&bound);
                 let text = UString::from("b");
                 let named = this.zcall_any::<_, AnyConjugate>("nd:/", (on, AnyConjugate::of(&text)));
                 let named = named.and_then(|given| Ok(given.as_::<UString>(&this)?.to_string()));
@@ -108,7 +112,8 @@ impl Probe {
             "array" => {
                 let numbers = UArray::of([1_i64, 2, 3]).expect("a host");
                 let typed = this.on_list().call((numbers.clone(),)).map(|list| list.to_string());
-                let on = AnyConjugate::of(&this.on_list().clone());
+                let bound = this.on_list().clone();
+                let on = AnyConjugate::of(&bound);
                 let named = this.zcall_any::<_, AnyConjugate>("nd:/", (on, AnyConjugate::of(&numbers)));
                 let named = named.and_then(|given| Ok(given.as_::<UArray<i64>>(&this)?.to_string()));
                 format!("{} {}", told(typed), told(named))
@@ -116,7 +121,8 @@ impl Probe {
             "fine" => told(this.on_number().call((1,))),
             "negative" => told(this.on_number().call((-1,))),
             "wrong slot" => {
-                let on = AnyConjugate::of(&this.on_number().clone());
+                let bound = this.on_number().clone();
+                let on = AnyConjugate::of(&bound);
                 told(this.zcall_any::<_, i32>("nd:/", (on, 1.0_f64)))
             }
             other => format!("no sort {other}"),
@@ -133,13 +139,13 @@ impl Probe {
     /// Finds a function and keeps it.
     #[ufunction]
     fn keep(&self, name: String) -> String {
-        told(ZFunction::find(&name).map(|found| KEPT.set(Some(found))))
+        told(ZFunction::find(&name).map(|found| KEPT.with_borrow_mut(|kept| kept.push(found))))
     }
 
     /// Calls what was kept.
     #[ufunction]
     fn call_kept(&self) -> String {
-        KEPT.with_borrow(|kept| kept.as_ref().map_or_else(|| "nothing".to_owned(), |kept| told(kept.call((1,)))))
+        KEPT.with_borrow(|kept| kept.iter().map(|kept| told(kept.call((1, 2)))).collect::<Vec<_>>().join("; "))
     }
 }
 

@@ -5,9 +5,10 @@ use super::host_context::CallerContext;
 use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::bridge::module_protocols::Lent;
-use crate::bridge::{conjugate_calls, module_protocols};
+use crate::bridge::{conjugate_calls, module_protocols, nd};
 use crate::handles::{ModuleId, ZCallHandle};
 use crate::zcall::buffer::BufferMut;
+use alcedo_abi::handles::ConjugateHandle;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::protocols::{ProtocolDesc, ResolverDesc};
 
@@ -39,6 +40,10 @@ pub(super) fn conjugate_zcall(
 
 pub(super) fn zcall_result(core: &Core, handle: ZCallHandle) -> Result<PropertyKind, CallError> {
     conjugate_calls::result(core, handle)
+}
+
+pub(super) fn delegate_result(core: &Core, delegate: ConjugateHandle) -> Result<PropertyKind, CallError> {
+    nd::result(core, delegate)
 }
 
 pub(super) fn protocol_add(

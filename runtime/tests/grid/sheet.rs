@@ -26,6 +26,7 @@ const SORTS: [&str; 12] = [
 pub(crate) struct Sheet {
     asserted: BTreeMap<(usize, usize, usize), u32>,
     empty: BTreeMap<(usize, usize, usize), &'static str>,
+    wrong: Vec<String>,
 }
 
 fn at(of: &[&str], word: &str) -> usize {
@@ -36,10 +37,17 @@ impl Sheet {
     /// The cell has this answer, which holds all of that.
     pub(crate) fn check(&mut self, protocol: &str, direction: &str, sort: &str, told: &str, wanted: &[&str]) {
         for wanted in wanted {
-            assert!(told.contains(wanted), "{protocol}, {direction}, {sort}: `{wanted}` is not in\n{told}");
+            if !told.contains(wanted) {
+                self.wrong.push(format!("{protocol}, {direction}, {sort}: `{wanted}` is not in\n  {told}"));
+            }
         }
         let cell = (at(&SORTS, sort), at(&PROTOCOLS, protocol), at(&DIRECTIONS, direction));
         *self.asserted.entry(cell).or_default() += 1;
+    }
+
+    /// All answers were those that were wanted.
+    pub(crate) fn passes(&self) {
+        assert!(self.wrong.is_empty(), "{}", self.wrong.join("\n"));
     }
 
     /// The cell is empty for this reason.
