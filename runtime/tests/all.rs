@@ -44,6 +44,7 @@ mod outs;
 mod panic_hooks;
 mod partial;
 mod payloads;
+mod plugin_protocols;
 mod plugins;
 mod protocols;
 mod public_api;
