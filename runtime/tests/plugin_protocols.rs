@@ -14,7 +14,8 @@ fn ledger(features: &[&str], tag: u64) -> PathBuf {
     support::tagged("ledger", features, tag)
 }
 
-/// A host with a protocol of its own, to which a plugin may add.
+/// A host with a protocol of its own, to which a plugin may add. All tests here keep a record: what one of them logs stands in no
+/// other's.
 fn host(libraries: &[PathBuf]) -> Runtime {
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     host.calls().add_protocol(PlainProtocol::new("console")).expect("it is free");
@@ -58,6 +59,7 @@ fn reload(host: &Runtime, libraries: &[PathBuf]) {
 
 #[test]
 fn names_of_a_plugin_are_called_by_the_host_and_by_another_plugin() {
+    let _alone = support::record("ledger");
     let host = host(&[ledger(&[], 1), support::plugin("switchboard", &[])]);
     check(&host, "db:/users.count", &[Value::I64(3)], expect!["Some(I64(5))"]);
     // The protocol has one spelling for each name.
@@ -89,6 +91,7 @@ fn what_callers_think_it_takes_is_compared_when_a_name_is_resolved() {
 
 #[test]
 fn a_declined_name_is_looked_up_again_and_tools_see_who_declined() {
+    let _alone = support::record("ledger");
     let host = host(&[ledger(&[], 1)]);
     check(
         &host,
@@ -163,6 +166,7 @@ fn what_a_plugin_registered_ends_with_its_generation_and_the_next_has_its_own() 
 
 #[test]
 fn a_rollback_leaves_the_names_of_the_old_generation_as_they_were() {
+    let _alone = support::record("ledger");
     let host = host(&[ledger(&[], 1)]);
     let handle = host.calls().resolve("db:/users.count").expect("it is there");
     let before = host.worlds().digest();
@@ -177,6 +181,7 @@ fn a_rollback_leaves_the_names_of_the_old_generation_as_they_were() {
 
 #[test]
 fn a_word_and_a_label_have_one_owner_and_a_module_adds_to_its_own_protocols_and_the_hosts() {
+    let _alone = support::record("ledger");
     let host = host(&[ledger(&[], 1)]);
     let register = |word: &str| asked(&host, "ex:/ledger.register", &[text(word), Value::Bool(false)]);
     let resolve = |word: &str, label: &str| asked(&host, "ex:/ledger.resolve", &[text(word), text(label)]);
@@ -212,6 +217,7 @@ fn a_word_and_a_label_have_one_owner_and_a_module_adds_to_its_own_protocols_and_
 
 #[test]
 fn what_goes_wrong_in_a_protocol_a_resolver_or_its_function_is_the_callers_error_and_nothing_else() {
+    let _alone = support::record("ledger");
     let host = host(&[ledger(&[], 1)]);
     for _ in 0..2 {
         check(
@@ -237,6 +243,7 @@ fn what_goes_wrong_in_a_protocol_a_resolver_or_its_function_is_the_callers_error
 
 #[test]
 fn a_module_of_a_slim_registers_no_protocol() {
+    let _alone = support::record("ledger");
     let host = support::builder().build().expect("a host");
     let slim = host.contexts().create_slim("apart").expect("the name is free");
     slim.load_path(ledger(&[], 1)).unwrap_or_else(|error| panic!("{error}"));
