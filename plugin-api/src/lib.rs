@@ -17,6 +17,7 @@ mod obj;
 mod object;
 mod out;
 mod part_cell;
+pub mod protocols;
 mod signature;
 mod step;
 pub mod task;

@@ -116,15 +116,17 @@ pub mod canary {
 
 /// Protocols of calls by name, for hosts that have their own: see [`Runtime::add_protocol`].
 pub mod zcall {
-    pub use alcedo_zcall::call::{Call, Dispatcher, Effect, Resolved};
+    pub use alcedo_zcall::call::{Call, Dispatcher, Effect, Implementer, Resolved};
     pub use alcedo_zcall::chain::{Answer, Resolver};
+    pub use alcedo_zcall::explain::{Explanation, Step, StepAnswer};
     pub use alcedo_zcall::name::ZCallName;
+    pub use alcedo_zcall::observe::{CallTimes, Histogram, Observed};
     pub use alcedo_zcall::protocol::{PlainProtocol, Protocol};
     pub use alcedo_zcall::reader::{NameError, NameFlaw, Reader};
 
     // The whole floor below, for this crate.
     pub(crate) use alcedo_zcall::{
-        buffer, call, chain, explicit, free, module_status, name, owned, protocol, reader, signature, table,
+        buffer, call, chain, explain, explicit, free, module_status, name, observe, owned, protocol, reader, signature, table,
     };
 }
 

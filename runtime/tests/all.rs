@@ -29,6 +29,8 @@ mod finalizers;
 mod floors;
 mod forms;
 mod gdb;
+#[path = "grid/main.rs"]
+mod grid;
 mod host_glue;
 mod interfaces;
 #[path = "library_fuzz/main.rs"]
@@ -42,6 +44,7 @@ mod outs;
 mod panic_hooks;
 mod partial;
 mod payloads;
+mod plugin_protocols;
 mod plugins;
 mod protocols;
 mod public_api;

@@ -14,6 +14,7 @@ mod member_names;
 mod members;
 mod owned;
 mod registry;
+pub(crate) mod resolving;
 mod returned;
 mod root;
 mod shells;

@@ -184,6 +184,7 @@ impl Core {
         for module in modules {
             self.zcalls.suspend(module);
             self.explicit.suspend(module);
+            self.chain.suspend(module);
             self.value_types.suspend(module);
         }
     }
@@ -193,6 +194,7 @@ impl Core {
         for module in modules {
             self.zcalls.resume(module);
             self.explicit.resume(module);
+            self.chain.resume(module);
             self.value_types.resume(module);
         }
     }
