@@ -43,7 +43,7 @@ mod unload;
 mod watchdog;
 mod world;
 
-pub use alcedo_reflect::plain_struct;
+pub use alcedo_reflect::{host_struct, plain_struct};
 pub use alcedo_sys::{
     ImageError, KeyError, PublicKey, ReferenceSearch, SecretKey, SignatureFound, checkpoint, process, seal_file,
     sign_file,

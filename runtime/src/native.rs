@@ -27,6 +27,7 @@ pub use alcedo_macros::{
 };
 pub use declared::Declared;
 pub use delegates::{Delegate, MulticastDelegate, Signature, SparseDelegate};
+pub(crate) use failing::failing;
 pub use interfaces::Interface;
 pub use method::Part;
 pub(crate) use method::run_for;

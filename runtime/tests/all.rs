@@ -30,6 +30,7 @@ mod floors;
 mod forms;
 mod gdb;
 mod host_glue;
+mod host_glue_kinds;
 mod interfaces;
 #[path = "library_fuzz/main.rs"]
 mod library_fuzz;

@@ -146,6 +146,13 @@ impl Person {
         format!("{mood}, {:?}, {:?}", this.far(), this.high())
     }
 
+    /// Another mood and other rights come back.
+    #[ufunction]
+    fn sway(&self, mood: &mut Mood, rights: &mut Rights) -> Mood {
+        *rights = *rights | Rights::Write;
+        std::mem::replace(mood, after(*mood))
+    }
+
     /// Gives rights, and says which it has now.
     #[ufunction(blueprint_callable)]
     fn grant(&self, this: This<Self>, rights: Rights) -> Rights {

@@ -229,6 +229,14 @@ impl Depot {
         text
     }
 
+    /// Sends what is next, and has that next; what was next comes back by its size.
+    #[ufunction]
+    fn send(&self, this: This<Self>, parcel: Parcel, size: &mut Size) -> Result<Parcel, CallError> {
+        *size = this.next().size();
+        this.set_next(parcel.clone());
+        Ok(parcel)
+    }
+
     /// What it is told of a size.
     #[ufunction]
     fn told(&self, size: Size) -> String {

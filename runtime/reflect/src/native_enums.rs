@@ -1,6 +1,7 @@
 //! Enums that a host declares as Rust types: what a value of one is in memory, and what it is declared as.
 
 use std::borrow::Cow;
+use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::rc::Rc;
 
@@ -114,6 +115,20 @@ impl<E: NativeEnumeration> NumberOf<E> {
             CallError::other(format!("{} is no entry of {}: {}", self.0, E::PATH, names.join(", ")))
         };
         E::of_number(self.0).ok_or_else(unknown)
+    }
+}
+
+impl<E> PartialEq for NumberOf<E> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl<E> Eq for NumberOf<E> {}
+
+impl<E> Hash for NumberOf<E> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
     }
 }
 

@@ -255,6 +255,9 @@ pub trait NativeParam: Sized {
     const TYPE_PATH: &'static str;
     /// Whether it comes back.
     const IS_OUT: bool = false;
+    /// What is true of its type beside kind and path, as a number.
+    #[doc(hidden)]
+    const INSIDE: u64 = 0;
     /// How a body has it.
     type Seen;
     /// What is given back through.
@@ -358,7 +361,8 @@ impl<T: NativeValue> NativeParam for T {
 
 const fn with_param<P: NativeParam>(print: Fingerprint) -> Fingerprint {
     let print = if P::IS_OUT { print.out() } else { print };
-    print.value(P::KIND, P::TYPE_PATH)
+    let print = print.value(P::KIND, P::TYPE_PATH);
+    if P::INSIDE != 0 { print.number(P::INSIDE) } else { print }
 }
 
 /// The parameters of a native function, as a tuple of up to eight.
