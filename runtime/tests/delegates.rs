@@ -8,7 +8,7 @@ use std::rc::Rc;
 use alcedo_glue::{Glue, Origin};
 use alcedo_runtime::kinds::PropertyKind;
 use alcedo_runtime::native::{NativeClass, NativeDelegate, Natives, Obj, This, uclass, udelegate};
-use alcedo_runtime::{ManifestInfo, ObjectHandle, Reload, Runtime, Value, natives};
+use alcedo_runtime::{Binding, CallError, ManifestInfo, ObjectHandle, Reload, Runtime, Value, natives};
 use expect_test::{Expect, expect, expect_file};
 
 use crate::support;
@@ -418,11 +418,11 @@ impl Bell {
 fn a_native_function_takes_a_delegate_calls_it_and_keeps_it() {
     let host = support::builder().natives(natives![Bell, MayToll, OnTolled]).build().expect("a host");
     let [bell, other] = [(); 2].map(|()| host.objects().spawn_a::<Bell>().expect("a bell"));
-    let declared = host.types().function("/Script/Test.Bell:agree").expect("it is there");
-    assert!(declared.contains("Delegate(/Script/Test.Bell:MayToll(u32 -> bool))"), "{declared}");
-    let agree = |rule: MayToll, times| {
-        host.objects().with(bell, |bell| bell.agree(times, rule)).expect("it is alive")
-    };
+    let declared = host.types().declared_natives();
+    let class = declared.classes.iter().find(|class| class.path == "/Script/Test.Bell").expect("it is there");
+    let function = class.functions.iter().find(|function| function.name == "agree").expect("it is there");
+    assert_eq!(function.params[1].ty, "Delegate(/Script/Test.Bell:MayToll(u32 -> bool))");
+    let agree = |rule: MayToll, times| host.objects().with(bell, |bell| bell.agree(times, rule)).expect("it is alive");
     let rule: MayToll = host.links().delegate(other.handle(), "at_most_four").expect("it suits");
     assert_eq!([agree(rule, 4).expect("it answers"), agree(rule, 5).expect("it answers")], [true, false]);
     let kept = host.objects().with(bell, |bell| bell.may_toll()).expect("it is alive");

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use crate::host_value::HostValue;
 use crate::property::PropertyType;
 use crate::structs::StructType;
-use crate::typed::OfKind;
+use crate::typed::{OfKind, with_parts};
 use crate::values::InMemory as _;
 use crate::values::ptr::{Mut, Ptr, PtrMut, Ref};
 use crate::values::structure::Struct;
@@ -91,7 +91,7 @@ impl<T: HostStructure> OfKind for StructOf<T> {
 
     fn describe() -> Cow<'static, str> {
         let fields = T::FIELDS.iter().map(|field| format!("{}: {}", field.name, (field.describe)()));
-        format!("{} with {}", T::PATH, fields.collect::<Vec<_>>().join(", ")).into()
+        with_parts(T::PATH, fields).into()
     }
 
     fn load(at: Ref<'_, Struct>) -> Self {

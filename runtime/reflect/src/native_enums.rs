@@ -13,7 +13,7 @@ use crate::decl::EnumDecl;
 use crate::enums::{EnumEntry, EnumType};
 use crate::origin::Origin;
 use crate::property::PropertyType;
-use crate::typed::OfKind;
+use crate::typed::{OfKind, with_parts};
 use crate::values::InMemory;
 use crate::values::enumeration::{Enum, number_of, whole};
 use crate::values::ptr::{Mut, Ref};
@@ -140,7 +140,7 @@ impl<E: NativeEnumeration> OfKind for NumberOf<E> {
     }
 
     fn describe() -> Cow<'static, str> {
-        E::PATH.into()
+        with_parts(E::PATH, E::ENTRIES.iter().map(|entry| format!("{} = {}", entry.name, entry.number))).into()
     }
 
     #[inline]
