@@ -96,7 +96,7 @@ pub use reload::report::{Named, Outcome, Reload, Remainder};
 pub use reload::requests::ReloadScope;
 pub use runtime::{
     AnyConjugate, Budget, Calls, ClassRef, Collected, Collection, ConjugateInfo, Conjugates, Declined, Drained, Links,
-    Objects, Runtime, Shutdown, Types, Unloads, WeakRuntime, Worlds, ZCallFunction, ZCallResolver,
+    NetNames, Objects, Runtime, Shutdown, Types, Unloads, WeakRuntime, Worlds, ZCallFunction, ZCallResolver,
 };
 pub use semver::{Version, VersionReq};
 pub use shown::printable;

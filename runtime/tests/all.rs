@@ -38,6 +38,7 @@ mod links;
 mod migration;
 mod module_graph;
 mod native_classes;
+mod net;
 mod order;
 mod outs;
 mod panic_hooks;

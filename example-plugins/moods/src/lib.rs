@@ -105,7 +105,7 @@ pub struct Person {
     #[uproperty(edit_anywhere, default = "Angry")]
     mood: Mood,
     /// What it may do.
-    #[uproperty(edit_anywhere)]
+    #[uproperty(edit_anywhere, blueprint_read, enum_as_byte)]
     rights: Rights,
     /// How it felt.
     #[uproperty]

@@ -16,6 +16,7 @@ pub mod log;
 pub mod manifest;
 pub mod module;
 pub mod names;
+pub mod net;
 pub mod task;
 pub mod value;
 pub mod values;

@@ -57,6 +57,17 @@ pub trait NativeEnumeration: Copy + 'static {
     /// The value of a number; none for one that is no entry here.
     fn of_number(number: i128) -> Option<Self>;
 
+    /// The kind of its numbers, and whether all are those of a byte.
+    #[doc(hidden)]
+    const NUMBERS: Option<(PropertyKind, bool)> = {
+        let (mut fit, mut at) = (true, 0);
+        while at < Self::ENTRIES.len() {
+            fit = fit && 0 <= Self::ENTRIES[at].number && Self::ENTRIES[at].number <= u8::MAX as i128;
+            at += 1;
+        }
+        Some((Self::UNDERLYING, fit))
+    };
+
     /// The declaration of the enum.
     fn declaration() -> EnumDecl {
         let entry = |of: &NativeEntry| EnumEntry {

@@ -32,6 +32,9 @@ pub trait NativeValue: Sized + 'static {
     const KIND: PropertyKind;
     /// Path of its struct or class; empty for plain kinds.
     const TYPE_PATH: &'static str;
+    /// Of an enum, the kind of its numbers, and whether all are those of a byte.
+    #[doc(hidden)]
+    const NUMBERS: Option<(PropertyKind, bool)> = None;
 
     /// What was read.
     fn from_raw(raw: Self::Raw) -> Self;

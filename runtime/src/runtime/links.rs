@@ -175,7 +175,7 @@ impl Links<'_> {
         Ok(self.0.core().world.objects.delegate_mark(object, property, fresh)?)
     }
 
-    fn type_of(&self, object: ObjectHandle, property: &str) -> Result<PropertyType, Error> {
+    pub(super) fn type_of(&self, object: ObjectHandle, property: &str) -> Result<PropertyType, Error> {
         self.0.objects().property(object, property)?;
         let class = self.0.core().world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
         let found = class.find_property(property).map(|property| property.ty.clone());

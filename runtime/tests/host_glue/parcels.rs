@@ -32,6 +32,18 @@ host_struct! {
 }
 
 host_struct! {
+    /// A reference that another machine gets with the name of the object.
+    pub struct Label in "/Script/Game.Label" {
+        /// Who sends it.
+        pub sender "sender": Obj<Object>,
+        /// What is said.
+        pub words "words": String,
+        /// It stays here.
+        pub secret "secret": u32,
+    }
+}
+
+host_struct! {
     /// What is sent: a struct that is used where it lies.
     pub struct Parcel in "/Script/Game.Parcel" {
         /// Who gets it.
@@ -111,6 +123,8 @@ host_class! {
         sizes / set_sizes "sizes": Vec<Size>;
         /// Where they are put.
         drawer / set_drawer "drawer": Drawer;
+        /// What stands on the next one.
+        label / set_label "label": Label;
     }
     values {}
     delegates {}
@@ -121,6 +135,8 @@ host_class! {
         note "note"(name: String, number: u32) -> String;
         /// Sends what is next, and has that next; what was next comes back by its size.
         send "send"(parcel: Parcel, size out: Size) -> Parcel;
+        /// What constructors make: the rest begins as it does.
+        constructed "constructed"() -> String;
         /// What it is told of a size.
         told "told"(size: Size) -> String;
     }
