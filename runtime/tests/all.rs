@@ -32,6 +32,7 @@ mod gdb;
 #[path = "grid/main.rs"]
 mod grid;
 mod host_glue;
+mod host_glue_kinds;
 mod interfaces;
 #[path = "library_fuzz/main.rs"]
 mod library_fuzz;
@@ -39,6 +40,7 @@ mod links;
 mod migration;
 mod module_graph;
 mod native_classes;
+mod net;
 mod order;
 mod outs;
 mod panic_hooks;
