@@ -8,6 +8,7 @@ mod any_call;
 mod borrow_state;
 mod class;
 mod delegate_signature;
+mod direct;
 mod dispose;
 mod host;
 mod keep;

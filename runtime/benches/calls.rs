@@ -55,6 +55,9 @@ fn host() -> (Runtime, ObjectHandle) {
     let runtime = Runtime::builder().package("Game").natives(natives![Adder]).build().expect("a runtime");
     let calls = runtime.calls();
     calls
+        .register_leaf("host.add_leaf", |(left, right): (i32, i32)| left.wrapping_add(right))
+        .expect("the name is free");
+    calls
         .register_typed("host.add", |_, (left, right): (i32, i32)| left.wrapping_add(right))
         .expect("the name is free");
     let signature = "i32, i32 -> i32".parse().expect("a signature");
@@ -108,6 +111,7 @@ fn plugin_to_host(criterion: &mut Criterion) {
     for (id, looping, first) in [
         ("c_pointer", "nm:/crossings:Sums:call_often_plain", vec![]),
         ("dyn_trait", "nm:/crossings:Sums:call_often_dyn", vec![]),
+        ("alcedo_pointer", "nm:/crossings:Sums:call_often", names("ex:/host.add_leaf")),
         ("alcedo_ex", "nm:/crossings:Sums:call_often", names("ex:/host.add")),
         ("alcedo_values", "nm:/crossings:Sums:call_often", names("ex:/host.add_values")),
         ("alcedo_by_name", "nm:/crossings:Sums:call_by_name_often", names("ex:/host.add")),

@@ -13,6 +13,7 @@ mod natives;
 mod objects;
 mod protocols;
 mod reloading;
+mod typed_functions;
 mod types;
 mod unended;
 mod unloading;

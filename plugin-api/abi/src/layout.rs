@@ -8,6 +8,7 @@ use crate::describe::{
     ClassDesc, DelegateDesc, EnumDesc, EnumEntryDesc, ExportDesc, FunctionDesc, ImportDesc, InterfaceDesc, MetaDesc,
     PartHooks, PropertyDesc, SignatureDesc, StructDesc,
 };
+use crate::direct::{DirectAnswer, DirectCallee};
 use crate::fingerprint::Fingerprint;
 use crate::hooks::{HookContext, HookSlot, HookTable};
 use crate::host::{BlackDirectory, BlackEntry, Directory, DirectoryEntry, ModuleContext, Slices};
@@ -87,7 +88,9 @@ pub const LAYOUT_HASH: u64 = layout! {
         block_made, block_lent, segment_attach, segment_detach, stream_opened, looked_up,
         refuses
     }
-    ModuleContext { host, table, values, module, generation, mode, directory, slices, blacks, level }
+    ModuleContext { host, table, values, module, generation, mode, directory, slices, blacks, direct, level }
+    DirectAnswer { status, bits }
+    DirectCallee { code, context, version }
     Slices { out, module }
     Directory { entries, len, ends }
     DirectoryEntry { serial, class, memory }

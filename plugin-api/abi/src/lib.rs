@@ -6,6 +6,7 @@
 
 pub mod call;
 pub mod describe;
+pub mod direct;
 pub mod fingerprint;
 pub mod handles;
 pub mod hooks;

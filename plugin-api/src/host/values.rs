@@ -236,6 +236,15 @@ impl<'a> Callee<'a, (), ()> {
 }
 
 impl<A: Params, R: ReturnValue> Callee<'_, A, R> {
+    /// Its handle; none for what is bound to a delegate.
+    #[inline]
+    pub(crate) fn handle(&self) -> Option<ZCallHandle> {
+        match self.way {
+            Way::Handle(handle) => Some(handle),
+            Way::Delegate(_) => None,
+        }
+    }
+
     /// Calls it; with an object, that is slot 0.
     ///
     /// # Errors

@@ -106,6 +106,8 @@ impl Core {
             user_code: OnceCell::new(),
         });
         protocols::install(&core);
+        let mode = core.world.mode.clone();
+        core.zcalls.on_change(move || mode.renew_direct());
         Ok(core)
     }
 

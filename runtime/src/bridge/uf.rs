@@ -5,6 +5,7 @@ use std::rc::{Rc, Weak};
 use crate::border::CallError;
 use crate::bridge::calls::{self, Dispatch};
 use crate::bridge::core::Core;
+use crate::bridge::direct::direct_of;
 use crate::bridge::paths::member_path;
 use crate::bridge::protocols::alive;
 use crate::bridge::slots;
@@ -56,8 +57,9 @@ impl Resolver for FunctionResolver {
         let core = alive(&self.core)?;
         let Some(function) = core.world.types.function_by_path(name.address()) else { return Ok(Answer::declined("")) };
         let module = module_of(&core, name.address(), function.tag);
+        let direct = direct_of(&core, &function, self.dispatch);
         let function = function_call(&self.core, function, self.dispatch);
-        Ok(Answer::Function(function.of_module(module)))
+        Ok(Answer::Function(function.of_module(module).with_direct(direct)))
     }
 }
 

@@ -80,6 +80,7 @@ impl RedStack {
     }
 
     /// Open frames.
+    #[inline]
     pub(crate) fn depth(&self) -> usize {
         self.frames.borrow().len()
     }

@@ -1,10 +1,13 @@
 //! Calls by name.
 
+use alcedo_abi::direct::{CLOSED, DirectCallee};
+
 use super::answer::Refused;
 use super::host_context::CallerContext;
 use crate::border::CallError;
 use crate::bridge::conjugate_calls;
 use crate::bridge::core::Core;
+use crate::bridge::direct::take_failure;
 use crate::handles::{ModuleId, ZCallHandle};
 use crate::zcall::buffer::BufferMut;
 use alcedo_abi::kinds::PropertyKind;
@@ -24,6 +27,19 @@ pub(super) fn zcall(host: CallerContext<'_>, handle: ZCallHandle, buffer: Buffer
             done.map_err(|error| Refused { status, error })
         }),
     }
+}
+
+pub(super) fn zcall_direct(core: &Core, handle: ZCallHandle, fingerprint: u64) -> Result<DirectCallee, CallError> {
+    let version = core.world.mode.direct_version();
+    if version == CLOSED {
+        return Ok(DirectCallee::NONE);
+    }
+    let found = core.zcalls.direct(handle, fingerprint)?;
+    Ok(found.map_or(DirectCallee::NONE, |direct| direct.callee(version)))
+}
+
+pub(super) fn direct_failure(_core: &Core) -> Result<(), CallError> {
+    Err(take_failure())
 }
 
 pub(super) fn conjugate_zcall(

@@ -9,7 +9,7 @@ use crate::native::part_cell::PartCell;
 use crate::native::parts::Parts;
 use crate::native::this::{At, Class, This, View};
 use crate::native::world::World;
-use crate::object::native_value::{NativeParams, NativeResult, NativeReturned};
+use crate::object::native_value::{NativeParams, NativeResult, NativeReturned, SlotRow};
 
 /// A class with Rust fields of the host.
 pub trait Part: Class {
@@ -44,6 +44,7 @@ impl Receiver for Shared {
     const IS_SHARED: bool = true;
     type Ref<'p, C: 'p> = &'p C;
 
+    #[inline]
     fn with<C, R>(
         cell: &PartCell<C>,
         object: ObjectHandle,
@@ -58,6 +59,7 @@ impl Receiver for Exclusive {
     const IS_SHARED: bool = false;
     type Ref<'p, C: 'p> = &'p mut C;
 
+    #[inline]
     fn with<C, R>(
         cell: &PartCell<C>,
         object: ObjectHandle,
@@ -118,12 +120,12 @@ pub trait StaticMethod: 'static {
 }
 
 /// Parameters, as a method sees them.
-pub trait Params: NativeParams {
+pub trait Params: NativeParams + SlotRow {
     /// In the call `'f`.
     type Seen<'f>: From<<Self as NativeParams>::Seen>;
 }
 
-impl<T: NativeParams> Params for T {
+impl<T: NativeParams + SlotRow> Params for T {
     type Seen<'f> = <T as NativeParams>::Seen;
 }
 
@@ -148,12 +150,28 @@ pub(super) fn run<M: Method>(
     this: This<'_, M::Class>,
     args: <M::Args as NativeParams>::Seen,
 ) -> Result<M::Result, CallError> {
-    let returned = failing(|| {
-        let part = part_of(parts, this)?;
-        let (object, this) = (this.view.at().object, this.with_part(&part));
-        M::Receiver::with(&part, object, M::NAME, |part| M::run(part, this, args.into()))
-    })?;
+    let returned = failing(|| returned_on::<M>(&*part_of(parts, this)?, this, args))?;
     returned.crossing(|| M::PLACE.into())
+}
+
+/// Runs a method on an object whose part is there.
+#[inline]
+pub(super) fn run_on<M: Method>(
+    part: &PartCell<M::Class>,
+    this: This<'_, M::Class>,
+    args: <M::Args as NativeParams>::Seen,
+) -> Result<M::Result, CallError> {
+    failing(|| returned_on::<M>(part, this, args))?.crossing(|| M::PLACE.into())
+}
+
+#[inline]
+fn returned_on<M: Method>(
+    part: &PartCell<M::Class>,
+    this: This<'_, M::Class>,
+    args: <M::Args as NativeParams>::Seen,
+) -> Result<M::Returned, CallError> {
+    let (object, this) = (this.view.at().object, this.with_part(part));
+    M::Receiver::with(part, object, M::NAME, |part| M::run(part, this, args.into()))
 }
 
 /// Runs `code` with an object that is of the class, which the caller has looked at.

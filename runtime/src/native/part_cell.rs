@@ -77,11 +77,13 @@ impl<C> PartCell<C> {
         Ok(code())
     }
 
+    #[inline]
     fn pointer(&self) -> NonNull<C> {
         // The cell lies as what is in it does.
         self.lent.get().unwrap_or_else(|| NonNull::from(&self.part).cast())
     }
 
+    #[inline]
     fn begin(
         &self,
         object: ObjectHandle,
@@ -118,6 +120,7 @@ struct Borrow<'a, C> {
 }
 
 impl<C> Drop for Borrow<'_, C> {
+    #[inline]
     fn drop(&mut self) {
         if let Some(borrows) = self.cell.borrows.get().step(self.end) {
             self.cell.borrows.set(borrows);

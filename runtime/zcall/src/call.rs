@@ -8,6 +8,7 @@ use alcedo_abi::zcall::SlotValue;
 
 use crate::border::CallError;
 use crate::buffer::BufferMut;
+use crate::direct::Direct;
 use crate::handles::ModuleId;
 use crate::name::ZCallName;
 use crate::signature::CallSignature;
@@ -142,6 +143,7 @@ pub struct Resolved {
     pub(crate) signature: CallSignature,
     pub(crate) slots: Slots,
     pub(crate) effect: Effect,
+    pub(crate) direct: Option<Direct>,
 }
 
 impl Resolved {
@@ -154,6 +156,7 @@ impl Resolved {
             signature: signature.into(),
             slots: Slots::Function,
             effect: Effect::Any,
+            direct: None,
         }
     }
 
@@ -179,6 +182,12 @@ impl Resolved {
     #[must_use]
     pub fn with_slots(self, slots: Slots) -> Self {
         Self { slots, signature: self.signature.without_kinds(), ..self }
+    }
+
+    /// The same function, which plugins may call without slots, too.
+    #[must_use]
+    pub fn with_direct(self, direct: Option<Direct>) -> Self {
+        Self { direct, ..self }
     }
 
     /// Its signature in words.
@@ -218,12 +227,13 @@ pub struct Callee {
     pub(crate) module: ModuleId,
     pub(crate) signature: CallSignature,
     pub(crate) slots: Slots,
+    pub(crate) direct: Option<Direct>,
 }
 
 impl Callee {
     pub(crate) fn new(name: ZCallName, resolved: Resolved) -> Self {
-        let Resolved { dispatcher, module, signature, slots, .. } = resolved;
-        Self { name, dispatcher, module, signature, slots }
+        let Resolved { dispatcher, module, signature, slots, direct, .. } = resolved;
+        Self { name, dispatcher, module, signature, slots, direct }
     }
 
     /// Its name.

@@ -9,6 +9,7 @@ use alcedo_base::{border, cells, game_thread, handles, numbered, shown};
 pub mod buffer;
 pub mod call;
 pub mod chain;
+pub mod direct;
 pub mod explicit;
 pub mod free;
 pub mod module_status;

@@ -3,7 +3,7 @@
 //!
 //! Resolvers and dispatchers may call functions of this file while they run, so nothing is borrowed then.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 
@@ -12,6 +12,7 @@ use alcedo_abi::zcall::ZCallStatus;
 use super::buffer::BufferMut;
 use super::call::{Call, Callee, Implementer, Resolved};
 use super::chain::ResolverChain;
+use super::direct::Direct;
 use super::module_status::{ModuleStatus, ModuleStatuses};
 use super::name::ZCallName;
 use super::rows::{Found, Row};
@@ -27,6 +28,8 @@ pub struct ZCallTable {
     state: RefCell<State>,
     /// Changes when a handle may stand for something else than before, or for nothing.
     changes: Cell<u64>,
+    /// Called at each such change.
+    listener: OnceCell<Box<dyn Fn()>>,
 }
 
 /// A handle with what it stood for when it was last looked at, for callers that keep it: no look while nothing has changed. It keeps
@@ -157,6 +160,24 @@ impl ZCallTable {
     /// From now on kept handles are looked at again.
     fn change(&self) {
         self.changes.set(self.changes.get() + 1);
+        if let Some(listener) = self.listener.get() {
+            listener();
+        }
+    }
+
+    /// Has `listener` called whenever a handle may stand for something else than before, or for nothing. There is one at most.
+    pub fn on_change(&self, listener: impl Fn() + 'static) {
+        let _first = self.listener.set(Box::new(listener));
+    }
+
+    /// How plugins call directly what `handle` stands for, if callers of that fingerprint may.
+    ///
+    /// # Errors
+    /// As for a call of it.
+    pub fn direct(&self, handle: ZCallHandle, fingerprint: u64) -> Result<Option<Direct>, CallError> {
+        let callee = self.running(handle).map_err(|(_, error)| error)?;
+        let is_its = fingerprint != 0 && callee.signature.fingerprint() == fingerprint;
+        Ok(callee.direct.clone().filter(|_| is_its))
     }
 
     /// What `handle` stands for, with its signature as it was read when the name was resolved; `None` once its module

@@ -42,6 +42,7 @@ pub mod prelude {
 
     pub use crate::call::{Failure, Status};
     pub use crate::describe::{ClassDesc, DelegateDesc, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc};
+    pub use crate::direct::DirectCallee;
     pub use crate::handles::{
         BlackHandle, ClassId, ConjugateHandle, Name, ObjectHandle, PartPtr, TypeNumber, ZCallHandle,
     };

@@ -100,6 +100,15 @@ macro_rules! host_functions {
             #[sabi(last_prefix_field)]
             bare("telling of a panic")
             fn panicked(host; file: RStr<'_>, line: u32, column: u32);
+            /// The code behind a handle, for calls without slots, where its signature has that fingerprint and all of it lies in slots;
+            /// none for other functions.
+            game_thread("finding a function for direct calls")
+            fn zcall_direct(
+                host; handle: ZCallHandle, fingerprint: u64; gives out: DirectCallee = DirectCallee::NONE; or failure
+            ) -> Status;
+            /// Why the last direct call on this thread has failed. It fails always, with just that.
+            game_thread("a direct call")
+            fn direct_failure(host;; or failure) -> Status;
         }
     };
 }
