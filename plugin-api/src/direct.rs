@@ -8,8 +8,8 @@ use core::cell::Cell;
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
+use alcedo_abi::black_direct::{CLOSED, DirectAnswer, DirectBits, DirectCallee, DirectStatus};
 use alcedo_abi::call::FailureKind;
-use alcedo_abi::direct::{CLOSED, DirectAnswer, DirectBits, DirectCallee, DirectStatus};
 use alcedo_abi::handles::{ObjectHandle, ZCallHandle};
 use alcedo_rt::{CallError, direct_version};
 
@@ -152,14 +152,20 @@ fn found<A: Params, R: ReturnValue>(handle: ZCallHandle) -> Option<DirectCallee>
 
 #[inline]
 fn given<R: ReturnValue>(answer: DirectAnswer) -> Option<Result<R, CallError>> {
-    if answer.status == DirectStatus::DONE { R::of_direct_bits(answer.bits).map(Ok) } else { not_done(answer.status) }
+    if answer.status == DirectStatus::DONE {
+        R::of_direct_bits(answer.bits).map(Ok)
+    } else {
+        failure(answer.status).map(Err)
+    }
 }
 
+/// Why a call failed; nothing for one that was not done. In a register, so that no result goes through memory.
 #[cold]
-fn not_done<R>(status: DirectStatus) -> Option<Result<R, CallError>> {
+#[inline(never)]
+fn failure(status: DirectStatus) -> Option<CallError> {
     if status == DirectStatus::NOT_DONE {
         return None;
     }
     let why = host::host("a direct call").and_then(|host| host.direct_failure());
-    Some(Err(why.err().unwrap_or_else(|| CallError::new(FailureKind::OTHER, "a direct call failed without a reason"))))
+    Some(why.err().unwrap_or_else(|| CallError::new(FailureKind::OTHER, "a direct call failed without a reason")))
 }

@@ -27,6 +27,7 @@ pub mod timer;
 mod type_text;
 mod value;
 mod zcall;
+mod zproperty;
 
 #[doc(hidden)]
 pub mod plumbing;
@@ -53,6 +54,7 @@ pub use signature::{Params, ReturnValue};
 pub use this::This;
 pub use value::{Plain, Value};
 pub use zcall::{ZFunction, zcall};
+pub use zproperty::ZProperty;
 
 /// All that most plugins need.
 pub mod prelude {

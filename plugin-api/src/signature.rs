@@ -4,7 +4,7 @@
 
 use core::marker::PhantomData;
 
-use alcedo_abi::direct::DirectBits;
+use alcedo_abi::black_direct::DirectBits;
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::kinds::PropertyKind;

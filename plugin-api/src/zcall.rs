@@ -182,8 +182,13 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     pub fn call(&self, args: A) -> Result<R, CallError> {
         match self.callee.handle().and_then(|handle| self.code.call(handle, ObjectHandle::NONE, &args)) {
             Some(given) => given,
-            None => self.callee.call(None, &self.name, &args),
+            None => self.call_by_slots(&args),
         }
+    }
+
+    #[inline(never)]
+    fn call_by_slots(&self, args: &A) -> Result<R, CallError> {
+        self.callee.call(None, &self.name, args)
     }
 }
 
@@ -211,7 +216,7 @@ pub(crate) fn write_property<T: Value>(object: ObjectHandle, name: &str, value: 
     host::values::property(object, name, Some(value)).map(drop)
 }
 
-fn checked_property(name: &str) -> Result<(), CallError> {
+pub(crate) fn checked_property(name: &str) -> Result<(), CallError> {
     if !name.starts_with("up:") {
         return Err(CallError::other(format!("`{name}` names no property: write `up:/Script/Package.Class:property`")));
     }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use alcedo_runtime::host::TypedFunction;
 use alcedo_runtime::native::{Obj, Object, uclass};
-use alcedo_runtime::{ObjectHandle, Runtime, Value, natives};
+use alcedo_runtime::{CallError, ObjectHandle, Runtime, Value, natives};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 /// Rounds of a loop in the plugin for each that is asked for.
@@ -24,13 +24,33 @@ const ROUNDS: u64 = 1_000;
 /// What the plugin's class extends.
 #[uclass(package = "Test", blueprintable)]
 #[derive(Default)]
-struct Adder {}
+struct Adder {
+    #[uproperty]
+    total: i32,
+    counted: i32,
+}
 
 #[uclass]
 impl Adder {
     #[ufunction]
     fn add_inside(&self, left: i32, right: i32) -> i32 {
         left.wrapping_add(right)
+    }
+
+    #[ufunction(blueprint_native_event)]
+    fn sum_up(&self, left: i32, right: i32) -> i32;
+    fn sum_up_implementation(&self, left: i32, right: i32) -> i32 {
+        left.wrapping_add(right)
+    }
+
+    #[ufunction]
+    fn count(&mut self, number: i32) -> Result<i32, CallError> {
+        assert!(number >= 0, "{number} is below zero");
+        if number == 0 {
+            return Err(CallError::returned("nothing to count"));
+        }
+        self.counted += number;
+        Ok(self.counted)
     }
 }
 
@@ -113,6 +133,8 @@ fn plugin_to_host(criterion: &mut Criterion) {
         ("dyn_trait", "nm:/crossings:Sums:call_often_dyn", vec![]),
         ("alcedo_pointer", "nm:/crossings:Sums:call_often", names("ex:/host.add_leaf")),
         ("alcedo_ex", "nm:/crossings:Sums:call_often", names("ex:/host.add")),
+        ("alcedo_uf", "uf:/Script/Game.Crossing:event_often", vec![Value::Object(crossing)]),
+        ("alcedo_up", "uf:/Script/Game.Crossing:property_often", vec![Value::Object(crossing)]),
         ("alcedo_values", "nm:/crossings:Sums:call_often", names("ex:/host.add_values")),
         ("alcedo_by_name", "nm:/crossings:Sums:call_by_name_often", names("ex:/host.add")),
         ("alcedo_method", "uf:/Script/Game.Crossing:method_often", vec![Value::Object(crossing)]),

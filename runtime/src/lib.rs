@@ -124,7 +124,7 @@ pub mod zcall {
 
     // The whole floor below, for this crate.
     pub(crate) use alcedo_zcall::{
-        buffer, call, chain, direct, explicit, free, module_status, name, owned, protocol, reader, signature, table,
+        black_code, buffer, call, chain, explicit, free, module_status, name, owned, protocol, reader, signature, table,
     };
 }
 

@@ -91,11 +91,19 @@ struct Inner {
 
 impl Drop for Runtime {
     /// The last handle ends what a shutdown has not. It is still there meanwhile, for the callbacks that it is given to.
+    #[inline]
     fn drop(&mut self) {
         handle_goes(self.inner.loads.registry.id());
-        if Rc::strong_count(&self.inner) != 1 {
-            return;
+        if Rc::strong_count(&self.inner) == 1 {
+            self.end();
         }
+    }
+}
+
+impl Runtime {
+    /// Ends what a shutdown has not, with the last handle.
+    #[cold]
+    fn end(&mut self) {
         if let Some(agent) = self.inner.agent.get() {
             agent.tell_end(Vec::new());
         }
@@ -151,6 +159,7 @@ pub struct WeakRuntime {
 impl WeakRuntime {
     /// The host, while there is a handle to it.
     #[must_use]
+    #[inline]
     pub fn upgrade(&self) -> Option<Runtime> {
         self.inner.upgrade().map(|inner| Runtime { inner })
     }

@@ -3,12 +3,12 @@
 
 use core::mem::{align_of, offset_of, size_of};
 
+use crate::black_direct::{DirectAnswer, DirectCallee};
 use crate::call::{Call, Failure};
 use crate::describe::{
     ClassDesc, DelegateDesc, EnumDesc, EnumEntryDesc, ExportDesc, FunctionDesc, ImportDesc, InterfaceDesc, MetaDesc,
     PartHooks, PropertyDesc, SignatureDesc, StructDesc,
 };
-use crate::direct::{DirectAnswer, DirectCallee};
 use crate::fingerprint::Fingerprint;
 use crate::hooks::{HookContext, HookSlot, HookTable};
 use crate::host::{BlackDirectory, BlackEntry, Directory, DirectoryEntry, ModuleContext, Slices};

@@ -69,7 +69,7 @@ pub fn mode() -> u32 {
     ATTACHMENT.mode()
 }
 
-/// The version of what is called directly, or [`CLOSED`](alcedo_abi::direct::CLOSED): two looks, as for [`mode`]. Game thread only,
+/// The version of what is called directly, or [`CLOSED`](alcedo_abi::black_direct::CLOSED): two looks, as for [`mode`]. Game thread only,
 /// for the same reason.
 #[inline]
 #[must_use]

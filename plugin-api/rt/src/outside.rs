@@ -12,7 +12,7 @@ use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use alcedo_abi::direct::CLOSED;
+use alcedo_abi::black_direct::CLOSED;
 use alcedo_abi::hooks::{HookContext, HookSlot};
 use alcedo_abi::host::ModuleContext;
 

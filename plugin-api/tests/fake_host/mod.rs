@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use alcedo_abi::abi_stable::std_types::RStr;
+use alcedo_abi::black_direct::CLOSED;
 use alcedo_abi::call::{Call, Failure, FailureKind, Status};
 use alcedo_abi::describe::{Cell, ClassDesc, FunctionDesc, ImportKind};
-use alcedo_abi::direct::CLOSED;
 use alcedo_abi::handles::{ClassId, Name, ObjectHandle, PartPtr, ZCallHandle};
 use alcedo_abi::host::{HostRef, ModuleContext};
 use alcedo_abi::kinds::{PropertyKind, property_flags};

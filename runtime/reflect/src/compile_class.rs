@@ -154,7 +154,7 @@ impl Compiler<'_> {
             doc: decl.doc.as_str().into(),
             meta: decl.meta.clone(),
             thunk: decl.thunk.clone(),
-            direct: decl.direct.clone(),
+            black_code: decl.black_code.clone(),
             tag: decl.tag,
         });
         if decl.fingerprint != 0 && decl.fingerprint != function.fingerprint {

@@ -56,8 +56,8 @@ pub struct FunctionDecl {
     pub meta: Meta,
     /// What runs it.
     pub thunk: Thunk,
-    /// See [`Function::direct`](crate::function::Function::direct).
-    pub direct: Option<Rc<dyn Any>>,
+    /// See [`Function::black_code`](crate::function::Function::black_code).
+    pub black_code: Option<Rc<dyn Any>>,
     /// See [`Function::tag`](crate::function::Function::tag).
     pub tag: u64,
 }
@@ -241,8 +241,19 @@ impl PropertyDecl {
 impl FunctionDecl {
     /// A function without flags or parameters.
     pub fn new(name: &str, thunk: Thunk) -> Self {
-        let (overrides, params, doc, meta, direct) = Default::default();
-        Self { name: name.to_owned(), flags: 0, overrides, params, fingerprint: 0, doc, meta, thunk, direct, tag: 0 }
+        let (overrides, params, doc, meta, black_code) = Default::default();
+        Self {
+            name: name.to_owned(),
+            flags: 0,
+            overrides,
+            params,
+            fingerprint: 0,
+            doc,
+            meta,
+            thunk,
+            black_code,
+            tag: 0,
+        }
     }
 
     /// A function of an interface, whose bodies are those of classes.

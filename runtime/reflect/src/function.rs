@@ -42,7 +42,7 @@ pub struct Function {
     /// What runs it.
     pub thunk: Thunk,
     /// What means nothing here; higher floors know by it how a body of the host is called without a frame.
-    pub direct: Option<Rc<dyn Any>>,
+    pub black_code: Option<Rc<dyn Any>>,
     /// A number that means nothing here; higher floors say which module it belongs to.
     pub tag: u64,
     pub(super) schema: Rc<Schema>,
@@ -63,7 +63,7 @@ pub(super) struct FunctionParts {
     pub(super) doc: Rc<str>,
     pub(super) meta: Meta,
     pub(super) thunk: Thunk,
-    pub(super) direct: Option<Rc<dyn Any>>,
+    pub(super) black_code: Option<Rc<dyn Any>>,
     pub(super) tag: u64,
 }
 
@@ -82,7 +82,7 @@ impl Function {
             doc,
             meta,
             thunk,
-            direct,
+            black_code,
             tag,
         } = parts;
         let fingerprint = fingerprint(&params);
@@ -102,7 +102,7 @@ impl Function {
             doc,
             meta,
             thunk,
-            direct,
+            black_code,
             tag,
             schema,
             words,

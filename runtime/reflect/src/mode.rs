@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use alcedo_abi::direct::CLOSED;
+use alcedo_abi::black_direct::CLOSED;
 use alcedo_abi::host::mode;
 use alcedo_base::border::CallError;
 use alcedo_base::cells::RefCell;
@@ -277,7 +277,7 @@ fn may_call(reach: Reach, first_new: Option<ModuleId>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use alcedo_abi::direct::CLOSED;
+    use alcedo_abi::black_direct::CLOSED;
     use alcedo_abi::host::mode;
     use alcedo_base::handles::{ModuleId, ObjectHandle};
 

@@ -3,7 +3,7 @@
 
 use std::fmt::Display;
 
-use alcedo_abi::direct::DirectBits;
+use alcedo_abi::black_direct::DirectBits;
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::zcall::Slot;
 use alcedo_base::border::{CallError, SourcePlace};

@@ -3,9 +3,9 @@
 use std::rc::{Rc, Weak};
 
 use crate::border::CallError;
+use crate::bridge::black_direct::direct_of;
 use crate::bridge::calls::{self, Dispatch};
 use crate::bridge::core::Core;
-use crate::bridge::direct::direct_of;
 use crate::bridge::paths::member_path;
 use crate::bridge::protocols::alive;
 use crate::bridge::slots;
@@ -59,7 +59,7 @@ impl Resolver for FunctionResolver {
         let module = module_of(&core, name.address(), function.tag);
         let direct = direct_of(&core, &function, self.dispatch);
         let function = function_call(&self.core, function, self.dispatch);
-        Ok(Answer::Function(function.of_module(module).with_direct(direct)))
+        Ok(Answer::Function(function.of_module(module).with_black_code(direct)))
     }
 }
 

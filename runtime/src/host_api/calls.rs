@@ -1,15 +1,17 @@
 //! Calls by name.
 
-use alcedo_abi::direct::{CLOSED, DirectCallee};
+use alcedo_abi::black_direct::{CLOSED, DirectCallee};
 
 use super::answer::Refused;
 use super::host_context::CallerContext;
 use crate::border::CallError;
+use crate::bridge::black_direct::take_failure;
 use crate::bridge::conjugate_calls;
 use crate::bridge::core::Core;
-use crate::bridge::direct::take_failure;
-use crate::handles::{ModuleId, ZCallHandle};
+use crate::bridge::slots;
+use crate::handles::{ClassId, ModuleId, ObjectHandle, ZCallHandle};
 use crate::zcall::buffer::BufferMut;
+use crate::zcall::call::Slots;
 use alcedo_abi::kinds::PropertyKind;
 
 pub(super) fn zcall_resolve(host: CallerContext<'_>, name: &str, fingerprint: u64) -> Result<ZCallHandle, CallError> {
@@ -34,8 +36,29 @@ pub(super) fn zcall_direct(core: &Core, handle: ZCallHandle, fingerprint: u64) -
     if version == CLOSED {
         return Ok(DirectCallee::NONE);
     }
-    let found = core.zcalls.direct(handle, fingerprint)?;
+    let found = core.zcalls.black_code(handle, fingerprint)?;
     Ok(found.map_or(DirectCallee::NONE, |direct| direct.callee(version)))
+}
+
+pub(super) fn property_place(
+    core: &Core,
+    handle: ZCallHandle,
+    fingerprint: u64,
+    object: ObjectHandle,
+) -> Result<(ClassId, u32), CallError> {
+    let callee = core.zcalls.callee_of(handle, fingerprint)?;
+    let path = callee.name().address();
+    let property = (callee.slots() == Slots::Property && fingerprint != 0)
+        .then(|| core.world.types.property_by_path(path))
+        .flatten()
+        .ok_or_else(|| CallError::NotFound { message: format!("`{}` names no property", callee.name()) })?;
+    // The name may lead to another property than it did, if its class was declared anew: its type may be another, too.
+    if property.ty.fingerprint() != fingerprint {
+        return Err(CallError::Unavailable { what: format!("`{}`", callee.name()) });
+    }
+    let class = core.world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
+    slots::check_has(&class, object, &property)?;
+    Ok((class.id, property.offset))
 }
 
 pub(super) fn direct_failure(_core: &Core) -> Result<(), CallError> {

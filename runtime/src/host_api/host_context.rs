@@ -6,7 +6,7 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use alcedo_abi::direct::CLOSED;
+use alcedo_abi::black_direct::CLOSED;
 use alcedo_abi::host::{HostRef, ModuleContext, mode};
 
 use super::given::Given;

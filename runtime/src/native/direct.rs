@@ -7,18 +7,18 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-use alcedo_abi::direct::{DirectAnswer, DirectBits, DirectBody, DirectStatus};
+use alcedo_abi::black_direct::{DirectAnswer, DirectBits, DirectBody, DirectStatus};
 
 use crate::border::CallError;
+use crate::bridge::black_direct::{Answering, DirectMaker, answered, failed};
 use crate::bridge::core::Core;
-use crate::bridge::direct::{Answering, DirectMaker, answered, failed};
 use crate::handles::ObjectHandle;
 use crate::native::method::{Method, StaticMethod, run_on, run_static};
 use crate::native::parts::Parts;
 use crate::native::this::This;
 use crate::native::world::World;
 use crate::object::native_value::{NativeResult, SlotRow};
-use crate::zcall::direct::Direct;
+use crate::zcall::black_code::BlackCode;
 
 /// What the code of a method is given.
 struct Context<C> {
@@ -46,7 +46,7 @@ pub(super) fn of_method<M: Method>(parts: &Rc<Parts<M::Class>>) -> Option<Rc<dyn
         let code = BitsOf::<M::Args>::address(BitsOf::<M::Args>::code_of::<Shell<M>>());
         // SAFETY: the code has the form for so many arguments, whose values lie in slots. Its context stands in the table of the core
         // that it leads to, and so does not outlive it.
-        unsafe { Direct::new(code, Some(Rc::new(context))) }
+        unsafe { BlackCode::new(code, Some(Rc::new(context))) }
     }))
 }
 
@@ -58,7 +58,7 @@ pub(super) fn of_static<M: StaticMethod>() -> Option<Rc<dyn Any>> {
     Some(DirectMaker::new(|_core, _answering| {
         let code = BitsOf::<M::Args>::address(BitsOf::<M::Args>::code_of::<StaticShell<M>>());
         // SAFETY: as for a method; it has no context.
-        unsafe { Direct::new(code, None) }
+        unsafe { BlackCode::new(code, None) }
     }))
 }
 

@@ -121,7 +121,7 @@ impl<C: 'static> Function<C> {
         (self.declare)(self, parts)
     }
 
-    fn of<A: NativeParams, R: NativeResult>(&self, direct: Option<Rc<dyn Any>>, thunk: Thunk) -> FunctionDecl {
+    fn of<A: NativeParams, R: NativeResult>(&self, black_code: Option<Rc<dyn Any>>, thunk: Thunk) -> FunctionDecl {
         let mut params = A::declared(self.names);
         for (param, default) in params.iter_mut().zip(self.defaults) {
             (*default).clone_into(&mut param.default);
@@ -137,7 +137,7 @@ impl<C: 'static> Function<C> {
             params,
             doc: self.about.doc.to_owned(),
             meta: self.about.meta(),
-            direct,
+            black_code,
             ..FunctionDecl::new(self.name, thunk)
         }
     }

@@ -7,14 +7,14 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::rc::Rc;
 
-use alcedo_abi::direct::{DirectAnswer, DirectBits, DirectBody};
+use alcedo_abi::black_direct::{DirectAnswer, DirectBits, DirectBody};
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::kinds::PropertyKind;
 
 use super::protocols::HostCode;
 use super::{Calls, Runtime, WeakRuntime};
 use crate::border::{CallError, SourcePlace};
-use crate::bridge::direct::answered;
+use crate::bridge::black_direct::answered;
 use crate::callback::{Registered, Site};
 use crate::cells::RefCell;
 use crate::dynamic_call::{self, Effect};
@@ -22,8 +22,8 @@ use crate::error::Error;
 use crate::object::host_value::signature_of;
 use crate::object::native_value::{NativeParams, NativeResult, NativeReturned, SlotRow, ValueParams};
 use crate::signature::Signature;
+use crate::zcall::black_code::BlackCode;
 use crate::zcall::call::{Call, Resolved};
-use crate::zcall::direct::Direct;
 
 impl Calls<'_> {
     /// Registers a host function under `ex:/name` by its Rust types, whose parameters and result are numbers, `bool` or names: no
@@ -120,7 +120,7 @@ impl Calls<'_> {
             }
         };
         let direct = direct_of(&function);
-        let resolved = Resolved::new(signature, call).with_direct(Some(direct));
+        let resolved = Resolved::new(signature, call).with_black_code(Some(direct));
         let resolved = if effect == Effect::Pure { resolved.pure() } else { resolved };
         self.0.inner.core.explicit.register(name, resolved).map_err(CallError::from)?;
         self.0.inner.resolvers.borrow_mut().push(Registered { code: HostCode::Typed(function), site });
@@ -192,12 +192,12 @@ fn ended() -> CallError {
 }
 
 /// The code of a function, with the function as its context where it needs it.
-fn direct_of<B: Body>(function: &Rc<Typed<B>>) -> Direct {
+fn direct_of<B: Body>(function: &Rc<Typed<B>>) -> BlackCode {
     let code = <B::Args as SlotRow>::Bits::code_of::<B::Code>();
     let context = B::HAS_CONTEXT.then(|| Rc::clone(function) as Rc<dyn Any>);
     // SAFETY: the code has the form for so many arguments, whose values all lie in slots, as `register_code` has made sure of; what it
     // follows is this function, which stays as its context.
-    unsafe { Direct::new(<B::Args as SlotRow>::Bits::address(code), context) }
+    unsafe { BlackCode::new(<B::Args as SlotRow>::Bits::address(code), context) }
 }
 
 /// A body that gets the runtime.

@@ -6,9 +6,9 @@ use std::rc::Rc;
 
 use alcedo_abi::zcall::SlotValue;
 
+use crate::black_code::BlackCode;
 use crate::border::CallError;
 use crate::buffer::BufferMut;
-use crate::direct::Direct;
 use crate::handles::ModuleId;
 use crate::name::ZCallName;
 use crate::signature::CallSignature;
@@ -143,7 +143,7 @@ pub struct Resolved {
     pub(crate) signature: CallSignature,
     pub(crate) slots: Slots,
     pub(crate) effect: Effect,
-    pub(crate) direct: Option<Direct>,
+    pub(crate) black_code: Option<BlackCode>,
 }
 
 impl Resolved {
@@ -156,7 +156,7 @@ impl Resolved {
             signature: signature.into(),
             slots: Slots::Function,
             effect: Effect::Any,
-            direct: None,
+            black_code: None,
         }
     }
 
@@ -186,8 +186,8 @@ impl Resolved {
 
     /// The same function, which plugins may call without slots, too.
     #[must_use]
-    pub fn with_direct(self, direct: Option<Direct>) -> Self {
-        Self { direct, ..self }
+    pub fn with_black_code(self, black_code: Option<BlackCode>) -> Self {
+        Self { black_code, ..self }
     }
 
     /// Its signature in words.
@@ -227,13 +227,13 @@ pub struct Callee {
     pub(crate) module: ModuleId,
     pub(crate) signature: CallSignature,
     pub(crate) slots: Slots,
-    pub(crate) direct: Option<Direct>,
+    pub(crate) black_code: Option<BlackCode>,
 }
 
 impl Callee {
     pub(crate) fn new(name: ZCallName, resolved: Resolved) -> Self {
-        let Resolved { dispatcher, module, signature, slots, direct, .. } = resolved;
-        Self { name, dispatcher, module, signature, slots, direct }
+        let Resolved { dispatcher, module, signature, slots, black_code, .. } = resolved;
+        Self { name, dispatcher, module, signature, slots, black_code }
     }
 
     /// Its name.

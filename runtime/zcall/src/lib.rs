@@ -6,10 +6,10 @@
 // The floor below, by the names that it has in this crate.
 use alcedo_base::{border, cells, game_thread, handles, numbered, shown};
 
+pub mod black_code;
 pub mod buffer;
 pub mod call;
 pub mod chain;
-pub mod direct;
 pub mod explicit;
 pub mod free;
 pub mod module_status;

@@ -106,6 +106,12 @@ macro_rules! host_functions {
             fn zcall_direct(
                 host; handle: ZCallHandle, fingerprint: u64; gives out: DirectCallee = DirectCallee::NONE; or failure
             ) -> Status;
+            /// Where the property behind a handle lies in objects of just the class of this one. Its type has that fingerprint.
+            game_thread("finding a property")
+            fn property_place(
+                host; handle: ZCallHandle, fingerprint: u64, object: ObjectHandle;
+                gives class: ClassId = ClassId::NONE, offset: u32 = 0; or failure
+            ) -> Status;
             /// Why the last direct call on this thread has failed. It fails always, with just that.
             game_thread("a direct call")
             fn direct_failure(host;; or failure) -> Status;

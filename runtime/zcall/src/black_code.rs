@@ -4,20 +4,20 @@
 use std::any::Any;
 use std::rc::Rc;
 
-use alcedo_abi::direct::DirectCallee;
+use alcedo_abi::black_direct::DirectCallee;
 
 /// A function as plugins call it directly. A clone is the same.
 #[derive(Clone)]
-pub struct Direct {
+pub struct BlackCode {
     code: *const (),
     context: Option<Rc<dyn Any>>,
 }
 
-impl Direct {
+impl BlackCode {
     /// The code, and what it is given first: the address of what `context` has, or null.
     ///
     /// # Safety
-    /// The code is one of the form that [`DirectBits::Code`](alcedo_abi::direct::DirectBits::Code) has for the number of arguments of
+    /// The code is one of the form that [`DirectBits::Code`](alcedo_abi::black_direct::DirectBits::Code) has for the number of arguments of
     /// the signature it stands beside, whose values all lie in slots. It may be called with such values and with any object, on the
     /// game thread, outside of what is before a commit, while the runtime of the table that it stands in is there.
     #[must_use]

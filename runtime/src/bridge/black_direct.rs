@@ -5,7 +5,7 @@ use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
 
-use alcedo_abi::direct::{DirectAnswer, DirectStatus};
+use alcedo_abi::black_direct::{DirectAnswer, DirectStatus};
 
 use crate::border::{CallError, trap};
 use crate::bridge::calls::Dispatch;
@@ -14,7 +14,7 @@ use crate::cells::RefCell;
 use crate::handles::{ClassId, ObjectHandle};
 use crate::object::function::Function;
 use crate::object::native_value::NativeResult;
-use crate::zcall::direct::Direct;
+use crate::zcall::black_code::BlackCode;
 
 thread_local! {
     /// Why the last direct call on this thread has failed.
@@ -22,18 +22,18 @@ thread_local! {
 }
 
 /// What a native function has beside its thunk, as reflection keeps it for the floors above: it makes the code for one resolved name.
-pub(crate) struct DirectMaker(Box<dyn Fn(&Rc<Core>, Answering) -> Direct>);
+pub(crate) struct DirectMaker(Box<dyn Fn(&Rc<Core>, Answering) -> BlackCode>);
 
 impl DirectMaker {
     /// One that makes it so.
-    pub(crate) fn new(make: impl Fn(&Rc<Core>, Answering) -> Direct + 'static) -> Rc<dyn Any> {
+    pub(crate) fn new(make: impl Fn(&Rc<Core>, Answering) -> BlackCode + 'static) -> Rc<dyn Any> {
         Rc::new(Self(Box::new(make)))
     }
 }
 
 /// The code of a function, if it has any, for calls of that sort.
-pub(crate) fn direct_of(core: &Rc<Core>, function: &Rc<Function>, dispatch: Dispatch) -> Option<Direct> {
-    let maker = function.direct.as_ref()?.downcast_ref::<DirectMaker>()?;
+pub(crate) fn direct_of(core: &Rc<Core>, function: &Rc<Function>, dispatch: Dispatch) -> Option<BlackCode> {
+    let maker = function.black_code.as_ref()?.downcast_ref::<DirectMaker>()?;
     Some(maker.0(core, Answering::new(function, dispatch)))
 }
 
