@@ -70,8 +70,8 @@ impl<A: Params, R: ReturnValue> DirectCell<A, R> {
         handle: impl FnOnce() -> ZCallHandle,
         called: Called<'_>,
         args: &Given,
-    ) -> Option<Result<R, CallError>> {
-        if !(A::IN_SLOTS && Given::IN_SLOTS && R::IN_SLOT && lending::is_nothing_out()) {
+    ) -> Option<Result<u64, CallError>> {
+        if !(is_direct::<A, R>() && Given::IN_SLOTS && lending::is_nothing_out()) {
             return None;
         }
         if self.version.load(Ordering::Relaxed) != direct_version() && !self.find(handle()) {
@@ -117,8 +117,8 @@ impl<A: Params, R: ReturnValue> KeptCode<A, R> {
 
     /// Calls the code behind the handle; nothing where the call takes slots. With an object where the function is one of objects.
     #[inline]
-    pub(crate) fn call(&self, handle: ZCallHandle, object: ObjectHandle, args: &A) -> Option<Result<R, CallError>> {
-        if !(A::IN_SLOTS && R::IN_SLOT && lending::is_nothing_out()) {
+    pub(crate) fn call(&self, handle: ZCallHandle, object: ObjectHandle, args: &A) -> Option<Result<u64, CallError>> {
+        if !(is_direct::<A, R>() && lending::is_nothing_out()) {
             return None;
         }
         if self.callee.get().version != direct_version() && !self.find(handle) {
@@ -151,12 +151,25 @@ fn found<A: Params, R: ReturnValue>(handle: ZCallHandle) -> Option<DirectCallee>
 }
 
 #[inline]
-fn given<R: ReturnValue>(answer: DirectAnswer) -> Option<Result<R, CallError>> {
-    if answer.status == DirectStatus::DONE {
-        R::of_direct_bits(answer.bits).map(Ok)
-    } else {
-        failure(answer.status).map(Err)
-    }
+fn given(answer: DirectAnswer) -> Option<Result<u64, CallError>> {
+    if answer.status == DirectStatus::DONE { Some(Ok(answer.bits)) } else { failure(answer.status).map(Err) }
+}
+
+/// Whether functions with this signature may be called directly: all that they take and give lies in slots.
+pub(crate) const fn is_direct<A: Params, R: ReturnValue>() -> bool {
+    A::IN_SLOTS && R::IN_SLOT
+}
+
+/// The result that has these bits. Calls of such functions have their results as bits until here, so that they go in registers,
+/// whichever way the call has taken.
+#[inline]
+pub(crate) fn of_bits<R: ReturnValue>(bits: Result<u64, CallError>) -> Result<R, CallError> {
+    R::of_direct_bits(bits?).ok_or_else(in_no_slot)
+}
+
+#[cold]
+fn in_no_slot() -> CallError {
+    CallError::new(FailureKind::OTHER, "the result of a direct call does not lie in a slot")
 }
 
 /// Why a call failed; nothing for one that was not done. In a register, so that no result goes through memory.

@@ -567,6 +567,10 @@ pub unsafe trait ReturnValue: Sized {
     /// What a direct call gave, where it lies in a slot.
     #[doc(hidden)]
     fn of_direct_bits(bits: u64) -> Option<Self>;
+
+    /// Its bits, where it lies in a slot.
+    #[doc(hidden)]
+    fn into_direct_bits(self) -> u64;
 }
 
 // SAFETY: there is nothing to know, and no slot.
@@ -598,6 +602,11 @@ unsafe impl ReturnValue for () {
     #[inline]
     fn of_direct_bits(_bits: u64) -> Option<()> {
         Some(())
+    }
+
+    #[inline]
+    fn into_direct_bits(self) -> u64 {
+        0
     }
 }
 
@@ -634,6 +643,11 @@ unsafe impl<T: Value> ReturnValue for T {
     #[inline]
     fn of_direct_bits(bits: u64) -> Option<T> {
         <T as Value>::of_direct_bits(bits)
+    }
+
+    #[inline]
+    fn into_direct_bits(self) -> u64 {
+        Value::direct_bits(&self)
     }
 }
 

@@ -5,7 +5,7 @@ use alcedo_abi::handles::{ObjectHandle, ZCallHandle};
 use alcedo_rt::CallError;
 
 use crate::delegate_signature::Signature;
-use crate::direct::KeptCode;
+use crate::direct::{KeptCode, is_direct, of_bits};
 use crate::host::values::{Callee, Place};
 use crate::kinds::{Delegate, MulticastDelegate, SparseDelegate};
 use crate::plumbing::{CalledAs, FunctionCell, ImportCell, Outs};
@@ -50,10 +50,24 @@ pub(crate) fn by_cell<T, A: Params, R: ReturnValue>(
     what: &str,
     args: &A,
 ) -> Result<R, CallError> {
-    match cell.direct().call(|| handle_in(cell), this.called(), args) {
-        Some(given) => given,
-        None => by_slots(this, cell, what, args),
+    if !is_direct::<A, R>() {
+        return by_slots(this, cell, what, args);
     }
+    of_bits(match cell.direct().call(|| handle_in(cell), this.called(), args) {
+        Some(given) => given,
+        None => bits_by_slots(this, cell, what, args),
+    })
+}
+
+#[cold]
+#[inline(never)]
+fn bits_by_slots<T, A: Params, R: ReturnValue>(
+    this: &impl CalledAs<T>,
+    cell: &FunctionCell<T, A::Values, R>,
+    what: &str,
+    args: &A,
+) -> Result<u64, CallError> {
+    by_slots(this, cell, what, args).map(R::into_direct_bits)
 }
 
 #[inline(never)]
@@ -89,10 +103,24 @@ pub(crate) fn static_by_cell<T, A: Params, R: ReturnValue>(
     what: &str,
     args: &A,
 ) -> Result<R, CallError> {
-    match cell.direct().call(|| handle_in(cell), this.called(), args) {
-        Some(given) => given,
-        None => static_by_slots(this, cell, what, args),
+    if !is_direct::<A, R>() {
+        return static_by_slots(this, cell, what, args);
     }
+    of_bits(match cell.direct().call(|| handle_in(cell), this.called(), args) {
+        Some(given) => given,
+        None => static_bits_by_slots(this, cell, what, args),
+    })
+}
+
+#[cold]
+#[inline(never)]
+fn static_bits_by_slots<T, A: Params, R: ReturnValue>(
+    this: &impl CalledAs<T>,
+    cell: &FunctionCell<T, A::Values, R>,
+    what: &str,
+    args: &A,
+) -> Result<u64, CallError> {
+    static_by_slots(this, cell, what, args).map(R::into_direct_bits)
 }
 
 #[inline(never)]
@@ -153,6 +181,7 @@ pub fn zcall<A: Params, R: ReturnValue>(name: &str, args: A) -> Result<R, CallEr
 pub struct ZFunction<A, R> {
     callee: Callee<'static, A, R>,
     code: KeptCode<A, R>,
+    handle: ZCallHandle,
     name: Box<str>,
 }
 
@@ -165,7 +194,8 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
         if name.starts_with("uf") {
             return Err(on_an_object(name));
         }
-        Ok(Self { callee: Callee::named(name)?, code: KeptCode::new(), name: name.into() })
+        let callee = Callee::named(name)?;
+        Ok(Self { handle: callee.handle(), callee, code: KeptCode::new(), name: name.into() })
     }
 
     /// The name that it was found by.
@@ -180,15 +210,19 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     /// `DEAD_HANDLE` or `UNAVAILABLE` once the generation of what it leads to is over, and whatever the callee fails with.
     #[inline]
     pub fn call(&self, args: A) -> Result<R, CallError> {
-        match self.callee.handle().and_then(|handle| self.code.call(handle, ObjectHandle::NONE, &args)) {
-            Some(given) => given,
-            None => self.call_by_slots(&args),
+        if !is_direct::<A, R>() {
+            return self.callee.call(None, &self.name, &args);
         }
+        of_bits(match self.code.call(self.handle, ObjectHandle::NONE, &args) {
+            Some(given) => given,
+            None => self.bits_by_slots(args),
+        })
     }
 
+    #[cold]
     #[inline(never)]
-    fn call_by_slots(&self, args: &A) -> Result<R, CallError> {
-        self.callee.call(None, &self.name, args)
+    fn bits_by_slots(&self, args: A) -> Result<u64, CallError> {
+        self.callee.call(None, &self.name, &args).map(R::into_direct_bits)
     }
 }
 

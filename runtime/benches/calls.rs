@@ -14,7 +14,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use alcedo_runtime::host::TypedFunction;
-use alcedo_runtime::native::{Obj, Object, uclass};
+use alcedo_runtime::native::{Obj, Object, This, uclass};
 use alcedo_runtime::{CallError, ObjectHandle, Runtime, Value, natives};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
@@ -50,6 +50,12 @@ impl Adder {
             return Err(CallError::returned("nothing to count"));
         }
         self.counted += number;
+        Ok(self.counted)
+    }
+
+    #[ufunction]
+    fn count_sum(&mut self, this: This<Self>) -> Result<i32, CallError> {
+        self.counted += this.sum_up(1, 1);
         Ok(self.counted)
     }
 }

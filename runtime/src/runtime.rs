@@ -93,7 +93,7 @@ impl Drop for Runtime {
     /// The last handle ends what a shutdown has not. It is still there meanwhile, for the callbacks that it is given to.
     #[inline]
     fn drop(&mut self) {
-        handle_goes(self.inner.loads.registry.id());
+        handle_goes(|| self.inner.loads.registry.id());
         if Rc::strong_count(&self.inner) == 1 {
             self.end();
         }

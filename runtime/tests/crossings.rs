@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use alcedo_runtime::host::TypedFunction;
-use alcedo_runtime::native::{Obj, Object, uclass};
+use alcedo_runtime::native::{Obj, Object, This, uclass};
 use alcedo_runtime::{CallError, ObjectHandle, Runtime, Value, natives};
 
 /// What a class of the plugin extends.
@@ -39,6 +39,12 @@ impl Adder {
             return Err(CallError::returned("nothing to count"));
         }
         self.counted += number;
+        Ok(self.counted)
+    }
+
+    #[ufunction]
+    fn count_sum(&mut self, this: This<Self>) -> Result<i32, CallError> {
+        self.counted += this.sum_up(1, 1);
         Ok(self.counted)
     }
 }

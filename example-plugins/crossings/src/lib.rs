@@ -7,6 +7,8 @@ use std::cell::RefCell;
 use std::hint::black_box;
 
 use alcedo_plugin_api::prelude::*;
+
+mod direct_calls;
 use alcedo_plugin_api::{ZFunction, ZProperty};
 
 module! { name: "crossings" }
@@ -30,6 +32,9 @@ impl Adder {
     /// Adds to the total, in the Rust fields of the host; fails for zero, and panics for numbers below.
     #[ufunction]
     fn count(&self, number: i32) -> Result<i32, CallError>;
+    /// Adds as much to the total as the event gives, with the Rust fields in use meanwhile.
+    #[ufunction]
+    fn count_sum(&self) -> Result<i32, CallError>;
 }
 
 /// Adds.
@@ -75,17 +80,17 @@ impl Crossing {
     }
 }
 
-/// A crossing that adds one more.
+/// An adder that asks the host to count while the host does.
 #[uclass(package = "Game", base = Adder)]
 #[derive(Default)]
-pub struct Detour {}
+pub struct Echo {}
 
 #[uclass]
-impl Detour {
-    /// One more than the sum.
+impl Echo {
+    /// What the host has counted.
     #[overrides(Adder)]
-    fn sum_up(&self, this: This<Self>, left: i32, right: i32) -> i32 {
-        this.base_sum_up(left, right).wrapping_add(1)
+    fn sum_up(&self, this: This<Self>, _left: i32, _right: i32) -> i32 {
+        this.count(1).expect("the fields are free")
     }
 }
 

@@ -236,12 +236,11 @@ impl<'a> Callee<'a, (), ()> {
 }
 
 impl<A: Params, R: ReturnValue> Callee<'_, A, R> {
-    /// Its handle; none for what is bound to a delegate.
-    #[inline]
-    pub(crate) fn handle(&self) -> Option<ZCallHandle> {
+    /// Its handle; the one of nothing for what is bound to a delegate.
+    pub(crate) fn handle(&self) -> ZCallHandle {
         match self.way {
-            Way::Handle(handle) => Some(handle),
-            Way::Delegate(_) => None,
+            Way::Handle(handle) => handle,
+            Way::Delegate(_) => ZCallHandle::NONE,
         }
     }
 

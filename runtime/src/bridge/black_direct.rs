@@ -3,6 +3,8 @@
 
 use std::any::Any;
 use std::cell::Cell;
+use std::convert::Infallible;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
 use alcedo_abi::black_direct::{DirectAnswer, DirectStatus};
@@ -92,10 +94,31 @@ impl Answering {
     }
 }
 
-/// Does a direct call. A panic of it is stopped here, and costs nothing where there is none.
+/// Does a direct call. What it throws is stopped here, which costs nothing where nothing is thrown.
 #[inline]
-pub(crate) fn answered<R: NativeResult>(call: impl FnOnce() -> Result<R, CallError>) -> DirectAnswer {
-    match trap(call) {
+pub(crate) fn guarded(call: impl FnOnce() -> DirectAnswer) -> DirectAnswer {
+    // As in the trap: unwinding releases the guards that the runtime's own state is changed under.
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(thrown)
+}
+
+/// The answer of a call that has thrown something: an error, as accessors do, or a panic.
+#[cold]
+#[inline(never)]
+fn thrown(payload: Box<dyn Any + Send>) -> DirectAnswer {
+    failed(match payload.downcast::<CallError>() {
+        Ok(error) => *error,
+        // The trap knows what a panic says, and how its payload ends.
+        Err(panic) => match trap(|| -> Result<Infallible, CallError> { resume_unwind(panic) }) {
+            Ok(never) => match never {},
+            Err(error) => error,
+        },
+    })
+}
+
+/// The answer of a call that gives this.
+#[inline]
+pub(crate) fn given<R: NativeResult>(given: Result<R, CallError>) -> DirectAnswer {
+    match given {
         Ok(result) => DirectAnswer::done(result.into_slot().bits()),
         Err(error) => failed(error),
     }
@@ -103,6 +126,7 @@ pub(crate) fn answered<R: NativeResult>(call: impl FnOnce() -> Result<R, CallErr
 
 /// The answer of a call that failed. The caller fetches the reason.
 #[cold]
+#[inline(never)]
 pub(crate) fn failed(error: CallError) -> DirectAnswer {
     // A thread whose locals have ended has nobody left who could ask.
     let _gone = FAILED.try_with(|failed| failed.set(Some(error)));

@@ -10,14 +10,14 @@ use std::rc::Rc;
 use alcedo_abi::black_direct::{DirectAnswer, DirectBits, DirectBody, DirectStatus};
 
 use crate::border::CallError;
-use crate::bridge::black_direct::{Answering, DirectMaker, answered, failed};
+use crate::bridge::black_direct::{Answering, DirectMaker, failed, given, guarded};
 use crate::bridge::core::Core;
 use crate::handles::ObjectHandle;
-use crate::native::method::{Method, StaticMethod, run_on, run_static};
+use crate::native::method::{Method, Receiver as _, StaticMethod};
 use crate::native::parts::Parts;
 use crate::native::this::This;
 use crate::native::world::World;
-use crate::object::native_value::{NativeResult, SlotRow};
+use crate::object::native_value::{NativeResult, NativeReturned as _, SlotRow};
 use crate::zcall::black_code::BlackCode;
 
 /// What the code of a method is given.
@@ -79,9 +79,14 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for Shell<M> {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }
         let Some(part) = context.parts.there(object) else { return DirectAnswer::without(DirectStatus::NOT_DONE) };
-        answered(|| {
-            let args = M::Args::of_bits(bits).ok_or_else(in_no_slot)?;
-            run_on::<M>(&part, This::new(World::new(&core.world), object), args)
+        guarded(|| {
+            let Some(args) = M::Args::of_bits(bits) else { return failed(in_no_slot()) };
+            let this = This::<M::Class>::new(World::new(&core.world), object).with_part(&part);
+            let returned = M::Receiver::try_with(&part, M::NAME, |part| M::run(part, this, args.into()));
+            match returned {
+                Some(returned) => given(returned.crossing(|| M::PLACE.into())),
+                None => failed(part.refused(object, M::NAME)),
+            }
         })
     }
 }
@@ -93,7 +98,7 @@ impl<M: StaticMethod> DirectBody<BitsOf<M::Args>> for StaticShell<M> {
     #[inline]
     unsafe fn run(_context: *const (), _object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
         match M::Args::of_bits(bits) {
-            Some(args) => answered(|| run_static::<M>(args)),
+            Some(args) => guarded(|| given(M::run(args.into()).crossing(|| M::PLACE.into()))),
             None => failed(in_no_slot()),
         }
     }

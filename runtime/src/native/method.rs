@@ -30,6 +30,8 @@ pub trait Receiver {
         wanted: &'static str,
         code: impl FnOnce(Self::Ref<'_, C>) -> R,
     ) -> Result<R, CallError>;
+    #[doc(hidden)]
+    fn try_with<C, R>(cell: &PartCell<C>, wanted: &'static str, code: impl FnOnce(Self::Ref<'_, C>) -> R) -> Option<R>;
 }
 
 /// `&self`.
@@ -53,6 +55,11 @@ impl Receiver for Shared {
     ) -> Result<R, CallError> {
         cell.share(object, wanted, code)
     }
+
+    #[inline]
+    fn try_with<C, R>(cell: &PartCell<C>, wanted: &'static str, code: impl FnOnce(&C) -> R) -> Option<R> {
+        cell.try_share(wanted, code)
+    }
 }
 
 impl Receiver for Exclusive {
@@ -67,6 +74,11 @@ impl Receiver for Exclusive {
         code: impl FnOnce(&mut C) -> R,
     ) -> Result<R, CallError> {
         cell.take(object, wanted, code)
+    }
+
+    #[inline]
+    fn try_with<C, R>(cell: &PartCell<C>, wanted: &'static str, code: impl FnOnce(&mut C) -> R) -> Option<R> {
+        cell.try_take(wanted, code)
     }
 }
 
@@ -150,28 +162,12 @@ pub(super) fn run<M: Method>(
     this: This<'_, M::Class>,
     args: <M::Args as NativeParams>::Seen,
 ) -> Result<M::Result, CallError> {
-    let returned = failing(|| returned_on::<M>(&*part_of(parts, this)?, this, args))?;
+    let returned = failing(|| {
+        let part = part_of(parts, this)?;
+        let (object, this) = (this.view.at().object, this.with_part(&part));
+        M::Receiver::with(&part, object, M::NAME, |part| M::run(part, this, args.into()))
+    })?;
     returned.crossing(|| M::PLACE.into())
-}
-
-/// Runs a method on an object whose part is there.
-#[inline]
-pub(super) fn run_on<M: Method>(
-    part: &PartCell<M::Class>,
-    this: This<'_, M::Class>,
-    args: <M::Args as NativeParams>::Seen,
-) -> Result<M::Result, CallError> {
-    failing(|| returned_on::<M>(part, this, args))?.crossing(|| M::PLACE.into())
-}
-
-#[inline]
-fn returned_on<M: Method>(
-    part: &PartCell<M::Class>,
-    this: This<'_, M::Class>,
-    args: <M::Args as NativeParams>::Seen,
-) -> Result<M::Returned, CallError> {
-    let (object, this) = (this.view.at().object, this.with_part(part));
-    M::Receiver::with(part, object, M::NAME, |part| M::run(part, this, args.into()))
 }
 
 /// Runs `code` with an object that is of the class, which the caller has looked at.

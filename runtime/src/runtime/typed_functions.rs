@@ -14,7 +14,7 @@ use alcedo_abi::kinds::PropertyKind;
 use super::protocols::HostCode;
 use super::{Calls, Runtime, WeakRuntime};
 use crate::border::{CallError, SourcePlace};
-use crate::bridge::black_direct::answered;
+use crate::bridge::black_direct::{failed, given, guarded};
 use crate::callback::{Registered, Site};
 use crate::cells::RefCell;
 use crate::dynamic_call::{self, Effect};
@@ -253,7 +253,10 @@ impl<B: Body> DirectBody<<B::Args as SlotRow>::Bits> for Code<B> {
     unsafe fn run(context: *const (), _object: ObjectHandle, bits: <B::Args as SlotRow>::Bits) -> DirectAnswer {
         // SAFETY: `direct_of` has put this function beside the code, and the caller promises that the table is there that keeps it.
         let function = unsafe { &*context.cast::<Typed<B>>() };
-        answered(|| function.run(B::Args::of_bits(bits).ok_or_else(in_no_slot)?))
+        guarded(|| match B::Args::of_bits(bits) {
+            Some(args) => given(function.run(args)),
+            None => failed(in_no_slot()),
+        })
     }
 }
 
@@ -273,11 +276,14 @@ where
 {
     #[inline]
     unsafe fn run(_context: *const (), _object: ObjectHandle, bits: A::Bits) -> DirectAnswer {
-        answered(|| {
+        guarded(|| {
             // SAFETY: a leaf captures nothing, as `register_leaf` has made sure of, so there are no bytes to read; one was given, so
             // such values exist, and they are `Copy`.
             let body = unsafe { std::ptr::NonNull::<F>::dangling().as_ref() };
-            Ok(body(A::of_bits(bits).ok_or_else(in_no_slot)?))
+            match A::of_bits(bits) {
+                Some(args) => given(Ok(body(args))),
+                None => failed(in_no_slot()),
+            }
         })
     }
 }
