@@ -8,6 +8,7 @@ mod any_call;
 mod borrow_state;
 mod class;
 mod delegate_signature;
+mod direct;
 mod dispose;
 mod host;
 mod keep;
@@ -27,6 +28,7 @@ pub mod timer;
 mod type_text;
 mod value;
 mod zcall;
+mod zproperty;
 
 #[doc(hidden)]
 pub mod plumbing;
@@ -54,6 +56,7 @@ pub use signature::{Params, ReturnValue};
 pub use this::This;
 pub use value::{Plain, Value};
 pub use zcall::{ZFunction, zcall};
+pub use zproperty::ZProperty;
 
 /// All that most plugins need.
 pub mod prelude {

@@ -179,8 +179,7 @@ const fn has_no_out(types: &[ValueType]) -> bool {
 /// # Errors
 /// When the word is taken or is none; when it panics; off the game thread, and in a module that is not the Master's.
 pub fn add_protocol(protocol: impl Protocol + 'static) -> Result<(), CallError> {
-    let (word, form, way_out) =
-        (protocol.word().to_owned(), protocol.form().to_owned(), protocol.way_out().to_owned());
+    let (word, form, way_out) = (protocol.word().to_owned(), protocol.form().to_owned(), protocol.way_out().to_owned());
     let is_plain = protocol.is_plain();
     let protocol: Rc<dyn Protocol> = Rc::new(protocol);
     let number = register(|registered| &mut registered.protocols, protocol);

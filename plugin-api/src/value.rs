@@ -113,6 +113,20 @@ pub unsafe trait Value: Sized + 'static {
     /// Puts a result into a caller's slot.
     #[doc(hidden)]
     fn into_slot(self, slot: ResultSlot<'_, Self>) -> Result<(), CallError>;
+
+    /// The bits of a value that lies in a slot.
+    #[doc(hidden)]
+    #[inline]
+    fn direct_bits(&self) -> u64 {
+        0
+    }
+
+    /// The value of these bits, if such values lie in slots.
+    #[doc(hidden)]
+    #[inline]
+    fn of_direct_bits(_bits: u64) -> Option<Self> {
+        None
+    }
 }
 
 /// The way of values that lie in their slot.
@@ -174,6 +188,17 @@ macro_rules! in_the_slot {
             let $value = &self;
             slot.put(plain_slot($slot_value));
             Ok(())
+        }
+
+        #[inline]
+        fn direct_bits(&self) -> u64 {
+            let $value = self;
+            SlotValue::into_bits($slot_value)
+        }
+
+        #[inline]
+        fn of_direct_bits(bits: u64) -> Option<Self> {
+            Some(SlotValue::from_bits(bits)).map($from)
         }
     };
 }

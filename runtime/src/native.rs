@@ -6,6 +6,7 @@ mod c_functions;
 mod class_macros;
 mod declared;
 mod delegates;
+mod direct;
 #[cfg(feature = "dll-bind")]
 pub(crate) mod dll;
 mod failing;

@@ -103,6 +103,7 @@ impl Slot {
     /// that are safe to use offer no such slot.
     #[must_use]
     #[cfg_attr(not(feature = "slot-types"), expect(unused_variables, reason = "the type byte is compiled away"))]
+    #[inline]
     pub const fn from_bits(kind: SlotType, bits: u64) -> Self {
         Self {
             #[cfg(feature = "slot-types")]
@@ -113,12 +114,14 @@ impl Slot {
 
     /// The value's bytes, zero-extended.
     #[must_use]
+    #[inline]
     pub const fn bits(self) -> u64 {
         self.bits
     }
 
     /// The type byte, where this build has one.
     #[must_use]
+    #[inline]
     pub const fn kind(self) -> Option<SlotType> {
         #[cfg(feature = "slot-types")]
         {
@@ -132,6 +135,7 @@ impl Slot {
 
     /// Whether the slot may be read as `wanted`; always true where the type byte is compiled away.
     #[must_use]
+    #[inline]
     pub const fn is(self, wanted: SlotType) -> bool {
         match self.kind() {
             Some(kind) => kind.0 == wanted.0,
@@ -155,7 +159,10 @@ macro_rules! integers {
         impl SlotValue for $rust {
             const SLOT: SlotType = SlotType::$slot;
 
+            #[inline]
+
             fn into_bits(self) -> u64 { self as u64 }
+            #[inline]
             fn from_bits(bits: u64) -> Self { bits as Self }
         }
     )*};
@@ -164,9 +171,11 @@ integers!(u8 => U8, u16 => U16, u32 => U32, u64 => U64, i8 => I8, i16 => I16, i3
 
 impl SlotValue for f32 {
     const SLOT: SlotType = SlotType::F32;
+    #[inline]
     fn into_bits(self) -> u64 {
         u64::from(self.to_bits())
     }
+    #[inline]
     fn from_bits(bits: u64) -> Self {
         Self::from_bits(bits as u32)
     }
@@ -174,9 +183,11 @@ impl SlotValue for f32 {
 
 impl SlotValue for f64 {
     const SLOT: SlotType = SlotType::F64;
+    #[inline]
     fn into_bits(self) -> u64 {
         self.to_bits()
     }
+    #[inline]
     fn from_bits(bits: u64) -> Self {
         Self::from_bits(bits)
     }
@@ -184,9 +195,11 @@ impl SlotValue for f64 {
 
 impl SlotValue for bool {
     const SLOT: SlotType = SlotType::U8;
+    #[inline]
     fn into_bits(self) -> u64 {
         u64::from(self)
     }
+    #[inline]
     fn from_bits(bits: u64) -> Self {
         bits & 0xff != 0
     }
@@ -194,9 +207,11 @@ impl SlotValue for bool {
 
 impl SlotValue for Name {
     const SLOT: SlotType = SlotType::U32;
+    #[inline]
     fn into_bits(self) -> u64 {
         u64::from(self.0)
     }
+    #[inline]
     fn from_bits(bits: u64) -> Self {
         Self(bits as u32)
     }
@@ -204,9 +219,11 @@ impl SlotValue for Name {
 
 impl SlotValue for ObjectHandle {
     const SLOT: SlotType = SlotType::CONJUGATE;
+    #[inline]
     fn into_bits(self) -> u64 {
         self.0
     }
+    #[inline]
     fn from_bits(bits: u64) -> Self {
         Self(bits)
     }
@@ -214,9 +231,11 @@ impl SlotValue for ObjectHandle {
 
 impl SlotValue for ConjugateHandle {
     const SLOT: SlotType = SlotType::CONJUGATE;
+    #[inline]
     fn into_bits(self) -> u64 {
         self.0
     }
+    #[inline]
     fn from_bits(bits: u64) -> Self {
         Self(bits)
     }

@@ -34,6 +34,7 @@ pub use linkme;
 
 pub use crate::class::Part;
 pub use crate::delegate_signature::{Named, NamedSignature, Signature};
+pub use crate::direct::Called;
 pub use crate::keep::{Keep, Restore, restore, unknown_field};
 pub use crate::kinds::with_open;
 pub use crate::kinds::{

@@ -122,6 +122,8 @@ impl Core {
             user_code: OnceCell::new(),
         });
         protocols::install(&core);
+        let mode = core.world.mode.clone();
+        core.zcalls.stamp().on_change(move || mode.renew_direct());
         Ok(core)
     }
 

@@ -2,6 +2,7 @@
 //! parameters, and how a reflected function of a module is entered.
 
 pub(crate) mod batches;
+pub(crate) mod black_direct;
 pub(crate) mod calls;
 pub(crate) mod collection;
 pub(crate) mod conjugate_calls;

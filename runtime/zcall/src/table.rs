@@ -8,6 +8,7 @@ use std::rc::{Rc, Weak};
 
 use alcedo_abi::zcall::ZCallStatus;
 
+use super::black_code::BlackCode;
 use super::buffer::BufferMut;
 use super::call::{Call, Callee, Implementer, Resolved};
 use super::chain::ResolverChain;
@@ -210,6 +211,26 @@ impl ZCallTable {
         call: impl FnOnce() -> Result<T, CallError>,
     ) -> Result<T, CallError> {
         if self.is_observed() { self.observer.around(kind, name, call) } else { call() }
+    }
+
+    /// What `handle` stands for, if its module answers calls now and callers of that fingerprint may call it.
+    ///
+    /// # Errors
+    /// As for a call of it, and [`CallError::Signature`].
+    pub fn callee_of(&self, handle: ZCallHandle, fingerprint: u64) -> Result<Rc<Callee>, CallError> {
+        let callee = self.running(handle).map_err(|(_, error)| error)?;
+        agree(&callee.name, &callee.signature, fingerprint)?;
+        Ok(callee)
+    }
+
+    /// How plugins call directly what `handle` stands for, if callers of that fingerprint may.
+    ///
+    /// # Errors
+    /// As for a call of it.
+    pub fn black_code(&self, handle: ZCallHandle, fingerprint: u64) -> Result<Option<BlackCode>, CallError> {
+        let callee = self.running(handle).map_err(|(_, error)| error)?;
+        let is_its = fingerprint != 0 && callee.signature.fingerprint() == fingerprint;
+        Ok(callee.black_code.clone().filter(|_| is_its))
     }
 
     /// What `handle` stands for, with its signature as it was read when the name was resolved; `None` once its module

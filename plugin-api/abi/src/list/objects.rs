@@ -108,6 +108,21 @@ macro_rules! host_functions {
             /// module's that do what their types say, for its number. Game thread.
             any_thread("registering a resolver", unsafe)
             fn resolver_add(host, module; resolver: &ResolverDesc<'_>; or failure) -> Status;
+            /// The code behind a handle, for calls without slots, where its signature has that fingerprint and all of it lies in slots;
+            /// none for other functions.
+            game_thread("finding a function for direct calls")
+            fn zcall_direct(
+                host; handle: ZCallHandle, fingerprint: u64; gives out: DirectCallee = DirectCallee::NONE; or failure
+            ) -> Status;
+            /// Where the property behind a handle lies in objects of just the class of this one. Its type has that fingerprint.
+            game_thread("finding a property")
+            fn property_place(
+                host; handle: ZCallHandle, fingerprint: u64, object: ObjectHandle;
+                gives class: ClassId = ClassId::NONE, offset: u32 = 0; or failure
+            ) -> Status;
+            /// Why the last direct call on this thread has failed. It fails always, with just that.
+            game_thread("a direct call")
+            fn direct_failure(host;; or failure) -> Status;
         }
     };
 }
