@@ -4,6 +4,7 @@
 
 use core::marker::PhantomData;
 
+use alcedo_abi::black_direct::DirectBits;
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::kinds::PropertyKind;
@@ -301,6 +302,13 @@ pub unsafe trait Param: Sized {
     /// Takes it out of a caller's slot.
     #[doc(hidden)]
     fn from_slot(slot: ArgumentSlot<'_, Self::Value>) -> Result<Self, CallError>;
+
+    /// Its bits, where it lies in a slot.
+    #[doc(hidden)]
+    #[inline]
+    fn direct_bits(&self) -> u64 {
+        0
+    }
 }
 
 /// What a parameter that only goes in is to the way back.
@@ -351,6 +359,11 @@ unsafe impl<T: Value> Param for T {
     fn from_slot(slot: ArgumentSlot<'_, T>) -> Result<Self, CallError> {
         <T as Value>::from_slot(slot)
     }
+
+    #[inline]
+    fn direct_bits(&self) -> u64 {
+        Value::direct_bits(self)
+    }
 }
 
 /// The parameters of a function: a tuple of up to eight values.
@@ -360,7 +373,7 @@ unsafe impl<T: Value> Param for T {
 pub unsafe trait Params: Sized {
     /// Their values in the host.
     #[doc(hidden)]
-    type Values: Params;
+    type Values: Params<Bits = Self::Bits>;
     /// The values as a list of pairs: the first, and the list of the others.
     #[doc(hidden)]
     type List;
@@ -379,6 +392,17 @@ pub unsafe trait Params: Sized {
     /// Their layout in a parameter block.
     #[doc(hidden)]
     const LAYOUT: BlockLayout;
+
+    /// Whether all lie in slots, and none comes back.
+    #[doc(hidden)]
+    const IN_SLOTS: bool;
+    /// The words of a direct call.
+    #[doc(hidden)]
+    type Bits: DirectBits;
+
+    /// The bits of all, where they lie in slots.
+    #[doc(hidden)]
+    fn direct_bits(&self) -> Self::Bits;
 
     /// What a method sees of a parameter block that starts with these parameters.
     #[doc(hidden)]
@@ -423,6 +447,14 @@ macro_rules! params {
             };
             const COUNT: usize = $count;
             const LAYOUT: BlockLayout = BlockLayout::EMPTY$(.place_value::<$name::Value>().1)*;
+            const IN_SLOTS: bool = true $(&& <$name::Value as Value>::KIND.fits_slot() && !$name::IS_OUT)*;
+            type Bits = [u64; $count];
+
+            #[inline]
+            fn direct_bits(&self) -> [u64; $count] {
+                let ($($value,)*) = self;
+                [$($value.direct_bits()),*]
+            }
 
             #[allow(clippy::unused_unit, reason = "for no parameters")]
             #[inline]
@@ -540,6 +572,18 @@ pub unsafe trait ReturnValue: Sized {
     /// Puts it into a caller's slot.
     #[doc(hidden)]
     fn into_result_slot(self, slot: ResultSlot<'_, Self>) -> Result<(), CallError>;
+
+    /// Whether it lies in a slot, or is nothing.
+    #[doc(hidden)]
+    const IN_SLOT: bool;
+
+    /// What a direct call gave, where it lies in a slot.
+    #[doc(hidden)]
+    fn of_direct_bits(bits: u64) -> Option<Self>;
+
+    /// Its bits, where it lies in a slot.
+    #[doc(hidden)]
+    fn into_direct_bits(self) -> u64;
 }
 
 // SAFETY: there is nothing to know, and no slot.
@@ -566,6 +610,18 @@ unsafe impl ReturnValue for () {
     #[inline]
     fn into_result_slot(self, _slot: ResultSlot<'_, ()>) -> Result<(), CallError> {
         Ok(())
+    }
+
+    const IN_SLOT: bool = true;
+
+    #[inline]
+    fn of_direct_bits(_bits: u64) -> Option<()> {
+        Some(())
+    }
+
+    #[inline]
+    fn into_direct_bits(self) -> u64 {
+        0
     }
 }
 
@@ -597,6 +653,18 @@ unsafe impl<T: Value> ReturnValue for T {
     #[inline]
     fn into_result_slot(self, slot: ResultSlot<'_, T>) -> Result<(), CallError> {
         self.into_slot(slot)
+    }
+
+    const IN_SLOT: bool = T::KIND.fits_slot();
+
+    #[inline]
+    fn of_direct_bits(bits: u64) -> Option<T> {
+        <T as Value>::of_direct_bits(bits)
+    }
+
+    #[inline]
+    fn into_direct_bits(self) -> u64 {
+        Value::direct_bits(&self)
     }
 }
 

@@ -42,6 +42,9 @@ pub unsafe trait Value: Sized + 'static {
     /// Whether a value in host form may own memory.
     #[doc(hidden)]
     const OWNS_MEMORY: bool = false;
+    /// Of an enum, the kind of its numbers, and whether all are those of a byte.
+    #[doc(hidden)]
+    const NUMBERS: Option<(PropertyKind, bool)> = None;
     /// How a value is seen where it lies: plain values, texts and containers of std as copies, every
     /// [`Kind`](crate::Kind) as a [`Lent`](crate::Lent) view.
     type Seen<'f>;
@@ -110,6 +113,20 @@ pub unsafe trait Value: Sized + 'static {
     /// Puts a result into a caller's slot.
     #[doc(hidden)]
     fn into_slot(self, slot: ResultSlot<'_, Self>) -> Result<(), CallError>;
+
+    /// The bits of a value that lies in a slot.
+    #[doc(hidden)]
+    #[inline]
+    fn direct_bits(&self) -> u64 {
+        0
+    }
+
+    /// The value of these bits, if such values lie in slots.
+    #[doc(hidden)]
+    #[inline]
+    fn of_direct_bits(_bits: u64) -> Option<Self> {
+        None
+    }
 }
 
 /// The way of values that lie in their slot.
@@ -178,6 +195,17 @@ macro_rules! in_the_slot {
             let $value = &self;
             slot.put(plain_slot($slot_value));
             Ok(())
+        }
+
+        #[inline]
+        fn direct_bits(&self) -> u64 {
+            let $value = self;
+            SlotValue::into_bits($slot_value)
+        }
+
+        #[inline]
+        fn of_direct_bits(bits: u64) -> Option<Self> {
+            Some(SlotValue::from_bits(bits)).map($from)
         }
     };
 }

@@ -16,8 +16,8 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use alcedo_runtime::host::{ObjectList, TypedFunction};
-use alcedo_runtime::native::{Obj, Object, uclass};
-use alcedo_runtime::{ObjectHandle, Runtime, Value, natives};
+use alcedo_runtime::native::{Obj, Object, This, uclass};
+use alcedo_runtime::{CallError, ObjectHandle, Runtime, Value, natives};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 /// Rounds of a loop in the plugin for each that is asked for.
@@ -29,13 +29,39 @@ const MANY: u64 = 1_000;
 /// What the plugin's class extends.
 #[uclass(package = "Test", blueprintable)]
 #[derive(Default)]
-struct Adder {}
+struct Adder {
+    #[uproperty]
+    total: i32,
+    counted: i32,
+}
 
 #[uclass]
 impl Adder {
     #[ufunction]
     fn add_inside(&self, left: i32, right: i32) -> i32 {
         left.wrapping_add(right)
+    }
+
+    #[ufunction(blueprint_native_event)]
+    fn sum_up(&self, left: i32, right: i32) -> i32;
+    fn sum_up_implementation(&self, left: i32, right: i32) -> i32 {
+        left.wrapping_add(right)
+    }
+
+    #[ufunction]
+    fn count(&mut self, number: i32) -> Result<i32, CallError> {
+        assert!(number >= 0, "{number} is below zero");
+        if number == 0 {
+            return Err(CallError::returned("nothing to count"));
+        }
+        self.counted += number;
+        Ok(self.counted)
+    }
+
+    #[ufunction]
+    fn count_sum(&mut self, this: This<Self>) -> Result<i32, CallError> {
+        self.counted += this.sum_up(1, 1);
+        Ok(self.counted)
     }
 }
 
@@ -59,6 +85,9 @@ fn host() -> (Runtime, ObjectHandle) {
     let builds = support::builds("crossings");
     let runtime = Runtime::builder().package("Game").natives(natives![Adder]).build().expect("a runtime");
     let calls = runtime.calls();
+    calls
+        .register_leaf("host.add_leaf", |(left, right): (i32, i32)| left.wrapping_add(right))
+        .expect("the name is free");
     calls
         .register_typed("host.add", |_, (left, right): (i32, i32)| left.wrapping_add(right))
         .expect("the name is free");
@@ -140,7 +169,10 @@ fn plugin_to_host(criterion: &mut Criterion) {
     for (id, looping, first) in [
         ("c_pointer", "nm:/crossings:Sums:call_often_plain", vec![]),
         ("dyn_trait", "nm:/crossings:Sums:call_often_dyn", vec![]),
+        ("alcedo_pointer", "nm:/crossings:Sums:call_often", names("ex:/host.add_leaf")),
         ("alcedo_ex", "nm:/crossings:Sums:call_often", names("ex:/host.add")),
+        ("alcedo_uf", "uf:/Script/Game.Crossing:event_often", vec![Value::Object(crossing)]),
+        ("alcedo_up", "uf:/Script/Game.Crossing:property_often", vec![Value::Object(crossing)]),
         ("alcedo_values", "nm:/crossings:Sums:call_often", names("ex:/host.add_values")),
         ("alcedo_by_name", "nm:/crossings:Sums:call_by_name_often", names("ex:/host.add")),
         ("alcedo_method", "uf:/Script/Game.Crossing:method_often", vec![Value::Object(crossing)]),

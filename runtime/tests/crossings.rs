@@ -7,19 +7,45 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use alcedo_runtime::host::TypedFunction;
-use alcedo_runtime::native::{Obj, Object, uclass};
-use alcedo_runtime::{ObjectHandle, Runtime, Value, natives};
+use alcedo_runtime::native::{Obj, Object, This, uclass};
+use alcedo_runtime::{CallError, ObjectHandle, Runtime, Value, natives};
 
 /// What a class of the plugin extends.
 #[uclass(package = "Test", blueprintable)]
 #[derive(Default)]
-struct Adder {}
+struct Adder {
+    #[uproperty]
+    total: i32,
+    counted: i32,
+}
 
 #[uclass]
 impl Adder {
     #[ufunction]
     fn add_inside(&self, left: i32, right: i32) -> i32 {
         left.wrapping_add(right)
+    }
+
+    #[ufunction(blueprint_native_event)]
+    fn sum_up(&self, left: i32, right: i32) -> i32;
+    fn sum_up_implementation(&self, left: i32, right: i32) -> i32 {
+        left.wrapping_add(right)
+    }
+
+    #[ufunction]
+    fn count(&mut self, number: i32) -> Result<i32, CallError> {
+        assert!(number >= 0, "{number} is below zero");
+        if number == 0 {
+            return Err(CallError::returned("nothing to count"));
+        }
+        self.counted += number;
+        Ok(self.counted)
+    }
+
+    #[ufunction]
+    fn count_sum(&mut self, this: This<Self>) -> Result<i32, CallError> {
+        self.counted += this.sum_up(1, 1);
+        Ok(self.counted)
     }
 }
 

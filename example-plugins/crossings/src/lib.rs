@@ -6,20 +6,35 @@
 use std::cell::RefCell;
 use std::hint::black_box;
 
-use alcedo_plugin_api::ZFunction;
 use alcedo_plugin_api::prelude::*;
+
+mod direct_calls;
+use alcedo_plugin_api::{ZFunction, ZProperty};
 
 module! { name: "crossings" }
 
 /// The host's own adder.
 #[uclass(imported, package = "Test")]
-pub struct Adder {}
+pub struct Adder {
+    /// What it has added up.
+    #[uproperty]
+    total: i32,
+}
 
 #[uclass(imported)]
 impl Adder {
     /// The sum, by code of the host.
     #[ufunction]
     fn add_inside(&self, left: i32, right: i32) -> i32;
+    /// The sum, by code of the host or of whoever overrides it.
+    #[ufunction(blueprint_native_event)]
+    fn sum_up(&self, left: i32, right: i32) -> i32;
+    /// Adds to the total, in the Rust fields of the host; fails for zero, and panics for numbers below.
+    #[ufunction]
+    fn count(&self, number: i32) -> Result<i32, CallError>;
+    /// Adds as much to the total as the event gives, with the Rust fields in use meanwhile.
+    #[ufunction]
+    fn count_sum(&self) -> Result<i32, CallError>;
 }
 
 /// Adds.
@@ -43,6 +58,39 @@ impl Crossing {
     #[ufunction]
     fn method_often(&self, this: This<Self>, times: u64) -> i32 {
         (0..times).fold(0, |sum, _| black_box(this).add_inside(black_box(sum), 1))
+    }
+
+    /// Has the host's event add so often; for a benchmark.
+    #[ufunction]
+    fn event_often(&self, this: This<Self>, times: u64) -> i32 {
+        (0..times).fold(0, |sum, _| black_box(this).sum_up(black_box(sum), 1))
+    }
+
+    /// Reads and writes the host's property so often by its name, which is looked up once; for a benchmark.
+    #[ufunction]
+    fn property_often(&self, this: This<Self>, times: u64) -> i32 {
+        let total = ZProperty::<i32>::find("up:/Script/Test.Adder:total").expect("it is there");
+        let this = this.as_obj();
+        total.write(this, 0).expect("it may be written");
+        (0..times).for_each(|_| {
+            let read = black_box(&total).read(black_box(this)).expect("it is there");
+            total.write(black_box(this), read.wrapping_add(1)).expect("it may be written");
+        });
+        total.read(this).expect("it is there")
+    }
+}
+
+/// An adder that asks the host to count while the host does.
+#[uclass(package = "Game", base = Adder)]
+#[derive(Default)]
+pub struct Echo {}
+
+#[uclass]
+impl Echo {
+    /// What the host has counted.
+    #[overrides(Adder)]
+    fn sum_up(&self, this: This<Self>, _left: i32, _right: i32) -> i32 {
+        this.count(1).expect("the fields are free")
     }
 }
 

@@ -3,6 +3,7 @@
 
 use core::mem::{align_of, offset_of, size_of};
 
+use crate::black_direct::{DirectAnswer, DirectCallee};
 use crate::call::{Call, Failure};
 use crate::describe::{
     ClassDesc, DelegateDesc, EnumDesc, EnumEntryDesc, ExportDesc, FunctionDesc, ImportDesc, InterfaceDesc, MetaDesc,
@@ -92,7 +93,9 @@ pub const LAYOUT_HASH: u64 = layout! {
         block_made, block_lent, segment_attach, segment_detach, stream_opened, looked_up,
         refuses
     }
-    ModuleContext { host, table, values, module, generation, mode, directory, slices, blacks, level }
+    ModuleContext { host, table, values, module, generation, mode, directory, slices, blacks, direct, level }
+    DirectAnswer { status, bits }
+    DirectCallee { code, context, version }
     Slices { out, module }
     Directory { entries, len, ends }
     DirectoryEntry { serial, class, memory }

@@ -24,6 +24,7 @@ use super::shells::{
     invoke_static,
 };
 use crate::class::Part;
+use crate::direct::DirectCell;
 use crate::kinds::FieldType;
 use crate::signature::{Params, ReturnValue, ValueType, fingerprint, words};
 use crate::type_text::{is_member_path, is_path_of};
@@ -91,20 +92,26 @@ impl<C: Class, T: Value> PropertyCell<C, T> {
 }
 
 /// Receives the handle of a function of class `C` that takes the values `A` and gives `R`.
-pub struct FunctionCell<C, A, R>(pub(super) Cell, PhantomData<fn(C, A) -> R>);
+pub struct FunctionCell<C, A, R>(pub(super) Cell, DirectCell<A, R>, PhantomData<fn(C, A) -> R>);
 
 impl<C, A, R> FunctionCell<C, A, R> {
     /// An empty one. Until it is filled, calls through it are refused.
     #[must_use]
     #[expect(clippy::new_without_default, reason = "a static is made of it")]
     pub const fn new() -> Self {
-        Self(Cell::new(), PhantomData)
+        Self(Cell::new(), DirectCell::new(), PhantomData)
     }
 
     /// As the border has it.
     #[must_use]
     pub const fn cell(&self) -> &Cell {
         &self.0
+    }
+
+    /// What calls find behind it.
+    #[inline]
+    pub(crate) fn direct(&self) -> &DirectCell<A, R> {
+        &self.1
     }
 }
 

@@ -68,6 +68,12 @@ pub(crate) trait OfKind: Sized {
     fn from_slot(_slot: Slot) -> Option<Self> {
         None
     }
+
+    /// What has these bits in a slot; none for what goes by an address.
+    #[inline]
+    fn from_bits(_bits: u64) -> Option<Self> {
+        None
+    }
 }
 
 /// How values lie in slots that are [`SlotValue`]s.
@@ -84,7 +90,23 @@ macro_rules! in_slot {
         fn from_slot(slot: Slot) -> Option<Self> {
             slot.is(<Self as SlotValue>::SLOT).then(|| <Self as SlotValue>::from_bits(slot.bits()))
         }
+
+        #[inline]
+        fn from_bits(bits: u64) -> Option<Self> {
+            Some(<Self as SlotValue>::from_bits(bits))
+        }
     };
+}
+
+/// A type with what it consists of, as errors show it where the name alone says nothing: two that are called the same and differ.
+pub(crate) fn with_parts(path: &str, parts: impl Iterator<Item = String>) -> String {
+    /// So many are shown.
+    const MOST: usize = 12;
+    let mut shown: Vec<_> = parts.take(MOST + 1).collect();
+    if shown.len() > MOST {
+        shown[MOST] = "…".to_owned();
+    }
+    format!("{path} with {}", shown.join(", "))
 }
 
 /// A value in memory of its own, by its Rust type.
@@ -156,7 +178,11 @@ impl<T: PlainStruct> OfKind for T {
     type Kind = HostStruct<T>;
 
     fn describe() -> Cow<'static, str> {
-        T::PATH.into()
+        let field = |(name, kind, path): &(&str, PropertyKind, &str)| match *path {
+            "" => format!("{name}: {}", kind.text().unwrap_or_default()),
+            path => format!("{name}: {path}"),
+        };
+        with_parts(T::PATH, T::FIELDS.iter().map(field)).into()
     }
 
     #[inline]

@@ -122,6 +122,8 @@ impl Core {
             user_code: OnceCell::new(),
         });
         protocols::install(&core);
+        let mode = core.world.mode.clone();
+        core.zcalls.stamp().on_change(move || mode.renew_direct());
         Ok(core)
     }
 
@@ -184,6 +186,7 @@ impl Core {
         for module in modules {
             self.zcalls.suspend(module);
             self.explicit.suspend(module);
+            self.chain.suspend(module);
             self.value_types.suspend(module);
         }
     }
@@ -193,6 +196,7 @@ impl Core {
         for module in modules {
             self.zcalls.resume(module);
             self.explicit.resume(module);
+            self.chain.resume(module);
             self.value_types.resume(module);
         }
     }

@@ -2,6 +2,7 @@
 //! parameters, and how a reflected function of a module is entered.
 
 pub(crate) mod batches;
+pub(crate) mod black_direct;
 pub(crate) mod calls;
 pub(crate) mod collection;
 pub(crate) mod conjugate_calls;
@@ -9,6 +10,7 @@ pub(crate) mod conjugates;
 pub(crate) mod core;
 pub(crate) mod delegates;
 pub(crate) mod direct;
+pub(crate) mod module_protocols;
 pub(crate) mod module_thunk;
 pub(crate) mod nd;
 pub(crate) mod nm;

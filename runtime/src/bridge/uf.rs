@@ -4,6 +4,7 @@ use std::any::Any;
 use std::rc::{Rc, Weak};
 
 use crate::border::CallError;
+use crate::bridge::black_direct::direct_of;
 use crate::bridge::calls::{self, Dispatch};
 use crate::bridge::core::Core;
 use crate::bridge::paths::member_path;
@@ -57,8 +58,9 @@ impl Resolver for FunctionResolver {
         let core = alive(&self.core)?;
         let Some(function) = core.world.types.function_by_path(name.address()) else { return Ok(Answer::declined("")) };
         let module = module_of(&core, name.address(), function.tag);
+        let direct = direct_of(&core, &function, self.dispatch);
         let function = function_call(&self.core, function, self.dispatch);
-        Ok(Answer::Function(function.of_module(module)))
+        Ok(Answer::Function(function.of_module(module).with_black_code(direct)))
     }
 }
 

@@ -158,6 +158,7 @@ fn function_decl(
         doc: described.doc.as_str().to_owned(),
         meta: meta(&described.meta),
         thunk: module_thunk(Weak::clone(core), Rc::clone(gate), described.invoke, what),
+        black_code: None,
         tag: gate.tag().id.0,
     })
 }

@@ -92,6 +92,7 @@ impl<C> Parts<C> {
     }
 
     /// The part of an object, if it is there.
+    #[inline]
     pub(super) fn there(&self, object: ObjectHandle) -> Option<Rc<PartCell<C>>> {
         match self.row.borrow().get(object.index() as usize) {
             Some(Entry { object: of, state: State::There(part) }) if *of == object => Some(Rc::clone(part)),

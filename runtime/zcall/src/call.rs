@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use alcedo_abi::zcall::SlotValue;
 
+use crate::black_code::BlackCode;
 use crate::border::CallError;
 use crate::buffer::BufferMut;
 use crate::handles::ModuleId;
@@ -148,6 +149,7 @@ pub struct Resolved {
     pub(crate) signature: CallSignature,
     pub(crate) slots: Slots,
     pub(crate) effect: Effect,
+    pub(crate) black_code: Option<BlackCode>,
 }
 
 impl Resolved {
@@ -160,6 +162,7 @@ impl Resolved {
             signature: signature.into(),
             slots: Slots::Function,
             effect: Effect::Any,
+            black_code: None,
         }
     }
 
@@ -185,6 +188,12 @@ impl Resolved {
     #[must_use]
     pub fn with_slots(self, slots: Slots) -> Self {
         Self { slots, signature: self.signature.without_kinds(), ..self }
+    }
+
+    /// The same function, which plugins may call without slots, too.
+    #[must_use]
+    pub fn with_black_code(self, black_code: Option<BlackCode>) -> Self {
+        Self { black_code, ..self }
     }
 
     /// Its signature in words.
@@ -224,12 +233,13 @@ pub struct Callee {
     pub(crate) module: ModuleId,
     pub(crate) signature: CallSignature,
     pub(crate) slots: Slots,
+    pub(crate) black_code: Option<BlackCode>,
 }
 
 impl Callee {
     pub(crate) fn new(name: ZCallName, resolved: Resolved) -> Self {
-        let Resolved { dispatcher, module, signature, slots, .. } = resolved;
-        Self { name, dispatcher, module, signature, slots }
+        let Resolved { dispatcher, module, signature, slots, black_code, .. } = resolved;
+        Self { name, dispatcher, module, signature, slots, black_code }
     }
 
     /// Its name.

@@ -6,13 +6,16 @@
 // The floor below, by the names that it has in this crate.
 use alcedo_base::{border, cells, game_thread, handles, numbered, shown, stamp};
 
+pub mod black_code;
 pub mod buffer;
 pub mod call;
 pub mod chain;
+pub mod explain;
 pub mod explicit;
 pub mod free;
 pub mod module_status;
 pub mod name;
+pub mod observe;
 pub mod owned;
 pub mod protocol;
 pub mod reader;
