@@ -21,6 +21,8 @@ struct Group {
     way: Option<MethodWay>,
     condition: Option<WordPlace<bool>>,
     items: Vec<BatchItem>,
+    /// Whether a plugin part was found for each.
+    is_whole: bool,
     /// The place of each among the objects that were given.
     places: Vec<u32>,
 }
@@ -104,6 +106,7 @@ impl Groups {
             let part = group.way.and_then(|way| core.pairs.look(&core.world.objects, *object, way.owner()));
             // One without goes the long way, which says what is missing.
             let part = part.map_or(std::ptr::null_mut(), |part| part.0);
+            group.is_whole &= !part.is_null();
             group.items.push(BatchItem { object: *object, memory: entry.memory, part });
             group.places.push(place);
         }
@@ -144,7 +147,8 @@ impl Groups {
                     at += 1;
                     continue;
                 };
-                let to = group.items[at..].iter().position(|item| item.part.is_null());
+                let without = |item: &BatchItem| item.part.is_null();
+                let to = if group.is_whole { None } else { group.items[at..].iter().position(without) };
                 let to = to.map_or(group.items.len(), |more| at + more);
                 let settle = |lent| core.red.settle(lent);
                 let out = given.as_deref_mut().map(|given| &mut given[..to]);
@@ -205,7 +209,7 @@ impl Group {
         }
         let way = method.way(core, object);
         let condition = terms.condition.map(|name| condition(&class, name)).transpose()?;
-        Ok(Some(Self { class: class.id, way, condition, items: Vec::new(), places: Vec::new() }))
+        Ok(Some(Self { class: class.id, way, condition, items: Vec::new(), is_whole: true, places: Vec::new() }))
     }
 
     /// Calls it on one, the long way. Whether nothing has changed meanwhile.
