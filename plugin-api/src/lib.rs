@@ -27,6 +27,7 @@ pub mod timer;
 mod type_text;
 mod value;
 mod zcall;
+mod zmethod;
 mod zproperty;
 
 #[doc(hidden)]
@@ -54,6 +55,7 @@ pub use signature::{Params, ReturnValue};
 pub use this::This;
 pub use value::{Plain, Value};
 pub use zcall::{ZFunction, zcall};
+pub use zmethod::{Each, ZMethod};
 pub use zproperty::ZProperty;
 
 /// All that most plugins need.

@@ -141,6 +141,7 @@ fn plugin_to_host(criterion: &mut Criterion) {
         ("alcedo_ex", "nm:/crossings:Sums:call_often", names("ex:/host.add")),
         ("alcedo_uf", "uf:/Script/Game.Crossing:event_often", vec![Value::Object(crossing)]),
         ("alcedo_up", "uf:/Script/Game.Crossing:property_often", vec![Value::Object(crossing)]),
+        ("alcedo_batch", "uf:/Script/Game.Crossing:method_on_each_often", vec![Value::Object(crossing)]),
         ("alcedo_values", "nm:/crossings:Sums:call_often", names("ex:/host.add_values")),
         ("alcedo_by_name", "nm:/crossings:Sums:call_by_name_often", names("ex:/host.add")),
         ("alcedo_method", "uf:/Script/Game.Crossing:method_often", vec![Value::Object(crossing)]),

@@ -14,6 +14,7 @@ mod functions;
 mod interfaces;
 mod method;
 mod part_cell;
+mod part_row;
 mod parts;
 #[doc(hidden)]
 pub mod plumbing;

@@ -9,7 +9,7 @@ use std::hint::black_box;
 use alcedo_plugin_api::prelude::*;
 
 mod direct_calls;
-use alcedo_plugin_api::{ZFunction, ZProperty};
+use alcedo_plugin_api::{ZFunction, ZMethod, ZProperty};
 
 module! { name: "crossings" }
 
@@ -44,6 +44,8 @@ pub struct Crossing {
     /// A number to read and write.
     #[uproperty]
     number: i32,
+    /// Adders to call all at once.
+    crowd: Vec<Obj<Adder>>,
 }
 
 #[uclass]
@@ -58,6 +60,21 @@ impl Crossing {
     #[ufunction]
     fn method_often(&self, this: This<Self>, times: u64) -> i32 {
         (0..times).fold(0, |sum, _| black_box(this).add_inside(black_box(sum), 1))
+    }
+
+    /// Has the host's method add so often, on a thousand adders in one call; for a benchmark.
+    #[ufunction]
+    fn method_on_each_often(&mut self, this: This<Self>, times: u64) -> i32 {
+        let add = ZMethod::<(i32, i32), i32>::find("uf:/Script/Test.Adder:add_inside").expect("it is there");
+        if self.crowd.is_empty() {
+            self.crowd = (0..1_000).map(|_| this.spawn::<Adder>(Obj::none()).expect("born")).collect();
+        }
+        let mut sum = 0_i32;
+        for _ in 0..times / 1_000 {
+            let each = add.call_each(black_box(&self.crowd), (black_box(1), 0)).expect("they are called");
+            sum = each.results().flatten().fold(sum, i32::wrapping_add);
+        }
+        sum
     }
 
     /// Has the host's event add so often; for a benchmark.
@@ -128,6 +145,8 @@ type TwoToOne = ZFunction<(i32, i32), i32>;
 thread_local! {
     /// What `keep` has found.
     static KEPT: RefCell<Option<ZFunction<(), u64>>> = const { RefCell::new(None) };
+    /// What `keep_property` has found.
+    static KEPT_PROPERTY: RefCell<Option<ZProperty<i32>>> = const { RefCell::new(None) };
 }
 
 /// What stands under no object.
@@ -166,6 +185,35 @@ impl Sums {
     fn call_often_dyn(times: u64) -> i32 {
         let add: Box<dyn Add> = black_box(Box::new(Plain));
         (0..times).fold(0, |sum, _| add.add(black_box(sum), 1))
+    }
+
+    /// Calls the function of that name once; why it fails.
+    #[zmethod]
+    fn call_with(name: String, left: i32) -> String {
+        let ended = TwoToOne::find(&name).and_then(|function| function.call((left, 1)));
+        ended.map_or_else(|error| error.to_string(), |sum| sum.to_string())
+    }
+
+    /// Finds a property and keeps it; nothing, or why not.
+    #[zmethod]
+    fn keep_property(name: String) -> String {
+        match ZProperty::find(&name) {
+            Ok(found) => {
+                KEPT_PROPERTY.set(Some(found));
+                String::new()
+            }
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// Reads the property that was kept: the number, or why there is none.
+    #[zmethod]
+    fn read_kept(object: Obj<Object>) -> String {
+        KEPT_PROPERTY.with_borrow(|kept| match kept.as_ref().map(|kept| kept.read(object)) {
+            Some(Ok(number)) => number.to_string(),
+            Some(Err(error)) => error.to_string(),
+            None => "nothing was kept".to_owned(),
+        })
     }
 
     /// Finds a function and keeps it; nothing, or why not.

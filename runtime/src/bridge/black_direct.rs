@@ -60,10 +60,10 @@ impl Answering {
     /// whoever asks looks at as well.
     #[inline]
     pub(crate) fn answers(&self, core: &Core, object: ObjectHandle) -> bool {
-        match (core.world.objects.class_id(object), &self.event) {
-            (None, _) => false,
-            (Some(_), None) => true,
-            (Some(class), Some(event)) => self.is_its_own(core, event, object, class),
+        let Some(class) = core.world.objects.class_id(object) else { return false };
+        match &self.event {
+            None => true,
+            Some(event) => self.is_its_own(core, event, object, class),
         }
     }
 

@@ -254,6 +254,12 @@ impl Callee {
         self.slots
     }
 
+    /// How it is called without slots, if it is.
+    #[must_use]
+    pub fn black_code(&self) -> Option<&BlackCode> {
+        self.black_code.as_ref()
+    }
+
     /// Its signature as whoever resolved the name has read it.
     #[must_use]
     #[inline]
