@@ -56,6 +56,7 @@ impl<'f, L> Block<'f, L> {
     /// # Safety
     /// The block is live for the call `'f`, which this thread, the game thread, is in; behind `before` it has the values of `L`,
     /// laid out as C does.
+    #[inline]
     pub(crate) unsafe fn new(at: *mut u8, before: BlockLayout) -> Self {
         Self { at, before, of: PhantomData }
     }
@@ -63,6 +64,7 @@ impl<'f, L> Block<'f, L> {
 
 impl<'f, T: Value, L> Block<'f, (T, L)> {
     /// The next value, and what lies behind it.
+    #[inline]
     pub(crate) fn next(self) -> (Viewable<'f, T, impl FnOnce() -> ValidityToken<'f>>, Block<'f, L>) {
         let (offset, before) = self.before.place_value::<T>();
         // SAFETY: `new` was promised a live block, which has this value at this offset, and stays for the frame.
@@ -82,6 +84,7 @@ impl<'a, L> ArgumentSlots<'a, L> {
     ///
     /// # Safety
     /// Pointer slots point to what the border prescribes for arguments of the types, live for `'a`.
+    #[inline]
     pub(crate) unsafe fn new(slots: &'a [Slot]) -> Self {
         Self { slots, of: PhantomData }
     }
@@ -89,6 +92,7 @@ impl<'a, L> ArgumentSlots<'a, L> {
 
 impl<'a, T, L> ArgumentSlots<'a, (T, L)> {
     /// The next, and those behind it.
+    #[inline]
     fn next(self) -> (ArgumentSlot<'a, T>, ArgumentSlots<'a, L>) {
         let (slot, slots) = self.slots.split_first().unwrap_or((&Slot::EMPTY, &[]));
         (ArgumentSlot { slot: *slot, of: PhantomData }, ArgumentSlots { slots, of: PhantomData })
@@ -103,6 +107,7 @@ pub struct ArgumentSlot<'a, T> {
 
 impl<'a, T> ArgumentSlot<'a, T> {
     /// The slot, to read what lies in it.
+    #[inline]
     pub(crate) fn bare(&self) -> Slot {
         self.slot
     }
@@ -144,11 +149,13 @@ impl<'a, T> ResultSlot<'a, T> {
     ///
     /// # Safety
     /// A pointer slot points to what the border prescribes for a result of the type, live for `'a`.
+    #[inline]
     pub(crate) unsafe fn new(slot: &'a mut Slot) -> Self {
         Self { slot, of: PhantomData }
     }
 
     /// Overwrites the slot.
+    #[inline]
     pub(crate) fn put(self, slot: Slot) {
         *self.slot = slot;
     }
@@ -332,6 +339,7 @@ unsafe impl<T: Value> Param for T {
 
     only_goes_in!();
 
+    #[inline]
     fn open<'f>(value: Viewable<'f, T, impl FnOnce() -> ValidityToken<'f>>) -> Self::Seen<'f> {
         T::load(value.ptr())
     }
@@ -345,6 +353,7 @@ unsafe impl<T: Value> Param for T {
         Value::slot_in(self, staged)
     }
 
+    #[inline]
     fn from_slot(slot: ArgumentSlot<'_, T>) -> Result<Self, CallError> {
         <T as Value>::from_slot(slot)
     }
@@ -446,6 +455,7 @@ macro_rules! params {
             }
 
             #[allow(clippy::unused_unit, reason = "for no parameters")]
+            #[inline]
             fn open<'f>(block: Block<'f, Self::List>) -> Self::Seen<'f> {
                 $(
                     let (value, block) = block.next();
@@ -496,6 +506,7 @@ macro_rules! params {
                 Ok(result)
             }
 
+            #[inline]
             fn from_slots(slots: ArgumentSlots<'_, Self::List>) -> Result<Self, CallError> {
                 $(
                     let (slot, slots) = slots.next();
@@ -579,6 +590,7 @@ unsafe impl ReturnValue for () {
     type Out = ();
     type List = ();
 
+    #[inline]
     fn store_result(self, _block: Block<'_, ()>) -> Result<(), CallError> {
         Ok(())
     }
@@ -593,6 +605,7 @@ unsafe impl ReturnValue for () {
         Ok(())
     }
 
+    #[inline]
     fn into_result_slot(self, _slot: ResultSlot<'_, ()>) -> Result<(), CallError> {
         Ok(())
     }
@@ -616,6 +629,7 @@ unsafe impl<T: Value> ReturnValue for T {
     type Out = T::Out;
     type List = (T, ());
 
+    #[inline]
     fn store_result(self, block: Block<'_, (T, ())>) -> Result<(), CallError> {
         let (target, _token) = block.next().0.into_parts();
         self.store(target)
@@ -634,6 +648,7 @@ unsafe impl<T: Value> ReturnValue for T {
         unsafe { T::take_out(slot, out) }
     }
 
+    #[inline]
     fn into_result_slot(self, slot: ResultSlot<'_, T>) -> Result<(), CallError> {
         self.into_slot(slot)
     }

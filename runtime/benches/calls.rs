@@ -2,7 +2,9 @@
 //!
 //! * `call_host_to_plugin`: the host calls. `c_pointer` is a C function by its pointer and `dyn_trait` a method of a boxed trait
 //!   object, both in the host; `alcedo_ex`, `alcedo_nm` and `alcedo_uf` are functions of the plugin by their Rust types, found once
-//!   ([`Runtime::function`]); `alcedo_dynamic` is the first of them by values.
+//!   ([`Runtime::function`]); `alcedo_pointer` is the first of them while its red frame is open (`TypedFunction::hot`), and
+//!   `alcedo_dynamic` the same by values. `alcedo_up` and `alcedo_up_write` are a property by its Rust type, and `alcedo_batch` is
+//!   `uf` on a thousand objects in one crossing: its time is for all of them, its throughput for each.
 //! * `call_plugin_to_host`: the plugin calls in a loop that one call starts, and that is long, so that this call does not show.
 //!   `c_pointer` and `dyn_trait` stay in the plugin; `alcedo_ex` is a function that the host registered by its Rust types, by the
 //!   handle that a `ZFunction` keeps, `alcedo_values` the same of one registered with values, `alcedo_by_name` by its name each time,
@@ -13,13 +15,16 @@ mod support;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use alcedo_runtime::host::TypedFunction;
+use alcedo_runtime::host::{ObjectList, TypedFunction};
 use alcedo_runtime::native::{Obj, Object, This, uclass};
 use alcedo_runtime::{CallError, ObjectHandle, Runtime, Value, natives};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 /// Rounds of a loop in the plugin for each that is asked for.
 const ROUNDS: u64 = 1_000;
+
+/// Objects of a batch, of which a time is for all.
+const MANY: u64 = 1_000;
 
 /// What the plugin's class extends.
 #[uclass(package = "Test", blueprintable)]
@@ -120,6 +125,33 @@ fn host_to_plugin(criterion: &mut Criterion) {
             bencher.iter(|| add.call((object, black_box(20), black_box(22))).expect(name));
         });
     }
+    let add: TypedFunction<(i32, i32), i32> = runtime.function("ex:/crossings.add").expect("it is there");
+    add.hot(|add| {
+        assert_eq!(add.call((20, 22)).expect("a sum"), 42);
+        group.bench_function("alcedo_pointer", |bencher| {
+            bencher.iter(|| add.call((black_box(20), black_box(22))).expect("a sum"));
+        });
+    })
+    .expect("there is a pointer");
+    let number = runtime.property::<i32>("up:/Script/Game.Crossing:number").expect("it is there");
+    number.set(crossing, 7).expect("written");
+    assert_eq!(number.get(crossing).expect("read"), 7);
+    group.bench_function("alcedo_up", |bencher| bencher.iter(|| number.get(black_box(crossing)).expect("read")));
+    group.bench_function("alcedo_up_write", |bencher| {
+        bencher.iter(|| number.set(black_box(crossing), black_box(7)).expect("written"));
+    });
+    let crossings: Vec<_> =
+        (0..MANY).map(|_| runtime.objects().spawn("/Script/Game.Crossing").expect("born")).collect();
+    let crossings = ObjectList::from(crossings);
+    let batch = runtime.batch::<(i32, i32), i32>("uf:/Script/Game.Crossing:add").expect("it is there");
+    group.throughput(Throughput::Elements(MANY));
+    group.bench_function("alcedo_batch", |bencher| {
+        bencher.iter(|| {
+            let report = batch.call_list(&crossings, (black_box(20), black_box(22))).expect("called");
+            assert_eq!((report.called as u64, report.crossings), (MANY, 1));
+        });
+    });
+    group.throughput(Throughput::Elements(1));
     let handle = runtime.calls().resolve("ex:/crossings.add").expect("it is there");
     let arguments = [Value::I32(20), Value::I32(22)];
     group.bench_function("alcedo_dynamic", |bencher| {

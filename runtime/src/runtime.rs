@@ -104,6 +104,13 @@ impl Runtime {
     /// Ends what a shutdown has not, with the last handle.
     #[cold]
     fn end(&mut self) {
+        let red = &self.inner.core.red;
+        if red.depth() != 0 {
+            // Code of a module is on the stack, and works on what would end now: the end waits until it has returned.
+            let last = Self { inner: Rc::clone(&self.inner) };
+            red.afterwards(Box::new(move || drop(last)));
+            return;
+        }
         if let Some(agent) = self.inner.agent.get() {
             agent.tell_end(Vec::new());
         }

@@ -9,6 +9,7 @@ use crate::describe::{
     ClassDesc, DelegateDesc, EnumDesc, EnumEntryDesc, ExportDesc, FunctionDesc, ImportDesc, InterfaceDesc, MetaDesc,
     PartHooks, PropertyDesc, SignatureDesc, StructDesc,
 };
+use crate::direct::{Answer, Batch, BatchItem, DirectMethod};
 use crate::fingerprint::Fingerprint;
 use crate::hooks::{HookContext, HookSlot, HookTable};
 use crate::host::{BlackDirectory, BlackEntry, Directory, DirectoryEntry, ModuleContext, Slices};
@@ -65,7 +66,7 @@ pub const LAYOUT_HASH: u64 = layout! {
     LogRecord { level, line, target, message, file, fields }
     MetaDesc { key, value }
     PropertyDesc { name, kind, type_path, flags, default, doc, meta, offset, cell }
-    FunctionDesc { name, flags, overrides, params, params_size, params_align, fingerprint, invoke, cell, doc, meta }
+    FunctionDesc { name, flags, overrides, params, params_size, params_align, fingerprint, invoke, direct, cell, doc, meta }
     PartHooks { red_constructor, class_constructor, post_init_properties, save_kept, load_kept, finalize }
     ClassDesc { package, name, base, flags, properties, functions, hooks, cell, doc, implements }
     SignatureDesc { name, flags, params, fingerprint, doc }
@@ -75,7 +76,11 @@ pub const LAYOUT_HASH: u64 = layout! {
     EnumDesc { package, name, underlying, flags, entries, fingerprint, doc }
     DelegateDesc { package, class, name, kind, params, fingerprint, doc }
     ImportDesc { kind, path, fingerprint, wanted, fields, cell }
-    ExportDesc { type_path, name, fingerprint, signature, invoke }
+    ExportDesc { type_path, name, fingerprint, signature, invoke, direct }
+    Answer { failed, bits }
+    BatchItem { object, memory, part }
+    Batch { items, len, at, words, results, directory, ends, condition, ended, unmet, failure }
+    DirectMethod { call, batch }
     HookSlot { magic, context }
     HookContext { table, image, stop }
     HookTable {

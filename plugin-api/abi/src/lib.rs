@@ -7,7 +7,7 @@
 pub mod black_direct;
 pub mod call;
 pub mod describe;
-
+pub mod direct;
 pub mod fingerprint;
 pub mod handles;
 pub mod hooks;

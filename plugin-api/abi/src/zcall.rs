@@ -3,6 +3,7 @@
 use abi_stable::StableAbi;
 
 use crate::handles::{ConjugateHandle, Name, ObjectHandle};
+use crate::kinds::PropertyKind;
 
 /// What a slot holds.
 #[repr(transparent)]
@@ -40,6 +41,26 @@ impl SlotType {
     pub const GC_HANDLE: Self = Self(12);
     /// An object or another conjugate, by handle.
     pub const CONJUGATE: Self = Self(13);
+
+    /// That of a value which lies in its slot; none for kinds that do not.
+    #[inline]
+    #[must_use]
+    pub const fn of_kind(kind: PropertyKind) -> Option<Self> {
+        Some(match kind {
+            PropertyKind::U8 | PropertyKind::BOOL => Self::U8,
+            PropertyKind::U16 => Self::U16,
+            PropertyKind::U32 | PropertyKind::NAME => Self::U32,
+            PropertyKind::U64 => Self::U64,
+            PropertyKind::I8 => Self::I8,
+            PropertyKind::I16 => Self::I16,
+            PropertyKind::I32 => Self::I32,
+            PropertyKind::I64 => Self::I64,
+            PropertyKind::F32 => Self::F32,
+            PropertyKind::F64 => Self::F64,
+            PropertyKind::OBJECT => Self::CONJUGATE,
+            _ => return None,
+        })
+    }
 
     /// The name that errors use.
     #[must_use]
@@ -93,15 +114,15 @@ impl Slot {
     }
 
     /// The value's bytes, zero-extended.
-    #[must_use]
     #[inline]
+    #[must_use]
     pub const fn bits(self) -> u64 {
         self.bits
     }
 
     /// The type byte, where this build has one.
-    #[must_use]
     #[inline]
+    #[must_use]
     pub const fn kind(self) -> Option<SlotType> {
         #[cfg(feature = "slot-types")]
         {
@@ -114,8 +135,8 @@ impl Slot {
     }
 
     /// Whether the slot may be read as `wanted`; always true where the type byte is compiled away.
-    #[must_use]
     #[inline]
+    #[must_use]
     pub const fn is(self, wanted: SlotType) -> bool {
         match self.kind() {
             Some(kind) => kind.0 == wanted.0,
@@ -140,7 +161,6 @@ macro_rules! integers {
             const SLOT: SlotType = SlotType::$slot;
 
             #[inline]
-
             fn into_bits(self) -> u64 { self as u64 }
             #[inline]
             fn from_bits(bits: u64) -> Self { bits as Self }

@@ -16,6 +16,7 @@ use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 
 use super::describe::{Block, BlockOf, SignatureBlock, Words, struct_fingerprint};
+use super::direct;
 use super::enums::Underlying;
 use super::returned::Returned;
 use super::shells::{
@@ -218,6 +219,7 @@ const fn nothing<C>() -> Function<C> {
         params_align: 1,
         fingerprint: 0,
         invoke: Invoke(fail),
+        direct: ROption::RNone,
         cell: &CELL,
         doc: NONE,
         meta: RSlice::EMPTY,
@@ -278,7 +280,9 @@ pub const fn function<M: Method>(
     let unchanging = if <M::Receiver as Receiver>::IS_SHARED { function_flags::CONST } else { 0 };
     let fingerprint = fingerprint::<M::Args, M::Result>();
     let flags = flags | fallible | unchanging;
-    described((name, flags, overrides), block.block(), fingerprint, Invoke(invoke::<M>), &cell.0, about)
+    let Function(desc, of) =
+        described((name, flags, overrides), block.block(), fingerprint, Invoke(invoke::<M>), &cell.0, about);
+    Function(FunctionDesc { direct: direct::of_method::<M>(), ..desc }, of)
 }
 
 /// A reflected function that needs no object, with the body `M`.
@@ -368,6 +372,7 @@ const fn described<C>(
         params_align: block.align(),
         fingerprint,
         invoke,
+        direct: ROption::RNone,
         cell,
         doc: RStr::from_str(about.doc),
         meta: RSlice::from_slice(about.meta),
@@ -566,6 +571,7 @@ pub const fn export<E: Export, const N: usize>(
         fingerprint: fingerprint::<E::Args, E::Result>(),
         signature: RStr::from_str(words.as_str()),
         invoke: ZCallInvoke(export_shell::<E>),
+        direct: direct::of_export::<E>(),
     })
 }
 

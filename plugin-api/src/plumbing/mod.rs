@@ -6,6 +6,7 @@ mod declared;
 mod defaults;
 mod delegates;
 mod describe;
+mod direct;
 mod enums;
 mod interfaces;
 mod macros;

@@ -1,5 +1,6 @@
 //! `uf` and `uf!`: a path leads to a reflected function, which is called with the overrides that there are, or without.
 
+use std::any::Any;
 use std::rc::{Rc, Weak};
 
 use crate::border::CallError;
@@ -76,13 +77,18 @@ pub(super) fn function_call(core: &Weak<Core>, function: Rc<Function>, dispatch:
     Resolved::new(signature, FunctionDispatcher { core: Weak::clone(core), function, dispatch })
 }
 
-struct FunctionDispatcher {
+/// Calls a function with the buffer of slots.
+pub(super) struct FunctionDispatcher {
     core: Weak<Core>,
-    function: Rc<Function>,
-    dispatch: Dispatch,
+    pub(super) function: Rc<Function>,
+    pub(super) dispatch: Dispatch,
 }
 
 impl Dispatcher for FunctionDispatcher {
+    fn inner(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+
     fn call(&self, call: Call<'_>) -> Result<(), CallError> {
         let mut buffer = call.into_buffer();
         let core = alive(&self.core)?;

@@ -22,6 +22,12 @@ pub trait Dispatcher {
     /// # Errors
     /// Why the call was not done: the caller has the same error.
     fn call(&self, call: Call<'_>) -> Result<(), CallError>;
+
+    /// What it is, for whoever knows a shorter way to the same.
+    #[doc(hidden)]
+    fn inner(&self) -> Option<&dyn Any> {
+        None
+    }
 }
 
 impl<F: Fn(Call<'_>) -> Result<(), CallError>> Dispatcher for F {
@@ -258,6 +264,12 @@ impl Callee {
     #[must_use]
     pub fn black_code(&self) -> Option<&BlackCode> {
         self.black_code.as_ref()
+    }
+
+    /// What its dispatcher is, for whoever knows a shorter way to the same.
+    #[must_use]
+    pub fn inner(&self) -> Option<&dyn Any> {
+        self.dispatcher.inner()
     }
 
     /// Its signature as whoever resolved the name has read it.

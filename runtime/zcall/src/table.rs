@@ -3,7 +3,7 @@
 //!
 //! Resolvers and dispatchers may call functions of this file while they run, so nothing is borrowed then.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 
@@ -21,13 +21,14 @@ use crate::border::{CallError, trap};
 use crate::cells::RefCell;
 use crate::game_thread::GameThread;
 use crate::handles::{ModuleId, ZCallHandle};
+use crate::stamp::Stamp;
 
 /// Every handle given out, and what it calls. Game thread only.
 #[derive(Default)]
 pub struct ZCallTable {
     state: RefCell<State>,
     /// Changes when a handle may stand for something else than before, or for nothing.
-    changes: Cell<u64>,
+    stamp: Rc<Stamp>,
     /// Called at each such change.
     listener: OnceCell<Box<dyn Fn()>>,
 }
@@ -130,14 +131,14 @@ impl ZCallTable {
     /// As for a call of it.
     pub fn keep(&self, handle: ZCallHandle) -> Result<KeptHandle, CallError> {
         let callee = self.running(handle).map_err(|(_, error)| error)?;
-        Ok(KeptHandle { handle, callee: Rc::downgrade(&callee), looked: self.changes.get() })
+        Ok(KeptHandle { handle, callee: Rc::downgrade(&callee), looked: self.stamp.count() })
     }
 
     /// What a kept handle stands for, if nothing has changed in the table since it was looked at; none where something has, which may
     /// have been something else.
     #[inline]
     pub fn fresh(&self, kept: &KeptHandle) -> Option<Rc<Callee>> {
-        if kept.looked == self.changes.get() { kept.callee.upgrade() } else { None }
+        if kept.looked == self.stamp.count() { kept.callee.upgrade() } else { None }
     }
 
     /// Calls what [`Self::fresh`] has just given, as [`Self::dispatch`] does.
@@ -159,7 +160,7 @@ impl ZCallTable {
 
     /// From now on kept handles are looked at again.
     fn change(&self) {
-        self.changes.set(self.changes.get() + 1);
+        self.stamp.change();
         if let Some(listener) = self.listener.get() {
             listener();
         }
@@ -188,6 +189,12 @@ impl ZCallTable {
         let callee = self.running(handle).map_err(|(_, error)| error)?;
         let is_its = fingerprint != 0 && callee.signature.fingerprint() == fingerprint;
         Ok(callee.black_code.clone().filter(|_| is_its))
+    }
+
+    /// The number that changes when a handle may stand for something else than before.
+    #[inline]
+    pub fn stamp(&self) -> &Rc<Stamp> {
+        &self.stamp
     }
 
     /// What `handle` stands for, with its signature as it was read when the name was resolved; `None` once its module
