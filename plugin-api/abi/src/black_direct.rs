@@ -72,7 +72,7 @@ impl DirectCallee {
 pub const CLOSED: u64 = 0;
 
 /// The arguments of a direct call: as many words.
-pub trait DirectBits: Copy {
+pub trait DirectBits: Copy + AsRef<[u64]> {
     /// The form of the code.
     type Code: Copy;
 
