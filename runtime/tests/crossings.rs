@@ -257,7 +257,7 @@ fn direct_host(libraries: &[PathBuf]) -> Runtime {
     let add = |_: &Runtime, (left, right): (i32, i32)| left.wrapping_add(right);
     runtime.calls().register_typed("host.add", add).expect("the name is free");
     let leaf = |(left, right): (i32, i32)| {
-        assert!(left != 13, "not with {left}");
+        assert!(left != -13, "not with {left}");
         left.wrapping_add(right)
     };
     runtime.calls().register_leaf("host.leaf", leaf).expect("the name is free");
@@ -323,9 +323,9 @@ fn errors_and_panics_of_what_is_called_directly_are_the_callers() {
     }
     // The fields are free after each of these.
     assert_eq!(count(10), "count: 11");
-    let leaf = [Value::Text("ex:/host.leaf".into()), Value::I32(13)];
+    let leaf = [Value::Text("ex:/host.leaf".into()), Value::I32(-13)];
     let error = text(&host, "nm:/crossings:Sums:call_with", &leaf);
-    assert!(error.contains("not with 13"), "{error}");
+    assert!(error.contains("not with -13"), "{error}");
 }
 
 #[test]

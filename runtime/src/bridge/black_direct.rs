@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
 use alcedo_abi::black_direct::{DirectAnswer, DirectStatus};
+use alcedo_abi::zcall::Slot;
 
 use crate::border::{CallError, trap};
 use crate::bridge::calls::Dispatch;
@@ -73,9 +74,9 @@ impl Answering {
 
     /// Calls what answers where the function itself does not: an override. Not done where there is none, or no short way to it.
     #[inline]
-    pub(crate) fn call_override(&self, core: &Core, object: ObjectHandle, bits: &[u64]) -> DirectAnswer {
+    pub(crate) fn call_override(&self, core: &Core, object: ObjectHandle, slots: &[Slot]) -> DirectAnswer {
         match &self.route {
-            Some(route) => guarded(|| route.call(core, object, bits)),
+            Some(route) => guarded(|| route.call(core, object, slots)),
             None => DirectAnswer::without(DirectStatus::NOT_DONE),
         }
     }

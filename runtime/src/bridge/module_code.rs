@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use alcedo_abi::black_direct::{DirectAnswer, DirectBits, DirectBody, DirectStatus};
 use alcedo_abi::kinds::property_flags;
-use alcedo_abi::zcall::{Slot, SlotType};
+use alcedo_abi::zcall::Slot;
 
 use crate::bridge::black_direct::{failed, guarded};
 use crate::bridge::calls::{self, Dispatch};
@@ -24,29 +24,7 @@ use crate::zcall::black_code::BlackCode;
 /// No short way has more parameters.
 const MOST: usize = 4;
 
-/// The slots of a call without an object.
-struct Words {
-    slots: [Slot; MOST],
-    count: usize,
-}
-
-impl Words {
-    #[inline]
-    fn of(bits: &[u64]) -> Self {
-        let (mut slots, count) = ([Slot::EMPTY; MOST], bits.len().min(MOST));
-        for (slot, bits) in slots.iter_mut().zip(bits) {
-            *slot = Slot::from_bits(SlotType::U64, *bits);
-        }
-        Self { slots, count }
-    }
-
-    #[inline]
-    fn slots(&self) -> &[Slot] {
-        &self.slots[..self.count]
-    }
-}
-
-#[inline]
+#[cold]
 fn answer(called: Called) -> DirectAnswer {
     match called {
         Some(Ok(bits)) => DirectAnswer::done(bits),
@@ -74,19 +52,20 @@ impl MethodRoute {
 
     /// Calls it on an object.
     #[inline]
-    pub(crate) fn call(&self, core: &Core, object: ObjectHandle, bits: &[u64]) -> DirectAnswer {
-        let words = Words::of(bits);
-        let call = || core.ways.call_on(&self.ways, object, words.slots(), |lent| core.red.settle(lent));
-        answer(call().or_else(|| if self.look(core, object) { call() } else { None }))
+    pub(crate) fn call(&self, core: &Core, object: ObjectHandle, slots: &[Slot]) -> DirectAnswer {
+        match core.ways.call_on(&self.ways, object, slots, |lent| core.red.settle(lent)) {
+            Some(Ok(bits)) => DirectAnswer::done(bits),
+            Some(Err(error)) => failed(*error),
+            None => self.look_and_call(core, object, slots),
+        }
     }
 
     #[cold]
-    fn look(&self, core: &Core, object: ObjectHandle) -> bool {
-        let way = self.call.way(core, object);
-        if let Some(way) = way {
-            place_of(&self.ways, way.class()).set(Some(way));
-        }
-        way.is_some()
+    #[inline(never)]
+    fn look_and_call(&self, core: &Core, object: ObjectHandle, slots: &[Slot]) -> DirectAnswer {
+        let Some(way) = self.call.way(core, object) else { return DirectAnswer::without(DirectStatus::NOT_DONE) };
+        place_of(&self.ways, way.class()).set(Some(way));
+        answer(core.ways.call_on(&self.ways, object, slots, |lent| core.red.settle(lent)))
     }
 }
 
@@ -111,44 +90,48 @@ struct OfMethod;
 /// The code of static functions.
 struct OfStatic;
 
-impl<const N: usize> DirectBody<[u64; N]> for OfMethod {
+impl<Bits: DirectBits> DirectBody<Bits> for OfMethod {
     #[inline]
-    unsafe fn run(context: *const (), object: ObjectHandle, bits: [u64; N]) -> DirectAnswer {
+    unsafe fn run(context: *const (), object: ObjectHandle, bits: Bits) -> DirectAnswer {
         // SAFETY: `method_code` has put this context beside the code, and the caller promises that the runtime is there, whose table
         // has it. What it leads to stays until the red frame is closed that the call opens, and is not used after that.
         let (route, core) = unsafe {
             let MethodContext { core, route } = &*context.cast::<MethodContext>();
             (route, core.as_ref())
         };
-        guarded(|| route.call(core, object, &bits))
+        guarded(|| route.call(core, object, bits.slots().as_ref()))
     }
 }
 
-impl<const N: usize> DirectBody<[u64; N]> for OfStatic {
+impl<Bits: DirectBits> DirectBody<Bits> for OfStatic {
     #[inline]
-    unsafe fn run(context: *const (), _object: ObjectHandle, bits: [u64; N]) -> DirectAnswer {
+    unsafe fn run(context: *const (), _object: ObjectHandle, bits: Bits) -> DirectAnswer {
         // SAFETY: as for methods, by `static_code`.
         let (context, core) = unsafe {
             let context = &*context.cast::<StaticContext>();
             (context, context.core.as_ref())
         };
-        guarded(|| context.call(core, &bits))
+        guarded(|| context.call(core, bits.slots().as_ref()))
     }
 }
 
 impl StaticContext {
     #[inline]
-    fn call(&self, core: &Core, bits: &[u64]) -> DirectAnswer {
-        let words = Words::of(bits);
-        let call = || core.ways.call(&self.way.get()?, words.slots(), |lent| core.red.settle(lent));
-        answer(call().or_else(|| if self.look(core) { call() } else { None }))
+    fn call(&self, core: &Core, slots: &[Slot]) -> DirectAnswer {
+        let way = self.way.get();
+        match way.as_ref().and_then(|way| core.ways.call(way, slots, |lent| core.red.settle(lent))) {
+            Some(Ok(bits)) => DirectAnswer::done(bits),
+            Some(Err(error)) => failed(*error),
+            None => self.look_and_call(core, slots),
+        }
     }
 
     #[cold]
-    fn look(&self, core: &Core) -> bool {
+    #[inline(never)]
+    fn look_and_call(&self, core: &Core, slots: &[Slot]) -> DirectAnswer {
         let way = export_way(core, &self.export, &self.what, self.count);
         self.way.set(way);
-        way.is_some()
+        answer(way.and_then(|way| core.ways.call(&way, slots, |lent| core.red.settle(lent))))
     }
 }
 

@@ -80,7 +80,7 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for Shell<M> {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }
         if !context.answering.answers(core, object) {
-            return context.answering.call_override(core, object, bits.as_ref());
+            return context.answering.call_override(core, object, bits.slots().as_ref());
         }
         guarded(|| {
             // What a type makes of its bits may be anything, so the part is looked for after it.
