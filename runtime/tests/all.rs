@@ -29,7 +29,10 @@ mod finalizers;
 mod floors;
 mod forms;
 mod gdb;
+#[path = "grid/main.rs"]
+mod grid;
 mod host_glue;
+mod host_glue_kinds;
 mod interfaces;
 #[path = "library_fuzz/main.rs"]
 mod library_fuzz;
@@ -37,11 +40,13 @@ mod links;
 mod migration;
 mod module_graph;
 mod native_classes;
+mod net;
 mod order;
 mod outs;
 mod panic_hooks;
 mod partial;
 mod payloads;
+mod plugin_protocols;
 mod plugins;
 mod protocols;
 mod public_api;

@@ -15,6 +15,7 @@ use crate::black_direct::{DirectCallee, EachCall};
 use crate::call::{Failure, Status};
 use crate::handles::{ClassId, Name, ObjectHandle, PartPtr, ZCallHandle};
 use crate::log::{LogLevel, LogRecord, SpanStep};
+use crate::protocols::{ProtocolDesc, ResolverDesc};
 use crate::task::{Job, JobId};
 use crate::value::{TextRaw, TextSink, TextView};
 use crate::values::ValueTableRef;

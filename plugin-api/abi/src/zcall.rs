@@ -43,8 +43,8 @@ impl SlotType {
     pub const CONJUGATE: Self = Self(13);
 
     /// That of a value which lies in its slot; none for kinds that do not.
-    #[inline]
     #[must_use]
+    #[inline]
     pub const fn of_kind(kind: PropertyKind) -> Option<Self> {
         Some(match kind {
             PropertyKind::U8 | PropertyKind::BOOL => Self::U8,

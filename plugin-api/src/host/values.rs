@@ -25,7 +25,7 @@ use crate::kinds::ptr::{Ptr, PtrMut};
 use crate::kinds::row::{Keyed, List};
 use crate::plumbing::{CalledAs, FunctionCell, ImportCell, Outs};
 use crate::signature::{Params, ReturnValue, fingerprint};
-use crate::value::plain_slot;
+use crate::value::{plain_slot, plain_value};
 use crate::zcall::Delegated;
 use crate::{AnyArguments, AnyResult, FieldPath, UAnsiString, Value};
 
@@ -170,12 +170,16 @@ pub(crate) fn conjugate_zcall<A: AnyArguments, R: AnyResult>(
     name: &str,
     args: &A,
 ) -> Result<R, CallError> {
-    let result = host("asking what a ZCall gives")?.zcall_result(handle)?;
-    Wanted::check::<R>(name, result)?;
     args.with_slots(object.unwrap_or_default(), |slots| {
         let end = slots.len() - usize::from(R::WANTED.is_none());
         let slots = &mut slots[usize::from(object.is_none())..end];
         let host = host(name)?;
+        let result = match slots.first() {
+            // What a delegate gives, only that delegate says.
+            Some(delegate) if name.starts_with("nd:") => host.delegate_result(plain_value(*delegate)?)?,
+            _ => host.zcall_result(handle)?,
+        };
+        Wanted::check::<R>(name, result)?;
         // SAFETY: the buffer lends `slots`, of which the host follows no address: what is neither plain nor a conjugate that it
         // knows, it refuses. It said just now that it gives what is wanted, and gives it to us alone.
         unsafe {

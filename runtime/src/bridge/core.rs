@@ -123,7 +123,7 @@ impl Core {
         });
         protocols::install(&core);
         let mode = core.world.mode.clone();
-        core.zcalls.on_change(move || mode.renew_direct());
+        core.zcalls.stamp().on_change(move || mode.renew_direct());
         Ok(core)
     }
 
@@ -186,6 +186,7 @@ impl Core {
         for module in modules {
             self.zcalls.suspend(module);
             self.explicit.suspend(module);
+            self.chain.suspend(module);
             self.value_types.suspend(module);
         }
     }
@@ -195,6 +196,7 @@ impl Core {
         for module in modules {
             self.zcalls.resume(module);
             self.explicit.resume(module);
+            self.chain.resume(module);
             self.value_types.resume(module);
         }
     }

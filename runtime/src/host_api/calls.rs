@@ -6,13 +6,15 @@ use super::answer::Refused;
 use super::host_context::CallerContext;
 use crate::border::CallError;
 use crate::bridge::black_direct::take_failure;
-use crate::bridge::conjugate_calls;
 use crate::bridge::core::Core;
-use crate::bridge::slots;
+use crate::bridge::module_protocols::Lent;
+use crate::bridge::{conjugate_calls, module_protocols, nd, slots};
 use crate::handles::{ClassId, ModuleId, ObjectHandle, ZCallHandle};
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::call::Slots;
+use alcedo_abi::handles::ConjugateHandle;
 use alcedo_abi::kinds::PropertyKind;
+use alcedo_abi::protocols::{ProtocolDesc, ResolverDesc};
 
 pub(super) fn zcall_resolve(host: CallerContext<'_>, name: &str, fingerprint: u64) -> Result<ZCallHandle, CallError> {
     match &host.calls {
@@ -76,4 +78,24 @@ pub(super) fn conjugate_zcall(
 
 pub(super) fn zcall_result(core: &Core, handle: ZCallHandle) -> Result<PropertyKind, CallError> {
     conjugate_calls::result(core, handle)
+}
+
+pub(super) fn delegate_result(core: &Core, delegate: ConjugateHandle) -> Result<PropertyKind, CallError> {
+    nd::result(core, delegate)
+}
+
+pub(super) fn protocol_add(
+    host: CallerContext<'_>,
+    module: ModuleId,
+    protocol: Lent<'_, ProtocolDesc<'_>>,
+) -> Result<(), CallError> {
+    host.enter(|core| module_protocols::add_protocol(core, module, &protocol))
+}
+
+pub(super) fn resolver_add(
+    host: CallerContext<'_>,
+    module: ModuleId,
+    resolver: Lent<'_, ResolverDesc<'_>>,
+) -> Result<(), CallError> {
+    host.enter(|core| module_protocols::add_resolver(core, module, &resolver))
 }

@@ -12,6 +12,8 @@ use crate::error::Error;
 use crate::handles::ZCallHandle;
 use crate::object::value::Value;
 use crate::signature::Signature;
+use crate::zcall::explain::Explanation;
+use crate::zcall::observe::{CallTimes, Observed};
 
 /// The body of a function that the host has registered, until the host ends.
 pub(super) type HostFunction = RefCell<Option<Rc<HostBody>>>;
@@ -39,12 +41,21 @@ pub(super) type HostBody = dyn Fn(&Runtime, &[Value]) -> Result<Option<Value>, C
 pub struct Calls<'a>(pub(super) &'a Runtime);
 
 impl Calls<'_> {
-    /// Calls by ZCall name with values. For tools and tests: static callers resolve once and build slots themselves.
+    /// Calls by ZCall name with values. For tools and tests: static callers resolve once and build slots themselves. A function of
+    /// an object has the object before its parameters; a property the object, and behind it what is written; `nd:/` the delegate.
     ///
     /// # Errors
     /// As [`Calls::resolve`]; when the arguments do not fit, or the callee fails.
     pub fn call(&self, name: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
         self.call_handle(self.resolve(name)?, arguments)
+    }
+
+    /// The same, and what the out parameters hold then, in their order.
+    ///
+    /// # Errors
+    /// As [`Calls::call`].
+    pub fn call_with_outs(&self, name: &str, arguments: &[Value]) -> Result<(Option<Value>, Vec<Value>), Error> {
+        Ok(dynamic_call::call_with_outs(&self.0.inner.core, self.resolve(name)?, arguments)?)
     }
 
     /// Looks a ZCall name up, to call it by handle from then on. A handle dies with the generation of what it calls,
@@ -72,6 +83,64 @@ impl Calls<'_> {
     /// [`CallError::DeadHandle`] when the generation of the handle is over; when the arguments do not fit, or the callee fails.
     pub fn call_handle(&self, handle: ZCallHandle, arguments: &[Value]) -> Result<Option<Value>, Error> {
         Ok(dynamic_call::call(&self.0.inner.core, handle, arguments)?)
+    }
+
+    /// What becomes of a name, for people and tools: which resolvers are called for it, in which order, who registered each, and
+    /// what each says. Nothing is kept of it, and no function is called.
+    ///
+    /// # Errors
+    /// When the text is no name, and what [`Calls::resolve`] fails with before it calls a resolver.
+    pub fn explain(&self, name: &str) -> Result<Explanation, Error> {
+        Ok(self.0.inner.core.chain.explain(name)?)
+    }
+
+    /// From now on calls by name are counted and timed, or are `tracing` spans, or both, or neither, which is how it begins: then a
+    /// call pays one comparison for this. Both are for tools: a call that is watched takes about a microsecond longer.
+    ///
+    /// A span is named `call`, of the target `alcedo::calls` and the level trace, with the fields `kind` (the protocol) and `name`.
+    /// Calls that modules of Slims, pinned contexts and the Default make of each other go past the game thread, and are not watched.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// use alcedo_runtime::Runtime;
+    /// use alcedo_runtime::zcall::Observed;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// runtime.calls().register_typed("host.double", |_, (number,): (i64,)| number * 2)?;
+    /// runtime.calls().observe(Observed { counts: true, spans: false });
+    /// let double = runtime.function::<(i64,), i64>("ex:/host.double")?;
+    /// double.call((21,))?;
+    /// let times = runtime.calls().times();
+    /// assert_eq!((&*times[0].name, times[0].calls), ("ex:/host.double", 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn observe(&self, what: Observed) {
+        let core = &self.0.inner.core;
+        // What modules call directly is watched by nobody, so meanwhile they do not.
+        match (core.zcalls.is_observed(), what.any()) {
+            (false, true) => core.world.mode.close_direct(),
+            (true, false) => core.world.mode.open_direct(),
+            _ => {}
+        }
+        core.zcalls.observe(what);
+    }
+
+    /// What is watched of calls.
+    #[must_use]
+    pub fn observed(&self) -> Observed {
+        self.0.inner.core.zcalls.observed()
+    }
+
+    /// How many calls of each name there were while they were counted, and how long they took, by kind and name.
+    #[must_use]
+    pub fn times(&self) -> Vec<CallTimes> {
+        self.0.inner.core.zcalls.times()
+    }
+
+    /// Forgets what was counted.
+    pub fn clear_times(&self) {
+        self.0.inner.core.zcalls.clear_times();
     }
 
     /// Registers a host function under `ex:/name`. Modules and the host call it alike; code of a generation that comes up

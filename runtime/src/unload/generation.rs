@@ -90,6 +90,7 @@ fn release(core: &Core, modules: &BTreeSet<ModuleId>) {
         core.zcalls.end_module(*module);
         core.red.hot().forget(*module);
         core.explicit.end_module(*module);
+        core.chain.end_module(*module);
         core.exports.end_module(*module);
     }
     let ended: Vec<_> = {

@@ -3,7 +3,6 @@
 //!
 //! Resolvers and dispatchers may call functions of this file while they run, so nothing is borrowed then.
 
-use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 
@@ -15,6 +14,7 @@ use super::call::{Call, Callee, Implementer, Resolved};
 use super::chain::ResolverChain;
 use super::module_status::{ModuleStatus, ModuleStatuses};
 use super::name::ZCallName;
+use super::observe::{CallTimes, Observed, Observer};
 use super::rows::{Found, Row};
 use super::signature::CallSignature;
 use crate::border::{CallError, trap};
@@ -27,10 +27,10 @@ use crate::stamp::Stamp;
 #[derive(Default)]
 pub struct ZCallTable {
     state: RefCell<State>,
-    /// Changes when a handle may stand for something else than before, or for nothing.
+    /// Changes when a handle may stand for something else than before, or for nothing. Shut while calls are watched, so that whoever
+    /// compares pays nothing more for that.
     stamp: Rc<Stamp>,
-    /// Called at each such change.
-    listener: OnceCell<Box<dyn Fn()>>,
+    observer: Observer,
 }
 
 /// A handle with what it stood for when it was last looked at, for callers that keep it: no look while nothing has changed. It keeps
@@ -108,7 +108,7 @@ impl ZCallTable {
     #[inline]
     pub fn dispatch(
         &self,
-        _gt: GameThread<'_>,
+        gt: GameThread<'_>,
         handle: ZCallHandle,
         buffer: BufferMut<'_>,
     ) -> (ZCallStatus, Result<(), CallError>) {
@@ -116,12 +116,9 @@ impl ZCallTable {
             Ok(callee) => callee,
             Err((status, error)) => return (status, Err(error)),
         };
-        match trap(|| callee.dispatcher.call(Call::new(&callee, buffer))) {
+        match self.dispatch_fresh(gt, &callee, buffer) {
             Ok(()) => (ZCallStatus::SUCCESS, Ok(())),
-            Err(error) => {
-                let error = placed(&callee, error);
-                (status_of(&error), Err(error))
-            }
+            Err(error) => (status_of(&error), Err(error)),
         }
     }
 
@@ -152,23 +149,68 @@ impl ZCallTable {
         callee: &Rc<Callee>,
         buffer: BufferMut<'_>,
     ) -> Result<(), CallError> {
-        match trap(|| callee.dispatcher.call(Call::new(callee, buffer))) {
-            Ok(()) => Ok(()),
-            Err(error) => Err(placed(callee, error)),
-        }
+        let call = || trap(|| callee.dispatcher.call(Call::new(callee, buffer))).map_err(|error| placed(callee, error));
+        if self.is_observed() { self.observer.around_named(&callee.name, call) } else { call() }
     }
 
     /// From now on kept handles are looked at again.
     fn change(&self) {
         self.stamp.change();
-        if let Some(listener) = self.listener.get() {
-            listener();
+    }
+
+    /// The number that changes when a handle may stand for something else than before.
+    #[inline]
+    pub fn stamp(&self) -> &Rc<Stamp> {
+        &self.stamp
+    }
+
+    /// Whether calls are watched.
+    #[must_use]
+    #[inline]
+    pub fn is_observed(&self) -> bool {
+        self.observer.what().any()
+    }
+
+    /// What is watched.
+    #[must_use]
+    pub fn observed(&self) -> Observed {
+        self.observer.what()
+    }
+
+    /// From now on this is watched. What was counted stays.
+    pub fn observe(&self, what: Observed) {
+        let was_observed = self.is_observed();
+        self.observer.set(what);
+        match (was_observed, what.any()) {
+            (false, true) => self.stamp.shut(),
+            (true, false) => self.stamp.open(),
+            _ => {}
         }
     }
 
-    /// Has `listener` called whenever a handle may stand for something else than before, or for nothing. There is one at most.
-    pub fn on_change(&self, listener: impl Fn() + 'static) {
-        let _first = self.listener.set(Box::new(listener));
+    /// What was counted so far, by kind and name.
+    #[must_use]
+    pub fn times(&self) -> Vec<CallTimes> {
+        self.observer.times()
+    }
+
+    /// Forgets what was counted.
+    pub fn clear_times(&self) {
+        self.observer.clear();
+    }
+
+    /// Does a call that is not dispatched here, and watches it where calls are watched: `kind` says what sort of call it is.
+    ///
+    /// # Errors
+    /// Those of the call.
+    #[inline]
+    pub fn watched<T>(
+        &self,
+        kind: &str,
+        name: &str,
+        call: impl FnOnce() -> Result<T, CallError>,
+    ) -> Result<T, CallError> {
+        if self.is_observed() { self.observer.around(kind, name, call) } else { call() }
     }
 
     /// What `handle` stands for, if its module answers calls now and callers of that fingerprint may call it.
@@ -189,12 +231,6 @@ impl ZCallTable {
         let callee = self.running(handle).map_err(|(_, error)| error)?;
         let is_its = fingerprint != 0 && callee.signature.fingerprint() == fingerprint;
         Ok(callee.black_code.clone().filter(|_| is_its))
-    }
-
-    /// The number that changes when a handle may stand for something else than before.
-    #[inline]
-    pub fn stamp(&self) -> &Rc<Stamp> {
-        &self.stamp
     }
 
     /// What `handle` stands for, with its signature as it was read when the name was resolved; `None` once its module

@@ -49,6 +49,7 @@ pub mod prelude {
     pub use crate::host::{HostRef, ModuleContext};
     pub use crate::kinds::PropertyKind;
     pub use crate::log::{LogRecord, SpanStep};
+    pub use crate::protocols::{ProtocolDesc, ResolverDesc};
     pub use crate::task::{Job, JobId};
     pub use crate::value::{TextRaw, TextSink, TextView};
     pub use crate::values::{ConjugateState, Site, ValuePlace};

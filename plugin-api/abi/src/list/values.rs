@@ -163,5 +163,9 @@ macro_rules! value_functions {
         #[sabi(last_prefix_field)]
         game_thread("asking what a ZCall gives")
         fn zcall_result(host; handle: ZCallHandle; gives out: PropertyKind = PropertyKind(0); or failure) -> Status;
+        /// The kind of what a call of a delegate gives back, by its conjugate; zero for nothing. `EXPIRED` as for
+        /// `conjugate_open`, `SIGNATURE` when it is none of a delegate.
+        game_thread("asking what a delegate gives")
+        fn delegate_result(host; delegate: ConjugateHandle; gives out: PropertyKind = PropertyKind(0); or failure) -> Status;
     } };
 }
