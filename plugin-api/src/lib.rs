@@ -28,6 +28,7 @@ pub mod timer;
 mod type_text;
 mod value;
 mod zcall;
+mod zmethod;
 mod zproperty;
 
 #[doc(hidden)]
@@ -56,6 +57,7 @@ pub use signature::{Params, ReturnValue};
 pub use this::This;
 pub use value::{Plain, Value};
 pub use zcall::{ZFunction, zcall};
+pub use zmethod::{Each, ZMethod};
 pub use zproperty::ZProperty;
 
 /// All that most plugins need.

@@ -15,6 +15,7 @@ mod interfaces;
 mod method;
 pub(crate) mod net;
 mod part_cell;
+mod part_row;
 mod parts;
 #[doc(hidden)]
 pub mod plumbing;

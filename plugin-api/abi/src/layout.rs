@@ -3,7 +3,7 @@
 
 use core::mem::{align_of, offset_of, size_of};
 
-use crate::black_direct::{DirectAnswer, DirectCallee};
+use crate::black_direct::{DirectAnswer, DirectCallee, EachCall};
 use crate::call::{Call, Failure};
 use crate::describe::{
     ClassDesc, DelegateDesc, EnumDesc, EnumEntryDesc, ExportDesc, FunctionDesc, ImportDesc, InterfaceDesc, MetaDesc,
@@ -96,6 +96,7 @@ pub const LAYOUT_HASH: u64 = layout! {
     ModuleContext { host, table, values, module, generation, mode, directory, slices, blacks, direct, level }
     DirectAnswer { status, bits }
     DirectCallee { code, context, version }
+    EachCall { objects, count, slots, len, results, told, failed }
     Slices { out, module }
     Directory { entries, len, ends }
     DirectoryEntry { serial, class, memory }

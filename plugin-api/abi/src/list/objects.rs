@@ -114,6 +114,10 @@ macro_rules! host_functions {
             fn zcall_direct(
                 host; handle: ZCallHandle, fingerprint: u64; gives out: DirectCallee = DirectCallee::NONE; or failure
             ) -> Status;
+            /// Calls the function of objects behind a handle, whose signature has that fingerprint and lies in slots, on each object,
+            /// and goes on where one fails. It lends what its type says, unshared, until it returns.
+            game_thread("a call on several objects", unsafe)
+            fn zcall_each(host; handle: ZCallHandle, fingerprint: u64, each: &mut EachCall; or failure) -> Status;
             /// Where the property behind a handle lies in objects of just the class of this one. Its type has that fingerprint.
             game_thread("finding a property")
             fn property_place(
