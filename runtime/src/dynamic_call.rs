@@ -104,7 +104,8 @@ pub(crate) fn call_with_outs(
 
 /// Calls a delegate that is given as a value. Its signature is that of the function that it is bound to.
 fn delegate(core: &Core, callee: &Callee, arguments: &[Value]) -> Result<Option<Value>, CallError> {
-    let Some((bound @ (Value::Delegate(_) | Value::Multicast(_) | Value::Sparse(_)), arguments)) = arguments.split_first()
+    let Some((bound @ (Value::Delegate(_) | Value::Multicast(_) | Value::Sparse(_)), arguments)) =
+        arguments.split_first()
     else {
         let message = format!("`{}` takes the delegate first, and then what that takes", callee.name());
         return Err(CallError::Buffer { message });

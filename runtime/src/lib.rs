@@ -126,7 +126,8 @@ pub mod zcall {
 
     // The whole floor below, for this crate.
     pub(crate) use alcedo_zcall::{
-        buffer, call, chain, explain, explicit, free, module_status, name, observe, owned, protocol, reader, signature, table,
+        buffer, call, chain, explain, explicit, free, module_status, name, observe, owned, protocol, reader, signature,
+        table,
     };
 }
 

@@ -194,14 +194,19 @@ fn a_word_and_a_label_have_one_owner_and_a_module_adds_to_its_own_protocols_and_
         done"#]]
     .assert_eq(&told.join("\n"));
     let again = register("db");
-    assert!(again.contains("the protocol `db` is taken: ledger 0.1.0 (build ") && again.ends_with("has registered it; choose another name"), "{again}");
+    assert!(
+        again.contains("the protocol `db` is taken: ledger 0.1.0 (build ")
+            && again.ends_with("has registered it; choose another name"),
+        "{again}"
+    );
     let told = [resolve("http", "pages"), resolve("nm", "mine"), resolve("zz", "mine")];
     expect![[r#"
         FailureKind(11): the resolver `pages` cannot be added to the protocol `http`: it has one of that label; choose another, which is how errors tell them apart
         FailureKind(11): the resolver `mine` cannot be added to the protocol `nm`: it is built in, and its names are resolved by the runtime; add a protocol for them
         FailureKind(11): the resolver `mine` cannot be added to the protocol `zz`: there is none of that name; add the protocol first"#]]
     .assert_eq(&told.join("\n"));
-    let refused = host.calls().add_resolver("db", 0, "mine", |_: &ZCallName| Ok(Answer::declined(""))).expect_err("it ends");
+    let refused =
+        host.calls().add_resolver("db", 0, "mine", |_: &ZCallName| Ok(Answer::declined(""))).expect_err("it ends");
     assert!(refused.to_string().contains("it is ledger 0.1.0 (build "), "{refused}");
     let taken = host.calls().add_protocol(PlainProtocol::new("http")).expect_err("it is the ledger's");
     assert!(taken.to_string().contains("has registered it; choose another name"), "{taken}");
@@ -247,7 +252,8 @@ fn a_module_of_a_slim_registers_no_protocol() {
     let host = support::builder().build().expect("a host");
     let slim = host.contexts().create_slim("apart").expect("the name is free");
     slim.load_path(ledger(&[], 1)).unwrap_or_else(|error| panic!("{error}"));
-    let register = slim.function("", "ledger.register", "String, bool -> String").unwrap_or_else(|error| panic!("{error}"));
+    let register =
+        slim.function("", "ledger.register", "String, bool -> String").unwrap_or_else(|error| panic!("{error}"));
     let told = register.call(&[text("http"), Value::Bool(false)]).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(
         told,

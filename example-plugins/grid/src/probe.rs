@@ -38,7 +38,11 @@ impl Probe {
                 let called = this.spawn::<Self>(Obj::none()).and_then(|gone| {
                     let gone = this.get(gone)?;
                     gone.destroy()?;
-                    if name.starts_with("up") { gone.read_property::<i64>(&name).map(|_| 0) } else { gone.zcall(&name, (1_i32,)) }
+                    if name.starts_with("up") {
+                        gone.read_property::<i64>(&name).map(|_| 0)
+                    } else {
+                        gone.zcall(&name, (1_i32,))
+                    }
                 });
                 told::<i32>(called)
             }

@@ -84,7 +84,8 @@ fn register(host: &Runtime) {
         f64::from(a) + f64::from(b) + f64::from(c) + f64::from(d) + e + f64::from(u8::from(f))
     };
     host.calls().register_typed("host.numbers", add).expect("it is free");
-    let fail = |_: &Runtime, (number,): (i32,)| if number < 0 { Err(format!("{number} is negative")) } else { Ok(number) };
+    let fail =
+        |_: &Runtime, (number,): (i32,)| if number < 0 { Err(format!("{number} is negative")) } else { Ok(number) };
     host.calls().register_typed("host.fail", fail).expect("it is free");
     let crash = |_: &Runtime, (number,): (i32,)| {
         assert!(number >= 0, "{number} is negative");
@@ -155,10 +156,17 @@ fn hearts() -> Value {
 }
 
 /// The host calls functions of the plugin by a name that begins so; the object, where they have one.
-fn functions_of_the_plugin(sheet: &mut Sheet, scene: &Scene, protocol: &str, names: &str, object: Option<ObjectHandle>) {
+fn functions_of_the_plugin(
+    sheet: &mut Sheet,
+    scene: &Scene,
+    protocol: &str,
+    names: &str,
+    object: Option<ObjectHandle>,
+) {
     let with = |arguments: Vec<Value>| object.map(Value::Object).into_iter().chain(arguments).collect::<Vec<_>>();
     let call = |function: &str, arguments: Vec<Value>| scene.call(&format!("{names}{function}"), &with(arguments));
-    let mut check = |sort: &str, told: String, wanted: &str| sheet.check(protocol, "host calls", sort, &told, &[wanted]);
+    let mut check =
+        |sort: &str, told: String, wanted: &str| sheet.check(protocol, "host calls", sort, &told, &[wanted]);
     check("numbers", call("numbers", numbers()), "F64(3.75)");
     let own = Value::Object(scene.probe);
     check("object", call("same", vec![own.clone()]), &format!("{own:?}"));
@@ -183,14 +191,16 @@ fn functions_of_the_plugin(sheet: &mut Sheet, scene: &Scene, protocol: &str, nam
             .and_then(|crash| crash.call((Obj::new(object), 7))),
     };
     assert_eq!(by_types.unwrap_or_else(|error| panic!("{error}")), 7);
-    let other_types = scene.host.function::<(f64,), i32>(&format!("{names}crash")).expect_err("other types").to_string();
+    let other_types =
+        scene.host.function::<(f64,), i32>(&format!("{names}crash")).expect_err("other types").to_string();
     assert!(other_types.contains("i32 -> i32"), "{other_types}");
 }
 
 /// The plugin calls functions by a name that begins so.
 fn functions_for_the_plugin(sheet: &mut Sheet, scene: &Scene, protocol: &str, names: &str, place: &str) {
     let ask = |function: &str, sort: &str| scene.probe(scene.probe, "ask", &[&format!("{names}{function}"), sort]);
-    let mut check = |sort: &str, told: String, wanted: &[&str]| sheet.check(protocol, "plugin calls", sort, &told, wanted);
+    let mut check =
+        |sort: &str, told: String, wanted: &[&str]| sheet.check(protocol, "plugin calls", sort, &told, wanted);
     check("numbers", ask("numbers", "numbers"), &["3.75"]);
     check("object", ask("same", "object"), &["true"]);
     check("enum", ask("other", "enum"), &["Spades"]);
@@ -251,8 +261,22 @@ fn delegates(sheet: &mut Sheet, scene: &Scene) {
         ("object", "on_object", "same", vec![Value::Object(scene.probe)], "Object(", "true true"),
         ("enum", "on_suit", "other", vec![hearts()], "enum 7", "Spades"),
         ("struct", "on_point", "turn", vec![point()], "x F64(2.0), y F64(-1.0)", "Point { x: 2.0, y: -1.0 }"),
-        ("array", "on_list", "backwards", vec![list()], "Array([I64(3), I64(2), I64(1)])", "\"(3, 2, 1)\" \"(3, 2, 1)\""),
-        ("string", "on_text", "greet", vec![text("a")], "Text(\"a, says the cell\")", "\"a, says the host\" \"b, says the host\""),
+        (
+            "array",
+            "on_list",
+            "backwards",
+            vec![list()],
+            "Array([I64(3), I64(2), I64(1)])",
+            "\"(3, 2, 1)\" \"(3, 2, 1)\"",
+        ),
+        (
+            "string",
+            "on_text",
+            "greet",
+            vec![text("a")],
+            "Text(\"a, says the cell\")",
+            "\"a, says the host\" \"b, says the host\"",
+        ),
     ];
     for (sort, property, function, arguments, to_host, to_plugin) in rows {
         // The host calls code of the plugin …
@@ -283,7 +307,13 @@ fn delegates(sheet: &mut Sheet, scene: &Scene) {
     let gone = scene.host.objects().spawn("/Script/Game.Cell").expect("born");
     let with = [bound(gone, "crash"), Value::I32(1)];
     scene.host.objects().destroy(gone);
-    sheet.check("nd", "host calls", "stale handle", &scene.call("nd:/", &with), &["leads to no function of a living object"]);
+    sheet.check(
+        "nd",
+        "host calls",
+        "stale handle",
+        &scene.call("nd:/", &with),
+        &["leads to no function of a living object"],
+    );
     sheet.check("nd", "plugin calls", "stale handle", &pass("fine"), &["is bound to an object that is gone"]);
 }
 
@@ -352,12 +382,19 @@ fn stale(sheet: &mut Sheet, scene: &Scene) {
     reloaded(host.reload_changed(&[library(1), adder(2)]));
     let kept = scene.probe(*probe, "call_kept", &[]);
     for (protocol, told) in ["ex", "nm"].into_iter().zip(kept.split("; ")) {
-        sheet.check(protocol, "plugin calls", "stale handle", told, &["FailureKind(15)", "is dead, its module is over"]);
+        sheet.check(
+            protocol,
+            "plugin calls",
+            "stale handle",
+            told,
+            &["FailureKind(15)", "is dead, its module is over"],
+        );
     }
     reloaded(host.reload(&[library(2), adder(2)]));
     for ((protocol, name, object), handle) in names.into_iter().zip(handles) {
         let arguments: Vec<_> = object.map(Value::Object).into_iter().chain([Value::I32(1)]).collect();
-        let dead = told(host.calls().call_handle(handle, &arguments[..if protocol == "up" { 1 } else { arguments.len() }]));
+        let dead =
+            told(host.calls().call_handle(handle, &arguments[..if protocol == "up" { 1 } else { arguments.len() }]));
         sheet.check(protocol, "host calls", "stale handle", &dead, &["is dead, its module is over"]);
         let again = host.calls().resolve(name).unwrap_or_else(|error| panic!("{error}"));
         assert_ne!(again, handle, "{name}: a number is never used again");
@@ -443,7 +480,8 @@ fn every_protocol_in_both_directions_takes_every_sort_of_value_and_names_what_is
         (3) the signature of a delegate has none
         (4) a property runs no code of an author's
         132 of 144 cells asserted, 12 empty for a reason, 0 without one
-    "#]].assert_eq(&printed);
+    "#]]
+    .assert_eq(&printed);
     let host = Rc::new(scene.host);
     Rc::into_inner(host).expect("the only one").shutdown().into_result().unwrap_or_else(|error| panic!("{error}"));
 }

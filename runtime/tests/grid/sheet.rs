@@ -88,7 +88,11 @@ impl fmt::Display for Sheet {
         }
         let all = SORTS.len() * PROTOCOLS.len() * DIRECTIONS.len();
         let (asserted, empty) = (self.asserted.len(), self.empty.len());
-        writeln!(f, "{asserted} of {all} cells asserted, {empty} empty for a reason, {} without one", all - asserted - empty)
+        writeln!(
+            f,
+            "{asserted} of {all} cells asserted, {empty} empty for a reason, {} without one",
+            all - asserted - empty
+        )
     }
 }
 
