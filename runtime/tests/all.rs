@@ -31,6 +31,7 @@ mod forms;
 mod gdb;
 #[path = "grid/main.rs"]
 mod grid;
+mod grid_glue;
 mod host_glue;
 mod interfaces;
 #[path = "library_fuzz/main.rs"]

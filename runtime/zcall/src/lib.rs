@@ -22,3 +22,6 @@ pub mod signature;
 pub mod table;
 
 mod rows;
+
+#[cfg(test)]
+mod property_tests;
