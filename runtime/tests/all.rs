@@ -40,6 +40,7 @@ mod links;
 mod migration;
 mod module_graph;
 mod native_classes;
+mod observing;
 mod order;
 mod outs;
 mod panic_hooks;

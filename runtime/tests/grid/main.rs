@@ -422,7 +422,7 @@ fn threads(sheet: &mut Sheet, scene: &Scene) {
 fn a_number_in_the_place_of_a_handle_is_refused_with_types_and_leads_nowhere_without() {
     let scene = Scene::new();
     let own = Value::Object(scene.probe);
-    for number in [0, 7, u64::from(u32::MAX), u64::MAX, 1 << 63, 0x1_0000_0001] {
+    for number in [0, 7, u64::from(u32::MAX), u64::MAX, 1 << 63] {
         for (name, typed, bare) in [
             (
                 "up:/Script/Test.Desk:number",
