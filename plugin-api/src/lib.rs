@@ -8,6 +8,7 @@ mod any_call;
 mod borrow_state;
 mod class;
 mod delegate_signature;
+mod direct;
 mod dispose;
 mod host;
 mod keep;
@@ -28,6 +29,8 @@ pub mod timer;
 mod type_text;
 mod value;
 mod zcall;
+mod zmethod;
+mod zproperty;
 
 #[doc(hidden)]
 pub mod plumbing;
@@ -54,6 +57,8 @@ pub use signature::{Params, ReturnValue};
 pub use this::This;
 pub use value::{Plain, Value};
 pub use zcall::{ZFunction, zcall};
+pub use zmethod::{Each, ZMethod};
+pub use zproperty::ZProperty;
 
 /// All that most plugins need.
 pub mod prelude {

@@ -2,7 +2,9 @@
 //!
 //! * `call_host_to_plugin`: the host calls. `c_pointer` is a C function by its pointer and `dyn_trait` a method of a boxed trait
 //!   object, both in the host; `alcedo_ex`, `alcedo_nm` and `alcedo_uf` are functions of the plugin by their Rust types, found once
-//!   ([`Runtime::function`]); `alcedo_dynamic` is the first of them by values.
+//!   ([`Runtime::function`]); `alcedo_pointer` is the first of them while its red frame is open (`TypedFunction::hot`), and
+//!   `alcedo_dynamic` the same by values. `alcedo_up` and `alcedo_up_write` are a property by its Rust type, and `alcedo_batch` is
+//!   `uf` on a thousand objects in one crossing: its time is for all of them, its throughput for each.
 //! * `call_plugin_to_host`: the plugin calls in a loop that one call starts, and that is long, so that this call does not show.
 //!   `c_pointer` and `dyn_trait` stay in the plugin; `alcedo_ex` is a function that the host registered by its Rust types, by the
 //!   handle that a `ZFunction` keeps, `alcedo_values` the same of one registered with values, `alcedo_by_name` by its name each time,
@@ -13,24 +15,53 @@ mod support;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use alcedo_runtime::host::TypedFunction;
-use alcedo_runtime::native::{Obj, Object, uclass};
-use alcedo_runtime::{ObjectHandle, Runtime, Value, natives};
+use alcedo_runtime::host::{ObjectList, TypedFunction};
+use alcedo_runtime::native::{Obj, Object, This, uclass};
+use alcedo_runtime::{CallError, ObjectHandle, Runtime, Value, natives};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 /// Rounds of a loop in the plugin for each that is asked for.
 const ROUNDS: u64 = 1_000;
 
+/// Objects of a batch, of which a time is for all.
+const MANY: u64 = 1_000;
+
 /// What the plugin's class extends.
 #[uclass(package = "Test", blueprintable)]
 #[derive(Default)]
-struct Adder {}
+struct Adder {
+    #[uproperty]
+    total: i32,
+    counted: i32,
+}
 
 #[uclass]
 impl Adder {
     #[ufunction]
     fn add_inside(&self, left: i32, right: i32) -> i32 {
         left.wrapping_add(right)
+    }
+
+    #[ufunction(blueprint_native_event)]
+    fn sum_up(&self, left: i32, right: i32) -> i32;
+    fn sum_up_implementation(&self, left: i32, right: i32) -> i32 {
+        left.wrapping_add(right)
+    }
+
+    #[ufunction]
+    fn count(&mut self, number: i32) -> Result<i32, CallError> {
+        assert!(number >= 0, "{number} is below zero");
+        if number == 0 {
+            return Err(CallError::returned("nothing to count"));
+        }
+        self.counted += number;
+        Ok(self.counted)
+    }
+
+    #[ufunction]
+    fn count_sum(&mut self, this: This<Self>) -> Result<i32, CallError> {
+        self.counted += this.sum_up(1, 1);
+        Ok(self.counted)
     }
 }
 
@@ -54,6 +85,9 @@ fn host() -> (Runtime, ObjectHandle) {
     let builds = support::builds("crossings");
     let runtime = Runtime::builder().package("Game").natives(natives![Adder]).build().expect("a runtime");
     let calls = runtime.calls();
+    calls
+        .register_leaf("host.add_leaf", |(left, right): (i32, i32)| left.wrapping_add(right))
+        .expect("the name is free");
     calls
         .register_typed("host.add", |_, (left, right): (i32, i32)| left.wrapping_add(right))
         .expect("the name is free");
@@ -91,6 +125,33 @@ fn host_to_plugin(criterion: &mut Criterion) {
             bencher.iter(|| add.call((object, black_box(20), black_box(22))).expect(name));
         });
     }
+    let add: TypedFunction<(i32, i32), i32> = runtime.function("ex:/crossings.add").expect("it is there");
+    add.hot(|add| {
+        assert_eq!(add.call((20, 22)).expect("a sum"), 42);
+        group.bench_function("alcedo_pointer", |bencher| {
+            bencher.iter(|| add.call((black_box(20), black_box(22))).expect("a sum"));
+        });
+    })
+    .expect("there is a pointer");
+    let number = runtime.property::<i32>("up:/Script/Game.Crossing:number").expect("it is there");
+    number.set(crossing, 7).expect("written");
+    assert_eq!(number.get(crossing).expect("read"), 7);
+    group.bench_function("alcedo_up", |bencher| bencher.iter(|| number.get(black_box(crossing)).expect("read")));
+    group.bench_function("alcedo_up_write", |bencher| {
+        bencher.iter(|| number.set(black_box(crossing), black_box(7)).expect("written"));
+    });
+    let crossings: Vec<_> =
+        (0..MANY).map(|_| runtime.objects().spawn("/Script/Game.Crossing").expect("born")).collect();
+    let crossings = ObjectList::from(crossings);
+    let batch = runtime.batch::<(i32, i32), i32>("uf:/Script/Game.Crossing:add").expect("it is there");
+    group.throughput(Throughput::Elements(MANY));
+    group.bench_function("alcedo_batch", |bencher| {
+        bencher.iter(|| {
+            let report = batch.call_list(&crossings, (black_box(20), black_box(22))).expect("called");
+            assert_eq!((report.called as u64, report.crossings), (MANY, 1));
+        });
+    });
+    group.throughput(Throughput::Elements(1));
     let handle = runtime.calls().resolve("ex:/crossings.add").expect("it is there");
     let arguments = [Value::I32(20), Value::I32(22)];
     group.bench_function("alcedo_dynamic", |bencher| {
@@ -108,7 +169,11 @@ fn plugin_to_host(criterion: &mut Criterion) {
     for (id, looping, first) in [
         ("c_pointer", "nm:/crossings:Sums:call_often_plain", vec![]),
         ("dyn_trait", "nm:/crossings:Sums:call_often_dyn", vec![]),
+        ("alcedo_pointer", "nm:/crossings:Sums:call_often", names("ex:/host.add_leaf")),
         ("alcedo_ex", "nm:/crossings:Sums:call_often", names("ex:/host.add")),
+        ("alcedo_uf", "uf:/Script/Game.Crossing:event_often", vec![Value::Object(crossing)]),
+        ("alcedo_up", "uf:/Script/Game.Crossing:property_often", vec![Value::Object(crossing)]),
+        ("alcedo_batch", "uf:/Script/Game.Crossing:method_on_each_often", vec![Value::Object(crossing)]),
         ("alcedo_values", "nm:/crossings:Sums:call_often", names("ex:/host.add_values")),
         ("alcedo_by_name", "nm:/crossings:Sums:call_by_name_often", names("ex:/host.add")),
         ("alcedo_method", "uf:/Script/Game.Crossing:method_often", vec![Value::Object(crossing)]),

@@ -30,11 +30,14 @@
 //! # }
 //! ```
 
+mod batch;
 mod class_macro;
 mod closures;
 mod delegate;
 mod function;
+mod list;
 mod member;
+mod property;
 
 pub use crate::error::Error;
 pub use crate::handles::{Name, ObjectHandle};
@@ -48,11 +51,14 @@ pub use crate::object::value::{LocalText, Value};
 pub use crate::runtime::Runtime;
 pub use crate::{host_class, plain_struct};
 
+pub use batch::{BatchFunction, BatchReport};
 pub use closures::Listener;
 pub use delegate::DelegateOf;
-pub use function::TypedFunction;
+pub use function::{HotFunction, TypedFunction};
+pub use list::{ClassList, ObjectList};
 #[doc(hidden)]
 pub use member::{FunctionOf, PropertyOf};
+pub use property::TypedProperty;
 
 /// A class that is `B`, or extends it, as far as glue knows.
 pub trait Extends<B>: Class {}

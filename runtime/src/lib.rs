@@ -8,7 +8,7 @@
 //! boundary for mistakes, not a sandbox against malice.
 
 // The floors below, by the names that they have in this crate.
-use alcedo_base::{border, cells, game_thread, handles, numbered, shown, trap};
+use alcedo_base::{border, cells, game_thread, handles, numbered, shown, stamp, trap};
 use alcedo_reflect as object;
 
 #[doc(hidden)]
@@ -126,8 +126,8 @@ pub mod zcall {
 
     // The whole floor below, for this crate.
     pub(crate) use alcedo_zcall::{
-        buffer, call, chain, explain, explicit, free, module_status, name, observe, owned, protocol, reader, signature,
-        table,
+        black_code, buffer, call, chain, explain, explicit, free, module_status, name, observe, owned, protocol,
+        reader, signature, table,
     };
 }
 

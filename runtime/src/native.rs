@@ -6,6 +6,7 @@ mod c_functions;
 mod class_macros;
 mod declared;
 mod delegates;
+mod direct;
 #[cfg(feature = "dll-bind")]
 pub(crate) mod dll;
 mod failing;
@@ -13,6 +14,7 @@ mod functions;
 mod interfaces;
 mod method;
 mod part_cell;
+mod part_row;
 mod parts;
 #[doc(hidden)]
 pub mod plumbing;

@@ -13,6 +13,7 @@ mod natives;
 mod objects;
 mod protocols;
 mod reloading;
+mod typed_functions;
 mod types;
 mod unended;
 mod unloading;
@@ -90,9 +91,24 @@ struct Inner {
 
 impl Drop for Runtime {
     /// The last handle ends what a shutdown has not. It is still there meanwhile, for the callbacks that it is given to.
+    #[inline]
     fn drop(&mut self) {
-        handle_goes(self.inner.loads.registry.id());
-        if Rc::strong_count(&self.inner) != 1 {
+        handle_goes(|| self.inner.loads.registry.id());
+        if Rc::strong_count(&self.inner) == 1 {
+            self.end();
+        }
+    }
+}
+
+impl Runtime {
+    /// Ends what a shutdown has not, with the last handle.
+    #[cold]
+    fn end(&mut self) {
+        let red = &self.inner.core.red;
+        if red.depth() != 0 {
+            // Code of a module is on the stack, and works on what would end now: the end waits until it has returned.
+            let last = Self { inner: Rc::clone(&self.inner) };
+            red.afterwards(Box::new(move || drop(last)));
             return;
         }
         if let Some(agent) = self.inner.agent.get() {
@@ -150,6 +166,7 @@ pub struct WeakRuntime {
 impl WeakRuntime {
     /// The host, while there is a handle to it.
     #[must_use]
+    #[inline]
     pub fn upgrade(&self) -> Option<Runtime> {
         self.inner.upgrade().map(|inner| Runtime { inner })
     }

@@ -55,6 +55,7 @@ mod refusals;
 mod remains;
 mod results;
 mod rollback;
+mod short_ways;
 mod slim_race;
 mod strays;
 mod struct_bases;

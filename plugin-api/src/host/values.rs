@@ -240,6 +240,15 @@ impl<'a> Callee<'a, (), ()> {
 }
 
 impl<A: Params, R: ReturnValue> Callee<'_, A, R> {
+    #[inline]
+    /// Its handle; the one of nothing for what is bound to a delegate.
+    pub(crate) fn handle(&self) -> ZCallHandle {
+        match self.way {
+            Way::Handle(handle) => handle,
+            Way::Delegate(_) => ZCallHandle::NONE,
+        }
+    }
+
     /// Calls it; with an object, that is slot 0.
     ///
     /// # Errors
@@ -330,9 +339,23 @@ impl<A: Params, R: ReturnValue, O: Outs> ImportCallee<A, R, O> {
 /// A property of an object, by its `up` name: overwritten where there is a value to write, or else read.
 pub(crate) fn property<T: Value>(object: ObjectHandle, name: &str, write: Option<&T>) -> Result<Option<T>, CallError> {
     let handle = super::zcall_resolve(name, Fingerprint::START.value(T::KIND, T::TYPE_PATH).finish())?;
+    // SAFETY: the host has just resolved the name with the fingerprint of `T`, which it does on the game thread only.
+    unsafe { exchange(handle, object, name, write) }
+}
+
+/// The same by the handle of the name.
+///
+/// # Safety
+/// The host has given the handle for the fingerprint of `T`, and this is the game thread.
+pub(crate) unsafe fn exchange<T: Value>(
+    handle: ZCallHandle,
+    object: ObjectHandle,
+    name: &str,
+    write: Option<&T>,
+) -> Result<Option<T>, CallError> {
     let mut out = write.is_none().then(T::out);
-    // SAFETY: the host has just resolved the name with the fingerprint of `T`, which it does on the game thread only. What is staged
-    // and what waits for a result stand on this stack until the call is over, and the host has filled the latter then.
+    // SAFETY: the caller promises handle and thread. What is staged and what waits for a result stand on this stack until the call is
+    // over, and the host has filled the latter then.
     unsafe {
         let staged = write.map(|value| (value, value.stage()));
         let slot = match (&staged, &mut out) {

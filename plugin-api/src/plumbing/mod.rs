@@ -6,6 +6,7 @@ mod declared;
 mod defaults;
 mod delegates;
 mod describe;
+mod direct;
 mod enums;
 mod interfaces;
 mod macros;
@@ -31,6 +32,7 @@ pub use linkme;
 
 pub use crate::class::Part;
 pub use crate::delegate_signature::{Named, NamedSignature, Signature};
+pub use crate::direct::Called;
 pub use crate::keep::{Keep, Restore, restore, unknown_field};
 pub use crate::kinds::{
     Delegate, Field, FieldPlace, FieldType, MulticastDelegate, Owned, Passed, Ptr, PtrMut, Red, SparseDelegate, Stored,

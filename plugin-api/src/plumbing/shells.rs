@@ -192,7 +192,7 @@ pub(super) unsafe extern "C" fn invoke<M: Method>(call: &mut Call<'_>) -> Status
 
 /// # Safety
 /// `part` is null or the plugin part that this module made for `C` and that the host keeps.
-unsafe fn cell_of<'a, C: Part>(part: *mut (), object: ObjectHandle) -> Result<&'a PartCell<C>, CallError> {
+pub(super) unsafe fn cell_of<'a, C: Part>(part: *mut (), object: ObjectHandle) -> Result<&'a PartCell<C>, CallError> {
     // SAFETY: promised by the caller.
     unsafe { part.cast::<PartCell<C>>().as_ref() }
         .ok_or_else(|| CallError::new(FailureKind::UNAVAILABLE, format!("the plugin part of {object} for {}", C::PATH)))

@@ -154,6 +154,7 @@ impl Compiler<'_> {
             doc: decl.doc.as_str().into(),
             meta: decl.meta.clone(),
             thunk: decl.thunk.clone(),
+            black_code: decl.black_code.clone(),
             tag: decl.tag,
         });
         if decl.fingerprint != 0 && decl.fingerprint != function.fingerprint {

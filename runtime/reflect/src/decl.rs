@@ -1,6 +1,7 @@
 //! Declarations: types as plain data, before they are types. The macro for native classes and the emission of a module's
 //! classes both end here, so that the same declaration gives the same metadata.
 
+use std::any::Any;
 use std::rc::Rc;
 
 use alcedo_abi::kinds::{PropertyKind, property_flags};
@@ -55,6 +56,8 @@ pub struct FunctionDecl {
     pub meta: Meta,
     /// What runs it.
     pub thunk: Thunk,
+    /// See [`Function::black_code`](crate::function::Function::black_code).
+    pub black_code: Option<Rc<dyn Any>>,
     /// See [`Function::tag`](crate::function::Function::tag).
     pub tag: u64,
 }
@@ -238,8 +241,19 @@ impl PropertyDecl {
 impl FunctionDecl {
     /// A function without flags or parameters.
     pub fn new(name: &str, thunk: Thunk) -> Self {
-        let (overrides, params, doc, meta) = Default::default();
-        Self { name: name.to_owned(), flags: 0, overrides, params, fingerprint: 0, doc, meta, thunk, tag: 0 }
+        let (overrides, params, doc, meta, black_code) = Default::default();
+        Self {
+            name: name.to_owned(),
+            flags: 0,
+            overrides,
+            params,
+            fingerprint: 0,
+            doc,
+            meta,
+            thunk,
+            black_code,
+            tag: 0,
+        }
     }
 
     /// A function of an interface, whose bodies are those of classes.

@@ -138,6 +138,7 @@ fn dump_function(text: &mut String, names: &Names, function: &Rc<Function>) {
         doc,
         meta,
         thunk: _,
+        black_code: _,
         tag: _,
         // Computed of the parameters.
         schema: _,

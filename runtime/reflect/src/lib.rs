@@ -60,7 +60,7 @@ pub mod property;
 mod references;
 pub mod refusal;
 pub mod row;
-mod slices;
+pub mod slices;
 mod slots;
 mod stack;
 pub mod storage;
@@ -79,6 +79,7 @@ pub mod types;
 mod typing;
 pub mod value;
 pub mod values;
+pub mod word_place;
 
 /// What [`plain_struct!`] expands to. Not for use by hand.
 #[doc(hidden)]

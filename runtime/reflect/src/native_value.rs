@@ -3,6 +3,7 @@
 
 use std::fmt::Display;
 
+use alcedo_abi::black_direct::DirectBits;
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::zcall::Slot;
 use alcedo_base::border::{CallError, SourcePlace};
@@ -422,7 +423,7 @@ mod sealed {
 
 /// Parameters as they lie in the slots of a call, if they do. Tuples of parameters are such; a slot is made by the form of its value,
 /// so none ever holds an address.
-pub trait SlotRow: sealed::Sealed + Sized {
+pub trait SlotRow: sealed::Sealed + NativeParams {
     /// Whether all lie in slots, and none comes back.
     #[doc(hidden)]
     const IN_SLOTS: bool;
@@ -449,6 +450,14 @@ pub trait SlotRow: sealed::Sealed + Sized {
     /// What lies in slots; none where that is something else, or there are not so many.
     #[doc(hidden)]
     fn from_slots(slots: &[Slot]) -> Option<Self::Read>;
+
+    /// The words of a direct call.
+    #[doc(hidden)]
+    type Bits: DirectBits;
+
+    /// What a body has of the words of a direct call; none where something does not lie in a slot.
+    #[doc(hidden)]
+    fn of_bits(bits: Self::Bits) -> Option<Self::Seen>;
 }
 
 macro_rules! tuples {
@@ -517,6 +526,13 @@ macro_rules! tuples {
             #[inline]
             fn from_slots(slots: &[Slot]) -> Option<Self::Read> {
                 Some(($($param::from_slotted(<$param::Slotted as OfKind>::from_slot(*slots.get($at)?)?),)*))
+            }
+
+            type Bits = [u64; <[usize]>::len(&[$($at),*])];
+
+            #[inline]
+            fn of_bits(bits: Self::Bits) -> Option<Self::Seen> {
+                Some(($($param::from_slotted(<$param::Slotted as OfKind>::from_bits(bits[$at])?),)*))
             }
         }
     )*};

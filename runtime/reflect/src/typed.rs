@@ -68,6 +68,12 @@ pub(crate) trait OfKind: Sized {
     fn from_slot(_slot: Slot) -> Option<Self> {
         None
     }
+
+    /// What has these bits in a slot; none for what goes by an address.
+    #[inline]
+    fn from_bits(_bits: u64) -> Option<Self> {
+        None
+    }
 }
 
 /// How values lie in slots that are [`SlotValue`]s.
@@ -83,6 +89,11 @@ macro_rules! in_slot {
         #[inline]
         fn from_slot(slot: Slot) -> Option<Self> {
             slot.is(<Self as SlotValue>::SLOT).then(|| <Self as SlotValue>::from_bits(slot.bits()))
+        }
+
+        #[inline]
+        fn from_bits(bits: u64) -> Option<Self> {
+            Some(<Self as SlotValue>::from_bits(bits))
         }
     };
 }

@@ -14,11 +14,13 @@ use crate::bridge::protocols;
 use crate::bridge::rebuild::Rebuild;
 use crate::bridge::tasks::Tasks;
 use crate::bridge::value_types::ValueTypes;
+use crate::bridge::ways::Ways;
 use crate::cells::RefCell;
 use crate::conjugate::blacks::Blacks;
 use crate::conjugate::build::Plugins;
 use crate::conjugate::class_hook_table::ClassHookTable;
 use crate::conjugate::finalizer::Finalizer;
+use crate::conjugate::hot::HotFrames;
 use crate::conjugate::pairs::Pairs;
 use crate::conjugate::red::RedStack;
 use crate::game_thread::{GameThread, GameThreadId};
@@ -29,6 +31,7 @@ use crate::object::construction::destroy;
 use crate::watchdog::{GAME_THREAD, Listener, Source, Watchdog};
 use crate::zcall::chain::ResolverChain;
 use crate::zcall::explicit::Explicit;
+use crate::zcall::observe::Observed;
 use crate::zcall::table::ZCallTable;
 
 /// The stores of one runtime. Game thread only, but for `game_thread` and `logs`.
@@ -37,6 +40,8 @@ pub(crate) struct Core {
     pub game_thread: GameThreadId,
     /// Names, types, objects.
     pub world: World,
+    /// What calls that were looked up before need of all this.
+    pub ways: Rc<Ways>,
     /// Objects and their plugin parts.
     pub pairs: Pairs,
     /// Values that plugin code owns.
@@ -76,21 +81,33 @@ pub(crate) struct Core {
     pub(crate) user_code: OnceCell<alcedo_dll_bind::UserCode>,
 }
 
+impl Drop for Core {
+    fn drop(&mut self) {
+        // Whoever kept a short way may be used by what is dropped now.
+        self.zcalls.stamp().shut();
+    }
+}
+
 impl Core {
     /// Empty stores; the calling thread becomes the game thread.
     ///
     /// # Errors
     /// When the finalizer thread cannot be started.
     pub(crate) fn new() -> std::io::Result<Rc<Self>> {
+        let zcalls = ZCallTable::new();
+        let world = World::new();
+        let red = RedStack::new(Rc::new(HotFrames::new(Rc::clone(zcalls.stamp()))));
+        let ways = Rc::new(Ways::new(&red, &world));
         let core = Rc::new(Self {
             game_thread: GameThreadId::here(),
-            world: World::new(),
+            world,
+            ways,
             pairs: Pairs::default(),
             blacks: Blacks::default(),
-            red: RedStack::default(),
+            red,
             finalizer: Finalizer::start()?,
             hooks: RefCell::default(),
-            zcalls: ZCallTable::new(),
+            zcalls,
             chain: protocols::built_in(),
             explicit: Rc::new(Explicit::default()),
             exports: Rc::new(Exports::default()),
@@ -106,6 +123,8 @@ impl Core {
             user_code: OnceCell::new(),
         });
         protocols::install(&core);
+        let mode = core.world.mode.clone();
+        core.zcalls.on_change(move || mode.renew_direct());
         Ok(core)
     }
 
@@ -116,6 +135,8 @@ impl Core {
     pub(crate) fn watch(&self, limit: Duration, listeners: Vec<Listener>) -> std::io::Result<()> {
         let activities = Arc::clone(self.red.activities());
         activities.turn_on();
+        // From now on each call is told to the watchdog, which only the long way does.
+        self.zcalls.stamp().shut();
         let game_thread = Source { thread: GAME_THREAD, activity: Box::new(move || activities.snapshot()) };
         let watchdog = Watchdog::start(limit, vec![game_thread, self.finalizer.source()], listeners)?;
         // There is one at most: a second one would report the same.
@@ -159,6 +180,16 @@ impl Core {
         if let Some(before_end) = self.before_end.get() {
             before_end(object);
         }
+    }
+
+    /// From now on this is watched of calls. While anything is, none goes a short way.
+    pub(crate) fn observe(&self, what: Observed) {
+        match (self.zcalls.observed().any(), what.any()) {
+            (false, true) => self.world.mode.close_direct(),
+            (true, false) => self.world.mode.open_direct(),
+            (true, true) | (false, false) => {}
+        }
+        self.zcalls.observe(what);
     }
 
     /// Nothing that these modules offer by name answers any more, until they are taken back.

@@ -2,6 +2,7 @@
 //! in a red frame, and hands the parameter block over; the dispatcher of a static function hands the buffer of slots over.
 #![expect(unsafe_code, reason = "enters module code through the function pointers of its descriptions")]
 
+use std::any::Any;
 use std::rc::{Rc, Weak};
 
 use alcedo_abi::call::{self, Invoke};
@@ -71,15 +72,21 @@ pub(crate) fn export_call(export: Export, core: &Weak<Core>) -> Resolved {
     Resolved::new(signature, ExportDispatcher { export, what, name, core: Weak::clone(core) }).by_module(module)
 }
 
-struct ExportDispatcher {
-    export: Export,
-    what: Rc<str>,
+/// Calls a static function of a module with the buffer of slots.
+pub(super) struct ExportDispatcher {
+    pub(super) export: Export,
+    /// What it is called in red frames.
+    pub(super) what: Rc<str>,
     /// As it is called by name.
     name: String,
     core: Weak<Core>,
 }
 
 impl Dispatcher for ExportDispatcher {
+    fn inner(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+
     fn call(&self, call: Call<'_>) -> Result<(), CallError> {
         let mut buffer = call.into_buffer();
         let core = self.core.upgrade().ok_or_else(|| CallError::Unavailable { what: self.what.to_string() })?;

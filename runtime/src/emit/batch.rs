@@ -136,6 +136,7 @@ fn enroll(core: &Rc<Core>, module: &Declarer<'_>) -> Result<(), EmitError> {
             class: class.id,
             hooks: described.hooks,
             gate: Rc::clone(module.gate),
+            direct: read::direct_methods(described),
             names: HookNames::new(&format!("{}.{}", described.package, described.name)),
         };
         core.hooks.borrow_mut().insert(class.id, hooks);
@@ -151,6 +152,7 @@ fn enroll(core: &Rc<Core>, module: &Declarer<'_>) -> Result<(), EmitError> {
             fingerprint: described.fingerprint,
             signature: honest_words(described.signature.as_str(), described.fingerprint),
             invoke: described.invoke,
+            direct: described.direct.into_option(),
         };
         if export.type_path.is_empty() {
             register_explicit(core, export)?;

@@ -7,7 +7,9 @@ use alcedo_abi::describe::{
     ClassDesc, DelegateDesc, EnumDesc, EnumEntryDesc, FunctionDesc, InterfaceDesc, MetaDesc, PropertyDesc,
     SignatureDesc, StructDesc,
 };
+use alcedo_abi::direct::DirectMethod;
 use alcedo_abi::kinds::{PropertyKind, property_flags};
+use rustc_hash::FxHashMap;
 
 use crate::bridge::core::Core;
 use crate::bridge::module_thunk::module_thunk;
@@ -156,8 +158,20 @@ fn function_decl(
         doc: described.doc.as_str().to_owned(),
         meta: meta(&described.meta),
         thunk: module_thunk(Weak::clone(core), Rc::clone(gate), described.invoke, what),
+        black_code: None,
         tag: gate.tag().id.0,
     })
+}
+
+/// The functions of a class that may be called directly, by name, with what they are called in red frames.
+pub(crate) fn direct_methods(described: &ClassDesc) -> FxHashMap<Box<str>, (Rc<str>, DirectMethod)> {
+    let class = format!("/Script/{}.{}", described.package, described.name);
+    let direct = described.functions.iter().filter_map(|function| Some((function, function.direct.into_option()?)));
+    direct
+        .map(|(function, direct)| {
+            (function.name.as_str().into(), (format!("{class}:{}", function.name).into(), direct))
+        })
+        .collect()
 }
 
 fn meta(described: &[MetaDesc]) -> Meta {

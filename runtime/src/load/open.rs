@@ -186,7 +186,7 @@ pub(crate) fn open(
         context: host_context.lasting(core, id, generation),
     };
     let whole = |module| {
-        let module = MasterModule::new(module, Gate::new(tag));
+        let module = MasterModule::new(module, Gate::among(tag, core.red.hot()));
         core.tasks.admit(module.gate(), Arc::clone(module.leases()));
         core.blacks.admit(module.gate(), Arc::clone(module.leases()));
         module

@@ -23,10 +23,12 @@ macro_rules! __alcedo_native_class {
 
         const _: () = {
             impl<'f> $crate::native::plumbing::View<'f> for $view<'f> {
+                #[inline]
                 fn new(at: $crate::native::plumbing::At<'f>) -> Self {
                     Self($crate::native::plumbing::View::new(at))
                 }
 
+                #[inline]
                 fn at(&self) -> $crate::native::plumbing::At<'f> {
                     $crate::native::plumbing::View::at(&self.0)
                 }
@@ -35,6 +37,7 @@ macro_rules! __alcedo_native_class {
             impl<'f> $crate::native::plumbing::core::ops::Deref for $view<'f> {
                 type Target = <$base as $crate::native::plumbing::Class>::View<'f>;
 
+                #[inline]
                 fn deref(&self) -> &Self::Target {
                     &self.0
                 }

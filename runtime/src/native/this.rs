@@ -55,10 +55,12 @@ impl Class for Object {
 pub struct ObjectView<'f>(At<'f>);
 
 impl<'f> View<'f> for ObjectView<'f> {
+    #[inline]
     fn new(at: At<'f>) -> Self {
         Self(at)
     }
 
+    #[inline]
     fn at(&self) -> At<'f> {
         self.0
     }
@@ -127,17 +129,20 @@ impl<C: Class> fmt::Debug for This<'_, C> {
 impl<'f, C: Class> Deref for This<'f, C> {
     type Target = C::View<'f>;
 
+    #[inline]
     fn deref(&self) -> &C::View<'f> {
         &self.view
     }
 }
 
 impl<'f, C: Class> This<'f, C> {
+    #[inline]
     pub(super) fn new(world: &'f World, object: ObjectHandle) -> Self {
         Self { view: C::View::new(At { world, object }), part: None }
     }
 
     /// The same, while a method runs for its Rust fields.
+    #[inline]
     pub(super) fn with_part<'p>(self, part: &'p PartCell<C>) -> This<'p, C>
     where
         'f: 'p,

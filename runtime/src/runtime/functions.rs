@@ -2,21 +2,16 @@
 
 use std::rc::Rc;
 
-use alcedo_abi::kinds::PropertyKind;
-
 use super::Runtime;
-use crate::border::{CallError, SourcePlace};
+use crate::border::CallError;
 use crate::bridge::protocols::built_in;
 use crate::callback::{Registered, Site};
 use crate::cells::RefCell;
 use crate::dynamic_call::{self, Effect};
 use crate::error::Error;
 use crate::handles::ZCallHandle;
-use crate::object::host_value::signature_of;
-use crate::object::native_value::{NativeResult, NativeReturned, SlotRow, ValueParams};
 use crate::object::value::Value;
 use crate::signature::Signature;
-use crate::zcall::call::{Call, Resolved};
 use crate::zcall::explain::Explanation;
 use crate::zcall::observe::{CallTimes, Observed};
 
@@ -121,7 +116,7 @@ impl Calls<'_> {
     /// # }
     /// ```
     pub fn observe(&self, what: Observed) {
-        self.0.inner.core.zcalls.observe(what);
+        self.0.inner.core.observe(what);
     }
 
     /// What is watched of calls.
@@ -192,82 +187,6 @@ impl Calls<'_> {
         self.0.inner.functions.borrow_mut().push(Registered { code: function, site });
         Ok(())
     }
-}
-
-impl Calls<'_> {
-    /// Registers a host function under `ex:/name` by its Rust types, whose parameters and result are numbers, `bool` or names: no
-    /// [`Value`] is made in a call of it. Otherwise it is as one of [`Calls::register`].
-    ///
-    /// ```
-    /// # fn main() -> Result<(), alcedo_runtime::Error> {
-    /// use alcedo_runtime::Runtime;
-    ///
-    /// let runtime = Runtime::builder().build()?;
-    /// runtime.calls().register_typed("host.double", |_, (number,): (i64,)| number * 2)?;
-    /// let double = runtime.function::<(i64,), i64>("ex:/host.double")?;
-    /// assert_eq!(double.call((21,))?, 42);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// When the name is taken or is no name.
-    #[track_caller]
-    pub fn register_typed<A: ValueParams + SlotRow<Read = A>, R: NativeReturned>(
-        &self,
-        name: &str,
-        body: impl Fn(&Runtime, A) -> R + 'static,
-    ) -> Result<(), Error> {
-        const {
-            assert!(
-                A::IN_SLOTS
-                    && !A::FIRST_IS_OBJECT
-                    && !A::OTHERS_ARE_OBJECTS
-                    && <R::Value as NativeResult>::IN_SLOT
-                    && !is_object::<R::Value>(),
-                "`register_typed` is for numbers, `bool` and names: register a function of other types with `register`"
-            );
-        }
-        let site = Site::new("registered function", &body);
-        let signature = Signature(signature_of::<A, R::Value>()?);
-        if !signature.0.arguments.iter().map(|word| Some(word.kind())).eq(A::KINDS.iter().copied()) {
-            let message = format!("`ex:/{name}` ({signature}): a type of it declares another kind than it is read as");
-            return Err(CallError::other(message).into());
-        }
-        let place = std::panic::Location::caller();
-        let place = move || SourcePlace { file: place.file().to_owned(), line: place.line(), column: place.column() };
-        let (weak, path) = (self.0.downgrade(), format!("ex:/{name}"));
-        let call = {
-            let path = path.clone();
-            move |call: Call<'_>| {
-                let runtime = weak.upgrade().ok_or_else(|| CallError::Unavailable { what: "the runtime".into() })?;
-                let mut buffer = call.into_buffer();
-                let result = <R::Value as NativeResult>::VALUE.is_some();
-                buffer.expect_len(A::COUNT + usize::from(result))?;
-                let arguments = A::from_slots(buffer.slots()).ok_or_else(|| other_arguments(&path))?;
-                let given = body(&runtime, arguments).crossing(place)?;
-                if result { buffer.put(A::COUNT, given.into_slot()) } else { Ok(()) }
-            }
-        };
-        let function = self.0.guarded(path, Resolved::new(signature, call), site);
-        if let Err(error) = self.0.inner.core.explicit.register(name, function) {
-            // Nothing refers to the body but this, and what it owns may run code when it is dropped.
-            let refused = self.0.inner.resolvers.borrow_mut().pop();
-            drop(refused);
-            return Err(CallError::from(error).into());
-        }
-        Ok(())
-    }
-}
-
-/// Whether a result is an object, whose class a slot does not tell.
-const fn is_object<R: NativeResult>() -> bool {
-    matches!(R::VALUE, Some((kind, _)) if kind.0 == PropertyKind::OBJECT.0)
-}
-
-#[cold]
-fn other_arguments(path: &str) -> CallError {
-    CallError::Buffer { message: format!("`{path}`: a slot holds another type than its signature says") }
 }
 
 impl Runtime {

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::rc::Rc;
 
+use super::typed_functions::TakeBody;
 use super::{Calls, HostBody, HostFunction, Runtime};
 use crate::border::{CallError, trap};
 use crate::callback::{Registered, Site};
@@ -27,6 +28,7 @@ pub(super) enum HostCode {
     Resolver(Rc<Kept<dyn Resolver>>),
     Values(Rc<Kept<dyn ZCallResolver>>),
     Dispatcher(Rc<Kept<dyn Dispatcher>>),
+    Typed(Rc<dyn TakeBody>),
 }
 
 impl HostCode {
@@ -40,6 +42,7 @@ impl HostCode {
             Self::Resolver(code) => boxed(&code),
             Self::Values(code) => boxed(&code),
             Self::Dispatcher(code) => boxed(&code),
+            Self::Typed(function) => function.take_body(),
         }
     }
 }

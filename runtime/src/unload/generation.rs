@@ -88,6 +88,7 @@ fn release(core: &Core, modules: &BTreeSet<ModuleId>) {
     }
     for module in modules {
         core.zcalls.end_module(*module);
+        core.red.hot().forget(*module);
         core.explicit.end_module(*module);
         core.chain.end_module(*module);
         core.exports.end_module(*module);

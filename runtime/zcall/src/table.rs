@@ -3,12 +3,13 @@
 //!
 //! Resolvers and dispatchers may call functions of this file while they run, so nothing is borrowed then.
 
-use std::cell::Cell;
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 
 use alcedo_abi::zcall::ZCallStatus;
 
+use super::black_code::BlackCode;
 use super::buffer::BufferMut;
 use super::call::{Call, Callee, Implementer, Resolved};
 use super::chain::ResolverChain;
@@ -21,21 +22,18 @@ use crate::border::{CallError, trap};
 use crate::cells::RefCell;
 use crate::game_thread::GameThread;
 use crate::handles::{ModuleId, ZCallHandle};
+use crate::stamp::Stamp;
 
 /// Every handle given out, and what it calls. Game thread only.
 #[derive(Default)]
 pub struct ZCallTable {
     state: RefCell<State>,
-    /// What kept handles are compared with: how often a handle may have come to stand for something else than before, or for
-    /// nothing; [`OBSERVED`] while calls are watched, so that whoever compares pays nothing more for that.
-    stamp: Cell<u64>,
-    /// The same number, also while calls are watched.
-    changes: Cell<u64>,
+    /// Changes when a handle may stand for something else than before, or for nothing.
+    stamp: Rc<Stamp>,
+    /// Called at each such change.
+    listener: OnceCell<Box<dyn Fn()>>,
     observer: Observer,
 }
-
-/// The stamp of a table whose calls are watched, which no kept handle has.
-const OBSERVED: u64 = u64::MAX;
 
 /// A handle with what it stood for when it was last looked at, for callers that keep it: no look while nothing has changed. It keeps
 /// nothing alive.
@@ -132,19 +130,14 @@ impl ZCallTable {
     /// As for a call of it.
     pub fn keep(&self, handle: ZCallHandle) -> Result<KeptHandle, CallError> {
         let callee = self.running(handle).map_err(|(_, error)| error)?;
-        Ok(KeptHandle { handle, callee: Rc::downgrade(&callee), looked: self.changes.get() })
+        Ok(KeptHandle { handle, callee: Rc::downgrade(&callee), looked: self.stamp.count() })
     }
 
     /// What a kept handle stands for, if nothing has changed in the table since it was looked at; none where something has, which may
     /// have been something else.
     #[inline]
     pub fn fresh(&self, kept: &KeptHandle) -> Option<Rc<Callee>> {
-        if kept.looked == self.stamp.get() { kept.callee.upgrade() } else { self.fresh_while_watched(kept) }
-    }
-
-    #[cold]
-    fn fresh_while_watched(&self, kept: &KeptHandle) -> Option<Rc<Callee>> {
-        if kept.looked == self.changes.get() { kept.callee.upgrade() } else { None }
+        if kept.looked == self.stamp.count() { kept.callee.upgrade() } else { None }
     }
 
     /// Calls what [`Self::fresh`] has just given, as [`Self::dispatch`] does.
@@ -164,27 +157,48 @@ impl ZCallTable {
 
     /// From now on kept handles are looked at again.
     fn change(&self) {
-        self.changes.set(self.changes.get() + 1);
-        self.restamp();
+        self.stamp.change();
+        if let Some(listener) = self.listener.get() {
+            listener();
+        }
     }
 
-    fn restamp(&self) {
-        self.stamp.set(if self.observer.what().any() { OBSERVED } else { self.changes.get() });
+    /// Has `listener` called whenever a handle may stand for something else than before, or for nothing. There is one at most.
+    pub fn on_change(&self, listener: impl Fn() + 'static) {
+        let _first = self.listener.set(Box::new(listener));
     }
 
-    /// What the `looked` of a kept handle is compared with. It changes when a handle may stand for something else, and while calls are
-    /// watched it is a number that no kept handle has: then every call goes the way that is watched.
-    #[must_use]
+    /// What `handle` stands for, if its module answers calls now and callers of that fingerprint may call it.
+    ///
+    /// # Errors
+    /// As for a call of it, and [`CallError::Signature`].
+    pub fn callee_of(&self, handle: ZCallHandle, fingerprint: u64) -> Result<Rc<Callee>, CallError> {
+        let callee = self.running(handle).map_err(|(_, error)| error)?;
+        agree(&callee.name, &callee.signature, fingerprint)?;
+        Ok(callee)
+    }
+
+    /// How plugins call directly what `handle` stands for, if callers of that fingerprint may.
+    ///
+    /// # Errors
+    /// As for a call of it.
+    pub fn black_code(&self, handle: ZCallHandle, fingerprint: u64) -> Result<Option<BlackCode>, CallError> {
+        let callee = self.running(handle).map_err(|(_, error)| error)?;
+        let is_its = fingerprint != 0 && callee.signature.fingerprint() == fingerprint;
+        Ok(callee.black_code.clone().filter(|_| is_its))
+    }
+
+    /// The number that changes when a handle may stand for something else than before.
     #[inline]
-    pub fn stamp(&self) -> u64 {
-        self.stamp.get()
+    pub fn stamp(&self) -> &Rc<Stamp> {
+        &self.stamp
     }
 
     /// Whether calls are watched.
     #[must_use]
     #[inline]
     pub fn is_observed(&self) -> bool {
-        self.stamp.get() == OBSERVED
+        self.observer.what().any()
     }
 
     /// What is watched.
@@ -193,10 +207,15 @@ impl ZCallTable {
         self.observer.what()
     }
 
-    /// From now on this is watched. What was counted stays.
+    /// From now on this is watched. What was counted stays. While anything is, no kept number equals the stamp, so all calls go the
+    /// way that is watched.
     pub fn observe(&self, what: Observed) {
+        match (self.observer.what().any(), what.any()) {
+            (false, true) => self.stamp.shut(),
+            (true, false) => self.stamp.open(),
+            (true, true) | (false, false) => {}
+        }
         self.observer.set(what);
-        self.restamp();
     }
 
     /// What was counted so far, by kind and name.

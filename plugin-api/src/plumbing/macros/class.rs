@@ -251,6 +251,7 @@ macro_rules! __alcedo_call {
             $(#[$attr])*
             ///
             /// When the call fails, the running call ends with the same error.
+            #[inline]
             pub fn $name(&self, $($arg: $ty),*) -> $result {
                 self.$try_name($($arg),*).unwrap_or_else(|error| $crate::plumbing::fail(error))
             }
@@ -259,6 +260,7 @@ macro_rules! __alcedo_call {
             ///
             /// # Errors
             /// Whatever the callee fails with.
+            #[inline]
             pub fn $try_name(
                 &self,
                 $($arg: $ty),*
@@ -277,6 +279,7 @@ macro_rules! __alcedo_call {
             ///
             /// # Errors
             /// What its author gives back, of which `is_returned` is true; and whatever else the call fails with.
+            #[inline]
             pub fn $name(
                 &self,
                 $($arg: $ty),*
