@@ -33,11 +33,13 @@ impl BlockLayout {
 
     /// The offset of the next value, and the layout with it.
     #[must_use]
+    #[inline(always)]
     pub const fn place(self, size: usize, align: usize) -> (usize, Self) {
         let offset = self.size.next_multiple_of(align);
         (offset, Self { size: offset + size, align: if align > self.align { align } else { self.align } })
     }
 
+    #[inline(always)]
     const fn place_value<T: Value>(self) -> (usize, Self) {
         self.place(size_of::<T::Raw>(), align_of::<T::Raw>())
     }

@@ -99,7 +99,7 @@ impl HotShell<'_> {
         // SAFETY: only `Ways::within` makes one, and lends it while a red frame is open that was opened when the way was right. Until
         // it closes there is no safe point, so no gate is shut and no image unmapped.
         let answer = unsafe { call_static(self.shell, slots, &mut failure) };
-        Some(result(answer, failure))
+        Some(result(answer, &failure))
     }
 }
 
@@ -201,7 +201,7 @@ impl Ways {
         if !self.hot.close(opened) {
             settle(opened.lent());
         }
-        Some(result(answer, failure))
+        Some(result(answer, &failure))
     }
 
     /// Opens one red frame for many calls of a static function, and lends what calls it. None where it is to go the long way.
@@ -245,7 +245,7 @@ impl Ways {
         if !self.hot.close(opened) {
             settle(opened.lent());
         }
-        Some(result(answer, failure))
+        Some(result(answer, &failure))
     }
 
     /// Another number whenever an object has begun or ended, or has another body or plugin part.
@@ -296,21 +296,22 @@ impl Ways {
             settle(opened.lent());
         }
         let Batch { at, ended, unmet, .. } = batch;
-        let failed = (status != Status::OK).then(|| *failed(failure));
+        let failed = (status != Status::OK).then(|| *failed(&failure));
         Some(Went { failed, at, ended, unmet })
     }
 }
 
 #[inline]
-fn result(answer: Answer, failure: MaybeUninit<Failure>) -> Result<u64, Box<CallError>> {
+fn result(answer: Answer, failure: &MaybeUninit<Failure>) -> Result<u64, Box<CallError>> {
     if answer.failed == 0 { Ok(answer.bits) } else { Err(failed(failure)) }
 }
 
+/// The failure that a shell has written. Lent, since it is long, and a copy of it would be made before each look at the answer.
 #[cold]
 #[inline(never)]
-fn failed(failure: MaybeUninit<Failure>) -> Box<CallError> {
-    // SAFETY: the shell said that the call failed, and so has written it.
-    let failure = unsafe { failure.assume_init() };
+fn failed(failure: &MaybeUninit<Failure>) -> Box<CallError> {
+    // SAFETY: the shell said that the call failed, and so has written it; nobody reads it again.
+    let failure = unsafe { failure.assume_init_read() };
     Box::new(CallError::from_failure(&failure))
 }
 
