@@ -38,6 +38,7 @@ pub mod plumbing;
 pub use alcedo_abi::call::FailureKind;
 pub use alcedo_abi::handles::ObjectHandle;
 pub use alcedo_abi::kinds::PropertyKind;
+pub use alcedo_abi::net::{NetArchive, NetMap, NetNumber, NetObject};
 pub use alcedo_macros::{module, uclass, udelegate, uenum, uinterface, ustruct, zcall, zmethods};
 pub use alcedo_rt::{CallError, SourcePlace};
 pub use any_call::{AnyArgument, AnyArguments, AnyResult};
@@ -63,8 +64,8 @@ pub use zproperty::ZProperty;
 /// All that most plugins need.
 pub mod prelude {
     pub use crate::{
-        AnyConjugate, CallError, FailureKind, Lent, Obj, Object, Out, PropertyKind, This, UName, module, task, timer,
-        uclass, udelegate, uenum, uinterface, ustruct, zcall, zmethods,
+        AnyConjugate, CallError, FailureKind, Lent, NetArchive, NetMap, Obj, Object, Out, PropertyKind, This, UName,
+        module, task, timer, uclass, udelegate, uenum, uinterface, ustruct, zcall, zmethods,
     };
     pub use crate::{
         Delegate, FieldPath, LazyObject, MulticastDelegate, ScriptInterface, SoftClass, SoftObject, SparseDelegate,

@@ -42,6 +42,9 @@ pub unsafe trait Value: Sized + 'static {
     /// Whether a value in host form may own memory.
     #[doc(hidden)]
     const OWNS_MEMORY: bool = false;
+    /// Of an enum, the kind of its numbers, and whether all are those of a byte.
+    #[doc(hidden)]
+    const NUMBERS: Option<(PropertyKind, bool)> = None;
     /// How a value is seen where it lies: plain values, texts and containers of std as copies, every
     /// [`Kind`](crate::Kind) as a [`Lent`](crate::Lent) view.
     type Seen<'f>;

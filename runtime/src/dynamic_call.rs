@@ -482,7 +482,7 @@ mod tests {
     use crate::object::property::PropertyType;
     use crate::object::testing::native_thunk;
     use crate::object::thunk::Frame;
-    use crate::object::value::{Binding, Value};
+    use crate::object::value::Value;
     use crate::signature::READ;
 
     #[test]

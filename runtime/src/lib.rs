@@ -43,7 +43,7 @@ mod unload;
 mod watchdog;
 mod world;
 
-pub use alcedo_reflect::plain_struct;
+pub use alcedo_reflect::{host_struct, plain_struct};
 pub use alcedo_sys::{
     ImageError, KeyError, PublicKey, ReferenceSearch, SecretKey, SignatureFound, checkpoint, process, seal_file,
     sign_file,
@@ -96,7 +96,7 @@ pub use reload::report::{Named, Outcome, Reload, Remainder};
 pub use reload::requests::ReloadScope;
 pub use runtime::{
     AnyConjugate, Budget, Calls, ClassRef, Collected, Collection, ConjugateInfo, Conjugates, Declined, Drained, Links,
-    Objects, Runtime, Shutdown, Types, Unloads, WeakRuntime, Worlds, ZCallFunction, ZCallResolver,
+    NetNames, Objects, Runtime, Shutdown, Types, Unloads, WeakRuntime, Worlds, ZCallFunction, ZCallResolver,
 };
 pub use semver::{Version, VersionReq};
 pub use shown::printable;

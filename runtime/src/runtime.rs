@@ -10,6 +10,7 @@ mod functions;
 mod history;
 mod links;
 mod natives;
+mod net;
 mod objects;
 mod protocols;
 mod reloading;
@@ -36,6 +37,7 @@ use crate::load::context::handle::Contexts;
 use crate::load::context::id::MasterModuleInfo;
 use crate::load::master::{self, Loads, Unload};
 use crate::load::module::master::MasterModule;
+use crate::native::net::NetStructs;
 use crate::native::world::World;
 use crate::native::{DestroyHook, Ticker};
 use crate::reload::report::Reload;
@@ -54,6 +56,7 @@ pub use ending::{Drained, Shutdown};
 pub use frames::Budget;
 pub use functions::Calls;
 pub use links::Links;
+pub use net::NetNames;
 pub use objects::Objects;
 pub use protocols::{Declined, ZCallFunction, ZCallResolver};
 pub use types::{ClassRef, Types};
@@ -65,6 +68,8 @@ struct Inner {
     loads: Loads,
     tickers: RefCell<Vec<Ticker>>,
     before_destroy: RefCell<Rc<Vec<DestroyHook>>>,
+    /// Structs of the host that write themselves for other machines.
+    net_structs: NetStructs,
     /// The functions that the host has registered; each leaves its place when the host has ended.
     functions: RefCell<Vec<Registered<Rc<HostFunction>>>>,
     /// The resolvers of the host's own protocols.
@@ -185,12 +190,19 @@ impl std::fmt::Debug for WeakRuntime {
 
 impl Runtime {
     /// A host of finished stores.
-    pub(crate) fn of(core: Rc<Core>, loads: Loads, tickers: Vec<Ticker>, before_destroy: Vec<DestroyHook>) -> Self {
+    pub(crate) fn of(
+        core: Rc<Core>,
+        loads: Loads,
+        tickers: Vec<Ticker>,
+        before_destroy: Vec<DestroyHook>,
+        net_structs: NetStructs,
+    ) -> Self {
         let inner = Inner {
             core,
             loads,
             tickers: RefCell::new(tickers),
             before_destroy: RefCell::new(Rc::new(before_destroy)),
+            net_structs,
             functions: RefCell::default(),
             resolvers: RefCell::default(),
             has_ended: Cell::default(),

@@ -33,6 +33,7 @@ mod gdb;
 mod grid;
 mod grid_glue;
 mod host_glue;
+mod host_glue_kinds;
 mod interfaces;
 #[path = "library_fuzz/main.rs"]
 mod library_fuzz;
@@ -40,6 +41,7 @@ mod links;
 mod migration;
 mod module_graph;
 mod native_classes;
+mod net;
 mod observing;
 mod order;
 mod outs;

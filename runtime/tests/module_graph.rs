@@ -68,7 +68,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "plugin-api/src/plumbing",
-        &["declared", "describe", "registry", "shells"],
+        &["declared", "describe", "direct", "registry", "shells"],
         "what is declared is described with its shell, which is typed by the declaration; and shells of the root module hand \
          out the lists of what is declared",
     ),

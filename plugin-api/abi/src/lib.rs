@@ -18,6 +18,7 @@ pub mod log;
 pub mod manifest;
 pub mod module;
 pub mod names;
+pub mod net;
 pub mod protocols;
 pub mod task;
 pub mod value;

@@ -280,6 +280,36 @@ impl Property {
         quote! { #(#attrs)* #cell #get #set #try_set: #ty, #arg }
     }
 
+    /// Has the compiler say where scripts would see an enum that they cannot have.
+    fn seen_by_scripts(&self) -> Result<TokenStream> {
+        let (ty, as_byte) = (&self.field.ty, self.words.flag("enum_as_byte")?);
+        let mut is_seen = false;
+        for word in ["blueprint_read", "blueprint_write", "blueprint_read_write"] {
+            is_seen |= self.words.flag(word)?;
+        }
+        let fits = as_byte.then(|| {
+            quote_spanned! {ty.span()=>
+                const _: () = ::core::assert!(
+                    ::alcedo_plugin_api::plumbing::fits_a_byte::<#ty>(),
+                    "`enum_as_byte` is for an enum whose entries have numbers from 0 to 255 [ALC0192]"
+                );
+            }
+        });
+        // The types of numbers are known by their names; what may be an enum is looked at.
+        let may_be_enum = !matches!(ty, Type::Path(path) if path.path.get_ident().is_some_and(|name| {
+            ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64", "bool", "String"].iter().any(|known| name == known)
+        }));
+        let seen = (is_seen && may_be_enum).then(|| {
+            quote_spanned! {ty.span()=>
+                const _: () = ::core::assert!(
+                    ::alcedo_plugin_api::plumbing::scripts_have::<#ty>(#as_byte),
+                    "scripts know enums of `u8` only: give the enum `#[repr(u8)]`, or say `enum_as_byte` here [ALC0191]"
+                );
+            }
+        });
+        Ok(quote! { #fits #seen })
+    }
+
     /// The accessors and the description, and what makes the compiler check the default.
     fn declared(&self) -> Result<(TokenStream, TokenStream)> {
         let ty = &self.field.ty;
@@ -315,6 +345,7 @@ impl Property {
                 (default.text, default.check)
             }
         };
+        let check = [check, self.seen_by_scripts()?].into_iter().collect();
         let flags = specifiers::flags(&self.words, PROPERTY, "property_flags")?;
         let (name, doc, accessors) = (self.text(), docs::text(&self.field.attrs), self.accessors());
         let about = specifiers::about(Some(&self.words), PROPERTY, &doc)?;

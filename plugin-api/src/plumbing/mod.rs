@@ -12,6 +12,7 @@ mod interfaces;
 mod macros;
 mod member_names;
 mod members;
+mod net;
 mod owned;
 mod registry;
 mod returned;
@@ -34,6 +35,7 @@ pub use crate::class::Part;
 pub use crate::delegate_signature::{Named, NamedSignature, Signature};
 pub use crate::direct::Called;
 pub use crate::keep::{Keep, Restore, restore, unknown_field};
+pub use crate::kinds::with_open;
 pub use crate::kinds::{
     Delegate, Field, FieldPlace, FieldType, MulticastDelegate, Owned, Passed, Ptr, PtrMut, Red, SparseDelegate, Stored,
     Temp, ValidityToken, Viewable, blank, field, lend, set_field,
@@ -62,7 +64,9 @@ pub use declared::{
 pub use defaults::{BuildDefault, DefaultPart, PluginState, Probe, WithoutARedConstructor, the_finalizer_thread_drops};
 pub use delegates::{NamedDelegate, delegate as delegate_description, import_delegate, name_in, package_of};
 pub use describe::{BlockOf, CParam, SignatureBlock, Words, field_descriptions, is_struct, joined, joined_len};
-pub use enums::{OfText, Underlying, entry_number, enum_number, put_enum_number, unknown_entry};
+pub use enums::{
+    OfText, Underlying, entry_number, enum_number, fits_a_byte, numbers, put_enum_number, scripts_have, unknown_entry,
+};
 pub use interfaces::{
     Bodies, CalledAs, InterfaceFunction, InterfaceThis, crosses, declared_as, first_absent, has_signature,
     import_interface, import_interface_function, interface as interface_description, interface_function,
@@ -70,6 +74,7 @@ pub use interfaces::{
 };
 pub use member_names::{Members, is_property};
 pub use members::{base_ref, invoke_member, invoke_static_member, read_member, write_member};
+pub use net::{net_load, net_save};
 pub use owned::{
     are_owned_equal, clone_owned, debug_owned, is_owned_expired, load_owned, new_owned, owned_at, owned_out,
     owned_slot, parse_owned, print_owned, store_owned,

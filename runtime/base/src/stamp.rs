@@ -1,10 +1,11 @@
 //! One number that changes whenever something kept about calls may be wrong: modules set aside, taken back or over, gates shut. A
 //! caller that has looked something up keeps the number beside it, and compares before each use.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
+use std::fmt;
 
 /// The number. Game thread only.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Stamp {
     /// What callers compare with.
     word: Cell<u64>,
@@ -12,6 +13,14 @@ pub struct Stamp {
     count: Cell<u64>,
     /// What has shut the short ways: they are open when none has.
     shut: Cell<u32>,
+    /// Called after each change.
+    listener: OnceCell<Box<dyn Fn()>>,
+}
+
+impl fmt::Debug for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stamp").field("count", &self.count).field("shut", &self.shut).finish_non_exhaustive()
+    }
 }
 
 impl Stamp {
@@ -50,8 +59,16 @@ impl Stamp {
         self.show();
     }
 
+    /// Has `listener` called after each change, and when the short ways are shut or opened. There is one at most: the first.
+    pub fn on_change(&self, listener: impl Fn() + 'static) {
+        let _later = self.listener.set(Box::new(listener));
+    }
+
     fn show(&self) {
         self.word.set(if self.shut.get() == 0 { self.count.get() } else { Self::SHUT });
+        if let Some(listener) = self.listener.get() {
+            listener();
+        }
     }
 }
 

@@ -33,6 +33,9 @@ pub trait NativeValue: Sized + 'static {
     const KIND: PropertyKind;
     /// Path of its struct or class; empty for plain kinds.
     const TYPE_PATH: &'static str;
+    /// Of an enum, the kind of its numbers, and whether all are those of a byte.
+    #[doc(hidden)]
+    const NUMBERS: Option<(PropertyKind, bool)> = None;
 
     /// What was read.
     fn from_raw(raw: Self::Raw) -> Self;
@@ -256,6 +259,9 @@ pub trait NativeParam: Sized {
     const TYPE_PATH: &'static str;
     /// Whether it comes back.
     const IS_OUT: bool = false;
+    /// What is true of its type beside kind and path, as a number.
+    #[doc(hidden)]
+    const INSIDE: u64 = 0;
     /// How a body has it.
     type Seen;
     /// What is given back through.
@@ -359,7 +365,8 @@ impl<T: NativeValue> NativeParam for T {
 
 const fn with_param<P: NativeParam>(print: Fingerprint) -> Fingerprint {
     let print = if P::IS_OUT { print.out() } else { print };
-    print.value(P::KIND, P::TYPE_PATH)
+    let print = print.value(P::KIND, P::TYPE_PATH);
+    if P::INSIDE != 0 { print.number(P::INSIDE) } else { print }
 }
 
 /// The parameters of a native function, as a tuple of up to eight.

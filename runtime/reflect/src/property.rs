@@ -12,6 +12,7 @@ use crate::enums::EnumType;
 use crate::meta::Meta;
 use crate::nested::{ElementType, EntryType, OptionalType, Row};
 use crate::structs::{Nature, StructType};
+use crate::typed::with_parts;
 use crate::value::Value;
 use crate::values::list::{each_kind, of_type, type_enum};
 use crate::values::{Content as _, Entry, Form, Kind};
@@ -48,6 +49,19 @@ pub struct Property {
 }
 
 impl PropertyType {
+    /// The type with what a struct or an enum consists of, for errors about two that have one path.
+    pub(crate) fn in_full(&self) -> String {
+        match self {
+            Self::Struct(of) => {
+                with_parts(&of.path, of.fields().iter().map(|field| format!("{}: {}", field.text, field.ty)))
+            }
+            Self::Enum(of) => {
+                with_parts(&of.path, of.entries().iter().map(|entry| format!("{} = {}", entry.name, entry.number)))
+            }
+            other => other.to_string(),
+        }
+    }
+
     /// The type of a kind that needs no more words; `None` for all others and for unknown numbers.
     pub fn plain(kind: PropertyKind) -> Option<Self> {
         Entry::of(kind)?.plain.clone()

@@ -98,6 +98,17 @@ macro_rules! in_slot {
     };
 }
 
+/// A type with what it consists of, as errors show it where the name alone says nothing: two that are called the same and differ.
+pub(crate) fn with_parts(path: &str, parts: impl Iterator<Item = String>) -> String {
+    /// So many are shown.
+    const MOST: usize = 12;
+    let mut shown: Vec<_> = parts.take(MOST + 1).collect();
+    if shown.len() > MOST {
+        shown[MOST] = "…".to_owned();
+    }
+    format!("{path} with {}", shown.join(", "))
+}
+
 /// A value in memory of its own, by its Rust type.
 ///
 /// # Panics
@@ -167,7 +178,11 @@ impl<T: PlainStruct> OfKind for T {
     type Kind = HostStruct<T>;
 
     fn describe() -> Cow<'static, str> {
-        T::PATH.into()
+        let field = |(name, kind, path): &(&str, PropertyKind, &str)| match *path {
+            "" => format!("{name}: {}", kind.text().unwrap_or_default()),
+            path => format!("{name}: {path}"),
+        };
+        with_parts(T::PATH, T::FIELDS.iter().map(field)).into()
     }
 
     #[inline]

@@ -31,7 +31,6 @@ use crate::object::construction::destroy;
 use crate::watchdog::{GAME_THREAD, Listener, Source, Watchdog};
 use crate::zcall::chain::ResolverChain;
 use crate::zcall::explicit::Explicit;
-use crate::zcall::observe::Observed;
 use crate::zcall::table::ZCallTable;
 
 /// The stores of one runtime. Game thread only, but for `game_thread` and `logs`.
@@ -124,7 +123,7 @@ impl Core {
         });
         protocols::install(&core);
         let mode = core.world.mode.clone();
-        core.zcalls.on_change(move || mode.renew_direct());
+        core.zcalls.stamp().on_change(move || mode.renew_direct());
         Ok(core)
     }
 
@@ -180,16 +179,6 @@ impl Core {
         if let Some(before_end) = self.before_end.get() {
             before_end(object);
         }
-    }
-
-    /// From now on this is watched of calls. While anything is, none goes a short way.
-    pub(crate) fn observe(&self, what: Observed) {
-        match (self.zcalls.observed().any(), what.any()) {
-            (false, true) => self.world.mode.close_direct(),
-            (true, false) => self.world.mode.open_direct(),
-            (true, true) | (false, false) => {}
-        }
-        self.zcalls.observe(what);
     }
 
     /// Nothing that these modules offer by name answers any more, until they are taken back.

@@ -14,6 +14,7 @@ use crate::native::failing::failing;
 use crate::native::functions::{About, Function};
 use crate::native::interfaces::Implements;
 use crate::native::method::{Method, Part, part_of, run};
+use crate::native::net::NetHooks;
 use crate::native::parts::Parts;
 use crate::native::property::NativeProperty;
 use crate::native::this::{At, Class, This, View};
@@ -246,8 +247,10 @@ pub fn add_class<C: DeclaredClass>(natives: Natives) -> Natives {
 
 /// Adds a struct.
 #[must_use]
-pub fn add_struct<T: PlainStruct>(natives: Natives, package: &str) -> Natives {
-    natives.of_package(package).structure(NativeStruct::plain::<T>())
+pub fn add_struct<T: PlainStruct>(natives: Natives, package: &str, net: &NetHooks) -> Natives {
+    let mut natives = natives.of_package(package).structure(NativeStruct::plain::<T>());
+    natives.net_structs.extend(net.functions().map(|functions| (T::PATH.to_owned(), functions)));
+    natives
 }
 
 /// Adds an enum.

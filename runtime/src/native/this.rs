@@ -2,6 +2,7 @@
 //! is safe: a view is a handle and the world, and each access looks the object up.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::ops::Deref;
 
@@ -195,6 +196,12 @@ impl<C> PartialEq for Obj<C> {
 }
 
 impl<C> Eq for Obj<C> {}
+
+impl<C> Hash for Obj<C> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
 
 impl<C: Class> fmt::Debug for Obj<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

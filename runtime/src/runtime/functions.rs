@@ -116,7 +116,14 @@ impl Calls<'_> {
     /// # }
     /// ```
     pub fn observe(&self, what: Observed) {
-        self.0.inner.core.observe(what);
+        let core = &self.0.inner.core;
+        // What modules call directly is watched by nobody, so meanwhile they do not.
+        match (core.zcalls.is_observed(), what.any()) {
+            (false, true) => core.world.mode.close_direct(),
+            (true, false) => core.world.mode.open_direct(),
+            _ => {}
+        }
+        core.zcalls.observe(what);
     }
 
     /// What is watched of calls.

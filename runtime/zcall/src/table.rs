@@ -3,7 +3,6 @@
 //!
 //! Resolvers and dispatchers may call functions of this file while they run, so nothing is borrowed then.
 
-use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 
@@ -28,10 +27,9 @@ use crate::stamp::Stamp;
 #[derive(Default)]
 pub struct ZCallTable {
     state: RefCell<State>,
-    /// Changes when a handle may stand for something else than before, or for nothing.
+    /// Changes when a handle may stand for something else than before, or for nothing. Shut while calls are watched, so that whoever
+    /// compares pays nothing more for that.
     stamp: Rc<Stamp>,
-    /// Called at each such change.
-    listener: OnceCell<Box<dyn Fn()>>,
     observer: Observer,
 }
 
@@ -158,34 +156,6 @@ impl ZCallTable {
     /// From now on kept handles are looked at again.
     fn change(&self) {
         self.stamp.change();
-        if let Some(listener) = self.listener.get() {
-            listener();
-        }
-    }
-
-    /// Has `listener` called whenever a handle may stand for something else than before, or for nothing. There is one at most.
-    pub fn on_change(&self, listener: impl Fn() + 'static) {
-        let _first = self.listener.set(Box::new(listener));
-    }
-
-    /// What `handle` stands for, if its module answers calls now and callers of that fingerprint may call it.
-    ///
-    /// # Errors
-    /// As for a call of it, and [`CallError::Signature`].
-    pub fn callee_of(&self, handle: ZCallHandle, fingerprint: u64) -> Result<Rc<Callee>, CallError> {
-        let callee = self.running(handle).map_err(|(_, error)| error)?;
-        agree(&callee.name, &callee.signature, fingerprint)?;
-        Ok(callee)
-    }
-
-    /// How plugins call directly what `handle` stands for, if callers of that fingerprint may.
-    ///
-    /// # Errors
-    /// As for a call of it.
-    pub fn black_code(&self, handle: ZCallHandle, fingerprint: u64) -> Result<Option<BlackCode>, CallError> {
-        let callee = self.running(handle).map_err(|(_, error)| error)?;
-        let is_its = fingerprint != 0 && callee.signature.fingerprint() == fingerprint;
-        Ok(callee.black_code.clone().filter(|_| is_its))
     }
 
     /// The number that changes when a handle may stand for something else than before.
@@ -207,15 +177,15 @@ impl ZCallTable {
         self.observer.what()
     }
 
-    /// From now on this is watched. What was counted stays. While anything is, no kept number equals the stamp, so all calls go the
-    /// way that is watched.
+    /// From now on this is watched. What was counted stays.
     pub fn observe(&self, what: Observed) {
-        match (self.observer.what().any(), what.any()) {
+        let was_observed = self.is_observed();
+        self.observer.set(what);
+        match (was_observed, what.any()) {
             (false, true) => self.stamp.shut(),
             (true, false) => self.stamp.open(),
-            (true, true) | (false, false) => {}
+            _ => {}
         }
-        self.observer.set(what);
     }
 
     /// What was counted so far, by kind and name.
@@ -241,6 +211,26 @@ impl ZCallTable {
         call: impl FnOnce() -> Result<T, CallError>,
     ) -> Result<T, CallError> {
         if self.is_observed() { self.observer.around(kind, name, call) } else { call() }
+    }
+
+    /// What `handle` stands for, if its module answers calls now and callers of that fingerprint may call it.
+    ///
+    /// # Errors
+    /// As for a call of it, and [`CallError::Signature`].
+    pub fn callee_of(&self, handle: ZCallHandle, fingerprint: u64) -> Result<Rc<Callee>, CallError> {
+        let callee = self.running(handle).map_err(|(_, error)| error)?;
+        agree(&callee.name, &callee.signature, fingerprint)?;
+        Ok(callee)
+    }
+
+    /// How plugins call directly what `handle` stands for, if callers of that fingerprint may.
+    ///
+    /// # Errors
+    /// As for a call of it.
+    pub fn black_code(&self, handle: ZCallHandle, fingerprint: u64) -> Result<Option<BlackCode>, CallError> {
+        let callee = self.running(handle).map_err(|(_, error)| error)?;
+        let is_its = fingerprint != 0 && callee.signature.fingerprint() == fingerprint;
+        Ok(callee.black_code.clone().filter(|_| is_its))
     }
 
     /// What `handle` stands for, with its signature as it was read when the name was resolved; `None` once its module

@@ -26,6 +26,7 @@ const OF_PROPERTIES: &[(u64, &str)] = &[
     (property_flags::REPLICATED, "replicated"),
     (property_flags::SAVE_GAME, "save_game"),
     (property_flags::BASE, BASE),
+    (property_flags::ENUM_AS_BYTE, "enum_as_byte"),
 ];
 
 const OF_FUNCTIONS: &[(u64, &str)] = &[
