@@ -163,3 +163,37 @@ impl<C, R> core::fmt::Debug for Each<C, R> {
         write!(f, "{} calls, {} of which failed", self.results.len(), self.failed.len())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Each, ZMethod};
+    use crate::{Object, ZFunction, ZProperty};
+
+    /// Has two implementations for what may be sent to another thread, so that the compiler cannot choose one.
+    trait Stays<Which> {
+        fn stays() {}
+    }
+
+    impl<T> Stays<()> for T {}
+
+    /// Whatever may be sent.
+    struct Sent;
+
+    impl<T: Send> Stays<Sent> for T {}
+
+    #[test]
+    fn what_was_found_by_name_stays_on_its_thread() {
+        <ZFunction<(i32,), i32> as Stays<_>>::stays();
+        <ZMethod<(i32,), i32> as Stays<_>>::stays();
+        <ZProperty<f64> as Stays<_>>::stays();
+    }
+
+    #[test]
+    fn results_stand_at_the_places_of_their_objects_and_nothing_where_a_call_failed() {
+        let error = || alcedo_rt::CallError::other("no");
+        let failed = vec![(crate::Obj::<Object>::none(), 0, error()), (crate::Obj::none(), 3, error())];
+        let each = Each::<Object, i32> { results: vec![0, 7, u64::MAX, 0], failed, of: core::marker::PhantomData };
+        assert_eq!(each.results().collect::<Vec<_>>(), [None, Some(7), Some(-1), None]);
+        assert_eq!(each.failed().len(), 2);
+    }
+}

@@ -6,10 +6,12 @@
 //!   `alcedo_dynamic` the same by values. `alcedo_up` and `alcedo_up_write` are a property by its Rust type, and `alcedo_batch` is
 //!   `uf` on a thousand objects in one crossing: its time is for all of them, its throughput for each.
 //! * `call_plugin_to_host`: the plugin calls in a loop that one call starts, and that is long, so that this call does not show.
-//!   `c_pointer` and `dyn_trait` stay in the plugin; `alcedo_ex` is a function that the host registered by its Rust types, by the
+//!   `c_pointer` and `dyn_trait` stay in the plugin; `alcedo_pointer` is a leaf of the host, `alcedo_ex` a function that the host registered
+//!   by its Rust types, `alcedo_nm` one of a module, which the host enters; `alcedo_uf` is an event of a native class and
+//!   `alcedo_uf_override` an override of it in a module; `alcedo_up` reads and writes a property, twice the work; `alcedo_batch` is a method
+//!   on a thousand objects in one call, for each of them. `alcedo_ex` goes by the
 //!   handle that a `ZFunction` keeps, `alcedo_values` the same of one registered with values, `alcedo_by_name` by its name each time,
 //!   and `alcedo_method` a method of a native class.
-
 //!
 //! The same beside what else could be used: `peers/benches/calls.rs`.
 

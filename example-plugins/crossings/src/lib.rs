@@ -32,6 +32,9 @@ impl Adder {
     /// Adds to the total, in the Rust fields of the host; fails for zero, and panics for numbers below.
     #[ufunction]
     fn count(&self, number: i32) -> Result<i32, CallError>;
+    /// Ends the object, and counts after that.
+    #[ufunction]
+    fn end(&self) -> i32;
     /// Adds as much to the total as the event gives, with the Rust fields in use meanwhile.
     #[ufunction]
     fn count_sum(&self) -> Result<i32, CallError>;
@@ -46,6 +49,8 @@ pub struct Crossing {
     number: i32,
     /// Adders to call all at once.
     crowd: Vec<Obj<Adder>>,
+    /// One that overrides the event.
+    turn: Obj<Turn>,
 }
 
 #[uclass]
@@ -83,6 +88,16 @@ impl Crossing {
         (0..times).fold(0, |sum, _| black_box(this).sum_up(black_box(sum), 1))
     }
 
+    /// Has an override of the host's event add so often; for a benchmark.
+    #[ufunction]
+    fn override_often(&mut self, this: This<Self>, times: u64) -> i32 {
+        if self.turn.is_none() {
+            self.turn = this.spawn(Obj::none()).expect("born");
+        }
+        let turn = this.get(self.turn).expect("it lives").as_base();
+        (0..times).fold(0, |sum, _| black_box(turn).sum_up(black_box(sum), 1))
+    }
+
     /// Reads and writes the host's property so often by its name, which is looked up once; for a benchmark.
     #[ufunction]
     fn property_often(&self, this: This<Self>, times: u64) -> i32 {
@@ -94,6 +109,20 @@ impl Crossing {
             total.write(black_box(this), read.wrapping_add(1)).expect("it may be written");
         });
         total.read(this).expect("it is there")
+    }
+}
+
+/// An adder that adds by itself.
+#[uclass(package = "Game", base = Adder)]
+#[derive(Default)]
+pub struct Turn {}
+
+#[uclass]
+impl Turn {
+    /// The sum, by code of this module.
+    #[overrides(Adder)]
+    fn sum_up(&self, left: i32, right: i32) -> i32 {
+        left.wrapping_add(right)
     }
 }
 

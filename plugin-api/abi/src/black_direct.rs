@@ -7,7 +7,7 @@ use abi_stable::StableAbi;
 
 use crate::call::Failure;
 use crate::handles::ObjectHandle;
-use crate::zcall::Slot;
+use crate::zcall::{Slot, SlotType};
 
 /// How a direct call ended.
 #[repr(transparent)]
@@ -75,6 +75,11 @@ pub const CLOSED: u64 = 0;
 pub trait DirectBits: Copy {
     /// The form of the code.
     type Code: Copy;
+    /// As many slots.
+    type Slots: AsRef<[Slot]>;
+
+    /// The words as slots that are called numbers.
+    fn slots(self) -> Self::Slots;
 
     /// The code whose body is `B`.
     fn code_of<B: DirectBody<Self>>() -> Self::Code;
@@ -131,7 +136,13 @@ macro_rules! bits {
     (@word $name:ident) => { u64 };
     ($($count:literal($($name:ident)*))*) => {$(
         impl DirectBits for [u64; $count] {
+            type Slots = [Slot; $count];
             type Code = unsafe extern "C" fn(*const (), ObjectHandle $(, bits!(@word $name))*) -> DirectAnswer;
+
+            #[inline]
+            fn slots(self) -> [Slot; $count] {
+                self.map(|bits| Slot::from_bits(SlotType::U64, bits))
+            }
 
             #[inline]
             fn code_of<B: DirectBody<Self>>() -> Self::Code {

@@ -51,6 +51,11 @@ impl Adder {
     }
 
     #[ufunction]
+    fn end(&self) -> i32 {
+        0
+    }
+
+    #[ufunction]
     fn count_sum(&mut self, this: This<Self>) -> Result<i32, CallError> {
         self.counted += this.sum_up(1, 1);
         Ok(self.counted)
@@ -163,6 +168,8 @@ pub(crate) fn plugin_to_host(group: &mut BenchmarkGroup<'_, WallTime>) {
         ("alcedo_pointer", "nm:/crossings:Sums:call_often", names("ex:/host.add_leaf")),
         ("alcedo_ex", "nm:/crossings:Sums:call_often", names("ex:/host.add")),
         ("alcedo_uf", "uf:/Script/Game.Crossing:event_often", vec![Value::Object(crossing)]),
+        ("alcedo_uf_override", "uf:/Script/Game.Crossing:override_often", vec![Value::Object(crossing)]),
+        ("alcedo_nm", "nm:/crossings:Sums:call_often", names("nm:/crossings:Sums:add")),
         ("alcedo_up", "uf:/Script/Game.Crossing:property_often", vec![Value::Object(crossing)]),
         ("alcedo_batch", "uf:/Script/Game.Crossing:method_on_each_often", vec![Value::Object(crossing)]),
         ("alcedo_values", "nm:/crossings:Sums:call_often", names("ex:/host.add_values")),

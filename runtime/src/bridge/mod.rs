@@ -10,6 +10,7 @@ pub(crate) mod conjugates;
 pub(crate) mod core;
 pub(crate) mod delegates;
 pub(crate) mod direct;
+mod module_code;
 pub(crate) mod module_protocols;
 pub(crate) mod module_thunk;
 pub(crate) mod nd;

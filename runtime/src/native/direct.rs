@@ -76,8 +76,11 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for Shell<M> {
             (context, context.core.as_ref())
         };
         // Outside of every red frame this could be a safe point, where objects and generations end.
-        if core.red.depth() == 0 || !context.answering.answers(core, object) {
+        if core.red.depth() == 0 {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
+        }
+        if !context.answering.answers(core, object) {
+            return context.answering.call_override(core, object, bits.slots().as_ref());
         }
         guarded(|| {
             // What a type makes of its bits may be anything, so the part is looked for after it.
