@@ -10,6 +10,7 @@ mod support;
 mod abstract_classes;
 mod alarms;
 mod aliases;
+mod any_thread;
 mod async_functions;
 mod blacks;
 mod circles;
