@@ -73,6 +73,10 @@ fn calls_of_every_protocol_are_counted_by_name_while_somebody_wants_it() {
         counted
     };
     assert_eq!(of_names(&host), expected);
+    // Functions of modules are counted however they are called: by the name above, and twice by their object.
+    let methods: Vec<_> = counted(&host).into_iter().filter(|(kind, ..)| kind == "method").collect();
+    let method = |name: &str| methods.iter().find(|(_, known, ..)| known.ends_with(name)).map(|(.., calls, _)| *calls);
+    assert_eq!((method("answer"), method("add_by"), method("add_any")), (Some(1), Some(1), Some(1)), "{methods:?}");
     let times = host.calls().times();
     for times in &times {
         assert_eq!(times.histogram.buckets().map(|(_, calls)| calls).sum::<u64>(), times.calls, "{times}");
