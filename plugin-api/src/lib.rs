@@ -19,6 +19,7 @@ mod object;
 mod out;
 mod part_cell;
 pub mod protocols;
+mod registered;
 mod signature;
 mod step;
 pub mod task;

@@ -15,7 +15,6 @@ mod members;
 mod net;
 mod owned;
 mod registry;
-pub(crate) mod resolving;
 mod returned;
 mod root;
 mod shells;
@@ -83,5 +82,6 @@ pub use owned::{
 pub use registry::{CLASSES, DELEGATES, ENUMS, EXPORTS, IMPORTS, INTERFACES, STRUCTS};
 pub use returned::{ErrorInWords, Place, Returned, error_in_words};
 pub use root::{MainFn, ModuleHooks, Outcome, run_hook, run_main};
+pub(crate) use shells::typed_slots;
 pub use shells::{Exclusive, Export, Given, Held, Keeper, Method, NoBody, Shared, StaticMethod, Untouched, lib_header};
 pub use started::{Settled, error_done, nothing_done, start_task, value_done, value_or_error_done};

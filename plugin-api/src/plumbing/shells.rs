@@ -27,7 +27,7 @@ use crate::dispose::dispose_all;
 use crate::host::lent_text;
 use crate::keep::Keep;
 use crate::part_cell::PartCell;
-use crate::protocols;
+use crate::registered;
 use crate::signature::{ArgumentSlots, Block, BlockLayout, Params, ResultSlot, ReturnValue};
 use crate::{CallError, Class, This};
 
@@ -334,7 +334,7 @@ pub(super) unsafe extern "C" fn export_shell<E: Export>(buffer: &mut ZCallBuffer
 /// # Safety
 /// The buffer lends its slots, live and unshared, for the call; pointer slots are what the signature of these types says.
 #[inline]
-pub(super) unsafe fn typed_slots<A: Params, X: Returned>(
+pub(crate) unsafe fn typed_slots<A: Params, X: Returned>(
     name: &str,
     place: Place,
     buffer: &mut ZCallBuffer,
@@ -495,7 +495,7 @@ impl<M: ModuleHooks> Root<M> {
 /// Drops the protocols and resolvers of the module, to which no name leads any more.
 fn end_registered(failure: &mut Failure) -> Status {
     trap(failure, || {
-        protocols::drop_all();
+        registered::drop_all();
         Ok(())
     })
 }

@@ -42,7 +42,7 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
         let part = part.ok_or_else(|| no_plugin_part(core, object, what))?;
         (memory, part.0)
     };
-    core.red.enter_module(&gate.tag().name, what, || {
+    let run = || {
         gate.through(|| {
             from_module(|failure| {
                 let mut call = call::Call { object, memory, part, params, failure };
@@ -52,7 +52,8 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
                 unsafe { (invoke.0)(&mut call) }
             })
         })
-    })
+    };
+    core.zcalls.watched("method", what, || core.red.enter_module(&gate.tag().name, what, run))
 }
 
 /// Why there is no plugin part to call.
