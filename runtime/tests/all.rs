@@ -21,6 +21,7 @@ mod contexts;
 mod corruption;
 mod crossings;
 mod declared;
+mod default_overrides;
 mod delegates;
 mod dormancy;
 mod endings;

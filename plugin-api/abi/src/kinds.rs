@@ -183,4 +183,6 @@ pub mod class_flags {
     pub const FINAL: u64 = 1 << 2;
     /// Only classes that extend it have objects, beside its class default object.
     pub const ABSTRACT: u64 = 1 << 3;
+    /// An object is made inside of another only, its context, beside the class default object.
+    pub const CONTEXTUAL: u64 = 1 << 4;
 }

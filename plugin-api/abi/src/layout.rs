@@ -68,7 +68,9 @@ pub const LAYOUT_HASH: u64 = layout! {
     PropertyDesc { name, kind, type_path, flags, default, doc, meta, offset, cell }
     FunctionDesc { name, flags, overrides, params, params_size, params_align, fingerprint, invoke, direct, cell, doc, meta }
     PartHooks { red_constructor, class_constructor, post_init_properties, save_kept, load_kept, finalize }
-    ClassDesc { package, name, base, flags, properties, functions, hooks, cell, doc, implements }
+    ClassDesc {
+        package, name, base, flags, properties, functions, hooks, cell, doc, implements, subobject_classes, default_overrides
+    }
     SignatureDesc { name, flags, params, fingerprint, doc }
     InterfaceDesc { package, name, functions, doc }
     StructDesc { package, name, size, align, fields, fingerprint, doc }

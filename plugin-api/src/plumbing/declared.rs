@@ -465,6 +465,7 @@ pub const fn class<C: Part>(
     body: Body<C>,
     cell: &'static ClassCell<C>,
     implements: &'static [RStr<'static>],
+    (subobject_classes, default_overrides): (&'static [MetaDesc], &'static [MetaDesc]),
 ) -> Declared<ClassDesc> {
     assert!(is_path_of(C::PATH, package, name), "a class is declared under the path that it is known by");
     Declared(ClassDesc {
@@ -478,6 +479,8 @@ pub const fn class<C: Part>(
         cell: &cell.0,
         doc: RStr::from_str(doc),
         implements: RSlice::from_slice(implements),
+        subobject_classes: RSlice::from_slice(subobject_classes),
+        default_overrides: RSlice::from_slice(default_overrides),
     })
 }
 

@@ -284,5 +284,9 @@ mod alc0195;
 mod alc0196;
 #[path = "rules/ALC0197.rs"]
 mod alc0197;
+#[path = "rules/ALC0198.rs"]
+mod alc0198;
+#[path = "rules/ALC0199.rs"]
+mod alc0199;
 
 fn main() {}

@@ -46,6 +46,8 @@ impl Compiler<'_> {
         let interfaces = self.interfaces(decl, &path)?;
         interfaces.iter().try_for_each(|interface| self.check_implements(&path, &functions, interface))?;
         let (subobjects, subobject_overrides) = self.subobjects(decl, &path, &own_properties, base.as_deref())?;
+        // What needs a context needs it however it is extended.
+        let inherited_flags = base.as_ref().map_or(0, |base| base.flags & class_flags::CONTEXTUAL);
         let fields = properties.iter().map(|property| (property.offset, property.ty.clone()));
         let members = Members {
             schema: Rc::new(Schema::new(placed.size, placed.align, fields)),
@@ -66,7 +68,7 @@ impl Compiler<'_> {
             package: decl.package.as_str().into(),
             base,
             origin: decl.origin,
-            flags: decl.flags,
+            flags: decl.flags | inherited_flags,
             doc: decl.doc.as_str().into(),
             own_properties,
             properties,
@@ -74,6 +76,7 @@ impl Compiler<'_> {
             vtable,
             subobjects,
             subobject_overrides,
+            default_overrides: texts(&decl.default_overrides),
             interfaces,
             native_constructor: decl.native_constructor.clone(),
             native_post_init: decl.native_post_init.clone(),
@@ -238,6 +241,10 @@ impl Compiler<'_> {
             role: words.map_or(role, |words| words.role),
         })
     }
+}
+
+fn texts(pairs: &[(String, String)]) -> Vec<(Rc<str>, Rc<str>)> {
+    pairs.iter().map(|(path, text)| (path.as_str().into(), text.as_str().into())).collect()
 }
 
 /// Members may not share a name in the class, nor hide an inherited one; an override says that it is one.

@@ -8,6 +8,7 @@ const OF_CLASSES: &[(u64, &str)] = &[
     (class_flags::BLUEPRINT_TYPE, "blueprint_type"),
     (class_flags::FINAL, "final"),
     (class_flags::ABSTRACT, "abstract"),
+    (class_flags::CONTEXTUAL, "contextual"),
 ];
 
 /// The word for what a struct extends.
