@@ -37,6 +37,8 @@ pub mod native;
 mod poster;
 mod reload;
 mod runtime;
+#[cfg(feature = "script")]
+mod script;
 mod signature;
 mod slim_watch;
 mod unload;

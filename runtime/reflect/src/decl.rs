@@ -151,6 +151,8 @@ pub struct ClassDecl {
     pub functions: Vec<FunctionDecl>,
     /// Subobjects that need more words.
     pub subobjects: Vec<SubobjectDecl>,
+    /// What a script class makes of its class default object, when that has the values of its base's.
+    pub script_defaults: Option<NativeHook>,
     /// Paths of the interfaces it implements.
     pub interfaces: Vec<String>,
     /// The constructor of a native class.
@@ -312,6 +314,7 @@ impl ClassDecl {
             properties,
             functions,
             subobjects,
+            script_defaults: None,
             interfaces,
             native_constructor,
             native_post_init,

@@ -7,5 +7,6 @@ pub(crate) mod described;
 pub(crate) mod diff;
 pub(crate) mod error;
 pub(crate) mod imports;
+pub(crate) mod order;
 pub(crate) mod read;
 pub(crate) mod texts;

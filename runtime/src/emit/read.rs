@@ -131,6 +131,7 @@ pub(crate) fn class_decl(core: &Weak<Core>, gate: &Rc<Gate>, described: &ClassDe
         properties: properties(gate, &short, &described.properties)?,
         functions,
         subobjects: described.properties.iter().filter_map(subobject).collect(),
+        script_defaults: None,
         interfaces: described.implements.iter().map(|path| path.as_str().to_owned()).collect(),
         native_constructor: None,
         native_post_init: None,

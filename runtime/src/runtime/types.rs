@@ -131,10 +131,10 @@ impl Types<'_> {
         }
     }
 
-    /// Paths of the classes that the modules of the Master emitted.
+    /// Paths of the classes that the modules of the Master declare, plugins and packages of scripts.
     pub fn dynamic_classes(&self) -> Vec<String> {
         let classes = self.0.inner.core.world.types.classes();
-        classes.iter().filter(|class| class.origin == Origin::Dynamic).map(|class| class.path.to_string()).collect()
+        classes.iter().filter(|class| class.origin != Origin::Native).map(|class| class.path.to_string()).collect()
     }
 
     /// What a module of the Master declares: its types, the functions that it offers, and what it uses. None where no module

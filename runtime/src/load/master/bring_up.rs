@@ -13,7 +13,7 @@ use crate::load::context::lookup::{Lent, lend_to_master};
 use crate::load::error::{LoadError, caught};
 use crate::load::module::info::ModuleInfo;
 use crate::load::module::master::MasterModule;
-use crate::load::open::{self, Inspected};
+use crate::load::open::{self, Inspected, Ready};
 use crate::load::order::{list, needs_beyond};
 use crate::load::replace::{Build, Why, replaced};
 use crate::unload::generation;
@@ -72,12 +72,12 @@ pub(crate) fn bring_up(
         let lent = ask_default(loads, inspected.iter().map(|(_, info)| info).chain(infos.iter().copied()))?;
         let elsewhere: Vec<_> = lent.iter().map(|lent| lent.name.clone()).collect();
         let staged = open::stage(&loads.stage_dir, inspected, &infos, &elsewhere)?;
-        staged.iter().for_each(|staged| loads.registry.announce(&staged.info));
+        staged.iter().for_each(|staged| loads.registry.announce(staged.info()));
         loads.canary_took.set(None);
         faults::at(ReloadStep::Canary)?;
         let _published = core.red.activities().phase("canary");
         let begun = Instant::now();
-        let rehearsed = loads.registry.rehearsal.run(&staged);
+        let rehearsed = loads.registry.rehearsal.run(staged.iter().filter_map(Ready::library));
         // One that was refused took its time as well.
         let took = rehearsed.as_ref().map_or_else(|_| Some(begun.elapsed()), |took| *took);
         loads.canary_took.set(took);

@@ -1,0 +1,226 @@
+//! A package of scripts as it lies on disk: the `.uc` files of a folder, or of its folder `Classes`, which is how sources of
+//! UnrealScript have always been laid out. Read once, so that all that is done with it is done with the same text.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use alcedo_abi::names::is_identifier;
+use alcedo_sys::Digest;
+
+/// The ending of files with classes.
+pub(crate) const ENDING: &str = "uc";
+
+/// The folder in a package where the files may lie.
+pub(crate) const CLASSES: &str = "Classes";
+
+/// The most bytes that all files of a package have together.
+const LARGEST: u64 = 64 << 20;
+
+/// One file of a package.
+#[derive(Clone, Debug)]
+pub(crate) struct SourceFile {
+    /// Where it lies, as the host named the folder.
+    pub path: PathBuf,
+    /// What it says.
+    pub text: Arc<str>,
+}
+
+/// The text of a package. Any thread.
+#[derive(Clone, Debug)]
+pub(crate) struct Package {
+    /// The name of the folder: that of the module, and of the package of its types.
+    pub name: String,
+    /// The folder.
+    pub folder: PathBuf,
+    /// Its files, in order of their names.
+    pub files: Vec<SourceFile>,
+    /// Differs between texts that differ.
+    pub digest: Digest,
+    /// What it declares and names, as far as that can be told without any other type.
+    pub outline: Outline,
+}
+
+/// What can be told of a package before anything it builds on is there.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outline {
+    /// Paths of all types it declares.
+    pub types: Vec<String>,
+    /// Those of them that are classes.
+    pub classes: Vec<String>,
+    /// All words of its text, in small letters.
+    pub words: BTreeSet<String>,
+}
+
+/// Why a folder is no package that can be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PackageError {
+    /// The folder, or a file in it, could not be read.
+    #[error("cannot read {}: {source}; name a folder with `.uc` files in it or in its folder `Classes`", path.display())]
+    Io {
+        /// The folder or the file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A folder that no package can be called after.
+    #[error(
+        "{} cannot be a package of scripts: a package is called after its folder, by letters, digits and `_`, not beginning \
+         with a digit; rename the folder",
+        path.display()
+    )]
+    Name {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// There is nothing in it.
+    #[error(
+        "{} has no `.uc` file, nor has its folder `Classes`: write a class there, or name the folder of the package",
+        path.display()
+    )]
+    Empty {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// More text than any package has.
+    #[error("the `.uc` files of {} have more than {largest} bytes: name the folder of one package", path.display())]
+    TooLarge {
+        /// The folder.
+        path: PathBuf,
+        /// The most they may have.
+        largest: u64,
+    },
+}
+
+impl Package {
+    /// Reads the folder of a package.
+    ///
+    /// # Errors
+    /// When it cannot be read or is no package.
+    pub(crate) fn read(folder: &Path) -> Result<Self, PackageError> {
+        let name = folder.file_name().and_then(|name| name.to_str()).filter(|name| is_identifier(name));
+        let name = name.ok_or_else(|| PackageError::Name { path: folder.to_owned() })?.to_owned();
+        let mut left = LARGEST;
+        let mut files = Vec::new();
+        for path in paths(folder)? {
+            let failed = |source| PackageError::Io { path: path.clone(), source };
+            let length = std::fs::metadata(&path).map_err(failed)?.len();
+            let too_large = || PackageError::TooLarge { path: folder.to_owned(), largest: LARGEST };
+            left = left.checked_sub(length).ok_or_else(too_large)?;
+            let text = text(&std::fs::read(&path).map_err(failed)?).into();
+            files.push(SourceFile { path, text });
+        }
+        if files.is_empty() {
+            return Err(PackageError::Empty { path: folder.to_owned() });
+        }
+        let digest = digest(&files);
+        Ok(Self { name, folder: folder.to_owned(), files, digest })
+    }
+}
+
+/// The folders that the files of a package may lie in.
+pub(crate) fn folders(folder: &Path) -> [PathBuf; 2] {
+    [folder.to_owned(), folder.join(CLASSES)]
+}
+
+/// The files of a package, in order of their names.
+fn paths(folder: &Path) -> Result<Vec<PathBuf>, PackageError> {
+    let mut found = Vec::new();
+    for place in folders(folder) {
+        let entries = match std::fs::read_dir(&place) {
+            Err(error) if place != folder && error.kind() == io::ErrorKind::NotFound => continue,
+            entries => entries,
+        };
+        let failed = |source| PackageError::Io { path: place.clone(), source };
+        for entry in entries.map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            let is_source = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(ENDING));
+            if is_source && path.is_file() {
+                found.push(path);
+            }
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// The text of a file: UTF-8, or else the UTF-16 or the one byte a character that old sources have.
+fn text(bytes: &[u8]) -> String {
+    let wide = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
+        let units: Vec<_> = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]])).collect();
+        String::from_utf16_lossy(&units)
+    };
+    match bytes {
+        [0xff, 0xfe, rest @ ..] => wide(rest, u16::from_le_bytes),
+        [0xfe, 0xff, rest @ ..] => wide(rest, u16::from_be_bytes),
+        [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8_lossy(rest).into_owned(),
+        _ => match std::str::from_utf8(bytes) {
+            Ok(text) => text.to_owned(),
+            Err(_) => bytes.iter().copied().map(char::from).collect(),
+        },
+    }
+}
+
+fn digest(files: &[SourceFile]) -> Digest {
+    let mut all = Vec::new();
+    for SourceFile { path, text } in files {
+        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+        for part in [name, text.as_bytes()] {
+            all.extend((part.len() as u64).to_le_bytes());
+            all.extend(part);
+        }
+    }
+    Digest::of(&all)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{Package, PackageError, text};
+
+    fn write(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().expect("a folder");
+        for (name, text) in files {
+            let path = dir.path().join(name);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+            fs::write(path, text).expect("written");
+        }
+        dir
+    }
+
+    #[test]
+    fn a_package_is_the_uc_files_of_its_folder_and_of_classes_in_order() {
+        let dir =
+            write(&[("Tale/B.uc", "b"), ("Tale/Classes/A.UC", "a"), ("Tale/notes.txt", "no"), ("Tale/A.uc", "x")]);
+        let package = Package::read(&dir.path().join("Tale")).expect("a package");
+        assert_eq!(package.name, "Tale");
+        let texts: Vec<_> = package.files.iter().map(|file| &*file.text).collect();
+        assert_eq!(texts, ["x", "b", "a"]);
+        let again = Package::read(&dir.path().join("Tale")).expect("a package");
+        assert_eq!(package.digest, again.digest);
+        fs::write(dir.path().join("Tale/B.uc"), "c").expect("written");
+        assert_ne!(Package::read(&dir.path().join("Tale")).expect("a package").digest, package.digest);
+    }
+
+    #[test]
+    fn a_folder_that_is_no_package_is_refused_with_the_reason() {
+        let dir = write(&[("Empty/readme.md", ""), ("no-name/A.uc", "class A extends Object;")]);
+        let read = |name: &str| Package::read(&dir.path().join(name));
+        assert!(matches!(read("Empty"), Err(PackageError::Empty { .. })));
+        assert!(matches!(read("no-name"), Err(PackageError::Name { .. })));
+        assert!(matches!(read("Missing"), Err(PackageError::Io { .. })));
+    }
+
+    #[test]
+    fn text_is_read_in_the_encodings_that_sources_have() {
+        assert_eq!(text("añb".as_bytes()), "añb");
+        assert_eq!(text(b"\xef\xbb\xbfa"), "a");
+        assert_eq!(text(b"\xff\xfea\0\xf1\0"), "añ");
+        assert_eq!(text(b"\xfe\xff\0a"), "a");
+        assert_eq!(text(b"a\xf1"), "añ");
+        assert_eq!(text(b"\xff\xfea"), "");
+    }
+}
