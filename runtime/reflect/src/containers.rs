@@ -32,8 +32,8 @@ pub(crate) trait Rowed: Kind<Raw: Begins<ArrayRaw>> {
 }
 
 /// Rows to read.
-#[derive(Clone, Copy)]
-pub(crate) struct Rows<'a> {
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a> {
     at: *const ArrayRaw,
     row: Row<'a>,
 }
@@ -78,6 +78,12 @@ pub fn array(value: PtrMut<'_>) -> Option<RowsMut<'_>> {
     value.to::<Array>().map(Mut::rows)
 }
 
+/// The values of an array to read, if it is one.
+#[inline]
+pub fn array_ref(value: Ptr<'_>) -> Option<Rows<'_>> {
+    value.to::<Array>().map(Ref::rows)
+}
+
 /// Makes a container as old as if it had changed so many times, if it is one; whether it is. For tests of the oldest.
 pub(crate) fn age(container: PtrMut<'_>, epoch: u64) -> bool {
     let array = container.try_to::<Array>().map(Mut::rows);
@@ -111,8 +117,15 @@ impl<'a> Rows<'a> {
 
     /// How many there are.
     #[inline]
-    pub(crate) fn len(self) -> u32 {
+    #[expect(clippy::len_without_is_empty, reason = "whoever asks wants the number")]
+    pub fn len(self) -> u32 {
         self.raw().len
+    }
+
+    /// The value of an array or set in a row, or the key of a map; none where there is no such row.
+    #[inline]
+    pub fn get(self, at: u32) -> Option<Ptr<'a>> {
+        (at < self.len()).then(|| key(self.row, self.place(at)))
     }
 
     #[inline]
@@ -210,6 +223,39 @@ impl RowsMut<'_> {
         let epoch = if moves || remove != 0 { moved.epoch.saturating_add(1) } else { moved.epoch };
         self.set_raw(ArrayRaw { len, epoch, ..moved });
         Ok(())
+    }
+
+    /// How many rows there are.
+    #[inline]
+    #[expect(clippy::len_without_is_empty, reason = "whoever asks wants the number")]
+    pub fn len(&self) -> u32 {
+        self.as_rows().len()
+    }
+
+    /// The value in a row of an array; none where there is no such row.
+    #[inline]
+    pub fn get_mut(&mut self, at: u32) -> Option<PtrMut<'_>> {
+        (at < self.len()).then(|| parts_mut(self.row, self.as_rows().place(at)).0)
+    }
+
+    /// Exchanges the values in two rows of an array; whether there are two such rows.
+    pub fn swap(&mut self, one: u32, two: u32) -> bool {
+        let raw = self.raw();
+        if one >= raw.len || two >= raw.len {
+            return false;
+        }
+        if one != two {
+            // SAFETY: there are two such rows, which do not overlap, and values may be moved as bytes.
+            unsafe {
+                std::ptr::swap_nonoverlapping(
+                    place(&raw, self.row, one),
+                    place(&raw, self.row, two),
+                    self.row.size,
+                );
+            }
+            self.set_raw(ArrayRaw { epoch: raw.epoch.saturating_add(1), ..raw });
+        }
+        true
     }
 
     /// Makes room for so many rows more than there are.
