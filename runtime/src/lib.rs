@@ -116,6 +116,16 @@ pub mod canary {
     pub use crate::load::canary::run_if_child;
 }
 
+/// What thunks of one's own are written with: a function that is declared with `custom_thunk` steps through the parameters of each
+/// call by its [`Frame`], some of which may be of any type, and works on values where they lie. See `runtime/docs/custom-thunks.md`.
+pub mod thunk {
+    pub use crate::object::containers::{Keyed, KeyedMut, Rows, RowsMut, array, array_ref, keyed, keyed_mut};
+    pub use crate::object::property::{Property, PropertyType};
+    pub use crate::object::structs::StructType;
+    pub use crate::object::thunk::{AnyArray, AnyMap, AnySet, AnyStruct, AnyValue, Param, Wanted};
+    pub use crate::object::values::ptr::{Ptr, PtrMut};
+}
+
 /// Protocols of calls by name, for hosts that have their own: see [`Runtime::add_protocol`].
 pub mod zcall {
     pub use alcedo_zcall::call::{Call, Dispatcher, Effect, Resolved};

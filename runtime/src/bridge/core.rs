@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::border::CallError;
 use crate::bridge::collection::Collection;
 use crate::bridge::delegates::Delegates;
+use crate::bridge::frames::OpenFrames;
 use crate::bridge::nm::Exports;
 use crate::bridge::protocols;
 use crate::bridge::rebuild::Rebuild;
@@ -71,6 +72,8 @@ pub(crate) struct Core {
     pub collection: Collection,
     /// The types of values that modules use by number.
     pub value_types: ValueTypes,
+    /// Calls whose thunk is plugin code's own.
+    pub frames: OpenFrames,
     /// The C libraries that classes of modules may be bound to, if the host has set a folder.
     #[cfg(feature = "dll-bind")]
     pub(crate) user_code: OnceCell<alcedo_dll_bind::UserCode>,
@@ -102,6 +105,7 @@ impl Core {
             delegates: Delegates::default(),
             collection: Collection::default(),
             value_types: ValueTypes::default(),
+            frames: OpenFrames::default(),
             #[cfg(feature = "dll-bind")]
             user_code: OnceCell::new(),
         });

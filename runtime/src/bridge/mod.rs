@@ -7,6 +7,7 @@ pub(crate) mod conjugate_calls;
 pub(crate) mod conjugates;
 pub(crate) mod core;
 pub(crate) mod delegates;
+pub(crate) mod frames;
 pub(crate) mod module_thunk;
 pub(crate) mod nd;
 pub(crate) mod nm;
