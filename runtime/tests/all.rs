@@ -19,6 +19,7 @@ mod compilers;
 mod contexts;
 mod corruption;
 mod crossings;
+mod custom_thunks;
 mod declared;
 mod delegates;
 mod dormancy;

@@ -27,6 +27,15 @@ pub(crate) fn module_thunk(core: Weak<Core>, gate: Rc<Gate>, invoke: Invoke, wha
     })
 }
 
+/// The way into a function of a script from outside of its package: in a red frame, and through the gate of its module.
+#[cfg(feature = "script")]
+pub(crate) fn script_thunk(core: Weak<Core>, gate: Rc<Gate>, thunk: Thunk, what: Rc<str>) -> Thunk {
+    Rc::new(move |context, frame| {
+        let core = core.upgrade().ok_or_else(|| CallError::Unavailable { what: what.to_string() })?;
+        core.red.enter_module(&gate.tag().name, &what, || gate.through(|| thunk(context, frame)))
+    })
+}
+
 /// The thunk is the module's own: it is told the number of the frame.
 fn enter_custom(
     core: &Core,

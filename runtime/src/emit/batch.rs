@@ -13,6 +13,8 @@ use crate::conjugate::gate::Gate;
 use crate::emit::described::Described;
 use crate::emit::error::EmitError;
 use crate::emit::order::{Asked, batches};
+#[cfg(feature = "script")]
+use crate::emit::scripts;
 use crate::emit::{c_bodies, imports, read, texts};
 use crate::faults::{self, ReloadStep};
 use crate::lease::Leases;
@@ -102,7 +104,7 @@ fn declare(core: &Rc<Core>, modules: &[&Declarer<'_>], all: &[Declarer<'_>]) -> 
     if let [module] = modules
         && let Some(package) = module.scripts
     {
-        return crate::script::emit(core, module, package, &|source| refused(modules, all, source));
+        return scripts::declare(core, module, package, &|source| refused(modules, all, source));
     }
     let mut batch = Batch::default();
     #[cfg(feature = "dll-bind")]

@@ -9,4 +9,6 @@ pub(crate) mod error;
 pub(crate) mod imports;
 pub(crate) mod order;
 pub(crate) mod read;
+#[cfg(feature = "script")]
+pub(crate) mod scripts;
 pub(crate) mod texts;

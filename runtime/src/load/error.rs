@@ -130,15 +130,6 @@ pub enum LoadError {
     #[cfg(feature = "script")]
     #[error(transparent)]
     Package(#[from] crate::script::package::PackageError),
-    /// Text of scripts that is wrong: all that was found, each with its place.
-    #[cfg(feature = "script")]
-    #[error("the package {package} has errors, so none of it was loaded:\n{diagnostics}")]
-    Script {
-        /// The package.
-        package: String,
-        /// What was found, a paragraph each, with file, line and the text there.
-        diagnostics: String,
-    },
     /// A host that demands signatures is given text, which has none.
     #[cfg(feature = "script")]
     #[error(

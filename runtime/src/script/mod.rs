@@ -1,4 +1,6 @@
-//! Packages of scripts: folders of text that are modules like libraries. This floor reads a package and makes its text into
-//! classes whose functions lead into the frame machine; `load` has it as the code of a module.
+//! Packages of scripts: folders of text that are modules like libraries. Here a package is read and parsed, so that what it
+//! declares and names is known before anything is loaded. Its classes are made by `emit`, when the types before it are declared;
+//! `load` has it as the code of a module.
 
+pub(crate) mod outline;
 pub(crate) mod package;

@@ -1,13 +1,14 @@
 //! A package of scripts as it lies on disk: the `.uc` files of a folder, or of its folder `Classes`, which is how sources of
 //! UnrealScript have always been laid out. Read once, so that all that is done with it is done with the same text.
 
-use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use alcedo_abi::names::is_identifier;
 use alcedo_sys::Digest;
+use alcedo_uc::{Diagnostic, Source};
+
+use crate::script::outline::{Outline, outline};
 
 /// The ending of files with classes.
 pub(crate) const ENDING: &str = "uc";
@@ -18,15 +19,6 @@ pub(crate) const CLASSES: &str = "Classes";
 /// The most bytes that all files of a package have together.
 const LARGEST: u64 = 64 << 20;
 
-/// One file of a package.
-#[derive(Clone, Debug)]
-pub(crate) struct SourceFile {
-    /// Where it lies, as the host named the folder.
-    pub path: PathBuf,
-    /// What it says.
-    pub text: Arc<str>,
-}
-
 /// The text of a package. Any thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Package {
@@ -35,22 +27,11 @@ pub(crate) struct Package {
     /// The folder.
     pub folder: PathBuf,
     /// Its files, in order of their names.
-    pub files: Vec<SourceFile>,
+    pub sources: Vec<Source>,
     /// Differs between texts that differ.
     pub digest: Digest,
     /// What it declares and names, as far as that can be told without any other type.
     pub outline: Outline,
-}
-
-/// What can be told of a package before anything it builds on is there.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Outline {
-    /// Paths of all types it declares.
-    pub types: Vec<String>,
-    /// Those of them that are classes.
-    pub classes: Vec<String>,
-    /// All words of its text, in small letters.
-    pub words: BTreeSet<String>,
 }
 
 /// Why a folder is no package that can be read.
@@ -84,6 +65,14 @@ pub enum PackageError {
         /// The folder.
         path: PathBuf,
     },
+    /// Text that is no script.
+    #[error("the package {package} has errors, so none of it was loaded:\n\n{diagnostics}")]
+    Text {
+        /// The package.
+        package: String,
+        /// What was found, a paragraph each, with file, line and the text there.
+        diagnostics: String,
+    },
     /// More text than any package has.
     #[error("the `.uc` files of {} have more than {largest} bytes: name the folder of one package", path.display())]
     TooLarge {
@@ -103,21 +92,30 @@ impl Package {
         let name = folder.file_name().and_then(|name| name.to_str()).filter(|name| is_identifier(name));
         let name = name.ok_or_else(|| PackageError::Name { path: folder.to_owned() })?.to_owned();
         let mut left = LARGEST;
-        let mut files = Vec::new();
+        let mut sources = Vec::new();
         for path in paths(folder)? {
             let failed = |source| PackageError::Io { path: path.clone(), source };
             let length = std::fs::metadata(&path).map_err(failed)?.len();
             let too_large = || PackageError::TooLarge { path: folder.to_owned(), largest: LARGEST };
             left = left.checked_sub(length).ok_or_else(too_large)?;
-            let text = text(&std::fs::read(&path).map_err(failed)?).into();
-            files.push(SourceFile { path, text });
+            // Messages name a file as its package has it, wherever the folder lies.
+            let shown = path.strip_prefix(folder).unwrap_or(&path);
+            let shown = format!("{name}/{}", shown.display());
+            sources.push(Source::decode(&shown, &std::fs::read(&path).map_err(failed)?));
         }
-        if files.is_empty() {
+        if sources.is_empty() {
             return Err(PackageError::Empty { path: folder.to_owned() });
         }
-        let digest = digest(&files);
-        Ok(Self { name, folder: folder.to_owned(), files, digest })
+        let outline = outline(&name, &sources)
+            .map_err(|found| PackageError::Text { package: name.clone(), diagnostics: rendered(&found, &sources) })?;
+        let digest = digest(&sources);
+        Ok(Self { name, folder: folder.to_owned(), sources, digest, outline })
     }
+}
+
+/// What was found in a text, as it is shown: a paragraph each.
+pub(crate) fn rendered(found: &[Diagnostic], sources: &[Source]) -> String {
+    found.iter().map(|found| found.render(sources).trim_end().to_owned()).collect::<Vec<_>>().join("\n\n")
 }
 
 /// The folders that the files of a package may lie in.
@@ -146,28 +144,10 @@ fn paths(folder: &Path) -> Result<Vec<PathBuf>, PackageError> {
     Ok(found)
 }
 
-/// The text of a file: UTF-8, or else the UTF-16 or the one byte a character that old sources have.
-fn text(bytes: &[u8]) -> String {
-    let wide = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
-        let units: Vec<_> = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]])).collect();
-        String::from_utf16_lossy(&units)
-    };
-    match bytes {
-        [0xff, 0xfe, rest @ ..] => wide(rest, u16::from_le_bytes),
-        [0xfe, 0xff, rest @ ..] => wide(rest, u16::from_be_bytes),
-        [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8_lossy(rest).into_owned(),
-        _ => match std::str::from_utf8(bytes) {
-            Ok(text) => text.to_owned(),
-            Err(_) => bytes.iter().copied().map(char::from).collect(),
-        },
-    }
-}
-
-fn digest(files: &[SourceFile]) -> Digest {
+fn digest(sources: &[Source]) -> Digest {
     let mut all = Vec::new();
-    for SourceFile { path, text } in files {
-        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-        for part in [name, text.as_bytes()] {
+    for Source { name, text, .. } in sources {
+        for part in [name.as_bytes(), text.as_bytes()] {
             all.extend((part.len() as u64).to_le_bytes());
             all.extend(part);
         }
@@ -179,7 +159,7 @@ fn digest(files: &[SourceFile]) -> Digest {
 mod tests {
     use std::fs;
 
-    use super::{Package, PackageError, text};
+    use super::{Package, PackageError};
 
     fn write(files: &[(&str, &str)]) -> tempfile::TempDir {
         let dir = tempfile::tempdir().expect("a folder");
@@ -193,15 +173,21 @@ mod tests {
 
     #[test]
     fn a_package_is_the_uc_files_of_its_folder_and_of_classes_in_order() {
-        let dir =
-            write(&[("Tale/B.uc", "b"), ("Tale/Classes/A.UC", "a"), ("Tale/notes.txt", "no"), ("Tale/A.uc", "x")]);
+        let dir = write(&[
+            ("Tale/B.uc", "class B extends Object;"),
+            ("Tale/Classes/A.UC", "class A extends Object;"),
+            ("Tale/notes.txt", "no"),
+            ("Tale/C.uc", "class C extends B;"),
+        ]);
         let package = Package::read(&dir.path().join("Tale")).expect("a package");
         assert_eq!(package.name, "Tale");
-        let texts: Vec<_> = package.files.iter().map(|file| &*file.text).collect();
-        assert_eq!(texts, ["x", "b", "a"]);
+        let names: Vec<_> = package.sources.iter().map(|source| &*source.name).collect();
+        assert_eq!(names, ["Tale/B.uc", "Tale/C.uc", "Tale/Classes/A.UC"]);
+        assert_eq!(package.outline.classes, ["/Script/Tale.B", "/Script/Tale.C", "/Script/Tale.A"]);
+        assert!(package.outline.words.contains("extends") && !package.outline.words.contains("no"));
         let again = Package::read(&dir.path().join("Tale")).expect("a package");
         assert_eq!(package.digest, again.digest);
-        fs::write(dir.path().join("Tale/B.uc"), "c").expect("written");
+        fs::write(dir.path().join("Tale/B.uc"), "class B extends A;").expect("written");
         assert_ne!(Package::read(&dir.path().join("Tale")).expect("a package").digest, package.digest);
     }
 
@@ -212,15 +198,5 @@ mod tests {
         assert!(matches!(read("Empty"), Err(PackageError::Empty { .. })));
         assert!(matches!(read("no-name"), Err(PackageError::Name { .. })));
         assert!(matches!(read("Missing"), Err(PackageError::Io { .. })));
-    }
-
-    #[test]
-    fn text_is_read_in_the_encodings_that_sources_have() {
-        assert_eq!(text("añb".as_bytes()), "añb");
-        assert_eq!(text(b"\xef\xbb\xbfa"), "a");
-        assert_eq!(text(b"\xff\xfea\0\xf1\0"), "añ");
-        assert_eq!(text(b"\xfe\xff\0a"), "a");
-        assert_eq!(text(b"a\xf1"), "añ");
-        assert_eq!(text(b"\xff\xfea"), "");
     }
 }

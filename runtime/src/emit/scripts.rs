@@ -1,0 +1,106 @@
+//! From the text of a package to classes: it is checked against the types that are there now, made into bytecode, and declared as
+//! a batch of its own; then its bytecode is linked with what it names. Every function is entered from outside through the gate of
+//! its module, in a red frame, as those of libraries are.
+
+use std::rc::{Rc, Weak};
+
+use alcedo_abi::kinds::function_flags;
+use alcedo_uc::hir;
+
+use crate::bridge::core::Core;
+use crate::bridge::module_thunk::script_thunk;
+use crate::emit::batch::Declarer;
+use crate::emit::c_bodies;
+use crate::emit::error::EmitError;
+use crate::object::class::Class;
+use crate::object::decl::{Batch, ClassDecl};
+use crate::object::refusal::DeclareError;
+use crate::object::types::Types;
+use crate::script::package::{Package, rendered};
+
+/// A package that was checked, and what was said of it that is no error.
+pub(crate) struct Checked {
+    pub(crate) package: hir::Package,
+    pub(crate) warnings: String,
+}
+
+/// Checks a package against types.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub(crate) fn check(types: &Types, package: &Package) -> Result<Checked, EmitError> {
+    let options = alcedo_uc::Options { libraries: libraries(types), ..alcedo_uc::Options::default() };
+    match alcedo_uc::check(&package.name, &package.sources, types, &options) {
+        Ok(checked) => {
+            let warnings = rendered(&checked.warnings, &package.sources);
+            Ok(Checked { package: checked.package, warnings })
+        }
+        Err(found) => {
+            Err(EmitError::Script { package: package.name.clone(), diagnostics: rendered(&found, &package.sources) })
+        }
+    }
+}
+
+/// Declares the types of a package. `refused` words why a batch was not declared.
+///
+/// # Errors
+/// What is wrong with its text, a rule that a declaration breaks, or bytecode that cannot be linked.
+pub(super) fn declare(
+    core: &Rc<Core>,
+    module: &Declarer<'_>,
+    package: &Package,
+    refused: &dyn Fn(DeclareError) -> EmitError,
+) -> Result<Vec<Rc<Class>>, EmitError> {
+    let checked = check(&core.world.types, package)?;
+    if !checked.warnings.is_empty() {
+        tracing::warn!(package = package.name, "{}", checked.warnings);
+    }
+    let unlinked = |error: String| EmitError::Script { package: package.name.clone(), diagnostics: error };
+    let code = alcedo_script::compile(&checked.package).map_err(|error| unlinked(error.to_string()))?;
+    let loaded = core.machine.declare(&code, module.gate.tag().id.0);
+    let mut batch = loaded.batch.clone();
+    for class in &mut batch.classes {
+        enter_by_gate(core, module, class);
+        bind_to_library(&checked.package, class);
+    }
+    #[cfg(feature = "dll-bind")]
+    let bodies: Vec<_> =
+        batch.classes.iter_mut().flat_map(|class| c_bodies::attach(core, Some(module.leases), class)).collect();
+    #[cfg(not(feature = "dll-bind"))]
+    batch.classes.iter_mut().for_each(|class| c_bodies::attach(core, Some(module.leases), class));
+    let declared = core.world.types.declare(&core.world.names, &batch).map_err(refused)?;
+    #[cfg(feature = "dll-bind")]
+    c_bodies::bind(&bodies, &declared.classes)
+        .map_err(|source| EmitError::Bind { modules: package.name.clone(), source })?;
+    loaded.link(&core.world).map_err(|errors| {
+        let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
+        unlinked(errors.join("\n"))
+    })?;
+    Ok(declared.classes)
+}
+
+/// Whoever calls a function of the class from outside of its package goes through the gate.
+fn enter_by_gate(core: &Rc<Core>, module: &Declarer<'_>, class: &mut ClassDecl) {
+    for function in &mut class.functions {
+        let what = format!("{}.{}:{}", class.package, class.name, function.name).into();
+        function.thunk = script_thunk(Rc::downgrade(core), Rc::clone(module.gate), Rc::clone(&function.thunk), what);
+    }
+}
+
+/// What `DLLBind` and `dllimport` say, in the words by which classes of plugins say it.
+fn bind_to_library(package: &hir::Package, class: &mut ClassDecl) {
+    let found = package.classes.iter().find(|found| found.name == class.name);
+    let Some((found, library)) = found.and_then(|found| Some((found, found.dll_bind.as_ref()?))) else { return };
+    for function in &mut class.functions {
+        let is_import = |known: &&hir::Function| known.name == function.name && known.flags.dll_import;
+        if !found.functions.iter().any(|known| is_import(&known)) {
+            continue;
+        }
+        function.flags |= function_flags::DLL_IMPORT;
+        function.meta.push((c_bodies::LIBRARY.to_owned(), library.clone()));
+        for param in &mut function.params {
+            let len = param.meta.iter().find(|(key, _)| key == LEN_OF_SCRIPTS).map(|(_, len)| len.clone());
+            param.meta.extend(len.map(|len| (c_bodies::LEN.to_owned(), len)));
+        }
+    }
+}
