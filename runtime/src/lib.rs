@@ -124,6 +124,8 @@ pub mod thunk {
     pub use crate::object::structs::StructType;
     pub use crate::object::thunk::{AnyArray, AnyMap, AnySet, AnyStruct, AnyValue, Param, Wanted};
     pub use crate::object::values::ptr::{Ptr, PtrMut};
+
+    pub use crate::native::wildcards::{ArrayWildcard, MapWildcard, SetWildcard};
 }
 
 /// Protocols of calls by name, for hosts that have their own: see [`Runtime::add_protocol`].

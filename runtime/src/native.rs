@@ -19,6 +19,7 @@ pub mod plumbing;
 mod property;
 mod this;
 mod type_macros;
+pub(crate) mod wildcards;
 pub(crate) mod world;
 
 pub use alcedo_macros::{

@@ -4,7 +4,7 @@
 use crate::support;
 
 use alcedo_runtime::native::uclass;
-use alcedo_runtime::thunk::{AnyArray, AnyStruct, array_ref};
+use alcedo_runtime::thunk::{AnyArray, AnyStruct, ArrayWildcard, array_ref};
 use alcedo_runtime::{CallError, Error, Frame, Runtime, Value, World, natives};
 
 /// Functions of the host for scripts.
@@ -30,7 +30,7 @@ impl Sums {
 
     /// How many elements the array has.
     #[ufunction(blueprint_pure, custom_thunk = Self::exec_length, array_parm = "target")]
-    fn length(target: Vec<i32>) -> i32;
+    fn length(target: ArrayWildcard) -> i32;
 
     fn exec_length(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
         let target = frame.step_compiled_in::<AnyArray>()?;
