@@ -281,7 +281,10 @@ fn check_members(decl: &ClassDecl, path: &str, base: Option<&Class>) -> Result<(
     let properties = decl.properties.iter().map(|property| (&property.name, false));
     let functions = decl.functions.iter().map(|function| {
         let is_override = function.flags & function_flags::OVERRIDE != 0 || !function.overrides.is_empty();
-        (&function.name, is_override)
+        // Which of the static functions of a name a script means is said by the class that it calls it on.
+        let is_static = |flags: u64| decl.origin == Origin::Script && flags & function_flags::STATIC != 0;
+        let hidden = base.and_then(|base| base.find_function(&function.name)).map_or(0, |found| found.flags);
+        (&function.name, is_override || (is_static(function.flags) && is_static(hidden)))
     });
     for (name, is_override) in properties.chain(functions) {
         if !crate::path::is_identifier(name) {

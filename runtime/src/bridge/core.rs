@@ -74,6 +74,9 @@ pub(crate) struct Core {
     pub value_types: ValueTypes,
     /// Calls whose thunk is plugin code's own.
     pub frames: OpenFrames,
+    /// What runs scripts.
+    #[cfg(feature = "script")]
+    pub machine: Rc<alcedo_script::Machine>,
     /// The C libraries that classes of modules may be bound to, if the host has set a folder.
     #[cfg(feature = "dll-bind")]
     pub(crate) user_code: OnceCell<alcedo_dll_bind::UserCode>,
@@ -106,10 +109,14 @@ impl Core {
             collection: Collection::default(),
             value_types: ValueTypes::default(),
             frames: OpenFrames::default(),
+            #[cfg(feature = "script")]
+            machine: alcedo_script::Machine::new(alcedo_script::Limits::default()),
             #[cfg(feature = "dll-bind")]
             user_code: OnceCell::new(),
         });
         protocols::install(&core);
+        #[cfg(feature = "script")]
+        core.machine.set_host(Rc::new(scripts::Births(Rc::downgrade(&core))));
         Ok(core)
     }
 
@@ -191,6 +198,30 @@ impl Core {
             red: &self.red,
             finalizer: &self.finalizer,
             hooks: &self.hooks,
+        }
+    }
+}
+
+#[cfg(feature = "script")]
+mod scripts {
+    //! What scripts ask of their host.
+
+    use std::rc::{Rc, Weak};
+
+    use super::Core;
+    use crate::border::CallError;
+    use crate::handles::ObjectHandle;
+    use crate::object::World;
+    use crate::object::class::Class;
+    use crate::object::construction::{ConstructionArgs, construct};
+
+    /// Brings objects into the world for `new`.
+    pub(super) struct Births(pub(super) Weak<Core>);
+
+    impl alcedo_script::host::Host for Births {
+        fn construct(&self, world: &World, class: &Rc<Class>, args: ConstructionArgs) -> Result<ObjectHandle, CallError> {
+            let core = self.0.upgrade().ok_or_else(|| CallError::Unavailable { what: "the runtime".into() })?;
+            construct(world, &core.plugins(), class, args).map_err(|error| CallError::other(error.to_string()))
         }
     }
 }

@@ -1,8 +1,8 @@
-//! From the text of a package to classes: it is checked against the types that are there now, made into bytecode, and declared as
-//! a batch of its own; then its bytecode is linked with what it names. Every function is entered from outside through the gate of
-//! its module, in a red frame, as those of libraries are.
+//! From the text of a package to classes: it is checked against the types that are there now and declared as a batch of its own;
+//! then its bodies are compiled and linked with what they name. Every function is entered from outside through the gate of its
+//! module, in a red frame, as those of libraries are.
 
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 
 use alcedo_abi::kinds::function_flags;
 use alcedo_uc::hir;
@@ -13,14 +13,17 @@ use crate::emit::batch::Declarer;
 use crate::emit::c_bodies;
 use crate::emit::error::EmitError;
 use crate::object::class::Class;
-use crate::object::decl::{Batch, ClassDecl};
+use crate::object::decl::ClassDecl;
 use crate::object::refusal::DeclareError;
 use crate::object::types::Types;
+use crate::script::declare::{ARRAY_DIM, batch};
 use crate::script::package::{Package, rendered};
 
 /// A package that was checked, and what was said of it that is no error.
 pub(crate) struct Checked {
+    /// What it is.
     pub(crate) package: hir::Package,
+    /// Warnings, a paragraph each.
     pub(crate) warnings: String,
 }
 
@@ -29,22 +32,24 @@ pub(crate) struct Checked {
 /// # Errors
 /// Everything that is wrong with it.
 pub(crate) fn check(types: &Types, package: &Package) -> Result<Checked, EmitError> {
-    let options = alcedo_uc::Options { libraries: libraries(types), ..alcedo_uc::Options::default() };
+    let options = alcedo_uc::Options { libraries: libraries(), ..alcedo_uc::Options::default() };
     match alcedo_uc::check(&package.name, &package.sources, types, &options) {
         Ok(checked) => {
             let warnings = rendered(&checked.warnings, &package.sources);
             Ok(Checked { package: checked.package, warnings })
         }
-        Err(found) => {
-            Err(EmitError::Script { package: package.name.clone(), diagnostics: rendered(&found, &package.sources) })
-        }
+        Err(found) => Err(wrong(package, rendered(&found, &package.sources))),
     }
+}
+
+fn wrong(package: &Package, diagnostics: String) -> EmitError {
+    EmitError::Script { package: package.name.clone(), diagnostics }
 }
 
 /// Declares the types of a package. `refused` words why a batch was not declared.
 ///
 /// # Errors
-/// What is wrong with its text, a rule that a declaration breaks, or bytecode that cannot be linked.
+/// What is wrong with its text, a rule that a declaration breaks, or a body that cannot be linked.
 pub(super) fn declare(
     core: &Rc<Core>,
     module: &Declarer<'_>,
@@ -55,27 +60,35 @@ pub(super) fn declare(
     if !checked.warnings.is_empty() {
         tracing::warn!(package = package.name, "{}", checked.warnings);
     }
-    let unlinked = |error: String| EmitError::Script { package: package.name.clone(), diagnostics: error };
-    let code = alcedo_script::compile(&checked.package).map_err(|error| unlinked(error.to_string()))?;
-    let loaded = core.machine.declare(&code, module.gate.tag().id.0);
-    let mut batch = loaded.batch.clone();
+    let unlinked = |errors: Vec<alcedo_script::CompileError>| {
+        let errors: Vec<_> = errors.iter().map(|error| format!("error: {error}")).collect();
+        wrong(package, errors.join("\n"))
+    };
+    let code = alcedo_script::compile(&checked.package).map_err(unlinked)?;
+    let (mut batch, bodies) = batch(&checked.package, module.gate.tag().id.0);
     for class in &mut batch.classes {
         enter_by_gate(core, module, class);
         bind_to_library(&checked.package, class);
     }
     #[cfg(feature = "dll-bind")]
-    let bodies: Vec<_> =
+    let in_c: Vec<_> =
         batch.classes.iter_mut().flat_map(|class| c_bodies::attach(core, Some(module.leases), class)).collect();
     #[cfg(not(feature = "dll-bind"))]
     batch.classes.iter_mut().for_each(|class| c_bodies::attach(core, Some(module.leases), class));
     let declared = core.world.types.declare(&core.world.names, &batch).map_err(refused)?;
     #[cfg(feature = "dll-bind")]
-    c_bodies::bind(&bodies, &declared.classes)
+    c_bodies::bind(&in_c, &declared.classes)
         .map_err(|source| EmitError::Bind { modules: package.name.clone(), source })?;
-    loaded.link(&core.world).map_err(|errors| {
-        let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
-        unlinked(errors.join("\n"))
-    })?;
+    let compiled = Rc::new(core.machine.load(&core.world, &code).map_err(unlinked)?);
+    bodies.fill(|path| {
+        let (body, kept) = (compiled.thunk(path)?, Rc::clone(&compiled));
+        let thunk: crate::object::thunk::Thunk = Rc::new(move |context, frame| {
+            // The code of a package runs as long as any function of it is there.
+            let _kept = &kept;
+            body(context, frame)
+        });
+        Some(thunk)
+    });
     Ok(declared.classes)
 }
 
@@ -90,17 +103,17 @@ fn enter_by_gate(core: &Rc<Core>, module: &Declarer<'_>, class: &mut ClassDecl) 
 /// What `DLLBind` and `dllimport` say, in the words by which classes of plugins say it.
 fn bind_to_library(package: &hir::Package, class: &mut ClassDecl) {
     let found = package.classes.iter().find(|found| found.name == class.name);
-    let Some((found, library)) = found.and_then(|found| Some((found, found.dll_bind.as_ref()?))) else { return };
-    for function in &mut class.functions {
-        let is_import = |known: &&hir::Function| known.name == function.name && known.flags.dll_import;
-        if !found.functions.iter().any(|known| is_import(&known)) {
-            continue;
-        }
-        function.flags |= function_flags::DLL_IMPORT;
+    let Some(library) = found.and_then(|found| found.dll_bind.as_ref()) else { return };
+    for function in class.functions.iter_mut().filter(|found| found.flags & function_flags::DLL_IMPORT != 0) {
         function.meta.push((c_bodies::LIBRARY.to_owned(), library.clone()));
         for param in &mut function.params {
-            let len = param.meta.iter().find(|(key, _)| key == LEN_OF_SCRIPTS).map(|(_, len)| len.clone());
+            let len = param.meta.iter().find(|(key, _)| key == ARRAY_DIM).map(|(_, len)| len.clone());
             param.meta.extend(len.map(|len| (c_bodies::LEN.to_owned(), len)));
         }
     }
+}
+
+/// Classes whose static functions scripts call without the name of the class.
+fn libraries() -> Vec<String> {
+    Vec::new()
 }

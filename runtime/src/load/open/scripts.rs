@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use alcedo_abi::{API_CURRENT, API_OLDEST};
-use alcedo_sys::{Demands, Digest};
+use alcedo_sys::Demands;
 use semver::{Comparator, Op, Version, VersionReq};
 
 use crate::bridge::core::Core;
@@ -37,12 +37,11 @@ pub(super) fn inspect(path: &Path, demands: &Demands) -> Result<(Arc<Package>, M
 
 /// What is known of a package before it is loaded.
 pub(crate) fn info(package: &Package, path: &Path) -> ModuleInfo {
-    let Digest(digest) = package.digest;
     ModuleInfo {
         name: package.name.clone(),
         version: Version::new(0, 0, 0),
         dependencies: Vec::new(),
-        build_id: digest,
+        build_id: package.digest.number(),
         compiler: format!("alcedo {}", env!("CARGO_PKG_VERSION")),
         digest: package.digest,
         origin: Some(path.to_owned()),
