@@ -73,7 +73,7 @@ impl Machine {
                 self.go(world, site, registers, registers.object, registers.class, callee)
             }
             Aim::Static(None, callee) if let Some(callee) = callee.get() => {
-                self.go(world, site, registers, ObjectHandle::NONE, registers.class, callee)
+                self.go(world, site, registers, ObjectHandle::NONE, Name::default(), callee)
             }
             Aim::Virtual(object) => {
                 let object = object.map_or(registers.object, |at| registers.handle(at));
@@ -104,7 +104,7 @@ impl Machine {
             }
             Aim::Static(None, cell) => {
                 let callee = cell.get_or_init(|| self.callee(&site.function));
-                self.go(world, site, registers, ObjectHandle::NONE, registers.class, callee)
+                self.go(world, site, registers, ObjectHandle::NONE, Name::default(), callee)
             }
             Aim::Static(Some(at), _) => {
                 let name = registers.name(*at);
@@ -234,6 +234,7 @@ impl Machine {
                 registers.clear(site.to.as_ref(), site.initial.as_ref())?;
                 return Ok(Went::Nowhere);
             }
+            let class = if class == Name::default() { linked.class_name } else { class };
             let there = self.push(&linked, object, memory, class, site, site.skipped)?;
             for one in &site.moves {
                 // SAFETY: `registers` are those of the caller; the parameters of a function of this signature begin each frame.
@@ -355,7 +356,7 @@ impl Machine {
     pub(crate) fn call_in(&self, world: &World, linked: &Rc<Linked>, frame: &mut Frame<'_>) -> Result<(), CallError> {
         let object = if linked.is_static { ObjectHandle::NONE } else { frame.object() };
         let (memory, class) = match linked.is_static {
-            true => (std::ptr::null_mut(), world.names.intern(&linked.class.path)),
+            true => (std::ptr::null_mut(), linked.class_name),
             false => {
                 let class = world.objects.class_id(object).ok_or(CallError::Stale { handle: object })?;
                 if linked.seen.get() != class {

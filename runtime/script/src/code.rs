@@ -137,6 +137,8 @@ pub enum Target {
 pub enum Argument {
     /// A value, which is copied.
     In(Reg),
+    /// A copy of a value that lies elsewhere: refused where the call writes to it, since that would be lost.
+    Copied(Reg),
     /// A register that the call writes to.
     Out(Reg),
     /// None was given.

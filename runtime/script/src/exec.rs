@@ -150,7 +150,8 @@ pub(crate) struct Linked {
     pub(crate) sites: Box<[Site]>,
     pub(crate) others: Box<[OtherProperty]>,
     pub(crate) slow: Box<[Slow]>,
-    pub(crate) result: Option<Slot>,
+    /// The path of the class that declares it.
+    pub(crate) class_name: Name,
     /// The class that was last found to have the function.
     pub(crate) seen: Cell<ClassId>,
 }

@@ -4,6 +4,7 @@
 
 pub mod code;
 mod call;
+mod compile;
 mod compiled;
 mod exec;
 pub mod host;
@@ -16,5 +17,6 @@ mod slow;
 mod triple;
 mod value;
 
+pub use compile::compile;
 pub use compiled::{CompileError, Compiled};
 pub use machine::{Limits, Machine};

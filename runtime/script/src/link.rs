@@ -84,7 +84,7 @@ pub(crate) fn link(
         others: Vec::new(),
         slow: Vec::new(),
     };
-    let (size, schema, owning, result) = linker.registers().map_err(|problem| refuse(0, problem))?;
+    let (size, schema, owning) = linker.registers().map_err(|problem| refuse(0, problem))?;
     // Where the words of each instruction begin, for jumps.
     let mut begins = Vec::with_capacity(code.code.len());
     let mut jumps = Vec::new();
@@ -121,7 +121,7 @@ pub(crate) fn link(
         sites: linker.sites.into(),
         others: linker.others.into(),
         slow: linker.slow.into(),
-        result,
+        class_name: world.names.intern(&class.path),
         seen: Cell::new(ClassId::NONE),
     })
 }
@@ -205,9 +205,8 @@ fn property(name: &str, ty: PropertyType, offset: u32, owner: &Rc<str>, names: &
     })
 }
 
-#[expect(clippy::type_complexity, reason = "the four go straight into the fields of what is made")]
 impl Linker<'_> {
-    fn registers(&mut self) -> Checked<(u32, Schema, Box<[Slot]>, Option<Slot>)> {
+    fn registers(&mut self) -> Checked<(u32, Schema, Box<[Slot]>)> {
         let (code, function) = (self.code, self.function);
         let expected = function.params.len();
         let has_result = function.result().is_some();
@@ -288,8 +287,7 @@ impl Linker<'_> {
         }
         let size = end.next_multiple_of(16);
         let schema = Schema::new(size, 16, fields);
-        let result = code.result.map(|result| self.slot(result)).transpose()?;
-        Ok((size as u32, schema, owning.into(), result))
+        Ok((size as u32, schema, owning.into()))
     }
 
     fn ty(&self, text: &TypeText) -> Checked<PropertyType> {
@@ -985,7 +983,14 @@ impl Linker<'_> {
                 false => Err(format!("{name} is given a {ty} for {}, a {}", param.text, param.ty)),
             };
             match arg {
-                Argument::In(reg) => {
+                Argument::Copied(_) if is_out => {
+                    return Err(format!(
+                        "{name} writes to {}, and is given a copy: of several things that it writes to, one may be a property or \
+                         element; put the others into variables first",
+                        param.text
+                    ));
+                }
+                Argument::In(reg) | Argument::Copied(reg) => {
                     same(self.type_of(*reg)?)?;
                     let source = self.source(*reg)?;
                     if let Source::Slot(slot) = &source {
