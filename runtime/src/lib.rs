@@ -54,6 +54,8 @@ pub use alcedo_sys::{
 pub use border::{CallError, SourcePlace};
 pub use bridge::tasks::{JobCount, JobInfo};
 pub use builder::Builder;
+#[cfg(feature = "script")]
+pub use builder::ScriptCheck;
 pub use conjugate::{BlackCount, BlackReport, Color, SiteCount};
 pub use counters::Counters;
 pub use emit::error::EmitError;

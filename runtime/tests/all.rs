@@ -51,6 +51,8 @@ mod refusals;
 mod remains;
 mod results;
 mod rollback;
+#[cfg(feature = "script")]
+mod scripts;
 mod slim_race;
 mod strays;
 mod struct_bases;

@@ -12,6 +12,7 @@ use crate::bridge::module_thunk::script_thunk;
 use crate::emit::batch::Declarer;
 use crate::emit::c_bodies;
 use crate::emit::error::EmitError;
+use crate::object::World;
 use crate::object::class::Class;
 use crate::object::decl::ClassDecl;
 use crate::object::refusal::DeclareError;
@@ -40,6 +41,18 @@ pub(crate) fn check(types: &Types, package: &Package) -> Result<Checked, EmitErr
         }
         Err(found) => Err(wrong(package, rendered(&found, &package.sources))),
     }
+}
+
+/// Checks a package and declares its types, without bodies: for tools that ask what a text means.
+///
+/// # Errors
+/// What is wrong with its text, or a rule that a declaration breaks.
+pub(crate) fn check_and_declare(world: &World, package: &Package) -> Result<Checked, EmitError> {
+    let checked = check(&world.types, package)?;
+    let (batch, _bodies) = batch(&checked.package, 0);
+    let refused = |source| EmitError::Declare { modules: package.name.clone(), source };
+    world.types.declare(&world.names, &batch).map_err(refused)?;
+    Ok(checked)
 }
 
 fn wrong(package: &Package, diagnostics: String) -> EmitError {

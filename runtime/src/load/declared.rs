@@ -15,6 +15,8 @@ use crate::object::enums::EnumEntry;
 
 pub(crate) use file::of_file;
 pub(crate) use loaded::of_loaded;
+#[cfg(feature = "script")]
+pub(crate) use natives::of_package;
 pub(crate) use natives::{of_delegate, of_natives};
 
 /// What a module or a host declares: types, functions by name, and what it uses of others. Plain data; any thread.

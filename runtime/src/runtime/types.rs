@@ -142,6 +142,10 @@ impl Types<'_> {
     pub fn declared_by(&self, module: &str) -> Option<Declared> {
         let modules = self.0.inner.loads.master()?.modules;
         let found = modules.iter().find(|found| found.name() == module)?;
+        #[cfg(feature = "script")]
+        if let Some(package) = found.code().scripts() {
+            return Some(crate::load::declared::of_package(&self.0.inner.core.world, &package.name));
+        }
         Some(of_loaded(module, found.described()))
     }
 

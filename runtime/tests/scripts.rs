@@ -1,0 +1,319 @@
+//! Packages of scripts in a running host: loaded beside libraries, called from every side, edited and reloaded while their objects
+//! live, broken and set back.
+
+use crate::support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
+use alcedo_runtime::{Budget, Builder, ObjectHandle, Outcome, Reload, Runtime, Value};
+
+const HERO: &str = "/Script/Tale.Hero";
+const FANCY: &str = "/Script/Tale.FancyCube";
+
+/// A class over a native one.
+const HERO_TEXT: &str = r#"
+class Hero extends Actor;
+
+var() int Health;
+var string Title;
+var int Ticks;
+
+function int Hurt(int Amount)
+{
+    Health -= Amount;
+    return Health;
+}
+
+event ReceiveTick(float DeltaSeconds)
+{
+    Ticks++;
+}
+
+defaultproperties
+{
+    Health=100
+    Title="Hero"
+    CanTick=true
+}
+"#;
+
+/// A class over one of a plugin.
+const FANCY_TEXT: &str = r#"
+class FancyCube extends MagicCube;
+
+var int Hellos;
+
+event SayHello()
+{
+    Hellos++;
+    super.SayHello();
+}
+
+function int Greeted()
+{
+    return GreetingCount();
+}
+
+defaultproperties
+{
+    Label="fancy"
+}
+"#;
+
+/// A package in a folder of its own.
+struct Package {
+    _dir: tempfile::TempDir,
+    folder: PathBuf,
+}
+
+impl Package {
+    fn new(name: &str, files: &[(&str, &str)]) -> Self {
+        let dir = tempfile::tempdir().expect("a folder");
+        let folder = dir.path().join(name);
+        fs::create_dir(&folder).expect("made");
+        let package = Self { _dir: dir, folder };
+        files.iter().for_each(|(name, text)| package.write(name, text));
+        package
+    }
+
+    fn tale() -> Self {
+        Self::new("Tale", &[("Hero.uc", HERO_TEXT), ("FancyCube.uc", FANCY_TEXT)])
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.folder.join(name), text).expect("written");
+    }
+
+    fn edit(&self, name: &str, from: &str, to: &str) {
+        let text = fs::read_to_string(self.folder.join(name)).expect("there");
+        assert!(text.contains(from), "{name} has {from}");
+        self.write(name, &text.replace(from, to));
+    }
+
+    fn remove(&self, name: &str) {
+        fs::remove_file(self.folder.join(name)).expect("there");
+    }
+}
+
+fn builder() -> Builder {
+    support::builder().package("Tale")
+}
+
+/// The plugin that the package builds on, and the package.
+fn modules(package: &Package) -> Vec<PathBuf> {
+    vec![package.folder.clone(), support::plugin("magic-cube", &[])]
+}
+
+fn host(package: &Package) -> Runtime {
+    let host = builder().build().unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(&modules(package)).unwrap_or_else(|error| panic!("{error}"));
+    host
+}
+
+fn reload(host: &Runtime, package: &Package) -> Reload {
+    let report = host.reload(&modules(package)).expect("a Master");
+    report.into_result().unwrap_or_else(|report| panic!("{report}"))
+}
+
+fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
+    host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn get(host: &Runtime, object: ObjectHandle, property: &str) -> Value {
+    host.objects().get(object, property).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn call(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> Option<Value> {
+    host.objects().call(object, function, arguments).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn a_package_is_loaded_and_its_objects_have_its_defaults_and_run_its_functions() {
+    let package = Package::tale();
+    let host = host(&package);
+    let hero = spawn(&host, HERO);
+    assert_eq!(get(&host, hero, "Health"), Value::I32(100));
+    assert_eq!(get(&host, hero, "Title"), Value::Text("Hero".into()));
+    assert_eq!(get(&host, hero, "can_tick"), Value::Bool(true), "a default of an inherited property");
+    assert_eq!(call(&host, hero, "Hurt", &[Value::I32(30)]), Some(Value::I32(70)));
+    assert_eq!(get(&host, hero, "Health"), Value::I32(70));
+    assert_eq!(get(&host, spawn(&host, HERO), "Health"), Value::I32(100));
+    assert!(host.types().dynamic_classes().iter().any(|class| class == HERO));
+}
+
+#[test]
+fn a_script_overrides_events_of_the_host_and_of_a_plugin_and_calls_what_it_overrides() {
+    let package = Package::tale();
+    let host = host(&package);
+    let (hero, fancy) = (spawn(&host, HERO), spawn(&host, FANCY));
+    host.tick(Budget::seconds(0.1));
+    host.tick(Budget::seconds(0.1));
+    let Value::I32(ticks) = get(&host, hero, "Ticks") else { panic!("a number") };
+    assert!(ticks >= 2, "the engine calls the event of the script: {ticks}");
+    call(&host, fancy, "say_hello", &[]);
+    call(&host, fancy, "say_hello", &[]);
+    assert_eq!(get(&host, fancy, "Hellos"), Value::I32(2));
+    assert_eq!(call(&host, fancy, "greeting_count", &[]), Some(Value::U32(2)), "the plugin's own body ran");
+    assert_eq!(call(&host, fancy, "Greeted", &[]), Some(Value::I32(2)), "a script calls the plugin");
+    assert_eq!(get(&host, fancy, "label"), Value::Text("fancy".into()));
+}
+
+#[test]
+fn an_edit_is_reloaded_and_objects_keep_their_values_or_follow_their_defaults() {
+    let package = Package::tale();
+    let host = host(&package);
+    let (hurt, whole) = (spawn(&host, HERO), spawn(&host, HERO));
+    call(&host, hurt, "Hurt", &[Value::I32(30)]);
+    package.edit("Hero.uc", "Health=100", "Health=150\n    Luck=7");
+    package.edit("Hero.uc", "var int Ticks;", "var int Ticks;\nvar int Luck;");
+    package.edit("Hero.uc", "Health -= Amount;", "Health -= 2 * Amount;");
+
+    let report = reload(&host, &package);
+
+    assert_eq!((report.generation, report.modules.len()), (2, 2));
+    assert_eq!(get(&host, hurt, "Health"), Value::I32(70), "a changed value stays");
+    assert_eq!(get(&host, whole, "Health"), Value::I32(150), "a default follows");
+    assert_eq!(get(&host, hurt, "Luck"), Value::I32(7), "a new property has its default");
+    assert_eq!(call(&host, hurt, "Hurt", &[Value::I32(10)]), Some(Value::I32(50)), "the new code runs");
+    assert!(report.to_string().contains("Hero.Health"), "{report}");
+}
+
+#[test]
+fn a_broken_file_keeps_the_old_class_and_the_report_shows_the_place() {
+    let package = Package::tale();
+    let host = host(&package);
+    let hero = spawn(&host, HERO);
+    let before = host.worlds().digest();
+    for (from, to, says) in [
+        ("Health -= Amount;", "Health -= Amnt;", "Amnt"),
+        ("Health -= Amount;", "Health -= (;", "Hero.uc"),
+        ("extends Actor", "extends Actr", "Actr"),
+    ] {
+        package.edit("Hero.uc", from, to);
+        let report = host.reload(&modules(&package)).expect("a Master");
+        assert!(matches!(report.outcome, Outcome::RolledBack { .. }), "{report}");
+        let told = report.to_string();
+        assert!(told.contains("Tale/Hero.uc:") && told.contains(says), "{told}");
+        assert_eq!(before.differences(&host.worlds().digest()), Vec::<String>::new());
+        assert_eq!(call(&host, hero, "Hurt", &[Value::I32(0)]), Some(Value::I32(100)), "the old code runs");
+        package.edit("Hero.uc", to, from);
+    }
+    let report = reload(&host, &package);
+    assert_eq!(call(&host, hero, "Hurt", &[Value::I32(1)]), Some(Value::I32(99)), "{report}");
+}
+
+#[test]
+fn a_reload_that_fails_at_any_step_leaves_the_scripts_as_they_were() {
+    let package = Package::tale();
+    let host = host(&package);
+    let hero = spawn(&host, HERO);
+    call(&host, hero, "Hurt", &[Value::I32(30)]);
+    package.edit("Hero.uc", "Health=100", "Health=150");
+    package.edit("Hero.uc", "Health -= Amount;", "Health -= 2 * Amount;");
+    let before = host.worlds().digest();
+    for step in [
+        ReloadStep::Read,
+        ReloadStep::Shadow,
+        ReloadStep::Declare,
+        ReloadStep::FillCells,
+        ReloadStep::ShutGates,
+        ReloadStep::Main,
+        ReloadStep::ClassDefault,
+        ReloadStep::BeforeCommit,
+    ] {
+        let armed = faults::arm(Fault { step, nth: 0, kind: FaultKind::Error });
+        let report = host.reload(&modules(&package)).expect("a Master");
+        drop(armed);
+        assert!(matches!(report.outcome, Outcome::RolledBack { .. }), "{step:?}: {report}");
+        assert_eq!(before.differences(&host.worlds().digest()), Vec::<String>::new(), "{step:?}");
+        assert_eq!(call(&host, hero, "Hurt", &[Value::I32(0)]), Some(Value::I32(70)), "{step:?}");
+    }
+    reload(&host, &package);
+    assert_eq!(call(&host, hero, "Hurt", &[Value::I32(10)]), Some(Value::I32(50)));
+}
+
+#[test]
+fn objects_of_a_class_that_is_taken_out_sleep_and_wake_with_their_values() {
+    let package = Package::tale();
+    let host = host(&package);
+    let (hero, fancy) = (spawn(&host, HERO), spawn(&host, FANCY));
+    call(&host, hero, "Hurt", &[Value::I32(30)]);
+    call(&host, fancy, "say_hello", &[]);
+    package.remove("FancyCube.uc");
+    let report = reload(&host, &package);
+    assert!(report.classes.iter().any(|fate| fate.class == "Tale.FancyCube"), "{report}");
+    assert!(host.objects().call(fancy, "Greeted", &[]).is_err(), "it has no code");
+    assert_eq!(get(&host, fancy, "label"), Value::Text("fancy".into()), "it is read as its nearest base");
+    assert_eq!(get(&host, hero, "Health"), Value::I32(70));
+    package.write("FancyCube.uc", FANCY_TEXT);
+    reload(&host, &package);
+    assert_eq!(get(&host, fancy, "Hellos"), Value::I32(1));
+    call(&host, fancy, "say_hello", &[]);
+    assert_eq!(get(&host, fancy, "Hellos"), Value::I32(2));
+}
+
+#[test]
+fn only_what_has_changed_is_replaced_and_what_uses_it() {
+    let package = Package::tale();
+    let cube = |tag| vec![package.folder.clone(), support::tagged("magic-cube", &[], tag)];
+    let host = builder().build().expect("a host");
+    host.create_master(&cube(1)).unwrap_or_else(|error| panic!("{error}"));
+    let fancy = spawn(&host, FANCY);
+    let changed = |libraries: &[PathBuf]| {
+        let report = host.reload_changed(libraries).expect("a Master");
+        report.into_result().unwrap_or_else(|report| panic!("{report}"))
+    };
+    assert!(changed(&cube(1)).to_string().contains("no library has changed"));
+    package.edit("FancyCube.uc", "Hellos++;", "Hellos += 10;");
+    let report = changed(&cube(1));
+    assert_eq!((&*report.modules, &*report.kept_modules), (&["Tale".to_owned()][..], &["magic_cube of generation 1".to_owned()][..]));
+    call(&host, fancy, "say_hello", &[]);
+    assert_eq!(get(&host, fancy, "Hellos"), Value::I32(10));
+    let report = changed(&cube(2));
+    assert_eq!(report.replaced_because, ["Tale: it uses magic_cube", "magic_cube: its library has changed"]);
+    call(&host, fancy, "say_hello", &[]);
+    assert_eq!(get(&host, fancy, "Hellos"), Value::I32(20));
+}
+
+#[test]
+fn an_unload_ends_the_objects_of_scripts_and_their_classes() {
+    let package = Package::tale();
+    let host = host(&package);
+    let (hero, fancy) = (spawn(&host, HERO), spawn(&host, FANCY));
+    let unload = host.unload_master().expect("a Master");
+    assert_eq!(unload.objects_ended, 2, "{unload}");
+    assert!(!host.objects().is_alive(hero) && !host.objects().is_alive(fancy));
+    assert!(host.objects().spawn(HERO).is_err());
+    let ended = unload.ticket.wait(std::time::Duration::from_secs(30));
+    ended.unwrap_or_else(|blocked| panic!("{blocked}"));
+    host.create_master(&modules(&package)).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(get(&host, spawn(&host, HERO), "Health"), Value::I32(100));
+}
+
+#[test]
+fn a_watched_package_is_reloaded_when_a_file_of_it_is_saved() {
+    let package = Package::tale();
+    let host = host(&package);
+    let hero = spawn(&host, HERO);
+    host.watch().expect("it is watched");
+    package.edit("Hero.uc", "Health=100", "Health=150");
+    support::until("the edit is live", || {
+        host.tick(Budget::frame());
+        get(&host, hero, "Health") == Value::I32(150)
+    });
+    let reports = host.take_reloads();
+    assert!(reports.iter().all(|report| report.is_committed()), "{reports:?}");
+}
+
+#[test]
+fn a_builder_loads_its_packages_along_with_whatever_it_is_given() {
+    let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT)]);
+    let host = support::builder().scripts(&[&package.folder]).build().expect("a host");
+    host.create_master(&[] as &[&Path]).unwrap_or_else(|error| panic!("{error}"));
+    let hero = spawn(&host, HERO);
+    package.edit("Hero.uc", "Health=100", "Health=150");
+    host.reload(&[] as &[&Path]).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!(get(&host, hero, "Health"), Value::I32(150));
+}
