@@ -10,6 +10,7 @@ use alcedo_sys::{Demands, PublicKey, ReferenceSearch};
 
 use crate::bridge::core::Core;
 use crate::callback::{Registered, Site};
+use crate::development::answer::Answered;
 use crate::development::{Invitation, answer};
 use crate::error::Error;
 use crate::handles::with_last_serial;
@@ -30,8 +31,6 @@ use crate::watchdog::{Hang, Listener};
 
 #[cfg(feature = "script")]
 mod check;
-#[cfg(feature = "script")]
-pub use check::ScriptCheck;
 
 /// Under `alcedo dev`, what does not return for so long is named.
 const HANG: Duration = Duration::from_secs(1);
@@ -294,9 +293,22 @@ impl Builder {
     #[must_use]
     pub fn answer_glue(self) -> Self {
         match answer::requested() {
-            Some(to) => answer::answer(&to, self.declared()),
+            Some(to) => answer::answer(&to, self.answered()),
             None => self,
         }
+    }
+
+    /// What the process was asked.
+    fn answered(mut self) -> Result<Answered, Error> {
+        let world = World::new();
+        let Taken { batch, .. } = self.take_natives(&world.types);
+        world.types.declare(&world.names, &batch)?;
+        let declared = of_natives(&world);
+        #[cfg(feature = "script")]
+        let scripts = Some(check::check(&world, &answer::scripts()));
+        #[cfg(not(feature = "script"))]
+        let scripts = None;
+        Ok(Answered { declared, scripts, ..Answered::default() })
     }
 
     /// Builds the runtime. The calling thread becomes the game thread.

@@ -54,8 +54,6 @@ pub use alcedo_sys::{
 pub use border::{CallError, SourcePlace};
 pub use bridge::tasks::{JobCount, JobInfo};
 pub use builder::Builder;
-#[cfg(feature = "script")]
-pub use builder::ScriptCheck;
 pub use conjugate::{BlackCount, BlackReport, Color, SiteCount};
 pub use counters::Counters;
 pub use emit::error::EmitError;
@@ -76,7 +74,7 @@ pub use load::context::scope::{ContextScope, Scoped};
 pub use load::context::waits::{LoadStep, Wanted};
 pub use load::declared::{
     Declared, DeclaredClass, DeclaredDelegate, DeclaredEntry, DeclaredEnum, DeclaredExport, DeclaredFunction,
-    DeclaredImport, DeclaredInterface, DeclaredProperty, DeclaredStruct,
+    DeclaredImport, DeclaredInterface, DeclaredProperty, DeclaredStruct, ScriptCheck,
 };
 pub use load::error::LoadError;
 pub use load::events::MasterEvent;

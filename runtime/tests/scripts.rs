@@ -268,7 +268,10 @@ fn only_what_has_changed_is_replaced_and_what_uses_it() {
     assert!(changed(&cube(1)).to_string().contains("no library has changed"));
     package.edit("FancyCube.uc", "Hellos++;", "Hellos += 10;");
     let report = changed(&cube(1));
-    assert_eq!((&*report.modules, &*report.kept_modules), (&["Tale".to_owned()][..], &["magic_cube of generation 1".to_owned()][..]));
+    assert_eq!(
+        (&*report.modules, &*report.kept_modules),
+        (&["Tale".to_owned()][..], &["magic_cube of generation 1".to_owned()][..])
+    );
     call(&host, fancy, "say_hello", &[]);
     assert_eq!(get(&host, fancy, "Hellos"), Value::I32(10));
     let report = changed(&cube(2));

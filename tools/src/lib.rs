@@ -13,6 +13,7 @@ mod ask;
 #[cfg(feature = "bindgen")]
 mod bindgen;
 mod build;
+mod check;
 mod cli;
 mod command;
 mod demo;
@@ -29,6 +30,7 @@ mod inspect;
 mod new;
 mod paint;
 mod screen;
+mod scripts;
 mod session;
 mod telling;
 mod world;

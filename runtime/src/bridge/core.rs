@@ -219,7 +219,12 @@ mod scripts {
     pub(super) struct Births(pub(super) Weak<Core>);
 
     impl alcedo_script::host::Host for Births {
-        fn construct(&self, world: &World, class: &Rc<Class>, args: ConstructionArgs) -> Result<ObjectHandle, CallError> {
+        fn construct(
+            &self,
+            world: &World,
+            class: &Rc<Class>,
+            args: ConstructionArgs,
+        ) -> Result<ObjectHandle, CallError> {
             let core = self.0.upgrade().ok_or_else(|| CallError::Unavailable { what: "the runtime".into() })?;
             construct(world, &core.plugins(), class, args).map_err(|error| CallError::other(error.to_string()))
         }

@@ -4,25 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use crate::emit::scripts::check_and_declare;
-use crate::load::declared::{Declared, of_package};
+use crate::load::declared::{Declared, ScriptCheck, of_package};
 use crate::object::World;
 use crate::script::package::Package;
-
-/// What is found in a package of scripts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ScriptCheck {
-    /// Its folder.
-    pub folder: PathBuf,
-    /// Its name: that of the folder.
-    pub package: String,
-    /// How many files it has.
-    pub files: usize,
-    /// What it declares, or what is wrong with it: a paragraph for each mistake, with file, line and the text there.
-    pub declared: Result<Declared, String>,
-    /// What is probably not meant as it is written, a paragraph each; empty where there is nothing.
-    pub warnings: String,
-}
 
 /// Checks these packages, each after those whose types it names.
 pub(super) fn check(world: &World, folders: &[PathBuf]) -> Vec<ScriptCheck> {

@@ -41,6 +41,22 @@ pub struct Declared {
     pub imports: Vec<DeclaredImport>,
 }
 
+/// What is found in a package of scripts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ScriptCheck {
+    /// Its folder.
+    pub folder: std::path::PathBuf,
+    /// Its name: that of the folder.
+    pub package: String,
+    /// How many files it has.
+    pub files: usize,
+    /// What it declares, or what is wrong with it: a paragraph for each mistake, with file, line and the text there.
+    pub declared: Result<Declared, String>,
+    /// What is probably not meant as it is written, a paragraph each; empty where there is nothing.
+    pub warnings: String,
+}
+
 /// A class.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]

@@ -10,7 +10,9 @@ use alcedo_uc::hir;
 
 use crate::border::CallError;
 use crate::object::World;
-use crate::object::decl::{Batch, ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, PropertyDecl, RESULT_NAME, StructDecl};
+use crate::object::decl::{
+    Batch, ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, PropertyDecl, RESULT_NAME, StructDecl,
+};
 use crate::object::enums::EnumEntry;
 use crate::object::hooks::HookContext;
 use crate::object::origin::Origin;

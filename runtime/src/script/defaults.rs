@@ -31,7 +31,8 @@ impl Defaults {
     pub(crate) fn apply(&self, world: &World, object: ObjectHandle) -> Result<(), String> {
         for (name, lines) in &self.subobjects {
             let part = world.objects.subobject(object, name);
-            let part = part.ok_or_else(|| format!("its class has no subobject {name}: write `Class=` behind `Begin Object`"))?;
+            let part =
+                part.ok_or_else(|| format!("its class has no subobject {name}: write `Class=` behind `Begin Object`"))?;
             lines.iter().try_for_each(|line| apply(world, object, part, line))?;
         }
         self.own.iter().try_for_each(|line| apply(world, object, object, line))
