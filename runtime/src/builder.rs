@@ -16,6 +16,8 @@ use crate::error::Error;
 use crate::handles::with_last_serial;
 use crate::load::canary::{Canary, Rehearsal};
 use crate::load::declared::{Declared, of_natives};
+#[cfg(feature = "script")]
+use crate::load::declared::ScriptCheck;
 use crate::load::events::MasterEvent;
 use crate::load::master::{self, Loads};
 use crate::native::{DestroyHook, Natives, Ticker};

@@ -1,6 +1,8 @@
 //! Text commands to a running host, for people: a line in, an answer out. Each command reads only the public interface,
 //! so an answer is as right as that.
 
+#[cfg(feature = "script")]
+mod eval;
 mod objects;
 
 use crate::runtime::Runtime;
@@ -17,6 +19,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("call OBJECT FUNCTION [ARGUMENT…]", "calls a function; texts with spaces stand in quotes"),
     ("spawn CLASS", "a new object"),
     ("destroy OBJECT", "ends an object"),
+    ("eval TEXT", "an expression or statements of the language of scripts: `eval Hero'Hero_0'.Health + 1`"),
     ("blacks", "values in host memory that plugin code owns, by module and type"),
     ("blacks sites on|off", "writes down, or not, where each of them is made"),
     ("leases", "why the code of the modules would have to stay mapped now"),
@@ -49,6 +52,7 @@ impl Runtime {
             ["call", object, function, ..] => or_error(objects::call(self, object, function, behind(line, 3))),
             ["spawn", class] => or_error(objects::spawn(self, class)),
             ["destroy", object] => or_error(objects::destroy(self, object)),
+            ["eval", ..] => or_error(self.eval(behind(line, 1))),
             ["blacks"] => self.conjugates().blacks().to_string(),
             ["blacks", "sites", "on"] => self.sites(true),
             ["blacks", "sites", "off"] => self.sites(false),
@@ -70,8 +74,26 @@ impl Runtime {
 
     /// How a line for [`Runtime::console`] could go on: whole lines, at most twenty.
     pub fn complete(&self, line: &str) -> Vec<String> {
+        #[cfg(feature = "script")]
+        if let Some(text) = line.trim_start().strip_prefix("eval ") {
+            let mut lines: Vec<_> = eval::complete(self, text).iter().map(|text| format!("eval {text}")).collect();
+            lines.sort_unstable();
+            lines.dedup();
+            lines.truncate(objects::MOST);
+            return lines;
+        }
         let commands: Vec<_> = COMMANDS.iter().filter_map(|(command, _)| command.split(' ').next()).collect();
         objects::complete(self, line, &commands)
+    }
+
+    #[cfg(feature = "script")]
+    fn eval(&self, text: &str) -> Result<String, String> {
+        eval::eval(self, text)
+    }
+
+    #[cfg(not(feature = "script"))]
+    fn eval(&self, _text: &str) -> Result<String, String> {
+        Err("this host knows no scripts: enable the feature `script` of alcedo-runtime in its Cargo.toml".to_owned())
     }
 
     fn sites(&self, keeps: bool) -> String {

@@ -10,7 +10,7 @@ use clap::{Parser, Subcommand};
 use crate::args::{Plugins, World};
 use crate::command::HELP;
 use crate::world::HostOptions;
-use crate::{build, check, demo, dev, doctor, glue, guard, inspect, new};
+use crate::{build, check, demo, dev, doctor, glue, guard, inspect, new, repl};
 
 /// Builds Alcedo plugins, and swaps their code in a running world while its objects live on.
 #[derive(Parser)]
@@ -138,6 +138,11 @@ enum Verb {
         #[arg(long, conflicts_with = "host")]
         no_guard: bool,
     },
+    /// Evaluates expressions and statements of the language of scripts in a running world, and completes names.
+    ///
+    /// `Hero'Hero_0'.Health + 1` is an expression about an object; `Hero'Hero_0'.Health = 5;` is a statement. A line that begins with `:` is
+    /// a command of the world's console: `:help` lists them.
+    Repl(repl::Wish),
     /// The sample world in a process of its own.
     #[command(hide = true)]
     DevWorld {
@@ -189,6 +194,7 @@ pub(crate) fn run() -> ExitCode {
             out: out.as_deref(),
             arguments: &arguments,
         }),
+        Verb::Repl(wish) => repl::run(&wish),
         Verb::Check(wish) => check::run(&wish),
         Verb::Inspect { file, host, json } => inspect::run(&file, host.as_deref(), json),
         Verb::Dev { plugins, world, args, host, host_args, no_guard } => {

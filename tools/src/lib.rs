@@ -30,6 +30,7 @@ mod inspect;
 mod new;
 mod paint;
 mod screen;
+mod repl;
 mod scripts;
 mod session;
 mod telling;

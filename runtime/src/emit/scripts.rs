@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use alcedo_abi::kinds::function_flags;
-use alcedo_uc::hir;
+use alcedo_uc::{Source, hir};
 
 use crate::bridge::core::Core;
 use crate::bridge::module_thunk::script_thunk;
@@ -21,7 +21,7 @@ use crate::script::declare::{ARRAY_DIM, batch};
 use crate::script::package::{Package, rendered};
 
 /// A package that was checked, and what was said of it that is no error.
-pub(crate) struct Checked {
+pub(crate) struct CheckedSources {
     /// What it is.
     pub(crate) package: hir::Package,
     /// Warnings, a paragraph each.
@@ -32,14 +32,19 @@ pub(crate) struct Checked {
 ///
 /// # Errors
 /// Everything that is wrong with it.
-pub(crate) fn check(types: &Types, package: &Package) -> Result<Checked, EmitError> {
+pub(crate) fn check(types: &Types, package: &Package) -> Result<CheckedSources, EmitError> {
+    check_sources(types, &package.name, &package.sources).map_err(|found| wrong(package, found))
+}
+
+/// Checks the texts of a package of that name.
+///
+/// # Errors
+/// Everything that is wrong, a paragraph each.
+pub(crate) fn check_sources(types: &Types, package: &str, sources: &[Source]) -> Result<CheckedSources, String> {
     let options = alcedo_uc::Options { libraries: libraries(), ..alcedo_uc::Options::default() };
-    match alcedo_uc::check(&package.name, &package.sources, types, &options) {
-        Ok(checked) => {
-            let warnings = rendered(&checked.warnings, &package.sources);
-            Ok(Checked { package: checked.package, warnings })
-        }
-        Err(found) => Err(wrong(package, rendered(&found, &package.sources))),
+    match alcedo_uc::check(package, sources, types, &options) {
+        Ok(checked) => Ok(CheckedSources { package: checked.package, warnings: rendered(&checked.warnings, sources) }),
+        Err(found) => Err(rendered(&found, sources)),
     }
 }
 
@@ -47,7 +52,7 @@ pub(crate) fn check(types: &Types, package: &Package) -> Result<Checked, EmitErr
 ///
 /// # Errors
 /// What is wrong with its text, or a rule that a declaration breaks.
-pub(crate) fn check_and_declare(world: &World, package: &Package) -> Result<Checked, EmitError> {
+pub(crate) fn check_and_declare(world: &World, package: &Package) -> Result<CheckedSources, EmitError> {
     let checked = check(&world.types, package)?;
     let (batch, _bodies) = batch(&checked.package, 0);
     let refused = |source| EmitError::Declare { modules: package.name.clone(), source };
