@@ -195,8 +195,7 @@ impl Completer for Names {
             return Ok((at, Vec::new()));
         }
         let lines = lines.recv().unwrap_or_default();
-        let start = head.rfind(|letter: char| !(letter.is_alphanumeric() || letter == '_')).map_or(0, |at| at + 1);
-        let start = if head[..start].is_char_boundary(start) { start } else { at };
+        let start = head.trim_end_matches(|letter: char| letter.is_alphanumeric() || letter == '_').len();
         let words = lines.iter().filter_map(|line| line.get(start..)).map(str::to_owned).collect();
         Ok((start, words))
     }

@@ -101,7 +101,7 @@ impl Drop for Gone<'_> {
 
 /// How a text could go on: its last word completed.
 pub(super) fn complete(runtime: &Runtime, text: &str) -> Vec<String> {
-    let begun = text.rsplit(|letter: char| !(letter.is_alphanumeric() || letter == '_')).next().unwrap_or_default();
+    let begun = last_word(text);
     let head = &text[..text.len() - begun.len()];
     let types = &runtime.core().world.types;
     let class_called = |name: &str| types.classes().into_iter().find(|class| class.name.eq_ignore_ascii_case(name));
@@ -142,20 +142,22 @@ enum Place<'a> {
     Word,
 }
 
+/// The word that a text ends with.
+fn last_word(text: &str) -> &str {
+    &text[text.trim_end_matches(|letter: char| letter.is_alphanumeric() || letter == '_').len()..]
+}
+
 fn place(head: &str) -> Place<'_> {
-    let word = |text: &str| -> usize {
-        text.rfind(|letter: char| !(letter.is_alphanumeric() || letter == '_')).map_or(0, |at| at + 1)
-    };
     let inside = head.matches('\'').count() % 2 == 1;
     if inside {
         let before = head.rsplit_once('\'').map_or("", |(before, _)| before);
-        return Place::Object(&before[word(before)..]);
+        return Place::Object(last_word(before));
     }
     let Some(before) = head.strip_suffix('.') else { return Place::Word };
     let Some((before, _name)) = before.strip_suffix('\'').and_then(|inside| inside.rsplit_once('\'')) else {
         return Place::Member;
     };
-    Place::MemberOf(&before[word(before)..])
+    Place::MemberOf(last_word(before))
 }
 
 #[cfg(test)]
