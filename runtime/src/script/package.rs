@@ -24,8 +24,6 @@ const LARGEST: u64 = 64 << 20;
 pub(crate) struct Package {
     /// The name of the folder: that of the module, and of the package of its types.
     pub name: String,
-    /// The folder.
-    pub folder: PathBuf,
     /// Its files, in order of their names.
     pub sources: Vec<Source>,
     /// Differs between texts that differ.
@@ -109,7 +107,7 @@ impl Package {
         let outline = outline(&name, &sources)
             .map_err(|found| PackageError::Text { package: name.clone(), diagnostics: rendered(&found, &sources) })?;
         let digest = digest(&sources);
-        Ok(Self { name, folder: folder.to_owned(), sources, digest, outline })
+        Ok(Self { name, sources, digest, outline })
     }
 }
 
