@@ -9,6 +9,7 @@ mod compiled;
 mod exec;
 pub mod host;
 mod intrinsic;
+pub mod library;
 pub mod link;
 mod machine;
 mod number;
