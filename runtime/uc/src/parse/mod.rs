@@ -6,7 +6,8 @@ mod expressions;
 mod items;
 mod statements;
 
-pub(crate) use items::in_dots;
+pub(crate) use expressions::whole;
+pub(crate) use items::{VAR_WORDS, in_dots};
 
 use crate::ast::{File, Ident};
 use crate::diagnostic::Diagnostic;
