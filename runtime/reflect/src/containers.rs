@@ -16,6 +16,7 @@ use hashbrown::HashTable;
 
 use crate::block;
 use crate::nested::Row;
+use crate::property::{Property, PropertyType};
 use crate::values::array::Array;
 use crate::values::map::Map;
 use crate::values::ptr::{Begins, Mut, Ptr, PtrMut, Ref};
@@ -126,6 +127,34 @@ impl<'a> Rows<'a> {
     #[inline]
     pub fn get(self, at: u32) -> Option<Ptr<'a>> {
         (at < self.len()).then(|| key(self.row, self.place(at)))
+    }
+
+    /// The sum of a number over all rows of an array of structs: of `field`, which is a field of that struct by its address. An
+    /// enum counts as its number. None where the field is no number, or is no field of the rows.
+    pub fn sum(self, field: &Property) -> Option<f64> {
+        let PropertyType::Struct(of) = self.row.key else { return None };
+        if !of.fields().iter().any(|known| std::ptr::eq(known, field)) {
+            return None;
+        }
+        let number = match &field.ty {
+            PropertyType::Enum(of) => of.underlying(),
+            ty => ty,
+        };
+        let (raw, size) = (self.raw(), self.row.size);
+        let first = raw.data.wrapping_add(field.offset as usize).cast_const();
+        macro_rules! sum {
+            ($($kind:ident: $rust:ty),*) => {
+                match number {
+                    $(PropertyType::$kind => (0..raw.len as usize)
+                        // SAFETY: there are so many rows, each a struct with a number of this type at the offset of the field.
+                        .map(|at| unsafe { first.wrapping_add(at * size).cast::<$rust>().read() } as f64)
+                        .sum::<f64>(),)*
+                    _ => return None,
+                }
+            };
+        }
+        // Numbers without fractions are exact in a float of this size up to 2^53.
+        Some(sum!(U8: u8, U16: u16, U32: u32, U64: u64, I8: i8, I16: i16, I32: i32, I64: i64, F32: f32, F64: f64) + 0.0)
     }
 
     #[inline]

@@ -121,14 +121,9 @@ impl Machine {
                 let callee = self.callee(found.ok_or_else(|| lacks(&class.path, &site.function))?);
                 self.go(world, site, registers, object, Name::default(), &callee)
             }
-            Aim::Delegate { delegate, object, fallback } => self.call_delegate(
-                world,
-                site,
-                registers,
-                delegate,
-                *object,
-                fallback.as_ref().map(|(function, _)| function),
-            ),
+            Aim::Delegate { delegate, object, fallback } => {
+                self.call_delegate(world, site, registers, delegate, *object, fallback.as_ref().map(|(function, _)| function))
+            }
             Aim::Virtual(_) => Err(CallError::other("a virtual call is made elsewhere")),
         }
     }
@@ -147,17 +142,15 @@ impl Machine {
             Value::Multicast(bindings) | Value::Sparse(bindings) => bindings,
             _ => Vec::new(),
         };
-        let living: Vec<Binding> = bound.into_iter().filter(|binding| world.objects.is_alive(binding.object)).collect();
+        let living: Vec<Binding> =
+            bound.into_iter().filter(|binding| world.objects.is_alive(binding.object)).collect();
         let words = delegate.property.ty.signature().unwrap_or_default();
         let find = |binding: &Binding| -> Result<Callee, CallError> {
             let class = world.objects.class(binding.object).ok_or(CallError::Stale { handle: binding.object })?;
             let name = world.names.text(binding.function);
             let found = class.find_function(&name).filter(|found| found.words() == words && site.suits(found));
             let found = found.ok_or_else(|| CallError::NotFound {
-                message: format!(
-                    "{} has no function {name} of the signature ({words}) that a delegate calls",
-                    class.path
-                ),
+                message: format!("{} has no function {name} of the signature ({words}) that a delegate calls", class.path),
             })?;
             Ok(self.callee(found))
         };
@@ -302,8 +295,9 @@ impl Machine {
         }
         // SAFETY: as before; the block is not used otherwise until the call has returned.
         let view = unsafe { View::from_raw(block, function.schema()) };
-        let called = over_block(object, function, view)
-            .and_then(|mut frame| trap(|| (function.thunk)(world.context(), &mut frame)));
+        let called = over_block(object, function, view).and_then(|mut frame| {
+            trap(|| (function.thunk)(world.context(), &mut frame))
+        });
         if called.is_ok() {
             for back in &site.outs {
                 // SAFETY: as before.

@@ -266,13 +266,7 @@ pub(crate) enum LinkedRoot {
 pub(crate) enum LinkedStep {
     Field(u32),
     /// Index register, bytes of an element, the type of the array.
-    Element {
-        index: Source,
-        size: u32,
-        array: Rc<Property>,
-        fixed: bool,
-        element: Rc<Property>,
-    },
+    Element { index: Source, size: u32, array: Rc<Property>, fixed: bool, element: Rc<Property> },
 }
 
 /// What takes more than a few instructions of the processor.

@@ -2,13 +2,14 @@
 //! roots of the collector. Natives are called, and call, through the thunks of reflected functions. This crate knows neither
 //! modules nor generations; what is above it says when code comes and goes.
 
-mod call;
 pub mod code;
+mod call;
 mod compile;
 mod compiled;
 mod exec;
 pub mod host;
 mod intrinsic;
+pub mod library;
 pub mod link;
 mod machine;
 mod number;

@@ -190,13 +190,7 @@ fn how(ty: &PropertyType) -> How {
     }
 }
 
-fn property(
-    name: &str,
-    ty: PropertyType,
-    offset: u32,
-    owner: &Rc<str>,
-    names: &alcedo_reflect::names::Names,
-) -> Rc<Property> {
+fn property(name: &str, ty: PropertyType, offset: u32, owner: &Rc<str>, names: &alcedo_reflect::names::Names) -> Rc<Property> {
     Rc::new(Property {
         name: names.intern(name),
         text: name.into(),
@@ -217,11 +211,7 @@ impl Linker<'_> {
         let expected = function.params.len();
         let has_result = function.result().is_some();
         if usize::from(code.params) != function.arguments().len() || code.result.is_some() != has_result {
-            return Err(format!(
-                "it was made for {} parameters, the function has ({})",
-                code.params,
-                function.signature()
-            ));
+            return Err(format!("it was made for {} parameters, the function has ({})", code.params, function.signature()));
         }
         if code.result.is_some_and(|result| result != code.params) {
             return Err("the register of the result comes behind those of the parameters".to_owned());
@@ -270,11 +260,7 @@ impl Linker<'_> {
                     let (base, root) = match self.seen.get(usize::from(*of)) {
                         Some(Seen::Slot(slot)) => (slot, *of),
                         Some(Seen::Part(slot, root)) => (slot, *root),
-                        _ => {
-                            return Err(format!(
-                                "register {at} is a field of register {of}, which comes not before it"
-                            ));
-                        }
+                        _ => return Err(format!("register {at} is a field of register {of}, which comes not before it")),
                     };
                     let PropertyType::Struct(ty) = &base.property.ty else {
                         return Err(format!("a {} has no field {field}", base.property.ty));
@@ -589,8 +575,7 @@ impl Linker<'_> {
         } else {
             self.want_num(to, num)?;
         }
-        if self.in_frame(&[left])
-            && !compares
+        if self.in_frame(&[left]) && !compares
             && let Some(value) = self.constant(right)?
         {
             let (a, b) = (self.operand(to)?, self.operand(left)?);
@@ -710,10 +695,7 @@ impl Linker<'_> {
             Conversion::Up if *self.type_of(to)? == *self.type_of(from)? => return self.copy(to, from),
             Conversion::Up if in_frame => {
                 let is_reference = |ty: &PropertyType| {
-                    matches!(
-                        ty,
-                        PropertyType::Object { .. } | PropertyType::ScriptInterface(_) | PropertyType::SubclassOf(_)
-                    )
+                    matches!(ty, PropertyType::Object { .. } | PropertyType::ScriptInterface(_) | PropertyType::SubclassOf(_))
                 };
                 self.want(to, "object or class", is_reference)?;
                 self.want(from, "object or class", is_reference)?;
@@ -798,7 +780,8 @@ impl Linker<'_> {
                 Step::Element(index) | Step::FixedElement(index, _) => {
                     self.want_index(*index)?;
                     let PropertyType::Array(of) = &at.ty else { return Err(format!("a {} has no elements", at.ty)) };
-                    let element = property(&at.text, of.ty().clone(), 0, &at.owner, &self.world.names);
+                    let element =
+                        property(&at.text, of.ty().clone(), 0, &at.owner, &self.world.names);
                     let fixed = matches!(step, Step::FixedElement(..));
                     let (index, size) = (self.source(*index)?, of.row().size as u32);
                     let array = Rc::clone(&at);
@@ -857,11 +840,7 @@ impl Linker<'_> {
         if ty != place.property.ty {
             return Err(format!("a {ty} is stored in a {}", place.property.ty));
         }
-        let fast = if let Source::Slot(slot) = &source {
-            self.fast_place(&place, &ty).map(|fast| (slot.offset, fast))
-        } else {
-            None
-        };
+        let fast = if let Source::Slot(slot) = &source { self.fast_place(&place, &ty).map(|fast| (slot.offset, fast)) } else { None };
         match fast {
             Some((from, Fast::InSelf(offset, how))) => {
                 let op = [Do::StoreSelf1, Do::StoreSelf4, Do::StoreSelf8][how];
@@ -915,14 +894,14 @@ impl Linker<'_> {
 
     fn site(&mut self, call: &CallSite) -> Checked<Site> {
         let path = match &call.callee {
-            Target::Virtual(_, path)
-            | Target::Final(_, path)
-            | Target::Static(_, path)
-            | Target::Interface(_, path) => Some(path),
+            Target::Virtual(_, path) | Target::Final(_, path) | Target::Static(_, path) | Target::Interface(_, path) => {
+                Some(path)
+            }
             Target::Delegate { .. } => None,
         };
-        let find =
-            |path: &str| self.world.types.function_by_path(path).ok_or_else(|| format!("there is no function {path}"));
+        let find = |path: &str| {
+            self.world.types.function_by_path(path).ok_or_else(|| format!("there is no function {path}"))
+        };
         let of_self = |object: Option<Reg>, function: &Function| -> Checked<Option<u16>> {
             if let Some(object) = object {
                 self.want_object(object)?;
@@ -1042,8 +1021,7 @@ impl Linker<'_> {
                     }
                     let mut own = OwnedValue::initial(param.ty.clone());
                     if let Some(default) = &param.default {
-                        own.write(default)
-                            .map_err(|error| format!("the default of {} is a {}", param.text, error.found))?;
+                        own.write(default).map_err(|error| format!("the default of {} is a {}", param.text, error.found))?;
                     }
                     let property = Rc::new(Property::clone(param));
                     let source = Source::Constant(Rc::new(Constant { value: own, property }));
@@ -1081,9 +1059,7 @@ impl Linker<'_> {
                 }
             }
             (Some(_), None) => return Err(format!("{name} gives nothing")),
-            (None, Some(_)) if is_custom => {
-                return Err(format!("the result of {name} goes nowhere: give it a register"));
-            }
+            (None, Some(_)) if is_custom => return Err(format!("the result of {name} goes nowhere: give it a register")),
             (None, _) => {}
         }
         if is_custom {

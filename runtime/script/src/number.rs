@@ -103,46 +103,16 @@ pub(crate) fn compares(op: Op) -> bool {
 macro_rules! with_num {
     ($num:expr, $ty:ident => $body:expr) => {
         match $num {
-            Num::U8 => {
-                type $ty = u8;
-                $body
-            }
-            Num::U16 => {
-                type $ty = u16;
-                $body
-            }
-            Num::U32 => {
-                type $ty = u32;
-                $body
-            }
-            Num::U64 => {
-                type $ty = u64;
-                $body
-            }
-            Num::I8 => {
-                type $ty = i8;
-                $body
-            }
-            Num::I16 => {
-                type $ty = i16;
-                $body
-            }
-            Num::I32 => {
-                type $ty = i32;
-                $body
-            }
-            Num::I64 => {
-                type $ty = i64;
-                $body
-            }
-            Num::F32 => {
-                type $ty = f32;
-                $body
-            }
-            Num::F64 => {
-                type $ty = f64;
-                $body
-            }
+            Num::U8 => { type $ty = u8; $body }
+            Num::U16 => { type $ty = u16; $body }
+            Num::U32 => { type $ty = u32; $body }
+            Num::U64 => { type $ty = u64; $body }
+            Num::I8 => { type $ty = i8; $body }
+            Num::I16 => { type $ty = i16; $body }
+            Num::I32 => { type $ty = i32; $body }
+            Num::I64 => { type $ty = i64; $body }
+            Num::F32 => { type $ty = f32; $body }
+            Num::F64 => { type $ty = f64; $body }
         }
     };
 }

@@ -17,9 +17,7 @@ use crate::machine::{Machine, Went};
 use crate::number::{Number as _, clockwise_from, compare, compares, with_num};
 use crate::place::{Purpose, Registers};
 use crate::triple::{self, Three};
-use crate::value::{
-    Number, binding, from_text, handle, is_handle, name, number, plain_text, text_value, to_enum, to_num, to_text,
-};
+use crate::value::{Number, binding, from_text, handle, is_handle, name, number, plain_text, text_value, to_enum, to_num, to_text};
 
 impl Machine {
     /// Does one of them.
@@ -64,8 +62,7 @@ impl Machine {
             }
             Slow::SetLength(place, length) => self.set_length(world, place, length, registers)?,
             Slow::Bind(slot, object, function) => {
-                let object =
-                    object.as_ref().map_or(registers.object, |object| handle(&registers.source(object).read()));
+                let object = object.as_ref().map_or(registers.object, |object| handle(&registers.source(object).read()));
                 let binding = match world.objects.is_alive(object) {
                     true => Binding { object, function: *function },
                     false => Binding::default(),
@@ -101,8 +98,7 @@ impl Machine {
             return Ok(ObjectHandle::NONE);
         };
         let host = self.host.borrow().clone();
-        let host =
-            host.ok_or_else(|| CallError::other(format!("a new {path} is refused: this machine has no host")))?;
+        let host = host.ok_or_else(|| CallError::other(format!("a new {path} is refused: this machine has no host")))?;
         let args = ConstructionArgs {
             name: name.map(|name| world.names.intern(&name)),
             outer,
@@ -285,9 +281,7 @@ fn convert(
     let refused = || CallError::other(format!("a {} does not become a {target}", from.ty()));
     let number = || number(&value).ok_or_else(refused);
     match by {
-        Conversion::Num(_, to) | Conversion::EnumToNum(_, to) | Conversion::BoolToNum(to) => {
-            put(&to_num(number()?, *to))
-        }
+        Conversion::Num(_, to) | Conversion::EnumToNum(_, to) | Conversion::BoolToNum(to) => put(&to_num(number()?, *to)),
         Conversion::NumToEnum(_, _, to) => match crate::value::number(&to_num(number()?, *to)) {
             Some(number) => put(&to_enum(number, target)),
             None => Err(refused()),
@@ -299,9 +293,7 @@ fn convert(
             };
             put(&Value::Bool(is))
         }
-        Conversion::ToText(_) => {
-            put(&text_value(&to_text(&value, from.ty(), world), target, world).ok_or_else(refused)?)
-        }
+        Conversion::ToText(_) => put(&text_value(&to_text(&value, from.ty(), world), target, world).ok_or_else(refused)?),
         Conversion::FromText(_) => put(&from_text(&plain_text(&value, world).unwrap_or_default(), target, world)),
         Conversion::Text(..) => {
             let text = plain_text(&value, world).ok_or_else(refused)?;

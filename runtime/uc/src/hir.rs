@@ -420,8 +420,18 @@ pub enum Num {
 
 impl Num {
     /// All kinds.
-    pub const ALL: [Self; 10] =
-        [Self::U8, Self::U16, Self::U32, Self::U64, Self::I8, Self::I16, Self::I32, Self::I64, Self::F32, Self::F64];
+    pub const ALL: [Self; 10] = [
+        Self::U8,
+        Self::U16,
+        Self::U32,
+        Self::U64,
+        Self::I8,
+        Self::I16,
+        Self::I32,
+        Self::I64,
+        Self::F32,
+        Self::F64,
+    ];
 
     /// The kind in reflection.
     pub const fn kind(self) -> PropertyKind {

@@ -5,14 +5,18 @@
 #![forbid(unsafe_code)]
 
 pub mod ast;
+mod check;
 mod diagnostic;
 pub mod hir;
+mod outline;
 mod parse;
 mod print;
 mod source;
 mod token;
 
+pub use check::{Checked, Options, check};
 pub use diagnostic::{Diagnostic, Severity};
+pub use outline::{Outline, outline};
 pub use parse::{DEEPEST, DEEPEST_EXPRESSION, MOST_ERRORS, parse};
 pub use print::print;
 pub use source::{Encoding, LARGEST_FILE, Source, Span};

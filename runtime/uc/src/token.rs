@@ -143,16 +143,22 @@ pub(crate) enum Kind {
 }
 
 fn block_comment(lexer: &mut logos::Lexer<'_, Kind>) {
-    let rest = lexer.remainder().as_bytes();
-    let (mut depth, mut at) = (1_usize, 0);
-    while depth > 0 && at < rest.len() {
-        match &rest[at..] {
+    let rest = lexer.remainder();
+    lexer.bump(comment_end(rest).unwrap_or(rest.len()));
+}
+
+/// Where a comment ends whose first `/*` stands before the text; `None` when it does not.
+fn comment_end(text: &str) -> Option<usize> {
+    let (bytes, mut depth, mut at) = (text.as_bytes(), 1_usize, 0);
+    while depth > 0 {
+        match bytes.get(at..)? {
+            [] => return None,
             [b'/', b'*', ..] => (depth, at) = (depth + 1, at + 2),
             [b'*', b'/', ..] => (depth, at) = (depth - 1, at + 2),
             _ => at += 1,
         }
     }
-    lexer.bump(at.min(rest.len()));
+    Some(at)
 }
 
 /// A token and what stands before it.
@@ -227,7 +233,7 @@ impl<'s> Tokens<'s> {
             match kind {
                 Kind::LineComment | Kind::BlockComment => {
                     let text = &self.text[span.start as usize..span.end as usize];
-                    if kind == Kind::BlockComment && (text.len() < 4 || !text.ends_with("*/")) {
+                    if kind == Kind::BlockComment && comment_end(&text[2..]).is_none() {
                         self.open_comment.get_or_insert(span);
                     }
                     comments = Some(comments.map_or(span, |first| first.to(span)));
@@ -260,10 +266,7 @@ mod tests {
 
     #[test]
     fn numbers_are_whole_or_have_fractions() {
-        check(
-            "1 0x1F 1.5 .5 3. 1e5 1.0e-3f 2f",
-            "Int:1 Int:0x1F Float:1.5 Float:.5 Float:3. Float:1e5 Float:1.0e-3f Float:2f",
-        );
+        check("1 0x1F 1.5 .5 3. 1e5 1.0e-3f 2f", "Int:1 Int:0x1F Float:1.5 Float:.5 Float:3. Float:1e5 Float:1.0e-3f Float:2f");
         check("12ab", "BadNumber:12ab");
     }
 

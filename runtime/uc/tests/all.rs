@@ -1,1 +1,9 @@
-fn main() {}
+//! Tests of the text side of scripts: programs in a folder with what is expected of them, texts that are no programs, and
+//! texts of chance.
+
+mod errors;
+mod files;
+mod fixture;
+mod printing;
+mod programs;
+mod support;

@@ -127,8 +127,7 @@ impl Maker {
             let Argument::In(reg) = args[at] else { continue };
             let whole = self.whole(reg);
             let is_first = matches!(call.args[at], Arg::Wildcard(_));
-            let others =
-                written.iter().enumerate().filter(|(other, _)| if is_first { *other < at } else { *other != at });
+            let others = written.iter().enumerate().filter(|(other, _)| if is_first { *other < at } else { *other != at });
             if others.into_iter().any(|(_, other)| *other == Some(whole))
                 && let Some(expr) = arg_expr(&call.args[at])
             {

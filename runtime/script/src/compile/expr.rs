@@ -110,12 +110,10 @@ impl Maker {
             ExprKind::New(new) => {
                 let class = self.expr(&new.class);
                 let class = self.safe(class, &new.class.ty, true);
-                let mut one = |expr: &Option<Expr>| {
-                    expr.as_ref().map(|expr| {
-                        let reg = self.expr(expr);
-                        self.safe(reg, &expr.ty, true)
-                    })
-                };
+                let mut one = |expr: &Option<Expr>| expr.as_ref().map(|expr| {
+                    let reg = self.expr(expr);
+                    self.safe(reg, &expr.ty, true)
+                });
                 let (outer, name, template) = (one(&new.outer), one(&new.name), one(&new.template));
                 self.line = expr.line;
                 self.emit(Ins::New { to, class, outer, name, template });
@@ -167,9 +165,8 @@ impl Maker {
             if commutes && self.is_constant(left) {
                 std::mem::swap(&mut left, &mut right);
             }
-            let takes_constant = matches!(num, Num::I32 | Num::F32)
-                && matches!(op.op, Op::Add | Op::Sub | Op::Mul)
-                && !self.is_constant(left);
+            let takes_constant =
+                matches!(num, Num::I32 | Num::F32) && matches!(op.op, Op::Add | Op::Sub | Op::Mul) && !self.is_constant(left);
             left = self.in_frame(left, left_ty);
             if !takes_constant {
                 right = self.in_frame(right, right_ty);

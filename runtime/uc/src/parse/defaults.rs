@@ -185,9 +185,7 @@ impl Parser<'_> {
     fn default_value_here(&mut self) -> Read<DefaultValue> {
         use DefaultValueKind as V;
         let token = self.peek();
-        if token.on_new_line
-            || matches!(token.kind, Kind::Comma | Kind::ParenClose | Kind::Semicolon | Kind::BraceClose)
-        {
+        if token.on_new_line || matches!(token.kind, Kind::Comma | Kind::ParenClose | Kind::Semicolon | Kind::BraceClose) {
             let end = self.last_end;
             return Ok(DefaultValue { kind: V::Empty, span: Span { start: end.saturating_sub(1), end } });
         }
@@ -201,8 +199,7 @@ impl Parser<'_> {
                 match number.kind {
                     Kind::Int => {
                         self.next();
-                        let value =
-                            whole(digits).map(|value| if sign == "-" { -i128::from(value) } else { value.into() });
+                        let value = whole(digits).map(|value| if sign == "-" { -i128::from(value) } else { value.into() });
                         V::Int(format!("{sign}{digits}"), value)
                     }
                     Kind::Float => {
@@ -212,8 +209,7 @@ impl Parser<'_> {
                     }
                     _ => {
                         let shown = self.shown(number);
-                        let error =
-                            self.error("uc-syntax", number.span, format!("a number is missing: here is {shown}"));
+                        let error = self.error("uc-syntax", number.span, format!("a number is missing: here is {shown}"));
                         return self.fail(error);
                     }
                 }

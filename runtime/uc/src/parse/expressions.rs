@@ -17,8 +17,7 @@ impl Parser<'_> {
         let value = self.expression()?;
         if self.peek().kind == Kind::Assign {
             let here = self.peek();
-            let error =
-                self.error("uc-assign-chain", here.span, "an assignment has no value that could be assigned on");
+            let error = self.error("uc-assign-chain", here.span, "an assignment has no value that could be assigned on");
             return self.fail(error.hint("write two statements"));
         }
         let (span, depth) = (target.span.to(value.span), 1 + target.depth.max(value.depth));
@@ -64,8 +63,7 @@ impl Parser<'_> {
             {
                 let message = format!("`{}` behind `{}` does not say which is meant first", op.sign(), before.sign());
                 let error = self.error("uc-parentheses", token.span, message);
-                let error =
-                    error.other((self.file, *at), "this assigns").hint("put what is meant first into parentheses");
+                let error = error.other((self.file, *at), "this assigns").hint("put what is meant first into parentheses");
                 return self.fail(error);
             }
             let right = self.deeper(|parser| parser.infix(op.binding() - 1))?;
@@ -359,11 +357,7 @@ impl Parser<'_> {
                     // As the language has it: the sign itself.
                     let start = token.span.start as usize + 1 + at;
                     let span = Span::new(start, start + 1 + other.len_utf8());
-                    let error = self.error(
-                        "uc-escape",
-                        span,
-                        format!("`\\{other}` stands for nothing: it is read as `{other}`"),
-                    );
+                    let error = self.error("uc-escape", span, format!("`\\{other}` stands for nothing: it is read as `{other}`"));
                     self.report(error.hint("`\\\\ \\\" \\n \\t \\r` stand for something").warning());
                     found.push(other);
                 }
@@ -375,7 +369,7 @@ impl Parser<'_> {
 }
 
 /// The value of a whole number, if it fits.
-pub(super) fn whole(text: &str) -> Option<u64> {
+pub(crate) fn whole(text: &str) -> Option<u64> {
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),

@@ -13,87 +13,20 @@ pub(crate) const PARAM_WORDS: &[&str] = &["out", "optional", "coerce", "const", 
 
 /// Words before the type of a variable.
 pub(crate) const VAR_WORDS: &[&str] = &[
-    "config",
-    "globalconfig",
-    "localized",
-    "const",
-    "editconst",
-    "editconstarray",
-    "transient",
-    "travel",
-    "private",
-    "protected",
-    "public",
-    "native",
-    "export",
-    "input",
-    "noexport",
-    "edfindable",
-    "editinline",
-    "editinlinenotify",
-    "editinlineuse",
-    "noclear",
-    "duplicatetransient",
-    "nontransactional",
-    "interp",
-    "notforconsole",
-    "noimport",
-    "databinding",
-    "repnotify",
-    "repretry",
-    "crosslevel",
-    "crosslevelactive",
-    "crosslevelpassive",
-    "archetype",
-    "deprecated",
-    "protectedwrite",
-    "privatewrite",
-    "editoronly",
-    "instanced",
-    "init",
-    "allowabstract",
-    "automated",
-    "editfixedsize",
-    "cache",
-    "serializetext",
-    "nonlocalized",
-    "editconstfixed",
-    "pointer_only",
-    "savegame",
+    "config", "globalconfig", "localized", "const", "editconst", "editconstarray", "transient", "travel", "private",
+    "protected", "public", "native", "export", "input", "noexport", "edfindable", "editinline", "editinlinenotify",
+    "editinlineuse", "noclear", "duplicatetransient", "nontransactional", "interp", "notforconsole", "noimport",
+    "databinding", "repnotify", "repretry", "crosslevel", "crosslevelactive", "crosslevelpassive", "archetype",
+    "deprecated", "protectedwrite", "privatewrite", "editoronly", "instanced", "init", "allowabstract", "automated",
+    "editfixedsize", "cache", "serializetext", "nonlocalized", "editconstfixed", "pointer_only", "savegame",
     "hidecategories",
 ];
 
 /// Words before `function`, `event`, `delegate`, `state` and the operators.
 pub(crate) const FUNCTION_WORDS: &[&str] = &[
-    "native",
-    "intrinsic",
-    "final",
-    "static",
-    "simulated",
-    "latent",
-    "iterator",
-    "singular",
-    "exec",
-    "private",
-    "protected",
-    "public",
-    "reliable",
-    "unreliable",
-    "server",
-    "client",
-    "dllimport",
-    "noexport",
-    "noexportheader",
-    "const",
-    "virtual",
-    "demorecording",
-    "auto",
-    "k2call",
-    "k2pure",
-    "k2override",
-    "coerce",
-    "multicast",
-    "throws",
+    "native", "intrinsic", "final", "static", "simulated", "latent", "iterator", "singular", "exec", "private",
+    "protected", "public", "reliable", "unreliable", "server", "client", "dllimport", "noexport", "noexportheader",
+    "const", "virtual", "demorecording", "auto", "k2call", "k2pure", "k2override", "coerce", "multicast", "throws",
 ];
 
 const OPERATOR_WORDS: &[&str] = &["operator", "preoperator", "postoperator"];
@@ -124,8 +57,7 @@ impl Parser<'_> {
     fn keep_class(&mut self, file: &mut File, head: ClassHead) {
         if file.class.is_some() {
             let message = format!("a second class in one file: `{}`", head.name.text);
-            let error =
-                self.error("uc-second-class", head.name.span, message).hint("write each class into a file of its own");
+            let error = self.error("uc-second-class", head.name.span, message).hint("write each class into a file of its own");
             self.report(error);
         } else {
             file.class = Some(head);
@@ -149,8 +81,7 @@ impl Parser<'_> {
                 self.next();
                 let named = self.dotted("the name of the base class")?;
                 if base.is_some() {
-                    let error =
-                        self.error("uc-syntax", named[0].span, "a class extends one class: this is a second one");
+                    let error = self.error("uc-syntax", named[0].span, "a class extends one class: this is a second one");
                     self.report(error);
                 }
                 base = Some(named);
@@ -234,9 +165,7 @@ impl Parser<'_> {
                     self.next();
                     return;
                 }
-                Kind::Word if token.on_new_line && token.span.start != self.last_end && self.begins_declaration() => {
-                    return;
-                }
+                Kind::Word if token.on_new_line && token.span.start != self.last_end && self.begins_declaration() => return,
                 _ => {
                     self.next();
                 }
@@ -249,8 +178,7 @@ impl Parser<'_> {
         self.is_one_of(0, &["var", "function", "event", "defaultproperties", "replication", "cpptext"])
             || (self.is_one_of(0, &["struct", "enum", "const", "state", "delegate"]) && self.peek_kind(1) == Kind::Word)
             || (self.is_one_of(0, FUNCTION_WORDS)
-                && (self.is_one_of(1, FUNCTION_WORDS)
-                    || self.is_one_of(1, &["function", "event", "delegate", "state"])))
+                && (self.is_one_of(1, FUNCTION_WORDS) || self.is_one_of(1, &["function", "event", "delegate", "state"])))
     }
 
     fn item(&mut self) -> Read<Item> {
@@ -266,9 +194,7 @@ impl Parser<'_> {
             _ => {
                 let shown = self.shown(start);
                 let error = self.error("uc-syntax", start.span, format!("{shown} begins no declaration"));
-                return self.fail(error.hint(
-                    "`var`, `const`, `enum`, `struct`, `function`, `event`, `delegate` and `defaultproperties` do",
-                ));
+                return self.fail(error.hint("`var`, `const`, `enum`, `struct`, `function`, `event`, `delegate` and `defaultproperties` do"));
             }
         }
         let text = self.text(start).to_ascii_lowercase();
@@ -356,8 +282,7 @@ impl Parser<'_> {
                 && !self.is_one_of(0, &["struct", "enum"])
                 && behind == Kind::Word
                 && matches!(self.peek_kind(2), Kind::Word | Kind::Lt)
-                && !(self.peek_kind(2) == Kind::Lt
-                    && !self.is_one_of(1, &["array", "class", "map", "set", "delegate"]));
+                && !(self.peek_kind(2) == Kind::Lt && !self.is_one_of(1, &["array", "class", "map", "set", "delegate"]));
             if !(known && goes_on || odd) {
                 return Ok(modifiers);
             }
@@ -438,8 +363,7 @@ impl Parser<'_> {
             return Ok(TypeRef { kind: TypeKind::Generic(name, of), span });
         }
         if self.peek().kind == Kind::BraceOpen && name.is("map") {
-            let error =
-                self.error("uc-native-map", name.span, "`map{…}` is a type of C++, which is outside of the language");
+            let error = self.error("uc-native-map", name.span, "`map{…}` is a type of C++, which is outside of the language");
             return self.fail(error.hint("write `map<Key, Value>`"));
         }
         let mut names = vec![name];
@@ -494,8 +418,7 @@ impl Parser<'_> {
                 _ => {
                     if self.is_one_of(0, &["function", "event", "class", "state"]) {
                         let shown = self.shown(token);
-                        let error =
-                            self.error("uc-syntax", token.span, format!("{shown} does not belong into a struct"));
+                        let error = self.error("uc-syntax", token.span, format!("{shown} does not belong into a struct"));
                         return self.fail(error.hint("a `}` may be missing above"));
                     }
                     match self.item() {
@@ -595,11 +518,7 @@ impl Parser<'_> {
             let found = self.peek();
             let shown = self.shown(found);
             let error = self.error("uc-syntax", found.span, format!("{shown} begins no declaration"));
-            return self.fail(
-                error.hint(
-                    "`var`, `const`, `enum`, `struct`, `function`, `event`, `delegate` and `defaultproperties` do",
-                ),
-            );
+            return self.fail(error.hint("`var`, `const`, `enum`, `struct`, `function`, `event`, `delegate` and `defaultproperties` do"));
         }
         let kind_word = self.modifier()?;
         let kind = match kind_word.word.text.to_ascii_lowercase().as_str() {
@@ -614,11 +533,7 @@ impl Parser<'_> {
         }
         let names_now = self.peek_kind(1) == Kind::ParenOpen && kind != FunctionKind::Operator;
         let result = if names_now { None } else { Some(self.type_ref()?) };
-        let name = if kind == FunctionKind::Operator {
-            self.operator_sign()?
-        } else {
-            self.ident("the name of the function")?
-        };
+        let name = if kind == FunctionKind::Operator { self.operator_sign()? } else { self.ident("the name of the function")? };
         self.expect(Kind::ParenOpen, "`(`", "behind the name of the function")?;
         let params = self.params()?;
         let close = self.expect(Kind::ParenClose, "`)`", "behind the parameters")?;
@@ -676,11 +591,7 @@ impl Parser<'_> {
             self.next();
             self.ident("the name of the state that it extends")?;
         }
-        let end = if self.peek().kind == Kind::BraceOpen {
-            self.skip_braces()?
-        } else {
-            self.expect(Kind::Semicolon, "`{`", "behind the state")?.span
-        };
+        let end = if self.peek().kind == Kind::BraceOpen { self.skip_braces()? } else { self.expect(Kind::Semicolon, "`{`", "behind the state")?.span };
         Ok(self.outside(OutsideKind::State, start, end, Some(name)))
     }
 }
