@@ -245,7 +245,11 @@ fn objects_of_a_class_that_is_taken_out_sleep_and_wake_with_their_values() {
     let report = reload(&host, &package);
     assert!(report.classes.iter().any(|fate| fate.class == "Tale.FancyCube"), "{report}");
     assert!(host.objects().call(fancy, "Greeted", &[]).is_err(), "it has no code");
-    assert_eq!(get(&host, fancy, "label"), Value::Text(String::new()), "it is read as its nearest base, whose default it follows");
+    assert_eq!(
+        get(&host, fancy, "label"),
+        Value::Text(String::new()),
+        "it is read as its nearest base, whose default it follows"
+    );
     assert_eq!(get(&host, hero, "Health"), Value::I32(70));
     package.write("FancyCube.uc", FANCY_TEXT);
     reload(&host, &package);
@@ -319,4 +323,179 @@ fn a_builder_loads_its_packages_along_with_whatever_it_is_given() {
     package.edit("Hero.uc", "Health=100", "Health=150");
     host.reload(&[] as &[&Path]).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
     assert_eq!(get(&host, hero, "Health"), Value::I32(150));
+}
+
+/// The demo of the article that functions with their own thunks are modelled on: a struct of the script, one of Rust, and averages.
+const STATS_TEXT: &str = r#"
+class Stats extends Object;
+
+enum Rank
+{
+    Low,
+    Middle,
+    High
+};
+
+struct Sample
+{
+    var string Name;
+    var int Value;
+    var float Weight;
+    var Rank Grade;
+};
+
+var array<Sample> Samples;
+var array<int> Numbers;
+
+function Fill()
+{
+    local Sample S;
+
+    S.Name = "one";
+    S.Value = 1;
+    S.Weight = 0.5;
+    S.Grade = High;
+    Samples.AddItem(S);
+    S.Value = 4;
+    S.Weight = 1.5;
+    S.Grade = Low;
+    Samples.AddItem(S);
+}
+
+function double AverageOf(name Field)
+{
+    return class'Wildcards'.static.average(Samples, Field);
+}
+
+function string DescribeSample()
+{
+    return class'Wildcards'.static.describe(Samples[0]);
+}
+
+function string DescribeVector()
+{
+    local vector V;
+
+    V.X = 1;
+    return class'Wildcards'.static.describe(V);
+}
+
+function int Doubled(int N)
+{
+    class'Wildcards'.static.double(N);
+    return N;
+}
+
+function int FieldsOf()
+{
+    return class'Sums'.static.fields(Samples[0]);
+}
+
+function int LengthOf()
+{
+    return class'Sums'.static.length(Samples) * 10 + class'Sums'.static.length(Numbers);
+}
+"#;
+
+#[test]
+fn scripts_pass_any_struct_and_any_array_to_thunks_of_the_host_and_of_a_plugin() {
+    let package = Package::new("Tale", &[("Stats.uc", STATS_TEXT)]);
+    let natives = alcedo_runtime::natives![crate::custom_thunks::Sums];
+    let host = builder().package("Test").natives(natives).build().expect("a host");
+    let modules = [package.folder.clone(), support::plugin("wildcards", &[])];
+    host.create_master(&modules).unwrap_or_else(|error| panic!("{error}"));
+    let stats = spawn(&host, "/Script/Tale.Stats");
+    let average = |field: &str| {
+        let field = Value::Name(host.intern(field));
+        host.objects().call(stats, "AverageOf", &[field]).map_err(|error| error.to_string())
+    };
+    assert_eq!(average("Value"), Ok(Some(Value::F64(0.0))), "of nothing");
+    call(&host, stats, "Fill", &[]);
+    assert_eq!(average("Value"), Ok(Some(Value::F64(2.5))));
+    assert_eq!(average("Weight"), Ok(Some(Value::F64(1.0))));
+    assert_eq!(average("Grade"), Ok(Some(Value::F64(1.0))), "the number of an enum");
+    let error = average("Nothing").expect_err("there is no such field");
+    assert!(error.contains("Nothing") && error.contains("Stats.uc:"), "{error}");
+    let error = average("Name").expect_err("it is no number");
+    assert!(error.contains("a number"), "{error}");
+    assert_eq!(average("Value"), Ok(Some(Value::F64(2.5))), "and the next call is as before");
+    let Some(Value::Text(sample)) = call(&host, stats, "DescribeSample", &[]) else { panic!("a text") };
+    assert!(sample.starts_with("/Script/Tale.Sample (Name=\"one\", Value=1"), "{sample}");
+    let Some(Value::Text(vector)) = call(&host, stats, "DescribeVector", &[]) else { panic!("a text") };
+    assert!(vector.starts_with("/Script/Engine.Vector (x=1"), "{vector}");
+    assert_eq!(call(&host, stats, "Doubled", &[Value::I32(21)]), Some(Value::I32(42)));
+    assert_eq!(call(&host, stats, "FieldsOf", &[]), Some(Value::I32(4)));
+    assert_eq!(call(&host, stats, "LengthOf", &[]), Some(Value::I32(20)));
+}
+
+#[test]
+fn packages_and_plugins_that_name_each_other_are_loaded_in_order_and_reloaded_as_one() {
+    let tale = Package::tale();
+    let saga = Package::new(
+        "Saga",
+        &[(
+            "Elder.uc",
+            "class Elder extends Hero;\n\nfunction int Hurt(int Amount)\n{\n    return super.Hurt(Amount / 2);\n}\n",
+        )],
+    );
+    let modules = [saga.folder.clone(), tale.folder.clone(), support::plugin("magic-cube", &[])];
+    let host = builder().package("Saga").build().expect("a host");
+    host.create_master(&modules).unwrap_or_else(|error| panic!("{error}"));
+    let elder = spawn(&host, "/Script/Saga.Elder");
+    assert_eq!(call(&host, elder, "Hurt", &[Value::I32(30)]), Some(Value::I32(85)));
+    tale.edit("Hero.uc", "Health -= Amount;", "Health -= 3 * Amount;");
+    let report = host.reload_changed(&modules).expect("a Master");
+    let report = report.into_result().unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!(report.replaced_because, ["Saga: it uses Tale", "Tale: its library has changed"]);
+    assert_eq!(call(&host, elder, "Hurt", &[Value::I32(10)]), Some(Value::I32(70)));
+    saga.edit("Elder.uc", "Amount / 2", "Amount / ");
+    let report = host.reload_changed(&modules).expect("a Master");
+    assert!(matches!(report.outcome, Outcome::RolledBack { .. }), "{report}");
+    assert_eq!(call(&host, elder, "Hurt", &[Value::I32(2)]), Some(Value::I32(67)));
+}
+
+#[test]
+fn the_console_evaluates_expressions_and_statements_and_completes_names() {
+    let package = Package::tale();
+    let host = host(&package);
+    let hero = spawn(&host, HERO);
+    let name = host.objects().name_of(hero).expect("it has a name");
+    let classes = host.types().dynamic_classes();
+    for (text, answer) in [
+        ("1 + 2 * 3", "7"),
+        ("Abs(-2.5)", "2.50"),
+        (&*format!("Hero'{name}'.Health"), "100"),
+        (&format!("Hero'{name}'.Hurt(30)"), "70"),
+        (&format!("Hero'{name}'.Title = \"Queen\";"), "done"),
+        (&format!("Hero'{name}'.Title"), "Queen"),
+    ] {
+        assert_eq!(host.console(&format!("eval {text}")), answer, "{text}");
+    }
+    assert_eq!(get(&host, hero, "Title"), Value::Text("Queen".into()));
+    let wrong = host.console(&format!("eval Hero'{name}'.Healht"));
+    assert!(wrong.contains("Healht"), "{wrong}");
+    assert_eq!(host.types().dynamic_classes(), classes, "nothing of it is left");
+    assert_eq!(host.complete(&format!("eval Hero'{name}'.Heal")), [format!("eval Hero'{name}'.Health")]);
+    assert!(host.complete("eval Hero'Her").contains(&format!("eval Hero'{name}")));
+    assert!(host.complete("eval Fancy").contains(&"eval FancyCube".to_owned()));
+}
+
+#[test]
+fn what_a_package_declares_is_told_as_of_any_module() {
+    let package = Package::tale();
+    let host = host(&package);
+    let declared = host.types().declared_by("Tale").expect("it is loaded");
+    let hero = declared.classes.iter().find(|class| class.path == HERO).expect("declared");
+    assert_eq!(hero.base, "/Script/Engine.Actor");
+    let ticks = hero.functions.iter().find(|function| function.name == "receive_tick").expect("declared");
+    assert_eq!(ticks.overrides, "/Script/Engine.Actor:receive_tick");
+    let modules = host.modules();
+    let module = modules.iter().find(|module| module.name == "Tale").expect("a module");
+    assert_eq!(module.generation, 1);
+    let checked = support::builder().check_scripts(&[&package.folder]).expect("natives");
+    let error = checked[0].declared.as_ref().expect_err("the plugin is not there").clone();
+    assert!(error.contains("MagicCube"), "{error}");
+    package.remove("FancyCube.uc");
+    let checked = support::builder().check_scripts(&[&package.folder]).expect("natives");
+    assert_eq!((checked[0].files, checked[0].declared.as_ref().map(|found| found.classes.len())), (1, Ok(1)));
 }

@@ -176,9 +176,7 @@ impl<'a> Frame<'a> {
         let ((at, to), (_, from)) = (self.kept[param.0], self.kept[other.0]);
         if param.0 == other.0 {
             let path = &self.function.path;
-            return Err(CallError::other(format!(
-                "the thunk of {path} wants a parameter to write and to read at once"
-            )));
+            return Err(CallError::other(format!("the thunk of {path} wants a parameter to write and to read at once")));
         }
         self.out(at)?;
         Ok((to.ptr_mut(), from.ptr()))

@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use crate::emit::scripts::check_and_declare;
+use crate::emit::scripts::{check_and_declare, declare_library};
 use crate::load::declared::{Declared, ScriptCheck, of_package};
 use crate::object::World;
 use crate::script::package::Package;
 
 /// Checks these packages, each after those whose types it names.
 pub(super) fn check(world: &World, folders: &[PathBuf]) -> Vec<ScriptCheck> {
+    // What has one of its paths is found by whoever loads a package.
+    let _declared = declare_library(world);
     let mut found: BTreeMap<usize, ScriptCheck> = BTreeMap::new();
     let mut packages = Vec::new();
     for (at, folder) in folders.iter().enumerate() {

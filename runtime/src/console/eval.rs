@@ -5,10 +5,10 @@ use std::rc::Rc;
 
 use alcedo_uc::Source;
 
-use crate::emit::scripts::{CheckedSources, check_sources};
+use crate::emit::scripts::{CheckedSources, check_sources, declare_library};
 use crate::handles::ObjectHandle;
 use crate::object::class::Class;
-use crate::object::construction::{ConstructionArgs, construct, destroy};
+use crate::object::construction::{ConstructionArgs, construct, destroy, make_cdo};
 use crate::object::value::Value;
 use crate::runtime::Runtime;
 use crate::script::declare::batch;
@@ -27,6 +27,10 @@ pub(super) fn eval(runtime: &Runtime, text: &str) -> Result<String, String> {
     }
     let types = &runtime.core().world.types;
     types.declare_package(PACKAGE);
+    for class in declare_library(&runtime.core().world).map_err(|error| error.to_string())? {
+        let core = runtime.core();
+        make_cdo(&core.world, &core.plugins(), &class).map_err(|error| error.to_string())?;
+    }
     let (is_value, checked) = read(text, |sources| check_sources(types, PACKAGE, sources))?;
     let value = run(runtime, &checked)?;
     Ok(match value {

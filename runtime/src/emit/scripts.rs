@@ -5,6 +5,7 @@
 use std::rc::Rc;
 
 use alcedo_abi::kinds::function_flags;
+use alcedo_script::library;
 use alcedo_uc::{Source, hir};
 
 use crate::bridge::core::Core;
@@ -133,5 +134,20 @@ fn bind_to_library(package: &hir::Package, class: &mut ClassDecl) {
 
 /// Classes whose static functions scripts call without the name of the class.
 fn libraries() -> Vec<String> {
-    Vec::new()
+    library::PATHS.iter().map(|path| (*path).to_owned()).collect()
+}
+
+/// The class that the library's are derived from.
+const ROOT: &str = "/Script/Core.Object";
+
+/// Declares the functions that all scripts may call, once: a host that loads no scripts is without them. No shadow is up.
+///
+/// # Errors
+/// When something has the path of one of them.
+pub(crate) fn declare_library(world: &World) -> Result<Vec<Rc<Class>>, DeclareError> {
+    if library::PATHS.iter().all(|path| world.types.class_by_path(path).is_some()) {
+        return Ok(Vec::new());
+    }
+    world.types.declare_package(library::PACKAGE);
+    Ok(world.types.declare(&world.names, &library::batch(ROOT))?.classes)
 }

@@ -19,9 +19,12 @@ use crate::object::property::Property;
 /// The class that all others extend: every plugin has it.
 const ROOT: &str = "/Script/Core.Object";
 
+/// How the paths begin of what scripts call: no other code uses it.
+const OF_SCRIPTS: &str = "/Script/Script.";
+
 /// The native types of a world.
 pub(crate) fn of_natives(world: &World) -> Declared {
-    of_types(world, &|origin, path| origin == Origin::Native && path != ROOT)
+    of_types(world, &|origin, path| origin == Origin::Native && path != ROOT && !path.starts_with(OF_SCRIPTS))
 }
 
 /// The types of a package of scripts, as a world has them.

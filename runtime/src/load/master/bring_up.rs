@@ -6,6 +6,8 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use crate::bridge::core::Core;
+#[cfg(feature = "script")]
+use crate::emit::error::EmitError;
 use crate::faults::{self, ReloadStep};
 use crate::handles::Generation;
 use crate::lease::LeaseKind;
@@ -16,6 +18,8 @@ use crate::load::module::master::MasterModule;
 use crate::load::open::{self, Inspected, Ready};
 use crate::load::order::{list, needs_beyond};
 use crate::load::replace::{Build, Why, replaced};
+#[cfg(feature = "script")]
+use crate::object::construction::make_cdo;
 use crate::unload::generation;
 use crate::unload::steps::UnloadCause;
 use crate::unload::subject::GenerationUnload;
@@ -62,6 +66,10 @@ pub(crate) fn bring_up(
     loads.registry.master_begins(generation);
     let stage = || {
         let mut inspected = open::inspect_all(paths, &loads.stage_dir, loads.require_seal)?;
+        #[cfg(feature = "script")]
+        if inspected.iter().any(|(found, _)| matches!(found, open::Found::Scripts(_))) {
+            declare_library(core)?;
+        }
         let (mut staying, mut why) = (Vec::new(), BTreeMap::new());
         if let Some(master) = keep {
             why = to_replace(master, &inspected);
@@ -105,6 +113,16 @@ pub(crate) fn bring_up(
     hold_dependencies(&new, &staying, &lent);
     let elsewhere = lent.into_iter().map(|lent| lent.name).collect();
     Ok(BroughtUp { new, staying, why, elsewhere })
+}
+
+/// What all scripts may call is the host's own, and is there from the first package on, whatever becomes of that.
+#[cfg(feature = "script")]
+fn declare_library(core: &Core) -> Result<(), LoadError> {
+    let refused = |source| EmitError::Declare { modules: "the library of scripts".to_owned(), source };
+    for class in crate::emit::scripts::declare_library(&core.world).map_err(refused)? {
+        make_cdo(&core.world, &core.plugins(), &class)?;
+    }
+    Ok(())
 }
 
 /// What modules need that is none of them: of the Default, which stays whatever becomes of them.
