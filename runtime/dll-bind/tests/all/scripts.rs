@@ -51,7 +51,7 @@ function string All(string S)
     F = 0.5;
     V.X = 4;
     Ok = Player.CallDLL3(S, I, F, V);
-    return Ok $ " " $ F $ " " $ V.X $ " " $ V.Y $ " " $ V.Z;
+    return Ok $ " " $ int(F * 100) $ " " $ int(V.X * 100) $ " " $ int(V.Y * 100) $ " " $ int(V.Z * 100);
 }
 "#;
 
@@ -124,7 +124,7 @@ fn a_script_calls_c_through_an_object_of_such_a_class() {
     };
     assert_eq!(call("Turned", &[text("drawrof")]), Some(text("forward")));
     assert_eq!(call("Sum", &[]), Some(Value::F64(-0.25)));
-    assert_eq!(call("All", &[text("ok")]), Some(text("True 4.00 7.00 -8.00 0.50")));
+    assert_eq!(call("All", &[text("ok")]), Some(text("True 400 700 -800 50")));
 }
 
 #[test]
