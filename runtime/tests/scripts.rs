@@ -499,3 +499,139 @@ fn what_a_package_declares_is_told_as_of_any_module() {
     let checked = support::builder().check_scripts(&[&package.folder]).expect("natives");
     assert_eq!((checked[0].files, checked[0].declared.as_ref().map(|found| found.classes.len())), (1, Ok(1)));
 }
+
+/// What is kept by number: the classes of every generation that is not forgotten, and the packages that have code.
+fn kept(host: &Runtime) -> Vec<String> {
+    let digest = host.worlds().digest();
+    let counts =
+        digest.part("types").iter().filter(|line| line.contains("known by number") || line.contains("have code"));
+    counts.cloned().collect()
+}
+
+#[test]
+fn nothing_of_a_generation_is_kept_when_it_is_gone() {
+    let package = Package::tale();
+    let host = host(&package);
+    let fancy = spawn(&host, FANCY);
+    let before = kept(&host);
+    assert!(before.iter().any(|line| line == "1 packages of scripts have code"), "{before:?}");
+    for _ in 0..3 {
+        reload(&host, &package);
+        call(&host, fancy, "say_hello", &[]);
+        host.tick(Budget::frame());
+    }
+    assert_eq!(kept(&host), before);
+    host.console("eval 1 + 1");
+    assert_eq!(kept(&host), before);
+    package.edit("Hero.uc", "Health -= Amount;", "Health -= Amnt;");
+    host.reload(&modules(&package)).expect("a Master");
+    assert_eq!(kept(&host), before);
+}
+
+#[test]
+fn a_saved_world_brings_objects_of_scripts_back() {
+    let package = Package::tale();
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("world");
+    {
+        let host = host(&package);
+        let (hero, fancy) = (spawn(&host, HERO), spawn(&host, FANCY));
+        call(&host, hero, "Hurt", &[Value::I32(30)]);
+        call(&host, fancy, "say_hello", &[]);
+        host.worlds().save(&file).unwrap_or_else(|error| panic!("{error}"));
+    }
+    let host = host(&package);
+    host.worlds().load(&file).unwrap_or_else(|error| panic!("{error}"));
+    let one = |class: &str| {
+        let of = |object: &ObjectHandle| host.objects().class_of(*object).as_deref() == Some(class);
+        host.objects().all().into_iter().find(of).expect("it is back")
+    };
+    assert_eq!(get(&host, one(HERO), "Health"), Value::I32(70));
+    assert_eq!(get(&host, one(FANCY), "Hellos"), Value::I32(1));
+    assert_eq!(call(&host, one(FANCY), "greeting_count", &[]), Some(Value::U32(1)), "a kept field of the plugin");
+    assert_eq!(call(&host, one(HERO), "Hurt", &[Value::I32(1)]), Some(Value::I32(69)));
+}
+
+#[test]
+fn an_error_in_a_script_names_the_lines_that_led_there_and_the_next_call_is_as_before() {
+    let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT), ("Fool.uc", FOOL_TEXT)]);
+    let host = builder().build().expect("a host");
+    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    let fool = spawn(&host, "/Script/Tale.Fool");
+    for (function, says) in [("Forever", "Fool.uc:"), ("Deeper", "Fool.uc:"), ("Outside", "Fool.uc:")] {
+        let error = host.objects().call(fool, function, &[]).expect_err("it cannot go well").to_string();
+        assert!(error.contains(says) && error.contains(function), "{function}: {error}");
+        assert_eq!(call(&host, fool, "Fine", &[]), Some(Value::I32(3)), "{function}");
+    }
+    reload_of(&host, &package);
+}
+
+const FOOL_TEXT: &str = r#"
+class Fool extends Object;
+
+var int Few[2];
+
+function int Forever()
+{
+    while (true)
+    {
+        Few[0]++;
+    }
+    return 1;
+}
+
+function int Deeper()
+{
+    return Deeper() + 1;
+}
+
+function int Outside()
+{
+    local int I;
+
+    I = 5;
+    return Few[I];
+}
+
+function int Fine()
+{
+    return 3;
+}
+"#;
+
+fn reload_of(host: &Runtime, package: &Package) {
+    let report = host.reload(std::slice::from_ref(&package.folder)).expect("a Master");
+    report.into_result().unwrap_or_else(|report| panic!("{report}"));
+}
+
+#[test]
+fn what_an_object_has_of_its_own_is_declared_in_text() {
+    let text = "class Lamp extends Actor;
+
+var SceneComponent Shade;
+
+defaultproperties
+{
+    Begin Object Class=SceneComponent \
+                Name=Bulb
+        CanTick=true
+    End Object
+    Shade=Bulb
+}
+";
+    let package = Package::new("Tale", &[("Lamp.uc", text)]);
+    let host = builder().build().expect("a host");
+    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    let [one, other] = [(); 2].map(|()| spawn(&host, "/Script/Tale.Lamp"));
+    let shade = |lamp| match get(&host, lamp, "Shade") {
+        Value::Object(shade) => shade,
+        other => panic!("{other:?}"),
+    };
+    assert_ne!(shade(one), shade(other), "each has its own");
+    assert_eq!(host.objects().outer_of(shade(one)), Some(one));
+    assert_eq!(get(&host, shade(one), "can_tick"), Value::Bool(true));
+    host.objects().set(shade(one), "can_tick", &Value::Bool(false)).expect("a switch");
+    reload_of(&host, &package);
+    assert_eq!(get(&host, shade(one), "can_tick"), Value::Bool(false), "its values stay");
+    assert_eq!(get(&host, shade(other), "can_tick"), Value::Bool(true));
+}

@@ -77,6 +77,9 @@ pub(crate) struct Core {
     /// What runs scripts.
     #[cfg(feature = "script")]
     pub machine: Rc<alcedo_script::Machine>,
+    /// The code of scripts.
+    #[cfg(feature = "script")]
+    pub scripts: crate::bridge::scripts::ScriptCodes,
     /// The C libraries that classes of modules may be bound to, if the host has set a folder.
     #[cfg(feature = "dll-bind")]
     pub(crate) user_code: OnceCell<alcedo_dll_bind::UserCode>,
@@ -111,6 +114,8 @@ impl Core {
             frames: OpenFrames::default(),
             #[cfg(feature = "script")]
             machine: alcedo_script::Machine::new(alcedo_script::Limits::default()),
+            #[cfg(feature = "script")]
+            scripts: crate::bridge::scripts::ScriptCodes::default(),
             #[cfg(feature = "dll-bind")]
             user_code: OnceCell::new(),
         });

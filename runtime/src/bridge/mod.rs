@@ -14,6 +14,8 @@ pub(crate) mod nm;
 mod paths;
 pub(crate) mod protocols;
 pub(crate) mod rebuild;
+#[cfg(feature = "script")]
+pub(crate) mod scripts;
 pub(crate) mod slots;
 pub(crate) mod tasks;
 mod uf;

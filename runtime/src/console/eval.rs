@@ -100,6 +100,7 @@ impl Drop for Gone<'_> {
         core.world.types.begin_shadow();
         core.world.types.hide_in_shadow(self.classes.iter().map(|class| &*class.path));
         core.world.types.commit_shadow();
+        self.classes.iter().for_each(|class| core.world.types.forget(class.id));
     }
 }
 

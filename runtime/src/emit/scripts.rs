@@ -98,16 +98,10 @@ pub(super) fn declare(
     #[cfg(feature = "dll-bind")]
     c_bodies::bind(&in_c, &declared.classes)
         .map_err(|source| EmitError::Bind { modules: package.name.clone(), source })?;
-    let compiled = Rc::new(core.machine.load(&core.world, &code).map_err(unlinked)?);
-    bodies.fill(|path| {
-        let (body, kept) = (compiled.thunk(path)?, Rc::clone(&compiled));
-        let thunk: crate::object::thunk::Thunk = Rc::new(move |context, frame| {
-            // The code of a package runs as long as any function of it is there.
-            let _kept = &kept;
-            body(context, frame)
-        });
-        Some(thunk)
-    });
+    let compiled = core.machine.load(&core.world, &code).map_err(unlinked)?;
+    bodies.fill(|path| compiled.thunk(path));
+    let classes = declared.classes.iter().map(|class| class.id).collect();
+    core.scripts.keep(module.gate.tag().id, compiled, classes);
     Ok(declared.classes)
 }
 

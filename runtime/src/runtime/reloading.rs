@@ -97,7 +97,12 @@ impl Runtime {
 
     fn watch_for(&self, scope: ReloadScope) -> Result<(), Error> {
         if self.inner.agent.get().is_some() {
-            // The tool that builds the plugins says when they are whole.
+            // The tool that builds the plugins says when they are whole. What the host loads by itself it does not know.
+            let scripts = self.inner.scripts.borrow().clone();
+            if !scripts.is_empty() {
+                *self.inner.watch.borrow_mut() = Some(FileWatch::new(&scripts)?);
+                self.inner.watch_scope.set(scope);
+            }
             return Ok(());
         }
         let master = self.inner.loads.master().ok_or(LoadError::NoMaster)?;

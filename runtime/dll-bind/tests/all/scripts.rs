@@ -108,7 +108,10 @@ fn the_class_of_the_page_runs_as_it_is_written() {
     let outs = vec![Value::F32(4.0), vector(7.0, -8.0, 0.5)];
     assert_eq!(call("CallDLL3", &arguments), (Some(Value::Bool(true)), outs));
     let leases = scene.runtime.unloads().leases();
-    assert!(leases.iter().any(|lease| lease.kind == LeaseKind::Library), "the package keeps the library: {leases:?}");
+    assert!(
+        leases.iter().any(|lease| lease.blocker.kind == LeaseKind::Library),
+        "the package keeps the library: {leases:?}"
+    );
     scene.runtime.unload_master().expect("a Master");
     assert!(scene.runtime.unloads().leases().is_empty());
 }
