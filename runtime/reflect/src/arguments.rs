@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use alcedo_abi::kinds::function_flags;
 use alcedo_base::border::CallError;
 
 use crate::containers::{array_ref, keyed};
@@ -142,15 +143,6 @@ impl<'a> Argument<'a> {
         })
     }
 
-    /// The value by its Rust type.
-    #[inline]
-    pub(crate) fn load<T: FrameValue>(self) -> Result<T, CallError> {
-        match self.ptr().get::<T>() {
-            Some(value) => Ok(value),
-            None => Err(self.mismatch(&T::describe())),
-        }
-    }
-
     /// Overwrites the value by its Rust type.
     #[inline]
     pub(crate) fn store<T: FrameValue>(self, value: T) -> Result<(), CallError> {
@@ -166,7 +158,7 @@ impl<'a> Argument<'a> {
     }
 
     #[cold]
-    fn mismatch(self, wanted: &str) -> CallError {
+    pub(crate) fn mismatch(self, wanted: &str) -> CallError {
         let (found, wanted) = (self.property.ty.to_string(), wanted.to_owned());
         CallError::Signature { name: self.name(), found, wanted }
     }
@@ -189,6 +181,15 @@ impl<'a> Source<'a> {
             Self::Steps(steps) => steps.step(at),
             Self::Block(_) if function.is_wildcard(param) => Err(wildcard_in_block(function, param)),
             Self::Block(view) => Ok(in_block(*view, param)),
+        }
+    }
+
+    /// A parameter, or the result, of a function without wildcards, in a block.
+    #[inline]
+    pub(crate) fn plain_argument(&self, function: &Function, param: &'a Property) -> Option<Argument<'a>> {
+        match self {
+            Self::Block(view) if function.flags & function_flags::CUSTOM_THUNK == 0 => Some(in_block(*view, param)),
+            _ => None,
         }
     }
 

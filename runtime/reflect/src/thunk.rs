@@ -32,6 +32,8 @@ pub struct Frame<'a> {
     /// The function.
     function: &'a Function,
     params: Source<'a>,
+    /// The parameters without the result.
+    arguments: &'a [Property],
     /// The next parameter to take.
     at: usize,
     stage: Stage,
@@ -68,10 +70,26 @@ impl<'a> Frame<'a> {
     /// [`CallError::Signature`] when it is of another type, [`CallError::Other`] when there is none left.
     #[inline]
     pub fn take<T: FrameValue>(&mut self) -> Result<T, CallError> {
-        let argument = self.next()?;
-        let value = argument.load::<T>()?;
-        self.at += 1;
-        Ok(value)
+        let argument = match self.next_in_block() {
+            Some(argument) => argument,
+            None => self.next()?,
+        };
+        match argument.ptr().get::<T>() {
+            Some(value) => {
+                self.at += 1;
+                Ok(value)
+            }
+            None => Err(argument.mismatch(&T::describe())),
+        }
+    }
+
+    /// The next parameter, where that lies in a block; nothing for all that takes longer to find, or is not there.
+    #[inline]
+    fn next_in_block(&mut self) -> Option<Argument<'a>> {
+        let param = self.arguments.get(self.at)?;
+        let argument = self.params.plain_argument(self.function, param).filter(|_| self.stage == Stage::Taking)?;
+        self.most_recent = Some(argument);
+        Some(argument)
     }
 
     /// The next parameter, of whatever type it is.
@@ -192,33 +210,44 @@ impl<'a> Frame<'a> {
     }
 
     fn next_param(&self) -> Result<&'a Property, CallError> {
-        let arguments = self.function.arguments();
-        arguments.get(self.at).filter(|_| self.stage == Stage::Taking).ok_or_else(|| {
-            CallError::other(format!(
-                "the thunk of {} takes a parameter more than the {} there are: take what ({}) says, then finish",
-                self.function.path,
-                arguments.len(),
-                self.function.signature(),
-            ))
-        })
+        match self.arguments.get(self.at) {
+            Some(param) if self.stage == Stage::Taking => Ok(param),
+            _ => Err(self.no_more()),
+        }
+    }
+
+    #[cold]
+    fn no_more(&self) -> CallError {
+        CallError::other(format!(
+            "the thunk of {} takes a parameter more than the {} there are: take what ({}) says, then finish",
+            self.function.path,
+            self.arguments.len(),
+            self.function.signature(),
+        ))
     }
 
     /// All parameters are taken; the work begins.
     ///
     /// # Errors
     /// [`CallError::Other`] when some are not.
+    #[inline]
     pub fn finish(&mut self) -> Result<(), CallError> {
-        let count = self.function.arguments().len();
-        if self.at != count {
-            return Err(CallError::other(format!(
-                "the thunk of {} finished after {} of {count} parameters: take all that ({}) says",
-                self.function.path,
-                self.at,
-                self.function.signature(),
-            )));
+        if self.at != self.arguments.len() {
+            return Err(self.too_early());
         }
         self.stage = Stage::Finished;
         Ok(())
+    }
+
+    #[cold]
+    fn too_early(&self) -> CallError {
+        CallError::other(format!(
+            "the thunk of {} finished after {} of {} parameters: take all that ({}) says",
+            self.function.path,
+            self.at,
+            self.arguments.len(),
+            self.function.signature(),
+        ))
     }
 
     /// Stores the result.
@@ -228,7 +257,14 @@ impl<'a> Frame<'a> {
     /// of another type.
     #[inline]
     pub fn give_result<T: FrameValue>(&mut self, result: T) -> Result<(), CallError> {
-        self.result_place()?.store(result)?;
+        let place = self.result_in_block();
+        let place = match place {
+            Some(place) => place,
+            None => self.result_place()?,
+        };
+        if !place.ptr_mut().set(result) {
+            return Err(place.mismatch(&T::describe()));
+        }
         self.stage = Stage::Given;
         Ok(())
     }
@@ -276,6 +312,13 @@ impl<'a> Frame<'a> {
             "the thunk of {} writes to parameter {at}: only out parameters are written, after `finish`",
             self.function.path
         ))
+    }
+
+    /// Where the result is to lie, where that is in a block; nothing for all that takes longer to find, or may not be.
+    #[inline]
+    fn result_in_block(&self) -> Option<Argument<'a>> {
+        let result = self.function.result().filter(|_| self.stage != Stage::Taking)?;
+        self.params.plain_argument(self.function, result)
     }
 
     /// Where the result is to lie; a wildcard among the results has the type that the caller wants.
@@ -354,23 +397,31 @@ pub fn stepping<'a>(object: ObjectHandle, function: &'a Function, steps: &'a mut
     Frame::new(object, function, Source::Steps(steps))
 }
 
-/// A call of `function` on `object` whose parameters lie in `block`.
+/// Runs the thunk of `function` on `object` with parameters that lie in `block`. Whether it may run now, and what is held
+/// meanwhile, is for the caller to see to.
 ///
 /// # Errors
-/// [`CallError::Signature`] when the memory is no block of that very function.
+/// [`CallError::Signature`] when the memory is no block of that very function, and what the thunk says.
 #[inline]
-pub fn over_block<'a>(object: ObjectHandle, function: &'a Function, block: View<'a>) -> Result<Frame<'a>, CallError> {
-    if block.is_of(function.schema()) {
-        return Ok(Frame::new(object, function, Source::Block(block)));
+pub fn run_over_block(
+    context: HookContext<'_>,
+    object: ObjectHandle,
+    function: &Function,
+    block: View<'_>,
+) -> Result<(), CallError> {
+    if !block.is_of(function.schema()) {
+        let (name, found) = (function.path.to_string(), function.signature());
+        return Err(CallError::Signature { name, found, wanted: "the block of another function".to_owned() });
     }
-    let (name, found) = (function.path.to_string(), function.signature());
-    Err(CallError::Signature { name, found, wanted: "the block of another function".to_owned() })
+    (function.thunk)(context, &mut Frame::new(object, function, Source::Block(block)))
 }
 
 impl<'a> Frame<'a> {
     #[inline]
     fn new(object: ObjectHandle, function: &'a Function, params: Source<'a>) -> Self {
-        Self { object, function, params, at: 0, stage: Stage::Taking, most_recent: None, kept: SmallVec::new() }
+        let arguments = function.arguments();
+        let (stage, most_recent, kept) = (Stage::Taking, None, SmallVec::new());
+        Self { object, function, params, arguments, at: 0, stage, most_recent, kept }
     }
 }
 

@@ -112,14 +112,12 @@ fn looping() -> Made {
     let mut made = Made::new("loop", &["n"], Some(I32));
     let (i, s, t) = (made.register(I32), made.register(I32), made.register(I32));
     let [zero, one, by, of] = [0, 1, 31, 65_536].map(|it| made.constant(I32, Const::Int(it)));
-    let turn = made.register(I32);
     made.code(vec![
         Ins::Copy { to: i, from: zero },
-        Ins::Jump { to: 7 },
+        Ins::Jump { to: 6 },
         binary(Op::Mul, t, s, by),
         binary(Op::Add, t, t, i),
-        Ins::Copy { to: turn, from: of },
-        binary(Op::Rem, s, t, turn),
+        binary(Op::Rem, s, t, of),
         binary(Op::Add, i, i, one),
         less(i, 0, 2),
         Ins::Copy { to: 1, from: s },

@@ -6,13 +6,14 @@ use std::rc::{Rc, Weak};
 
 use alcedo_abi::kinds::function_flags;
 use alcedo_base::border::{CallError, trap};
+use alcedo_base::trap::caught;
 use alcedo_base::handles::{ClassId, Name, ObjectHandle};
 use alcedo_reflect::World;
 use alcedo_reflect::arguments::{Argument, Steps};
 use alcedo_reflect::function::Function;
 use alcedo_reflect::property::{Property, PropertyType};
 use alcedo_reflect::storage::View;
-use alcedo_reflect::thunk::{Frame, Thunk, hand_over, over_block, stepping};
+use alcedo_reflect::thunk::{Frame, Thunk, hand_over, run_over_block, stepping};
 use alcedo_reflect::value::{Binding, Value};
 use alcedo_reflect::values::ptr::{Ptr, PtrMut};
 
@@ -265,19 +266,23 @@ impl Machine {
         function: &Rc<Function>,
     ) -> Result<Went, CallError> {
         function.may_run(world, object)?;
-        // The call may change what led here.
-        let function = Rc::clone(function);
         let (top, depth, entries) = (self.top.get(), self.depth(), self.entries.get());
         let done = if site.is_custom {
-            self.call_stepping(world, site, registers, object, &function)
+            self.call_stepping(world, site, registers, object, function)
         } else {
-            self.call_with_block(world, site, registers, object, &function)
+            self.call_with_block(world, site, registers, object, function)
         };
-        // Frames of scripts that the code called, and that panicked, are left.
-        self.unwind(depth);
         self.top.set(top);
-        self.entries.set(entries);
-        done.map(|()| Went::Out)
+        match done {
+            Ok(()) => Ok(Went::Out),
+            Err(error) => {
+                // Frames of scripts that the code called are left, where it panicked.
+                self.unwind(depth);
+                self.top.set(top);
+                self.entries.set(entries);
+                Err(error)
+            }
+        }
     }
 
     fn call_with_block(
@@ -295,9 +300,11 @@ impl Machine {
         }
         // SAFETY: as before; the block is not used otherwise until the call has returned.
         let view = unsafe { View::from_raw(block, function.schema()) };
-        let called = over_block(object, function, view).and_then(|mut frame| {
-            trap(|| (function.thunk)(world.context(), &mut frame))
-        });
+        let mut called = Ok(());
+        let caught = caught(|| called = run_over_block(world.context(), object, function, view));
+        if let Err(message) = caught {
+            called = Err(CallError::Panicked { message, place: None });
+        }
         if called.is_ok() {
             for back in &site.outs {
                 // SAFETY: as before.

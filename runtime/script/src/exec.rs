@@ -47,6 +47,11 @@ pub(crate) enum Do {
     MulI32,
     AddI32Imm,
     MulI32Imm,
+    /// By a constant that is not zero.
+    DivI32Imm,
+    RemI32Imm,
+    RemI32,
+    DivI32,
     AndI32,
     OrI32,
     AddF32,
@@ -70,6 +75,10 @@ pub(crate) enum Do {
     JumpUp,
     /// A jump back, which a loop that never ends is noticed by.
     JumpBack,
+    /// As the jumps of those names, back.
+    LoopLtI32,
+    LoopLeI32,
+    LoopLtI32Imm,
     JumpIf,
     JumpUnless,
     JumpLtI32,

@@ -157,8 +157,15 @@ fn back_jumps(linker: &mut Linker<'_>) {
         if !is_jump(word.op) || word.y as usize > at {
             continue;
         }
-        if word.op == Do::JumpUp {
-            linker.words[at].op = Do::JumpBack;
+        let back = match word.op {
+            Do::JumpUp => Some(Do::JumpBack),
+            Do::JumpLtI32 => Some(Do::LoopLtI32),
+            Do::JumpLeI32 => Some(Do::LoopLeI32),
+            Do::JumpLtI32Imm => Some(Do::LoopLtI32Imm),
+            _ => None,
+        };
+        if let Some(back) = back {
+            linker.words[at].op = back;
         } else if word.op != Do::JumpBack {
             linker.words[at].y = linker.words.len() as u32;
             let line = linker.lines[at];
@@ -583,6 +590,8 @@ impl Linker<'_> {
                 (Num::I32, Op::Add, Value::I32(by)) => Some((Do::AddI32Imm, *by as u32)),
                 (Num::I32, Op::Sub, Value::I32(by)) => Some((Do::AddI32Imm, by.wrapping_neg() as u32)),
                 (Num::I32, Op::Mul, Value::I32(by)) => Some((Do::MulI32Imm, *by as u32)),
+                (Num::I32, Op::Div, Value::I32(by)) if *by != 0 => Some((Do::DivI32Imm, *by as u32)),
+                (Num::I32, Op::Rem, Value::I32(by)) if *by != 0 => Some((Do::RemI32Imm, *by as u32)),
                 (Num::F32, Op::Add, Value::F32(by)) => Some((Do::AddF32Imm, by.to_bits())),
                 (Num::F32, Op::Sub, Value::F32(by)) => Some((Do::AddF32Imm, (-by).to_bits())),
                 (Num::F32, Op::Mul, Value::F32(by)) => Some((Do::MulF32Imm, by.to_bits())),
@@ -603,6 +612,8 @@ impl Linker<'_> {
             (Num::I32, Op::Add) => Do::AddI32,
             (Num::I32, Op::Sub) => Do::SubI32,
             (Num::I32, Op::Mul) => Do::MulI32,
+            (Num::I32, Op::Div) => Do::DivI32,
+            (Num::I32, Op::Rem) => Do::RemI32,
             (Num::I32, Op::BitAnd) => Do::AndI32,
             (Num::I32, Op::BitOr) => Do::OrI32,
             (Num::F32, Op::Add) => Do::AddF32,

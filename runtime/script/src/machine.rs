@@ -290,6 +290,17 @@ impl Machine {
                 at!($ty, $word.a) = $body;
             }};
         }
+        macro_rules! loop_if {
+            ($word:ident, $is:expr) => {
+                if $is {
+                    rounds = rounds.wrapping_sub(1);
+                    if rounds == 0 {
+                        fail!(self.runaway());
+                    }
+                    jump!($word);
+                }
+            };
+        }
         macro_rules! jump_if {
             ($word:ident, $is:expr) => {
                 if $is {
@@ -324,6 +335,20 @@ impl Machine {
                     Do::MulI32 => binary!(word, i32, |left, right| left.wrapping_mul(right)),
                     Do::AddI32Imm => at!(i32, word.a) = at!(i32, word.b).wrapping_add(word.x as i32),
                     Do::MulI32Imm => at!(i32, word.a) = at!(i32, word.b).wrapping_mul(word.x as i32),
+                    Do::DivI32Imm => at!(i32, word.a) = at!(i32, word.b).wrapping_div(word.x as i32),
+                    Do::RemI32Imm => at!(i32, word.a) = at!(i32, word.b).wrapping_rem(word.x as i32),
+                    Do::DivI32 | Do::RemI32 => {
+                        let (left, right) = (at!(i32, word.b), at!(i32, word.c));
+                        at!(i32, word.a) = match (right, word.op) {
+                            (0, _) => {
+                                (*top()).next = pc;
+                                self.warn("a division by zero, which gives zero");
+                                0
+                            }
+                            (right, Do::DivI32) => left.wrapping_div(right),
+                            (right, _) => left.wrapping_rem(right),
+                        };
+                    }
                     Do::AndI32 => binary!(word, i32, |left, right| left & right),
                     Do::OrI32 => binary!(word, i32, |left, right| left | right),
                     Do::AddF32 => binary!(word, f32, |left, right| left + right),
@@ -358,6 +383,9 @@ impl Machine {
                         }
                         jump!(word);
                     }
+                    Do::LoopLtI32 => loop_if!(word, at!(i32, word.a) < at!(i32, word.b)),
+                    Do::LoopLeI32 => loop_if!(word, at!(i32, word.a) <= at!(i32, word.b)),
+                    Do::LoopLtI32Imm => loop_if!(word, at!(i32, word.a) < word.x as i32),
                     Do::JumpIf => jump_if!(word, at!(u8, word.a) != 0),
                     Do::JumpUnless => jump_if!(word, at!(u8, word.a) == 0),
                     Do::JumpLtI32 => jump_if!(word, at!(i32, word.a) < at!(i32, word.b)),

@@ -918,7 +918,7 @@ pub enum Operand {
     Name,
     /// Two values of an enum, compared by number.
     Enum(Num),
-    /// Two objects, classes or interfaces: whether they are the same one.
+    /// Two objects or classes: whether they are the same one. Their types may differ.
     Object,
     /// Two structs of that path: whether all fields are equal.
     Struct(Path),
@@ -1028,7 +1028,8 @@ pub enum Conversion {
     TripleToBool(Triple),
     /// A class, seen as an object. The same handle in a host that has classes as objects; see the notes of the machine.
     ClassToObject,
-    /// An object as one of a base class, a class as `class<Base>`: nothing happens.
+    /// An object as one of a base class, a class as `class<Base>`, `none` as any of them, a delegate as another of the same
+    /// signature: nothing happens.
     Up,
     /// A struct as the one that it extends: the fields of that one.
     StructUp(Path),

@@ -4,6 +4,7 @@
 mod errors;
 mod files;
 mod fixture;
+mod interpreter;
 mod printing;
 mod programs;
 mod support;

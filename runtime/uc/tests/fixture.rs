@@ -11,7 +11,7 @@ use alcedo_reflect::enums::EnumEntry;
 use alcedo_reflect::origin::Origin;
 
 /// The library whose functions are called without a class.
-pub const LIBRARY: &str = "/Script/Engine.Library";
+pub(crate) const LIBRARY: &str = "/Script/Engine.Library";
 
 const READ: u64 = property_flags::BLUEPRINT_READ;
 const BOTH: u64 = READ | property_flags::BLUEPRINT_WRITE;
@@ -151,7 +151,7 @@ fn library() -> ClassDecl {
 }
 
 /// The world.
-pub fn world() -> World {
+pub(crate) fn world() -> World {
     let world = World::new();
     for package in ["Engine", "Test"] {
         world.types.declare_package(package);

@@ -4,7 +4,7 @@ use alcedo_uc::{Source, parse, print};
 
 use crate::support::{programs, sources};
 
-pub fn stays_when_printed_again(name: &str, source: &Source) {
+pub(crate) fn stays_when_printed_again(name: &str, source: &Source) {
     let (file, messages) = parse(source);
     if messages.iter().any(alcedo_uc::Diagnostic::is_error) {
         return;

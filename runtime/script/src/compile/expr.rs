@@ -165,14 +165,21 @@ impl Maker {
             if commutes && self.is_constant(left) {
                 std::mem::swap(&mut left, &mut right);
             }
-            let takes_constant =
-                matches!(num, Num::I32 | Num::F32) && matches!(op.op, Op::Add | Op::Sub | Op::Mul) && !self.is_constant(left);
+            let takes_constant = match num {
+                Num::I32 => matches!(op.op, Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Rem) && !self.is_zero(right),
+                Num::F32 => matches!(op.op, Op::Add | Op::Sub | Op::Mul),
+                _ => false,
+            };
             left = self.in_frame(left, left_ty);
             if !takes_constant {
                 right = self.in_frame(right, right_ty);
             }
         }
         self.emit(Ins::Binary { op: op.op, on: op.on.clone(), to, left, right });
+    }
+
+    fn is_zero(&self, reg: Reg) -> bool {
+        matches!(self.code.registers.get(usize::from(reg)), Some(crate::code::Register::Const { value: Const::Int(0), .. }))
     }
 
     fn compound(&mut self, compound: &Compound) -> Reg {

@@ -116,6 +116,10 @@ impl Body<'_, '_> {
             let message = format!("`{}` is a function: `(` is missing behind it", found.name);
             return Err(self.report(self.error("uc-no-value", span, message)));
         }
+        if let Some(value) = built_in(&name.text) {
+            let ty = if matches!(value, Const::Int(_)) { Type::INT } else { Type::FLOAT };
+            return Ok(self.known(value, ty, span));
+        }
         if self.checker.is_broken(class) {
             return Err(Told);
         }
@@ -323,6 +327,16 @@ impl Body<'_, '_> {
         let kind = ExprKind::Conditional(Box::new(condition), Box::new(first), Box::new(second));
         Ok(Expr { kind, ty: to, line: self.line(span) })
     }
+}
+
+/// Constants that every class has.
+fn built_in(name: &str) -> Option<Const> {
+    Some(match name.to_ascii_lowercase().as_str() {
+        "index_none" => Const::Int(-1),
+        "maxint" => Const::Int(i32::MAX.into()),
+        "pi" => Const::Float(f64::from(std::f32::consts::PI)),
+        _ => return None,
+    })
 }
 
 /// Whether the form of an expression may be known before the script runs.

@@ -34,7 +34,7 @@ impl Body<'_, '_> {
                 return self.default_property(class, &path, name, span);
             }
             // `EnumName.Entry`.
-            ast::ExprKind::Ident(word) if !self.is_value_name(word) => {
+            ast::ExprKind::Ident(word) if !self.is_value_name(word) || self.is_enum_value(word) => {
                 let ident = Ident { text: word.clone(), span: of.span };
                 if let Some(Ok(TypeSym::Enum(path, _))) = self.checker.type_named(&[ident], self.file) {
                     return self.entry_of(&path, name, span);
@@ -52,6 +52,14 @@ impl Body<'_, '_> {
             || self.checker.find_property(&self.class, name).is_some()
             || self.checker.find_delegate(&self.class, name).is_some()
             || self.checker.find_const(&self.class, name).is_some()
+    }
+
+    /// Whether a name is that of a variable that holds an entry of an enum: no member can stand behind it, so that the enum
+    /// itself is meant where one has the same name.
+    fn is_enum_value(&self, name: &str) -> bool {
+        let local = self.locals.get(&name.to_ascii_lowercase()).map(|local| local.ty.clone());
+        let ty = local.or_else(|| self.checker.find_property(&self.class, name).map(|found| found.ty.clone()));
+        matches!(ty, Some(Some(Type::Enum(..))))
     }
 
     /// The member of a value.

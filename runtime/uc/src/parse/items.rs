@@ -270,12 +270,21 @@ impl Parser<'_> {
         Ok(Var { category, modifiers, ty, names, doc, span: start.span.to(end.span) })
     }
 
+    /// Whether what stands behind `n` tokens can be a type and a name: then the word before it is none of the two.
+    pub(super) fn type_and_name_ahead(&mut self, n: usize) -> bool {
+        matches!(self.peek_kind(n + 1), Kind::Word | Kind::Lt | Kind::Dot | Kind::ParenOpen | Kind::BraceOpen)
+    }
+
     fn var_modifiers(&mut self) -> Read<Vec<Modifier>> {
         let mut modifiers = Vec::new();
         loop {
             let known = self.is_one_of(0, VAR_WORDS);
             let behind = self.peek_kind(1);
-            let goes_on = matches!(behind, Kind::Word | Kind::ParenOpen | Kind::BraceOpen);
+            let goes_on = match behind {
+                Kind::Word => self.type_and_name_ahead(1),
+                Kind::ParenOpen | Kind::BraceOpen => true,
+                _ => false,
+            };
             // A word that is not known, before what can only be a type and a name.
             let odd = !known
                 && self.peek().kind == Kind::Word
@@ -568,7 +577,7 @@ impl Parser<'_> {
         }
         loop {
             let mut modifiers = Vec::new();
-            while self.is_one_of(0, PARAM_WORDS) && self.peek_kind(1) == Kind::Word {
+            while self.is_one_of(0, PARAM_WORDS) && self.peek_kind(1) == Kind::Word && self.type_and_name_ahead(1) {
                 modifiers.push(self.modifier()?);
             }
             let ty = self.type_ref()?;

@@ -311,7 +311,7 @@ impl Parser<'_> {
     fn local_statement(&mut self) -> Read<Stmt> {
         let start = self.next();
         // Words that say something of variables of a class say nothing of these.
-        while self.is_one_of(0, super::items::VAR_WORDS) && self.peek_kind(1) == Kind::Word {
+        while self.is_one_of(0, super::items::VAR_WORDS) && self.peek_kind(1) == Kind::Word && self.type_and_name_ahead(1) {
             let word = self.ident("a word")?;
             let error = self.error("uc-local-word", word.span, format!("`{}` says nothing of a local variable", word.text));
             self.report(error.warning());
