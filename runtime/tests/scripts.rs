@@ -635,3 +635,78 @@ defaultproperties
     assert_eq!(get(&host, shade(one), "can_tick"), Value::Bool(false), "its values stay");
     assert_eq!(get(&host, shade(other), "can_tick"), Value::Bool(true));
 }
+
+#[test]
+fn the_example_package_does_what_it_says() {
+    let folder = support::examples().join("../example-scripts/Tale").canonicalize().expect("the examples are there");
+    let modules = [folder, support::plugin("magic-cube", &[])];
+    let host = builder().build().expect("a host");
+    host.create_master(&modules).unwrap_or_else(|error| panic!("{error}"));
+    let (hero, cube) = (spawn(&host, HERO), spawn(&host, FANCY));
+    let strike = |from: &str, amount| call(&host, hero, "Strike", &[Value::Text(from.into()), Value::I32(amount)]);
+    assert_eq!((strike("wolf", 10), strike("bear", 30)), (Some(Value::I32(90)), Some(Value::I32(60))));
+    assert_eq!(call(&host, hero, "AverageBlow", &[]), Some(Value::F32(20.0)));
+    for _ in 0..20 {
+        host.tick(Budget::seconds(0.1));
+    }
+    let Value::I32(health) = get(&host, hero, "Health") else { panic!("a number") };
+    assert!(health > 60, "it heals: {health}");
+    let Value::F64(before) = get(&host, cube, "rotation_speed") else { panic!("a number") };
+    call(&host, cube, "say_hello", &[]);
+    assert_eq!(get(&host, cube, "rotation_speed"), Value::F64(before + 15.0));
+}
+
+#[test]
+fn a_host_that_takes_signed_modules_only_takes_no_scripts() {
+    let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT)]);
+    let key = alcedo_runtime::SecretKey::generate().expect("a key").public();
+    let host = builder().trust(key).build().expect("a host");
+    let refused = host.create_master(std::slice::from_ref(&package.folder)).expect_err("nobody has signed it");
+    assert!(refused.to_string().contains("nobody can sign"), "{refused}");
+}
+
+#[test]
+fn a_package_that_cannot_be_is_refused_before_anything_is_loaded() {
+    let host = support::builder().build().expect("a host");
+    let refused = |package: &Package| {
+        let refused = host.create_master(std::slice::from_ref(&package.folder)).expect_err("it is refused").to_string();
+        assert_eq!((host.generation(), host.modules().len()), (0, 0), "{refused}");
+        refused
+    };
+    let unknown = refused(&Package::new("Tale", &[("Hero.uc", HERO_TEXT)]));
+    assert!(unknown.contains("package Tale"), "{unknown}");
+    assert!(refused(&Package::new("Tale", &[])).contains("has no `.uc` file"));
+    assert!(refused(&Package::new("no-name", &[("Hero.uc", HERO_TEXT)])).contains("rename the folder"));
+    let text = "class Lost extends Nowhere;\n";
+    let lost = refused(&Package::new("Game", &[("Lost.uc", text)]));
+    assert!(lost.contains("Nowhere") && lost.contains("Game/Lost.uc:1"), "{lost}");
+    // And the next one is loaded.
+    let good = Package::new("Game", &[("Hero.uc", HERO_TEXT)]);
+    host.create_master(std::slice::from_ref(&good.folder)).unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn a_plugin_uses_classes_of_a_package_by_their_types_and_is_reloaded_with_it() {
+    let package = Package::new("Ballad", &[]);
+    let source = support::examples().join("../example-scripts/Ballad/Singer.uc");
+    fs::copy(source, package.folder.join("Singer.uc")).expect("the example is there");
+    let modules = [support::plugin("listener", &[]), package.folder.clone()];
+    let host = support::builder().package("Ballad").build().expect("a host");
+    host.create_master(&modules).unwrap_or_else(|error| panic!("{error}"));
+    let (singer, listener) = (spawn(&host, "/Script/Ballad.Singer"), spawn(&host, "/Script/Game.Listener"));
+    let listen = || call(&host, listener, "listen", &[]);
+    assert_eq!(listen(), Some(Value::Text("nobody sings".into())));
+    host.objects().set(listener, "favorite", &Value::Object(singer)).expect("a singer");
+    assert_eq!(listen(), Some(Value::Text("2 2".into())));
+    package.edit("Singer.uc", "songs += times;", "songs += 10 * times;");
+    let report = host.reload_changed(&modules).expect("a Master");
+    let report = report.into_result().unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!(report.replaced_because, ["Ballad: its library has changed", "listener: it uses Ballad"]);
+    assert_eq!(listen(), Some(Value::Text("22 22".into())));
+    // What the plugin was built for is gone, so neither of the two changes.
+    package.edit("Singer.uc", "function int sing(int times)", "function int sing(float times)");
+    let report = host.reload_changed(&modules).expect("a Master");
+    assert!(matches!(report.outcome, Outcome::RolledBack { .. }), "{report}");
+    assert!(report.to_string().contains("sing"), "{report}");
+    assert_eq!(listen(), Some(Value::Text("42 42".into())));
+}

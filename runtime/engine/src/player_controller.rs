@@ -8,7 +8,7 @@ use crate::actor::Actor;
 #[uclass(package = "Engine", base = Actor, blueprintable)]
 #[derive(Default)]
 pub struct PlayerController {
-    /// What the person plays; none before [`PlayerController::possess`].
+    /// What the person plays; none before `possess`.
     #[uproperty(blueprint_read)]
     pawn: Obj<Actor>,
 }
