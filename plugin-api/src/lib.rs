@@ -25,6 +25,7 @@ mod step;
 pub mod task;
 mod this;
 pub mod thread;
+pub mod thunk;
 pub mod timer;
 mod type_text;
 mod value;

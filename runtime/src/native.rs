@@ -22,6 +22,7 @@ pub mod plumbing;
 mod property;
 mod this;
 mod type_macros;
+pub(crate) mod wildcards;
 pub(crate) mod world;
 
 pub use alcedo_abi::net::{NetArchive, NetMap, NetNumber, NetObject};

@@ -20,6 +20,7 @@ mod compilers;
 mod contexts;
 mod corruption;
 mod crossings;
+mod custom_thunks;
 mod declared;
 mod default_overrides;
 mod delegates;
@@ -59,6 +60,8 @@ mod refusals;
 mod remains;
 mod results;
 mod rollback;
+#[cfg(feature = "script")]
+mod scripts;
 mod short_ways;
 mod slim_race;
 mod strays;

@@ -472,7 +472,18 @@ impl Constructor<'_> {
                 self.world.objects.write_unasked(object, &property.text, default)?;
             }
         }
-        Ok(())
+        // Other objects get them with the values of their class default object.
+        match &turn.script_defaults {
+            Some(hook) if self.is_cdo_of(object, turn) => run_native(self.world, object, hook),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the object is the class default object of that very class, which may be under construction.
+    fn is_cdo_of(&self, object: ObjectHandle, class: &Class) -> bool {
+        let objects = &self.world.objects;
+        objects.flags(object).is_some_and(|flags| flags & object_flags::CDO != 0)
+            && objects.class_id(object) == Some(class.id)
     }
 
     fn construct(&self, object: ObjectHandle, turn: &Rc<Class>) -> Result<(), ConstructionFailed> {

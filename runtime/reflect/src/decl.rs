@@ -164,6 +164,8 @@ pub struct ClassDecl {
     pub subobjects: Vec<SubobjectDecl>,
     /// Defaults of what its bases declare, and of what lies in its subobjects: names with dots between, and the text of the value.
     pub default_overrides: Vec<(String, String)>,
+    /// What a script class makes of its class default object, when that has the values of its base's.
+    pub script_defaults: Option<NativeHook>,
     /// Paths of the interfaces it implements.
     pub interfaces: Vec<String>,
     /// The constructor of a native class.
@@ -337,6 +339,7 @@ impl ClassDecl {
             functions,
             subobjects,
             default_overrides: Vec::new(),
+            script_defaults: None,
             interfaces,
             native_constructor,
             native_post_init,

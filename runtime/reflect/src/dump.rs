@@ -94,6 +94,7 @@ fn dump_class(text: &mut String, names: &Names, class: &Class) {
         default_overrides,
         interfaces,
         // Whose code runs, which is what differs.
+        script_defaults: _,
         native_constructor: _,
         native_post_init: _,
         begin_destroy: _,

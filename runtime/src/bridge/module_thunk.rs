@@ -6,6 +6,7 @@ use std::any::Any;
 use std::rc::{Rc, Weak};
 
 use alcedo_abi::call::{self, Invoke};
+use alcedo_abi::kinds::function_flags;
 
 use crate::border::{CallError, from_module};
 use crate::bridge::calls::is_static;
@@ -29,7 +30,51 @@ pub(crate) fn module_thunk(core: Weak<Core>, gate: Rc<Gate>, invoke: Invoke, wha
     })
 }
 
+/// The way into a function of a script from outside of its package: in a red frame, and through the gate of its module.
+#[cfg(feature = "script")]
+pub(crate) fn script_thunk(core: Weak<Core>, gate: Rc<Gate>, thunk: Thunk, what: Rc<str>) -> Thunk {
+    Rc::new(move |context, frame| {
+        let core = core.upgrade().ok_or_else(|| CallError::Unavailable { what: what.to_string() })?;
+        core.red.enter_module(&gate.tag().name, &what, || gate.through(|| thunk(context, frame)))
+    })
+}
+
+/// The thunk is the module's own: it is told the number of the frame.
+fn enter_custom(
+    core: &Core,
+    gate: &Gate,
+    invoke: Invoke,
+    what: &Rc<str>,
+    frame: &mut Frame<'_>,
+) -> Result<(), CallError> {
+    let object = frame.object();
+    core.red.enter_module(&gate.tag().name, what, || {
+        gate.through(|| {
+            core.frames.lend(frame, |number| {
+                from_module(|failure| {
+                    let (memory, part) = (std::ptr::null_mut(), std::ptr::null_mut());
+                    let params = std::ptr::without_provenance_mut(number as usize);
+                    let mut call = call::Call { object, memory, part, params, failure };
+                    // SAFETY: the gate is open, so the image is mapped; a function with the flag takes a number here, and follows no
+                    // address of the call.
+                    unsafe { (invoke.0)(&mut call) }
+                })
+            })
+        })
+    })?;
+    match frame.is_balanced() {
+        true => Ok(()),
+        false => Err(CallError::other(format!(
+            "the thunk of {what} returned before its call was done: take all parameters, then `finish`, then give the result if \
+             there is one"
+        ))),
+    }
+}
+
 fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    if function_of(frame).flags & function_flags::CUSTOM_THUNK != 0 {
+        return enter_custom(core, gate, invoke, what, frame);
+    }
     let (object, params) = (frame.object(), hand_over(frame));
     let (memory, part) = if is_static(function_of(frame)) {
         (std::ptr::null_mut(), std::ptr::null_mut())

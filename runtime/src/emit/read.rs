@@ -138,6 +138,7 @@ pub(crate) fn class_decl(core: &Weak<Core>, gate: &Rc<Gate>, described: &ClassDe
             own.chain(described.subobject_classes.iter().map(instead)).collect()
         },
         default_overrides: meta(&described.default_overrides),
+        script_defaults: None,
         interfaces: described.implements.iter().map(|path| path.as_str().to_owned()).collect(),
         native_constructor: None,
         native_post_init: None,

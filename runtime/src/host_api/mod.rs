@@ -10,6 +10,7 @@ mod conjugates;
 mod containers;
 mod delegates;
 mod each;
+mod frames;
 mod given;
 mod host_context;
 mod jobs;

@@ -132,7 +132,7 @@ pub(super) fn asleep(
         Ok(())
     })?;
     let Some(mut dormant) = before else {
-        let mut bases: Vec<_> = plan.old.dynamic_chain().iter().map(|class| Rc::clone(&class.path)).collect();
+        let mut bases: Vec<_> = plan.old.module_chain().iter().map(|class| Rc::clone(&class.path)).collect();
         bases.pop();
         return Ok(Dormant { class: Rc::clone(&plan.old.path), bases, values, fields });
     };

@@ -92,7 +92,7 @@ fn before(core: &Core, object: ObjectHandle) -> Option<Before> {
         if let Some(dormant) = &body.dormant {
             return Before { path: Rc::clone(&dormant.class), bases: dormant.bases.clone(), native };
         }
-        let chain = body.class().dynamic_chain();
+        let chain = body.class().module_chain();
         let bases = chain.iter().rev().skip(1).rev().map(|class| Rc::clone(&class.path)).collect();
         Before { path: Rc::clone(&body.class().path), bases, native }
     };
