@@ -1,8 +1,11 @@
 //! The machine from outside: bytecode made by hand, and text that runs on real objects.
 
 mod by_hand;
+#[path = "../../uc/tests/interpreter/mod.rs"]
+mod interpreter;
 mod natives;
 mod package;
+mod programs;
 mod support;
 mod text;
 mod wildcards;
