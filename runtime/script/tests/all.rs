@@ -1,6 +1,7 @@
 //! The machine from outside: bytecode made by hand, and text that runs on real objects.
 
 mod by_hand;
+mod fuzz;
 #[path = "../../uc/tests/interpreter/mod.rs"]
 mod interpreter;
 mod natives;

@@ -200,6 +200,16 @@ impl Scripts {
         self.world.write(cdo, &*default.property, &value).map_err(|error| error.to_string())
     }
 
+    /// From now on, that runs the function of that path.
+    pub(crate) fn swap(&self, path: &str, thunk: Thunk) {
+        *self.cells.borrow()[path].borrow_mut() = Some(thunk);
+    }
+
+    /// Keeps code in place of what was kept.
+    pub(crate) fn keep(&self, compiled: Compiled) {
+        *self.kept.borrow_mut() = vec![compiled];
+    }
+
     /// A new object.
     pub(crate) fn object(&self, class: &Rc<Class>) -> ObjectHandle {
         let made = construct(&self.world, &NoModules, class, ConstructionArgs::default());
