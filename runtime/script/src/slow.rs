@@ -305,7 +305,12 @@ fn convert(
         Conversion::FromText(_) => put(&from_text(&plain_text(&value, world).unwrap_or_default(), target, world)),
         Conversion::Text(..) => {
             let text = plain_text(&value, world).ok_or_else(refused)?;
-            put(&text_value(&text, target, world).ok_or_else(refused)?)
+            let text = match (&value, target) {
+                (Value::Name(_), target) if text.is_empty() && *target != PropertyType::Name => "None",
+                (_, PropertyType::Name) if text.eq_ignore_ascii_case("none") => "",
+                _ => &text,
+            };
+            put(&text_value(text, target, world).ok_or_else(refused)?)
         }
         Conversion::ObjectToBool if is_handle(from.ty().kind()) => {
             put(&Value::Bool(world.objects.is_alive(handle(&value))))

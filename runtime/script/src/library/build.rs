@@ -88,6 +88,18 @@ pub(super) fn pure(name: &str, doc: &str, params: Vec<PropertyDecl>, body: Body)
 
 /// `plain!("name", "doc", |a: f32, b: f32| -> f32 { … })`, a pure function of plain parameters.
 macro_rules! plain {
+    ($name:literal, $doc:literal, || -> $result:ty $body:block) => {
+        $crate::library::build::pure(
+            $name,
+            $doc,
+            vec![$crate::library::build::result::<$result>()],
+            |_world, frame| {
+                frame.finish()?;
+                let result: $result = $body;
+                frame.give_result(result)
+            },
+        )
+    };
     ($name:literal, $doc:literal, |$($param:ident: $ty:ty $(= $default:literal)?),*| -> $result:ty $body:block) => {
         $crate::library::build::pure(
             $name,
