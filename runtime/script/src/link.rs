@@ -278,7 +278,9 @@ impl Linker<'_> {
                         Some(Seen::Slot(slot)) => (slot, *of),
                         Some(Seen::Part(slot, root)) => (slot, *root),
                         _ => {
-                            return Err(format!("register {at} is a field of register {of}, which comes not before it"));
+                            return Err(format!(
+                                "register {at} is a field of register {of}, which comes not before it"
+                            ));
                         }
                     };
                     let PropertyType::Struct(ty) = &base.property.ty else {

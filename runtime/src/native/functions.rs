@@ -246,13 +246,16 @@ pub const fn custom_thunk<T: CustomThunk, A: NativeParams, R: NativeResult>(
     let flags = flags | function_flags::CUSTOM_THUNK;
     let (names, defaults) = (block.names, block.defaults);
     let declare = |function: &Function<T::Class>, _parts: &Rc<Parts<T::Class>>| {
-        function.of::<A, R>(Rc::new(|context, frame| {
-            failing(|| T::run(World::of(context), frame))?;
-            match frame.is_balanced() {
-                true => Ok(()),
-                false => Err(unbalanced(&function_of(frame).path)),
-            }
-        }))
+        function.of::<A, R>(
+            None,
+            Rc::new(|context, frame| {
+                failing(|| T::run(World::of(context), frame))?;
+                match frame.is_balanced() {
+                    true => Ok(()),
+                    false => Err(unbalanced(&function_of(frame).path)),
+                }
+            }),
+        )
     };
     Function { name, flags, overrides: "", names, defaults, in_c: &[], about, declare }
 }
