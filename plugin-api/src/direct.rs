@@ -1,7 +1,7 @@
 //! Direct calls of the host: where all values of a signature lie in slots, the host gives out the address of the code, and calls go
-//! there without slots. Each looks at two words before: the host's version, which changes whenever the address may stand for something
-//! else and says while nothing may be called so, and the count of lent slices. What is not done in this way takes the call with slots,
-//! which does it or says why not.
+//! there without slots. Each looks at one word before: the version, which changes whenever the address may stand for something else, and
+//! says while nothing may be called so: before a commit, and while a slice of host memory is lent. What is not done in this way takes
+//! the call with slots, which does it or says why not.
 #![expect(unsafe_code, reason = "calls the code whose address the host has given")]
 
 use core::cell::Cell;
@@ -14,7 +14,6 @@ use alcedo_abi::handles::{ObjectHandle, ZCallHandle};
 use alcedo_rt::{CallError, direct_version};
 
 use crate::host;
-use crate::kinds::lending;
 use crate::signature::{Params, ReturnValue, fingerprint};
 
 /// No version of the host's, nor what it says while nothing may be called.
@@ -71,7 +70,7 @@ impl<A: Params, R: ReturnValue> DirectCell<A, R> {
         called: Called<'_>,
         args: &Given,
     ) -> Option<Result<u64, CallError>> {
-        if !(is_direct::<A, R>() && Given::IN_SLOTS && lending::is_nothing_out()) {
+        if !(is_direct::<A, R>() && Given::IN_SLOTS) {
             return None;
         }
         if self.version.load(Ordering::Relaxed) != direct_version() && !self.find(handle()) {
@@ -118,7 +117,7 @@ impl<A: Params, R: ReturnValue> KeptCode<A, R> {
     /// Calls the code behind the handle; nothing where the call takes slots. With an object where the function is one of objects.
     #[inline]
     pub(crate) fn call(&self, handle: ZCallHandle, object: ObjectHandle, args: &A) -> Option<Result<u64, CallError>> {
-        if !(is_direct::<A, R>() && lending::is_nothing_out()) {
+        if !is_direct::<A, R>() {
             return None;
         }
         if self.callee.get().version != direct_version() && !self.find(handle) {

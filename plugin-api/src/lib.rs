@@ -19,15 +19,18 @@ mod object;
 mod out;
 mod part_cell;
 pub mod protocols;
+mod registered;
 mod signature;
 mod step;
 pub mod task;
 mod this;
 pub mod thread;
+pub mod thunk;
 pub mod timer;
 mod type_text;
 mod value;
 mod zcall;
+mod zmethod;
 mod zproperty;
 
 #[doc(hidden)]
@@ -56,6 +59,7 @@ pub use signature::{Params, ReturnValue};
 pub use this::This;
 pub use value::{Plain, Value};
 pub use zcall::{ZFunction, zcall};
+pub use zmethod::{Each, ZMethod};
 pub use zproperty::ZProperty;
 
 /// All that most plugins need.

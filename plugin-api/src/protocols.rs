@@ -22,17 +22,18 @@
 //! }
 //! ```
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use alcedo_abi::abi_stable::std_types::RStr;
 use alcedo_rt::CallError;
 
 use crate::host::values::host;
-use crate::plumbing::resolving::{self, Body, FunctionBody};
 use crate::plumbing::{Place, Returned};
+use crate::protocols::shells::{Body, FunctionBody};
+use crate::registered;
 use crate::signature::{Params, ValueType};
+
+mod shells;
 
 /// A protocol of calls by name. A [`Resolver`] says what its names stand for.
 pub trait Protocol {
@@ -182,11 +183,11 @@ pub fn add_protocol(protocol: impl Protocol + 'static) -> Result<(), CallError> 
     let (word, form, way_out) = (protocol.word().to_owned(), protocol.form().to_owned(), protocol.way_out().to_owned());
     let is_plain = protocol.is_plain();
     let protocol: Rc<dyn Protocol> = Rc::new(protocol);
-    let number = register(|registered| &mut registered.protocols, protocol);
+    let number = registered::keep(Rc::new(protocol));
     let texts = [&word, &form, &way_out].map(|text| RStr::from_str(text));
-    let added = host("registering a protocol").and_then(|host| resolving::add_protocol(host, number, texts, is_plain));
+    let added = host("registering a protocol").and_then(|host| shells::add_protocol(host, number, texts, is_plain));
     if added.is_err() {
-        take(|registered| &mut registered.protocols, number);
+        registered::drop_one(number);
     }
     added
 }
@@ -205,83 +206,11 @@ pub fn add_resolver(
     resolver: impl Resolver + 'static,
 ) -> Result<(), CallError> {
     let resolver: Rc<dyn Resolver> = Rc::new(resolver);
-    let number = register(|registered| &mut registered.resolvers, resolver);
+    let number = registered::keep(Rc::new(resolver));
     let texts = [protocol, label].map(RStr::from_str);
-    let added = host("registering a resolver").and_then(|host| resolving::add_resolver(host, number, texts, priority));
+    let added = host("registering a resolver").and_then(|host| shells::add_resolver(host, number, texts, priority));
     if added.is_err() {
-        take(|registered| &mut registered.resolvers, number);
+        registered::drop_one(number);
     }
     added
-}
-
-/// What this module has registered on this thread, by the numbers that the host has.
-#[derive(Default)]
-pub(crate) struct Registered {
-    last: u64,
-    protocols: Row<dyn Protocol>,
-    resolvers: Row<dyn Resolver>,
-    functions: Row<dyn FnBody>,
-}
-
-pub(crate) use resolving::FnBody;
-
-type Row<T> = BTreeMap<u64, Rc<T>>;
-
-thread_local! {
-    static REGISTERED: RefCell<Registered> = RefCell::default();
-}
-
-fn register<T: ?Sized>(row: impl FnOnce(&mut Registered) -> &mut Row<T>, code: Rc<T>) -> u64 {
-    REGISTERED.with_borrow_mut(|registered| {
-        registered.last += 1;
-        let number = registered.last;
-        row(registered).insert(number, code);
-        number
-    })
-}
-
-fn take<T: ?Sized>(row: impl FnOnce(&mut Registered) -> &mut Row<T>, number: u64) {
-    // What is dropped is an author's, and may come back here.
-    let taken = REGISTERED.with_borrow_mut(|registered| row(registered).remove(&number));
-    drop(taken);
-}
-
-fn find<T: ?Sized>(row: impl FnOnce(&mut Registered) -> &mut Row<T>, number: u64) -> Result<Rc<T>, CallError> {
-    let found = REGISTERED.with_borrow_mut(|registered| row(registered).get(&number).cloned());
-    found.ok_or_else(|| CallError::other(format!("nothing is registered under the number {number}")))
-}
-
-/// The protocol of that number.
-pub(crate) fn protocol(number: u64) -> Result<Rc<dyn Protocol>, CallError> {
-    find(|registered| &mut registered.protocols, number)
-}
-
-/// The resolver of that number.
-pub(crate) fn resolver(number: u64) -> Result<Rc<dyn Resolver>, CallError> {
-    find(|registered| &mut registered.resolvers, number)
-}
-
-/// The function of that number.
-pub(crate) fn function(number: u64) -> Result<Body, CallError> {
-    find(|registered| &mut registered.functions, number)
-}
-
-/// Keeps a function until it is dropped; its number.
-pub(crate) fn keep(body: Body) -> u64 {
-    register(|registered| &mut registered.functions, body)
-}
-
-/// Drops the function of that number.
-pub(crate) fn drop_function(number: u64) {
-    take(|registered| &mut registered.functions, number);
-}
-
-/// Drops all that was registered: the module ends, and no name leads here any more.
-pub(crate) fn drop_all() {
-    // What is dropped is the authors', and may come back here.
-    let registered = REGISTERED.with_borrow_mut(|registered| {
-        let last = registered.last;
-        core::mem::replace(registered, Registered { last, ..Registered::default() })
-    });
-    drop(registered);
 }

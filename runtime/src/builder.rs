@@ -1,5 +1,7 @@
 //! What a host says before it starts: packages, native classes, listeners. Nothing runs until all of it is declared.
 
+#[cfg(feature = "script")]
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,10 +10,13 @@ use alcedo_sys::{Demands, PublicKey, ReferenceSearch};
 
 use crate::bridge::core::Core;
 use crate::callback::{Registered, Site};
+use crate::development::answer::Answered;
 use crate::development::{Invitation, answer};
 use crate::error::Error;
 use crate::handles::with_last_serial;
 use crate::load::canary::{Canary, Rehearsal};
+#[cfg(feature = "script")]
+use crate::load::declared::ScriptCheck;
 use crate::load::declared::{Declared, of_natives};
 use crate::load::events::MasterEvent;
 use crate::load::master::{self, Loads};
@@ -26,6 +31,9 @@ use crate::object::types::Types;
 use crate::runtime::Runtime;
 use crate::unload::policy::UnloadPolicy;
 use crate::watchdog::{Hang, Listener};
+
+#[cfg(feature = "script")]
+mod check;
 
 /// Under `alcedo dev`, what does not return for so long is named.
 const HANG: Duration = Duration::from_secs(1);
@@ -52,6 +60,8 @@ pub struct Builder {
     development: bool,
     last_serial: Option<u32>,
     planted_rerun: bool,
+    #[cfg(feature = "script")]
+    scripts: Vec<PathBuf>,
     #[cfg(feature = "dll-bind")]
     user_code: Option<alcedo_dll_bind::UserCode>,
 }
@@ -241,6 +251,33 @@ impl Builder {
         self
     }
 
+    /// Adds packages of scripts: folders of `.uc` files, each called as its package. The package of each is declared, and
+    /// [`Runtime::create_master`] loads them along with the libraries that it is given; so does a reload.
+    #[cfg(feature = "script")]
+    #[must_use]
+    pub fn scripts(mut self, folders: &[impl AsRef<Path>]) -> Self {
+        for folder in folders {
+            let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.as_ref().to_owned());
+            self.packages.extend(folder.file_name().map(|name| name.to_string_lossy().into_owned()));
+            self.scripts.push(folder);
+        }
+        self
+    }
+
+    /// Checks packages of scripts against the native types that were added so far, and against each other. Nothing is constructed
+    /// or loaded, and no runtime is built. What they extend of plugins they do not find.
+    ///
+    /// # Errors
+    /// When a native declaration breaks a rule. What is wrong with a package is in its own result.
+    #[cfg(feature = "script")]
+    pub fn check_scripts(mut self, folders: &[impl AsRef<Path>]) -> Result<Vec<ScriptCheck>, Error> {
+        let world = World::new();
+        let Taken { batch, .. } = self.take_natives(&world.types);
+        world.types.declare(&world.names, &batch)?;
+        let folders: Vec<_> = folders.iter().map(|folder| folder.as_ref().to_owned()).collect();
+        Ok(check::check(&world, &folders))
+    }
+
     /// The native types that were added so far, as [`Runtime`] would have them: what glue for plugins is written from. Nothing
     /// is constructed, and no runtime is built.
     ///
@@ -259,9 +296,22 @@ impl Builder {
     #[must_use]
     pub fn answer_glue(self) -> Self {
         match answer::requested() {
-            Some(to) => answer::answer(&to, self.declared()),
+            Some(to) => answer::answer(&to, self.answered()),
             None => self,
         }
+    }
+
+    /// What the process was asked.
+    fn answered(mut self) -> Result<Answered, Error> {
+        let world = World::new();
+        let Taken { batch, .. } = self.take_natives(&world.types);
+        world.types.declare(&world.names, &batch)?;
+        let declared = of_natives(&world);
+        #[cfg(feature = "script")]
+        let scripts = Some(check::check(&world, &answer::scripts()));
+        #[cfg(not(feature = "script"))]
+        let scripts = None;
+        Ok(Answered { declared, scripts, ..Answered::default() })
     }
 
     /// Builds the runtime. The calling thread becomes the game thread.
@@ -314,6 +364,8 @@ impl Builder {
             make_cdo(&core.world, &core.plugins(), &class)?;
         }
         let runtime = Runtime::of(core, loads, taken.tickers, taken.before_destroy, taken.net_structs);
+        #[cfg(feature = "script")]
+        runtime.add_scripts(self.scripts);
         if let Some(invitation) = invitation {
             runtime.join(invitation).map_err(system("starting the thread that listens to `alcedo dev`"))?;
         }

@@ -1,6 +1,8 @@
 //! Text commands to a running host, for people: a line in, an answer out. Each command reads only the public interface,
 //! so an answer is as right as that.
 
+#[cfg(feature = "script")]
+mod eval;
 mod objects;
 
 use crate::runtime::Runtime;
@@ -22,6 +24,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("explain NAME", "which resolvers are called for the name of a call, and what each says"),
     ("spawn CLASS", "a new object"),
     ("destroy OBJECT", "ends an object"),
+    ("eval TEXT", "an expression or statements of the language of scripts: `eval Hero'Hero_0'.Health + 1`"),
     ("blacks", "values in host memory that plugin code owns, by module and type"),
     ("blacks sites on|off", "writes down, or not, where each of them is made"),
     ("leases", "why the code of the modules would have to stay mapped now"),
@@ -65,6 +68,7 @@ impl Runtime {
             },
             ["spawn", class] => or_error(objects::spawn(self, class)),
             ["destroy", object] => or_error(objects::destroy(self, object)),
+            ["eval", ..] => or_error(self.eval(behind(line, 1))),
             ["blacks"] => self.conjugates().blacks().to_string(),
             ["blacks", "sites", "on"] => self.sites(true),
             ["blacks", "sites", "off"] => self.sites(false),
@@ -86,6 +90,14 @@ impl Runtime {
 
     /// How a line for [`Runtime::console`] could go on: whole lines, at most twenty.
     pub fn complete(&self, line: &str) -> Vec<String> {
+        #[cfg(feature = "script")]
+        if let Some(text) = line.trim_start().strip_prefix("eval ") {
+            let mut lines: Vec<_> = eval::complete(self, text).iter().map(|text| format!("eval {text}")).collect();
+            lines.sort_unstable();
+            lines.dedup();
+            lines.truncate(objects::MOST);
+            return lines;
+        }
         let commands: Vec<_> = COMMANDS.iter().filter_map(|(command, _)| command.split(' ').next()).collect();
         objects::complete(self, line, &commands)
     }
@@ -96,6 +108,16 @@ impl Runtime {
             true => "from now on calls by name are counted".to_owned(),
             false => "calls by name are not counted any more".to_owned(),
         }
+    }
+
+    #[cfg(feature = "script")]
+    fn eval(&self, text: &str) -> Result<String, String> {
+        eval::eval(self, text)
+    }
+
+    #[cfg(not(feature = "script"))]
+    fn eval(&self, _text: &str) -> Result<String, String> {
+        Err("this host knows no scripts: enable the feature `script` of alcedo-runtime in its Cargo.toml".to_owned())
     }
 
     fn sites(&self, keeps: bool) -> String {

@@ -37,6 +37,8 @@ pub mod native;
 mod poster;
 mod reload;
 mod runtime;
+#[cfg(feature = "script")]
+mod script;
 mod signature;
 mod slim_watch;
 mod unload;
@@ -72,7 +74,7 @@ pub use load::context::scope::{ContextScope, Scoped};
 pub use load::context::waits::{LoadStep, Wanted};
 pub use load::declared::{
     Declared, DeclaredClass, DeclaredDelegate, DeclaredEntry, DeclaredEnum, DeclaredExport, DeclaredFunction,
-    DeclaredImport, DeclaredInterface, DeclaredProperty, DeclaredStruct,
+    DeclaredImport, DeclaredInterface, DeclaredProperty, DeclaredStruct, ScriptCheck,
 };
 pub use load::error::LoadError;
 pub use load::events::MasterEvent;
@@ -112,6 +114,18 @@ pub use world::{FormatError, WorldError, WorldLoad};
 /// A child process that loads new modules before the host does.
 pub mod canary {
     pub use crate::load::canary::run_if_child;
+}
+
+/// What thunks of one's own are written with: a function that is declared with `custom_thunk` steps through the parameters of each
+/// call by its [`Frame`], some of which may be of any type, and works on values where they lie. See `runtime/docs/custom-thunks.md`.
+pub mod thunk {
+    pub use crate::object::containers::{Keyed, KeyedMut, Rows, RowsMut, array, array_ref, keyed, keyed_mut};
+    pub use crate::object::property::{Property, PropertyType};
+    pub use crate::object::structs::StructType;
+    pub use crate::object::thunk::{AnyArray, AnyMap, AnySet, AnyStruct, AnyValue, Param, Wanted};
+    pub use crate::object::values::ptr::{Ptr, PtrMut};
+
+    pub use crate::native::wildcards::{ArrayWildcard, MapWildcard, SetWildcard};
 }
 
 /// Protocols of calls by name, for hosts that have their own: see [`Runtime::add_protocol`].

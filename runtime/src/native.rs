@@ -15,12 +15,14 @@ mod interfaces;
 mod method;
 pub(crate) mod net;
 mod part_cell;
+mod part_row;
 mod parts;
 #[doc(hidden)]
 pub mod plumbing;
 mod property;
 mod this;
 mod type_macros;
+pub(crate) mod wildcards;
 pub(crate) mod world;
 
 pub use alcedo_abi::net::{NetArchive, NetMap, NetNumber, NetObject};

@@ -90,6 +90,8 @@ struct Inner {
     slicing: Cell<bool>,
     collected: History<Collected, 256>,
     unloads: History<Unload, 64>,
+    /// Packages of scripts that are loaded along with the libraries of the Master.
+    scripts: RefCell<Vec<PathBuf>>,
     /// This host's part in `alcedo dev`.
     agent: OnceCell<Agent>,
 }
@@ -217,6 +219,7 @@ impl Runtime {
             slicing: Cell::default(),
             collected: History::default(),
             unloads: History::default(),
+            scripts: RefCell::default(),
             agent: OnceCell::new(),
         };
         let runtime = Self { inner: Rc::new(inner) };

@@ -46,6 +46,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
             "any_call",
             "class",
             "delegate_signature",
+            "direct",
             "host",
             "kinds",
             "name",
@@ -95,10 +96,13 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     (
         "runtime/src/bridge",
         &[
+            "black_direct",
             "collection",
             "conjugate_calls",
             "conjugates",
             "core",
+            "direct",
+            "module_code",
             "module_thunk",
             "nd",
             "nm",

@@ -9,10 +9,10 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use alcedo_runtime::Declared;
-use alcedo_runtime::development::answer::{AnswerError, REQUEST, read};
+use alcedo_runtime::development::answer::{AnswerError, Answered, REQUEST, SCRIPTS, read};
 use alcedo_runtime::development::link::SOCKET;
 use alcedo_runtime::printable;
+use alcedo_runtime::{Declared, ScriptCheck};
 
 /// The interval between two looks at a host that is running.
 const GLANCE: Duration = Duration::from_millis(10);
@@ -82,6 +82,15 @@ pub(crate) enum AskError {
         /// What it wrote to standard error, with an introduction.
         said: String,
     },
+    /// It was built without what checks scripts.
+    #[error(
+        "the host {} knows no scripts: enable the feature `script` of alcedo-runtime in its Cargo.toml",
+        program.display()
+    )]
+    NoScripts {
+        /// The program.
+        program: PathBuf,
+    },
     /// What it wrote cannot be used.
     #[error("the host {} was asked for its native types: {source}", program.display())]
     Answer {
@@ -97,12 +106,35 @@ pub(crate) enum AskError {
 /// # Errors
 /// See [`AskError`]. No process of the host's group is left behind.
 pub(crate) fn ask(program: &Path, args: &[OsString], patience: Duration) -> Result<Declared, AskError> {
+    answered(program, args, &[], patience).map(|answered| answered.declared)
+}
+
+/// What it finds in packages of scripts.
+///
+/// # Errors
+/// As [`ask`], and when it knows no scripts.
+pub(crate) fn ask_scripts(
+    program: &Path,
+    args: &[OsString],
+    folders: &[PathBuf],
+    patience: Duration,
+) -> Result<Vec<ScriptCheck>, AskError> {
+    let answered = answered(program, args, folders, patience)?;
+    answered.scripts.ok_or_else(|| AskError::NoScripts { program: program.to_owned() })
+}
+
+fn answered(program: &Path, args: &[OsString], folders: &[PathBuf], patience: Duration) -> Result<Answered, AskError> {
     let program = program.to_owned();
     let files = |source| AskError::Files { program: program.clone(), source };
     let folder = tempfile::tempdir().map_err(files)?;
     let (answer, words) = (folder.path().join("answer"), folder.path().join("stderr"));
     let mut command = Command::new(&program);
-    command.args(args).env(REQUEST, &answer).env_remove(SOCKET);
+    command.args(args).env(REQUEST, &answer).env_remove(SOCKET).env_remove(SCRIPTS);
+    if let Ok(folders) = std::env::join_paths(folders)
+        && !folders.is_empty()
+    {
+        command.env(SCRIPTS, folders);
+    }
     // A file, and no pipe: what the host starts may keep it open.
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&words).map_err(files)?);
     #[cfg(unix)]
@@ -110,7 +142,7 @@ pub(crate) fn ask(program: &Path, args: &[OsString], patience: Duration) -> Resu
     let child = command.spawn().map_err(|source| AskError::Start { program: program.clone(), source })?;
     let status = wait(child, patience).map_err(files)?;
     match read(&answer) {
-        Ok(Some(declared)) => return Ok(declared),
+        Ok(Some(answered)) => return Ok(answered),
         Ok(None) => {}
         Err(source) => return Err(AskError::Answer { program, source }),
     }

@@ -10,7 +10,7 @@ use clap::{Parser, Subcommand};
 use crate::args::{Plugins, World};
 use crate::command::HELP;
 use crate::world::HostOptions;
-use crate::{build, demo, dev, doctor, glue, guard, inspect, new};
+use crate::{build, check, demo, dev, doctor, glue, guard, inspect, new, repl};
 
 /// Builds Alcedo plugins, and swaps their code in a running world while its objects live on.
 #[derive(Parser)]
@@ -65,13 +65,21 @@ enum Verb {
     /// Types with their members, functions that are called by name, and what it uses of others; compiler, ABI, build and
     /// seal. Ends with 1 if the file is no library that a host of this version could load, and says why.
     Inspect {
-        /// The library: `target/debug/libmy_plugin.so`.
+        /// The library: `target/debug/libmy_plugin.so`; or the folder of a package of scripts.
         #[arg(value_name = "FILE")]
         file: PathBuf,
+        /// The host whose types a package of scripts builds on, instead of the sample engine: a package, a folder, or a program.
+        #[arg(long, value_name = "PACKAGE|PATH")]
+        host: Option<String>,
         /// One JSON object.
         #[arg(long)]
         json: bool,
     },
+    /// Checks packages of scripts, and prints what is wrong with them, with the place of each mistake. Nothing of them runs.
+    ///
+    /// They are checked against the sample engine, or against the native types of a host, which is started and asked. Ends with 1 if
+    /// there are errors. What a package extends of plugins is found by `alcedo dev`, which loads both.
+    Check(check::Wish),
     /// Writes the Rust source by which plugins use the types of a host, or of another module.
     ///
     /// Those of a module are read from its library, and none of its code runs; a host is started and asked. Put the source into a crate of
@@ -102,6 +110,9 @@ enum Verb {
         arguments: Vec<String>,
     },
     /// Builds plugins, runs them in a world, and swaps their code in whenever a source file is saved.
+    ///
+    /// A folder of `.uc` files is a package of scripts, called as the folder: it is checked and loaded beside the plugins, and a file of it
+    /// that is saved is reloaded likewise.
     #[command(after_help = HELP)]
     Dev {
         #[command(flatten)]
@@ -127,6 +138,11 @@ enum Verb {
         #[arg(long, conflicts_with = "host")]
         no_guard: bool,
     },
+    /// Evaluates expressions and statements of the language of scripts in a running world, and completes names.
+    ///
+    /// `Hero'Hero_0'.Health + 1` is an expression about an object; `Hero'Hero_0'.Health = 5;` is a statement. A line that begins with `:` is
+    /// a command of the world's console: `:help` lists them.
+    Repl(repl::Wish),
     /// The sample world in a process of its own.
     #[command(hide = true)]
     DevWorld {
@@ -178,7 +194,9 @@ pub(crate) fn run() -> ExitCode {
             out: out.as_deref(),
             arguments: &arguments,
         }),
-        Verb::Inspect { file, json } => inspect::run(&file, json),
+        Verb::Repl(wish) => repl::run(&wish),
+        Verb::Check(wish) => check::run(&wish),
+        Verb::Inspect { file, host, json } => inspect::run(&file, host.as_deref(), json),
         Verb::Dev { plugins, world, args, host, host_args, no_guard } => {
             dev::run(dev::Wish { plugins, world, args, host, host_args, no_guard })
         }

@@ -18,6 +18,7 @@ use crate::host_program;
 use crate::input::Input;
 use crate::paint::Paint;
 use crate::screen::{Screen, log_to};
+use crate::scripts;
 use crate::session::{BuildOptions, Event, GLANCE, Live, Mode, Session, Step};
 use crate::world::{HostOptions, Local, News, Printed, Remote, World};
 use told::{Telling, status_line};
@@ -44,7 +45,9 @@ pub(crate) fn run(wish: Wish) -> Result<ExitCode, Error> {
     let screen = Screen::new(interactive);
     log_to(&screen, "info", paint.is_on());
     let options = BuildOptions { release: wish.plugins.release, color: paint.is_on(), target_dir: None };
-    let (packages, objects) = (wish.world.packages, wish.world.objects);
+    let (mut packages, objects) = (wish.world.packages, wish.world.objects);
+    let (texts, crates): (Vec<_>, Vec<_>) = wish.plugins.dirs.iter().cloned().partition(|dir| scripts::is_package(dir));
+    packages.extend(texts.iter().map(|dir| scripts::name(dir)));
     let sample = HostOptions { packages, args: wish.args, objects, planted_rerun: false };
     let input = || Input::open(interactive);
     if wish.no_guard {
@@ -53,7 +56,7 @@ pub(crate) fn run(wish: Wish) -> Result<ExitCode, Error> {
         let session = Session::open(wish.plugins.dirs, options, Local::new(&sample)?)?;
         return Dev::new(session, screen, paint, true).run(&input()?);
     }
-    let chosen = host_program::choose(wish.host.as_deref(), &wish.plugins.dirs)?;
+    let chosen = host_program::choose(wish.host.as_deref(), &crates)?;
     let is_sample = chosen.is_none();
     let program = match chosen {
         Some(host) => host.build(&options, &wish.host_args, |line| screen.print(&paint.dim(line)))?,

@@ -34,6 +34,12 @@ pub(crate) enum Error {
     /// A host does not say what it declares.
     #[error(transparent)]
     Ask(#[from] AskError),
+    /// A package of scripts has errors.
+    #[error("{text}")]
+    Scripts {
+        /// All of them, with their places.
+        text: String,
+    },
     /// No declarations can be written for a header.
     #[cfg(feature = "bindgen")]
     #[error(transparent)]

@@ -11,8 +11,10 @@ use alcedo_glue::{Elsewhere, Glue, Origin};
 use alcedo_runtime::{Declared, ManifestInfo, printable};
 
 use crate::ask::ask;
+use crate::check::check;
 use crate::error::Error;
 use crate::host_program::{Chosen, choose};
+use crate::scripts;
 use crate::session::BuildOptions;
 use crate::world::HostProgram;
 
@@ -74,9 +76,24 @@ pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
 
 fn of_library(library: &Path) -> Result<(Origin, Declared), Error> {
     let library = std::path::absolute(library).map_err(Error::file("find", library))?;
+    if library.is_dir() {
+        return of_scripts(&library);
+    }
     let (manifest, declared) = ManifestInfo::peek_declared(&library).map_err(Box::new)?;
     Ok((Origin::module(&manifest.name, &manifest.version.to_string()), declared))
 }
+
+/// A package of scripts, whose types build on those of the sample engine.
+fn of_scripts(folder: &Path) -> Result<(Origin, Declared), Error> {
+    let mut declared = Declared::default();
+    for found in check(&[folder.to_owned()], None, &[], 0)? {
+        declared = found.declared.map_err(|text| Error::Scripts { text })?;
+    }
+    Ok((Origin::module(&scripts::name(folder), SCRIPTS_VERSION), declared))
+}
+
+/// The version that a package of scripts has as a module.
+const SCRIPTS_VERSION: &str = "0.0.0";
 
 fn of_host(named: Option<&str>, wish: &Wish) -> Result<(Origin, Declared), Error> {
     let named = named.unwrap_or_default();

@@ -1,5 +1,5 @@
-//! `alcedo inspect`: what a plugin's library says of itself and declares, read from the file. Nothing is mapped and none of its
-//! code runs, so this is safe with any file.
+//! `alcedo inspect`: what a plugin's library says of itself and declares, read from the file, or what a package of scripts declares.
+//! Nothing is mapped and none of its code runs, so this is safe with any file.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write as _};
@@ -13,14 +13,18 @@ use alcedo_runtime::{
 };
 use serde::Serialize;
 
+use crate::check::check;
 use crate::error::Error;
 
 /// Prints it; as one JSON object where that is asked for.
 ///
 /// # Errors
 /// When the file is no library of a plugin that this build could load, with the reason.
-pub(crate) fn run(path: &Path, json: bool) -> Result<ExitCode, Error> {
+pub(crate) fn run(path: &Path, host: Option<&str>, json: bool) -> Result<ExitCode, Error> {
     let path = std::path::absolute(path).map_err(Error::file("find", path))?;
+    if path.is_dir() {
+        return run_scripts(&path, host, json);
+    }
     let (manifest, declared) = ManifestInfo::peek_declared(&path).map_err(Box::new)?;
     let text = if json {
         // Texts and numbers only: there is no value that JSON could not say.
@@ -31,6 +35,45 @@ pub(crate) fn run(path: &Path, json: bool) -> Result<ExitCode, Error> {
     // The reader has closed the output: there is nothing to report to.
     let _ = writeln!(stdout(), "{text}");
     Ok(ExitCode::SUCCESS)
+}
+
+/// The same for a package of scripts, as it is in the sample engine or in a host.
+fn run_scripts(path: &Path, host: Option<&str>, json: bool) -> Result<ExitCode, Error> {
+    let checked = check(&[path.to_owned()], host, &[], PATIENCE)?;
+    let (mut text, mut code) = (String::new(), ExitCode::SUCCESS);
+    for found in &checked {
+        match &found.declared {
+            Ok(declared) if json => {
+                let path = path.display().to_string();
+                let inspected = InspectedScripts { path, name: &found.package, files: found.files, declared };
+                text.push_str(&serde_json::to_string_pretty(&inspected).unwrap_or_default());
+            }
+            Ok(declared) => {
+                let shown = printable(&path.display().to_string()).to_string();
+                let _ = writeln!(text, "{}   {shown}\n  scripts    {} files", found.package, found.files);
+                let _ = write!(text, "{}", Types(declared));
+            }
+            Err(wrong) => {
+                text.push_str(wrong);
+                code = ExitCode::FAILURE;
+            }
+        }
+    }
+    // The reader has closed the output: there is nothing to report to.
+    let _ = writeln!(stdout(), "{}", text.trim_end());
+    Ok(code)
+}
+
+/// How many seconds a host has for its answer.
+const PATIENCE: u64 = 20;
+
+/// The JSON form for scripts. Names of fields stay; more may come.
+#[derive(Serialize)]
+struct InspectedScripts<'a> {
+    path: String,
+    name: &'a str,
+    files: usize,
+    declared: &'a Declared,
 }
 
 /// The JSON form. Names of fields stay; more may come.
@@ -99,6 +142,16 @@ impl Display for Shown<'_> {
         for needed in &manifest.dependencies {
             writeln!(f, "  needs      {} {}", needed.name, needed.versions)?;
         }
+        Types(declared).fmt(f)
+    }
+}
+
+/// What is declared, in text.
+struct Types<'a>(&'a Declared);
+
+impl Display for Types<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(declared) = self;
         declared.classes.iter().try_for_each(|found| class(f, found))?;
         declared.enums.iter().try_for_each(|found| enumeration(f, found))?;
         declared.delegates.iter().try_for_each(|found| delegate(f, found))?;

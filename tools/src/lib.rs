@@ -13,6 +13,7 @@ mod ask;
 #[cfg(feature = "bindgen")]
 mod bindgen;
 mod build;
+mod check;
 mod cli;
 mod command;
 mod demo;
@@ -28,7 +29,9 @@ mod input;
 mod inspect;
 mod new;
 mod paint;
+mod repl;
 mod screen;
+mod scripts;
 mod session;
 mod telling;
 mod world;

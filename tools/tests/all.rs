@@ -21,4 +21,5 @@ mod inspect;
 mod new;
 mod own_host;
 mod panics;
+mod scripts;
 mod terminal;

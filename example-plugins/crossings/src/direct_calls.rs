@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use alcedo_plugin_api::prelude::*;
-use alcedo_plugin_api::{ZFunction, ZProperty};
+use alcedo_plugin_api::{ZFunction, ZMethod, ZProperty};
 
 use crate::Adder;
 
@@ -16,7 +16,19 @@ thread_local! {
 fn words<T: std::fmt::Debug>(call: &str, ended: Result<T, CallError>) -> String {
     match ended {
         Ok(given) => format!("{call}: {given:?}"),
-        Err(error) => format!("{call}: {:?} {error}", error.kind()),
+        Err(error) => format!("{call}: {} {error}", kind(&error)),
+    }
+}
+
+fn kind(error: &CallError) -> &'static str {
+    match error.kind() {
+        FailureKind::PANIC => "PANIC",
+        FailureKind::RETURNED => "RETURNED",
+        FailureKind::REENTRANT_BORROW => "REENTRANT_BORROW",
+        FailureKind::STALE => "STALE",
+        FailureKind::DURING_REBUILD => "DURING_REBUILD",
+        FailureKind::LENT => "LENT",
+        _ => "OTHER",
     }
 }
 
@@ -84,6 +96,26 @@ impl Witness {
     #[ufunction]
     fn count_what(&self, this: This<Self>, number: i32) -> String {
         words("count", this.count(number))
+    }
+
+    /// The event of several adders in one call, of which some may have gone or not like it.
+    #[ufunction]
+    fn sum_of_each(&self, first: Obj<Adder>, second: Obj<Adder>, third: Obj<Adder>, left: i32) -> String {
+        let sum_up = ZMethod::<(i32, i32), i32>::find("uf:/Script/Test.Adder:sum_up").expect("it is there");
+        match sum_up.call_each(&[first, second, third], (left, 1)) {
+            Ok(each) => {
+                let failed = each.failed().map(|(object, error)| format!("{object:?} {} {error}", kind(error)));
+                let sums = each.results().map(|sum| format!("{sum:?}"));
+                sums.chain(failed).collect::<Vec<_>>().join("\n")
+            }
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// Has another adder end itself.
+    #[ufunction]
+    fn end_of(&self, this: This<Self>, other: Obj<Adder>) -> String {
+        words("end", this.get(other).and_then(|other| other.try_end()))
     }
 
     /// The event of another adder.

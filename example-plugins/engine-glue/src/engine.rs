@@ -110,6 +110,21 @@ pub struct World {
     gravity: f64,
 }
 
+/// Stands between a person and an actor of the world. Hosts and scripts extend it.
+#[uclass(imported, package = "Engine", base = Actor)]
+pub struct PlayerController {
+    /// What the person plays; none before `possess`.
+    #[uproperty]
+    pawn: Obj<Actor>,
+}
+
+#[uclass(imported)]
+impl PlayerController {
+    /// The person plays that actor from now on.
+    #[ufunction]
+    fn possess(&self, pawn: Obj<Actor>);
+}
+
 /// A component with a place relative to its actor.
 #[uclass(imported, package = "Engine", base = ActorComponent)]
 pub struct SceneComponent {

@@ -38,7 +38,11 @@ impl Probe {
                 let called = this.spawn::<Self>(Obj::none()).and_then(|gone| {
                     let gone = this.get(gone)?;
                     gone.destroy()?;
-                    if name.starts_with("up") { gone.read_property::<i64>(&name).map(|_| 0) } else { gone.zcall(&name, (1_i32,)) }
+                    if name.starts_with("up") {
+                        gone.read_property::<i64>(&name).map(|_| 0)
+                    } else {
+                        gone.zcall(&name, (1_i32,))
+                    }
                 });
                 told::<i32>(called)
             }
@@ -126,6 +130,16 @@ impl Probe {
                 told(this.zcall_any::<_, i32>("nd:/", (on, 1.0_f64)))
             }
             other => format!("no sort {other}"),
+        })
+    }
+
+    /// Passes numbers where handles of objects and of values are wanted.
+    #[ufunction]
+    fn forge(&self, this: This<Self>, name: String, number: u64) -> String {
+        told(match &*name {
+            "nd:/" => this.zcall_any::<_, i32>(&name, (number, 1_i32)),
+            name if name.starts_with("up") => this.zcall_any::<_, i64>(name, (number, 0_u8)).map(|_| 0),
+            name => this.zcall_any::<_, Obj<Object>>(name, (number,)).map(|_| 0),
         })
     }
 

@@ -128,6 +128,28 @@ fn add(one: i32, other: i32) -> i32 {
     one.wrapping_add(other)
 }
 
+/// What stands under no object.
+pub struct Sums;
+
+#[zmethods]
+impl Sums {
+    /// The sum.
+    #[zmethod]
+    fn add(one: i32, other: i32) -> i32 {
+        add(one, other)
+    }
+}
+
+/// Has whatever that name stands for add one and two, on a thread of its own if that is wanted.
+#[zcall(ex = "ledger.try_call")]
+fn try_call(name: String, on_thread: bool) -> String {
+    let call = move || match zcall::<_, i32>(&name, (1_i32, 2_i32)) {
+        Ok(sum) => sum.to_string(),
+        Err(error) => format!("{:?}: {error}", error.kind()),
+    };
+    if on_thread { std::thread::spawn(call).join().expect("no panic") } else { call() }
+}
+
 /// From now on there is a column of that name.
 #[zcall(ex = "ledger.learn")]
 fn learn(column: String) {

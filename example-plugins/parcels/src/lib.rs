@@ -5,6 +5,7 @@
 use alcedo_plugin_api::prelude::*;
 
 mod carriers;
+mod crates;
 
 module! { name: "parcels" }
 

@@ -5,7 +5,9 @@
 
 use abi_stable::StableAbi;
 
+use crate::call::Failure;
 use crate::handles::ObjectHandle;
+use crate::zcall::{Slot, SlotType};
 
 /// How a direct call ended.
 #[repr(transparent)]
@@ -73,6 +75,11 @@ pub const CLOSED: u64 = 0;
 pub trait DirectBits: Copy {
     /// The form of the code.
     type Code: Copy;
+    /// As many slots.
+    type Slots: AsRef<[Slot]>;
+
+    /// The words as slots that are called numbers.
+    fn slots(self) -> Self::Slots;
 
     /// The code whose body is `B`.
     fn code_of<B: DirectBody<Self>>() -> Self::Code;
@@ -80,12 +87,40 @@ pub trait DirectBits: Copy {
     /// The code as an address.
     fn address(code: Self::Code) -> *const ();
 
+    /// The code that runs the body `B` on several objects.
+    fn each_of<B: DirectBody<Self>>() -> EachCode;
+
     /// Calls it.
     ///
     /// # Safety
     /// `code` is the address of a function of this form, whose side says that it may be called now with this context, this object
     /// and values of the types that these bits are of.
     unsafe fn call(self, code: *const (), context: *const (), object: ObjectHandle) -> DirectAnswer;
+}
+
+/// The code of a function of objects that is called on several of them, one after the other, with the same arguments, until one
+/// is not done. It takes a context, the objects and their number, the words of the arguments, and where results are written. The
+/// status is that of the last call, and the bits say how many were done before it.
+pub type EachCode = unsafe extern "C" fn(*const (), *const ObjectHandle, usize, *const u64, *mut u64) -> DirectAnswer;
+
+/// A call on several objects, as a module lends it to the host.
+#[repr(C)]
+#[derive(StableAbi, Debug)]
+pub struct EachCall {
+    /// The objects.
+    pub objects: *const ObjectHandle,
+    /// How many they are.
+    pub count: usize,
+    /// A row of slots for one call: an empty one for the object, the arguments, an empty one for the result if there is one.
+    pub slots: *mut Slot,
+    /// How many slots these are.
+    pub len: usize,
+    /// Where the results are written, one for each object, by their bits.
+    pub results: *mut u64,
+    /// What is given to `failed`.
+    pub told: *mut (),
+    /// Hears of each call that failed: the number of its object, and why.
+    pub failed: unsafe extern "C" fn(*mut (), usize, &Failure),
 }
 
 /// A body of direct calls, as a type.
@@ -101,7 +136,13 @@ macro_rules! bits {
     (@word $name:ident) => { u64 };
     ($($count:literal($($name:ident)*))*) => {$(
         impl DirectBits for [u64; $count] {
+            type Slots = [Slot; $count];
             type Code = unsafe extern "C" fn(*const (), ObjectHandle $(, bits!(@word $name))*) -> DirectAnswer;
+
+            #[inline]
+            fn slots(self) -> [Slot; $count] {
+                self.map(|bits| Slot::from_bits(SlotType::U64, bits))
+            }
 
             #[inline]
             fn code_of<B: DirectBody<Self>>() -> Self::Code {
@@ -119,6 +160,32 @@ macro_rules! bits {
             #[inline]
             fn address(code: Self::Code) -> *const () {
                 code as *const ()
+            }
+
+            #[inline]
+            fn each_of<B: DirectBody<Self>>() -> EachCode {
+                unsafe extern "C" fn each<B: DirectBody<[u64; $count]>>(
+                    context: *const (),
+                    objects: *const ObjectHandle,
+                    count: usize,
+                    bits: *const u64,
+                    results: *mut u64
+                ) -> DirectAnswer {
+                    // SAFETY: the caller lends so many objects, places for results and words, and promises for each call what the
+                    // body demands.
+                    unsafe {
+                        let bits = bits.cast::<[u64; $count]>().read();
+                        for at in 0..count {
+                            let DirectAnswer { status, bits } = B::run(context, objects.add(at).read(), bits);
+                            if status != DirectStatus::DONE {
+                                return DirectAnswer { status, bits: at as u64 };
+                            }
+                            results.add(at).write(bits);
+                        }
+                    }
+                    DirectAnswer::done(count as u64)
+                }
+                each::<B>
             }
 
             #[inline]

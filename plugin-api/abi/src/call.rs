@@ -117,7 +117,8 @@ pub struct Call<'a> {
     pub memory: *mut u8,
     /// The plugin part of the class that declares the function; null where there is none.
     pub part: *mut (),
-    /// The parameter block, laid out as the function's description says, result last; null without any.
+    /// The parameter block, laid out as the function's description says, result last; null without any. Of a function with
+    /// the flag `CUSTOM_THUNK` it is no address but the number of the call's frame, and memory and part are null.
     pub params: *mut u8,
     /// Filled when the call fails.
     pub failure: &'a mut Failure,

@@ -159,6 +159,10 @@ pub struct ClassDesc {
     pub doc: RStr<'static>,
     /// Paths of the interfaces it implements, beside those of its bases.
     pub implements: RSlice<'static, RStr<'static>>,
+    /// Classes for subobjects that bases declare: name of the property, path of the class.
+    pub subobject_classes: RSlice<'static, MetaDesc>,
+    /// Defaults of what bases declare, and of what lies in subobjects: names with dots between, and the text of the value.
+    pub default_overrides: RSlice<'static, MetaDesc>,
 }
 
 /// A function of an interface: what it takes and gives. The bodies are functions of classes, under the same name.

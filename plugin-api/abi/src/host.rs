@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 use abi_stable::StableAbi;
 use abi_stable::std_types::RStr;
 
-use crate::black_direct::DirectCallee;
+use crate::black_direct::{DirectCallee, EachCall};
 use crate::call::{Failure, Status};
 use crate::handles::{ClassId, Name, ObjectHandle, PartPtr, ZCallHandle};
 use crate::log::{LogLevel, LogRecord, SpanStep};

@@ -171,6 +171,8 @@ pub mod function_flags {
     pub const NO_CWD: u64 = 1 << 9;
     /// The same, and the `bool` that it gives fills one byte.
     pub const BOOL8: u64 = 1 << 10;
+    /// It brings its own thunk, which steps through the parameters; its plain body is never called.
+    pub const CUSTOM_THUNK: u64 = 1 << 16;
 }
 
 /// Flag bits of classes.
@@ -183,4 +185,6 @@ pub mod class_flags {
     pub const FINAL: u64 = 1 << 2;
     /// Only classes that extend it have objects, beside its class default object.
     pub const ABSTRACT: u64 = 1 << 3;
+    /// An object is made inside of another only, its context, beside the class default object.
+    pub const CONTEXTUAL: u64 = 1 << 4;
 }

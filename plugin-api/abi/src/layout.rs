@@ -3,7 +3,7 @@
 
 use core::mem::{align_of, offset_of, size_of};
 
-use crate::black_direct::{DirectAnswer, DirectCallee};
+use crate::black_direct::{DirectAnswer, DirectCallee, EachCall};
 use crate::call::{Call, Failure};
 use crate::describe::{
     ClassDesc, DelegateDesc, EnumDesc, EnumEntryDesc, ExportDesc, FunctionDesc, ImportDesc, InterfaceDesc, MetaDesc,
@@ -68,7 +68,9 @@ pub const LAYOUT_HASH: u64 = layout! {
     PropertyDesc { name, kind, type_path, flags, default, doc, meta, offset, cell }
     FunctionDesc { name, flags, overrides, params, params_size, params_align, fingerprint, invoke, direct, cell, doc, meta }
     PartHooks { red_constructor, class_constructor, post_init_properties, save_kept, load_kept, finalize }
-    ClassDesc { package, name, base, flags, properties, functions, hooks, cell, doc, implements }
+    ClassDesc {
+        package, name, base, flags, properties, functions, hooks, cell, doc, implements, subobject_classes, default_overrides
+    }
     SignatureDesc { name, flags, params, fingerprint, doc }
     InterfaceDesc { package, name, functions, doc }
     StructDesc { package, name, size, align, fields, fingerprint, doc }
@@ -96,6 +98,7 @@ pub const LAYOUT_HASH: u64 = layout! {
     ModuleContext { host, table, values, module, generation, mode, directory, slices, blacks, direct, level }
     DirectAnswer { status, bits }
     DirectCallee { code, context, version }
+    EachCall { objects, count, slots, len, results, told, failed }
     Slices { out, module }
     Directory { entries, len, ends }
     DirectoryEntry { serial, class, memory }

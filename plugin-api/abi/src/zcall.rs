@@ -114,15 +114,15 @@ impl Slot {
     }
 
     /// The value's bytes, zero-extended.
-    #[must_use]
     #[inline]
+    #[must_use]
     pub const fn bits(self) -> u64 {
         self.bits
     }
 
     /// The type byte, where this build has one.
-    #[must_use]
     #[inline]
+    #[must_use]
     pub const fn kind(self) -> Option<SlotType> {
         #[cfg(feature = "slot-types")]
         {
@@ -135,8 +135,8 @@ impl Slot {
     }
 
     /// Whether the slot may be read as `wanted`; always true where the type byte is compiled away.
-    #[must_use]
     #[inline]
+    #[must_use]
     pub const fn is(self, wanted: SlotType) -> bool {
         match self.kind() {
             Some(kind) => kind.0 == wanted.0,
@@ -161,7 +161,6 @@ macro_rules! integers {
             const SLOT: SlotType = SlotType::$slot;
 
             #[inline]
-
             fn into_bits(self) -> u64 { self as u64 }
             #[inline]
             fn from_bits(bits: u64) -> Self { bits as Self }

@@ -7,6 +7,7 @@ use syn::{Attribute, Ident, ImplItem, ImplItemFn, ItemImpl, Path, Result, Signat
 use crate::async_function::{AsyncFunction, LATENT};
 use crate::class_struct::view_of;
 use crate::conditions::Conditions;
+use crate::custom_thunk;
 use crate::dll_import::DllImport;
 use crate::docs;
 use crate::export;
@@ -340,6 +341,7 @@ impl<'a> Body<'a> {
         let signature = &function.sig;
         let words = Words::of(attr)?;
         let flags = function_flags(&words)?;
+        custom_thunk::refuse_body(&words, signature)?;
         for event in EVENTS {
             if words.flag(event)? {
                 return Err(rules::at(
@@ -425,6 +427,9 @@ impl<'a> Body<'a> {
         };
         let words = Words::of(&attr)?;
         function_flags(&words)?;
+        if let Some(thunk) = custom_thunk::named(&words)? {
+            return self.custom_thunk(&thunk, &words, &sig, &attrs);
+        }
         let (native, implementable) = (words.flag(EVENTS[0])?, words.flag(EVENTS[1])?);
         if native == implementable {
             let problem = if native {
@@ -450,6 +455,27 @@ impl<'a> Body<'a> {
         }
         let mark = self.mark();
         self.implementable_event(&method, &words, &attrs)?;
+        self.condition(&conditions, mark)
+    }
+
+    fn custom_thunk(&mut self, thunk: &Path, words: &Words, signature: &Signature, attrs: &[Attribute]) -> Result<()> {
+        let method = Method::of(signature)?;
+        custom_thunk::check(words, &method, signature)?;
+        let (conditions, mark) = (Conditions::of(attrs)?, self.mark());
+        let (class, shell, cell) = (self.class, self.next_shell(), cell_of(&method));
+        let about = specifiers::about(Some(words), FUNCTION, &docs::text(attrs))?;
+        let defaults = Defaults::of(words, &method)?;
+        let (types, result) = (method.types(), method.result_type());
+        let builder = (&quote! { custom_thunk }, &quote! { #shell, (#(#types,)*), #result });
+        let mut flags = specifiers::flags(words, FUNCTION, "function_flags")?;
+        if method.is_static() {
+            flags = quote! { #flags | ::alcedo_plugin_api::plumbing::function_flags::STATIC };
+        }
+        self.functions.push(static_function::description(&method, builder, &flags, &defaults, &cell, &about));
+        let (shell, declared) = (custom_thunk::shell(&shell, class, thunk, self.side), method.cell(&cell, class));
+        let checks = defaults.checks();
+        self.beside.push(quote! { #declared #shell #checks });
+        self.call(&method, &docs::shared(attrs));
         self.condition(&conditions, mark)
     }
 

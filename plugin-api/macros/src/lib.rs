@@ -7,6 +7,7 @@ mod build_id;
 mod class_impl;
 mod class_struct;
 mod conditions;
+mod custom_thunk;
 mod default_value;
 mod delegate;
 mod dll_bind;

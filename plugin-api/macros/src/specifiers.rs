@@ -62,6 +62,22 @@ pub(crate) const FUNCTION: &[Specifier] = &[
         &["IMPLEMENTABLE_EVENT"],
         "only scripts give it a body; without one it gives the zero value",
     ),
+    flag(
+        "custom_thunk",
+        &[],
+        "`custom_thunk = Self::exec_ring`: it is declared without a body, and this function steps through each call",
+    ),
+    text(
+        "custom_struct_param",
+        "custom_struct_param",
+        "`custom_struct_param = \"value\"`: parameters, with commas between, that take any struct",
+    ),
+    text("array_parm", "array_parm", "`array_parm = \"target\"`: parameters that take any array"),
+    text(
+        "array_type_dependent_params",
+        "array_type_dependent_params",
+        "parameters, and `return_value`, whose type the first known one of these and of the arrays fixes",
+    ),
     flag("defaults", &[], "`defaults(times = 3)`: what a host that calls with values may leave out"),
     text("category", "category", "`category = \"Light\"`: where editors put it"),
     text("display_name", "display_name", "`display_name = \"Switch on\"`: what editors call it"),

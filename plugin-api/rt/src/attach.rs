@@ -69,6 +69,11 @@ pub fn mode() -> u32 {
     ATTACHMENT.mode()
 }
 
+/// While direct calls are closed, [`direct_version`] says so, whatever the host does: a slice of its memory is lent. Game thread only.
+pub fn close_direct_calls(closed: bool) {
+    ATTACHMENT.close_direct(closed);
+}
+
 /// The version of what is called directly, or [`CLOSED`](alcedo_abi::black_direct::CLOSED): two looks, as for [`mode`]. Game thread only,
 /// for the same reason.
 #[inline]

@@ -114,6 +114,15 @@ impl Attachment {
         self.state.store(DETACHED, Ordering::Release);
     }
 
+    /// Whether direct calls wait, whatever the host's word says.
+    pub(crate) fn close_direct(&self, closed: bool) {
+        let word = match self.context() {
+            Some(context) if !closed => context.direct,
+            _ => &raw const NO_DIRECT,
+        };
+        self.direct.store(word.cast_mut(), Ordering::Release);
+    }
+
     /// Forgets the words that the host writes: it may end them afterwards.
     pub(crate) fn forget_words(&self) {
         self.direct.store((&raw const NO_DIRECT).cast_mut(), Ordering::Release);

@@ -240,6 +240,7 @@ impl<'a> Callee<'a, (), ()> {
 }
 
 impl<A: Params, R: ReturnValue> Callee<'_, A, R> {
+    #[inline]
     /// Its handle; the one of nothing for what is bound to a delegate.
     pub(crate) fn handle(&self) -> ZCallHandle {
         match self.way {

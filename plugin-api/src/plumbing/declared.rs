@@ -20,8 +20,8 @@ use super::direct;
 use super::enums::Underlying;
 use super::returned::Returned;
 use super::shells::{
-    Export, Method, Receiver, StaticMethod, Transparent, bare, export_shell, hooks, invoke, invoke_nothing,
-    invoke_static,
+    CustomThunk, Export, Method, Receiver, StaticMethod, Transparent, bare, export_shell, hooks, invoke, invoke_custom,
+    invoke_nothing, invoke_static,
 };
 use crate::class::Part;
 use crate::direct::DirectCell;
@@ -322,6 +322,24 @@ pub const fn implementable_event<C: Class, A: Params, R: ReturnValue>(
     )
 }
 
+/// A function that brings its own thunk `T`, so its parameters may be of any type.
+#[must_use]
+pub const fn custom_thunk<T: CustomThunk, A: Params, R: ReturnValue>(
+    name: &'static str,
+    flags: u64,
+    block: &'static SignatureBlock<A, R>,
+    cell: &'static FunctionCell<T::Class, A::Values, R>,
+    about: About,
+) -> Function<T::Class> {
+    assert!(
+        flags & !(function_flags::CALLABLE | function_flags::PURE | function_flags::STATIC) == 0,
+        "nobody overrides a function with a thunk of its own"
+    );
+    let flags = flags | function_flags::CUSTOM_THUNK;
+    let fingerprint = fingerprint::<A, R>();
+    described((name, flags, ""), block.block(), fingerprint, Invoke(invoke_custom::<T>), &cell.0, about)
+}
+
 /// A function whose body is in a C library. Without a host that calls C it gives the zero value.
 pub(super) const fn import_of_c<C: Class, A: Params, R: ReturnValue>(
     (name, flags): (&'static str, u64),
@@ -465,6 +483,7 @@ pub const fn class<C: Part>(
     body: Body<C>,
     cell: &'static ClassCell<C>,
     implements: &'static [RStr<'static>],
+    (subobject_classes, default_overrides): (&'static [MetaDesc], &'static [MetaDesc]),
 ) -> Declared<ClassDesc> {
     assert!(is_path_of(C::PATH, package, name), "a class is declared under the path that it is known by");
     Declared(ClassDesc {
@@ -478,6 +497,8 @@ pub const fn class<C: Part>(
         cell: &cell.0,
         doc: RStr::from_str(doc),
         implements: RSlice::from_slice(implements),
+        subobject_classes: RSlice::from_slice(subobject_classes),
+        default_overrides: RSlice::from_slice(default_overrides),
     })
 }
 

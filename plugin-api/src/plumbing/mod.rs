@@ -15,7 +15,6 @@ mod members;
 mod net;
 mod owned;
 mod registry;
-pub(crate) mod resolving;
 mod returned;
 mod root;
 mod shells;
@@ -44,6 +43,7 @@ pub use crate::kinds::{
 pub use crate::out::{Out, OutValue};
 pub use crate::part_cell::PartCell;
 pub use crate::signature::{ArgumentSlot, ResultSlot, ValueType};
+pub use crate::thunk::Frame;
 pub use crate::value::{ByPointer, NoDefault, address_slot};
 pub use crate::{
     __alcedo_c_call as c_call, __alcedo_call as call, __alcedo_class as class, __alcedo_declare as declare,
@@ -57,10 +57,10 @@ pub use crate::{IntoHost, Kind, Lent};
 pub use c_functions::{GiveBack, ImportCell, Manner, Outs, c_gives, c_takes, dll_import, invoke_import};
 pub use declared::{
     About, Body, ClassCell, Declared, Function, FunctionCell, FunctionOf, Hook, PresenceCell, Property, PropertyCell,
-    all_functions, class as class_description, count_functions, enum_entry, enumeration as enum_description,
-    export as export_description, function as function_description, hook, implementable_event, import_class,
-    import_enumeration, import_function, import_overridden, import_property, import_structure, meta,
-    property as property_description, static_function, structure as structure_description,
+    all_functions, class as class_description, count_functions, custom_thunk, enum_entry,
+    enumeration as enum_description, export as export_description, function as function_description, hook,
+    implementable_event, import_class, import_enumeration, import_function, import_overridden, import_property,
+    import_structure, meta, property as property_description, static_function, structure as structure_description,
 };
 pub use defaults::{BuildDefault, DefaultPart, PluginState, Probe, WithoutARedConstructor, the_finalizer_thread_drops};
 pub use delegates::{NamedDelegate, delegate as delegate_description, import_delegate, name_in, package_of};
@@ -83,5 +83,8 @@ pub use owned::{
 pub use registry::{CLASSES, DELEGATES, ENUMS, EXPORTS, IMPORTS, INTERFACES, STRUCTS};
 pub use returned::{ErrorInWords, Place, Returned, error_in_words};
 pub use root::{MainFn, ModuleHooks, Outcome, run_hook, run_main};
-pub use shells::{Exclusive, Export, Given, Held, Keeper, Method, NoBody, Shared, StaticMethod, Untouched, lib_header};
+pub(crate) use shells::typed_slots;
+pub use shells::{
+    CustomThunk, Exclusive, Export, Given, Held, Keeper, Method, NoBody, Shared, StaticMethod, Untouched, lib_header,
+};
 pub use started::{Settled, error_done, nothing_done, start_task, value_done, value_or_error_done};

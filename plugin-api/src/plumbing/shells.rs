@@ -27,8 +27,9 @@ use crate::dispose::dispose_all;
 use crate::host::lent_text;
 use crate::keep::Keep;
 use crate::part_cell::PartCell;
-use crate::protocols;
+use crate::registered;
 use crate::signature::{ArgumentSlots, Block, BlockLayout, Params, ResultSlot, ReturnValue};
+use crate::thunk::Frame;
 use crate::{CallError, Class, This};
 
 /// How a method takes its `self`.
@@ -158,6 +159,28 @@ pub(super) unsafe extern "C" fn invoke_static<M: StaticMethod>(call: &mut Call<'
             unsafe { (Block::new(params, BlockLayout::EMPTY), Block::new(params, M::Args::LAYOUT)) };
         M::run(M::Args::open(args)).crossing(M::PLACE)?.store_result(result_at)
     })
+}
+
+/// The author's own thunk of a function, as a type.
+pub trait CustomThunk {
+    /// The class.
+    type Class: Class;
+
+    /// Steps through the call, does the work and gives the result.
+    ///
+    /// # Errors
+    /// Why not.
+    fn run(frame: &mut Frame<'_>) -> Result<(), CallError>;
+}
+
+/// The shell of such a function.
+///
+/// # Safety
+/// None is needed: `params` is a number, which the host looks up.
+pub(super) unsafe extern "C" fn invoke_custom<T: CustomThunk>(call: &mut Call<'_>) -> Status {
+    let Call { object, params, failure, .. } = call;
+    let (object, number) = (*object, params.addr() as u64);
+    trap(failure, || T::run(&mut Frame::new(number, object)))
 }
 
 /// The shell of a function that nobody gave a body: the result is the zero value that the host has put there.
@@ -334,7 +357,7 @@ pub(super) unsafe extern "C" fn export_shell<E: Export>(buffer: &mut ZCallBuffer
 /// # Safety
 /// The buffer lends its slots, live and unshared, for the call; pointer slots are what the signature of these types says.
 #[inline]
-pub(super) unsafe fn typed_slots<A: Params, X: Returned>(
+pub(crate) unsafe fn typed_slots<A: Params, X: Returned>(
     name: &str,
     place: Place,
     buffer: &mut ZCallBuffer,
@@ -495,7 +518,7 @@ impl<M: ModuleHooks> Root<M> {
 /// Drops the protocols and resolvers of the module, to which no name leads any more.
 fn end_registered(failure: &mut Failure) -> Status {
     trap(failure, || {
-        protocols::drop_all();
+        registered::drop_all();
         Ok(())
     })
 }

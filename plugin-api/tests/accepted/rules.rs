@@ -284,5 +284,19 @@ mod alc0195;
 mod alc0196;
 #[path = "rules/ALC0197.rs"]
 mod alc0197;
+#[path = "rules/ALC0198.rs"]
+mod alc0198;
+#[path = "rules/ALC0199.rs"]
+mod alc0199;
+#[path = "rules/ALC0200.rs"]
+mod alc0200;
+#[path = "rules/ALC0201.rs"]
+mod alc0201;
+#[path = "rules/ALC0202.rs"]
+mod alc0202;
+#[path = "rules/ALC0203.rs"]
+mod alc0203;
+#[path = "rules/ALC0204.rs"]
+mod alc0204;
 
 fn main() {}

@@ -152,12 +152,53 @@ pub enum CallError {
         /// Which call it was, and what to do instead.
         message: String,
     },
+    /// What went wrong in a script, with the calls that led there.
+    #[error("{error}{}", stack_lines(stack))]
+    InScript {
+        /// What went wrong.
+        error: Box<CallError>,
+        /// The running functions of scripts, innermost first.
+        stack: Vec<ScriptPlace>,
+    },
     /// Anything else.
     #[error("{message}")]
     Other {
         /// The sentence.
         message: String,
     },
+}
+
+/// A line of a script in which a function is at work.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ScriptPlace {
+    /// The path of the function.
+    pub function: String,
+    /// The file, as its source is named.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+}
+
+impl std::fmt::Display for ScriptPlace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "in {} at {}:{}", self.function, self.file, self.line)
+    }
+}
+
+/// How many places of a script call stack are shown from its top and from its bottom.
+const STACK_ENDS: usize = 16;
+
+fn stack_lines(stack: &[ScriptPlace]) -> String {
+    let line = |place: &ScriptPlace| format!("\n    {place}");
+    match stack.len().checked_sub(2 * STACK_ENDS) {
+        None | Some(0) => stack.iter().map(line).collect(),
+        Some(left_out) => {
+            let (top, rest) = stack.split_at(STACK_ENDS);
+            let (_, bottom) = rest.split_at(left_out);
+            let middle = format!("\n    … {left_out} more");
+            top.iter().map(line).chain([middle]).chain(bottom.iter().map(line)).collect()
+        }
+    }
 }
 
 /// The place that a failure tells of, if it does.
@@ -209,6 +250,7 @@ impl CallError {
             Self::Expired { .. } => FailureKind::EXPIRED,
             Self::TooDeep { .. } => FailureKind::TOO_DEEP,
             Self::Lent { .. } => FailureKind::LENT,
+            Self::InScript { error, .. } => error.kind(),
             Self::Other { .. } => FailureKind::OTHER,
         }
     }
@@ -216,6 +258,16 @@ impl CallError {
     /// The error as data, for the other side. Where a kind has named facts, they cross as such, so that the error
     /// is the same error after a way through several modules.
     pub fn to_failure(&self) -> Failure {
+        if let Self::InScript { error, stack } = self {
+            // The facts of the error cross as they are; where there is a sentence, it names the calls of the script.
+            let mut failure = error.to_failure();
+            let is_sentence = matches!(**error, Self::Panicked { .. } | Self::Returned { .. })
+                || failure.message.as_str() == error.to_string();
+            if is_sentence {
+                failure.message = format!("{}{}", failure.message, stack_lines(stack)).into();
+            }
+            return failure;
+        }
         let mut failure = Failure::new(self.kind(), self.to_string());
         match self {
             Self::Panicked { message, place } | Self::Returned { message, place } => {
@@ -245,7 +297,7 @@ impl CallError {
             Self::TooDeep { what, limit } => (failure.held, failure.line) = (what.as_str().into(), *limit),
             Self::Expired { what, age } => (failure.held, failure.wanted) = (what.as_str().into(), age.as_str().into()),
             Self::NotFound { .. } | Self::DeadHandle { .. } | Self::NoMaster { .. } => {}
-            Self::Buffer { .. } | Self::Lent { .. } | Self::Other { .. } => {}
+            Self::Buffer { .. } | Self::Lent { .. } | Self::Other { .. } | Self::InScript { .. } => {}
         }
         failure
     }

@@ -22,6 +22,8 @@ mod natives;
 mod plugins;
 #[path = "all/random.rs"]
 mod random;
+#[path = "all/scripts.rs"]
+mod scripts;
 #[path = "all/source_page.rs"]
 mod source_page;
 #[path = "all/support.rs"]

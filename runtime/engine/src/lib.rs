@@ -5,6 +5,7 @@
 mod actor;
 mod component;
 pub mod math;
+mod player_controller;
 mod tick;
 mod world;
 
@@ -14,6 +15,7 @@ use alcedo_runtime::natives;
 pub use actor::Actor;
 pub use component::{ActorComponent, SceneComponent};
 pub use math::{Rotator, Vector};
+pub use player_controller::PlayerController;
 pub use world::World;
 
 /// Path of the actor class.
@@ -25,8 +27,8 @@ pub const SCENE_COMPONENT: &str = SceneComponent::PATH;
 /// Path of the world class.
 pub const WORLD: &str = World::PATH;
 
-/// The native classes `World`, `Actor`, `ActorComponent`, `SceneComponent`, their structs, and what drives them: begin
+/// The native classes `World`, `Actor`, `PlayerController`, `ActorComponent`, `SceneComponent`, their structs, and what drives them: begin
 /// play when an object is first seen, tick once a frame for those that want it, end play before an actor is destroyed.
 pub fn natives() -> Natives {
-    tick::drive(natives![Vector, Rotator, ActorComponent, SceneComponent, Actor, World])
+    tick::drive(natives![Vector, Rotator, ActorComponent, SceneComponent, Actor, PlayerController, World])
 }

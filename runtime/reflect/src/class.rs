@@ -73,6 +73,10 @@ pub struct Class {
     pub subobjects: Vec<Subobject>,
     /// Classes it names in place of those its bases gave their subobjects: name of the subobject, path of the class.
     pub subobject_overrides: Vec<(Rc<str>, Rc<str>)>,
+    /// Defaults it names in place of those its bases, or the classes of its subobjects, gave: a path of names, text of the value.
+    pub default_overrides: Vec<(Rc<str>, Rc<str>)>,
+    /// What a script class makes of its class default object, when that has the values of its base's.
+    pub script_defaults: Option<NativeHook>,
     /// Paths of the interfaces it implements itself.
     pub interfaces: Vec<Rc<str>>,
     /// The constructor of a native class.
@@ -112,6 +116,8 @@ pub(super) struct Members {
     pub(super) bases: Vec<Rc<Class>>,
     /// Whether a class of its chain is dynamic.
     pub(super) has_plugin_part: bool,
+    /// Whether a class of its chain is a module's.
+    pub(super) needs_module: bool,
     /// Whether a class of its chain has subobjects.
     pub(super) has_subobjects: bool,
     pub(super) properties: FxHashMap<Rc<str>, Rc<Property>>,
@@ -190,6 +196,12 @@ impl Class {
         self.members.has_plugin_part
     }
 
+    /// Whether a module declares the class, or a class above it.
+    #[inline]
+    pub fn needs_module(&self) -> bool {
+        self.members.needs_module
+    }
+
     /// Whether objects of the class have subobjects from its construction on.
     pub(super) fn has_subobjects(&self) -> bool {
         self.members.has_subobjects
@@ -199,6 +211,12 @@ impl Class {
     #[inline]
     pub fn dynamic_chain(self: &Rc<Self>) -> Vec<Rc<Self>> {
         self.lineage().filter(|class| class.origin == Origin::Dynamic).cloned().collect()
+    }
+
+    /// The classes of its chain that modules declare, dynamic ones and those of scripts, base first.
+    #[inline]
+    pub fn module_chain(self: &Rc<Self>) -> Vec<Rc<Self>> {
+        self.lineage().filter(|class| class.origin != Origin::Native).cloned().collect()
     }
 
     /// The most derived native class of its chain.

@@ -32,8 +32,9 @@ impl Compiler<'_> {
         let mut vtable = base.as_ref().map_or_else(Vec::new, |base| base.vtable.clone());
         let mut functions = base.as_ref().map_or_else(Default::default, |base| base.members.functions.clone());
         let mut own_functions = Vec::with_capacity(decl.functions.len());
+        let origin = decl.origin;
         for decl in &decl.functions {
-            let function = Rc::new(self.function(decl, &path, id, base.as_deref(), vtable.len())?);
+            let function = Rc::new(self.function(decl, (&path, id, origin), base.as_deref(), vtable.len())?);
             match function.vslot.map(|slot| slot as usize) {
                 Some(slot) if slot < vtable.len() => vtable[slot] = function.clone(),
                 Some(_) => vtable.push(function.clone()),
@@ -46,6 +47,8 @@ impl Compiler<'_> {
         let interfaces = self.interfaces(decl, &path)?;
         interfaces.iter().try_for_each(|interface| self.check_implements(&path, &functions, interface))?;
         let (subobjects, subobject_overrides) = self.subobjects(decl, &path, &own_properties, base.as_deref())?;
+        // What needs a context needs it however it is extended.
+        let inherited_flags = base.as_ref().map_or(0, |base| base.flags & class_flags::CONTEXTUAL);
         let fields = properties.iter().map(|property| (property.offset, property.ty.clone()));
         let members = Members {
             schema: Rc::new(Schema::new(placed.size, placed.align, fields)),
@@ -53,6 +56,7 @@ impl Compiler<'_> {
             chain: base.iter().flat_map(|base| base.chain_ids()).copied().chain([id]).collect(),
             bases: base.iter().flat_map(|base| base.lineage()).cloned().collect(),
             has_plugin_part: decl.origin == Origin::Dynamic || base.as_ref().is_some_and(|base| base.has_plugin_part()),
+            needs_module: decl.origin != Origin::Native || base.as_ref().is_some_and(|base| base.needs_module()),
             has_subobjects: !subobjects.is_empty() || base.as_ref().is_some_and(|base| base.has_subobjects()),
             properties: properties.iter().map(|property| (property.text.clone(), property.clone())).collect(),
             functions,
@@ -66,7 +70,7 @@ impl Compiler<'_> {
             package: decl.package.as_str().into(),
             base,
             origin: decl.origin,
-            flags: decl.flags,
+            flags: decl.flags | inherited_flags,
             doc: decl.doc.as_str().into(),
             own_properties,
             properties,
@@ -74,6 +78,8 @@ impl Compiler<'_> {
             vtable,
             subobjects,
             subobject_overrides,
+            default_overrides: texts(&decl.default_overrides),
+            script_defaults: decl.script_defaults.clone(),
             interfaces,
             native_constructor: decl.native_constructor.clone(),
             native_post_init: decl.native_post_init.clone(),
@@ -93,7 +99,12 @@ impl Compiler<'_> {
                 Some(found) if found.flags & class_flags::FINAL != 0 => {
                     Err(DeclareError::FinalBase { class: path.to_owned(), base: base.to_owned() })
                 }
-                Some(found) => Ok(Some(found)),
+                Some(found) => match extended(decl.origin, &found) {
+                    Ok(()) => Ok(Some(found)),
+                    Err(problem) => {
+                        Err(DeclareError::NotExtended { class: path.to_owned(), base: base.to_owned(), problem })
+                    }
+                },
                 None => Err(DeclareError::UnknownBase { class: path.to_owned(), base: base.to_owned() }),
             },
         }
@@ -111,8 +122,7 @@ impl Compiler<'_> {
     pub(super) fn function(
         &self,
         decl: &FunctionDecl,
-        class: &str,
-        owner: ClassId,
+        (class, owner, origin): (&str, ClassId, Origin),
         base: Option<&Class>,
         next_slot: usize,
     ) -> Result<Function, DeclareError> {
@@ -123,7 +133,7 @@ impl Compiler<'_> {
             return Err(DeclareError::ResultNotLast { function: path.to_string() });
         }
         let is_override = decl.flags & function_flags::OVERRIDE != 0 || !decl.overrides.is_empty();
-        let event = if is_override { Some(self.event(decl, &path, base)?) } else { None };
+        let event = if is_override { Some(self.event(decl, &path, origin, base)?) } else { None };
         if let Some(event) = event.as_ref().filter(|event| event.fingerprint != function::fingerprint(&params)) {
             return Err(DeclareError::OverrideSignature {
                 function: path.to_string(),
@@ -137,7 +147,7 @@ impl Compiler<'_> {
                 let introduced = event.overrides.as_ref().unwrap_or(&event.path).clone();
                 (decl.flags | function_flags::OVERRIDE, event.vslot, Some(introduced))
             }
-            None if decl.flags & function_flags::NATIVE_EVENT != 0 => (decl.flags, Some(next_slot as u32), None),
+            None if decl.flags & EVENTS != 0 => (decl.flags, Some(next_slot as u32), None),
             None => (decl.flags, None, None),
         };
         let fields: Vec<_> = params.iter().map(|param| (param.offset, param.ty.clone())).collect();
@@ -164,7 +174,13 @@ impl Compiler<'_> {
     }
 
     /// The event that a function overrides: as the class it names, or the base, has it.
-    fn event(&self, decl: &FunctionDecl, path: &str, base: Option<&Class>) -> Result<Rc<Function>, DeclareError> {
+    fn event(
+        &self,
+        decl: &FunctionDecl,
+        path: &str,
+        origin: Origin,
+        base: Option<&Class>,
+    ) -> Result<Rc<Function>, DeclareError> {
         let named = if decl.overrides.is_empty() { base.map(|base| &*base.path) } else { Some(&*decl.overrides) };
         let refuse = |problem| {
             let wanted = format!("{}:{}", named.unwrap_or("the base"), decl.name);
@@ -178,7 +194,7 @@ impl Compiler<'_> {
         }
         match start.find_function(&decl.name) {
             None => refuse("there is no function of that name; look at how the base spells it"),
-            Some(event) if event.flags & function_flags::IMPLEMENTABLE_EVENT != 0 => {
+            Some(event) if event.flags & function_flags::IMPLEMENTABLE_EVENT != 0 && origin != Origin::Script => {
                 refuse("it is an implementable event; only a script gives it a body")
             }
             Some(event) if event.vslot.is_none() => {
@@ -240,6 +256,32 @@ impl Compiler<'_> {
     }
 }
 
+fn texts(pairs: &[(String, String)]) -> Vec<(Rc<str>, Rc<str>)> {
+    pairs.iter().map(|(path, text)| (path.as_str().into(), text.as_str().into())).collect()
+}
+
+/// The functions that a subclass may override: they have a place in the table of virtual functions.
+const EVENTS: u64 = function_flags::NATIVE_EVENT | function_flags::IMPLEMENTABLE_EVENT;
+
+/// Whether a class of that origin may extend `base`; why not.
+fn extended(origin: Origin, base: &Class) -> Result<(), &'static str> {
+    let is = |flag| base.flags & flag != 0;
+    let only_named = base.origin == Origin::Dynamic || is(class_flags::BLUEPRINT_TYPE);
+    match (origin, base.origin) {
+        (Origin::Dynamic, Origin::Script) => Err(
+            "a class of a script. The plugin part of an object has a part for each class of its plugins, and calls between those \
+             do not pass through a script; a plugin has to extend a class of the host or of a plugin",
+        ),
+        (Origin::Native, Origin::Script | Origin::Dynamic) => {
+            Err("a class of a module, which goes when that does; a class of the host has to extend one of the host")
+        }
+        (Origin::Script, _) if only_named && !is(class_flags::BLUEPRINTABLE) && base.origin != Origin::Script => {
+            Err("a class that scripts may name and not extend; it has to be declared `blueprintable`")
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Members may not share a name in the class, nor hide an inherited one; an override says that it is one.
 fn check_members(decl: &ClassDecl, path: &str, base: Option<&Class>) -> Result<(), DeclareError> {
     let hides = |name: &str, hidden: String| Err(DeclareError::Hides { member: format!("{path}:{name}"), hidden });
@@ -247,7 +289,10 @@ fn check_members(decl: &ClassDecl, path: &str, base: Option<&Class>) -> Result<(
     let properties = decl.properties.iter().map(|property| (&property.name, false));
     let functions = decl.functions.iter().map(|function| {
         let is_override = function.flags & function_flags::OVERRIDE != 0 || !function.overrides.is_empty();
-        (&function.name, is_override)
+        // Which of the static functions of a name a script means is said by the class that it calls it on.
+        let is_static = |flags: u64| decl.origin == Origin::Script && flags & function_flags::STATIC != 0;
+        let hidden = base.and_then(|base| base.find_function(&function.name)).map_or(0, |found| found.flags);
+        (&function.name, is_override || (is_static(function.flags) && is_static(hidden)))
     });
     for (name, is_override) in properties.chain(functions) {
         if !crate::path::is_identifier(name) {

@@ -24,7 +24,7 @@ impl Compiler<'_> {
             if !seen.insert(function.name.as_str()) {
                 return Err(DeclareError::DuplicateMember { owner: path.to_string(), name: function.name.clone() });
             }
-            let mut function = self.function(function, &path, ClassId::NONE, None, 0)?;
+            let mut function = self.function(function, (&path, ClassId::NONE, decl.origin), None, 0)?;
             (function.interface, function.vslot) = (Some(path.clone()), None);
             functions.push(Rc::new(function));
         }

@@ -16,6 +16,7 @@ use hashbrown::HashTable;
 
 use crate::block;
 use crate::nested::Row;
+use crate::property::{Property, PropertyType};
 use crate::values::array::Array;
 use crate::values::map::Map;
 use crate::values::ptr::{Begins, Mut, Ptr, PtrMut, Ref};
@@ -32,8 +33,8 @@ pub(crate) trait Rowed: Kind<Raw: Begins<ArrayRaw>> {
 }
 
 /// Rows to read.
-#[derive(Clone, Copy)]
-pub(crate) struct Rows<'a> {
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a> {
     at: *const ArrayRaw,
     row: Row<'a>,
 }
@@ -78,6 +79,12 @@ pub fn array(value: PtrMut<'_>) -> Option<RowsMut<'_>> {
     value.to::<Array>().map(Mut::rows)
 }
 
+/// The values of an array to read, if it is one.
+#[inline]
+pub fn array_ref(value: Ptr<'_>) -> Option<Rows<'_>> {
+    value.to::<Array>().map(Ref::rows)
+}
+
 /// Makes a container as old as if it had changed so many times, if it is one; whether it is. For tests of the oldest.
 pub(crate) fn age(container: PtrMut<'_>, epoch: u64) -> bool {
     let array = container.try_to::<Array>().map(Mut::rows);
@@ -111,8 +118,43 @@ impl<'a> Rows<'a> {
 
     /// How many there are.
     #[inline]
-    pub(crate) fn len(self) -> u32 {
+    #[expect(clippy::len_without_is_empty, reason = "whoever asks wants the number")]
+    pub fn len(self) -> u32 {
         self.raw().len
+    }
+
+    /// The value of an array or set in a row, or the key of a map; none where there is no such row.
+    #[inline]
+    pub fn get(self, at: u32) -> Option<Ptr<'a>> {
+        (at < self.len()).then(|| key(self.row, self.place(at)))
+    }
+
+    /// The sum of a number over all rows of an array of structs: of `field`, which is a field of that struct by its address. An
+    /// enum counts as its number. None where the field is no number, or is no field of the rows.
+    pub fn sum(self, field: &Property) -> Option<f64> {
+        let PropertyType::Struct(of) = self.row.key else { return None };
+        if !of.fields().iter().any(|known| std::ptr::eq(known, field)) {
+            return None;
+        }
+        let number = match &field.ty {
+            PropertyType::Enum(of) => of.underlying(),
+            ty => ty,
+        };
+        let (raw, size) = (self.raw(), self.row.size);
+        let first = raw.data.wrapping_add(field.offset as usize).cast_const();
+        macro_rules! sum {
+            ($($kind:ident: $rust:ty),*) => {
+                match number {
+                    $(PropertyType::$kind => (0..raw.len as usize)
+                        // SAFETY: there are so many rows, each a struct with a number of this type at the offset of the field.
+                        .map(|at| unsafe { first.wrapping_add(at * size).cast::<$rust>().read() } as f64)
+                        .sum::<f64>(),)*
+                    _ => return None,
+                }
+            };
+        }
+        // Numbers without fractions are exact in a float of this size up to 2^53.
+        Some(sum!(U8: u8, U16: u16, U32: u32, U64: u64, I8: i8, I16: i16, I32: i32, I64: i64, F32: f32, F64: f64) + 0.0)
     }
 
     #[inline]
@@ -210,6 +252,35 @@ impl RowsMut<'_> {
         let epoch = if moves || remove != 0 { moved.epoch.saturating_add(1) } else { moved.epoch };
         self.set_raw(ArrayRaw { len, epoch, ..moved });
         Ok(())
+    }
+
+    /// How many rows there are.
+    #[inline]
+    #[expect(clippy::len_without_is_empty, reason = "whoever asks wants the number")]
+    pub fn len(&self) -> u32 {
+        self.as_rows().len()
+    }
+
+    /// The value in a row of an array; none where there is no such row.
+    #[inline]
+    pub fn get_mut(&mut self, at: u32) -> Option<PtrMut<'_>> {
+        (at < self.len()).then(|| parts_mut(self.row, self.as_rows().place(at)).0)
+    }
+
+    /// Exchanges the values in two rows of an array; whether there are two such rows.
+    pub fn swap(&mut self, one: u32, two: u32) -> bool {
+        let raw = self.raw();
+        if one >= raw.len || two >= raw.len {
+            return false;
+        }
+        if one != two {
+            // SAFETY: there are two such rows, which do not overlap, and values may be moved as bytes.
+            unsafe {
+                std::ptr::swap_nonoverlapping(place(&raw, self.row, one), place(&raw, self.row, two), self.row.size);
+            }
+            self.set_raw(ArrayRaw { epoch: raw.epoch.saturating_add(1), ..raw });
+        }
+        true
     }
 
     /// Makes room for so many rows more than there are.

@@ -135,6 +135,14 @@ pub struct SubobjectDecl {
     pub role: SubobjectRole,
 }
 
+impl SubobjectDecl {
+    /// The class of that path for a subobject that a base declares.
+    pub fn instead(property: &str, class_path: &str) -> Self {
+        let (property, class_path) = (property.to_owned(), class_path.to_owned());
+        Self { property, class_path, role: SubobjectRole::Part }
+    }
+}
+
 /// A class.
 #[derive(Clone)]
 pub struct ClassDecl {
@@ -154,6 +162,10 @@ pub struct ClassDecl {
     pub functions: Vec<FunctionDecl>,
     /// Subobjects that need more words.
     pub subobjects: Vec<SubobjectDecl>,
+    /// Defaults of what its bases declare, and of what lies in its subobjects: names with dots between, and the text of the value.
+    pub default_overrides: Vec<(String, String)>,
+    /// What a script class makes of its class default object, when that has the values of its base's.
+    pub script_defaults: Option<NativeHook>,
     /// Paths of the interfaces it implements.
     pub interfaces: Vec<String>,
     /// The constructor of a native class.
@@ -326,6 +338,8 @@ impl ClassDecl {
             properties,
             functions,
             subobjects,
+            default_overrides: Vec::new(),
+            script_defaults: None,
             interfaces,
             native_constructor,
             native_post_init,

@@ -91,8 +91,10 @@ fn dump_class(text: &mut String, names: &Names, class: &Class) {
         vtable,
         subobjects,
         subobject_overrides,
+        default_overrides,
         interfaces,
         // Whose code runs, which is what differs.
+        script_defaults: _,
         native_constructor: _,
         native_post_init: _,
         begin_destroy: _,
@@ -106,7 +108,7 @@ fn dump_class(text: &mut String, names: &Names, class: &Class) {
     line(text, format_args!("class {path} {name} {package} {base:?} {flags:#x} {doc:?} {interfaces:?}"));
     let properties: Vec<_> = properties.iter().map(|property| (&property.owner, &property.text)).collect();
     let vtable: Vec<_> = vtable.iter().map(|function| &function.path).collect();
-    line(text, format_args!("  {properties:?} {vtable:?} {subobject_overrides:?}"));
+    line(text, format_args!("  {properties:?} {vtable:?} {subobject_overrides:?} {default_overrides:?}"));
     for Subobject { property, name, class_path, role } in subobjects {
         line(text, format_args!("  subobject {} {name} {class_path} {role:?}", property.text));
     }

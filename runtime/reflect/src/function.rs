@@ -5,7 +5,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use alcedo_abi::fingerprint::Fingerprint;
-use alcedo_abi::kinds::property_flags;
+use alcedo_abi::kinds::{function_flags, property_flags};
 use alcedo_base::handles::{ClassId, Name};
 
 use crate::meta::Meta;
@@ -138,6 +138,19 @@ impl Function {
         self.schema.align()
     }
 
+    /// Whether a parameter, or the result, takes values of whatever type the caller has: its metadata say so, of a function
+    /// that brings its own thunk.
+    #[inline]
+    pub fn is_wildcard(&self, param: &Property) -> bool {
+        self.flags & function_flags::CUSTOM_THUNK != 0 && self.names_wildcard(&param.text)
+    }
+
+    #[cold]
+    fn names_wildcard(&self, param: &str) -> bool {
+        let lists = self.meta.iter().filter(|(key, _)| WILDCARDS.contains(&key.as_str()));
+        lists.flat_map(|(_, names)| names.split(',')).any(|name| name.trim() == param)
+    }
+
     /// The signature in words: `f32, /Script/Engine.Rotator -> bool`.
     #[inline]
     pub fn signature(&self) -> String {
@@ -162,6 +175,10 @@ impl fmt::Debug for Function {
         write!(f, "{}({})", self.path, self.signature())
     }
 }
+
+/// Keys of metadata that name parameters, with commas between, whose type the caller decides: any struct (or anything), any
+/// array, and what has the type that the first of those has.
+pub const WILDCARDS: [&str; 3] = ["custom_struct_param", "array_parm", "array_type_dependent_params"];
 
 /// Stands in a fingerprint before the result: distinguishes `f(a) -> b` from `f(a, b)`.
 pub(super) const RESULT: u64 = 0xfeed;

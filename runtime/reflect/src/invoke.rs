@@ -23,10 +23,20 @@ impl Function {
                 wanted: block.function().signature().to_string(),
             });
         }
-        world.slices.allow_change(&format_args!("calling {}", self.path))?;
-        world.mode.may_call(&self.path, || self.reach(world, object))?;
+        self.may_run(world, object)?;
         let _held = world.stack.hold(std::iter::once(object).chain(block.view().objects()));
         (self.thunk)(world.context(), &mut block.frame(object))
+    }
+
+    /// Whether a call on `object` may run now.
+    ///
+    /// # Errors
+    /// [`CallError::DuringRebuild`] when it may not run before the commit of what comes up; [`CallError::Lent`] while plugin
+    /// code holds a slice.
+    #[inline]
+    pub fn may_run(&self, world: &World, object: ObjectHandle) -> Result<(), CallError> {
+        world.slices.allow_change(&format_args!("calling {}", self.path))?;
+        world.mode.may_call(&self.path, || self.reach(world, object))
     }
 
     /// What a call on `object` runs.

@@ -7,6 +7,7 @@
 //! while foreign code runs.
 #![expect(unsafe_code, reason = "the world goes to the hooks of native classes without its type, and comes back")]
 
+pub mod arguments;
 pub mod bits;
 mod block;
 pub mod body;

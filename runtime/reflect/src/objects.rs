@@ -213,8 +213,7 @@ impl Objects {
     /// Whether the object is of a class of a module, be it there or not.
     #[inline]
     pub fn needs_module(&self, object: ObjectHandle) -> bool {
-        self.ask(object, |tenant| tenant.seen().dormant.is_some() || tenant.seen().class.has_plugin_part())
-            == Some(true)
+        self.ask(object, |tenant| tenant.seen().dormant.is_some() || tenant.seen().class.needs_module()) == Some(true)
     }
 
     /// Path of the class that a dormant object waits for; none for one that is awake.

@@ -101,6 +101,16 @@ pub enum DeclareError {
         /// Its base.
         base: String,
     },
+    /// A base that a class of that origin cannot have.
+    #[error("{class} is derived from {base}, {problem}")]
+    NotExtended {
+        /// The class.
+        class: String,
+        /// Its base.
+        base: String,
+        /// What that is, and the way out.
+        problem: &'static str,
+    },
     /// An interface that is not declared.
     #[error(
         "{class} implements {interface}, which is not declared: declare it in the same batch or load its module first"

@@ -1,13 +1,20 @@
 //! What running calls refer to: a call is made by host code, and the objects it is about stay until it returns, even where
 //! the body requests a collection.
 
+use std::fmt;
+use std::rc::Weak;
+
 use alcedo_base::cells::RefCell;
 use alcedo_base::handles::ObjectHandle;
 
+use crate::collect::RootSource;
+
 /// The objects of running calls of reflected functions, outermost first.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct CallStack {
     held: RefCell<Vec<ObjectHandle>>,
+    /// What runs calls by itself, and knows what they refer to.
+    sources: RefCell<Vec<Weak<dyn RootSource>>>,
 }
 
 /// Holds the objects of one call until it is dropped.
@@ -29,9 +36,24 @@ impl CallStack {
         Held { stack: self, before }
     }
 
+    /// From now on, for as long as it is there, what `source` shows is held too: a machine that runs scripts shows what their
+    /// variables refer to.
+    pub fn add_source(&self, source: Weak<dyn RootSource>) {
+        let mut sources = self.sources.borrow_mut();
+        sources.retain(|source| source.strong_count() != 0);
+        sources.push(source);
+    }
+
     /// Shows `visit` all that are held.
     pub(super) fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
-        self.held.borrow().iter().copied().for_each(visit);
+        self.held.borrow().iter().copied().for_each(&mut *visit);
+        self.sources.borrow().iter().filter_map(Weak::upgrade).for_each(|source| source.each_object(visit));
+    }
+}
+
+impl fmt::Debug for CallStack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallStack").field("held", &self.held).finish_non_exhaustive()
     }
 }
 

@@ -180,6 +180,12 @@ impl<'a> View<'a> {
         Ok(one.as_ptr().equal(two))
     }
 
+    /// Whether the memory is laid out as this very schema says.
+    #[inline]
+    pub(crate) fn is_of(self, schema: &Schema) -> bool {
+        std::ptr::eq(self.schema, schema)
+    }
+
     /// Every reference in all the properties that keeps an object alive, none left out.
     pub fn objects(self) -> Vec<ObjectHandle> {
         if self.schema.references.is_empty() {

@@ -1,19 +1,25 @@
-//! How a reflected function is run: parameters lie in a block, and its thunk takes them off the frame in order, says
-//! that it is finished, works, and gives the result.
+//! How a reflected function is run: its thunk takes the parameters off the frame in order, says that it is finished, works,
+//! and gives the result. Parameters lie in a block, or a script steps through them one by one: a thunk sees no difference, but
+//! that only a script has arguments of any type for parameters that are wildcards.
 
 use std::rc::Rc;
 
 use alcedo_abi::kinds::property_flags;
 use alcedo_base::border::CallError;
 use alcedo_base::handles::ObjectHandle;
+use smallvec::SmallVec;
 
+use crate::arguments::{Argument, Source, Steps};
 use crate::function::Function;
 use crate::hooks::HookContext;
 use crate::property::Property;
 use crate::storage::{Storage, View};
 use crate::typed::FrameValue;
 use crate::value::Value;
+use crate::values::ptr::{Ptr, PtrMut};
 use crate::values::structure::start_of;
+
+pub use crate::arguments::{AnyArray, AnyMap, AnySet, AnyStruct, AnyValue, Param, Wanted};
 
 /// What runs a function. Nothing of the world may be borrowed while it does.
 pub type Thunk = Rc<dyn Fn(HookContext<'_>, &mut Frame<'_>) -> Result<(), CallError>>;
@@ -25,10 +31,16 @@ pub struct Frame<'a> {
     object: ObjectHandle,
     /// The function.
     function: &'a Function,
-    params: View<'a>,
+    params: Source<'a>,
+    /// The parameters without the result.
+    arguments: &'a [Property],
     /// The next parameter to take.
     at: usize,
     stage: Stage,
+    /// What the last step led to. Cleared before a step, so what is read after a step that failed is nothing.
+    most_recent: Option<Argument<'a>>,
+    /// What was stepped to and is to be looked at later.
+    kept: SmallVec<[(usize, Argument<'a>); 3]>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,9 +70,26 @@ impl<'a> Frame<'a> {
     /// [`CallError::Signature`] when it is of another type, [`CallError::Other`] when there is none left.
     #[inline]
     pub fn take<T: FrameValue>(&mut self) -> Result<T, CallError> {
-        let value = self.params.get(self.next_param()?)?;
-        self.at += 1;
-        Ok(value)
+        let argument = match self.next_in_block() {
+            Some(argument) => argument,
+            None => self.next()?,
+        };
+        match argument.ptr().get::<T>() {
+            Some(value) => {
+                self.at += 1;
+                Ok(value)
+            }
+            None => Err(argument.mismatch(&T::describe())),
+        }
+    }
+
+    /// The next parameter, where that lies in a block; nothing for all that takes longer to find, or is not there.
+    #[inline]
+    fn next_in_block(&mut self) -> Option<Argument<'a>> {
+        let param = self.arguments.get(self.at)?;
+        let argument = self.params.plain_argument(self.function, param).filter(|_| self.stage == Stage::Taking)?;
+        self.most_recent = Some(argument);
+        Some(argument)
     }
 
     /// The next parameter, of whatever type it is.
@@ -69,39 +98,158 @@ impl<'a> Frame<'a> {
     /// [`CallError::Other`] when there is none left.
     #[inline]
     pub fn take_value(&mut self) -> Result<Value, CallError> {
-        let value = self.params.read(self.next_param()?)?;
+        let value = self.next()?.read();
         self.at += 1;
         Ok(value)
     }
 
+    /// Steps to the next parameter, of whatever type it is. [`Frame::most_recent_property`] and
+    /// [`Frame::most_recent_value`] say what it led to; it is not kept.
+    ///
+    /// # Errors
+    /// [`CallError::Other`] when there is none left.
+    pub fn step(&mut self) -> Result<(), CallError> {
+        self.next()?;
+        self.at += 1;
+        Ok(())
+    }
+
+    /// Steps to the next parameter, which has to be a value of that sort, and keeps its place, so that it can be read where it
+    /// lies after [`Frame::finish`]: `step_compiled_in::<AnyArray>()`.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] when it is of another sort, [`CallError::Other`] when there is none left.
+    pub fn step_compiled_in<W: Wanted>(&mut self) -> Result<Param, CallError> {
+        let argument = self.next()?;
+        argument.expect::<W>()?;
+        let param = Param(self.kept.len());
+        self.kept.push((self.at, argument));
+        self.at += 1;
+        Ok(param)
+    }
+
+    /// The same for an out parameter, which can be written where it lies as well.
+    ///
+    /// # Errors
+    /// As for [`Frame::step_compiled_in`]; [`CallError::Other`] when the parameter is no out parameter.
+    pub fn step_compiled_in_ref<W: Wanted>(&mut self) -> Result<Param, CallError> {
+        let is_out = self.function.arguments().get(self.at).is_none_or(|param| param.flags & property_flags::OUT != 0);
+        if !is_out {
+            return Err(self.not_out(self.at));
+        }
+        self.step_compiled_in::<W>()
+    }
+
+    /// What the last step led to: for a wildcard the property, local or element that the caller gave, with its own type.
+    #[inline]
+    pub fn most_recent_property(&self) -> Option<&'a Property> {
+        self.most_recent.map(|argument| argument.property)
+    }
+
+    /// The value that the last step led to.
+    #[inline]
+    pub fn most_recent_value(&self) -> Option<Ptr<'_>> {
+        self.most_recent.map(|argument| argument.ptr())
+    }
+
+    /// The property that a parameter was stepped to with.
+    ///
+    /// # Panics
+    /// When `param` is of another call.
+    #[inline]
+    pub fn property(&self, param: Param) -> &'a Property {
+        self.kept[param.0].1.property
+    }
+
+    /// The value of a parameter, where it lies.
+    ///
+    /// # Panics
+    /// When `param` is of another call.
+    #[inline]
+    pub fn value(&self, param: Param) -> Ptr<'_> {
+        self.kept[param.0].1.ptr()
+    }
+
+    /// The value of an out parameter, where it lies, to be written.
+    ///
+    /// # Errors
+    /// [`CallError::Other`] before [`Frame::finish`], and where it is no out parameter.
+    ///
+    /// # Panics
+    /// When `param` is of another call.
+    pub fn value_mut(&mut self, param: Param) -> Result<PtrMut<'_>, CallError> {
+        let (at, argument) = self.kept[param.0];
+        self.out(at)?;
+        Ok(argument.ptr_mut())
+    }
+
+    /// An out parameter to be written, and another parameter to be read meanwhile.
+    ///
+    /// # Errors
+    /// As for [`Frame::value_mut`]; [`CallError::Other`] when the two are one.
+    ///
+    /// # Panics
+    /// When one of them is of another call.
+    pub fn value_mut_and(&mut self, param: Param, other: Param) -> Result<(PtrMut<'_>, Ptr<'_>), CallError> {
+        let ((at, to), (_, from)) = (self.kept[param.0], self.kept[other.0]);
+        if param.0 == other.0 {
+            let path = &self.function.path;
+            return Err(CallError::other(format!(
+                "the thunk of {path} wants a parameter to write and to read at once"
+            )));
+        }
+        self.out(at)?;
+        Ok((to.ptr_mut(), from.ptr()))
+    }
+
+    #[inline]
+    fn next(&mut self) -> Result<Argument<'a>, CallError> {
+        self.most_recent = None;
+        let param = self.next_param()?;
+        let argument = self.params.argument(self.function, self.at, param)?;
+        self.most_recent = Some(argument);
+        Ok(argument)
+    }
+
     fn next_param(&self) -> Result<&'a Property, CallError> {
-        let arguments = self.function.arguments();
-        arguments.get(self.at).filter(|_| self.stage == Stage::Taking).ok_or_else(|| {
-            CallError::other(format!(
-                "the thunk of {} takes a parameter more than the {} there are: take what ({}) says, then finish",
-                self.function.path,
-                arguments.len(),
-                self.function.signature(),
-            ))
-        })
+        match self.arguments.get(self.at) {
+            Some(param) if self.stage == Stage::Taking => Ok(param),
+            _ => Err(self.no_more()),
+        }
+    }
+
+    #[cold]
+    fn no_more(&self) -> CallError {
+        CallError::other(format!(
+            "the thunk of {} takes a parameter more than the {} there are: take what ({}) says, then finish",
+            self.function.path,
+            self.arguments.len(),
+            self.function.signature(),
+        ))
     }
 
     /// All parameters are taken; the work begins.
     ///
     /// # Errors
     /// [`CallError::Other`] when some are not.
+    #[inline]
     pub fn finish(&mut self) -> Result<(), CallError> {
-        let count = self.function.arguments().len();
-        if self.at != count {
-            return Err(CallError::other(format!(
-                "the thunk of {} finished after {} of {count} parameters: take all that ({}) says",
-                self.function.path,
-                self.at,
-                self.function.signature(),
-            )));
+        if self.at != self.arguments.len() {
+            return Err(self.too_early());
         }
         self.stage = Stage::Finished;
         Ok(())
+    }
+
+    #[cold]
+    fn too_early(&self) -> CallError {
+        CallError::other(format!(
+            "the thunk of {} finished after {} of {} parameters: take all that ({}) says",
+            self.function.path,
+            self.at,
+            self.arguments.len(),
+            self.function.signature(),
+        ))
     }
 
     /// Stores the result.
@@ -111,7 +259,14 @@ impl<'a> Frame<'a> {
     /// of another type.
     #[inline]
     pub fn give_result<T: FrameValue>(&mut self, result: T) -> Result<(), CallError> {
-        self.params.set(self.awaited()?, result)?;
+        let place = self.result_in_block();
+        let place = match place {
+            Some(place) => place,
+            None => self.result_place()?,
+        };
+        if !place.ptr_mut().set(result) {
+            return Err(place.mismatch(&T::describe()));
+        }
         self.stage = Stage::Given;
         Ok(())
     }
@@ -122,7 +277,7 @@ impl<'a> Frame<'a> {
     /// As for [`Frame::give_result`].
     #[inline]
     pub fn give_value(&mut self, result: &Value) -> Result<(), CallError> {
-        self.params.write(self.awaited()?, result)?;
+        self.result_place()?.write(result)?;
         self.stage = Stage::Given;
         Ok(())
     }
@@ -133,7 +288,8 @@ impl<'a> Frame<'a> {
     /// [`CallError::Other`] before [`Frame::finish`], and where that is no out parameter; [`CallError::Signature`] when it is
     /// of another type.
     pub fn give_out(&mut self, at: usize, value: &Value) -> Result<(), CallError> {
-        self.params.write(self.out(at)?, value)
+        let param = self.out(at)?;
+        self.params.argument(self.function, at, param)?.write(value)
     }
 
     /// The same by its Rust type.
@@ -141,18 +297,63 @@ impl<'a> Frame<'a> {
     /// # Errors
     /// As for [`Frame::give_out`].
     pub fn give_out_as<T: FrameValue>(&mut self, at: usize, value: T) -> Result<(), CallError> {
-        self.params.set(self.out(at)?, value)
+        let param = self.out(at)?;
+        self.params.argument(self.function, at, param)?.store(value)
     }
 
     fn out(&self, at: usize) -> Result<&'a Property, CallError> {
         let param = self.function.arguments().get(at).filter(|param| param.flags & property_flags::OUT != 0);
         match param.filter(|_| self.stage != Stage::Taking) {
             Some(param) => Ok(param),
-            None => Err(CallError::other(format!(
-                "the thunk of {} writes to parameter {at}: only out parameters are written, after `finish`",
-                self.function.path
-            ))),
+            None => Err(self.not_out(at)),
         }
+    }
+
+    fn not_out(&self, at: usize) -> CallError {
+        CallError::other(format!(
+            "the thunk of {} writes to parameter {at}: only out parameters are written, after `finish`",
+            self.function.path
+        ))
+    }
+
+    /// Where the result is to lie, where that is in a block; nothing for all that takes longer to find, or may not be.
+    #[inline]
+    fn result_in_block(&self) -> Option<Argument<'a>> {
+        let result = self.function.result().filter(|_| self.stage != Stage::Taking)?;
+        self.params.plain_argument(self.function, result)
+    }
+
+    /// Where the result is to lie; a wildcard among the results has the type that the caller wants.
+    ///
+    /// # Errors
+    /// As for [`Frame::give_result`].
+    #[inline]
+    fn result_place(&mut self) -> Result<Argument<'a>, CallError> {
+        let result = self.awaited()?;
+        self.params.result(self.function, result)
+    }
+
+    /// The result, to be written where it lies: for a result of any type. It is given by that.
+    ///
+    /// # Errors
+    /// [`CallError::Other`] before [`Frame::finish`], and where there is no result.
+    pub fn result_mut(&mut self) -> Result<PtrMut<'_>, CallError> {
+        let place = self.result_place()?;
+        self.stage = Stage::Given;
+        Ok(place.ptr_mut())
+    }
+
+    /// The result to be written, and a parameter to be read meanwhile.
+    ///
+    /// # Errors
+    /// As for [`Frame::result_mut`].
+    ///
+    /// # Panics
+    /// When the parameter is of another call.
+    pub fn result_mut_and(&mut self, param: Param) -> Result<(PtrMut<'_>, Ptr<'_>), CallError> {
+        let (place, from) = (self.result_place()?, self.kept[param.0].1);
+        self.stage = Stage::Given;
+        Ok((place.ptr_mut(), from.ptr()))
     }
 
     fn awaited(&self) -> Result<&'a Property, CallError> {
@@ -181,11 +382,49 @@ pub fn function_of<'a>(frame: &Frame<'a>) -> &'a Function {
 }
 
 /// The whole block, for a thunk that hands it to code that has its layout: all parameters are taken then, and
-/// the result is that code's to write. Not a method, since hosts have frames in their hands.
+/// the result is that code's to write. Null where a script steps through the parameters, as it does for functions with the flag
+/// `CUSTOM_THUNK` alone. Not a method, since hosts have frames in their hands.
 #[inline]
 pub fn hand_over(frame: &mut Frame<'_>) -> *mut u8 {
     (frame.at, frame.stage) = (frame.function.arguments().len(), Stage::Given);
-    frame.params.start()
+    match &frame.params {
+        Source::Block(view) => view.start(),
+        Source::Steps(_) => std::ptr::null_mut(),
+    }
+}
+
+/// A call of `function` on `object`, whose parameters a script steps through.
+#[inline]
+pub fn stepping<'a>(object: ObjectHandle, function: &'a Function, steps: &'a mut dyn Steps<'a>) -> Frame<'a> {
+    Frame::new(object, function, Source::Steps(steps))
+}
+
+/// Runs the thunk of `function` on `object` with parameters that lie in `block`. Whether it may run now, and what is held
+/// meanwhile, is for the caller to see to.
+///
+/// # Errors
+/// [`CallError::Signature`] when the memory is no block of that very function, and what the thunk says.
+#[inline]
+pub fn run_over_block(
+    context: HookContext<'_>,
+    object: ObjectHandle,
+    function: &Function,
+    block: View<'_>,
+) -> Result<(), CallError> {
+    if !block.is_of(function.schema()) {
+        let (name, found) = (function.path.to_string(), function.signature());
+        return Err(CallError::Signature { name, found, wanted: "the block of another function".to_owned() });
+    }
+    (function.thunk)(context, &mut Frame::new(object, function, Source::Block(block)))
+}
+
+impl<'a> Frame<'a> {
+    #[inline]
+    fn new(object: ObjectHandle, function: &'a Function, params: Source<'a>) -> Self {
+        let arguments = function.arguments();
+        let (stage, most_recent, kept) = (Stage::Taking, None, SmallVec::new());
+        Self { object, function, params, arguments, at: 0, stage, most_recent, kept }
+    }
 }
 
 impl<'f> ParamBlock<'f> {
@@ -277,7 +516,7 @@ impl<'f> ParamBlock<'f> {
     /// A call of the block's function on `object`. The parameters were set before; they lie as that function has them, since
     /// nothing else makes a frame.
     pub(super) fn frame(&mut self, object: ObjectHandle) -> Frame<'_> {
-        Frame { object, function: self.function, params: self.storage.view(), at: 0, stage: Stage::Taking }
+        Frame::new(object, self.function, Source::Block(self.storage.view()))
     }
 
     fn param(&self, index: usize) -> Result<&'f Property, CallError> {

@@ -8,10 +8,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
 use alcedo_abi::black_direct::{DirectAnswer, DirectStatus};
+use alcedo_abi::zcall::Slot;
 
 use crate::border::{CallError, trap};
 use crate::bridge::calls::Dispatch;
 use crate::bridge::core::Core;
+use crate::bridge::module_code::MethodRoute;
 use crate::cells::RefCell;
 use crate::handles::{ClassId, ObjectHandle};
 use crate::object::function::Function;
@@ -43,6 +45,8 @@ pub(crate) fn direct_of(core: &Rc<Core>, function: &Rc<Function>, dispatch: Disp
 pub(crate) struct Answering {
     /// The event, where it is one that may be overridden.
     event: Option<Rc<Function>>,
+    /// The ways to its overrides.
+    route: Option<MethodRoute>,
     /// The version under which the row was begun.
     version: Cell<u64>,
     /// By the number of a class: whether its objects run the function's own body, or whether that is not known.
@@ -53,17 +57,27 @@ impl Answering {
     fn new(function: &Rc<Function>, dispatch: Dispatch) -> Self {
         let is_event = dispatch == Dispatch::Virtual && function.vslot.is_some();
         let event = is_event.then(|| Rc::clone(function));
-        Self { event, version: Cell::default(), classes: RefCell::default() }
+        let route = if is_event { MethodRoute::new(function, dispatch) } else { None };
+        Self { event, route, version: Cell::default(), classes: RefCell::default() }
     }
 
     /// Whether a call on the object runs the function's own body: it lives, and nobody overrides it there. That it is of the class,
     /// whoever asks looks at as well.
     #[inline]
     pub(crate) fn answers(&self, core: &Core, object: ObjectHandle) -> bool {
-        match (core.world.objects.class_id(object), &self.event) {
-            (None, _) => false,
-            (Some(_), None) => true,
-            (Some(class), Some(event)) => self.is_its_own(core, event, object, class),
+        let Some(class) = core.world.objects.class_id(object) else { return false };
+        match &self.event {
+            None => true,
+            Some(event) => self.is_its_own(core, event, object, class),
+        }
+    }
+
+    /// Calls what answers where the function itself does not: an override. Not done where there is none, or no short way to it.
+    #[inline]
+    pub(crate) fn call_override(&self, core: &Core, object: ObjectHandle, slots: &[Slot]) -> DirectAnswer {
+        match &self.route {
+            Some(route) => guarded(|| route.call(core, object, slots)),
+            None => DirectAnswer::without(DirectStatus::NOT_DONE),
         }
     }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::border::CallError;
 use crate::bridge::collection::Collection;
 use crate::bridge::delegates::Delegates;
+use crate::bridge::frames::OpenFrames;
 use crate::bridge::nm::Exports;
 use crate::bridge::protocols;
 use crate::bridge::rebuild::Rebuild;
@@ -75,6 +76,14 @@ pub(crate) struct Core {
     pub collection: Collection,
     /// The types of values that modules use by number.
     pub value_types: ValueTypes,
+    /// Calls whose thunk is plugin code's own.
+    pub frames: OpenFrames,
+    /// What runs scripts.
+    #[cfg(feature = "script")]
+    pub machine: Rc<alcedo_script::Machine>,
+    /// The code of scripts.
+    #[cfg(feature = "script")]
+    pub scripts: crate::bridge::scripts::ScriptCodes,
     /// The C libraries that classes of modules may be bound to, if the host has set a folder.
     #[cfg(feature = "dll-bind")]
     pub(crate) user_code: OnceCell<alcedo_dll_bind::UserCode>,
@@ -118,12 +127,19 @@ impl Core {
             delegates: Delegates::default(),
             collection: Collection::default(),
             value_types: ValueTypes::default(),
+            frames: OpenFrames::default(),
+            #[cfg(feature = "script")]
+            machine: alcedo_script::Machine::new(alcedo_script::Limits::default()),
+            #[cfg(feature = "script")]
+            scripts: crate::bridge::scripts::ScriptCodes::default(),
             #[cfg(feature = "dll-bind")]
             user_code: OnceCell::new(),
         });
         protocols::install(&core);
         let mode = core.world.mode.clone();
         core.zcalls.stamp().on_change(move || mode.renew_direct());
+        #[cfg(feature = "script")]
+        core.machine.set_host(Rc::new(scripts::Births(Rc::downgrade(&core))));
         Ok(core)
     }
 
@@ -209,6 +225,35 @@ impl Core {
             red: &self.red,
             finalizer: &self.finalizer,
             hooks: &self.hooks,
+        }
+    }
+}
+
+#[cfg(feature = "script")]
+mod scripts {
+    //! What scripts ask of their host.
+
+    use std::rc::{Rc, Weak};
+
+    use super::Core;
+    use crate::border::CallError;
+    use crate::handles::ObjectHandle;
+    use crate::object::World;
+    use crate::object::class::Class;
+    use crate::object::construction::{ConstructionArgs, construct};
+
+    /// Brings objects into the world for `new`.
+    pub(super) struct Births(pub(super) Weak<Core>);
+
+    impl alcedo_script::host::Host for Births {
+        fn construct(
+            &self,
+            world: &World,
+            class: &Rc<Class>,
+            args: ConstructionArgs,
+        ) -> Result<ObjectHandle, CallError> {
+            let core = self.0.upgrade().ok_or_else(|| CallError::Unavailable { what: "the runtime".into() })?;
+            construct(world, &core.plugins(), class, args).map_err(|error| CallError::other(error.to_string()))
         }
     }
 }

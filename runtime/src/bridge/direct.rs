@@ -8,6 +8,7 @@ use alcedo_abi::direct::DirectMethod;
 use crate::bridge::calls::{self, Dispatch};
 use crate::bridge::core::Core;
 use crate::bridge::module_thunk::ExportDispatcher;
+use crate::bridge::nm::Export;
 use crate::bridge::uf::FunctionDispatcher;
 use crate::bridge::ways::{MethodWay, StaticWay};
 use crate::handles::ObjectHandle;
@@ -26,12 +27,21 @@ pub(crate) struct MethodCall {
 /// The way into a static function of a module, where there is a short one.
 pub(crate) fn static_way(core: &Core, callee: &Callee) -> Option<StaticWay> {
     let found = callee.inner()?.downcast_ref::<ExportDispatcher>()?;
-    let (shell, gate) = (found.export.direct?, &found.export.gate);
-    let count = callee.signature().words().parse::<SignatureText>().ok()?.arguments.len();
+    export_way(core, &found.export, &found.what, parameters(callee.signature().words())?)
+}
+
+/// How many parameters a signature has.
+pub(super) fn parameters(words: &str) -> Option<usize> {
+    Some(words.parse::<SignatureText>().ok()?.arguments.len())
+}
+
+/// The way into a static function with so many parameters, which is called `what`.
+pub(super) fn export_way(core: &Core, export: &Export, what: &Rc<str>, count: usize) -> Option<StaticWay> {
+    let (shell, gate) = (export.direct?, &export.gate);
     if core.world.mode.is_before_commit() || !gate.is_open() {
         return None;
     }
-    let frame = core.red.hot().number(gate.tag().id, &found.what);
+    let frame = core.red.hot().number(gate.tag().id, what);
     // SAFETY: the shell is that of the export, whose signature has so many parameters; its gate is open.
     Some(unsafe { StaticWay::new(core.zcalls.stamp().count(), shell, count, frame) })
 }
@@ -43,6 +53,11 @@ pub(crate) fn method_call(callee: &Callee) -> Option<MethodCall> {
 }
 
 impl MethodCall {
+    /// Calls of that sort of a function.
+    pub(super) fn new(function: &Rc<Function>, dispatch: Dispatch) -> Self {
+        Self { function: Rc::clone(function), dispatch }
+    }
+
     /// The way into what answers a call on that object, where there is a short one; then it is good for all objects of its class.
     pub(crate) fn way(&self, core: &Core, object: ObjectHandle) -> Option<MethodWay> {
         let function = calls::target(&core.world, &self.function, object, self.dispatch).ok()?;

@@ -10,6 +10,8 @@ pub(crate) mod conjugates;
 pub(crate) mod core;
 pub(crate) mod delegates;
 pub(crate) mod direct;
+pub(crate) mod frames;
+mod module_code;
 pub(crate) mod module_protocols;
 pub(crate) mod module_thunk;
 pub(crate) mod nd;
@@ -17,6 +19,8 @@ pub(crate) mod nm;
 mod paths;
 pub(crate) mod protocols;
 pub(crate) mod rebuild;
+#[cfg(feature = "script")]
+pub(crate) mod scripts;
 pub(crate) mod slots;
 pub(crate) mod tasks;
 mod uf;

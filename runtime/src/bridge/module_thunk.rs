@@ -6,10 +6,13 @@ use std::any::Any;
 use std::rc::{Rc, Weak};
 
 use alcedo_abi::call::{self, Invoke};
+use alcedo_abi::kinds::function_flags;
 
 use crate::border::{CallError, from_module};
 use crate::bridge::calls::is_static;
 use crate::bridge::core::Core;
+use crate::bridge::direct::parameters;
+use crate::bridge::module_code::static_code;
 use crate::bridge::nm::Export;
 use crate::conjugate::gate::Gate;
 use crate::conjugate::red::RedStack;
@@ -27,7 +30,51 @@ pub(crate) fn module_thunk(core: Weak<Core>, gate: Rc<Gate>, invoke: Invoke, wha
     })
 }
 
+/// The way into a function of a script from outside of its package: in a red frame, and through the gate of its module.
+#[cfg(feature = "script")]
+pub(crate) fn script_thunk(core: Weak<Core>, gate: Rc<Gate>, thunk: Thunk, what: Rc<str>) -> Thunk {
+    Rc::new(move |context, frame| {
+        let core = core.upgrade().ok_or_else(|| CallError::Unavailable { what: what.to_string() })?;
+        core.red.enter_module(&gate.tag().name, &what, || gate.through(|| thunk(context, frame)))
+    })
+}
+
+/// The thunk is the module's own: it is told the number of the frame.
+fn enter_custom(
+    core: &Core,
+    gate: &Gate,
+    invoke: Invoke,
+    what: &Rc<str>,
+    frame: &mut Frame<'_>,
+) -> Result<(), CallError> {
+    let object = frame.object();
+    core.red.enter_module(&gate.tag().name, what, || {
+        gate.through(|| {
+            core.frames.lend(frame, |number| {
+                from_module(|failure| {
+                    let (memory, part) = (std::ptr::null_mut(), std::ptr::null_mut());
+                    let params = std::ptr::without_provenance_mut(number as usize);
+                    let mut call = call::Call { object, memory, part, params, failure };
+                    // SAFETY: the gate is open, so the image is mapped; a function with the flag takes a number here, and follows no
+                    // address of the call.
+                    unsafe { (invoke.0)(&mut call) }
+                })
+            })
+        })
+    })?;
+    match frame.is_balanced() {
+        true => Ok(()),
+        false => Err(CallError::other(format!(
+            "the thunk of {what} returned before its call was done: take all parameters, then `finish`, then give the result if \
+             there is one"
+        ))),
+    }
+}
+
 fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    if function_of(frame).flags & function_flags::CUSTOM_THUNK != 0 {
+        return enter_custom(core, gate, invoke, what, frame);
+    }
     let (object, params) = (frame.object(), hand_over(frame));
     let (memory, part) = if is_static(function_of(frame)) {
         (std::ptr::null_mut(), std::ptr::null_mut())
@@ -40,7 +87,7 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
         let part = part.ok_or_else(|| no_plugin_part(core, object, what))?;
         (memory, part.0)
     };
-    core.red.enter_module(&gate.tag().name, what, || {
+    let run = || {
         gate.through(|| {
             from_module(|failure| {
                 let mut call = call::Call { object, memory, part, params, failure };
@@ -50,7 +97,8 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
                 unsafe { (invoke.0)(&mut call) }
             })
         })
-    })
+    };
+    core.zcalls.watched("method", what, || core.red.enter_module(&gate.tag().name, what, run))
 }
 
 /// Why there is no plugin part to call.
@@ -69,7 +117,9 @@ pub(crate) fn export_call(export: Export, core: &Weak<Core>) -> Resolved {
     let what: Rc<str> = format!("{}:{}:{}", export.gate.tag().name, export.type_path, export.name).into();
     let name = if export.type_path.is_empty() { format!("ex:/{}", export.name) } else { format!("nm:/{what}") };
     let (signature, module) = (described(&export.signature, export.fingerprint), export.gate.tag().id);
-    Resolved::new(signature, ExportDispatcher { export, what, name, core: Weak::clone(core) }).by_module(module)
+    let black_code = core.upgrade().and_then(|core| static_code(&core, &export, &what, parameters(&export.signature)?));
+    let resolved = Resolved::new(signature, ExportDispatcher { export, what, name, core: Weak::clone(core) });
+    resolved.by_module(module).with_black_code(black_code)
 }
 
 /// Calls a static function of a module with the buffer of slots.

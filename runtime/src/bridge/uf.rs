@@ -7,6 +7,7 @@ use crate::border::CallError;
 use crate::bridge::black_direct::direct_of;
 use crate::bridge::calls::{self, Dispatch};
 use crate::bridge::core::Core;
+use crate::bridge::module_code::method_code;
 use crate::bridge::paths::member_path;
 use crate::bridge::protocols::alive;
 use crate::bridge::slots;
@@ -59,6 +60,7 @@ impl Resolver for FunctionResolver {
         let Some(function) = core.world.types.function_by_path(name.address()) else { return Ok(Answer::declined("")) };
         let module = module_of(&core, name.address(), function.tag);
         let direct = direct_of(&core, &function, self.dispatch);
+        let direct = direct.or_else(|| method_code(&core, &function, self.dispatch));
         let function = function_call(&self.core, function, self.dispatch);
         Ok(Answer::Function(function.of_module(module).with_black_code(direct)))
     }

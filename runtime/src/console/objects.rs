@@ -14,7 +14,7 @@ use crate::object::value::Value;
 use crate::runtime::Runtime;
 
 /// A list shows so many; what there are more is counted.
-const MOST: usize = 20;
+pub(super) const MOST: usize = 20;
 
 /// The living objects of a class, or all.
 pub(super) fn objects(runtime: &Runtime, class: Option<&str>) -> Result<String, String> {

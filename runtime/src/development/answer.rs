@@ -1,5 +1,5 @@
 //! How a host says what it declares: `alcedo glue --host` starts it with a variable that names a file, and the host writes its
-//! native types there and ends, before it constructs anything. Both sides come from one checkout; [`VERSION`] shows when they do
+//! native types there and ends, before it constructs anything. `alcedo check --host` has it check packages of scripts as well. Both sides come from one checkout; [`VERSION`] shows when they do
 //! not.
 
 use std::fs;
@@ -9,13 +9,16 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::load::declared::Declared;
+use crate::load::declared::{Declared, ScriptCheck};
 
 /// The variable with the path of the file that the answer goes to.
 pub const REQUEST: &str = "ALCEDO_GLUE_REQUEST";
 
+/// The variable with folders of packages of scripts that are to be checked, as `PATH` has folders.
+pub const SCRIPTS: &str = "ALCEDO_CHECK_SCRIPTS";
+
 /// Counted up whenever the answer changes.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// What a host writes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,8 +26,18 @@ struct Answer {
     version: u32,
     /// The version of its runtime.
     runtime: String,
-    /// Its native types, or why they cannot be declared.
-    declared: Result<Declared, String>,
+    /// What was asked, or why its native types cannot be declared.
+    declared: Result<Answered, String>,
+}
+
+/// What a host says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Answered {
+    /// Its native types.
+    pub declared: Declared,
+    /// What it finds in the packages of scripts that it was asked about; none where it knows no scripts.
+    pub scripts: Option<Vec<ScriptCheck>>,
 }
 
 /// Why there is nothing to be read.
@@ -58,9 +71,15 @@ pub(crate) fn requested() -> Option<PathBuf> {
     std::env::var_os(REQUEST).filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
+/// The packages of scripts that it is to look at.
+#[cfg(feature = "script")]
+pub(crate) fn scripts() -> Vec<PathBuf> {
+    std::env::var_os(SCRIPTS).map(|folders| std::env::split_paths(&folders).collect()).unwrap_or_default()
+}
+
 /// Writes the answer, and ends the process.
 #[expect(clippy::print_stderr, reason = "the process ends here, and has no other way to say why")]
-pub(crate) fn answer(to: &Path, declared: Result<Declared, Error>) -> ! {
+pub(crate) fn answer(to: &Path, declared: Result<Answered, Error>) -> ! {
     let declared = declared.map_err(|error| error.to_string());
     let runtime = env!("CARGO_PKG_VERSION").to_owned();
     let code = match write(to, &Answer { version: VERSION, runtime, declared }) {
@@ -86,7 +105,7 @@ fn write(to: &Path, answer: &Answer) -> io::Result<()> {
 ///
 /// # Errors
 /// When it is no answer of this version, or says why there is none.
-pub fn read(from: &Path) -> Result<Option<Declared>, AnswerError> {
+pub fn read(from: &Path) -> Result<Option<Answered>, AnswerError> {
     /// What all versions have.
     #[derive(Deserialize)]
     struct Any {
@@ -109,8 +128,7 @@ pub fn read(from: &Path) -> Result<Option<Declared>, AnswerError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, AnswerError, VERSION, read, write};
-    use crate::load::declared::Declared;
+    use super::{Answer, AnswerError, Answered, VERSION, read, write};
 
     #[test]
     fn what_is_written_is_read_and_all_else_is_an_error_that_says_why() {
@@ -124,10 +142,10 @@ mod tests {
         };
         let answer = |version, declared| Some(Answer { version, runtime: "7.0.0".into(), declared });
         assert!(matches!(check(None), Ok(None)));
-        assert_eq!(check(answer(VERSION, Ok(Declared::default()))).expect("it is whole"), Some(Declared::default()));
+        assert_eq!(check(answer(VERSION, Ok(Answered::default()))).expect("it is whole"), Some(Answered::default()));
         let refused = check(answer(VERSION, Err("two of one name".into()))).expect_err("it has none").to_string();
         assert!(refused.contains("two of one name"), "{refused}");
-        let other = check(answer(VERSION + 1, Ok(Declared::default()))).expect_err("it is another").to_string();
+        let other = check(answer(VERSION + 1, Ok(Answered::default()))).expect_err("it is another").to_string();
         assert!(other.contains("7.0.0") && other.contains("one checkout"), "{other}");
         let whole = std::fs::read(&file).expect("it is there");
         for len in 0..whole.len() {

@@ -1,5 +1,6 @@
-//! One batch: all types of all modules that are loaded together. Either everything is declared and every cell is
-//! filled, or the caller drops the shadow and nothing was.
+//! All types of all modules that are loaded together: those of libraries in one batch, and those of a package of scripts, whose
+//! text is checked against the types before it, in one of its own. Either everything is declared and every cell is filled, or
+//! the caller drops the shadow and nothing was.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -11,6 +12,9 @@ use crate::conjugate::build::{ClassHooks, HookNames};
 use crate::conjugate::gate::Gate;
 use crate::emit::described::Described;
 use crate::emit::error::EmitError;
+use crate::emit::order::{Asked, batches};
+#[cfg(feature = "script")]
+use crate::emit::scripts;
 use crate::emit::{c_bodies, imports, read, texts};
 use crate::faults::{self, ReloadStep};
 use crate::lease::Leases;
@@ -32,11 +36,29 @@ pub(crate) struct Declarer<'a> {
     pub(crate) leases: &'a Arc<Leases>,
     /// What it declares.
     pub(crate) described: Described,
+    /// The text that its types are made of, where it is a package of scripts.
+    #[cfg(feature = "script")]
+    pub(crate) scripts: Option<&'a Arc<crate::script::package::Package>>,
+    /// The modules that it needs.
+    pub(crate) needs: Vec<&'a str>,
 }
 
 impl Declarer<'_> {
+    /// What of it decides with which others it is declared.
+    fn asked(&self) -> Asked<'_> {
+        #[cfg(feature = "script")]
+        let is_script = self.scripts.is_some();
+        #[cfg(not(feature = "script"))]
+        let is_script = false;
+        Asked { name: self.name, is_script, needs: &self.needs }
+    }
+
     /// How often it declares a type of that path.
     fn declares(&self, path: &str) -> usize {
+        #[cfg(feature = "script")]
+        if let Some(package) = self.scripts {
+            return package.outline.types.iter().filter(|declared| **declared == *path).count();
+        }
         let is_it = |package: &str, name: &str| path == format!("/Script/{package}.{name}");
         let Described { interfaces, enums, delegates, structs, classes, .. } = self.described;
         interfaces.iter().filter(|it| is_it(&it.package, &it.name)).count()
@@ -57,6 +79,33 @@ pub(crate) fn emit(
     modules: &[Declarer<'_>],
     all: &[Declarer<'_>],
 ) -> Result<Vec<Rc<Class>>, EmitError> {
+    let mut classes = Vec::new();
+    for batch in batches(&modules.iter().map(Declarer::asked).collect::<Vec<_>>()) {
+        let batch: Vec<_> = batch.into_iter().map(|at| &modules[at]).collect();
+        classes.extend(declare(core, &batch, all)?);
+    }
+    faults::at(ReloadStep::Declare)?;
+    for module in modules {
+        enroll(core, module)?;
+        faults::at(ReloadStep::Enroll)?;
+    }
+    for module in modules {
+        for import in module.described.imports {
+            imports::fill_import(core, module.name, import)?;
+        }
+        faults::at(ReloadStep::FillCells)?;
+    }
+    Ok(classes)
+}
+
+/// Declares the types of some modules together: those of libraries, or of one package of scripts.
+fn declare(core: &Rc<Core>, modules: &[&Declarer<'_>], all: &[Declarer<'_>]) -> Result<Vec<Rc<Class>>, EmitError> {
+    #[cfg(feature = "script")]
+    if let [module] = modules
+        && let Some(package) = module.scripts
+    {
+        return scripts::declare(core, module, package, &|source| refused(modules, all, source));
+    }
     let mut batch = Batch::default();
     #[cfg(feature = "dll-bind")]
     let mut bodies = Vec::new();
@@ -88,22 +137,11 @@ pub(crate) fn emit(
         core.world.types.declare(&core.world.names, &batch).map_err(|source| refused(modules, all, source))?;
     #[cfg(feature = "dll-bind")]
     c_bodies::bind(&bodies, &declared.classes).map_err(|source| EmitError::Bind { modules: names(modules), source })?;
-    faults::at(ReloadStep::Declare)?;
-    for module in modules {
-        enroll(core, module)?;
-        faults::at(ReloadStep::Enroll)?;
-    }
-    for module in modules {
-        for import in module.described.imports {
-            imports::fill_import(core, module.name, import)?;
-        }
-        faults::at(ReloadStep::FillCells)?;
-    }
     Ok(declared.classes)
 }
 
 /// Why the batch was not declared. Where two declare one path, both are named.
-fn refused(modules: &[Declarer<'_>], all: &[Declarer<'_>], source: DeclareError) -> EmitError {
+fn refused(modules: &[&Declarer<'_>], all: &[Declarer<'_>], source: DeclareError) -> EmitError {
     if let DeclareError::Duplicate { path } = &source {
         let declaring = all.iter().flat_map(|module| std::iter::repeat_n(&module.title, module.declares(path)));
         let mut declaring: Vec<_> = declaring.cloned().collect();
@@ -118,7 +156,7 @@ fn refused(modules: &[Declarer<'_>], all: &[Declarer<'_>], source: DeclareError)
     EmitError::Declare { modules: names(modules), source }
 }
 
-fn names(modules: &[Declarer<'_>]) -> String {
+fn names(modules: &[&Declarer<'_>]) -> String {
     modules.iter().map(|module| module.name).collect::<Vec<_>>().join(", ")
 }
 

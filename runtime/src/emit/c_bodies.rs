@@ -20,7 +20,7 @@ pub(crate) const LIBRARY: &str = "DllBind";
 #[cfg(feature = "dll-bind")]
 pub(crate) const SYMBOL: &str = "DllSymbol";
 /// The key of a parameter's metadata that says how long an array is.
-#[cfg(feature = "dll-bind")]
+#[cfg(any(feature = "dll-bind", feature = "script"))]
 pub(crate) const LEN: &str = "ArrayDim";
 
 /// The value of a key.

@@ -68,6 +68,15 @@ pub enum EmitError {
         /// What is wrong with it.
         why: String,
     },
+    /// Text of scripts that means nothing in this host: all that was found, each with its place.
+    #[cfg(feature = "script")]
+    #[error("the package {package} has errors, so none of it was loaded:\n\n{diagnostics}")]
+    Script {
+        /// The package.
+        package: String,
+        /// What was found, a paragraph each, with file, line and the text there.
+        diagnostics: String,
+    },
     /// A test made a step fail.
     #[error(transparent)]
     Fault(#[from] crate::faults::FaultInjected),

@@ -7,5 +7,8 @@ pub(crate) mod described;
 pub(crate) mod diff;
 pub(crate) mod error;
 pub(crate) mod imports;
+pub(crate) mod order;
 pub(crate) mod read;
+#[cfg(feature = "script")]
+pub(crate) mod scripts;
 pub(crate) mod texts;

@@ -132,7 +132,13 @@ pub(crate) fn class_decl(core: &Weak<Core>, gate: &Rc<Gate>, described: &ClassDe
         doc: described.doc.as_str().to_owned(),
         properties: properties(gate, &short, &described.properties)?,
         functions,
-        subobjects: described.properties.iter().filter_map(subobject).collect(),
+        subobjects: {
+            let instead = |said: &MetaDesc| SubobjectDecl::instead(said.key.as_str(), said.value.as_str());
+            let own = described.properties.iter().filter_map(subobject);
+            own.chain(described.subobject_classes.iter().map(instead)).collect()
+        },
+        default_overrides: meta(&described.default_overrides),
+        script_defaults: None,
         interfaces: described.implements.iter().map(|path| path.as_str().to_owned()).collect(),
         native_constructor: None,
         native_post_init: None,

@@ -15,6 +15,8 @@ use crate::object::enums::EnumEntry;
 
 pub(crate) use file::of_file;
 pub(crate) use loaded::of_loaded;
+#[cfg(feature = "script")]
+pub(crate) use natives::of_package;
 pub(crate) use natives::{of_delegate, of_natives};
 
 /// What a module or a host declares: types, functions by name, and what it uses of others. Plain data; any thread.
@@ -37,6 +39,22 @@ pub struct Declared {
     pub exports: Vec<DeclaredExport>,
     /// What it uses of the host and of other modules, in order of paths. Its own members are among them.
     pub imports: Vec<DeclaredImport>,
+}
+
+/// What is found in a package of scripts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ScriptCheck {
+    /// Its folder.
+    pub folder: std::path::PathBuf,
+    /// Its name: that of the folder.
+    pub package: String,
+    /// How many files it has.
+    pub files: usize,
+    /// What it declares, or what is wrong with it: a paragraph for each mistake, with file, line and the text there.
+    pub declared: Result<Declared, String>,
+    /// What is probably not meant as it is written, a paragraph each; empty where there is nothing.
+    pub warnings: String,
 }
 
 /// A class.

@@ -126,6 +126,20 @@ pub enum LoadError {
         /// The file.
         path: PathBuf,
     },
+    /// A folder that is no package of scripts.
+    #[cfg(feature = "script")]
+    #[error(transparent)]
+    Package(#[from] crate::script::package::PackageError),
+    /// A host that demands signatures is given text, which has none.
+    #[cfg(feature = "script")]
+    #[error(
+        "{path} is a package of scripts, which nobody can sign, and this host takes signed modules only: leave out \
+         `Builder::trust`, or write its classes as a plugin"
+    )]
+    ScriptsNotSigned {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The private copy could not be made.
     #[error(transparent)]
     Stage(#[from] alcedo_sys::StageError),

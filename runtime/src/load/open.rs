@@ -19,6 +19,7 @@ use crate::lease::Leases;
 use crate::load::checks::{HostFacts, admit};
 use crate::load::error::LoadError;
 use crate::load::hooks;
+use crate::load::module::Module;
 use crate::load::module::info::ModuleInfo;
 use crate::load::module::library::Codeless;
 use crate::load::module::master::MasterModule;
@@ -28,16 +29,24 @@ use crate::load::stays;
 
 pub(crate) use crate::load::module::library::{Staged, copy};
 
+#[cfg(feature = "script")]
+mod scripts;
+
 /// Copies a library into `dir` and checks the copy without running any of it.
 ///
 /// # Errors
 /// What does not fit, with both sides' facts.
 pub(crate) fn inspect(path: &Path, dir: &StageDir, require_seal: bool) -> Result<Inspected, LoadError> {
     ensure_absolute(path, |path| LoadError::PathNotAbsolute { path })?;
+    #[cfg(feature = "script")]
+    if path.is_dir() {
+        let (package, info) = scripts::inspect(path, dir.demands())?;
+        return Ok((Found::Scripts(package), info));
+    }
     let image = ImageFile::read_copy(path, dir)?;
     let mut info = admit_image(&image, path, require_seal)?;
     info.origin = Some(path.to_owned());
-    Ok((image, info))
+    Ok((Found::Library(image), info))
 }
 
 /// Checks a library that was read, without running any of it; `path` stands for it in errors.
@@ -100,10 +109,20 @@ fn dependencies(manifest: &Manifest<'_>) -> Result<Vec<(String, semver::VersionR
         .collect()
 }
 
-/// A library that was read and checked.
-pub(crate) type Inspected = (ImageFile, ModuleInfo);
+/// What a path led to.
+pub(crate) enum Found {
+    /// A library that was read and checked.
+    Library(ImageFile),
+    /// A package of scripts that was read and parsed.
+    #[cfg(feature = "script")]
+    Scripts(Arc<crate::script::package::Package>),
+}
 
-/// Copies and checks a set of libraries without running any of them.
+/// A module that was read and checked.
+pub(crate) type Inspected = (Found, ModuleInfo);
+
+/// Copies and checks a set of libraries without running any of them. A package of scripts depends on the modules whose types
+/// its text names.
 ///
 /// # Errors
 /// The first that does not fit.
@@ -114,6 +133,8 @@ pub(crate) fn inspect_all(paths: &[PathBuf], dir: &StageDir, require_seal: bool)
         inspected.push(inspect(path, dir, require_seal)?);
         faults::at(ReloadStep::Check)?;
     }
+    #[cfg(feature = "script")]
+    scripts::add_dependencies(&mut inspected);
     Ok(inspected)
 }
 
@@ -148,18 +169,59 @@ pub(crate) fn stage(
     inspected: Vec<Inspected>,
     staying: &[&ModuleInfo],
     elsewhere: &[String],
-) -> Result<Vec<Staged>, LoadError> {
+) -> Result<Vec<Ready>, LoadError> {
     let infos = inspected.iter().map(|(_, info)| info).chain(staying.iter().copied());
     let row = start_order(infos, elsewhere)?;
     let mut inspected: Vec<_> = inspected.into_iter().map(Some).collect();
     let mut staged = Vec::new();
     for name in row {
         let is_next = |slot: &&mut Option<Inspected>| slot.as_ref().is_some_and(|(_, info)| info.name == name);
-        let Some((image, info)) = inspected.iter_mut().find(is_next).and_then(Option::take) else { continue };
-        staged.push(copy(dir, image, info, None)?);
+        let Some((found, info)) = inspected.iter_mut().find(is_next).and_then(Option::take) else { continue };
+        staged.push(match found {
+            Found::Library(image) => Ready::Library(copy(dir, image, info, None)?),
+            #[cfg(feature = "script")]
+            Found::Scripts(package) => Ready::Scripts(info, package),
+        });
         faults::at(ReloadStep::Copy)?;
     }
     Ok(staged)
+}
+
+/// The module behind its gate, as the stores know it.
+fn admitted(core: &Core, module: Module, tag: ModuleTag) -> Rc<MasterModule> {
+    let module = MasterModule::new(module, Gate::among(tag, core.red.hot()));
+    core.tasks.admit(module.gate(), Arc::clone(module.leases()));
+    core.blacks.admit(module.gate(), Arc::clone(module.leases()));
+    module
+}
+
+/// A module that is ready to be opened.
+pub(crate) enum Ready {
+    /// A library, as a copy that is not mapped yet.
+    Library(Staged),
+    /// A package of scripts.
+    #[cfg(feature = "script")]
+    Scripts(ModuleInfo, Arc<crate::script::package::Package>),
+}
+
+impl Ready {
+    /// What is known of it.
+    pub(crate) fn info(&self) -> &ModuleInfo {
+        match self {
+            Self::Library(staged) => &staged.info,
+            #[cfg(feature = "script")]
+            Self::Scripts(info, _) => info,
+        }
+    }
+
+    /// The library, where it is one.
+    pub(crate) fn library(&self) -> Option<&Staged> {
+        match self {
+            Self::Library(staged) => Some(staged),
+            #[cfg(feature = "script")]
+            Self::Scripts(..) => None,
+        }
+    }
 }
 
 /// Maps a staged library, checks its root module and attaches it.
@@ -169,10 +231,15 @@ pub(crate) fn stage(
 pub(crate) fn open(
     core: &Core,
     host_context: &HostContext,
-    staged: Staged,
+    staged: Ready,
     id: ModuleId,
     generation: Generation,
 ) -> Result<Rc<MasterModule>, LoadError> {
+    let staged = match staged {
+        Ready::Library(staged) => staged,
+        #[cfg(feature = "script")]
+        Ready::Scripts(info, package) => return Ok(scripts::open(core, info, package, id, generation)),
+    };
     crash::module(generation.0, &staged.info.name, staged.path());
     let (info, library) = staged.map()?;
     let tag = ModuleTag { id, name: info.name.as_str().into(), generation };
@@ -185,12 +252,7 @@ pub(crate) fn open(
         logs: &core.logs,
         context: host_context.lasting(core, id, generation),
     };
-    let whole = |module| {
-        let module = MasterModule::new(module, Gate::among(tag, core.red.hot()));
-        core.tasks.admit(module.gate(), Arc::clone(module.leases()));
-        core.blacks.admit(module.gate(), Arc::clone(module.leases()));
-        module
-    };
+    let whole = |module| admitted(core, module, tag);
     let undo = |module: &Rc<MasterModule>| {
         core.tasks.end_module(core, id);
         core.blacks.end_modules(&BTreeSet::from([id]));

@@ -15,6 +15,8 @@ macro_rules! __alcedo_native_class {
         kept: [],
         fields: [$(($field:ident, $field_ty:ty))*],
         implements: [$(($interface:ty, $bodies:ident))*],
+        subobjects: [$(($part:literal, $part_class:ty))*],
+        defaults: [$(($default_path:literal, $default_text:literal))*],
         checks: { $($checks:tt)* },
     ) => {
         #[doc = $view_doc]
@@ -94,6 +96,8 @@ macro_rules! __alcedo_native_class {
                                 $property, $property_flags, $default, $about,
                             )
                         ),*],
+                        subobjects: &[$(($part, <$part_class as $crate::native::plumbing::Class>::PATH)),*],
+                        defaults: &[$(($default_path, $default_text)),*],
                         body: $class::ONE_UCLASS_IMPL_BLOCK_PER_CLASS,
                         bodies: {
                             const ALCEDO_BODIES: &[&[$crate::native::plumbing::Function<$class>]] =

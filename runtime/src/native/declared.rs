@@ -131,6 +131,10 @@ pub struct Description<C: Class> {
     pub doc: &'static str,
     /// Its properties.
     pub properties: Vec<Property>,
+    /// Classes for subobjects that bases declare.
+    pub subobjects: &'static [(&'static str, &'static str)],
+    /// Defaults of what bases declare, and of what lies in subobjects.
+    pub defaults: &'static [(&'static str, &'static str)],
     /// The rest.
     pub body: Body<C>,
     /// Its bodies for the interfaces that it lists.
@@ -139,7 +143,7 @@ pub struct Description<C: Class> {
 
 /// The declaration of a class in one more runtime.
 pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
-    let Description { name, flags, doc, properties, body, bodies } = C::description();
+    let Description { name, flags, doc, properties, subobjects, defaults, body, bodies } = C::description();
     let Body { functions, class_constructor, post_init_properties, begin_destroy, add_references } = body;
     let parts = Rc::new(Parts::new(C::PATH));
     let properties: Vec<_> = properties
@@ -154,6 +158,9 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
     decl.flags = flags;
     decl.doc = doc.to_owned();
     decl.subobjects = properties.iter().filter_map(subobject).collect();
+    decl.subobjects.extend(subobjects.iter().map(|(property, class)| SubobjectDecl::instead(property, class)));
+    let owned = |(path, text): &(&str, &str)| ((*path).to_owned(), (*text).to_owned());
+    decl.default_overrides = defaults.iter().map(owned).collect();
     decl.properties = properties;
     let functions = functions.iter().chain(bodies.iter().copied().flatten());
     decl.functions = functions.map(|function| function.declared(&parts)).collect();

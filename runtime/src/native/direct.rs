@@ -46,7 +46,8 @@ pub(super) fn of_method<M: Method>(parts: &Rc<Parts<M::Class>>) -> Option<Rc<dyn
         let code = BitsOf::<M::Args>::address(BitsOf::<M::Args>::code_of::<Shell<M>>());
         // SAFETY: the code has the form for so many arguments, whose values lie in slots. Its context stands in the table of the core
         // that it leads to, and so does not outlive it.
-        unsafe { BlackCode::new(code, Some(Rc::new(context))) }
+        let each = BitsOf::<M::Args>::each_of::<Shell<M>>();
+        unsafe { BlackCode::new(code, Some(Rc::new(context))).with_each(each) }
     }))
 }
 
@@ -75,18 +76,26 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for Shell<M> {
             (context, context.core.as_ref())
         };
         // Outside of every red frame this could be a safe point, where objects and generations end.
-        if core.red.depth() == 0 || !context.answering.answers(core, object) {
+        if core.red.depth() == 0 {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }
-        let Some(part) = context.parts.there(object) else { return DirectAnswer::without(DirectStatus::NOT_DONE) };
+        if !context.answering.answers(core, object) {
+            return context.answering.call_override(core, object, bits.slots().as_ref());
+        }
         guarded(|| {
+            // What a type makes of its bits may be anything, so the part is looked for after it.
             let Some(args) = M::Args::of_bits(bits) else { return failed(in_no_slot()) };
-            let this = This::<M::Class>::new(World::new(&core.world), object).with_part(&part);
-            let returned = M::Receiver::try_with(&part, M::NAME, |part| M::run(part, this, args.into()));
-            match returned {
+            let Some(part) = context.parts.find(object) else { return DirectAnswer::without(DirectStatus::NOT_DONE) };
+            // SAFETY: the part is there. It stays where it is until it is dropped, and while a method uses it, as the one below does as
+            // soon as it runs, it is not dropped; what is done before runs no other code.
+            let part = unsafe { part.as_ref() };
+            let this = This::<M::Class>::new(World::new(&core.world), object).with_part(part);
+            let answer = match M::Receiver::try_with(part, M::NAME, |part| M::run(part, this, args.into())) {
                 Some(returned) => given(returned.crossing(|| M::PLACE.into())),
                 None => failed(part.refused(object, M::NAME)),
-            }
+            };
+            context.parts.drop_ended();
+            answer
         })
     }
 }

@@ -5,8 +5,10 @@ use std::any::Any;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
+use crate::border::CallError;
 use crate::kinds::{function_flags, property_flags};
 use crate::native::direct::{of_method, of_static};
+use crate::native::failing::failing;
 use crate::native::method::{Method, Receiver, StaticMethod, run, run_static};
 use crate::native::parts::Parts;
 use crate::native::this::{Class, This};
@@ -14,7 +16,7 @@ use crate::native::world::World;
 use crate::object::decl::FunctionDecl;
 use crate::object::meta::Meta;
 use crate::object::native_value::{NativeParams, NativeResult, NativeReturned};
-use crate::object::thunk::{Thunk, hand_over};
+use crate::object::thunk::{Frame, Thunk, function_of, hand_over};
 
 /// Words about a member.
 #[derive(Clone, Copy, Debug)]
@@ -219,6 +221,50 @@ pub const fn implementable_event<C: Class, A: NativeParams, R: NativeResult>(
         )
     };
     Function { name, flags, overrides: "", names, defaults, in_c: &[], about, declare }
+}
+
+/// The author's own thunk of a function, as a type.
+pub trait CustomThunk: 'static {
+    /// The class.
+    type Class: Class;
+
+    /// Steps through the call, does the work and gives the result.
+    ///
+    /// # Errors
+    /// Why not; nothing was given then.
+    fn run(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError>;
+}
+
+/// A function that brings its own thunk `T`, so its parameters may be of any type.
+pub const fn custom_thunk<T: CustomThunk, A: NativeParams, R: NativeResult>(
+    name: &'static str,
+    flags: u64,
+    block: &SignatureBlock<A, R>,
+    _cell: &FunctionCell<T::Class, A, R>,
+    about: About,
+) -> Function<T::Class> {
+    let flags = flags | function_flags::CUSTOM_THUNK;
+    let (names, defaults) = (block.names, block.defaults);
+    let declare = |function: &Function<T::Class>, _parts: &Rc<Parts<T::Class>>| {
+        function.of::<A, R>(
+            None,
+            Rc::new(|context, frame| {
+                failing(|| T::run(World::of(context), frame))?;
+                match frame.is_balanced() {
+                    true => Ok(()),
+                    false => Err(unbalanced(&function_of(frame).path)),
+                }
+            }),
+        )
+    };
+    Function { name, flags, overrides: "", names, defaults, in_c: &[], about, declare }
+}
+
+fn unbalanced(path: &str) -> CallError {
+    CallError::other(format!(
+        "the thunk of {path} returned before its call was done: take all parameters, then `finish`, then \
+        give the result if there is one"
+    ))
 }
 
 /// A function whose body is in the C library that the class is bound to. It has none before it is bound.

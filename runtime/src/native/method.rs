@@ -165,7 +165,9 @@ pub(super) fn run<M: Method>(
     let returned = failing(|| {
         let part = part_of(parts, this)?;
         let (object, this) = (this.view.at().object, this.with_part(&part));
-        M::Receiver::with(&part, object, M::NAME, |part| M::run(part, this, args.into()))
+        let returned = M::Receiver::with(&part, object, M::NAME, |part| M::run(part, this, args.into()));
+        parts.drop_ended();
+        returned
     })?;
     returned.crossing(|| M::PLACE.into())
 }

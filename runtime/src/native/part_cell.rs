@@ -117,6 +117,11 @@ impl<C> PartCell<C> {
         Some(code(unsafe { self.pointer().as_mut() }))
     }
 
+    /// Whether a method of it runs.
+    pub(super) fn is_in_use(&self) -> bool {
+        self.borrows.get() != Borrows::FREE
+    }
+
     /// Why a method of that name does not get the fields now.
     #[cold]
     pub(super) fn refused(&self, object: ObjectHandle, wanted: &str) -> CallError {

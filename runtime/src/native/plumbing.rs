@@ -14,8 +14,8 @@ pub use crate::native::declared::{
 pub use crate::native::delegates::{Delegate, MulticastDelegate, Named, NamedSignature, SparseDelegate};
 pub use crate::native::failing::fail;
 pub use crate::native::functions::{
-    About, BlockOf, CParam, Function, FunctionCell, SignatureBlock, function_description, implementable_event, meta,
-    static_function,
+    About, BlockOf, CParam, CustomThunk, Function, FunctionCell, SignatureBlock, custom_thunk, function_description,
+    implementable_event, meta, static_function,
 };
 pub use crate::native::interfaces::{
     Bodies, Implements, Interface, InterfaceFunction, add_interface, crosses, declared_as, first_absent, has_signature,
@@ -25,10 +25,12 @@ pub use crate::native::method::{Exclusive, Given, Held, Method, Params, Part, Pl
 pub use crate::native::net::{NetHooks, NetStruct, WithoutNet};
 pub use crate::native::property::{IntoHost, NativeProperty, fits_a_byte, read_member, scripts_have, write_member};
 pub use crate::native::this::{At, Class, This, View};
+pub use crate::native::world::World;
 pub use crate::object::member::{FunctionRef, PropertyRef};
 pub use crate::object::native_enums::{NativeEntry, NativeEnumeration, NumberOf};
 pub use crate::object::native_out::{Out, OutValue};
 pub use crate::object::native_value::{NativeResult, NativeValue as Value};
+pub use crate::object::thunk::Frame;
 pub use crate::{
     __alcedo_native_c_call as c_call, __alcedo_native_call as call, __alcedo_native_class as class,
     __alcedo_native_delegate as delegate, __alcedo_native_enum as enumeration, __alcedo_native_interface as interface,

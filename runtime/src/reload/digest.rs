@@ -227,6 +227,8 @@ fn types(core: &Core) -> Vec<String> {
         types.all_classes().len(),
         core.hooks.borrow().iter().count()
     ));
+    #[cfg(feature = "script")]
+    lines.push(format!("{} packages of scripts have code", core.scripts.len()));
     lines
 }
 

@@ -283,7 +283,7 @@ fn shape(core: &Core, class: &Rc<Class>) -> diff::ClassShape {
         subobjects: subobjects
             .map(|property| (property.text.to_string(), property.ty.type_path().to_owned()))
             .collect(),
-        bases: class.dynamic_chain().iter().map(|class| class.path.to_string()).collect(),
+        bases: class.module_chain().iter().map(|class| class.path.to_string()).collect(),
         native_ancestor: native_ancestor(class).to_string(),
         interfaces: interfaces.map(|path| core.world.types.redirected(path).to_string()).collect(),
     }

@@ -1,5 +1,6 @@
 //! Watches the files a Master was made from, so that a host reloads what a build puts in their place. Only finished
-//! files count: a build writes a library in many steps, and half a library is no reason for an error on every step.
+//! files count: a build writes a library in many steps, and half a library is no reason for an error on every step. A package of
+//! scripts is a folder: each text in it counts, those that come and go included.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,9 @@ use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 /// How long a file has to be quiet. Linkers write for a few milliseconds without a pause this long.
 const QUIET: Duration = Duration::from_millis(15);
+
+/// The ending of texts in packages of scripts.
+const TEXT: &str = "uc";
 
 /// How often a wait for a change checks whether there is still something to wait for.
 const LOOK: Duration = Duration::from_millis(200);
@@ -78,9 +82,13 @@ impl FileWatch {
         .map_err(failed(Path::new("files")))?;
         let files: Vec<PathBuf> =
             files.iter().map(|file| std::path::absolute(file).unwrap_or_else(|_| file.clone())).collect();
-        let folders: BTreeSet<&Path> = files.iter().filter_map(|file| file.parent()).collect();
+        let (packages, libraries): (Vec<_>, Vec<_>) = files.iter().partition(|file| file.is_dir());
+        let folders: BTreeSet<&Path> = libraries.iter().filter_map(|file| file.parent()).collect();
         for folder in folders {
             watcher.watch(folder, RecursiveMode::NonRecursive).map_err(failed(folder))?;
+        }
+        for package in packages {
+            watcher.watch(package, RecursiveMode::Recursive).map_err(failed(package))?;
         }
         Ok(Self { files, events, settling: Settling::default(), start: Instant::now(), _watcher: watcher })
     }
@@ -107,12 +115,18 @@ impl FileWatch {
     pub(crate) fn has_settled(&mut self) -> bool {
         let now = self.start.elapsed();
         for path in self.events.try_iter() {
-            if self.files.contains(&path) {
+            if self.files.iter().any(|file| concerns(file, &path)) {
                 self.settling.note(now, path);
             }
         }
         self.settling.take_quiet(now)
     }
+}
+
+/// Whether what has changed is the file, or a text in the folder of a package.
+fn concerns(watched: &Path, changed: &Path) -> bool {
+    let is_text = || changed.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(TEXT));
+    watched == changed || (changed.starts_with(watched) && is_text())
 }
 
 /// Whether such an event leaves the file other than it was; opening and reading do not.
@@ -125,7 +139,7 @@ fn is_change(kind: EventKind) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{QUIET, Settling, is_change};
+    use super::{QUIET, Settling, concerns, is_change};
     use notify::EventKind;
     use notify::event::{AccessKind, AccessMode, ModifyKind};
     use std::time::Duration;
@@ -141,6 +155,20 @@ mod tests {
             assert_eq!(is_change(EventKind::Access(access)), expected, "{access:?}");
         }
         assert!(is_change(EventKind::Modify(ModifyKind::Any)) && is_change(EventKind::Any));
+    }
+
+    #[test]
+    fn a_library_counts_itself_and_a_package_every_text_in_it() {
+        for (watched, changed, expected) in [
+            ("/a/lib.so", "/a/lib.so", true),
+            ("/a/lib.so", "/a/lib.so.tmp", false),
+            ("/a/Tale", "/a/Tale/Cube.uc", true),
+            ("/a/Tale", "/a/Tale/Classes/Cube.UC", true),
+            ("/a/Tale", "/a/Tale/.Cube.uc.swp", false),
+            ("/a/Tale", "/a/Tales/Cube.uc", false),
+        ] {
+            assert_eq!(concerns(watched.as_ref(), changed.as_ref()), expected, "{watched} {changed}");
+        }
     }
 
     #[test]

@@ -4,7 +4,6 @@ use std::any::Any;
 use std::fmt;
 use std::rc::Rc;
 
-use super::typed_functions::TakeBody;
 use super::{Calls, HostBody, HostFunction, Runtime};
 use crate::border::{CallError, trap};
 use crate::callback::{Registered, Site};
@@ -29,6 +28,12 @@ pub(super) enum HostCode {
     Values(Rc<Kept<dyn ZCallResolver>>),
     Dispatcher(Rc<Kept<dyn Dispatcher>>),
     Typed(Rc<dyn TakeBody>),
+}
+
+/// A function whose body can be taken out of its place.
+pub(super) trait TakeBody {
+    /// Takes the body, to drop it.
+    fn take_body(&self) -> Option<Rc<dyn Any>>;
 }
 
 impl HostCode {

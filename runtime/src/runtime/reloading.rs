@@ -12,7 +12,8 @@ use crate::reload::transaction;
 use crate::reload::watch::FileWatch;
 
 impl Runtime {
-    /// Loads libraries into a new Master load context. Their paths are absolute, as in every load.
+    /// Loads libraries into a new Master load context, and packages of scripts: the folders among the paths (feature `script`). Paths are
+    /// absolute, as in every load.
     ///
     /// # Errors
     /// Why not: a relative path, the file, the check, the panic of a main or of a class default object. Nothing of them is left then.
@@ -26,7 +27,7 @@ impl Runtime {
     /// As [`Runtime::create_master`], but loads these libraries also where `alcedo dev` runs the host.
     pub(crate) fn create_master_of(&self, libraries: &[PathBuf]) -> Result<(), Error> {
         let _busy = self.at_safe_point("creating the Master")?;
-        Ok(master::create(&self.inner.core, &self.inner.loads, libraries)?)
+        Ok(master::create(&self.inner.core, &self.inner.loads, &self.with_scripts(libraries))?)
     }
 
     /// Replaces the modules of the Master by `libraries`, keeping every object. A reload that fails is rolled back,
@@ -51,7 +52,8 @@ impl Runtime {
     /// Reloads for so many requests; zero when it was requested right here.
     pub(crate) fn reload_for(&self, libraries: &[PathBuf], scope: ReloadScope, answers: u64) -> Result<Reload, Error> {
         let _busy = self.at_safe_point("a reload")?;
-        let mut report = transaction::reload(&self.inner.core, &self.inner.loads, libraries, scope)?;
+        let modules = self.with_scripts(libraries);
+        let mut report = transaction::reload(&self.inner.core, &self.inner.loads, &modules, scope)?;
         report.requests = answers;
         let count = if report.is_committed() { &self.inner.committed } else { &self.inner.rolled_back };
         count.set(count.get() + 1);
@@ -95,7 +97,12 @@ impl Runtime {
 
     fn watch_for(&self, scope: ReloadScope) -> Result<(), Error> {
         if self.inner.agent.get().is_some() {
-            // The tool that builds the plugins says when they are whole.
+            // The tool that builds the plugins says when they are whole. What the host loads by itself it does not know.
+            let scripts = self.inner.scripts.borrow().clone();
+            if !scripts.is_empty() {
+                *self.inner.watch.borrow_mut() = Some(FileWatch::new(&scripts)?);
+                self.inner.watch_scope.set(scope);
+            }
             return Ok(());
         }
         let master = self.inner.loads.master().ok_or(LoadError::NoMaster)?;
@@ -113,6 +120,21 @@ impl Runtime {
         let unload = master::unload(&self.inner.core, &self.inner.loads)?;
         self.inner.core.world.objects.free_graveyard();
         Ok(unload)
+    }
+}
+
+impl Runtime {
+    /// Adds packages of scripts to what is loaded from now on.
+    #[cfg(feature = "script")]
+    pub(crate) fn add_scripts(&self, folders: Vec<PathBuf>) {
+        self.inner.scripts.borrow_mut().extend(folders);
+    }
+
+    /// The modules that are meant where these are named: the packages of scripts that the host has set are always among them.
+    fn with_scripts(&self, libraries: &[PathBuf]) -> Vec<PathBuf> {
+        let scripts = self.inner.scripts.borrow();
+        let more = scripts.iter().filter(|folder| !libraries.contains(folder));
+        libraries.iter().chain(more).cloned().collect()
     }
 }
 

@@ -11,7 +11,7 @@ use alcedo_abi::black_direct::{DirectAnswer, DirectBits, DirectBody};
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::kinds::PropertyKind;
 
-use super::protocols::HostCode;
+use super::protocols::{HostCode, TakeBody};
 use super::{Calls, Runtime, WeakRuntime};
 use crate::border::{CallError, SourcePlace};
 use crate::bridge::black_direct::{failed, given, guarded};
@@ -172,12 +172,6 @@ impl<B: Body> Typed<B> {
     fn source(&self) -> SourcePlace {
         SourcePlace { file: self.place.file().to_owned(), line: self.place.line(), column: self.place.column() }
     }
-}
-
-/// A function whose body can be taken out of its place.
-pub(super) trait TakeBody {
-    /// Takes the body, to drop it.
-    fn take_body(&self) -> Option<Rc<dyn Any>>;
 }
 
 impl<B: Body> TakeBody for Typed<B> {

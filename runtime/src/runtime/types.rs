@@ -131,10 +131,10 @@ impl Types<'_> {
         }
     }
 
-    /// Paths of the classes that the modules of the Master emitted.
+    /// Paths of the classes that the modules of the Master declare, plugins and packages of scripts.
     pub fn dynamic_classes(&self) -> Vec<String> {
         let classes = self.0.inner.core.world.types.classes();
-        classes.iter().filter(|class| class.origin == Origin::Dynamic).map(|class| class.path.to_string()).collect()
+        classes.iter().filter(|class| class.origin != Origin::Native).map(|class| class.path.to_string()).collect()
     }
 
     /// What a module of the Master declares: its types, the functions that it offers, and what it uses. None where no module
@@ -142,6 +142,10 @@ impl Types<'_> {
     pub fn declared_by(&self, module: &str) -> Option<Declared> {
         let modules = self.0.inner.loads.master()?.modules;
         let found = modules.iter().find(|found| found.name() == module)?;
+        #[cfg(feature = "script")]
+        if let Some(package) = found.code().scripts() {
+            return Some(crate::load::declared::of_package(&self.0.inner.core.world, &package.name));
+        }
         Some(of_loaded(module, found.described()))
     }
 

@@ -92,6 +92,8 @@ fn release(core: &Core, modules: &BTreeSet<ModuleId>) {
         core.explicit.end_module(*module);
         core.chain.end_module(*module);
         core.exports.end_module(*module);
+        #[cfg(feature = "script")]
+        core.scripts.end_module(*module).into_iter().for_each(|class| core.world.types.forget(class));
     }
     let ended: Vec<_> = {
         let hooks = core.hooks.borrow();

@@ -160,7 +160,7 @@ impl Gathering<'_> {
             describe_structs(&property.ty, &mut self.structs);
         }
         let bases = bases.unwrap_or_else(|| {
-            let chain = class.dynamic_chain();
+            let chain = class.module_chain();
             chain.iter().map(|class| Rc::clone(&class.path)).filter(|path| *path != class.path).collect()
         });
         let record = ClassRecord {

@@ -60,6 +60,12 @@ impl Digest {
     pub fn of(bytes: &[u8]) -> Self {
         Self(xxh3_128(bytes))
     }
+
+    /// As a number.
+    #[must_use]
+    pub fn number(self) -> u128 {
+        self.0
+    }
 }
 
 /// Why a file cannot be mapped here. Nothing of it was mapped to find out.

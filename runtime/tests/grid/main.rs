@@ -1,7 +1,7 @@
 //! Every protocol in both directions, with every sort of value and in every way in which a call goes wrong, on a loaded library. Each
 //! cell of the grid is a call whose answer is compared, or has the reason why there is none.
 
-mod natives;
+pub(crate) mod natives;
 mod sheet;
 
 use std::path::PathBuf;
@@ -14,11 +14,6 @@ use expect_test::expect;
 use sheet::{DIRECTIONS, PROTOCOLS, Sheet};
 
 use crate::support;
-
-#[test]
-fn the_glue_of_the_plugin_is_that_of_the_natives() {
-    support::glue_is_written(natives::declared(), "Test", "grid", "desk.rs");
-}
 
 /// A host with the plugin, and an object of each sort that is called.
 struct Scene {
@@ -212,7 +207,9 @@ fn functions_for_the_plugin(sheet: &mut Sheet, scene: &Scene, protocol: &str, na
     check("panic", ask("crash", "negative"), &["FailureKind(1)", "-1 is negative", place]);
     assert_eq!(ask("crash", "fine"), "1");
     let name = format!("{names}crash");
-    check("wrong slot", ask("crash", "wrong slot"), &[&name, "f64", "i32"]);
+    // Without types a slot is read as what the callee wants: another number, and nothing worse.
+    let wrong: &[&str] = if support::SLOT_TYPES { &[&name, "slot", "f64", "i32"] } else { &["0"] };
+    check("wrong slot", ask("crash", "wrong slot"), wrong);
     let signature = ask("crash", "wrong signature");
     assert!(signature.contains("FailureKind(7)") && signature.contains("i32 -> i32"), "{signature}");
 }
@@ -302,7 +299,8 @@ fn delegates(sheet: &mut Sheet, scene: &Scene) {
     }
     let with = [bound(scene.cell, "crash"), Value::F64(1.0)];
     sheet.check("nd", "host calls", "wrong slot", &scene.call("nd:/", &with), &["f64", "i32"]);
-    sheet.check("nd", "plugin calls", "wrong slot", &pass("wrong slot"), &["nd:/", "f64", "i32"]);
+    let wrong: &[&str] = if support::SLOT_TYPES { &["nd:/", "slot 1", "f64", "i32"] } else { &["0"] };
+    sheet.check("nd", "plugin calls", "wrong slot", &pass("wrong slot"), wrong);
     // One that was bound to an object which is gone since.
     let gone = scene.host.objects().spawn("/Script/Game.Cell").expect("born");
     let with = [bound(gone, "crash"), Value::I32(1)];
@@ -417,6 +415,31 @@ fn threads(sheet: &mut Sheet, scene: &Scene) {
     for protocol in PROTOCOLS {
         sheet.check(protocol, "host calls", "wrong thread", &stays.to_string(), &["true"]);
     }
+}
+
+/// What a number in the place of a handle leads to, is asked of the host in every build.
+#[test]
+fn a_number_in_the_place_of_a_handle_is_refused_with_types_and_leads_nowhere_without() {
+    let scene = Scene::new();
+    let own = Value::Object(scene.probe);
+    for number in [0, 7, u64::from(u32::MAX), u64::MAX, 1 << 63] {
+        for (name, typed, bare) in [
+            (
+                "up:/Script/Test.Desk:number",
+                ["slot 0 holds u64, the call wants conjugate", "`up:/Script/Test.Desk:number`"],
+                "is gone",
+            ),
+            ("nd:/", ["u64", "conjugate"], "FailureKind("),
+            ("ex:/host.same", ["slot 0 holds u64, the call wants conjugate", "`ex:/host.same`"], ""),
+        ] {
+            let arguments = [text(name), Value::U64(number)];
+            let told = told(scene.host.objects().call(scene.probe, "forge", &arguments));
+            let wanted = if support::SLOT_TYPES { typed } else { [bare, ""] };
+            assert!(wanted.iter().all(|wanted| told.contains(wanted)), "{name} {number:#x}: {told}");
+        }
+    }
+    let same = scene.call("uf:/Script/Test.Desk:same", &[own.clone(), own.clone()]);
+    assert_eq!(same, format!("{own:?}"), "the host is as it was");
 }
 
 #[test]

@@ -4,12 +4,14 @@
 use std::any::Any;
 use std::rc::Rc;
 
-use alcedo_abi::black_direct::DirectCallee;
+use alcedo_abi::black_direct::{DirectAnswer, DirectCallee, DirectStatus, EachCode};
+use alcedo_abi::handles::ObjectHandle;
 
 /// A function as plugins call it directly. A clone is the same.
 #[derive(Clone)]
 pub struct BlackCode {
     code: *const (),
+    each: Option<EachCode>,
     context: Option<Rc<dyn Any>>,
 }
 
@@ -22,7 +24,30 @@ impl BlackCode {
     /// game thread, outside of what is before a commit, while the runtime of the table that it stands in is there.
     #[must_use]
     pub unsafe fn new(code: *const (), context: Option<Rc<dyn Any>>) -> Self {
-        Self { code, context }
+        Self { code, each: None, context }
+    }
+
+    /// The same with code for several objects.
+    ///
+    /// # Safety
+    /// It does on each object what the other code does.
+    #[must_use]
+    pub unsafe fn with_each(self, each: EachCode) -> Self {
+        Self { each: Some(each), ..self }
+    }
+
+    /// Calls it on objects one after the other until one is not done: how that ended, and how many were done before. Their results
+    /// are written in order.
+    ///
+    /// # Safety
+    /// This is the game thread, outside of what is before a commit; the words are those of values of the signature.
+    #[must_use]
+    pub unsafe fn call_each(&self, objects: &[ObjectHandle], bits: &[u64], results: &mut [u64]) -> DirectAnswer {
+        let Some(each) = self.each else { return DirectAnswer::without(DirectStatus::NOT_DONE) };
+        let count = objects.len().min(results.len());
+        let context = self.callee(0).context;
+        // SAFETY: both rows have so many; the rest our caller promises, and whoever made the code.
+        unsafe { each(context, objects.as_ptr(), count, bits.as_ptr(), results.as_mut_ptr()) }
     }
 
     /// As it is given to a plugin, under a version of what is called directly. The context lives as long as the handle.

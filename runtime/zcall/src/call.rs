@@ -260,6 +260,12 @@ impl Callee {
         self.slots
     }
 
+    /// How it is called without slots, if it is.
+    #[must_use]
+    pub fn black_code(&self) -> Option<&BlackCode> {
+        self.black_code.as_ref()
+    }
+
     /// What its dispatcher is, for whoever knows a shorter way to the same.
     #[must_use]
     pub fn inner(&self) -> Option<&dyn Any> {

@@ -23,3 +23,6 @@ pub mod signature;
 pub mod table;
 
 mod rows;
+
+#[cfg(test)]
+mod property_tests;

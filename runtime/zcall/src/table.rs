@@ -416,6 +416,7 @@ fn agree(name: &ZCallName, signature: &CallSignature, wanted: u64) -> Result<(),
 pub fn status_of(error: &CallError) -> ZCallStatus {
     match error {
         CallError::Panicked { .. } => ZCallStatus::EXTERNAL_ERROR,
+        CallError::InScript { error, .. } => status_of(error),
         CallError::Buffer { .. } | CallError::Signature { .. } => ZCallStatus::BUFFER_ERROR,
         CallError::Unavailable { .. } => ZCallStatus::CONTEXT_UNAVAILABLE,
         CallError::DeadHandle { .. } => ZCallStatus::DISPATCHER_NOT_FOUND,

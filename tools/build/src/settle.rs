@@ -89,7 +89,7 @@ pub fn is_source(path: &Path) -> bool {
     // probe `4913` have none of our extensions.
     let hidden = name.starts_with('.');
     let extension = path.extension().and_then(OsStr::to_str);
-    !hidden && matches!(extension, Some("rs" | "toml" | "c" | "h")) && !is_made_by_tools(path)
+    !hidden && matches!(extension, Some("rs" | "toml" | "c" | "h" | "uc")) && !is_made_by_tools(path)
 }
 
 /// Whether a folder of this name can hold sources. New folders are judged by name, before anything is in them.

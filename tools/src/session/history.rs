@@ -10,6 +10,7 @@ use alcedo_build::Artifact;
 use tempfile::TempDir;
 
 use crate::error::Error;
+use crate::scripts;
 
 /// How many builds are kept. Debug libraries are large, and the folder for temporary files is often in memory.
 const KEPT: usize = 20;
@@ -97,7 +98,11 @@ impl History {
             let folder = self.folder(build).join(number.to_string());
             let copy = folder.join(artifact.path.file_name().unwrap_or_default());
             fs::create_dir_all(&folder).map_err(Error::file("create", &folder))?;
-            fs::copy(&artifact.path, &copy).map_err(Error::file("copy", &artifact.path))?;
+            let copied = match artifact.path.is_dir() {
+                true => scripts::copy(&artifact.path, &copy),
+                false => fs::copy(&artifact.path, &copy).map(drop),
+            };
+            copied.map_err(Error::file("copy", &artifact.path))?;
             copies.push(copy);
         }
         Ok((build, copies))

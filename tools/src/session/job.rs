@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
-use alcedo_build::{BuildError, BuildOutcome, RunningBuild, spawn};
+use alcedo_build::{Artifact, BuildError, BuildOutcome, RunningBuild, spawn};
 use crossbeam_channel::Receiver;
 
 use super::targets::{BuildOptions, Target};
@@ -28,9 +28,35 @@ pub(crate) struct Job {
     pub(crate) millis: f64,
     /// What the compiler warned of.
     pub(crate) warnings: String,
-    running: RunningBuild,
+    running: Running,
     current: usize,
     waiting: VecDeque<usize>,
+}
+
+/// What makes the libraries of a target.
+#[derive(Debug)]
+enum Running {
+    Cargo(RunningBuild),
+    /// Nothing: its texts are what is loaded. The receiver has no sender.
+    Scripts(Receiver<()>, Artifact),
+}
+
+impl Running {
+    fn start(target: &Target, options: &BuildOptions) -> Result<Self, BuildError> {
+        match &target.scripts {
+            Some(package) => Ok(Self::Scripts(crossbeam_channel::bounded(0).1, package.clone())),
+            None => spawn(&target.request(options)).map(Self::Cargo),
+        }
+    }
+
+    fn wait(self) -> Result<BuildOutcome, BuildError> {
+        match self {
+            Self::Cargo(running) => running.wait(),
+            Self::Scripts(_, package) => {
+                Ok(BuildOutcome { artifacts: vec![package], warnings: String::new(), millis: 0.0 })
+            }
+        }
+    }
 }
 
 impl Job {
@@ -43,18 +69,24 @@ impl Job {
     ) -> Result<Option<Self>, BuildError> {
         let mut waiting: VecDeque<_> = which.iter().copied().collect();
         let Some(current) = waiting.pop_front() else { return Ok(None) };
-        let running = spawn(&targets[current].request(options))?;
+        let running = Running::start(&targets[current], options)?;
         Ok(Some(Self { cause, millis: 0.0, warnings: String::new(), running, current, waiting }))
     }
 
     /// Disconnects when the running cargo has ended.
     pub(crate) fn finished(&self) -> &Receiver<()> {
-        self.running.finished()
+        match &self.running {
+            Running::Cargo(running) => running.finished(),
+            Running::Scripts(over, _) => over,
+        }
     }
 
     /// How many crates the running cargo has compiled.
     pub(crate) fn compiled(&self) -> usize {
-        self.running.compiled()
+        match &self.running {
+            Running::Cargo(running) => running.compiled(),
+            Running::Scripts(..) => 0,
+        }
     }
 
     /// Takes what the ended cargo made, and starts the next one if there is one to start.
@@ -68,7 +100,7 @@ impl Job {
         warnings.push_str(&outcome.warnings);
         let next = match waiting.pop_front() {
             None => Next::Ended(Ended { cause, millis, warnings }),
-            Some(next) => match spawn(&targets[next].request(options)) {
+            Some(next) => match Running::start(&targets[next], options) {
                 Ok(running) => {
                     Next::Running(Box::new(Self { cause, millis, warnings, running, current: next, waiting }))
                 }

@@ -26,6 +26,7 @@ use crate::command::Command;
 use crate::error::Error;
 use crate::guard::again::{BuildLife, BuildLives};
 use crate::input::Heard;
+use crate::scripts;
 use crate::world::{News, World};
 use ending::Restarts;
 use history::{BuildNumber, History};
@@ -483,6 +484,11 @@ impl<W: World> Session<W> {
 pub(crate) const GLANCE: Duration = Duration::from_millis(200);
 
 fn stamp(artifact: &Artifact) -> Stamp {
+    if artifact.path.is_dir() {
+        let files: Vec<_> = scripts::files(&artifact.path).iter().filter_map(|file| fs::metadata(file).ok()).collect();
+        let newest = files.iter().filter_map(|file| file.modified().ok()).max();
+        return (artifact.path.clone(), newest, files.iter().map(|file| file.len()).sum());
+    }
     let file = fs::metadata(&artifact.path).ok();
     let modified = file.as_ref().and_then(|file| file.modified().ok());
     (artifact.path.clone(), modified, file.map_or(0, |file| file.len()))

@@ -6,10 +6,14 @@ use std::path::{Path, PathBuf};
 
 use alcedo_build::{Artifact, BuildError, BuildRequest, find_plugins};
 
-/// A folder of plugins, built as one.
+use crate::scripts;
+
+/// A folder of plugins, built as one, or a package of scripts, of which nothing is to be built.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     manifest: PathBuf,
+    /// The package of scripts that it is; none where it is a crate.
+    pub(crate) scripts: Option<Artifact>,
     sources: Vec<PathBuf>,
     /// The libraries of its last build.
     pub(crate) artifacts: Vec<Artifact>,
@@ -33,11 +37,22 @@ pub(crate) fn find(dirs: &[PathBuf]) -> Result<Vec<Target>, BuildError> {
 }
 
 fn target(dir: &Path) -> Result<Target, BuildError> {
+    if scripts::is_package(dir) {
+        let folder = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+        let package = Artifact { package: scripts::name(dir), path: folder.clone(), fresh: false };
+        let (manifest, sources) = (folder.clone(), vec![folder]);
+        return Ok(Target { manifest, scripts: Some(package), sources, artifacts: Vec::new() });
+    }
     let plugins = find_plugins(&[dir.to_owned()])?;
     let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let sources: BTreeSet<_> = plugins.iter().flat_map(|plugin| &plugin.source_dirs).map(|dir| whole(dir)).collect();
     let manifest = if dir.is_file() { dir.to_owned() } else { dir.join("Cargo.toml") };
-    Ok(Target { manifest: whole(&manifest), sources: sources.into_iter().collect(), artifacts: Vec::new() })
+    Ok(Target {
+        manifest: whole(&manifest),
+        scripts: None,
+        sources: sources.into_iter().collect(),
+        artifacts: Vec::new(),
+    })
 }
 
 impl Target {
@@ -82,6 +97,7 @@ mod tests {
     fn a_saved_file_concerns_those_who_are_built_from_it() {
         let target = |sources: &[&str]| Target {
             manifest: PathBuf::new(),
+            scripts: None,
             sources: sources.iter().map(PathBuf::from).collect(),
             artifacts: Vec::new(),
         };

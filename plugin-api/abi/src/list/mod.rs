@@ -40,7 +40,7 @@ mod values;
 pub mod prelude {
     pub use abi_stable::std_types::{RSlice, RStr};
 
-    pub use crate::black_direct::DirectCallee;
+    pub use crate::black_direct::{DirectCallee, EachCall};
     pub use crate::call::{Failure, Status};
     pub use crate::describe::{ClassDesc, DelegateDesc, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc};
     pub use crate::handles::{

@@ -167,5 +167,30 @@ macro_rules! value_functions {
         /// `conjugate_open`, `SIGNATURE` when it is none of a delegate.
         game_thread("asking what a delegate gives")
         fn delegate_result(host; delegate: ConjugateHandle; gives out: PropertyKind = PropertyKind(0); or failure) -> Status;
+
+        /// Steps to the next parameter of a call whose function has the flag `CUSTOM_THUNK`; `frame` is the number in
+        /// [`crate::call::Call::params`], good until the call returns. It gives the parameter's place among those that were
+        /// stepped to, by which the next functions name it.
+        game_thread("stepping through a call")
+        fn frame_step(host; frame: u64; gives out: u32 = 0; or failure) -> Status;
+        /// All parameters were stepped to; out parameters and the result are written from here on.
+        game_thread("finishing the parameters of a call")
+        fn frame_finish(host; frame: u64; or failure) -> Status;
+        /// The type of a parameter in words, or of the part of it that the path leads to: `[3]` is an element of an array,
+        /// `.name` a field of a struct, and the empty path the whole. `NOT_FOUND` where the path leads nowhere.
+        game_thread("asking for the type of a parameter")
+        fn frame_type(host; frame: u64, param: u32, path: TextView; text sink; or failure) -> Status;
+        /// How many values an array, a set or a map has. `SIGNATURE` where it is none.
+        game_thread("counting the values of a parameter")
+        fn frame_count(host; frame: u64, param: u32, path: TextView; gives out: u32 = 0; or failure) -> Status;
+        /// A number, or that of an enum. `SIGNATURE` where it is none.
+        game_thread("reading a number of a parameter")
+        fn frame_number(host; frame: u64, param: u32, path: TextView; gives out: f64 = 0.0; or failure) -> Status;
+        /// A text or a name as it is, everything else as it is printed.
+        game_thread("reading a parameter as text")
+        fn frame_text(host; frame: u64, param: u32, path: TextView; text sink; or failure) -> Status;
+        /// Overwrites an out parameter by what the text says, or, where `param` is [`u32::MAX`], gives the result.
+        game_thread("writing what a call gives")
+        fn frame_write(host; frame: u64, param: u32, text: TextView; or failure) -> Status;
     } };
 }

@@ -15,6 +15,8 @@ macro_rules! __alcedo_class {
         kept: [$(($kept:ident, $kept_name:literal, $kept_ty:ty))*],
         fields: [$(($field:ident, $field_ty:ty))*],
         implements: [$(($interface:ty, $bodies:ident))*],
+        subobjects: [$(($part:literal, $part_class:ty))*],
+        defaults: [$(($default_path:literal, $default_text:literal))*],
         checks: { $($checks:tt)* },
     ) => {
         $crate::plumbing::view! { $vis $class $view $view_doc }
@@ -122,6 +124,10 @@ macro_rules! __alcedo_class {
                         ALCEDO_BODY.with_functions(ALCEDO_FUNCTIONS),
                         &ALCEDO_CLASS,
                         &[$($crate::plumbing::interface_path::<$interface>()),*],
+                        (
+                            &[$($crate::plumbing::meta($part, <$part_class as $crate::plumbing::Class>::PATH)),*],
+                            &[$($crate::plumbing::meta($default_path, $default_text)),*],
+                        ),
                     )
                 }
             }

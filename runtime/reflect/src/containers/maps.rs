@@ -66,6 +66,20 @@ impl<'a> Keyed<'a> {
         }
     }
 
+    /// How many rows there are.
+    #[inline]
+    #[expect(clippy::len_without_is_empty, reason = "whoever asks wants the number")]
+    pub fn len(self) -> u32 {
+        self.rows().len()
+    }
+
+    /// The key in a row, and the value in a map; none where there is no such row.
+    #[inline]
+    pub fn get(self, at: u32) -> Option<(Ptr<'a>, Option<Ptr<'a>>)> {
+        let raw = self.rows().raw();
+        (at < raw.len).then(|| parts(self.row, place(&raw, self.row, at)))
+    }
+
     /// Whether the two, which are of one type, have the same rows in any order.
     pub(crate) fn equal(self, other: Keyed<'_>) -> bool {
         let (one, two) = (self.rows(), Keyed { at: other.at, row: self.row });
@@ -131,7 +145,7 @@ impl<'a> KeyedMut<'a> {
     ///
     /// # Panics
     /// When there is no such row.
-    pub(crate) fn value(&mut self, at: u32) -> Option<PtrMut<'_>> {
+    pub fn value(&mut self, at: u32) -> Option<PtrMut<'_>> {
         let raw = self.rows().raw();
         assert!(at < raw.len, "there is no row {at}");
         parts_mut(self.row, place(&raw, self.row, at)).1
@@ -169,7 +183,7 @@ impl<'a> KeyedMut<'a> {
     }
 
     /// Ends all rows and keeps their room.
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.rows().clear();
         self.set_index(None);
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
+use alcedo_abi::kinds::{PropertyKind, class_flags, function_flags, property_flags};
 use alcedo_base::handles::ClassId;
 use expect_test::{Expect, expect};
 
@@ -308,6 +308,91 @@ fn an_event_leads_to_the_nearest_override() {
         &*world.types.function_by_path("/Script/Game.C:describe").unwrap().path,
         "/Script/Engine.Actor:describe"
     );
+}
+
+/// A class of a script.
+fn script(name: &str, base: &str, functions: Vec<FunctionDecl>) -> ClassDecl {
+    with_functions(ClassDecl::new("Game", name, base, Origin::Script), functions)
+}
+
+/// The error of declaring the class on top of the engine and of `before`.
+fn refusal(before: Vec<ClassDecl>, class: ClassDecl) -> Option<String> {
+    let world = engine();
+    declare(&world, before);
+    let batch = Batch { classes: vec![class], ..Batch::default() };
+    world.types.declare(&world.names, &batch).err().map(|error| error.to_string())
+}
+
+#[test]
+fn who_may_extend_whom_is_said_by_where_both_come_from() {
+    const ACTOR: &str = "/Script/Engine.Actor";
+    let open = || ClassDecl { flags: class_flags::BLUEPRINTABLE, ..dynamic("Open", ACTOR, &[]) };
+    let shown = || ClassDecl { flags: class_flags::BLUEPRINT_TYPE, ..native("Shown", OBJECT, &[]) };
+    let check = |before: Vec<ClassDecl>, class: ClassDecl, expected: Option<&str>| {
+        let found = refusal(before, class);
+        match (&found, expected) {
+            (None, None) => {}
+            (Some(error), Some(expected)) => assert!(error.contains(expected), "{error}"),
+            _ => panic!("{found:?}, not {expected:?}"),
+        }
+    };
+    check(vec![], script("A", ACTOR, vec![]), None);
+    check(vec![open()], script("A", "/Script/Game.Open", vec![]), None);
+    check(vec![script("A", ACTOR, vec![])], script("B", "/Script/Game.A", vec![]), None);
+    check(
+        vec![dynamic("Shut", ACTOR, &[])],
+        script("A", "/Script/Game.Shut", vec![]),
+        Some("declared `blueprintable`"),
+    );
+    check(vec![shown()], script("A", "/Script/Engine.Shown", vec![]), Some("declared `blueprintable`"));
+    check(
+        vec![script("A", ACTOR, vec![])],
+        dynamic("B", "/Script/Game.A", &[]),
+        Some("calls between those do not pass"),
+    );
+    check(
+        vec![open(), script("A", "/Script/Game.Open", vec![])],
+        dynamic("B", "/Script/Game.A", &[]),
+        Some("a class of a script"),
+    );
+    check(vec![script("A", ACTOR, vec![])], native("B", "/Script/Game.A", &[]), Some("goes when that does"));
+}
+
+#[test]
+fn a_script_alone_gives_an_implementable_event_a_body_and_virtual_calls_find_it() {
+    let sings = || function("sing", function_flags::IMPLEMENTABLE_EVENT, &[]);
+    let bird = || ClassDecl {
+        flags: class_flags::BLUEPRINTABLE,
+        ..with_functions(dynamic("Bird", OBJECT, &[]), vec![sings()])
+    };
+    let override_of = || vec![overriding("sing", "/Script/Game.Bird", &[])];
+    let refused = refusal(vec![bird()], with_functions(dynamic("Wren", "/Script/Game.Bird", &[]), override_of()));
+    assert!(refused.expect("it is no script").contains("only a script gives it a body"));
+    let world = engine();
+    declare(&world, [bird(), script("Wren", "/Script/Game.Bird", override_of())]);
+    let (bird, wren) = (world.types.class_by_path("/Script/Game.Bird"), world.types.class_by_path("/Script/Game.Wren"));
+    let (bird, wren) = (bird.expect("declared"), wren.expect("declared"));
+    let event = bird.find_function("sing").expect("declared");
+    assert_eq!(&*bird.dispatch(event).path, "/Script/Game.Bird:sing");
+    assert_eq!(&*wren.dispatch(event).path, "/Script/Game.Wren:sing");
+    assert!(wren.needs_module() && wren.has_plugin_part());
+    let paths = |chain: Vec<Rc<Class>>| chain.iter().map(|class| class.name.to_string()).collect::<Vec<_>>();
+    assert_eq!(
+        (paths(wren.module_chain()), paths(wren.dynamic_chain())),
+        (vec!["Bird".into(), "Wren".into()], vec!["Bird".into()])
+    );
+}
+
+#[test]
+fn a_script_may_have_a_static_function_of_the_name_of_its_bases_and_no_other_member() {
+    let make = |flags| vec![function("make", flags, &[])];
+    let base = |flags| script("A", OBJECT, make(flags));
+    let derived = |flags| script("B", "/Script/Game.A", make(flags));
+    assert_eq!(refusal(vec![base(function_flags::STATIC)], derived(function_flags::STATIC)), None);
+    for (of_base, of_derived) in [(0, 0), (function_flags::STATIC, 0), (0, function_flags::STATIC)] {
+        let refused = refusal(vec![base(of_base)], derived(of_derived));
+        assert!(refused.is_some_and(|error| error.contains("would hide")), "{of_base} {of_derived}");
+    }
 }
 
 #[test]

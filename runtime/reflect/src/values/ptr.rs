@@ -18,11 +18,12 @@ use alcedo_abi::value::{ArrayRaw, DelegateRaw, LazyRaw, LocalTextRaw, MapRaw, Sp
 use alcedo_base::handles::{Name, ObjectHandle};
 use rustc_hash::FxHasher;
 
+use super::enumeration::Enum;
 use super::{Content, InMemory, Kind};
 use crate::block::Block;
 use crate::enums::EnumType;
 use crate::nested::OptionalType;
-use crate::property::PropertyType;
+use crate::property::{Property, PropertyType};
 use crate::structs::StructType;
 use crate::transfer::{WrongType, fits};
 use crate::value::Value;
@@ -187,8 +188,23 @@ impl<'a> Ptr<'a> {
 
     /// Its type.
     #[inline]
-    pub(crate) fn ty(self) -> &'a PropertyType {
+    pub fn ty(self) -> &'a PropertyType {
         self.ty
+    }
+
+    /// The field of a struct; none for a field that the struct has not, and for what is no struct.
+    #[inline]
+    pub fn field(self, field: &'a Property) -> Option<Ptr<'a>> {
+        let PropertyType::Struct(of) = self.ty else { return None };
+        let is_there = of.fields().iter().any(|known| std::ptr::eq(known, field));
+        // SAFETY: `new` was promised a struct, whose type has a field there.
+        is_there.then(|| unsafe { Ptr::new(self.at.wrapping_add(field.offset as usize), &field.ty) })
+    }
+
+    /// The number of an enum, of the enum's underlying type; none for what is no enum.
+    #[inline]
+    pub fn number(self) -> Option<Ptr<'a>> {
+        self.to::<Enum>().map(Ref::number)
     }
 
     /// The same pointer, if its type is of that kind.

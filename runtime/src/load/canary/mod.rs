@@ -142,8 +142,10 @@ impl Rehearsal {
     ///
     /// # Errors
     /// What became of the canary; nothing of the copies was mapped in this process.
-    pub(crate) fn run(&self, staged: &[Staged]) -> Result<Option<Duration>, LoadError> {
-        if staged.is_empty() {
+    pub(crate) fn run<'a>(&self, staged: impl IntoIterator<Item = &'a Staged>) -> Result<Option<Duration>, LoadError> {
+        let candidates = staged.into_iter().map(|staged| (staged.info.name.clone(), staged.path().to_owned()));
+        let candidates: Vec<_> = candidates.collect();
+        if candidates.is_empty() {
             return Ok(None);
         }
         let own;
@@ -160,7 +162,6 @@ impl Rehearsal {
             }
         };
         let begun = Instant::now();
-        let candidates = staged.iter().map(|staged| (staged.info.name.clone(), staged.path().to_owned())).collect();
         watch::run(program, candidates, self.deadline)?;
         Ok(Some(begun.elapsed()))
     }

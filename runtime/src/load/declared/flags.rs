@@ -8,6 +8,7 @@ const OF_CLASSES: &[(u64, &str)] = &[
     (class_flags::BLUEPRINT_TYPE, "blueprint_type"),
     (class_flags::FINAL, "final"),
     (class_flags::ABSTRACT, "abstract"),
+    (class_flags::CONTEXTUAL, "contextual"),
 ];
 
 /// The word for what a struct extends.
@@ -41,6 +42,7 @@ const OF_FUNCTIONS: &[(u64, &str)] = &[
     (function_flags::DLL_IMPORT, "dll_import"),
     (function_flags::NO_CWD, "no_cwd"),
     (function_flags::BOOL8, "bool8"),
+    (function_flags::CUSTOM_THUNK, "custom_thunk"),
 ];
 
 pub(super) fn of_class(flags: u64) -> Vec<String> {

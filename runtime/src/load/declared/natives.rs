@@ -19,20 +19,35 @@ use crate::object::property::Property;
 /// The class that all others extend: every plugin has it.
 const ROOT: &str = "/Script/Core.Object";
 
+/// How the paths begin of what scripts call: no other code uses it.
+const OF_SCRIPTS: &str = "/Script/Script.";
+
 /// The native types of a world.
 pub(crate) fn of_natives(world: &World) -> Declared {
+    of_types(world, &|origin, path| origin == Origin::Native && path != ROOT && !path.starts_with(OF_SCRIPTS))
+}
+
+/// The types of a package of scripts, as a world has them.
+#[cfg(feature = "script")]
+pub(crate) fn of_package(world: &World, package: &str) -> Declared {
+    let start = format!("/Script/{package}.");
+    of_types(world, &|origin, path| origin == Origin::Script && path.starts_with(&start))
+}
+
+/// The types of a world of which that is so.
+fn of_types(world: &World, is_meant: &dyn Fn(Origin, &str) -> bool) -> Declared {
     let (types, names) = (&world.types, &*world.names);
-    let delegates = types.delegates().into_iter().filter(|found| found.origin == Origin::Native);
-    let structs = types.structs().into_iter().filter(|found| found.origin == Origin::Native);
-    let interfaces = types.interfaces().into_iter().filter(|found| found.origin == Origin::Native);
-    let classes = types.classes().into_iter().filter(|found| found.origin == Origin::Native && &*found.path != ROOT);
+    let delegates = types.delegates().into_iter().filter(|found| is_meant(found.origin, &found.path));
+    let structs = types.structs().into_iter().filter(|found| is_meant(found.origin, &found.path));
+    let interfaces = types.interfaces().into_iter().filter(|found| is_meant(found.origin, &found.path));
+    let classes = types.classes().into_iter().filter(|found| is_meant(found.origin, &found.path));
     let functions = |found: &[std::rc::Rc<Function>]| found.iter().map(|found| function(found, names)).collect();
     Declared {
         classes: classes.map(|found| class(&found, names)).collect(),
         enums: types
             .enums()
             .into_iter()
-            .filter(|found| found.origin == Origin::Native)
+            .filter(|found| is_meant(found.origin, &found.path))
             .map(|found| enumeration(&found))
             .collect(),
         delegates: delegates.map(|found| of_delegate(&found, names)).collect(),

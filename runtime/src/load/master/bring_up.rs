@@ -6,6 +6,8 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use crate::bridge::core::Core;
+#[cfg(feature = "script")]
+use crate::emit::error::EmitError;
 use crate::faults::{self, ReloadStep};
 use crate::handles::Generation;
 use crate::lease::LeaseKind;
@@ -13,9 +15,11 @@ use crate::load::context::lookup::{Lent, lend_to_master};
 use crate::load::error::{LoadError, caught};
 use crate::load::module::info::ModuleInfo;
 use crate::load::module::master::MasterModule;
-use crate::load::open::{self, Inspected};
+use crate::load::open::{self, Inspected, Ready};
 use crate::load::order::{list, needs_beyond};
 use crate::load::replace::{Build, Why, replaced};
+#[cfg(feature = "script")]
+use crate::object::construction::make_cdo;
 use crate::unload::generation;
 use crate::unload::steps::UnloadCause;
 use crate::unload::subject::GenerationUnload;
@@ -62,6 +66,10 @@ pub(crate) fn bring_up(
     loads.registry.master_begins(generation);
     let stage = || {
         let mut inspected = open::inspect_all(paths, &loads.stage_dir, loads.require_seal)?;
+        #[cfg(feature = "script")]
+        if inspected.iter().any(|(found, _)| matches!(found, open::Found::Scripts(_))) {
+            declare_library(core)?;
+        }
         let (mut staying, mut why) = (Vec::new(), BTreeMap::new());
         if let Some(master) = keep {
             why = to_replace(master, &inspected);
@@ -72,12 +80,12 @@ pub(crate) fn bring_up(
         let lent = ask_default(loads, inspected.iter().map(|(_, info)| info).chain(infos.iter().copied()))?;
         let elsewhere: Vec<_> = lent.iter().map(|lent| lent.name.clone()).collect();
         let staged = open::stage(&loads.stage_dir, inspected, &infos, &elsewhere)?;
-        staged.iter().for_each(|staged| loads.registry.announce(&staged.info));
+        staged.iter().for_each(|staged| loads.registry.announce(staged.info()));
         loads.canary_took.set(None);
         faults::at(ReloadStep::Canary)?;
         let _published = core.red.activities().phase("canary");
         let begun = Instant::now();
-        let rehearsed = loads.registry.rehearsal.run(&staged);
+        let rehearsed = loads.registry.rehearsal.run(staged.iter().filter_map(Ready::library));
         // One that was refused took its time as well.
         let took = rehearsed.as_ref().map_or_else(|_| Some(begun.elapsed()), |took| *took);
         loads.canary_took.set(took);
@@ -107,6 +115,16 @@ pub(crate) fn bring_up(
     hold_dependencies(&new, &staying, &lent);
     let elsewhere = lent.into_iter().map(|lent| lent.name).collect();
     Ok(BroughtUp { new, staying, why, elsewhere })
+}
+
+/// What all scripts may call is the host's own, and is there from the first package on, whatever becomes of that.
+#[cfg(feature = "script")]
+fn declare_library(core: &Core) -> Result<(), LoadError> {
+    let refused = |source| EmitError::Declare { modules: "the library of scripts".to_owned(), source };
+    for class in crate::emit::scripts::declare_library(&core.world).map_err(refused)? {
+        make_cdo(&core.world, &core.plugins(), &class)?;
+    }
+    Ok(())
 }
 
 /// What modules need that is none of them: of the Default, which stays whatever becomes of them.

@@ -25,6 +25,9 @@ pub(crate) fn declarers(modules: &[Rc<MasterModule>]) -> Vec<Declarer<'_>> {
             gate: module.gate(),
             leases: module.leases(),
             described: module.described(),
+            #[cfg(feature = "script")]
+            scripts: module.code().scripts(),
+            needs: module.info().dependencies.iter().map(|(name, _)| &**name).collect(),
         })
         .collect()
 }

@@ -13,6 +13,12 @@ pub(crate) trait ModuleCode: Send + Sync {
     /// The types it declares, and what it uses and offers.
     fn described(&self) -> Described;
 
+    /// The text that its types are made of, where it is a package of scripts.
+    #[cfg(feature = "script")]
+    fn scripts(&self) -> Option<&std::sync::Arc<crate::script::package::Package>> {
+        None
+    }
+
     /// The private copy that it runs from, or ran, as debuggers know it; empty where there is none.
     fn path(&self) -> &Path;
 

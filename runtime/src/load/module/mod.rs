@@ -7,6 +7,8 @@ pub(crate) mod code;
 pub(crate) mod info;
 pub(crate) mod library;
 pub(crate) mod master;
+#[cfg(feature = "script")]
+pub(crate) mod scripts;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]

@@ -14,9 +14,9 @@ use alcedo_abi::value::TextSink;
 use alcedo_abi::zcall::ZCallBuffer;
 use alcedo_rt::{CallError, Host, trap};
 
-use super::returned::{Place, Returned};
-use super::shells::typed_slots;
-use crate::protocols::{self, Said};
+use super::{Protocol, Resolver, Said};
+use crate::plumbing::{Place, Returned, typed_slots};
+use crate::registered;
 use crate::signature::Params;
 
 /// A function that a resolver answers with.
@@ -84,6 +84,10 @@ pub(crate) fn add_resolver(
     unsafe { host.resolver_add(&resolver) }
 }
 
+fn find<T: ?Sized + 'static>(number: u64) -> Result<Rc<T>, CallError> {
+    registered::find(number).ok_or_else(|| CallError::other(format!("nothing is registered under the number {number}")))
+}
+
 /// # Safety
 /// As [`ReadAddress`] says.
 unsafe extern "C" fn read_address(
@@ -93,7 +97,7 @@ unsafe extern "C" fn read_address(
     failure: &mut Failure,
 ) -> Status {
     trap(failure, || {
-        let text = protocols::protocol(protocol)?.read(address.as_str()).map_err(CallError::other)?;
+        let text = find::<dyn Protocol>(protocol)?.read(address.as_str()).map_err(CallError::other)?;
         // SAFETY: `ReadAddress`: the sink is lent for the call, and copies what it is given.
         unsafe { (spelling.put)(spelling.context, text.as_ptr(), text.len()) };
         Ok(())
@@ -109,13 +113,13 @@ unsafe extern "C" fn resolve_name(
     failure: &mut Failure,
 ) -> Status {
     trap(failure, || {
-        *answer = match protocols::resolver(resolver)?.resolve(name.as_str())?.0 {
+        *answer = match find::<dyn Resolver>(resolver)?.resolve(name.as_str())?.0 {
             Said::Declined(reason) => Resolution { text: reason.into(), ..Resolution::declined() },
             Said::Function(function) => Resolution {
                 kind: ResolutionKind::FUNCTION,
                 text: RString::from(function.words),
                 fingerprint: function.fingerprint,
-                function: protocols::keep(function.body),
+                function: registered::keep(Rc::new(function.body)),
             },
         };
         Ok(())
@@ -126,7 +130,7 @@ unsafe extern "C" fn resolve_name(
 /// As [`CallResolved`] says.
 unsafe extern "C" fn call_resolved(function: u64, buffer: &mut ZCallBuffer, failure: &mut Failure) -> Status {
     trap(failure, || {
-        let function = protocols::function(function)?;
+        let function = find::<dyn FnBody>(function)?;
         // SAFETY: `CallResolved`: the slots are lent for the call, and are what the signature of this function says.
         unsafe { function.call(buffer) }
     })
@@ -136,7 +140,7 @@ unsafe extern "C" fn call_resolved(function: u64, buffer: &mut ZCallBuffer, fail
 /// As [`DropResolved`] says.
 unsafe extern "C" fn drop_resolved(function: u64, failure: &mut Failure) -> Status {
     trap(failure, || {
-        protocols::drop_function(function);
+        registered::drop_one(function);
         Ok(())
     })
 }

@@ -1,0 +1,75 @@
+//! Functions for scripts that take any struct or any array. Their thunks are their own: they step through the parameters of the call.
+
+#![forbid(unsafe_code)]
+
+use alcedo_plugin_api::prelude::*;
+use alcedo_plugin_api::thunk::Frame;
+use engine_glue::Vector;
+
+module! { name: "wildcards" }
+
+/// What scripts call.
+#[uclass(package = "Game", blueprint_type)]
+#[derive(Default)]
+pub struct Wildcards {}
+
+#[uclass]
+impl Wildcards {
+    /// The average of a field over the elements of any array of structs; 0 for an empty one.
+    #[ufunction(blueprint_pure, custom_thunk = Self::exec_average, array_parm = "target")]
+    fn average(target: Vec<i32>, property_name: UName) -> f64;
+
+    fn exec_average(frame: &mut Frame<'_>) -> Result<(), CallError> {
+        let (target, property_name) = (frame.step()?, frame.step()?);
+        frame.finish()?;
+        let (count, field) = (frame.count(target, "")?, frame.text(property_name, "")?);
+        let mut sum = 0.0;
+        for at in 0..count {
+            sum += frame.number(target, &format!("[{at}].{field}"))?;
+        }
+        frame.give(if count == 0 { 0.0 } else { sum / f64::from(count) })
+    }
+
+    /// Any struct in words: its type, and what it holds.
+    #[ufunction(blueprint_callable, custom_thunk = Self::exec_describe, custom_struct_param = "value")]
+    fn describe(value: Vector) -> String;
+
+    fn exec_describe(frame: &mut Frame<'_>) -> Result<(), CallError> {
+        let value = frame.step()?;
+        frame.finish()?;
+        frame.give(format!("{} {}", frame.type_of(value, "")?, frame.text(value, "")?))
+    }
+
+    /// Twice a number, which goes in and comes out.
+    #[ufunction(blueprint_callable, custom_thunk = Self::exec_double)]
+    fn double(number: &mut i32) -> bool;
+
+    fn exec_double(frame: &mut Frame<'_>) -> Result<(), CallError> {
+        let number = frame.step()?;
+        frame.finish()?;
+        let doubled = 2.0 * frame.number(number, "")?;
+        frame.set(number, doubled)?;
+        frame.give(true)
+    }
+
+    /// Returns before its call is done.
+    #[ufunction(blueprint_callable, custom_thunk = Self::exec_hasty)]
+    fn hasty(number: i32) -> i32;
+
+    fn exec_hasty(frame: &mut Frame<'_>) -> Result<(), CallError> {
+        let _number = frame.step()?;
+        Ok(())
+    }
+
+    /// Takes more than there is, and ends in a panic where it is told so.
+    #[ufunction(blueprint_callable, custom_thunk = Self::exec_greedy)]
+    fn greedy(number: i32) -> i32;
+
+    fn exec_greedy(frame: &mut Frame<'_>) -> Result<(), CallError> {
+        let _number = frame.step()?;
+        match frame.step() {
+            Ok(_) => Ok(()),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}

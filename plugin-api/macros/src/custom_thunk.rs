@@ -1,0 +1,143 @@
+//! `#[ufunction(custom_thunk = Self::exec_name)]`: a function that is declared without a body, since its thunk is the author's own. It
+//! steps through the parameters of the call itself, so some of them may be of any type: those that the three words for wildcards
+//! name.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens as _, quote};
+use syn::{Ident, Path, PathSegment, Result, Signature};
+
+use crate::class_impl::EVENTS;
+use crate::method::{Method, SelfKind};
+use crate::native::Side;
+use crate::rules;
+use crate::words::Words;
+
+/// The word.
+pub(crate) const WORD: &str = "custom_thunk";
+
+/// The words that list parameters whose type the caller decides.
+pub(crate) const WILDCARDS: [&str; 3] = ["custom_struct_param", "array_parm", "array_type_dependent_params"];
+
+/// What the result is called in such a list.
+const RESULT: &str = "return_value";
+
+/// The author's thunk, where one is named.
+pub(crate) fn named(words: &Words) -> Result<Option<Path>> {
+    let Some(word) = words.get(WORD) else {
+        if let Some(lists) = WILDCARDS.iter().find_map(|word| words.get(word)) {
+            return Err(rules::at(
+                "ALC0202",
+                lists.name.span(),
+                format!("only a thunk of your own takes parameters of any type: add `{WORD} = Self::exec_name`"),
+            ));
+        }
+        return Ok(None);
+    };
+    match words.path(WORD) {
+        Ok(Some(path)) => Ok(Some(path)),
+        _ => Err(rules::at(
+            "ALC0201",
+            word.name.span(),
+            format!("name the function that steps through the call: `{WORD} = Self::exec_name`"),
+        )),
+    }
+}
+
+/// What is said where such a function has a body.
+pub(crate) fn refuse_body(words: &Words, signature: &Signature) -> Result<()> {
+    match named(words)? {
+        None => Ok(()),
+        Some(thunk) => Err(rules::spanned(
+            "ALC0200",
+            signature,
+            format!(
+                "its thunk is `{}`, and nothing would call this body: declare the function without one, `fn {}(…);`",
+                thunk.to_token_stream().to_string().replace(' ', ""),
+                signature.ident
+            ),
+        )),
+    }
+}
+
+/// Whether a declaration can have a thunk of its own.
+pub(crate) fn check(words: &Words, method: &Method, signature: &Signature) -> Result<()> {
+    for event in EVENTS {
+        if words.flag(event)? {
+            return Err(rules::at(
+                "ALC0204",
+                words.span(),
+                format!("what runs for an event is its override: `{WORD}` is for functions that nobody overrides"),
+            ));
+        }
+    }
+    if method.self_kind == SelfKind::Exclusive || method.wants_this {
+        return Err(rules::spanned(
+            "ALC0204",
+            &signature.inputs,
+            "the thunk knows its object from the frame: the declaration takes `&self`, or no object, and what a caller gives",
+        ));
+    }
+    if method.result.may_fail {
+        return Err(rules::spanned(
+            "ALC0204",
+            &signature.output,
+            "the thunk gives its errors itself: the declaration has the plain type of the result",
+        ));
+    }
+    for list in WILDCARDS {
+        let Some(text) = words.text(list)? else { continue };
+        for name in text.value().split(',').map(str::trim) {
+            let is_known = method.parameters.iter().any(|parameter| parameter.text == name)
+                || (name == RESULT && method.result.returned.is_some());
+            if !is_known {
+                return Err(rules::spanned(
+                    "ALC0203",
+                    &text,
+                    format!("`{name}` is no parameter of `{}`; the result is called `{RESULT}`", method.name),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The shell of the author's thunk.
+pub(crate) fn shell(shell: &Ident, class: &Ident, thunk: &Path, side: Side) -> TokenStream {
+    let thunk = of_class(thunk, class);
+    match side {
+        Side::Host => quote! {
+            struct #shell;
+            impl ::alcedo_plugin_api::plumbing::CustomThunk for #shell {
+                type Class = #class;
+
+                fn run(
+                    world: &::alcedo_plugin_api::plumbing::World,
+                    frame: &mut ::alcedo_plugin_api::plumbing::Frame<'_>,
+                ) -> ::core::result::Result<(), ::alcedo_plugin_api::plumbing::CallError> {
+                    #thunk(world, frame)
+                }
+            }
+        },
+        Side::Plugin => quote! {
+            struct #shell;
+            impl ::alcedo_plugin_api::plumbing::CustomThunk for #shell {
+                type Class = #class;
+
+                fn run(
+                    frame: &mut ::alcedo_plugin_api::plumbing::Frame<'_>,
+                ) -> ::core::result::Result<(), ::alcedo_plugin_api::plumbing::CallError> {
+                    #thunk(frame)
+                }
+            }
+        },
+    }
+}
+
+/// The path, with the class in the place of `Self`, which means nothing beside the block.
+fn of_class(path: &Path, class: &Ident) -> Path {
+    let mut path = path.clone();
+    if let Some(first) = path.segments.first_mut().filter(|first| first.ident == "Self") {
+        *first = PathSegment::from(Ident::new(&class.to_string(), first.ident.span()));
+    }
+    path
+}

@@ -1,0 +1,22 @@
+//! ALC0204.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+use alcedo_plugin_api::thunk::Frame;
+
+#[uclass(package = "Game")]
+#[derive(Default)]
+pub struct Thing {}
+
+#[uclass]
+impl Thing {
+    #[ufunction(blueprint_native_event, custom_thunk = Self::exec_ring)]
+    fn ring(&self, times: u32) -> f64;
+
+    fn exec_ring(frame: &mut Frame<'_>) -> Result<(), CallError> {
+        let times = frame.step()?;
+        frame.finish()?;
+        frame.give(frame.number(times, "")?)
+    }
+}
+
+fn main() {}

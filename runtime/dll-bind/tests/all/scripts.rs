@@ -1,0 +1,151 @@
+//! Classes in text that are bound to a C library: the class of the page that this models, as it is written there, in the sample engine,
+//! whose vector is of doubles; and a script that calls it.
+
+use std::fs;
+use std::path::Path;
+
+use alcedo_reflect::value::Value;
+use alcedo_runtime::dll_bind::UserCode;
+use alcedo_runtime::{Canary, LeaseKind, ObjectHandle, Runtime};
+
+use crate::support::{compile, ints, structure, text};
+
+/// As the page has it.
+const PAGE: &str = "class TestDLLPlayerController extends PlayerController
+   DLLBind(TestDLL);
+
+dllimport final function CallDLL1(out string s);
+dllimport final function vector CallDLL2(float x, float y, float z);
+dllimport final function bool CallDLL3(string s, int i[2], out float f, out vector v);
+";
+
+/// Makes the three calls.
+const TOUR: &str = r#"
+class Tour extends Actor;
+
+var TestDLLPlayerController Player;
+
+function string Turned(string S)
+{
+    Player.CallDLL1(S);
+    return S;
+}
+
+function double Sum()
+{
+    local vector V;
+
+    V = Player.CallDLL2(1.5, -2.0, 0.25);
+    return V.X + V.Y + V.Z;
+}
+
+function string All(string S)
+{
+    local int I[2];
+    local float F;
+    local vector V;
+    local bool Ok;
+
+    I[0] = 7;
+    I[1] = -8;
+    F = 0.5;
+    V.X = 4;
+    Ok = Player.CallDLL3(S, I, F, V);
+    return Ok $ " " $ int(F * 100) $ " " $ int(V.X * 100) $ " " $ int(V.Y * 100) $ " " $ int(V.Z * 100);
+}
+"#;
+
+/// The library of the example plugin, for a vector of doubles.
+fn library() -> String {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../example-plugins/user-code/c/TestDLL.c");
+    format!("#define REAL double\n{}", fs::read_to_string(source).expect("the example is there"))
+}
+
+struct Scene {
+    _dir: tempfile::TempDir,
+    runtime: Runtime,
+}
+
+fn scene(files: &[(&str, &str)], has_library: bool) -> Scene {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (code, package) = (dir.path().join("code"), dir.path().join("Demo"));
+    fs::create_dir(&code).expect("made");
+    fs::create_dir(&package).expect("made");
+    if has_library {
+        compile(&code, "TestDLL", &library());
+    }
+    for (name, text) in files {
+        fs::write(package.join(name), text).expect("written");
+    }
+    // SAFETY: the source is the example's, and its vector is the engine's.
+    let code = unsafe { UserCode::at(&code) };
+    let builder = Runtime::builder().natives(alcedo_engine::natives()).canary(Canary::Off).scripts(&[&package]);
+    let runtime = builder.user_code(&code).build().unwrap_or_else(|error| panic!("{error}"));
+    runtime.create_master(&[] as &[&Path]).unwrap_or_else(|error| panic!("{error}"));
+    Scene { _dir: dir, runtime }
+}
+
+fn vector(x: f64, y: f64, z: f64) -> Value {
+    structure([("x", Value::F64(x)), ("y", Value::F64(y)), ("z", Value::F64(z))])
+}
+
+fn spawn(scene: &Scene, class: &str) -> ObjectHandle {
+    scene.runtime.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn the_class_of_the_page_runs_as_it_is_written() {
+    let scene = scene(&[("TestDLLPlayerController.uc", PAGE)], true);
+    let player = spawn(&scene, "/Script/Demo.TestDLLPlayerController");
+    let call = |function: &str, arguments: &[Value]| {
+        let called = scene.runtime.objects().call_with_outs(player, function, arguments);
+        called.unwrap_or_else(|error| panic!("{function}: {error}"))
+    };
+    assert_eq!(call("CallDLL1", &[text("drawrof")]), (None, vec![text("forward")]));
+    let numbers = [Value::F32(1.5), Value::F32(-2.0), Value::F32(0.25)];
+    assert_eq!(call("CallDLL2", &numbers), (Some(vector(1.5, -2.0, 0.25)), vec![]));
+    let arguments = [text("ok"), ints(&[7, -8]), Value::F32(0.5), vector(4.0, 5.0, 6.0)];
+    let outs = vec![Value::F32(4.0), vector(7.0, -8.0, 0.5)];
+    assert_eq!(call("CallDLL3", &arguments), (Some(Value::Bool(true)), outs));
+    let leases = scene.runtime.unloads().leases();
+    assert!(
+        leases.iter().any(|lease| lease.blocker.kind == LeaseKind::Library),
+        "the package keeps the library: {leases:?}"
+    );
+    scene.runtime.unload_master().expect("a Master");
+    assert!(scene.runtime.unloads().leases().is_empty());
+}
+
+#[test]
+fn a_script_calls_c_through_an_object_of_such_a_class() {
+    let scene = scene(&[("TestDLLPlayerController.uc", PAGE), ("Tour.uc", TOUR)], true);
+    let (player, tour) = (spawn(&scene, "/Script/Demo.TestDLLPlayerController"), spawn(&scene, "/Script/Demo.Tour"));
+    scene.runtime.objects().set(tour, "Player", &Value::Object(player)).expect("a player");
+    let call = |function: &str, arguments: &[Value]| {
+        let called = scene.runtime.objects().call(tour, function, arguments);
+        called.unwrap_or_else(|error| panic!("{function}: {error}"))
+    };
+    assert_eq!(call("Turned", &[text("drawrof")]), Some(text("forward")));
+    assert_eq!(call("Sum", &[]), Some(Value::F64(-0.25)));
+    assert_eq!(call("All", &[text("ok")]), Some(text("True 400 700 -800 50")));
+}
+
+#[test]
+fn without_the_library_the_class_is_there_and_its_functions_do_nothing() {
+    let scene = scene(&[("TestDLLPlayerController.uc", PAGE)], false);
+    let player = spawn(&scene, "/Script/Demo.TestDLLPlayerController");
+    let called = scene.runtime.objects().call_with_outs(player, "CallDLL1", &[text("drawrof")]);
+    assert_eq!(called.expect("it does nothing"), (None, vec![text("drawrof")]));
+}
+
+#[test]
+fn nobody_extends_such_a_class() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let package = dir.path().join("Demo");
+    fs::create_dir(&package).expect("made");
+    fs::write(package.join("TestDLLPlayerController.uc"), PAGE).expect("written");
+    fs::write(package.join("Heir.uc"), "class Heir extends TestDLLPlayerController;\n").expect("written");
+    let checked = Runtime::builder().natives(alcedo_engine::natives()).check_scripts(&[&package]).expect("natives");
+    let error = checked[0].declared.as_ref().expect_err("it is final").clone();
+    assert!(error.contains("Heir") && error.contains("TestDLLPlayerController"), "{error}");
+}

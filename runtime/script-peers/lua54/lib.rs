@@ -1,0 +1,3 @@
+//! What the peers of scripts have in common.
+#[path = "../shared/lib.rs"]
+pub mod alcedo;

@@ -1,0 +1,180 @@
+//! Calls: arguments are evaluated from left to right, then the call is made, then what comes back goes to its places.
+
+use alcedo_uc::hir::{Arg, Call, Callee, Conversion, Expr, Type};
+
+use super::{Lies, Maker, shared, writes};
+use crate::code::{Argument, CallSite, Ins, Place, Reg, Root, Target};
+
+/// What comes back, and where it goes.
+struct Back {
+    from: Reg,
+    to: Lies,
+    by: Option<(Conversion, Type)>,
+}
+
+impl Maker {
+    pub(super) fn call(&mut self, call: &Call, to: Option<Reg>, result: &Type) {
+        let line = self.line;
+        let args_write = call.args.iter().any(|arg| arg_expr(arg).is_some_and(writes));
+        let callee = self.callee(&call.callee, args_write);
+        let (mut args, mut backs) = (Vec::with_capacity(call.args.len()), Vec::new());
+        let mut has_place = false;
+        for (at, arg) in call.args.iter().enumerate() {
+            let later = call.args[at + 1..].iter().any(|arg| arg_expr(arg).is_some_and(writes));
+            args.push(match arg {
+                Arg::Value(expr) => {
+                    let reg = self.expr(expr);
+                    Argument::In(self.safe(reg, &expr.ty, later))
+                }
+                Arg::Skipped => Argument::Skipped,
+                Arg::Out(expr) => match self.lies(expr, later) {
+                    Lies::In(reg) => Argument::Out(reg),
+                    to @ Lies::At(_) => {
+                        let from = self.load(&to, &expr.ty);
+                        backs.push(Back { from, to, by: None });
+                        Argument::Out(from)
+                    }
+                },
+                Arg::OutConverted(expr, inward, outward) => {
+                    let to = self.lies(expr, later);
+                    let before = self.load(&to, &expr.ty);
+                    let from = self.temp(&converted(inward, &expr.ty));
+                    let before = self.in_frame(before, &expr.ty);
+                    self.emit(Ins::Convert { by: inward.clone(), to: from, from: before });
+                    backs.push(Back { from, to, by: Some((outward.clone(), expr.ty.clone())) });
+                    Argument::Out(from)
+                }
+                Arg::Wildcard(expr) => match self.lies(expr, later) {
+                    Lies::In(reg) => Argument::In(reg),
+                    Lies::At(place) if !has_place => {
+                        has_place = true;
+                        Argument::Place(self.place_number(place))
+                    }
+                    lies @ Lies::At(_) => Argument::Copied(self.load(&lies, &expr.ty)),
+                },
+            });
+        }
+        self.apart(call, &mut args);
+        self.line = line;
+        let target = (*result != Type::Nothing).then(|| match to {
+            Some(to) if self.is_temp(to) || !uses(self, &args, to) => to,
+            _ => self.temp(result),
+        });
+        let site = self.code.calls.len();
+        if site > usize::from(u16::MAX) {
+            self.refuse("it makes more calls than bytecode can count: make it two functions".to_owned());
+        }
+        self.code.calls.push(CallSite { callee, args, to: target });
+        self.emit(Ins::Call { site: site as u16 });
+        for Back { from, to, by } in backs {
+            let from = match by {
+                None => from,
+                Some((by, ty)) => {
+                    let made = self.temp(&ty);
+                    self.emit(Ins::Convert { by, to: made, from });
+                    made
+                }
+            };
+            self.store(&to, from);
+        }
+        if let (Some(to), Some(from)) = (to, target)
+            && to != from
+        {
+            self.emit(Ins::Copy { to, from });
+        }
+    }
+
+    fn callee(&mut self, callee: &Callee, later: bool) -> Target {
+        let mut object = |expr: &Option<Box<Expr>>| {
+            expr.as_deref().filter(|expr| !matches!(expr.kind, alcedo_uc::hir::ExprKind::SelfObject)).map(|expr| {
+                let reg = self.expr(expr);
+                let reg = self.safe(reg, &expr.ty, later);
+                self.in_frame(reg, &expr.ty)
+            })
+        };
+        match callee {
+            Callee::Virtual { object: of, path } => Target::Virtual(object(of), shared(path)),
+            Callee::Final { object: of, path } => Target::Final(object(of), shared(path)),
+            Callee::Static { class, path } => Target::Static(object(class), shared(path)),
+            Callee::Interface { object: of, path } => {
+                let reg = self.expr(of);
+                let reg = self.safe(reg, &of.ty, later);
+                Target::Interface(self.in_frame(reg, &of.ty), shared(path))
+            }
+            Callee::Delegate { delegate, object: of, fallback } => {
+                let of = object(of);
+                let reg = self.expr(delegate);
+                let reg = self.safe(reg, &delegate.ty, later);
+                let delegate = self.in_frame(reg, &delegate.ty);
+                Target::Delegate { delegate, object: of, fallback: fallback.as_ref().map(shared) }
+            }
+        }
+    }
+
+    /// What is written lies apart from everything else that the call is given: of what does not, it is given a copy.
+    fn apart(&mut self, call: &Call, args: &mut [Argument]) {
+        let may_be_written = |maker: &Self, arg: &Argument, of: &Arg| match arg {
+            Argument::Out(reg) => Some(maker.whole(*reg)),
+            Argument::In(reg) if matches!(of, Arg::Wildcard(_)) => Some(maker.whole(*reg)),
+            Argument::Place(place) => match &maker.code.places[usize::from(*place)] {
+                Place { root: Root::Register(reg), .. } => Some(maker.whole(*reg)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let written: Vec<_> = args.iter().zip(&call.args).map(|(arg, of)| may_be_written(self, arg, of)).collect();
+        for at in 0..args.len() {
+            let Argument::In(reg) = args[at] else { continue };
+            let whole = self.whole(reg);
+            let is_first = matches!(call.args[at], Arg::Wildcard(_));
+            let others =
+                written.iter().enumerate().filter(|(other, _)| if is_first { *other < at } else { *other != at });
+            if others.into_iter().any(|(_, other)| *other == Some(whole))
+                && let Some(expr) = arg_expr(&call.args[at])
+            {
+                let temp = self.temp(&expr.ty);
+                self.emit(Ins::Copy { to: temp, from: reg });
+                args[at] = Argument::Copied(temp);
+            }
+        }
+    }
+}
+
+fn uses(maker: &Maker, args: &[Argument], to: Reg) -> bool {
+    let whole = maker.whole(to);
+    args.iter().any(|arg| match arg {
+        Argument::In(reg) | Argument::Out(reg) | Argument::Copied(reg) => maker.whole(*reg) == whole,
+        Argument::Skipped => false,
+        Argument::Place(_) => true,
+    })
+}
+
+fn arg_expr(arg: &Arg) -> Option<&Expr> {
+    match arg {
+        Arg::Value(expr) | Arg::Out(expr) | Arg::OutConverted(expr, ..) | Arg::Wildcard(expr) => Some(expr),
+        Arg::Skipped => None,
+    }
+}
+
+/// The type that a conversion makes of another.
+fn converted(by: &Conversion, from: &Type) -> Type {
+    match by {
+        Conversion::Num(_, to) | Conversion::EnumToNum(_, to) | Conversion::BoolToNum(to) => Type::Num(*to),
+        Conversion::NumToEnum(_, path, num) => Type::Enum(shared(path), *num),
+        Conversion::NumToBool(_)
+        | Conversion::ObjectToBool
+        | Conversion::TextToBool
+        | Conversion::NameToBool
+        | Conversion::TripleToBool(_) => Type::Bool,
+        Conversion::ToText(_) => Type::Text,
+        Conversion::FromText(to) | Conversion::Text(_, to) => to.clone(),
+        Conversion::StructUp(path) => Type::Struct(shared(path)),
+        Conversion::ObjectToInterface(path) => Type::Interface(shared(path)),
+        Conversion::ToReference(kind, path) => Type::Reference(*kind, shared(path)),
+        Conversion::ToOptional => Type::Optional(Box::new(from.clone())),
+        Conversion::VectorToRotator(_, to) | Conversion::RotatorToVector(_, to) | Conversion::Triple(_, to) => {
+            Type::Struct(shared(&to.path))
+        }
+        _ => from.clone(),
+    }
+}

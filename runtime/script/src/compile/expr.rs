@@ -1,0 +1,329 @@
+//! Expressions: each leaves its value in a register.
+
+use alcedo_uc::hir::{
+    Binary, Compound, Const, Conversion, Expr, ExprKind, Intrinsic, Num, Op, Operand, Triple, Type, Unary,
+};
+
+use super::{Lies, Maker, shared, writes};
+use crate::code::{At, Ins, Reg};
+
+impl Maker {
+    /// The value of an expression, in a register that is not to be written to.
+    pub(super) fn expr(&mut self, expr: &Expr) -> Reg {
+        self.line = expr.line;
+        match &expr.kind {
+            ExprKind::Const(value) => self.constant(value.clone(), &expr.ty),
+            ExprKind::Triple(of) => {
+                let value = self.triple(of, &expr.ty);
+                value.unwrap_or_else(|| self.in_temp(expr))
+            }
+            ExprKind::Local(_)
+            | ExprKind::Field { .. }
+            | ExprKind::Index(..)
+            | ExprKind::Property { .. }
+            | ExprKind::DefaultProperty { .. } => {
+                let lies = self.lies(expr, false);
+                self.load(&lies, &expr.ty)
+            }
+            ExprKind::Step { place, up, post: false } => self.step(place, *up, false),
+            ExprKind::Compound(compound) => self.compound(compound),
+            ExprKind::Convert(Conversion::Up, inner) if inner.ty == expr.ty => self.expr(inner),
+            _ => self.in_temp(expr),
+        }
+    }
+
+    fn in_temp(&mut self, expr: &Expr) -> Reg {
+        let temp = self.temp(&expr.ty);
+        self.expr_into(expr, temp);
+        temp
+    }
+
+    /// The fields of a struct of three come from its type, which is known by its path only.
+    fn triple(&mut self, of: &[f64; 3], ty: &Type) -> Option<Reg> {
+        let Type::Struct(path) = ty else { return None };
+        let names = match path.rsplit('.').next() {
+            Some("Vector") => ["x", "y", "z"],
+            _ => ["pitch", "yaw", "roll"],
+        };
+        let fields = names.iter().zip(of).map(|(name, value)| ((*name).to_owned(), Const::Float(*value)));
+        Some(self.constant(Const::Struct(fields.collect()), ty))
+    }
+
+    /// The value of an expression, in that register.
+    pub(super) fn expr_into(&mut self, expr: &Expr, to: Reg) {
+        self.line = expr.line;
+        match &expr.kind {
+            ExprKind::Unary(op, inner) => {
+                let from = self.expr(inner);
+                self.line = expr.line;
+                self.emit(Ins::Unary { op: op.clone(), to, from });
+            }
+            ExprKind::Binary(op, left, right) => self.binary_into(op, left, right, to),
+            ExprKind::Convert(by, inner) => {
+                let from = self.expr(inner);
+                let from = match by {
+                    Conversion::Num(..) | Conversion::Up => self.in_frame(from, &inner.ty),
+                    _ => from,
+                };
+                self.emit(Ins::Convert { by: by.clone(), to, from });
+            }
+            ExprKind::Cast(by, inner) => {
+                let from = self.expr(inner);
+                self.emit(Ins::Cast { by: by.clone(), to, from });
+            }
+            ExprKind::SelfObject => {
+                self.self_object_into(to, &expr.ty);
+            }
+            ExprKind::SelfClass => {
+                self.emit(Ins::SelfClass { to });
+            }
+            ExprKind::ClassOf(inner) => {
+                let object = self.expr(inner);
+                self.emit(Ins::ClassOf { to, object });
+            }
+            ExprKind::Call(call) => self.call(call, Some(to), &expr.ty),
+            ExprKind::Intrinsic(what, operands) => self.intrinsic(what, operands, Some(to)),
+            ExprKind::And(..) | ExprKind::Or(..) if !self.is_temp(to) => self.by_way_of_temp(expr, to),
+            ExprKind::Conditional(..) if !self.is_temp(to) => self.by_way_of_temp(expr, to),
+            ExprKind::And(left, right) => self.short_circuit(left, right, true, to),
+            ExprKind::Or(left, right) => self.short_circuit(left, right, false, to),
+            ExprKind::Conditional(condition, yes, no) => {
+                let otherwise = self.branch(condition, false);
+                self.expr_into(yes, to);
+                let end = self.emit(Ins::Jump { to: 0 });
+                otherwise.into_iter().for_each(|jump| self.land(jump));
+                self.expr_into(no, to);
+                self.land(end);
+            }
+            ExprKind::Step { place, up, post: true } => {
+                let lies = self.lies(place, false);
+                let before = self.load(&lies, &place.ty);
+                self.emit(Ins::Copy { to, from: before });
+                // The place may be the target: `i = i++` keeps what was there before.
+                self.step_at(&lies, place, *up);
+                if let Lies::In(reg) = lies
+                    && reg == to
+                {
+                    self.step_at(&lies, place, !*up);
+                }
+            }
+            ExprKind::New(new) => {
+                let class = self.expr(&new.class);
+                let class = self.safe(class, &new.class.ty, true);
+                let mut one = |expr: &Option<Expr>| {
+                    expr.as_ref().map(|expr| {
+                        let reg = self.expr(expr);
+                        self.safe(reg, &expr.ty, true)
+                    })
+                };
+                let (outer, name, template) = (one(&new.outer), one(&new.name), one(&new.template));
+                self.line = expr.line;
+                self.emit(Ins::New { to, class, outer, name, template });
+            }
+            ExprKind::FunctionOf { object, name, .. } => {
+                let object = object.as_deref().map(|object| self.expr(object));
+                self.emit(Ins::Bind { to, object, function: name.clone() });
+            }
+            _ => {
+                let from = self.expr(expr);
+                if from != to {
+                    self.emit(Ins::Copy { to, from });
+                }
+            }
+        }
+    }
+
+    /// The object itself is of its own class, which may be another than the one wanted.
+    fn self_object_into(&mut self, to: Reg, _ty: &Type) {
+        self.emit(Ins::SelfObject { to });
+    }
+
+    fn by_way_of_temp(&mut self, expr: &Expr, to: Reg) {
+        let from = self.in_temp(expr);
+        self.emit(Ins::Copy { to, from });
+    }
+
+    fn short_circuit(&mut self, left: &Expr, right: &Expr, is_and: bool, to: Reg) {
+        self.expr_into(left, to);
+        let done = self.emit(Ins::JumpIf { condition: to, is: !is_and, to: 0 });
+        self.expr_into(right, to);
+        self.land(done);
+    }
+
+    fn binary_into(&mut self, op: &Binary, left: &Expr, right: &Expr, to: Reg) {
+        let line = self.line;
+        let one = self.expr(left);
+        let one = self.safe(one, &left.ty, writes(right));
+        let two = self.expr(right);
+        self.line = line;
+        self.operate(op, (one, &left.ty), (two, &right.ty), to);
+    }
+
+    /// An operator on two registers.
+    fn operate(&mut self, op: &Binary, (left, left_ty): (Reg, &Type), (right, right_ty): (Reg, &Type), to: Reg) {
+        let (mut left, mut right) = (left, right);
+        if let Operand::Num(num) | Operand::Enum(num) = &op.on {
+            let commutes = matches!(op.op, Op::Add | Op::Mul);
+            if commutes && self.is_constant(left) {
+                std::mem::swap(&mut left, &mut right);
+            }
+            let takes_constant = match num {
+                Num::I32 => matches!(op.op, Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Rem) && !self.is_zero(right),
+                Num::F32 => matches!(op.op, Op::Add | Op::Sub | Op::Mul),
+                _ => false,
+            };
+            left = self.in_frame(left, left_ty);
+            if !takes_constant {
+                right = self.in_frame(right, right_ty);
+            }
+        }
+        self.emit(Ins::Binary { op: op.op, on: op.on.clone(), to, left, right });
+    }
+
+    fn is_zero(&self, reg: Reg) -> bool {
+        matches!(
+            self.code.registers.get(usize::from(reg)),
+            Some(crate::code::Register::Const { value: Const::Int(0), .. })
+        )
+    }
+
+    fn compound(&mut self, compound: &Compound) -> Reg {
+        let line = self.line;
+        let lies = self.lies(&compound.place, writes(&compound.value));
+        let value = self.expr(&compound.value);
+        self.line = line;
+        let place_ty = &compound.place.ty;
+        let before = self.load(&lies, place_ty);
+        if compound.widen.is_none() && compound.narrow.is_none() {
+            // Straight into the place, where that is a register.
+            let to = match &lies {
+                Lies::In(reg) => *reg,
+                Lies::At(_) => self.temp(place_ty),
+            };
+            self.operate(&compound.op, (before, place_ty), (value, &compound.value.ty), to);
+            self.store(&lies, to);
+            return to;
+        }
+        let left_ty = operand_type(&compound.op, &compound.value.ty);
+        let left = match &compound.widen {
+            None => before,
+            Some(by) => {
+                let (wide, from) = (self.temp(&left_ty), self.in_frame(before, place_ty));
+                self.emit(Ins::Convert { by: by.clone(), to: wide, from });
+                wide
+            }
+        };
+        let result_ty = result_type(&compound.op, &left_ty);
+        let made = self.temp(&result_ty);
+        self.operate(&compound.op, (left, &left_ty), (value, &compound.value.ty), made);
+        let narrow = match &compound.narrow {
+            None => made,
+            Some(by) => {
+                let narrow = self.temp(place_ty);
+                self.emit(Ins::Convert { by: by.clone(), to: narrow, from: made });
+                narrow
+            }
+        };
+        self.store(&lies, narrow);
+        narrow
+    }
+
+    /// `++` and `--`; what the place holds then.
+    pub(super) fn step(&mut self, place: &Expr, up: bool, later_writes: bool) -> Reg {
+        let lies = self.lies(place, later_writes);
+        self.step_at(&lies, place, up)
+    }
+
+    fn step_at(&mut self, lies: &Lies, place: &Expr, up: bool) -> Reg {
+        let num = match &place.ty {
+            Type::Num(num) => *num,
+            _ => Num::I32,
+        };
+        let one = if num.is_float() { Const::Float(1.0) } else { Const::Int(1) };
+        let one = self.constant(one, &place.ty);
+        let before = self.load(lies, &place.ty);
+        let to = match lies {
+            Lies::In(reg) => *reg,
+            Lies::At(_) => self.temp(&place.ty),
+        };
+        let op = Binary { op: if up { Op::Add } else { Op::Sub }, on: Operand::Num(num) };
+        self.operate(&op, (before, &place.ty), (one, &place.ty), to);
+        self.store(lies, to);
+        to
+    }
+
+    /// An operation on a container.
+    pub(super) fn intrinsic(&mut self, what: &Intrinsic, operands: &[Expr], to: Option<Reg>) {
+        let line = self.line;
+        let Some((on, rest)) = operands.split_first() else { return };
+        let lies = self.lies(on, rest.iter().any(writes));
+        let mut args = Vec::with_capacity(rest.len());
+        for (at, arg) in rest.iter().enumerate() {
+            let reg = self.expr(arg);
+            args.push(self.safe(reg, &arg.ty, rest[at + 1..].iter().any(writes)));
+        }
+        let place = self.as_place(lies);
+        self.line = line;
+        self.emit(Ins::Intrinsic { what: what.clone(), place, args, to });
+    }
+
+    /// Jumps that are taken when a condition is that; without them execution goes on.
+    pub(super) fn branch(&mut self, condition: &Expr, is: bool) -> Vec<At> {
+        self.line = condition.line;
+        match &condition.kind {
+            ExprKind::Unary(Unary::Not, inner) => self.branch(inner, !is),
+            ExprKind::And(left, right) | ExprKind::Or(left, right) => {
+                let is_and = matches!(condition.kind, ExprKind::And(..));
+                if is_and == is {
+                    // Both have to be that, or neither.
+                    let past = self.branch(left, !is);
+                    let jumps = self.branch(right, is);
+                    past.into_iter().for_each(|jump| self.land(jump));
+                    return jumps;
+                }
+                let mut jumps = self.branch(left, is);
+                jumps.extend(self.branch(right, is));
+                jumps
+            }
+            ExprKind::Binary(Binary { op, on: Operand::Num(num) | Operand::Enum(num) }, left, right)
+                if matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge) =>
+            {
+                let one = self.expr(left);
+                let one = self.safe(one, &left.ty, writes(right));
+                let one = self.in_frame(one, &left.ty);
+                let two = self.expr(right);
+                let two = if *num == Num::I32 { two } else { self.in_frame(two, &right.ty) };
+                self.line = condition.line;
+                vec![self.emit(Ins::JumpCompare { op: *op, num: *num, left: one, right: two, is, to: 0 })]
+            }
+            _ => {
+                let condition = self.expr(condition);
+                vec![self.emit(Ins::JumpIf { condition, is, to: 0 })]
+            }
+        }
+    }
+}
+
+/// The type of the left operand of an operator.
+fn operand_type(op: &Binary, right: &Type) -> Type {
+    let of = |Triple { path, .. }: &Triple| Type::Struct(shared(path));
+    match &op.on {
+        Operand::Num(num) => Type::Num(*num),
+        Operand::Bool => Type::Bool,
+        Operand::Text => Type::Text,
+        Operand::Name => Type::Name,
+        Operand::Struct(path) => Type::Struct(shared(path)),
+        Operand::Triple(triple) | Operand::TripleScalar(triple) | Operand::Turned(triple, _) => of(triple),
+        Operand::ScalarTriple(triple) => Type::Num(triple.of),
+        _ => right.clone(),
+    }
+}
+
+/// The type of what an operator gives that changes something.
+fn result_type(op: &Binary, left: &Type) -> Type {
+    match (&op.on, op.op) {
+        (Operand::ScalarTriple(triple), _) => Type::Struct(shared(&triple.path)),
+        (Operand::Triple(triple), Op::Dot) => Type::Num(triple.of),
+        _ => left.clone(),
+    }
+}

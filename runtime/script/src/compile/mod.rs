@@ -1,0 +1,320 @@
+//! From the checked tree to bytecode: one function at a time, with no look at the world. What is written here is what the loader
+//! then reads, so a mistake here is a refusal there and not a wrong address.
+
+mod call;
+mod expr;
+mod place;
+mod statement;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_reflect::type_text::TypeText;
+use alcedo_uc::hir::{self, Const, Expr, ExprKind, Intrinsic, LocalId, Type};
+
+use crate::code::{At, FunctionCode, Ins, Place, Reg, Register, Root};
+use crate::compiled::CompileError;
+
+/// The bytecode of all functions of a package that have a body. It is given to [`Machine::load`](crate::Machine::load) once the
+/// package's types are declared.
+///
+/// # Errors
+/// All functions that are too large for what bytecode can say.
+pub fn compile(package: &hir::Package) -> Result<Vec<FunctionCode>, Vec<CompileError>> {
+    let (mut made, mut errors) = (Vec::new(), Vec::new());
+    for class in &package.classes {
+        let file = package.files.get(class.file as usize).map_or("", String::as_str);
+        for function in &class.functions {
+            let Some(body) = &function.body else { continue };
+            match Maker::new(class, function, file).make(function, body) {
+                Ok(code) => made.push(code),
+                Err(error) => errors.push(error),
+            }
+        }
+    }
+    if errors.is_empty() { Ok(made) } else { Err(errors) }
+}
+
+/// Makes the code of one function.
+pub(super) struct Maker {
+    code: FunctionCode,
+    /// Where the registers of the locals behind the parameters begin.
+    locals: Reg,
+    params: Reg,
+    /// Temporary registers that are free, by the words of their type.
+    free: BTreeMap<String, Vec<Reg>>,
+    /// Those in use since the statement began.
+    used: Vec<(String, Reg)>,
+    /// Registers of fields and constants that are there already.
+    fields: BTreeMap<(Reg, String), Reg>,
+    constants: Vec<(Const, TypeText, Reg)>,
+    loops: Vec<Loop>,
+    line: u32,
+    problem: Option<(u32, String)>,
+}
+
+/// Jumps out of a loop or a `switch`, to be told where to.
+#[derive(Default)]
+struct Loop {
+    breaks: Vec<At>,
+    continues: Vec<At>,
+    is_switch: bool,
+}
+
+/// Where a value lies.
+#[derive(Clone, Debug)]
+pub(super) enum Lies {
+    In(Reg),
+    At(Place),
+}
+
+impl Maker {
+    fn new(class: &hir::Class, function: &hir::Function, file: &str) -> Self {
+        let code = FunctionCode {
+            path: format!("{}:{}", class.path, function.name),
+            file: file.to_owned(),
+            params: function.params.len() as u16,
+            is_static: function.flags.is_static,
+            is_singular: function.flags.singular,
+            ..FunctionCode::default()
+        };
+        Self {
+            code,
+            locals: 0,
+            params: function.params.len() as Reg,
+            free: BTreeMap::new(),
+            used: Vec::new(),
+            fields: BTreeMap::new(),
+            constants: Vec::new(),
+            loops: Vec::new(),
+            line: function.line,
+            problem: None,
+        }
+    }
+
+    fn make(mut self, function: &hir::Function, body: &[hir::Stmt]) -> Result<FunctionCode, CompileError> {
+        for param in &function.params {
+            self.value(&param.name, &param.ty);
+        }
+        if let Some(result) = &function.result {
+            self.code.result = Some(self.value("result", result));
+        }
+        self.locals = self.code.registers.len() as Reg;
+        for local in &function.locals {
+            self.value(&local.name, &local.ty);
+        }
+        if let Some((result, ty)) = self.code.result.zip(function.result.as_ref()) {
+            self.begin_value(result, ty);
+        }
+        for (at, local) in function.locals.iter().enumerate() {
+            self.begin_value(self.locals + at as Reg, &local.ty);
+        }
+        for (at, param) in function.params.iter().enumerate() {
+            if let Some(default) = param.default.as_ref().filter(|_| param.optional) {
+                self.line = default.line;
+                let given = self.emit(Ins::JumpIfGiven { param: at as u16, to: 0 });
+                self.expr_into(default, at as Reg);
+                self.land(given);
+                self.end_statement();
+            }
+        }
+        self.statements(body);
+        self.line = function.end_line;
+        self.emit(Ins::Return);
+        match self.problem {
+            None => Ok(self.code),
+            Some((line, problem)) => Err(CompileError::Limit { function: self.code.path, line, problem }),
+        }
+    }
+
+    /// A register for a parameter or local.
+    fn value(&mut self, name: &str, ty: &Type) -> Reg {
+        let ty = self.words(ty);
+        self.register(Register::Value { name: name.to_owned(), ty })
+    }
+
+    /// What a local begins as, where zero bytes are not it.
+    fn begin_value(&mut self, reg: Reg, ty: &Type) {
+        match ty {
+            Type::Struct(_) => {
+                self.emit(Ins::Init { to: reg });
+            }
+            Type::Fixed(_, count) => {
+                let count = self.constant(Const::Int(i128::from(*count)), &Type::INT);
+                let place = self.place_number(Place { root: Root::Register(reg), steps: Vec::new() });
+                self.emit(Ins::Intrinsic { what: Intrinsic::ArrayAdd, place, args: vec![count], to: None });
+            }
+            _ => {}
+        }
+    }
+
+    fn words(&mut self, ty: &Type) -> TypeText {
+        ty.words().unwrap_or_else(|| {
+            self.refuse(format!("a value of type {ty} has no place"));
+            TypeText::Plain(PropertyKind::I32)
+        })
+    }
+
+    fn refuse(&mut self, problem: String) {
+        let line = self.line;
+        self.problem.get_or_insert((line, problem));
+    }
+
+    fn register(&mut self, register: Register) -> Reg {
+        let at = self.code.registers.len();
+        if at >= usize::from(u16::MAX) {
+            self.refuse("it has more variables and steps than there are registers: make it two functions".to_owned());
+            return 0;
+        }
+        self.code.registers.push(register);
+        at as Reg
+    }
+
+    fn emit(&mut self, ins: Ins) -> At {
+        self.code.code.push(ins);
+        self.code.lines.push(self.line);
+        self.code.code.len() as At - 1
+    }
+
+    /// Where the next instruction comes.
+    fn here(&self) -> At {
+        self.code.code.len() as At
+    }
+
+    /// A jump leads here.
+    fn land(&mut self, jump: At) {
+        let here = self.here();
+        self.land_at(jump, here);
+    }
+
+    fn land_at(&mut self, jump: At, target: At) {
+        match &mut self.code.code[jump as usize] {
+            Ins::Jump { to } | Ins::JumpIf { to, .. } | Ins::JumpCompare { to, .. } | Ins::JumpIfGiven { to, .. } => {
+                *to = target;
+            }
+            other => *other = Ins::Nop,
+        }
+    }
+
+    /// A register for a value in between.
+    fn temp(&mut self, ty: &Type) -> Reg {
+        let words = self.words(ty);
+        let key = words.to_string();
+        let free = self.free.get_mut(&key).and_then(Vec::pop);
+        let reg = free.unwrap_or_else(|| self.register(Register::Value { name: String::new(), ty: words }));
+        self.used.push((key, reg));
+        reg
+    }
+
+    /// Values in between are not needed any more.
+    fn end_statement(&mut self) {
+        self.release(0);
+    }
+
+    fn release(&mut self, from: usize) {
+        for (key, reg) in self.used.drain(from..) {
+            self.free.entry(key).or_default().push(reg);
+        }
+    }
+
+    /// Values in between that are used from here on are kept until the other end.
+    fn keep(&mut self) -> Vec<(String, Reg)> {
+        std::mem::take(&mut self.used)
+    }
+
+    fn constant(&mut self, value: Const, ty: &Type) -> Reg {
+        let words = self.words(ty);
+        let known = self.constants.iter().find(|(known, of, _)| same_const(known, &value) && *of == words);
+        if let Some((_, _, reg)) = known {
+            return *reg;
+        }
+        let reg = self.register(Register::Const { ty: words.clone(), value: value.clone() });
+        self.constants.push((value, words, reg));
+        reg
+    }
+
+    fn is_constant(&self, reg: Reg) -> bool {
+        matches!(self.code.registers.get(usize::from(reg)), Some(Register::Const { .. }))
+    }
+
+    /// The register that a register is a part of.
+    fn whole(&self, reg: Reg) -> Reg {
+        match self.code.registers.get(usize::from(reg)) {
+            Some(Register::Field { of, .. }) => self.whole(*of),
+            _ => reg,
+        }
+    }
+
+    /// Whether a register is for a value in between, and nobody else's.
+    fn is_temp(&self, reg: Reg) -> bool {
+        self.used.iter().any(|(_, used)| *used == reg)
+    }
+
+    fn local(&self, id: LocalId) -> Reg {
+        let at = id.0 as Reg;
+        if at < self.params { at } else { self.locals + (at - self.params) }
+    }
+
+    /// The same value in a register that can be named where no constant can.
+    fn in_frame(&mut self, reg: Reg, ty: &Type) -> Reg {
+        if !self.is_constant(reg) {
+            return reg;
+        }
+        let temp = self.temp(ty);
+        self.emit(Ins::Copy { to: temp, from: reg });
+        temp
+    }
+
+    /// The same value where nothing that comes later changes it.
+    fn safe(&mut self, reg: Reg, ty: &Type, later_writes: bool) -> Reg {
+        if !later_writes || self.is_constant(reg) || self.is_temp(reg) {
+            return reg;
+        }
+        let temp = self.temp(ty);
+        self.emit(Ins::Copy { to: temp, from: reg });
+        temp
+    }
+}
+
+/// Constants are the same by their bits.
+fn same_const(one: &Const, two: &Const) -> bool {
+    match (one, two) {
+        (Const::Float(one), Const::Float(two)) => one.to_bits() == two.to_bits(),
+        (Const::Struct(_) | Const::Array(_), _) => false,
+        (one, two) => one == two,
+    }
+}
+
+/// Whether evaluating an expression may write to a local or elsewhere.
+fn writes(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Const(_) | ExprKind::Triple(_) | ExprKind::Local(_) | ExprKind::SelfObject | ExprKind::SelfClass => {
+            false
+        }
+        ExprKind::ClassOf(inner)
+        | ExprKind::Unary(_, inner)
+        | ExprKind::Convert(_, inner)
+        | ExprKind::Cast(_, inner) => writes(inner),
+        ExprKind::Field { base, .. } => writes(base),
+        ExprKind::Property { object, .. } | ExprKind::FunctionOf { object, .. } => {
+            object.as_deref().is_some_and(writes)
+        }
+        ExprKind::DefaultProperty { class, .. } => writes(class),
+        ExprKind::Index(one, two)
+        | ExprKind::Binary(_, one, two)
+        | ExprKind::And(one, two)
+        | ExprKind::Or(one, two) => writes(one) || writes(two),
+        ExprKind::Conditional(one, two, three) => writes(one) || writes(two) || writes(three),
+        ExprKind::Call(_)
+        | ExprKind::Intrinsic(..)
+        | ExprKind::Compound(_)
+        | ExprKind::Step { .. }
+        | ExprKind::New(_) => true,
+    }
+}
+
+/// A path, shared.
+fn shared(path: &Rc<str>) -> Rc<str> {
+    Rc::clone(path)
+}

@@ -1,0 +1,127 @@
+//! Places: registers, and the ways to properties, fields and elements.
+
+use alcedo_uc::hir::{Expr, ExprKind, Type};
+
+use super::{Lies, Maker, shared, writes};
+use crate::code::{Ins, Place, Reg, Register, Root, Step};
+
+impl Maker {
+    /// Where what an expression names lies. What the way takes is evaluated now; `later_writes` says whether something that comes
+    /// before the place is used may change what it was evaluated from.
+    pub(super) fn lies(&mut self, expr: &Expr, later_writes: bool) -> Lies {
+        match &expr.kind {
+            ExprKind::Local(id) => Lies::In(self.local(*id)),
+            ExprKind::Field { base, field, .. } => match self.lies(base, later_writes) {
+                Lies::In(reg) if self.is_constant(reg) => {
+                    let reg = self.in_frame(reg, &base.ty);
+                    Lies::In(self.field(reg, field))
+                }
+                Lies::In(reg) => Lies::In(self.field(reg, field)),
+                Lies::At(mut place) => {
+                    place.steps.push(Step::Field(field.clone()));
+                    Lies::At(place)
+                }
+            },
+            ExprKind::Index(base, index) => {
+                let mut place = match self.lies(base, later_writes || writes(index)) {
+                    Lies::In(reg) => {
+                        let reg = self.in_frame(reg, &base.ty);
+                        Place { root: Root::Register(reg), steps: Vec::new() }
+                    }
+                    Lies::At(place) => place,
+                };
+                let at = self.expr(index);
+                let at = self.safe(at, &index.ty, later_writes);
+                // So that the element is reached in one step.
+                let at = self.in_frame(at, &index.ty);
+                place.steps.push(match &base.ty {
+                    Type::Fixed(_, count) => Step::FixedElement(at, *count),
+                    _ => Step::Element(at),
+                });
+                Lies::At(place)
+            }
+            ExprKind::Property { object, owner, name } => {
+                let root = match object.as_deref() {
+                    None => Root::OfSelf(shared(owner), name.clone()),
+                    Some(object) if matches!(object.kind, ExprKind::SelfObject) => {
+                        Root::OfSelf(shared(owner), name.clone())
+                    }
+                    Some(object) => {
+                        let reg = self.expr(object);
+                        let reg = self.safe(reg, &object.ty, later_writes);
+                        Root::Of(self.in_frame(reg, &object.ty), shared(owner), name.clone())
+                    }
+                };
+                Lies::At(Place { root, steps: Vec::new() })
+            }
+            ExprKind::DefaultProperty { class, owner, name } => {
+                let reg = self.expr(class);
+                let reg = self.safe(reg, &class.ty, later_writes);
+                let root = Root::Default(self.in_frame(reg, &class.ty), shared(owner), name.clone());
+                Lies::At(Place { root, steps: Vec::new() })
+            }
+            _ => {
+                let reg = self.expr(expr);
+                Lies::In(self.in_frame(reg, &expr.ty))
+            }
+        }
+    }
+
+    /// The register of a field of what is in a register.
+    pub(super) fn field(&mut self, of: Reg, field: &str) -> Reg {
+        if let Some(known) = self.fields.get(&(of, field.to_owned())) {
+            return *known;
+        }
+        let reg = self.register(Register::Field { of, field: field.to_owned() });
+        self.fields.insert((of, field.to_owned()), reg);
+        reg
+    }
+
+    /// The number of a place.
+    pub(super) fn place_number(&mut self, place: Place) -> u16 {
+        let known = self.code.places.iter().position(|known| *known == place);
+        let at = known.unwrap_or_else(|| {
+            self.code.places.push(place);
+            self.code.places.len() - 1
+        });
+        if at > usize::from(u16::MAX) {
+            self.refuse("it names more places than bytecode can count: make it two functions".to_owned());
+        }
+        at as u16
+    }
+
+    /// As a place, wherever it lies.
+    pub(super) fn as_place(&mut self, lies: Lies) -> u16 {
+        let place = match lies {
+            Lies::In(reg) => Place { root: Root::Register(reg), steps: Vec::new() },
+            Lies::At(place) => place,
+        };
+        self.place_number(place)
+    }
+
+    /// What lies there, in a register.
+    pub(super) fn load(&mut self, lies: &Lies, ty: &Type) -> Reg {
+        match lies {
+            Lies::In(reg) => *reg,
+            Lies::At(place) => {
+                let (to, place) = (self.temp(ty), self.place_number(place.clone()));
+                self.emit(Ins::Load { to, place });
+                to
+            }
+        }
+    }
+
+    /// Overwrites what lies there.
+    pub(super) fn store(&mut self, lies: &Lies, from: Reg) {
+        match lies {
+            Lies::In(reg) if *reg == from => {}
+            Lies::In(reg) => {
+                self.emit(Ins::Copy { to: *reg, from });
+            }
+            Lies::At(place) => {
+                let place = self.place_number(place.clone());
+                self.emit(Ins::Store { place, from });
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Statements.
+
+use alcedo_uc::hir::{
+    Arm, Binary, Const, Conversion, Expr, ExprKind, Intrinsic, Num, Op, Operand, Stmt, StmtKind, Type,
+};
+
+use super::{Lies, Loop, Maker, writes};
+use crate::code::{At, Ins, Place, Root, Step};
+
+impl Maker {
+    pub(super) fn statements(&mut self, statements: &[Stmt]) {
+        for statement in statements {
+            self.line = statement.line;
+            self.statement(&statement.kind);
+            self.end_statement();
+        }
+    }
+
+    fn statement(&mut self, statement: &StmtKind) {
+        match statement {
+            StmtKind::Expr(expr) => self.dropped(expr),
+            StmtKind::Assign(place, value) => self.assign(place, value),
+            StmtKind::SetLength(array, length) => {
+                let lies = self.lies(array, writes(length));
+                let length = self.expr(length);
+                let place = self.as_place(lies);
+                self.emit(Ins::SetLength { place, length });
+            }
+            StmtKind::If(condition, yes, no) => {
+                let otherwise = self.branch(condition, false);
+                self.end_statement();
+                self.statements(yes);
+                if no.is_empty() {
+                    otherwise.into_iter().for_each(|jump| self.land(jump));
+                    return;
+                }
+                let end = self.emit(Ins::Jump { to: 0 });
+                otherwise.into_iter().for_each(|jump| self.land(jump));
+                self.statements(no);
+                self.land(end);
+            }
+            StmtKind::While { body_first, condition, body } => {
+                let enter = (!body_first).then(|| self.emit(Ins::Jump { to: 0 }));
+                let top = self.here();
+                self.loops.push(Loop::default());
+                self.statements(body);
+                let ended = self.loops.pop().unwrap_or_default();
+                ended.continues.into_iter().for_each(|jump| self.land(jump));
+                enter.into_iter().for_each(|jump| self.land(jump));
+                self.again(condition, top);
+                ended.breaks.into_iter().for_each(|jump| self.land(jump));
+            }
+            StmtKind::For { init, condition, step, body } => {
+                self.statements(init);
+                let enter = self.emit(Ins::Jump { to: 0 });
+                let top = self.here();
+                self.loops.push(Loop::default());
+                self.statements(body);
+                let ended = self.loops.pop().unwrap_or_default();
+                ended.continues.into_iter().for_each(|jump| self.land(jump));
+                self.statements(step);
+                self.land(enter);
+                self.again(condition, top);
+                ended.breaks.into_iter().for_each(|jump| self.land(jump));
+            }
+            StmtKind::ForEach { array, element, convert, index, body } => {
+                self.for_each(array, element, convert.as_ref(), index.as_ref(), body);
+            }
+            StmtKind::Switch { value, compare, arms } => self.switch(value, compare, arms),
+            StmtKind::Break => {
+                let jump = self.emit(Ins::Jump { to: 0 });
+                if let Some(inner) = self.loops.last_mut() {
+                    inner.breaks.push(jump);
+                }
+            }
+            StmtKind::Continue => {
+                let jump = self.emit(Ins::Jump { to: 0 });
+                if let Some(inner) = self.loops.iter_mut().rfind(|inner| !inner.is_switch) {
+                    inner.continues.push(jump);
+                }
+            }
+            StmtKind::Return(value) => {
+                match (value, self.code.result) {
+                    (Some(value), Some(result)) => self.expr_into(value, result),
+                    (Some(value), None) => self.dropped(value),
+                    (None, _) => {}
+                }
+                self.emit(Ins::Return);
+            }
+            StmtKind::Assert(condition) => {
+                let holds = self.branch(condition, true);
+                self.emit(Ins::Fail { message: "an assertion does not hold".into() });
+                holds.into_iter().for_each(|jump| self.land(jump));
+            }
+            StmtKind::Block(statements) => self.statements(statements),
+        }
+    }
+
+    /// Back to the top of a loop while the condition holds.
+    fn again(&mut self, condition: &Expr, top: At) {
+        self.line = condition.line;
+        let back = self.branch(condition, true);
+        back.into_iter().for_each(|jump| self.land_at(jump, top));
+        self.end_statement();
+    }
+
+    /// An expression whose value nobody wants.
+    fn dropped(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Call(call) => self.call(call, None, &expr.ty),
+            ExprKind::Intrinsic(what, operands) => self.intrinsic(what, operands, None),
+            ExprKind::Step { place, up, .. } => {
+                self.step(place, *up, false);
+            }
+            _ => {
+                self.expr(expr);
+            }
+        }
+    }
+
+    fn assign(&mut self, place: &Expr, value: &Expr) {
+        let line = self.line;
+        match self.lies(place, writes(value)) {
+            Lies::In(reg) => {
+                self.line = line;
+                self.expr_into(value, reg);
+            }
+            lies @ Lies::At(_) => {
+                let from = self.expr(value);
+                // A number goes straight from a register.
+                let from = if matches!(value.ty, Type::Struct(_) | Type::Array(_)) {
+                    from
+                } else {
+                    self.in_frame(from, &value.ty)
+                };
+                self.line = line;
+                self.store(&lies, from);
+            }
+        }
+    }
+
+    fn for_each(
+        &mut self,
+        array: &Expr,
+        element: &Expr,
+        convert: Option<&Conversion>,
+        index: Option<&Expr>,
+        body: &[Stmt],
+    ) {
+        let element_ty = match &array.ty {
+            Type::Array(of) | Type::Fixed(of, _) => (**of).clone(),
+            other => other.clone(),
+        };
+        // Kept while the body runs, so nothing of it is taken for other values in between.
+        let lies = self.lies(array, true);
+        let (at, length, item) = (self.temp(&Type::INT), self.temp(&Type::INT), self.temp(&element_ty));
+        let held = self.keep();
+        let zero = self.constant(Const::Int(0), &Type::INT);
+        self.emit(Ins::Copy { to: at, from: zero });
+        let place = match &lies {
+            Lies::In(reg) => Place { root: Root::Register(*reg), steps: Vec::new() },
+            Lies::At(place) => place.clone(),
+        };
+        let whole = self.place_number(place.clone());
+        let mut one = place;
+        one.steps.push(Step::Element(at));
+        let one = self.place_number(one);
+        let top = self.here();
+        self.emit(Ins::Intrinsic { what: Intrinsic::Length, place: whole, args: Vec::new(), to: Some(length) });
+        let done = self.emit(Ins::JumpCompare { op: Op::Lt, num: Num::I32, left: at, right: length, is: false, to: 0 });
+        self.emit(Ins::Load { to: item, place: one });
+        let value = match convert {
+            None => item,
+            Some(by) => {
+                let made = self.temp(&element.ty);
+                self.emit(Ins::Convert { by: by.clone(), to: made, from: item });
+                made
+            }
+        };
+        let to = self.lies(element, false);
+        self.store(&to, value);
+        if let Some(index) = index {
+            let to = self.lies(index, false);
+            self.store(&to, at);
+        }
+        self.end_statement();
+        self.loops.push(Loop::default());
+        self.statements(body);
+        let ended = self.loops.pop().unwrap_or_default();
+        ended.continues.into_iter().for_each(|jump| self.land(jump));
+        let by = self.constant(Const::Int(1), &Type::INT);
+        self.emit(Ins::Binary { op: Op::Add, on: Operand::Num(Num::I32), to: at, left: at, right: by });
+        self.emit(Ins::Jump { to: top });
+        self.land(done);
+        ended.breaks.into_iter().for_each(|jump| self.land(jump));
+        self.used.extend(held);
+    }
+
+    fn switch(&mut self, value: &Expr, compare: &Operand, arms: &[Arm]) {
+        let from = self.expr(value);
+        let from = self.safe(from, &value.ty, true);
+        let from = self.in_frame(from, &value.ty);
+        let held = self.keep();
+        let op = Binary { op: Op::Eq, on: compare.clone() };
+        let mut entries: Vec<(usize, At)> = Vec::new();
+        for (at, arm) in arms.iter().enumerate() {
+            let Some(wanted) = &arm.value else { continue };
+            self.line = arm.line;
+            let wanted_reg = self.expr(wanted);
+            let jump = match &op.on {
+                Operand::Num(num) | Operand::Enum(num) => {
+                    let right = if *num == Num::I32 { wanted_reg } else { self.in_frame(wanted_reg, &wanted.ty) };
+                    Ins::JumpCompare { op: Op::Eq, num: *num, left: from, right, is: true, to: 0 }
+                }
+                on => {
+                    let is = self.temp(&Type::Bool);
+                    self.emit(Ins::Binary { op: Op::Eq, on: on.clone(), to: is, left: from, right: wanted_reg });
+                    Ins::JumpIf { condition: is, is: true, to: 0 }
+                }
+            };
+            let jump = self.emit(jump);
+            entries.push((at, jump));
+            self.end_statement();
+        }
+        let otherwise = self.emit(Ins::Jump { to: 0 });
+        let default = arms.iter().position(|arm| arm.value.is_none());
+        self.loops.push(Loop { is_switch: true, ..Loop::default() });
+        for (at, arm) in arms.iter().enumerate() {
+            entries.iter().filter(|(of, _)| *of == at).for_each(|(_, jump)| self.land(*jump));
+            if default == Some(at) {
+                self.land(otherwise);
+            }
+            self.statements(&arm.body);
+        }
+        let ended = self.loops.pop().unwrap_or_default();
+        if default.is_none() {
+            self.land(otherwise);
+        }
+        ended.breaks.into_iter().for_each(|jump| self.land(jump));
+        self.used.extend(held);
+    }
+}

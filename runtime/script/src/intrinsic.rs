@@ -1,0 +1,353 @@
+//! What the language itself does with arrays, sets, maps, optional values and delegates.
+
+use std::rc::Rc;
+
+use alcedo_base::border::CallError;
+use alcedo_reflect::World;
+use alcedo_reflect::containers::{ContainerError, array, array_ref, keyed, keyed_mut};
+use alcedo_reflect::owned::OwnedValue;
+use alcedo_reflect::property::{Property, PropertyType};
+use alcedo_reflect::value::{Binding, Value};
+use alcedo_reflect::values::ptr::{Ptr, PtrMut};
+use alcedo_uc::hir::Intrinsic;
+
+use crate::exec::{LinkedPlace, Slot, Source};
+use crate::machine::{Machine, Went};
+use crate::place::{Purpose, Registers, grow};
+use crate::slow::bound;
+
+fn failed(error: ContainerError) -> CallError {
+    CallError::other(error.to_string())
+}
+
+fn no_container(ty: &PropertyType) -> CallError {
+    CallError::other(format!("a {ty} is no container of that kind"))
+}
+
+impl Machine {
+    /// `array.Length = n`.
+    pub(crate) fn set_length(
+        &self,
+        world: &World,
+        place: &LinkedPlace,
+        length: &Source,
+        registers: &Registers,
+    ) -> Result<(), CallError> {
+        let wanted = registers.source(length).get::<i32>().unwrap_or_default().max(0) as u32;
+        match registers.write(world, place, Purpose::Write)? {
+            Ok(mut at) => set_len(at.reborrow(), wanted, &element_of(&place.property)?),
+            Err(told) => {
+                self.warn(&told);
+                Ok(())
+            }
+        }
+    }
+
+    /// One of the operations. What it is about is copied first, so it may lie in what is changed.
+    pub(crate) fn intrinsic(
+        &self,
+        world: &World,
+        what: &Intrinsic,
+        place: &LinkedPlace,
+        args: &[Source],
+        to: Option<&Slot>,
+        registers: &Registers,
+    ) -> Result<Went, CallError> {
+        let give = |value: Value| -> Result<(), CallError> {
+            let Some(slot) = to else { return Ok(()) };
+            registers.ptr_mut(slot).write(&value).map_err(|error| CallError::other(error.found))
+        };
+        let argument = |at: usize| {
+            let source = args.get(at).ok_or_else(|| CallError::other("an operand is missing"));
+            source.map(|source| OwnedValue::copy_of(registers.source(source)))
+        };
+        let whole = |at: usize| argument(at).map(|value| value.as_ptr().get::<i32>().unwrap_or_default());
+        if *what == Intrinsic::ArraySort {
+            let by = args.first().map(|source| bound(registers, source)).unwrap_or_default();
+            self.sort(world, place, by, registers)?;
+            return Ok(Went::Out);
+        }
+        if is_reading(what) {
+            let found = registers.read(world, place)?;
+            let value = match found {
+                Ok(at) => look(what, at, args, registers)?,
+                Err(told) => {
+                    self.warn(&told);
+                    None
+                }
+            };
+            match value {
+                Some(value) => give(value)?,
+                None => registers.clear(to, to.map(|slot| Value::initial(&slot.property.ty)).as_ref())?,
+            }
+            return Ok(Went::Nowhere);
+        }
+        let at = match registers.write(world, place, Purpose::Write)? {
+            Ok(at) => at,
+            Err(told) => {
+                self.warn(&told);
+                registers.clear(to, None)?;
+                return Ok(Went::Nowhere);
+            }
+        };
+        let mut at = at;
+        let ty = &place.property.ty;
+        let element = || element_of(&place.property);
+        let insert = |at: &mut PtrMut<'_>, index: i32, count: i32| -> Result<(), CallError> {
+            let mut rows = array(at.reborrow()).ok_or_else(|| no_container(ty))?;
+            let len = rows.len();
+            let (Ok(index), Ok(count)) = (u32::try_from(index), u32::try_from(count)) else {
+                return Err(CallError::other(format!("{count} elements are inserted at {index} of {len}")));
+            };
+            rows.splice(index, 0, count).map_err(failed)?;
+            let element = element()?;
+            if matches!(element.ty, PropertyType::Struct(_)) {
+                let initial = Value::initial(&element.ty);
+                for row in index..index + count {
+                    if let Some(place) = rows.get_mut(row) {
+                        place.write(&initial).map_err(|error| CallError::other(error.found))?;
+                    }
+                }
+            }
+            Ok(())
+        };
+        let len = |at: &PtrMut<'_>| at.as_ptr().count().unwrap_or_default();
+        match what {
+            Intrinsic::ArrayAdd => {
+                let before = len(&at);
+                let count = whole(0)?.max(0) as u32;
+                let wanted = before.checked_add(count).ok_or_else(|| CallError::other("the array gets too long"))?;
+                grow(at, wanted, &element()?)?;
+                give(Value::I32(before as i32))?;
+            }
+            Intrinsic::ArrayAddItem | Intrinsic::ArrayInsertItem => {
+                let is_add = *what == Intrinsic::ArrayAddItem;
+                let item = argument(usize::from(!is_add))?;
+                let index = if is_add { len(&at) as i32 } else { whole(0)? };
+                insert(&mut at, index, 1)?;
+                let mut rows = array(at).ok_or_else(|| no_container(ty))?;
+                if let Some(place) = rows.get_mut(index as u32) {
+                    same_type(place.as_ptr(), item.as_ptr())?;
+                    place.copy_from(item.as_ptr());
+                }
+                give(Value::I32(index))?;
+            }
+            Intrinsic::ArrayInsert => insert(&mut at, whole(0)?, whole(1)?)?,
+            Intrinsic::ArrayRemove => {
+                let (index, count) = (whole(0)?, whole(1)?);
+                let (Ok(first), Ok(count)) = (u32::try_from(index), u32::try_from(count)) else {
+                    return Err(CallError::other(format!("{count} elements are removed at {index} of {}", len(&at))));
+                };
+                array(at).ok_or_else(|| no_container(ty))?.splice(first, count, 0).map_err(failed)?;
+            }
+            Intrinsic::ArrayRemoveItem => {
+                let item = argument(0)?;
+                let mut rows = array(at).ok_or_else(|| no_container(ty))?;
+                let (mut row, mut removed) = (0, 0);
+                while let Some(found) = rows.get_mut(row) {
+                    if found.as_ptr().equal(item.as_ptr()) {
+                        rows.splice(row, 1, 0).map_err(failed)?;
+                        removed += 1;
+                    } else {
+                        row += 1;
+                    }
+                }
+                give(Value::I32(removed))?;
+            }
+            Intrinsic::ArrayEmpty => {
+                let count = len(&at);
+                array(at).ok_or_else(|| no_container(ty))?.splice(0, count, 0).map_err(failed)?;
+            }
+            Intrinsic::MapSet => {
+                let (key, value) = (argument(0)?, argument(1)?);
+                let mut rows = keyed_mut(at).ok_or_else(|| no_container(ty))?;
+                same_key(rows.key_type(), key.as_ptr())?;
+                let (row, _) = rows.insert(key.as_ptr()).map_err(failed)?;
+                if let Some(place) = rows.value(row) {
+                    same_type(place.as_ptr(), value.as_ptr())?;
+                    place.copy_from(value.as_ptr());
+                }
+            }
+            Intrinsic::SetAdd => {
+                let key = argument(0)?;
+                let mut rows = keyed_mut(at).ok_or_else(|| no_container(ty))?;
+                same_key(rows.key_type(), key.as_ptr())?;
+                let (_, is_new) = rows.insert(key.as_ptr()).map_err(failed)?;
+                give(Value::Bool(is_new))?;
+            }
+            Intrinsic::Remove => {
+                let key = argument(0)?;
+                let mut rows = keyed_mut(at).ok_or_else(|| no_container(ty))?;
+                same_key(rows.key_type(), key.as_ptr())?;
+                let row = rows.as_ref().find(key.as_ptr());
+                if let Some(row) = row {
+                    rows.remove(row).map_err(failed)?;
+                }
+                give(Value::Bool(row.is_some()))?;
+            }
+            Intrinsic::Empty => keyed_mut(at).ok_or_else(|| no_container(ty))?.clear(),
+            Intrinsic::OptionalReset => at.destroy(),
+            Intrinsic::MulticastAdd | Intrinsic::MulticastRemove | Intrinsic::MulticastClear => {
+                let one = args.first().map(|source| bound(registers, source)).unwrap_or_default();
+                change_bindings(what, at, one)?;
+            }
+            _ => return Err(CallError::other(format!("{what:?} changes nothing"))),
+        }
+        Ok(Went::Nowhere)
+    }
+
+    /// A stable sort by a delegate. The elements are sorted beside the array, which what is called may change meanwhile.
+    fn sort(&self, world: &World, place: &LinkedPlace, by: Binding, registers: &Registers) -> Result<(), CallError> {
+        let mut values = match registers.read(world, place)? {
+            Ok(at) => match at.read() {
+                Value::Array(values) => values,
+                _ => return Err(no_container(&place.property.ty)),
+            },
+            Err(told) => {
+                self.warn(&told);
+                return Ok(());
+            }
+        };
+        let Some(class) = world.objects.class(by.object) else { return Ok(()) };
+        let name = world.names.text(by.function);
+        let function = class.find_function(&name).cloned();
+        let function = function.ok_or_else(|| CallError::other(format!("{} has no function {name}", class.path)))?;
+        // By insertion: as long as the elements are in order so far, each new one is asked about once.
+        let (depth, top) = (self.depth(), self.top.get());
+        for at in 1..values.len() {
+            let mut to = at;
+            while to > 0 {
+                let mut block = alcedo_reflect::thunk::ParamBlock::new(&function);
+                block.set(0, &values[to - 1])?;
+                block.set(1, &values[to])?;
+                let called = function.invoke(world, by.object, &mut block);
+                self.unwind(depth);
+                self.top.set(top);
+                called?;
+                if block.result_as::<i32>()? >= 0 {
+                    break;
+                }
+                values.swap(to - 1, to);
+                to -= 1;
+            }
+        }
+        let place = registers.write(world, place, Purpose::Write)?;
+        place.map_or(Ok(()), |at| at.write(&Value::Array(values)).map_err(|error| CallError::other(error.found)))
+    }
+}
+
+/// Whether it changes nothing.
+fn is_reading(what: &Intrinsic) -> bool {
+    matches!(
+        what,
+        Intrinsic::Length
+            | Intrinsic::ArrayFind
+            | Intrinsic::ArrayFindField(_)
+            | Intrinsic::MapGet
+            | Intrinsic::Contains
+            | Intrinsic::MapKeys
+            | Intrinsic::MapValues
+            | Intrinsic::SetValues
+            | Intrinsic::OptionalIsSet
+            | Intrinsic::OptionalGet
+            | Intrinsic::DelegateIsBound
+    )
+}
+
+/// What one of those finds; none for the zero value.
+fn look(what: &Intrinsic, at: Ptr<'_>, args: &[Source], registers: &Registers) -> Result<Option<Value>, CallError> {
+    let argument = args.first().map(|source| registers.source(source));
+    let wanted = || argument.ok_or_else(|| CallError::other("an operand is missing"));
+    let refused = || no_container(at.ty());
+    Ok(match what {
+        Intrinsic::Length => Some(Value::I32(at.count().ok_or_else(refused)? as i32)),
+        Intrinsic::ArrayFind => {
+            let (rows, wanted) = (array_ref(at).ok_or_else(refused)?, wanted()?);
+            let found = (0..rows.len()).find(|row| rows.get(*row).is_some_and(|found| found.equal(wanted)));
+            Some(Value::I32(found.map_or(-1, |row| row as i32)))
+        }
+        Intrinsic::ArrayFindField(field) => {
+            let PropertyType::Array(of) = at.ty() else { return Err(refused()) };
+            let PropertyType::Struct(of) = of.ty() else { return Err(refused()) };
+            let field = of.field(field).ok_or_else(|| CallError::other(format!("{} has no field {field}", of.path)))?;
+            let (rows, wanted) = (array_ref(at).ok_or_else(refused)?, wanted()?);
+            let is_it = |row: &u32| {
+                let found = rows.get(*row).and_then(|row| row.field(field));
+                found.is_some_and(|found| found.equal(wanted))
+            };
+            Some(Value::I32((0..rows.len()).find(is_it).map_or(-1, |row| row as i32)))
+        }
+        Intrinsic::MapGet | Intrinsic::Contains => {
+            let (rows, wanted) = (keyed(at).ok_or_else(refused)?, wanted()?);
+            same_key(rows.key_type(), wanted)?;
+            let row = rows.find(wanted);
+            match what {
+                Intrinsic::Contains => Some(Value::Bool(row.is_some())),
+                _ => row.and_then(|row| rows.get(row)).and_then(|(_, value)| value).map(Ptr::read),
+            }
+        }
+        Intrinsic::MapKeys | Intrinsic::SetValues => {
+            let rows = keyed(at).ok_or_else(refused)?;
+            Some(Value::Array((0..rows.len()).filter_map(|row| rows.get(row)).map(|(key, _)| key.read()).collect()))
+        }
+        Intrinsic::MapValues => {
+            let rows = keyed(at).ok_or_else(refused)?;
+            let values = (0..rows.len()).filter_map(|row| rows.get(row)?.1);
+            Some(Value::Array(values.map(Ptr::read).collect()))
+        }
+        Intrinsic::OptionalIsSet => Some(Value::Bool(matches!(at.read(), Value::Optional(Some(_))))),
+        Intrinsic::OptionalGet => match at.read() {
+            Value::Optional(value) => value.map(|value| *value),
+            _ => None,
+        },
+        _ => Some(Value::Bool(match at.read() {
+            Value::Delegate(binding) => !binding.object.is_none(),
+            Value::Multicast(bindings) | Value::Sparse(bindings) => !bindings.is_empty(),
+            _ => false,
+        })),
+    })
+}
+
+fn change_bindings(what: &Intrinsic, at: PtrMut<'_>, one: Binding) -> Result<(), CallError> {
+    let change = |mut bindings: Vec<Binding>| {
+        match what {
+            Intrinsic::MulticastAdd if one.object.is_none() || bindings.contains(&one) => {}
+            Intrinsic::MulticastAdd => bindings.push(one),
+            Intrinsic::MulticastRemove => bindings.retain(|known| *known != one),
+            _ => bindings.clear(),
+        }
+        bindings
+    };
+    let value = match at.as_ptr().read() {
+        Value::Multicast(bindings) => Value::Multicast(change(bindings)),
+        Value::Sparse(bindings) => Value::Sparse(change(bindings)),
+        _ => return Err(no_container(at.as_ptr().ty())),
+    };
+    at.write(&value).map_err(|error| CallError::other(error.found))
+}
+
+/// The element of an array property, as a property.
+pub(crate) fn element_of(property: &Property) -> Result<Rc<Property>, CallError> {
+    let PropertyType::Array(of) = &property.ty else { return Err(no_container(&property.ty)) };
+    Ok(Rc::new(Property { ty: of.ty().clone(), offset: 0, ..property.clone() }))
+}
+
+fn set_len(at: PtrMut<'_>, wanted: u32, element: &Rc<Property>) -> Result<(), CallError> {
+    let len = at.as_ptr().count().unwrap_or_default();
+    if wanted >= len {
+        return grow(at, wanted, element);
+    }
+    let mut rows = array(at).ok_or_else(|| no_container(&element.ty))?;
+    rows.splice(wanted, len - wanted, 0).map_err(failed)
+}
+
+fn same_type(one: Ptr<'_>, two: Ptr<'_>) -> Result<(), CallError> {
+    if one.ty() == two.ty() { Ok(()) } else { Err(CallError::other(format!("a {} is no {}", two.ty(), one.ty()))) }
+}
+
+fn same_key(key: &PropertyType, wanted: Ptr<'_>) -> Result<(), CallError> {
+    match key == wanted.ty() {
+        true => Ok(()),
+        false => Err(CallError::other(format!("a {} is no {key}", wanted.ty()))),
+    }
+}

@@ -1,0 +1,23 @@
+//! Scripts run here: bytecode is made of checked trees, looked at by the loader, and run by a frame machine whose frames are
+//! roots of the collector. Natives are called, and call, through the thunks of reflected functions. This crate knows neither
+//! modules nor generations; what is above it says when code comes and goes.
+
+mod call;
+pub mod code;
+mod compile;
+mod compiled;
+mod exec;
+pub mod host;
+mod intrinsic;
+pub mod library;
+pub mod link;
+mod machine;
+mod number;
+mod place;
+mod slow;
+mod triple;
+mod value;
+
+pub use compile::compile;
+pub use compiled::{CompileError, Compiled};
+pub use machine::{Limits, Machine};

@@ -1,0 +1,408 @@
+//! What works on any array.
+
+use alcedo_base::border::CallError;
+use alcedo_base::handles::Name;
+use alcedo_reflect::World;
+use alcedo_reflect::containers::{ContainerError, Rows, RowsMut, array, array_ref};
+use alcedo_reflect::decl::{FunctionDecl, RESULT_NAME};
+use alcedo_reflect::property::{Property, PropertyType};
+use alcedo_reflect::structs::StructType;
+use alcedo_reflect::thunk::{AnyArray, AnyValue, Frame, Param, function_of};
+use alcedo_reflect::value::Value;
+use alcedo_reflect::values::ptr::Ptr;
+
+use super::build::{any_array, any_item, custom, out, param, result};
+use super::math::below;
+
+/// The array, and what has the type of its elements.
+const ITEM: &[(&str, &str)] = &[("array_parm", "target_array"), ("array_type_dependent_params", "item")];
+const RESULT: &[(&str, &str)] = &[("array_parm", "target_array"), ("array_type_dependent_params", RESULT_NAME)];
+const ARRAY: &[(&str, &str)] = &[("array_parm", "target_array")];
+const TWO: &[(&str, &str)] = &[("array_parm", "target_array,source_array")];
+
+pub(super) fn functions() -> Vec<FunctionDecl> {
+    let target = || any_array("target_array");
+    let item = || any_item("item");
+    let index = || param::<i32>("index");
+    vec![
+        custom("array_add", "One more element; where it is.", ITEM, vec![out(target()), item(), result::<i32>()], add),
+        custom(
+            "array_append",
+            "All elements of another array behind the last.",
+            TWO,
+            vec![out(target()), any_array("source_array")],
+            append,
+        ),
+        custom("array_insert", "An element at a place.", ITEM, vec![out(target()), item(), index()], insert),
+        custom("array_remove", "The element at a place goes.", ARRAY, vec![out(target()), index()], remove),
+        custom(
+            "array_remove_item",
+            "All equal elements go; whether there were any.",
+            ITEM,
+            vec![out(target()), item(), result::<bool>()],
+            remove_item,
+        ),
+        custom("array_clear", "All elements go.", ARRAY, vec![out(target())], clear),
+        custom("array_resize", "So many elements.", ARRAY, vec![out(target()), param::<i32>("size")], resize),
+        custom("array_shuffle", "The same elements in any order.", ARRAY, vec![out(target())], shuffle),
+        custom(
+            "array_sort_by",
+            "Structs in the order of a field, found by the name it is shown with, then by its name. Equal ones stay in their order.",
+            ARRAY,
+            vec![out(target()), param::<Name>("property"), param::<bool>("descending").with_default("false")],
+            sort_by,
+        ),
+        custom("array_length", "How many elements.", ARRAY, vec![target(), result::<i32>()], length),
+        custom(
+            "array_last_index",
+            "Where the last element is; -1 without one.",
+            ARRAY,
+            vec![target(), result::<i32>()],
+            last_index,
+        ),
+        custom(
+            "array_find",
+            "Where the first equal element is; -1 without one.",
+            ITEM,
+            vec![target(), item(), result::<i32>()],
+            find,
+        ),
+        custom(
+            "array_contains",
+            "Whether there is an equal element.",
+            ITEM,
+            vec![target(), item(), result::<bool>()],
+            contains,
+        ),
+        custom("array_get", "The element at a place.", RESULT, vec![target(), index(), any_item(RESULT_NAME)], get),
+        custom(
+            "array_set",
+            "Overwrites the element at a place; where there is none, the array grows if that is wanted.",
+            ITEM,
+            vec![out(target()), index(), item(), param::<bool>("size_to_fit").with_default("false")],
+            set,
+        ),
+        custom(
+            "array_numeric_property_average",
+            "The average of a number, or of an enum's number, over the structs of an array: the field is found by the name it is shown \
+             with, then by its name. 0 for an empty array.",
+            ARRAY,
+            vec![target(), param::<Name>("property"), result::<f32>()],
+            average,
+        ),
+    ]
+}
+
+fn failed(error: ContainerError) -> CallError {
+    CallError::other(error.to_string())
+}
+
+/// The error of a function of the library.
+pub(super) fn problem(frame: &Frame<'_>, problem: impl std::fmt::Display) -> CallError {
+    CallError::other(format!("{}: {problem}", function_of(frame).text))
+}
+
+fn rows(at: Ptr<'_>) -> Rows<'_> {
+    array_ref(at).expect("it was stepped to as an array")
+}
+
+fn rows_mut<'f>(frame: &'f mut Frame<'_>, target: Param) -> Result<RowsMut<'f>, CallError> {
+    Ok(array(frame.value_mut(target)?).expect("it was stepped to as an array"))
+}
+
+fn add(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let (target, item) = (frame.step_compiled_in_ref::<AnyArray>()?, frame.step_compiled_in::<AnyValue>()?);
+    frame.finish()?;
+    let at = rows(frame.value(target)).len();
+    put_new(frame, target, item, at)?;
+    frame.give_result(at as i32)
+}
+
+/// A new element at a place, with a copy of an item in it.
+fn put_new(frame: &mut Frame<'_>, target: Param, item: Param, at: u32) -> Result<(), CallError> {
+    check_item(frame, target, item)?;
+    let (to, from) = frame.value_mut_and(target, item)?;
+    let mut rows = array(to).expect("it was stepped to as an array");
+    rows.splice(at, 0, 1).map_err(failed)?;
+    if let Some(place) = rows.get_mut(at) {
+        place.copy_from(from);
+    }
+    Ok(())
+}
+
+/// That the item is of the type of the elements, which the checker has seen to, and no bytecode may change.
+fn check_item(frame: &Frame<'_>, target: Param, item: Param) -> Result<(), CallError> {
+    let PropertyType::Array(of) = &frame.property(target).ty else { return Ok(()) };
+    let found = &frame.property(item).ty;
+    if of.ty() == found {
+        return Ok(());
+    }
+    Err(CallError::Signature {
+        name: function_of(frame).path.to_string(),
+        found: format!("an array of {}", of.ty()),
+        wanted: found.to_string(),
+    })
+}
+
+fn append(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let (target, source) = (frame.step_compiled_in_ref::<AnyArray>()?, frame.step_compiled_in::<AnyArray>()?);
+    frame.finish()?;
+    if frame.property(target).ty != frame.property(source).ty {
+        let (one, two) = (&frame.property(target).ty, &frame.property(source).ty);
+        return Err(problem(frame, format_args!("a {two} is appended to a {one}")));
+    }
+    let (to, from) = frame.value_mut_and(target, source)?;
+    let (mut to, from) = (array(to).expect("it was stepped to as an array"), rows(from));
+    let (len, more) = (to.len(), from.len());
+    to.splice(len, 0, more).map_err(failed)?;
+    for at in 0..more {
+        if let (Some(place), Some(value)) = (to.get_mut(len + at), from.get(at)) {
+            place.copy_from(value);
+        }
+    }
+    Ok(())
+}
+
+/// A place in an array, given as an `int`.
+fn place(frame: &Frame<'_>, index: i32, len: u32) -> Result<u32, CallError> {
+    let found = u32::try_from(index).ok().filter(|at| *at < len);
+    found.ok_or_else(|| problem(frame, format_args!("there is no element {index}, the array has {len}")))
+}
+
+fn insert(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let (target, item) = (frame.step_compiled_in_ref::<AnyArray>()?, frame.step_compiled_in::<AnyValue>()?);
+    let index = frame.take::<i32>()?;
+    frame.finish()?;
+    let at = place(frame, index, rows(frame.value(target)).len() + 1)?;
+    put_new(frame, target, item, at)
+}
+
+fn remove(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let (target, index) = (frame.step_compiled_in_ref::<AnyArray>()?, frame.take::<i32>()?);
+    frame.finish()?;
+    let at = place(frame, index, rows(frame.value(target)).len())?;
+    rows_mut(frame, target)?.splice(at, 1, 0).map_err(failed)
+}
+
+fn remove_item(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let (target, item) = (frame.step_compiled_in_ref::<AnyArray>()?, frame.step_compiled_in::<AnyValue>()?);
+    frame.finish()?;
+    let (to, item) = frame.value_mut_and(target, item)?;
+    let mut rows = array(to).expect("it was stepped to as an array");
+    let before = rows.len();
+    let mut at = 0;
+    while let Some(found) = rows.get_mut(at) {
+        if found.as_ptr().equal(item) {
+            rows.splice(at, 1, 0).map_err(failed)?;
+        } else {
+            at += 1;
+        }
+    }
+    let removed = rows.len() != before;
+    frame.give_result(removed)
+}
+
+fn clear(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let target = frame.step_compiled_in_ref::<AnyArray>()?;
+    frame.finish()?;
+    let mut rows = rows_mut(frame, target)?;
+    let len = rows.len();
+    rows.splice(0, len, 0).map_err(failed)
+}
+
+fn resize(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let (target, size) = (frame.step_compiled_in_ref::<AnyArray>()?, frame.take::<i32>()?);
+    frame.finish()?;
+    let size =
+        u32::try_from(size).map_err(|_| problem(frame, format_args!("there are no arrays of {size} elements")))?;
+    resize_to(frame, target, size)
+}
+
+/// Makes an array that long, with new elements as they begin.
+fn resize_to(frame: &mut Frame<'_>, target: Param, size: u32) -> Result<(), CallError> {
+    let PropertyType::Array(of) = &frame.property(target).ty else { return Ok(()) };
+    let mut rows = rows_mut(frame, target)?;
+    let len = rows.len();
+    if size <= len {
+        return rows.splice(size, len - size, 0).map_err(failed);
+    }
+    rows.splice(len, 0, size - len).map_err(failed)?;
+    if matches!(of.ty(), PropertyType::Struct(_)) {
+        let initial = Value::initial(of.ty());
+        for at in len..size {
+            if let Some(place) = rows.get_mut(at) {
+                place.write(&initial).map_err(|error| CallError::other(error.found))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn shuffle(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let target = frame.step_compiled_in_ref::<AnyArray>()?;
+    frame.finish()?;
+    let mut rows = rows_mut(frame, target)?;
+    for at in (1..rows.len()).rev() {
+        rows.swap(at, below(at + 1));
+    }
+    Ok(())
+}
+
+/// The field of that name: as it is shown, then as it is called.
+pub(super) fn field_named<'a>(of: &'a StructType, name: &str) -> Option<&'a Property> {
+    let shown = of.fields().iter().find(|field| *field.display == *name);
+    shown.or_else(|| of.fields().iter().find(|field| *field.text == *name))
+}
+
+/// The struct that the elements are, and its field of a name.
+fn element_field<'a>(world: &World, frame: &Frame<'a>, target: Param, name: Name) -> Result<&'a Property, CallError> {
+    let ty = &frame.property(target).ty;
+    let structure = match ty {
+        PropertyType::Array(of) => match of.ty() {
+            PropertyType::Struct(of) => of,
+            other => {
+                return Err(problem(frame, format_args!("the elements are no structs: it is an array of {other}")));
+            }
+        },
+        other => return Err(problem(frame, format_args!("a {other} is no array"))),
+    };
+    let name = world.text(name);
+    field_named(structure, &name).ok_or_else(|| {
+        let known: Vec<_> = structure.fields().iter().map(|field| &*field.display).collect();
+        problem(frame, format_args!("{} has no field `{name}`: it has {}", structure.path, known.join(", ")))
+    })
+}
+
+fn sort_by(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let (target, name) = (frame.step_compiled_in_ref::<AnyArray>()?, frame.take::<Name>()?);
+    let descending = frame.take::<bool>()?;
+    frame.finish()?;
+    let field = element_field(world, frame, target, name)?;
+    let found = rows(frame.value(target));
+    let mut keys = Vec::with_capacity(found.len() as usize);
+    for at in 0..found.len() {
+        let value = found.get(at).and_then(|row| row.field(field)).map(Ptr::read);
+        let key = value.and_then(|value| Key::of(&value, world));
+        let key =
+            key.ok_or_else(|| problem(frame, format_args!("{} is a {}, which has no order", field.display, field.ty)))?;
+        keys.push((key, at));
+    }
+    keys.sort_by(|(one, _), (two, _)| if descending { two.order(one) } else { one.order(two) });
+    // Where each row has gone to, row by row exchanged into its place.
+    let mut rows = rows_mut(frame, target)?;
+    let mut order: Vec<u32> = keys.into_iter().map(|(_, at)| at).collect();
+    for at in 0..order.len() {
+        let mut from = order[at];
+        while (from as usize) < at {
+            from = order[from as usize];
+        }
+        order[at] = from;
+        rows.swap(at as u32, from);
+    }
+    Ok(())
+}
+
+/// What structs are sorted by.
+enum Key {
+    Number(f64),
+    Whole(i128),
+    Text(String),
+}
+
+impl Key {
+    fn of(value: &Value, world: &World) -> Option<Self> {
+        use crate::value::{Number, number, plain_text};
+        match number(value) {
+            Some(Number::Whole(it)) => Some(Self::Whole(it)),
+            Some(Number::Float(it)) => Some(Self::Number(it)),
+            None => plain_text(value, world).map(Self::Text),
+        }
+    }
+
+    fn order(&self, other: &Self) -> std::cmp::Ordering {
+        match (self, other) {
+            (Self::Number(one), Self::Number(two)) => one.total_cmp(two),
+            (Self::Whole(one), Self::Whole(two)) => one.cmp(two),
+            (Self::Text(one), Self::Text(two)) => one.cmp(two),
+            _ => std::cmp::Ordering::Equal,
+        }
+    }
+}
+
+fn length(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let target = frame.step_compiled_in::<AnyArray>()?;
+    frame.finish()?;
+    let len = rows(frame.value(target)).len();
+    frame.give_result(len as i32)
+}
+
+fn last_index(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let target = frame.step_compiled_in::<AnyArray>()?;
+    frame.finish()?;
+    let len = rows(frame.value(target)).len();
+    frame.give_result(len as i32 - 1)
+}
+
+fn position(frame: &mut Frame<'_>) -> Result<Option<u32>, CallError> {
+    let (target, item) = (frame.step_compiled_in::<AnyArray>()?, frame.step_compiled_in::<AnyValue>()?);
+    frame.finish()?;
+    check_item(frame, target, item)?;
+    let (rows, item) = (rows(frame.value(target)), frame.value(item));
+    Ok((0..rows.len()).find(|at| rows.get(*at).is_some_and(|found| found.equal(item))))
+}
+
+fn find(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let found = position(frame)?;
+    frame.give_result(found.map_or(-1, |at| at as i32))
+}
+
+fn contains(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let found = position(frame)?;
+    frame.give_result(found.is_some())
+}
+
+fn get(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let (target, index) = (frame.step_compiled_in::<AnyArray>()?, frame.take::<i32>()?);
+    frame.finish()?;
+    let at = place(frame, index, rows(frame.value(target)).len())?;
+    let (to, from) = frame.result_mut_and(target)?;
+    let from = rows(from).get(at).expect("the place was looked at");
+    if to.as_ptr().ty() != from.ty() {
+        return Err(CallError::other(format!("array_get: an element is a {}, not a {}", from.ty(), to.as_ptr().ty())));
+    }
+    to.copy_from(from);
+    Ok(())
+}
+
+fn set(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let (target, index) = (frame.step_compiled_in_ref::<AnyArray>()?, frame.take::<i32>()?);
+    let (item, grows) = (frame.step_compiled_in::<AnyValue>()?, frame.take::<bool>()?);
+    frame.finish()?;
+    check_item(frame, target, item)?;
+    let len = rows(frame.value(target)).len();
+    if grows && index >= 0 && index as u32 >= len {
+        resize_to(frame, target, index as u32 + 1)?;
+    }
+    let at = place(frame, index, rows(frame.value(target)).len())?;
+    let (to, from) = frame.value_mut_and(target, item)?;
+    if let Some(place) = array(to).expect("it was stepped to as an array").get_mut(at) {
+        place.copy_from(from);
+    }
+    Ok(())
+}
+
+fn average(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let (target, name) = (frame.step_compiled_in::<AnyArray>()?, frame.take::<Name>()?);
+    frame.finish()?;
+    let field = element_field(world, frame, target, name)?;
+    let rows = rows(frame.value(target));
+    let sum = rows.sum(field);
+    let average = match sum {
+        Some(sum) if rows.len() == 0 => sum,
+        Some(sum) => sum / f64::from(rows.len()),
+        None => {
+            return Err(problem(frame, format_args!("{} is a {}, which is no number", field.display, field.ty)));
+        }
+    };
+    frame.give_result(average as f32)
+}

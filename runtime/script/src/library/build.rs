@@ -1,0 +1,120 @@
+//! Declarations of functions from few words.
+
+use std::rc::Rc;
+
+use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
+use alcedo_base::border::CallError;
+use alcedo_base::handles::Name;
+use alcedo_reflect::World;
+use alcedo_reflect::decl::{FunctionDecl, PropertyDecl, RESULT_NAME};
+use alcedo_reflect::hooks::HookContext;
+use alcedo_reflect::thunk::Frame;
+
+/// Rust types of parameters, with their kind and what belongs to it.
+pub(super) trait Declared {
+    const KIND: PropertyKind;
+    const PATH: &'static str = "";
+}
+
+macro_rules! declared {
+    ($($ty:ty => $kind:ident $(, $path:literal)?;)*) => {$(
+        impl Declared for $ty {
+            const KIND: PropertyKind = PropertyKind::$kind;
+            $(const PATH: &'static str = $path;)?
+        }
+    )*};
+}
+declared! {
+    i32 => I32; f32 => F32; bool => BOOL; String => STRING; Name => NAME; u8 => U8;
+    Vec<String> => ARRAY, "String";
+}
+
+/// A parameter of a Rust type.
+pub(super) fn param<T: Declared>(name: &str) -> PropertyDecl {
+    PropertyDecl::new(name, T::KIND).of_type(T::PATH)
+}
+
+/// A result of a Rust type.
+pub(super) fn result<T: Declared>() -> PropertyDecl {
+    PropertyDecl::result(T::KIND).of_type(T::PATH)
+}
+
+/// The same, written to as well.
+pub(super) fn out(param: PropertyDecl) -> PropertyDecl {
+    param.with_flags(property_flags::OUT)
+}
+
+/// A parameter that stands for any array, and is named in `array_parm`.
+pub(super) fn any_array(name: &str) -> PropertyDecl {
+    PropertyDecl::new(name, PropertyKind::ARRAY).of_type("i32")
+}
+
+/// A parameter, or result, of the type of the elements of that.
+pub(super) fn any_item(name: &str) -> PropertyDecl {
+    let item = PropertyDecl::new(name, PropertyKind::I32);
+    if name == RESULT_NAME { item.with_flags(property_flags::RETURN) } else { item }
+}
+
+/// A thunk without the context of the world.
+pub(super) type Body = fn(&World, &mut Frame<'_>) -> Result<(), CallError>;
+
+/// A function that brings its own thunk, with its wildcards: keys of metadata and names of parameters.
+pub(super) fn custom(
+    name: &str,
+    doc: &str,
+    wildcards: &[(&str, &str)],
+    params: Vec<PropertyDecl>,
+    body: Body,
+) -> FunctionDecl {
+    let thunk = Rc::new(move |context: HookContext<'_>, frame: &mut Frame<'_>| body(World::of(context), frame));
+    let mut decl = FunctionDecl::new(name, thunk);
+    decl.flags = function_flags::STATIC | function_flags::CALLABLE | function_flags::CUSTOM_THUNK;
+    decl.params = params;
+    decl.doc = doc.to_owned();
+    decl.meta = wildcards.iter().map(|(key, names)| ((*key).to_owned(), (*names).to_owned())).collect();
+    decl.meta.push(("custom_thunk".to_owned(), String::new()));
+    decl
+}
+
+/// A function that changes nothing but its result.
+pub(super) fn pure(name: &str, doc: &str, params: Vec<PropertyDecl>, body: Body) -> FunctionDecl {
+    let thunk = Rc::new(move |context: HookContext<'_>, frame: &mut Frame<'_>| body(World::of(context), frame));
+    let mut decl = FunctionDecl::new(name, thunk);
+    decl.flags = function_flags::STATIC | function_flags::CALLABLE | function_flags::PURE;
+    decl.params = params;
+    decl.doc = doc.to_owned();
+    decl
+}
+
+/// `plain!("name", "doc", |a: f32, b: f32| -> f32 { … })`, a pure function of plain parameters.
+macro_rules! plain {
+    ($name:literal, $doc:literal, || -> $result:ty $body:block) => {
+        $crate::library::build::pure(
+            $name,
+            $doc,
+            vec![$crate::library::build::result::<$result>()],
+            |_world, frame| {
+                frame.finish()?;
+                let result: $result = $body;
+                frame.give_result(result)
+            },
+        )
+    };
+    ($name:literal, $doc:literal, |$($param:ident: $ty:ty $(= $default:literal)?),*| -> $result:ty $body:block) => {
+        $crate::library::build::pure(
+            $name,
+            $doc,
+            vec![
+                $($crate::library::build::param::<$ty>(stringify!($param))$(.with_default($default))?,)*
+                $crate::library::build::result::<$result>(),
+            ],
+            |_world, frame| {
+                $(let $param = frame.take::<$ty>()?;)*
+                frame.finish()?;
+                let result: $result = $body;
+                frame.give_result(result)
+            },
+        )
+    };
+}
+pub(super) use plain;

@@ -1,0 +1,231 @@
+//! What works on any set and any map. Their wildcards are named in `custom_struct_param`: a placeholder that is a set takes any
+//! set, one that is a map any map, and one that is a number anything.
+
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_base::border::CallError;
+use alcedo_reflect::World;
+use alcedo_reflect::containers::{ContainerError, Keyed, keyed, keyed_mut};
+use alcedo_reflect::decl::{FunctionDecl, PropertyDecl};
+use alcedo_reflect::thunk::{AnyMap, AnySet, AnyValue, Frame, Param};
+use alcedo_reflect::values::ptr::Ptr;
+
+use super::arrays::problem;
+use super::build::{any_item, custom, out, result};
+
+const SET: &[(&str, &str)] = &[("custom_struct_param", "target_set")];
+const SET_ITEM: &[(&str, &str)] = &[("custom_struct_param", "target_set,item")];
+const MAP: &[(&str, &str)] = &[("custom_struct_param", "target_map")];
+const MAP_KEY: &[(&str, &str)] = &[("custom_struct_param", "target_map,key")];
+const MAP_ENTRY: &[(&str, &str)] = &[("custom_struct_param", "target_map,key,value")];
+
+pub(super) fn set_functions() -> Vec<FunctionDecl> {
+    let target = || PropertyDecl::new("target_set", PropertyKind::SET).of_type("i32");
+    let item = || any_item("item");
+    vec![
+        custom(
+            "set_add",
+            "One more item; whether it is new.",
+            SET_ITEM,
+            vec![out(target()), item(), result::<bool>()],
+            set_add,
+        ),
+        custom(
+            "set_remove",
+            "An item goes; whether it was there.",
+            SET_ITEM,
+            vec![out(target()), item(), result::<bool>()],
+            set_remove,
+        ),
+        custom(
+            "set_contains",
+            "Whether an item is there.",
+            SET_ITEM,
+            vec![target(), item(), result::<bool>()],
+            set_contains,
+        ),
+        custom("set_length", "How many items.", SET, vec![target(), result::<i32>()], set_length),
+        custom("set_clear", "All items go.", SET, vec![out(target())], set_clear),
+    ]
+}
+
+pub(super) fn map_functions() -> Vec<FunctionDecl> {
+    let target = || PropertyDecl::new("target_map", PropertyKind::MAP).of_type("i32, i32");
+    let key = || any_item("key");
+    vec![
+        custom(
+            "map_add",
+            "The value of a key, which it gets if it has none.",
+            MAP_ENTRY,
+            vec![out(target()), key(), any_item("value")],
+            map_add,
+        ),
+        custom(
+            "map_remove",
+            "A key and its value go; whether they were there.",
+            MAP_KEY,
+            vec![out(target()), key(), result::<bool>()],
+            map_remove,
+        ),
+        custom(
+            "map_find",
+            "The value of a key, put into `value`; whether there is one.",
+            MAP_ENTRY,
+            vec![target(), key(), out(any_item("value")), result::<bool>()],
+            map_find,
+        ),
+        custom(
+            "map_contains",
+            "Whether a key has a value.",
+            MAP_KEY,
+            vec![target(), key(), result::<bool>()],
+            map_contains,
+        ),
+        custom("map_length", "How many keys.", MAP, vec![target(), result::<i32>()], map_length),
+        custom("map_clear", "All keys and values go.", MAP, vec![out(target())], map_clear),
+    ]
+}
+
+const STEPPED: &str = "it was stepped to as a set or map";
+
+fn failed(error: ContainerError) -> CallError {
+    CallError::other(error.to_string())
+}
+
+fn look(at: Ptr<'_>) -> Keyed<'_> {
+    keyed(at).expect(STEPPED)
+}
+
+/// That a key is of the type of the keys.
+fn check_key(frame: &Frame<'_>, target: Param, key: Param) -> Result<(), CallError> {
+    let (wanted, found) = (look(frame.value(target)).key_type(), &frame.property(key).ty);
+    match wanted == found {
+        true => Ok(()),
+        false => Err(problem(frame, format_args!("a {found} is no {wanted}, as the keys are"))),
+    }
+}
+
+/// Puts a key in; its row, and whether it is new.
+fn put(frame: &mut Frame<'_>, target: Param, key: Param) -> Result<(u32, bool), CallError> {
+    check_key(frame, target, key)?;
+    let (to, key) = frame.value_mut_and(target, key)?;
+    keyed_mut(to).expect(STEPPED).insert(key).map_err(failed)
+}
+
+/// Takes a key out; whether it was there.
+fn take(frame: &mut Frame<'_>, target: Param, key: Param) -> Result<bool, CallError> {
+    check_key(frame, target, key)?;
+    let (to, key) = frame.value_mut_and(target, key)?;
+    let mut rows = keyed_mut(to).expect(STEPPED);
+    let Some(row) = rows.as_ref().find(key) else { return Ok(false) };
+    rows.remove(row).map_err(failed)?;
+    Ok(true)
+}
+
+fn row_of(frame: &Frame<'_>, target: Param, key: Param) -> Result<Option<u32>, CallError> {
+    check_key(frame, target, key)?;
+    Ok(look(frame.value(target)).find(frame.value(key)))
+}
+
+fn clear(frame: &mut Frame<'_>, target: Param) -> Result<(), CallError> {
+    keyed_mut(frame.value_mut(target)?).expect(STEPPED).clear();
+    Ok(())
+}
+
+fn set_add(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let (target, item) = (frame.step_compiled_in_ref::<AnySet>()?, frame.step_compiled_in::<AnyValue>()?);
+    frame.finish()?;
+    let (_, is_new) = put(frame, target, item)?;
+    frame.give_result(is_new)
+}
+
+fn set_remove(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let (target, item) = (frame.step_compiled_in_ref::<AnySet>()?, frame.step_compiled_in::<AnyValue>()?);
+    frame.finish()?;
+    let was_there = take(frame, target, item)?;
+    frame.give_result(was_there)
+}
+
+fn set_contains(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let (target, item) = (frame.step_compiled_in::<AnySet>()?, frame.step_compiled_in::<AnyValue>()?);
+    frame.finish()?;
+    let row = row_of(frame, target, item)?;
+    frame.give_result(row.is_some())
+}
+
+fn set_length(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let target = frame.step_compiled_in::<AnySet>()?;
+    frame.finish()?;
+    let len = look(frame.value(target)).len();
+    frame.give_result(len as i32)
+}
+
+fn set_clear(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let target = frame.step_compiled_in_ref::<AnySet>()?;
+    frame.finish()?;
+    clear(frame, target)
+}
+
+fn map_add(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let (target, key) = (frame.step_compiled_in_ref::<AnyMap>()?, frame.step_compiled_in::<AnyValue>()?);
+    let value = frame.step_compiled_in::<AnyValue>()?;
+    frame.finish()?;
+    check_value(frame, target, value)?;
+    let (row, _) = put(frame, target, key)?;
+    let (to, from) = frame.value_mut_and(target, value)?;
+    if let Some(place) = keyed_mut(to).expect(STEPPED).value(row) {
+        place.copy_from(from);
+    }
+    Ok(())
+}
+
+/// That a value is of the type of the values.
+fn check_value(frame: &Frame<'_>, target: Param, value: Param) -> Result<(), CallError> {
+    let alcedo_reflect::property::PropertyType::Map(of) = &frame.property(target).ty else { return Ok(()) };
+    let found = &frame.property(value).ty;
+    match of.value() == found {
+        true => Ok(()),
+        false => Err(problem(frame, format_args!("a {found} is no {}, as the values are", of.value()))),
+    }
+}
+
+fn map_remove(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let (target, key) = (frame.step_compiled_in_ref::<AnyMap>()?, frame.step_compiled_in::<AnyValue>()?);
+    frame.finish()?;
+    let was_there = take(frame, target, key)?;
+    frame.give_result(was_there)
+}
+
+fn map_find(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let (target, key) = (frame.step_compiled_in::<AnyMap>()?, frame.step_compiled_in::<AnyValue>()?);
+    let value = frame.step_compiled_in_ref::<AnyValue>()?;
+    frame.finish()?;
+    check_value(frame, target, value)?;
+    let row = row_of(frame, target, key)?;
+    if let Some(row) = row {
+        let (to, from) = frame.value_mut_and(value, target)?;
+        if let Some((_, Some(found))) = look(from).get(row) {
+            to.copy_from(found);
+        }
+    }
+    frame.give_result(row.is_some())
+}
+
+fn map_contains(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let (target, key) = (frame.step_compiled_in::<AnyMap>()?, frame.step_compiled_in::<AnyValue>()?);
+    frame.finish()?;
+    let row = row_of(frame, target, key)?;
+    frame.give_result(row.is_some())
+}
+
+fn map_length(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let target = frame.step_compiled_in::<AnyMap>()?;
+    frame.finish()?;
+    let len = look(frame.value(target)).len();
+    frame.give_result(len as i32)
+}
+
+fn map_clear(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let target = frame.step_compiled_in_ref::<AnyMap>()?;
+    frame.finish()?;
+    clear(frame, target)
+}

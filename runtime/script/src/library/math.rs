@@ -1,0 +1,68 @@
+//! Mathematics.
+
+use std::cell::Cell;
+use std::hash::{BuildHasher as _, RandomState};
+
+use alcedo_reflect::decl::FunctionDecl;
+
+use super::build::plain;
+
+pub(super) fn functions() -> Vec<FunctionDecl> {
+    vec![
+        plain!("abs", "The number without its sign.", |a: f32| -> f32 { a.abs() }),
+        plain!("sin", "The sine of an angle in radians.", |a: f32| -> f32 { a.sin() }),
+        plain!("cos", "The cosine of an angle in radians.", |a: f32| -> f32 { a.cos() }),
+        plain!("tan", "The tangent of an angle in radians.", |a: f32| -> f32 { a.tan() }),
+        plain!("asin", "The angle of a sine, in radians.", |a: f32| -> f32 { a.asin() }),
+        plain!("acos", "The angle of a cosine, in radians.", |a: f32| -> f32 { a.acos() }),
+        plain!("atan", "The angle of a tangent, in radians.", |a: f32| -> f32 { a.atan() }),
+        plain!("atan2", "The angle of the point (x, y), in radians.", |y: f32, x: f32| -> f32 { y.atan2(x) }),
+        plain!("exp", "e to the power of a.", |a: f32| -> f32 { a.exp() }),
+        plain!("loge", "The natural logarithm.", |a: f32| -> f32 { a.ln() }),
+        plain!("sqrt", "The square root.", |a: f32| -> f32 { a.sqrt() }),
+        plain!("square", "a times a.", |a: f32| -> f32 { a * a }),
+        plain!("min", "The smaller one.", |a: i32, b: i32| -> i32 { a.min(b) }),
+        plain!("max", "The larger one.", |a: i32, b: i32| -> i32 { a.max(b) }),
+        plain!("clamp", "The value, no smaller and no larger than that.", |v: i32, a: i32, b: i32| -> i32 {
+            v.max(a).min(b)
+        }),
+        plain!("fmin", "The smaller one.", |a: f32, b: f32| -> f32 { a.min(b) }),
+        plain!("fmax", "The larger one.", |a: f32, b: f32| -> f32 { a.max(b) }),
+        plain!("fclamp", "The value, no smaller and no larger than that.", |v: f32, a: f32, b: f32| -> f32 {
+            v.max(a).min(b)
+        }),
+        plain!("lerp", "From a to b, as far as alpha says from 0 to 1.", |a: f32, b: f32, alpha: f32| -> f32 {
+            a + (b - a) * alpha
+        }),
+        plain!("round", "The nearest whole number; halves go away from zero.", |a: f32| -> i32 { a.round() as i32 }),
+        plain!("ffloor", "The whole number below.", |a: f32| -> i32 { a.floor() as i32 }),
+        plain!("fceil", "The whole number above.", |a: f32| -> i32 { a.ceil() as i32 }),
+        plain!("rand", "A random whole number from 0 to below max; 0 where max is not above 0.", |max: i32| -> i32 {
+            below(max.max(0) as u32) as i32
+        }),
+        plain!("frand", "A random number from 0 to below 1.", || -> f32 {
+            (random() >> 40) as f32 / (1u64 << 24) as f32
+        }),
+    ]
+}
+
+thread_local! {
+    static STATE: Cell<u64> = Cell::new(RandomState::new().hash_one(0u8) | 1);
+}
+
+/// Numbers that look random. Not for secrets.
+fn random() -> u64 {
+    STATE.with(|state| {
+        // SplitMix64, by Sebastiano Vigna.
+        let next = state.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
+        state.set(next);
+        let mixed = (next ^ (next >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    })
+}
+
+/// A random number below that; 0 where it is 0.
+pub(super) fn below(end: u32) -> u32 {
+    ((u128::from(random()) * u128::from(end)) >> 64) as u32
+}

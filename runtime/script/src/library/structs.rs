@@ -1,0 +1,34 @@
+//! What works on any struct.
+
+use alcedo_base::border::CallError;
+use alcedo_reflect::World;
+use alcedo_reflect::decl::{FunctionDecl, PropertyDecl};
+use alcedo_reflect::property::PropertyType;
+use alcedo_reflect::thunk::{AnyStruct, Frame};
+
+use super::build::{custom, result};
+
+pub(super) fn functions() -> Vec<FunctionDecl> {
+    let any =
+        PropertyDecl::new("custom_struct", alcedo_abi::kinds::PropertyKind::STRUCT).of_type("/Script/Script.AnyStruct");
+    vec![custom(
+        "show_struct_fields",
+        "The fields of a struct, each as `Property: [Struct].[Field]`, which the log is told too.",
+        &[("custom_struct_param", "custom_struct")],
+        vec![any, result::<Vec<String>>()],
+        show,
+    )]
+}
+
+fn show(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let param = frame.step_compiled_in::<AnyStruct>()?;
+    frame.finish()?;
+    let PropertyType::Struct(of) = &frame.property(param).ty else {
+        return Err(CallError::other("show_struct_fields: it is no struct"));
+    };
+    let lines: Vec<_> = of.fields().iter().map(|field| format!("Property: [{}].[{}]", of.name, field.text)).collect();
+    for line in &lines {
+        tracing::info!(target: "alcedo::script", "{line}");
+    }
+    frame.give_result(lines)
+}

@@ -1,0 +1,74 @@
+//! Texts and names. Places and lengths are counted in letters.
+
+use alcedo_base::handles::Name;
+use alcedo_reflect::decl::FunctionDecl;
+
+use super::build::{param, plain, pure, result};
+
+pub(super) fn functions() -> Vec<FunctionDecl> {
+    vec![
+        plain!("len", "How many letters.", |s: String| -> i32 { s.chars().count() as i32 }),
+        plain!(
+            "in_str",
+            "Where t begins in s, from the left or from the right; -1 where it does not.",
+            |s: String, t: String, from_right: bool = "false"| -> i32 {
+                let found = if from_right { s.rfind(&t) } else { s.find(&t) };
+                found.map_or(-1, |at| s[..at].chars().count() as i32)
+            }
+        ),
+        plain!("mid", "Letters from that place on, so many or all.", |s: String, i: i32, j: i32 = "2147483647"| -> String {
+            s.chars().skip(i.max(0) as usize).take(j.max(0) as usize).collect()
+        }),
+        plain!("left", "The first letters.", |s: String, i: i32| -> String {
+            s.chars().take(i.max(0) as usize).collect()
+        }),
+        plain!("right", "The last letters.", |s: String, i: i32| -> String {
+            let skipped = s.chars().count().saturating_sub(i.max(0) as usize);
+            s.chars().skip(skipped).collect()
+        }),
+        plain!("caps", "In upper case.", |s: String| -> String { s.to_uppercase() }),
+        plain!("locs", "In lower case.", |s: String| -> String { s.to_lowercase() }),
+        plain!("chr", "The letter of that number; empty where there is none.", |i: i32| -> String {
+            u32::try_from(i).ok().and_then(char::from_u32).map(String::from).unwrap_or_default()
+        }),
+        plain!("asc", "The number of the first letter; 0 without one.", |s: String| -> i32 {
+            s.chars().next().map_or(0, |letter| letter as i32)
+        }),
+        plain!("repl", "Every occurrence of a text replaced.", |src: String, this: String, with: String| -> String {
+            if this.is_empty() { src } else { src.replace(&this, &with) }
+        }),
+        plain!("trim", "Without the spaces around it.", |s: String| -> String { s.trim().to_owned() }),
+        plain!("starts_with", "Whether s begins with t.", |s: String, t: String| -> bool { s.starts_with(&t) }),
+        plain!("ends_with", "Whether s ends with t.", |s: String, t: String| -> bool { s.ends_with(&t) }),
+        plain!("split_string", "The parts between delimiters.", |s: String, delimiter: String = ","| -> Vec<String> {
+            match delimiter.is_empty() {
+                true => vec![s],
+                false => s.split(&delimiter).map(str::to_owned).collect(),
+            }
+        }),
+        plain!("join_array", "The parts with delimiters between.", |parts: Vec<String>, delimiter: String = ","| -> String {
+            parts.join(&delimiter)
+        }),
+        pure("name_of_text", "The name of a text.", vec![param::<String>("s"), result::<Name>()], |world, frame| {
+            let text = frame.take::<String>()?;
+            frame.finish()?;
+            frame.give_result(world.names.intern(&text))
+        }),
+        pure("text_of_name", "The text of a name.", vec![param::<Name>("n"), result::<String>()], |world, frame| {
+            let name = frame.take::<Name>()?;
+            frame.finish()?;
+            frame.give_result(world.text(name))
+        }),
+        pure(
+            "is_none",
+            "Whether a name is empty, or `None`.",
+            vec![param::<Name>("n"), result::<bool>()],
+            |world, frame| {
+                let name = frame.take::<Name>()?;
+                frame.finish()?;
+                let text = world.text(name);
+                frame.give_result(text.is_empty() || text.eq_ignore_ascii_case("None"))
+            },
+        ),
+    ]
+}

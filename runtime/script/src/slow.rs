@@ -1,0 +1,382 @@
+//! Operations that take more than a few instructions of the processor: texts, structs, conversions, casts, places behind several
+//! steps, new objects. Those on containers are in [`intrinsic`](crate::intrinsic).
+
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_base::border::CallError;
+use alcedo_base::handles::{Name, ObjectHandle};
+use alcedo_reflect::World;
+use alcedo_reflect::construction::ConstructionArgs;
+use alcedo_reflect::owned::OwnedValue;
+use alcedo_reflect::property::PropertyType;
+use alcedo_reflect::value::{Binding, Value};
+use alcedo_reflect::values::ptr::Ptr;
+use alcedo_uc::hir::{Cast, Conversion, Num, Op, Operand, Unary};
+
+use crate::exec::{Slot, Slow, Source};
+use crate::machine::{Machine, Went};
+use crate::number::{Number as _, clockwise_from, compare, compares, with_num};
+use crate::place::{Purpose, Registers};
+use crate::triple::{self, Three};
+use crate::value::{
+    Number, binding, from_text, handle, is_handle, name, number, plain_text, text_value, to_enum, to_num, to_text,
+};
+
+impl Machine {
+    /// Does one of them.
+    ///
+    /// # Errors
+    /// What goes wrong.
+    pub(crate) fn slow(&self, world: &World, slow: &Slow, registers: &Registers) -> Result<Went, CallError> {
+        let put = |slot: &Slot, value: &Value| put(registers, slot, value);
+        match slow {
+            Slow::Init(slot, initial) => registers.clear(Some(slot), initial.as_ref())?,
+            Slow::Copy(slot, source) => registers.ptr_mut(slot).copy_from(registers.source(source)),
+            Slow::Unary(op, slot, source) => put(slot, &unary(op, registers.source(source))?)?,
+            Slow::Binary(op, on, slot, left, right) => {
+                let value = self.binary(world, *op, on, registers.source(left), registers.source(right))?;
+                put(slot, &value)?;
+            }
+            Slow::Convert(by, slot, source) => convert(world, by, registers, slot, source)?,
+            Slow::Cast(cast, slot, source) => put(slot, &cast_value(world, cast, slot, registers.source(source)))?,
+            Slow::Load(slot, place) => match registers.read(world, place)? {
+                Ok(from) => registers.ptr_mut(slot).copy_from(from),
+                Err(told) => {
+                    self.warn(&told);
+                    registers.clear(Some(slot), place.initial.as_ref())?;
+                }
+            },
+            Slow::Store(place, source) => match registers.write(world, place, Purpose::Write)? {
+                Ok(to) => to.copy_from(registers.source(source)),
+                Err(told) => self.warn(&told),
+            },
+            Slow::SelfClass(slot) => {
+                let class = world.objects.class(registers.object);
+                let class = class.map_or(registers.class, |class| world.names.intern(&class.path));
+                put(slot, &Value::SubclassOf(class))?;
+            }
+            Slow::ClassOf(slot, source) => {
+                let class = world.objects.class(handle(&registers.source(source).read()));
+                let class = class.map_or(Name::default(), |class| world.names.intern(&class.path));
+                put(slot, &Value::SubclassOf(class))?;
+            }
+            Slow::Intrinsic { what, place, args, to } => {
+                return self.intrinsic(world, what, place, args, to.as_ref(), registers);
+            }
+            Slow::SetLength(place, length) => self.set_length(world, place, length, registers)?,
+            Slow::Bind(slot, object, function) => {
+                let object =
+                    object.as_ref().map_or(registers.object, |object| handle(&registers.source(object).read()));
+                let binding = match world.objects.is_alive(object) {
+                    true => Binding { object, function: *function },
+                    false => Binding::default(),
+                };
+                put(slot, &Value::Delegate(binding))?;
+            }
+            Slow::New { to, class, outer, name, template } => {
+                let text = |source: &Source| plain_text(&registers.source(source).read(), world).unwrap_or_default();
+                let object = |source: &Source| handle(&registers.source(source).read());
+                let (of, name) = (name_of(registers.source(class)), name.as_ref().map(text));
+                let template = template.as_ref().map(object);
+                let outer = outer.as_ref().map_or(registers.object, object);
+                let made = self.construct(world, of, outer, name.filter(|name| !name.is_empty()), template)?;
+                put(to, &Value::Object(made))?;
+                return Ok(Went::Out);
+            }
+            Slow::Fail(message) => return Err(CallError::other(&**message)),
+        }
+        Ok(Went::Nowhere)
+    }
+
+    fn construct(
+        &self,
+        world: &World,
+        class: Name,
+        outer: ObjectHandle,
+        name: Option<String>,
+        template: Option<ObjectHandle>,
+    ) -> Result<ObjectHandle, CallError> {
+        let path = world.names.text(class);
+        let Some(found) = world.types.class_by_path(&path) else {
+            self.warn("an object of no class is made, which is none");
+            return Ok(ObjectHandle::NONE);
+        };
+        let host = self.host.borrow().clone();
+        let host =
+            host.ok_or_else(|| CallError::other(format!("a new {path} is refused: this machine has no host")))?;
+        let args = ConstructionArgs {
+            name: name.map(|name| world.names.intern(&name)),
+            outer,
+            archetype: template.filter(|template| !template.is_none()),
+            root: false,
+        };
+        let (depth, top) = (self.depth(), self.top.get());
+        let made = host.construct(world, &found, args);
+        self.unwind(depth);
+        self.top.set(top);
+        made
+    }
+
+    fn binary(&self, world: &World, op: Op, on: &Operand, left: Ptr<'_>, right: Ptr<'_>) -> Result<Value, CallError> {
+        let not = |equal: bool| Value::Bool(if op == Op::Ne { !equal } else { equal });
+        match on {
+            Operand::Num(num) | Operand::Enum(num) => {
+                let (value, by_zero) = numbers(op, *num, &left.read(), &right.read())?;
+                if by_zero {
+                    self.warn("a division by zero, which gives zero");
+                }
+                Ok(value)
+            }
+            Operand::Bool => {
+                let (one, two) = (left.get::<bool>().unwrap_or_default(), right.get::<bool>().unwrap_or_default());
+                Ok(Value::Bool(match op {
+                    Op::Ne | Op::Xor => one != two,
+                    _ => one == two,
+                }))
+            }
+            Operand::Text => {
+                let text = |at: Ptr<'_>| plain_text(&at.read(), world).unwrap_or_default();
+                Ok(texts(op, &text(left), &text(right)))
+            }
+            Operand::Object => Ok(not(reference(&left.read()) == reference(&right.read()))),
+            Operand::Name | Operand::Struct(_) | Operand::Delegate | Operand::Value => {
+                if left.ty() == right.ty() || *on == Operand::Value {
+                    return Ok(not(left.equal(right)));
+                }
+                Ok(not(left.read() == right.read()))
+            }
+            Operand::Triple(_) | Operand::TripleScalar(_) | Operand::ScalarTriple(_) | Operand::Turned(..) => {
+                triple::binary(op, on, left, right).ok_or_else(|| no_operator(op, left.ty()))
+            }
+        }
+    }
+}
+
+fn put(registers: &Registers, slot: &Slot, value: &Value) -> Result<(), CallError> {
+    registers.ptr_mut(slot).write(value).map_err(|error| CallError::Signature {
+        name: slot.property.text.to_string(),
+        found: error.wanted,
+        wanted: error.found,
+    })
+}
+
+fn no_operator(op: Op, ty: &PropertyType) -> CallError {
+    CallError::other(format!("there is no {op:?} of a {ty}"))
+}
+
+fn name_of(at: Ptr<'_>) -> Name {
+    name(&at.read())
+}
+
+/// What two references are the same by.
+fn reference(value: &Value) -> u64 {
+    match value {
+        Value::Object(_) | Value::WeakObject(_) | Value::ScriptInterface(_) => handle(value).0,
+        value => u64::from(name(value).0),
+    }
+}
+
+/// An operator on two numbers; whether it was a division by zero.
+fn numbers(op: Op, num: Num, left: &Value, right: &Value) -> Result<(Value, bool), CallError> {
+    let (Some(one), Some(two)) = (number(left), number(right)) else {
+        return Err(CallError::other(format!("{op:?} of what is no number")));
+    };
+    if op == Op::ClockwiseFrom {
+        let whole = |number: Number| if let Number::Whole(it) = number { it as i32 } else { 0 };
+        return Ok((Value::Bool(clockwise_from(whole(one), whole(two))), false));
+    }
+    macro_rules! cast {
+        ($number:expr, $ty:ty) => {
+            match $number {
+                Number::Whole(it) => it as $ty,
+                Number::Float(it) => it as $ty,
+            }
+        };
+    }
+    with_num!(num, N => {
+        let (one, other) = (cast!(one, N), cast!(two, N));
+        if compares(op) {
+            return Ok((Value::Bool(compare(op, one, other)), false));
+        }
+        let (value, by_zero) = N::binary(op, one, other, cast!(two, i32));
+        let whole = if num.is_float() { Number::Float(value as f64) } else { Number::Whole(value as i128) };
+        Ok((to_num(whole, num), by_zero))
+    })
+}
+
+fn texts(op: Op, left: &str, right: &str) -> Value {
+    match op {
+        Op::Concat => Value::Text(format!("{left}{right}")),
+        Op::ConcatSpaced => Value::Text(format!("{left} {right}")),
+        Op::TextWithout if right.is_empty() => Value::Text(left.to_owned()),
+        Op::TextWithout => Value::Text(left.replace(right, "")),
+        Op::Near => Value::Bool(left.to_lowercase() == right.to_lowercase()),
+        op => Value::Bool(match op {
+            Op::Ne => left != right,
+            Op::Lt => left < right,
+            Op::Le => left <= right,
+            Op::Gt => left > right,
+            Op::Ge => left >= right,
+            _ => left == right,
+        }),
+    }
+}
+
+fn unary(op: &Unary, from: Ptr<'_>) -> Result<Value, CallError> {
+    let value = from.read();
+    let refused = || CallError::other(format!("there is no {op:?} of a {}", from.ty()));
+    match op {
+        Unary::Not => Ok(Value::Bool(value != Value::Bool(true))),
+        Unary::Neg(num) => match number(&value).ok_or_else(refused)? {
+            Number::Whole(it) => Ok(to_num(Number::Whole(-it), *num)),
+            Number::Float(it) => Ok(to_num(Number::Float(-it), *num)),
+        },
+        Unary::BitNot(num) => match number(&value).ok_or_else(refused)? {
+            Number::Whole(it) => Ok(to_num(Number::Whole(!it), *num)),
+            Number::Float(_) => Err(refused()),
+        },
+        Unary::NegTriple(_) => {
+            let three = Three::of(from).ok_or_else(refused)?;
+            Ok(three.map(|it| -it).value())
+        }
+    }
+}
+
+fn cast_value(world: &World, cast: &Cast, slot: &Slot, from: Ptr<'_>) -> Value {
+    let value = from.read();
+    let zero = || Value::zero(&slot.property.ty);
+    let object = |it: ObjectHandle| match slot.property.ty {
+        PropertyType::ScriptInterface(_) => Value::ScriptInterface(it),
+        _ => Value::Object(it),
+    };
+    match cast {
+        Cast::Object(path) => match world.is_a(handle(&value), path) {
+            true => object(handle(&value)),
+            false => zero(),
+        },
+        Cast::Interface(path) => {
+            let class = world.objects.class(handle(&value));
+            match class.is_some_and(|class| class.implements(path)) {
+                true => object(handle(&value)),
+                false => zero(),
+            }
+        }
+        Cast::Class(path) => {
+            let found = world.types.class_by_path(&world.names.text(name(&value)));
+            let wanted = world.types.class_by_path(path);
+            match found.zip(wanted).is_some_and(|(found, wanted)| found.is_a(&wanted)) {
+                true => Value::SubclassOf(name(&value)),
+                false => zero(),
+            }
+        }
+    }
+}
+
+fn convert(
+    world: &World,
+    by: &Conversion,
+    registers: &Registers,
+    slot: &Slot,
+    source: &Source,
+) -> Result<(), CallError> {
+    let from = registers.source(source);
+    let put = |value: &Value| put(registers, slot, value);
+    let value = from.read();
+    let target = &slot.property.ty;
+    let refused = || CallError::other(format!("a {} does not become a {target}", from.ty()));
+    let number = || number(&value).ok_or_else(refused);
+    match by {
+        Conversion::Num(_, to) | Conversion::EnumToNum(_, to) | Conversion::BoolToNum(to) => {
+            put(&to_num(number()?, *to))
+        }
+        Conversion::NumToEnum(_, _, to) => match crate::value::number(&to_num(number()?, *to)) {
+            Some(number) => put(&to_enum(number, target)),
+            None => Err(refused()),
+        },
+        Conversion::NumToBool(_) => {
+            let is = match number()? {
+                Number::Whole(it) => it != 0,
+                Number::Float(it) => it != 0.0,
+            };
+            put(&Value::Bool(is))
+        }
+        Conversion::ToText(_) => {
+            put(&text_value(&to_text(&value, from.ty(), world), target, world).ok_or_else(refused)?)
+        }
+        Conversion::FromText(_) => put(&from_text(&plain_text(&value, world).unwrap_or_default(), target, world)),
+        Conversion::Text(..) => {
+            let text = plain_text(&value, world).ok_or_else(refused)?;
+            let text = match (&value, target) {
+                (Value::Name(_), target) if text.is_empty() && *target != PropertyType::Name => "None",
+                (_, PropertyType::Name) if text.eq_ignore_ascii_case("none") => "",
+                _ => &text,
+            };
+            put(&text_value(text, target, world).ok_or_else(refused)?)
+        }
+        Conversion::ObjectToBool if is_handle(from.ty().kind()) => {
+            put(&Value::Bool(world.objects.is_alive(handle(&value))))
+        }
+        Conversion::ObjectToBool => put(&Value::Bool(name(&value) != Name::default())),
+        Conversion::TextToBool => put(&Value::Bool(plain_text(&value, world).is_some_and(|text| !text.is_empty()))),
+        Conversion::NameToBool => {
+            let text = world.names.text(name(&value));
+            put(&Value::Bool(!text.is_empty() && !text.eq_ignore_ascii_case("None")))
+        }
+        Conversion::TripleToBool(_) => {
+            let three = Three::of(from).ok_or_else(refused)?;
+            put(&Value::Bool(three.of.iter().any(|it| *it != 0.0)))
+        }
+        Conversion::ClassToObject => {
+            let class = world.types.class_by_path(&world.names.text(name(&value)));
+            put(&Value::Object(class.map_or(ObjectHandle::NONE, |class| class.cdo.get())))
+        }
+        Conversion::Up | Conversion::ObjectToInterface(_) | Conversion::InterfaceToObject => match target.kind() {
+            PropertyKind::OBJECT => put(&Value::Object(handle(&value))),
+            PropertyKind::SCRIPT_INTERFACE => put(&Value::ScriptInterface(handle(&value))),
+            _ => put(&value),
+        },
+        Conversion::StructUp(_) => {
+            let PropertyType::Struct(of) = target else { return Err(refused()) };
+            let Value::Struct(fields) = value else { return Err(refused()) };
+            let kept = fields.into_iter().filter(|(name, _)| of.field(name).is_some()).collect();
+            put(&Value::Struct(kept))
+        }
+        Conversion::ToReference(kind, _) => match *kind {
+            PropertyKind::WEAK_OBJECT => put(&Value::WeakObject(handle(&value))),
+            PropertyKind::SOFT_OBJECT => {
+                let path = world.path_of(handle(&value)).unwrap_or_default();
+                put(&Value::SoftObject(world.names.intern(&path)))
+            }
+            PropertyKind::SOFT_CLASS => put(&Value::SoftClass(name(&value))),
+            _ => put(&Value::LazyObject(world.lazy.find(handle(&value)).unwrap_or(alcedo_abi::value::LazyRaw::NONE))),
+        },
+        Conversion::FromReference(_) => {
+            let object = match &value {
+                Value::WeakObject(it) => Some(*it).filter(|it| world.objects.is_alive(*it)),
+                Value::SoftObject(path) => world.object_at(&world.names.text(*path)),
+                Value::LazyObject(id) => world.lazy.object(*id),
+                Value::SoftClass(path) => {
+                    let known = world.types.class_by_path(&world.names.text(*path)).is_some();
+                    return put(&Value::SubclassOf(if known { *path } else { Name::default() }));
+                }
+                _ => None,
+            };
+            put(&Value::Object(object.unwrap_or(ObjectHandle::NONE)))
+        }
+        Conversion::ToOptional => put(&Value::Optional(Some(Box::new(value)))),
+        Conversion::VectorToRotator(..) | Conversion::RotatorToVector(..) | Conversion::Triple(..) => {
+            let three = Three::of(from).ok_or_else(refused)?;
+            let turned = match by {
+                Conversion::VectorToRotator(_, to) => triple::rotator_of(three, to.of),
+                Conversion::RotatorToVector(..) => triple::direction_of(three),
+                _ => three,
+            };
+            let made = OwnedValue::zero(target.clone());
+            put(&turned.value_of(made.as_ptr()).ok_or_else(refused)?)
+        }
+    }
+}
+
+/// What a delegate in a register is bound to.
+pub(crate) fn bound(registers: &Registers, source: &Source) -> Binding {
+    binding(&registers.source(source).read())
+}

@@ -1,0 +1,292 @@
+//! What values become: constants of the checked tree, numbers of other kinds, and text.
+
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_base::handles::{Name, ObjectHandle};
+use alcedo_reflect::World;
+use alcedo_reflect::property::PropertyType;
+use alcedo_reflect::structs::StructType;
+use alcedo_reflect::value::{Binding, LocalText, Value};
+use alcedo_uc::hir::{Const, Num};
+
+/// A number of any kind, without loss.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Number {
+    Whole(i128),
+    Float(f64),
+}
+
+/// The number that a value is.
+pub(crate) fn number(value: &Value) -> Option<Number> {
+    use Number::{Float, Whole};
+    Some(match value {
+        Value::U8(it) => Whole((*it).into()),
+        Value::U16(it) => Whole((*it).into()),
+        Value::U32(it) => Whole((*it).into()),
+        Value::U64(it) => Whole((*it).into()),
+        Value::I8(it) => Whole((*it).into()),
+        Value::I16(it) => Whole((*it).into()),
+        Value::I32(it) => Whole((*it).into()),
+        Value::I64(it) => Whole((*it).into()),
+        Value::F32(it) => Float((*it).into()),
+        Value::F64(it) => Float(*it),
+        Value::Enum(it) => Whole(it.number),
+        Value::Bool(it) => Whole((*it).into()),
+        _ => return None,
+    })
+}
+
+/// A number as a value of a kind: low bits of whole ones, floats toward zero and not over the ends.
+pub(crate) fn to_num(number: Number, num: Num) -> Value {
+    macro_rules! cast {
+        ($($num:ident, $ty:ty;)*) => {
+            match (num, number) {
+                $((Num::$num, Number::Whole(it)) => Value::$num(it as $ty),
+                (Num::$num, Number::Float(it)) => Value::$num(it as $ty),)*
+            }
+        };
+    }
+    cast! { U8, u8; U16, u16; U32, u32; U64, u64; I8, i8; I16, i16; I32, i32; I64, i64; F32, f32; F64, f64; }
+}
+
+/// The value of a constant, of a type.
+///
+/// # Errors
+/// When it is none of the type, in words.
+pub(crate) fn const_value(value: &Const, ty: &PropertyType, world: &World) -> Result<Value, String> {
+    let refuse = || Err(format!("{value:?} is no {ty}"));
+    Ok(match (value, ty) {
+        (Const::Bool(it), PropertyType::Bool) => Value::Bool(*it),
+        (Const::Int(it), PropertyType::Enum(of)) | (Const::Enum(_, _, it), PropertyType::Enum(of)) => {
+            Value::Enum(of.value(*it))
+        }
+        (Const::Int(it) | Const::Enum(_, _, it), ty) => match Num::of(ty.kind()) {
+            Some(num) => to_num(Number::Whole(*it), num),
+            None => return refuse(),
+        },
+        (Const::Float(it), ty) => match Num::of(ty.kind()) {
+            Some(num) => to_num(Number::Float(*it), num),
+            None => return refuse(),
+        },
+        (Const::Text(it), ty) => match text_value(it, ty, world) {
+            Some(value) => value,
+            None => return refuse(),
+        },
+        (Const::Name(it), PropertyType::Name) => Value::Name(world.names.intern(it)),
+        (Const::Name(it), PropertyType::FieldPath) => Value::FieldPath(world.names.intern(it)),
+        (Const::Class(path), PropertyType::SubclassOf(_)) => Value::SubclassOf(world.names.intern(path)),
+        (Const::Class(path), PropertyType::SoftClass(_)) => Value::SoftClass(world.names.intern(path)),
+        (Const::Object(_, path), PropertyType::Object { .. }) => Value::Object(object_of(path, world)),
+        (Const::Object(_, path), PropertyType::SoftObject(_)) => Value::SoftObject(world.names.intern(path)),
+        (Const::None, ty) => Value::zero(ty),
+        (Const::Struct(fields), PropertyType::Struct(of)) => {
+            let mut found = Vec::new();
+            for (name, value) in fields {
+                let Some(field) = of.field(name) else { return Err(format!("{} has no field {name}", of.path)) };
+                found.push((name.as_str().into(), const_value(value, &field.ty, world)?));
+            }
+            Value::Struct(found)
+        }
+        (Const::Array(values), PropertyType::Array(of)) => {
+            Value::Array(values.iter().map(|value| const_value(value, of.ty(), world)).collect::<Result<_, _>>()?)
+        }
+        _ => return refuse(),
+    })
+}
+
+/// The object of a name or path as it is written; none where there is none now.
+fn object_of(path: &str, world: &World) -> ObjectHandle {
+    let name = path.rsplit('.').next().unwrap_or(path);
+    world.objects.find(ObjectHandle::NONE, name).unwrap_or(ObjectHandle::NONE)
+}
+
+/// A text as a value of one of the text types.
+pub(crate) fn text_value(text: &str, ty: &PropertyType, world: &World) -> Option<Value> {
+    Some(match ty {
+        PropertyType::Text => Value::Text(text.to_owned()),
+        PropertyType::Utf8Text => Value::Utf8(text.to_owned()),
+        PropertyType::AnsiText => {
+            let latin = text.chars().map(|letter| if u8::try_from(letter).is_ok() { letter } else { '?' });
+            Value::Ansi(latin.collect())
+        }
+        PropertyType::LocalText => Value::LocalText(LocalText { shown: text.to_owned(), ..LocalText::default() }),
+        PropertyType::Name => Value::Name(world.names.intern(text)),
+        _ => return None,
+    })
+}
+
+/// The text that a value of one of the text types, or a name, is.
+pub(crate) fn plain_text(value: &Value, world: &World) -> Option<String> {
+    Some(match value {
+        Value::Text(text) | Value::Utf8(text) | Value::Ansi(text) => text.clone(),
+        Value::LocalText(text) => text.shown.clone(),
+        Value::Name(name) => world.text(*name),
+        _ => return None,
+    })
+}
+
+/// The number kind of a struct that is three numbers: a vector or a rotator.
+pub(crate) fn triple_of(of: &StructType) -> Option<Num> {
+    let [one, two, three] = of.fields() else { return None };
+    let num = Num::of(one.ty.kind())?;
+    let same = two.ty.kind() == one.ty.kind() && three.ty.kind() == one.ty.kind();
+    (same && matches!(&*of.name, "Vector" | "Rotator")).then_some(num)
+}
+
+/// A value as text.
+pub(crate) fn to_text(value: &Value, ty: &PropertyType, world: &World) -> String {
+    match (plain_text(value, world), value) {
+        (Some(text), Value::Name(_)) if text.is_empty() => return "None".to_owned(),
+        (Some(text), _) => return text,
+        (None, _) => {}
+    }
+    match (value, ty) {
+        (Value::Bool(it), _) => (if *it { "True" } else { "False" }).to_owned(),
+        (Value::Enum(it), _) => it.text.to_string(),
+        (Value::F32(it), _) => four(f64::from(*it)),
+        (Value::F64(it), _) => four(*it),
+        (Value::Object(it) | Value::WeakObject(it) | Value::ScriptInterface(it), _) => {
+            world.name_of(*it).unwrap_or_else(|| "None".to_owned())
+        }
+        (Value::SubclassOf(path) | Value::SoftClass(path), _) => match world.text(*path) {
+            path if path.is_empty() || path == "None" => "None".to_owned(),
+            path => path.rsplit(['.', ':']).next().unwrap_or(&path).to_owned(),
+        },
+        (Value::Struct(fields), PropertyType::Struct(of)) if triple_of(of).is_some() => {
+            let two = |value: &Value| match number(value) {
+                Some(Number::Whole(it)) => it.to_string(),
+                Some(Number::Float(it)) => format!("{it:.2}"),
+                None => String::new(),
+            };
+            fields.iter().map(|(_, value)| two(value)).collect::<Vec<_>>().join(",")
+        }
+        (value, _) => match number(value) {
+            Some(Number::Whole(it)) => it.to_string(),
+            _ => value.print(&world.names),
+        },
+    }
+}
+
+/// A float with four digits behind the point.
+fn four(value: f64) -> String {
+    format!("{value:.4}")
+}
+
+/// The value that a text reads as; the zero value where it reads as none.
+pub(crate) fn from_text(text: &str, ty: &PropertyType, world: &World) -> Value {
+    if let Some(value) = text_value(text, ty, world) {
+        return value;
+    }
+    let trimmed = text.trim_start();
+    match ty {
+        PropertyType::Bool => Value::Bool(trimmed.eq_ignore_ascii_case("true") || leading_float(trimmed) != 0.0),
+        PropertyType::Enum(of) => {
+            let found = of.entries().iter().find(|entry| entry.name.eq_ignore_ascii_case(text.trim()));
+            found.map_or_else(|| Value::zero(ty), |entry| Value::Enum(of.value(entry.number)))
+        }
+        PropertyType::Struct(of) => match triple_of(of) {
+            Some(num) => {
+                let mut parts = text.split(',').map(|part| leading_number(part.trim_start(), num));
+                let mut next = || to_num(parts.next().unwrap_or(Number::Whole(0)), num);
+                Value::Struct(of.fields().iter().map(|field| ((&*field.text).into(), next())).collect())
+            }
+            None => Value::zero(ty),
+        },
+        ty => match Num::of(ty.kind()) {
+            Some(num) => to_num(leading_number(trimmed, num), num),
+            None => Value::zero(ty),
+        },
+    }
+}
+
+fn leading_number(text: &str, num: Num) -> Number {
+    if num.is_float() {
+        return Number::Float(leading_float(text));
+    }
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let end = digits.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(digits.len());
+    let value = digits[..end].parse::<i128>().unwrap_or_default();
+    Number::Whole(if text.starts_with('-') { -value } else { value })
+}
+
+fn leading_float(text: &str) -> f64 {
+    let mut end = 0;
+    let bytes = text.as_bytes();
+    let digits = |mut at: usize| {
+        while bytes.get(at).is_some_and(u8::is_ascii_digit) {
+            at += 1;
+        }
+        at
+    };
+    if matches!(bytes.first(), Some(b'-' | b'+')) {
+        end = 1;
+    }
+    end = digits(end);
+    if bytes.get(end) == Some(&b'.') {
+        end = digits(end + 1);
+    }
+    if matches!(bytes.get(end), Some(b'e' | b'E')) {
+        let sign = if matches!(bytes.get(end + 1), Some(b'-' | b'+')) { end + 2 } else { end + 1 };
+        let exponent = digits(sign);
+        if exponent > sign {
+            end = exponent;
+        }
+    }
+    text[..end].parse().unwrap_or_default()
+}
+
+/// A number as an entry of an enum, or as the number without one.
+pub(crate) fn to_enum(number: Number, ty: &PropertyType) -> Value {
+    let (PropertyType::Enum(of), Number::Whole(it)) = (ty, number) else { return Value::zero(ty) };
+    Value::Enum(of.value(it))
+}
+
+/// The object that a value names, whichever way.
+pub(crate) fn handle(value: &Value) -> ObjectHandle {
+    match value {
+        Value::Object(it) | Value::WeakObject(it) | Value::ScriptInterface(it) => *it,
+        _ => ObjectHandle::NONE,
+    }
+}
+
+/// The name that a value is.
+pub(crate) fn name(value: &Value) -> Name {
+    match value {
+        Value::Name(it) | Value::SubclassOf(it) | Value::SoftClass(it) | Value::SoftObject(it) => *it,
+        _ => Name::default(),
+    }
+}
+
+/// What a delegate is bound to.
+pub(crate) fn binding(value: &Value) -> Binding {
+    match value {
+        Value::Delegate(it) => *it,
+        _ => Binding::default(),
+    }
+}
+
+/// Whether a kind refers to an object with a handle.
+pub(crate) fn is_handle(kind: PropertyKind) -> bool {
+    matches!(kind, PropertyKind::OBJECT | PropertyKind::WEAK_OBJECT | PropertyKind::SCRIPT_INTERFACE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Number, leading_float, leading_number, to_num};
+    use alcedo_reflect::value::Value;
+    use alcedo_uc::hir::Num;
+
+    #[test]
+    fn text_is_read_as_far_as_it_is_a_number() {
+        assert_eq!(leading_float("-1.5e2x"), -150.0);
+        assert_eq!(leading_float("1.e"), 1.0);
+        assert_eq!(leading_float("x"), 0.0);
+        assert_eq!(leading_number("-12abc", Num::I32), Number::Whole(-12));
+    }
+
+    #[test]
+    fn floats_stop_at_the_ends_and_whole_numbers_keep_their_low_bits() {
+        assert_eq!(to_num(Number::Float(1e20), Num::I32), Value::I32(i32::MAX));
+        assert_eq!(to_num(Number::Float(f64::NAN), Num::I32), Value::I32(0));
+        assert_eq!(to_num(Number::Whole(300), Num::U8), Value::U8(44));
+    }
+}

@@ -1,0 +1,105 @@
+//! A native class that scripts extend and call.
+
+use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
+use alcedo_base::border::CallError;
+use alcedo_base::handles::ObjectHandle;
+use alcedo_reflect::World;
+use alcedo_reflect::collect::unreachable;
+use alcedo_reflect::construction::destroy;
+use alcedo_reflect::decl::{ClassDecl, FunctionDecl, PropertyDecl};
+use alcedo_reflect::origin::Origin;
+use alcedo_reflect::testing::native_thunk;
+use alcedo_reflect::thunk::{Frame, ParamBlock};
+use alcedo_reflect::value::Value;
+
+use crate::package::NoModules;
+
+type Body = fn(&World, &mut Frame<'_>) -> Result<(), CallError>;
+
+fn function(name: &str, flags: u64, params: Vec<PropertyDecl>, body: Body) -> FunctionDecl {
+    let mut decl = FunctionDecl::new(name, native_thunk(body));
+    decl.flags = function_flags::CALLABLE | flags;
+    decl.params = params;
+    decl
+}
+
+/// `/Script/Engine.Machine`: what the host offers.
+pub(crate) fn class() -> ClassDecl {
+    let whole = |name: &str| PropertyDecl::new(name, PropertyKind::I32);
+    let object = |name: &str| PropertyDecl::new(name, PropertyKind::OBJECT).of_type("/Script/Engine.Object");
+    let result = PropertyDecl::result;
+    let statics = function_flags::STATIC;
+    let mut class = ClassDecl::new("Engine", "Machine", "/Script/Engine.Object", Origin::Native);
+    class.properties = vec![whole("power"), PropertyDecl::new("label", PropertyKind::STRING), object("partner")];
+    class.functions = vec![
+        function("add", statics, vec![whole("a"), whole("b"), result(PropertyKind::I32)], |_, frame| {
+            let (a, b) = (frame.take::<i32>()?, frame.take::<i32>()?);
+            frame.finish()?;
+            frame.give_result(a.wrapping_add(b))
+        }),
+        function(
+            "split",
+            statics,
+            vec![
+                whole("value"),
+                whole("half").with_flags(property_flags::OUT),
+                PropertyDecl::new("words", PropertyKind::STRING).with_flags(property_flags::OUT),
+            ],
+            |_, frame| {
+                let value = frame.take::<i32>()?;
+                frame.take_value()?;
+                frame.take_value()?;
+                frame.finish()?;
+                frame.give_out_as(1, value / 2)?;
+                frame.give_out_as(2, format!("half of {value}"))
+            },
+        ),
+        function("fail", statics, vec![PropertyDecl::new("words", PropertyKind::STRING)], |_, frame| {
+            let words = frame.take::<String>()?;
+            frame.finish()?;
+            Err(CallError::returned(words))
+        }),
+        function("panics", statics, Vec::new(), |_, _| panic!("a bug of the host")),
+        // Calls a function of an object by name: from native code into a script.
+        function(
+            "call_by_name",
+            0,
+            vec![PropertyDecl::new("name", PropertyKind::STRING), result(PropertyKind::I32)],
+            |world, frame| {
+                let (object, name) = (frame.object(), frame.take::<String>()?);
+                frame.finish()?;
+                let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
+                let function = class.find_function(&name).cloned();
+                let function = function.ok_or_else(|| CallError::NotFound { message: format!("no {name}") })?;
+                let mut block = ParamBlock::new(&function);
+                function.invoke(world, object, &mut block)?;
+                frame.give_result(block.result_as::<i32>()?)
+            },
+        ),
+        function("destroy_it", statics, vec![object("it")], |world, frame| {
+            let object = frame.take::<ObjectHandle>()?;
+            frame.finish()?;
+            destroy(world, &NoModules, object);
+            Ok(())
+        }),
+        // How many objects the collector would end now.
+        function("garbage", statics, vec![result(PropertyKind::I32)], |world, frame| {
+            frame.finish()?;
+            let nobody = |_: &mut dyn FnMut(ObjectHandle)| {};
+            frame.give_result(unreachable(world, &nobody)?.len() as i32)
+        }),
+        function(
+            "power_up",
+            function_flags::NATIVE_EVENT,
+            vec![whole("by"), result(PropertyKind::I32)],
+            |world, frame| {
+                let (object, by) = (frame.object(), frame.take::<i32>()?);
+                frame.finish()?;
+                let power = world.get::<i32>(object, "power")? + by;
+                world.write(object, "power", &Value::I32(power))?;
+                frame.give_result(power)
+            },
+        ),
+    ];
+    class
+}

@@ -1,0 +1,274 @@
+//! Text that is checked, made bytecode, declared and run on real objects.
+
+use alcedo_reflect::value::Value;
+
+use crate::package::Scripts;
+
+/// Runs functions of a class `Robot`, whose members these are, and compares what they give in words.
+fn check(members: &str, expected: &[(&str, &str)]) {
+    let scripts = Scripts::new();
+    let text = format!("class Robot extends Machine;\n{members}");
+    let class = scripts.load("Scripts", &[("Robot.uc", &text)]).remove(0);
+    let robot = scripts.object(&class);
+    for (name, wanted) in expected {
+        assert_eq!(scripts.told(robot, name), *wanted, "{name}");
+    }
+}
+
+#[test]
+fn numbers_are_computed_and_converted() {
+    check(
+        r#"
+        function int Whole() { local int a, b; a = 7; b = 3; return (a * b - 1) / 4 + a % b; }
+        function float Real() { local float x; x = 1.5; return (x + 2) * 2 - 1 / x; }
+        function int ToWhole() { local float x; x = -2.75; return int(x); }
+        function byte Small() { local byte b; b = 250; b += 10; return b; }
+        function int Bits() { local int a; a = 0xF0; return (a >> 4) | (a << 4) ^ 3; }
+        function int ByZero() { local int a, b; a = 4; return a / b; }
+        function string Words() { local int i; local float f; i = 4; f = 0.5; return i $ " and " $ f @ true; }
+        function int Counting() { local int i, s; for (i = 0; i < 10; ++i) { if (i == 3) continue; if (i == 8) break; s += i; } return s; }
+        function int Steps() { local int i, j; i = 5; j = i++ + ++i; i = i--; return j * 100 + i; }
+        function bool Logic() { local bool a, b; a = true; b = a && !b || false; return b ^^ false; }
+        "#,
+        &[
+            ("Whole", "6"),
+            ("Real", "6.3333335"),
+            ("ToWhole", "-2"),
+            ("Small", "4"),
+            ("ByZero", "0"),
+            ("Words", "4 and 0.5000 True"),
+            ("Counting", "25"),
+            ("Steps", "1207"),
+            ("Logic", "true"),
+        ],
+    );
+}
+
+#[test]
+fn statements_go_where_they_say() {
+    check(
+        r#"
+        function int While1() { local int i; while (i < 5) i += 2; return i; }
+        function int Do1() { local int i; do { i += 3; } until (i > 7); return i; }
+        function string Switch1() { return Sort(1) $ Sort(2) $ Sort(3) $ Sort(9); }
+        function string Sort(int i) {
+            local string s;
+            switch (i) {
+                case 1: s = "one "; break;
+                case 2: s = "two ";
+                case 3: s $= "three "; break;
+                default: s = "many";
+            }
+            return s;
+        }
+        function int Nested() {
+            local int i, j, n;
+            for (i = 0; i < 4; i++) { for (j = 0; j < 4; j++) { if (j > i) break; n++; } }
+            return n;
+        }
+        function string Each() {
+            local array<string> words; local string word, all; local int i;
+            words.AddItem("a"); words.AddItem("b"); words.AddItem("c");
+            foreach words(word, i) { all $= word $ i; }
+            return all;
+        }
+        function int Early() { local int i; while (true) { i++; if (i > 3) return i; } return -1; }
+        "#,
+        &[
+            ("While1", "6"),
+            ("Do1", "9"),
+            ("Switch1", "one two three three many"),
+            ("Nested", "10"),
+            ("Each", "a0b1c2"),
+            ("Early", "4"),
+        ],
+    );
+}
+
+#[test]
+fn properties_structs_enums_and_arrays_are_places() {
+    check(
+        r#"
+        enum Mood { Calm, Angry };
+        struct Part { var string Title; var int Count; var float Weight; var array<int> Sizes; };
+        var int Energy;
+        var Part Main;
+        var array<Part> Parts;
+        var Robot Other;
+        var Mood Feels;
+        var int Slots[4];
+        function int Own() { Energy = 4; Energy += 3; Energy++; return Energy; }
+        function string Fields() { local Part p; p.Title = "arm"; p.Count = 2; Main = p; Main.Count *= 5; return Main.Title $ Main.Count $ p.Count; }
+        function int Elements() {
+            local Part p; local int i;
+            Parts.Length = 2; Parts[1].Count = 7; Parts[1].Sizes[2] = 9; p.Count = 1; Parts.AddItem(p);
+            for (i = 0; i < Parts.Length; i++) Energy += Parts[i].Count;
+            return Parts[1].Sizes.Length * 100 + Parts[1].Sizes[2] * 10 + Parts.Length;
+        }
+        function int Through() { Other = self; Other.Other.Energy = 11; return Energy + Other.Energy; }
+        function int OfNone() { local Robot r; r.Energy = 3; return r.Energy; }
+        function string Moods() { Feels = Angry; return Feels $ int(Feels) $ (Feels == Calm); }
+        function int Fixed() { Slots[3] = 5; Slots[0] = Slots[3] + 1; return Slots[0] * 10 + Slots[3]; }
+        function int LocalFixed() { local int a[3]; a[2] = 4; return a[0] + a[2]; }
+        function int Grows() { local array<int> a; a[3] = 2; return a.Length * 10 + a[3] + a[9]; }
+        "#,
+        &[
+            ("Own", "8"),
+            ("Fields", "arm102"),
+            ("Elements", "393"),
+            ("Through", "22"),
+            ("OfNone", "0"),
+            ("Moods", "Angry1False"),
+            ("Fixed", "65"),
+            ("LocalFixed", "4"),
+            ("Grows", "42"),
+        ],
+    );
+}
+
+#[test]
+fn calls_go_between_scripts_and_natives_in_each_direction() {
+    check(
+        r#"
+        var int Seen;
+        function int Native() { return add(add(1, 2), add(3, 4)); }
+        function string Outs() { local int half; local string words; split(9, half, words); return half $ words; }
+        function int OutToElement() { local array<int> a; local string s; split(8, a[2], s); return a[2] + a.Length; }
+        function Twice(out int value, optional int by = 2) { value *= by; }
+        function int Out2() { local int v; v = 3; Twice(v); Twice(v, 5); return v; }
+        function int Back() { return call_by_name("Answer"); }
+        function int Answer() { return 42; }
+        function int Deep() { Seen++; if (Seen > 5) return Seen; return call_by_name("Deep"); }
+        static final function int Sum(int a, int b) { return a + b; }
+        function int Statics() { return Sum(1, 2) + class'Robot'.static.Sum(3, 4); }
+        function int Event1() { power = 1; return power_up(5); }
+        "#,
+        &[
+            ("Native", "10"),
+            ("Outs", "4half of 9"),
+            ("OutToElement", "7"),
+            ("Out2", "30"),
+            ("Back", "42"),
+            ("Deep", "6"),
+            ("Statics", "10"),
+            ("Event1", "6"),
+        ],
+    );
+}
+
+#[test]
+fn scripts_extend_scripts_and_natives_and_call_above() {
+    let scripts = Scripts::new();
+    let base = "class Base extends Machine;\nfunction string Name1() { return \"base\"; }\nfunction string Ask() { return Name1(); }\n\
+                event int power_up(int by) { return super.power_up(by * 2) + 1; }";
+    let derived = "class Derived extends Base;\nfunction string Name1() { return \"derived of \" $ super.Name1(); }\n\
+                   function int Up() { power = 0; return power_up(3); }\n\
+                   function string Casts() { local Machine m; m = self; return Base(m).Name1() $ (Other(m) == none) $ m.Class; }";
+    let other = "class Other extends Base;";
+    let classes = scripts.load("Scripts", &[("Base.uc", base), ("Derived.uc", derived), ("Other.uc", other)]);
+    let derived = classes.iter().find(|class| &*class.name == "Derived").unwrap();
+    let object = scripts.object(derived);
+    assert_eq!(scripts.told(object, "Ask"), "derived of base");
+    assert_eq!(scripts.told(object, "Up"), "7");
+    assert_eq!(scripts.told(object, "Casts"), "derived of baseTrueDerived");
+}
+
+#[test]
+fn delegates_call_what_they_are_bound_to_or_their_default() {
+    check(
+        r#"
+        delegate int Ask(int a) { return a + 1; }
+        function int Doubled(int a) { return a * 2; }
+        function int Default1() { return Ask(4); }
+        function int Bound() { Ask = Doubled; return Ask(4); }
+        function int Sorted() {
+            local array<int> a; a.AddItem(3); a.AddItem(1); a.AddItem(2);
+            a.Sort(Order);
+            return a[0] * 100 + a[1] * 10 + a[2];
+        }
+        function int Order(int a, int b) { return b - a; }
+        "#,
+        &[("Default1", "5"), ("Bound", "8"), ("Sorted", "123")],
+    );
+}
+
+#[test]
+fn an_error_names_every_call_of_the_script_that_led_there() {
+    let scripts = Scripts::new();
+    let text = "class Robot extends Machine;\nvar int Slots[2];\nfunction int Outer() {\n  return Inner();\n}\nfunction int Inner() {\n  fail(\"no luck\");\n  return 1;\n}\n\
+                function Outside() { local int i; i = 2; Slots[i] = 1; }\nfunction Assert1() { assert(1 > 2); }\nfunction Bug() { panics(); }\nfunction int Again() { return call_by_name(\"Outer\"); }\n";
+    let class = scripts.load("Scripts", &[("Robot.uc", text)]).remove(0);
+    let robot = scripts.object(&class);
+    let told = scripts.told(robot, "Outer");
+    let lines: Vec<_> = told.lines().skip(1).map(str::trim).collect();
+    assert!(told.contains("no luck"), "{told}");
+    assert_eq!(lines, ["in /Script/Scripts.Robot:Inner at Robot.uc:7", "in /Script/Scripts.Robot:Outer at Robot.uc:4"]);
+    assert!(scripts.told(robot, "Outside").contains("Slots has 2 elements, and none at 2"));
+    assert!(scripts.told(robot, "Assert1").contains("assertion"));
+    assert!(scripts.told(robot, "Bug").contains("a bug of the host"));
+    let again = scripts.told(robot, "Again");
+    assert_eq!(again.lines().count(), 4, "the calls of both sides of the native are named once: {again}");
+    assert_eq!(scripts.told(robot, "Outer"), told, "the machine is as it was");
+}
+
+#[test]
+fn objects_that_only_a_running_script_refers_to_are_no_garbage() {
+    check(
+        r#"
+        function int Held() { local Robot r; local array<Robot> all; r = new class'Robot'; all.AddItem(new class'Robot'); return garbage() * 100 + all.Length; }
+        function int LetGo() { return garbage(); }
+        "#,
+        // The robot that the test made is held by the call itself.
+        &[("Held", "1"), ("LetGo", "2")],
+    );
+}
+
+#[test]
+fn an_object_that_ends_while_its_function_runs_is_an_error_when_it_is_used() {
+    let scripts = Scripts::new();
+    let text = "class Robot extends Machine;\nvar int Energy;\nfunction int Gone() { destroy_it(self); return Energy; }\n\
+                function int Fine() { destroy_it(self); return 3; }\n\
+                function int OfOther() { local Robot r; r = new class'Robot'; r.Energy = 4; destroy_it(r); return r.Energy; }\n\
+                function int Below() { local int i; i = End(); return i + Energy; }\nfunction int End() { destroy_it(self); return 1; }";
+    let class = scripts.load("Scripts", &[("Robot.uc", text)]).remove(0);
+    assert!(scripts.told(scripts.object(&class), "Gone").contains("is gone"));
+    assert!(scripts.told(scripts.object(&class), "Below").contains("is gone"));
+    assert_eq!(scripts.told(scripts.object(&class), "Fine"), "3");
+    assert_eq!(scripts.told(scripts.object(&class), "OfOther"), "0");
+}
+
+#[test]
+fn defaults_and_new_objects_begin_as_their_class_says() {
+    let scripts = Scripts::new();
+    let text = "class Robot extends Machine;\nvar int Energy;\nvar string Title;\n\
+                function string Made() { local Robot r; r = new class'Robot'; return r.Energy $ r.Title $ class'Robot'.default.Energy; }\n\
+                defaultproperties\n{\n  Energy=5\n  Title=\"steel\"\n}\n";
+    let class = scripts.load("Scripts", &[("Robot.uc", text)]).remove(0);
+    let robot = scripts.object(&class);
+    assert_eq!(scripts.call(robot, "Made", &[]), Ok(Some(Value::Text("5steel5".to_owned()))));
+}
+
+#[test]
+fn vectors_and_texts_have_operators() {
+    check(
+        r#"
+        function string Vectors() { local vector a, b; a = vect(1, 2, 3); b.x = 2; return string(a * 2 + b); }
+        function float Dots() { return vect(1, 2, 3) dot vect(4, 5, 6); }
+        function bool Near() { return 1.0 ~= 1.00001 && "ABC" ~= "abc" && "a" < "b"; }
+        function string Texts() { return Mid("Robot", 2, 2) $ Len("four") $ Caps("up") $ InStr("haystack", "st"); }
+        function string Clamped() { return Max(3, 4) $ Clamp(9, 1, 5) $ Round(2.5); }
+        "#,
+        &[("Vectors", "4.00,4.00,6.00"), ("Dots", "32"), ("Near", "true"), ("Texts", "bo4UP3"), ("Clamped", "453")],
+    );
+}
+
+#[test]
+fn maps_and_sets_are_containers() {
+    check(
+        r#"
+        function int Maps() { local map<string, int> m; m.Set("a", 4); m.Set("b", 5); m.Set("a", 6); m.Remove("b"); return m.Find("a") * 10 + m.Length; }
+        function bool Has() { local map<int, int> m; m.Set(2, 3); return m.Contains(2) && !m.Contains(3); }
+        "#,
+        &[("Maps", "61"), ("Has", "true")],
+    );
+}

@@ -1,0 +1,203 @@
+//! Functions that take any struct or any array: those of the library, called from text, from bytecode, and from a block.
+
+use alcedo_base::border::CallError;
+use alcedo_reflect::decl::{Batch, EnumDecl, PropertyDecl, StructDecl};
+use alcedo_reflect::enums::EnumEntry;
+use alcedo_reflect::origin::Origin;
+use alcedo_reflect::thunk::ParamBlock;
+use alcedo_reflect::value::Value;
+
+use alcedo_abi::kinds::PropertyKind;
+
+use crate::package::Scripts;
+
+/// Runs functions of a class `Demo`, whose members these are.
+fn check(members: &str, expected: &[(&str, &str)]) {
+    let scripts = Scripts::new();
+    let text = format!("class Demo extends Machine;\n{members}");
+    let class = scripts.load("Scripts", &[("Demo.uc", &text)]).remove(0);
+    let object = scripts.object(&class);
+    for (name, wanted) in expected {
+        let told = scripts.told(object, name);
+        match wanted.strip_prefix('~') {
+            Some(part) => assert!(told.contains(part), "{name}: {told} has not `{part}`"),
+            None => assert_eq!(told, *wanted, "{name}"),
+        }
+    }
+}
+
+const DEMO: &str = r#"
+    enum Rank { Low, Mid1, High };
+    struct MyStruct { var string Title; var int Value; var byte Size; var float Ratio; var Rank Level; };
+    var array<MyStruct> Mine;
+    var array<Score> Theirs;
+    var array<int> Numbers;
+    function Fill() {
+        local MyStruct one; local Score score; local int i;
+        Mine.Length = 0; Theirs.Length = 0;
+        for (i = 0; i < 4; i++) {
+            one.Title = "t" $ i; one.Value = i * 10; one.Size = i + 200; one.Ratio = i / 2.0; one.Level = i > 1 ? High : Low;
+            Mine.AddItem(one);
+            score.points = i; score.weight = i * 0.25; Theirs.AddItem(score);
+        }
+    }
+"#;
+
+#[test]
+fn the_fields_of_a_struct_of_a_script_and_of_one_of_the_host_are_shown() {
+    check(
+        &format!(
+            "{DEMO}
+            function string Shown() {{ local MyStruct one; return join_array(show_struct_fields(one), \";\"); }}
+            function string ShownOfHost() {{ local Score score; return join_array(show_struct_fields(score), \";\"); }}
+            function string ShownElement() {{ Fill(); return join_array(show_struct_fields(Mine[1]), \";\"); }}"
+        ),
+        &[
+            (
+                "Shown",
+                "Property: [MyStruct].[Title];Property: [MyStruct].[Value];Property: [MyStruct].[Size];Property: [MyStruct].[Ratio];Property: [MyStruct].[Level]",
+            ),
+            ("ShownOfHost", "Property: [Score].[player_name];Property: [Score].[points];Property: [Score].[weight]"),
+            ("ShownElement", "~[MyStruct].[Ratio]"),
+        ],
+    );
+}
+
+#[test]
+fn the_average_of_a_field_is_right_for_numbers_and_enums_and_nothing_else() {
+    let average = |of: &str, name: &str| format!("return array_numeric_property_average({of}, '{name}');");
+    check(
+        &format!(
+            "{DEMO}
+            function float OfInt() {{ Fill(); {} }}
+            function float OfByte() {{ {} }}
+            function float OfFloat() {{ {} }}
+            function float OfEnum() {{ {} }}
+            function float OfHost() {{ {} }}
+            function float ByShownName() {{ return array_numeric_property_average(Theirs, name_of_text(\"Player Name\")); }}
+            function float ByShownNumber() {{ return array_numeric_property_average(Theirs, 'Points'); }}
+            function float OfLocal() {{ local array<MyStruct> some; some.AddItem(Mine[3]); return array_numeric_property_average(some, 'Value'); }}
+            function float Empty() {{ local array<MyStruct> none1; return array_numeric_property_average(none1, 'Value'); }}
+            function float Missing() {{ {} }}
+            function float NoNumber() {{ {} }}
+            function float NoStruct() {{ Numbers.AddItem(3); return array_numeric_property_average(Numbers, 'Value'); }}
+            function float Again() {{ {} }}",
+            average("Mine", "Value"),
+            average("Mine", "Size"),
+            average("Mine", "Ratio"),
+            average("Mine", "Level"),
+            average("Theirs", "weight"),
+            average("Mine", "Colour"),
+            average("Mine", "Title"),
+            average("Mine", "Value"),
+        ),
+        &[
+            ("OfInt", "15"),
+            ("OfByte", "201.5"),
+            ("OfFloat", "0.75"),
+            ("OfEnum", "1"),
+            ("OfHost", "0.375"),
+            ("ByShownName", "~Player Name is a String, which is no number"),
+            ("ByShownNumber", "1.5"),
+            ("OfLocal", "30"),
+            ("Empty", "0"),
+            ("Missing", "~has no field `Colour`: it has Title, Value, Size, Ratio, Level"),
+            ("NoNumber", "~Title is a String, which is no number"),
+            ("NoStruct", "~the elements are no structs: it is an array of i32"),
+            ("Again", "15"),
+        ],
+    );
+}
+
+#[test]
+fn arrays_of_any_type_are_changed_where_they_lie() {
+    check(
+        r#"
+        struct Pair { var string Key; var int Count; };
+        var array<Pair> Pairs;
+        var array<string> Words;
+        function string All() { return join_array(Words, ","); }
+        function string Changed() {
+            array_add(Words, "b"); array_add(Words, "c"); array_insert(Words, "a", 0); array_remove(Words, 1);
+            array_set(Words, 3, "d", true); array_add(Words, Words[0]);
+            return All() $ array_length(Words) $ array_last_index(Words);
+        }
+        function string Asked() { return array_find(Words, "c") $ array_contains(Words, "x") $ array_get(Words, 1); }
+        function string Copied() { local array<string> more; more.AddItem("x"); array_append(Words, more); array_append(more, more); return All() $ more.Length; }
+        function string Removed() { array_remove_item(Words, "a"); array_resize(Words, 2); return All(); }
+        function int Shuffled() {
+            local array<int> n; local int i, sum;
+            for (i = 0; i < 20; i++) n.AddItem(i);
+            array_shuffle(n);
+            for (i = 0; i < 20; i++) sum += n[i];
+            return sum * 100 + n.Length;
+        }
+        function string Sorted() {
+            local Pair p; local string s; local int i;
+            p.Key = "two"; p.Count = 2; Pairs.AddItem(p);
+            p.Key = "one"; p.Count = 1; Pairs.AddItem(p);
+            p.Key = "zwei"; p.Count = 2; Pairs.AddItem(p);
+            p.Key = "three"; p.Count = 3; Pairs.AddItem(p);
+            array_sort_by(Pairs, 'Count', true);
+            for (i = 0; i < Pairs.Length; i++) s $= Pairs[i].Key $ " ";
+            array_sort_by(Pairs, 'Key');
+            return s $ Pairs[0].Key;
+        }
+        function Behind() { array_get(Words, 99); }
+        "#,
+        &[
+            ("Changed", "a,c,,d,a54"),
+            ("Asked", "1Falsec"),
+            ("Copied", "a,c,,d,a,x2"),
+            ("Sorted", "three two zwei one one"),
+            ("Shuffled", "19020"),
+            ("Removed", "c,"),
+            ("Behind", "~there is no element 99, the array has 2"),
+        ],
+    );
+}
+
+#[test]
+fn a_parameter_block_has_no_value_for_a_wildcard_and_a_direct_call_is_an_error() {
+    let scripts = Scripts::new();
+    let path = "/Script/Script.ArrayLibrary:array_length";
+    let function = scripts.world.types.function_by_path(path).unwrap();
+    let mut block = ParamBlock::new(&function);
+    block.set(0, &Value::Array(vec![Value::I32(1)])).unwrap();
+    let called = function.invoke(&scripts.world, alcedo_base::handles::ObjectHandle::NONE, &mut block);
+    let Err(CallError::Signature { name, found, .. }) = called else { panic!("{called:?}") };
+    assert_eq!(name, format!("{path}:target_array"));
+    assert!(found.contains("a wildcard"), "{found}");
+}
+
+#[test]
+fn enums_of_the_host_count_by_their_numbers() {
+    let scripts = Scripts::new();
+    let entry = |name: &str, number| EnumEntry {
+        name: name.into(),
+        number,
+        display: "".into(),
+        is_hidden: false,
+        doc: "".into(),
+    };
+    let level = EnumDecl {
+        package: "Engine".to_owned(),
+        name: "Level".to_owned(),
+        origin: Origin::Native,
+        underlying: PropertyKind::I32,
+        is_flags: false,
+        entries: vec![entry("Ground", 0), entry("Sky", -40)],
+        fingerprint: 0,
+        doc: String::new(),
+    };
+    let place = StructDecl {
+        fields: vec![PropertyDecl::new("level", PropertyKind::ENUM).of_type("/Script/Engine.Level")],
+        ..StructDecl::new("Engine", "Place", Origin::Native)
+    };
+    let batch = Batch { enums: vec![level], structs: vec![place], ..Batch::default() };
+    scripts.world.types.declare(&scripts.world.names, &batch).unwrap();
+    let text = "class Demo extends Machine;\nvar array<Place> Places;\nfunction float Level1() { Places.Length = 2; Places[1].level = Sky; \
+                return array_numeric_property_average(Places, 'Level'); }";
+    let class = scripts.load("Scripts", &[("Demo.uc", text)]).remove(0);
+    assert_eq!(scripts.told(scripts.object(&class), "Level1"), "-20");
+}

@@ -1,0 +1,207 @@
+//! Calls whose thunk is plugin code's own: the frame stays with the host, and the plugin steps through it by a number that is good
+//! until the call returns. No address of a parameter crosses: each look at one begins at the frame, so a value that has moved
+//! meanwhile is found where it lies then.
+#![expect(unsafe_code, reason = "finds frames again that lie on the stack of the host, below the plugin's")]
+
+use std::cell::Cell;
+use std::ptr::NonNull;
+
+use crate::border::CallError;
+use crate::cells::RefCell;
+use crate::object::containers::array_ref;
+use crate::object::names::Names;
+use crate::object::property::PropertyType;
+use crate::object::thunk::{AnyValue, Frame, Param};
+use crate::object::value::Value;
+use crate::object::values::ptr::Ptr;
+
+/// The number of the result among the parameters.
+pub(crate) const RESULT: u32 = u32::MAX;
+
+/// The calls that have not returned. Game thread only.
+#[derive(Debug, Default)]
+pub(crate) struct OpenFrames {
+    open: RefCell<Vec<Open>>,
+    last: Cell<u64>,
+}
+
+#[derive(Debug)]
+struct Open {
+    number: u64,
+    /// None while somebody uses it.
+    frame: Option<NonNull<Frame<'static>>>,
+    params: Vec<Param>,
+}
+
+impl OpenFrames {
+    /// Runs `call` with a number for the frame.
+    pub(crate) fn lend<R>(&self, frame: &mut Frame<'_>, call: impl FnOnce(u64) -> R) -> R {
+        let number = self.last.get() + 1;
+        self.last.set(number);
+        let frame = Some(NonNull::from(frame).cast());
+        self.open.borrow_mut().push(Open { number, frame, params: Vec::new() });
+        let _closes = Closes(self);
+        call(number)
+    }
+
+    /// The frame of a number, and the parameters that were stepped to.
+    fn with<R>(
+        &self,
+        number: u64,
+        code: impl FnOnce(&mut Frame<'_>, &mut Vec<Param>) -> Result<R, CallError>,
+    ) -> Result<R, CallError> {
+        let (mut at, mut params) = self.take(number)?;
+        let _back = Back { frames: self, number, frame: at };
+        // SAFETY: `lend` was given the frame for as long as its number is here, and has it in no other use meanwhile; the number was taken
+        // out of the row just now, so nobody else finds it until `Back` puts it back.
+        let done = code(unsafe { at.as_mut() }, &mut params);
+        if let Some(open) = self.open.borrow_mut().iter_mut().find(|open| open.number == number) {
+            open.params = params;
+        }
+        done
+    }
+
+    fn take(&self, number: u64) -> Result<(NonNull<Frame<'static>>, Vec<Param>), CallError> {
+        let mut open = self.open.borrow_mut();
+        let found = open.iter_mut().find(|open| open.number == number);
+        let over = || CallError::Unavailable { what: "the frame of a call that has returned".into() };
+        let open = found.ok_or_else(over)?;
+        let used = || CallError::other("the frame is in use: an argument of this very call is being evaluated");
+        Ok((open.frame.take().ok_or_else(used)?, std::mem::take(&mut open.params)))
+    }
+
+    /// Steps to the next parameter. Its place among those that were stepped to.
+    pub(crate) fn step(&self, number: u64) -> Result<u32, CallError> {
+        self.with(number, |frame, params| {
+            params.push(frame.step_compiled_in::<AnyValue>()?);
+            Ok(params.len() as u32 - 1)
+        })
+    }
+
+    /// All parameters are taken.
+    pub(crate) fn finish(&self, number: u64) -> Result<(), CallError> {
+        self.with(number, |frame, _params| frame.finish())
+    }
+
+    /// Looks at a parameter, or at the part of it that `path` leads to.
+    pub(crate) fn look<R>(
+        &self,
+        number: u64,
+        param: u32,
+        path: &str,
+        code: impl FnOnce(Ptr<'_>) -> Result<R, CallError>,
+    ) -> Result<R, CallError> {
+        self.with(number, |frame, params| {
+            let value = frame.value(stepped(params, param)?);
+            code(part(value, path)?)
+        })
+    }
+
+    /// Overwrites an out parameter, or gives the result, by what the text says.
+    pub(crate) fn write(&self, number: u64, param: u32, text: &str, names: &Names) -> Result<(), CallError> {
+        self.with(number, |frame, params| {
+            let value = match param {
+                RESULT => frame.result_mut()?,
+                param => frame.value_mut(stepped(params, param)?)?,
+            };
+            let read = value_of(text, value.as_ptr().ty(), names)?;
+            value.write(&read).map_err(|error| CallError::other(error.to_string()))
+        })
+    }
+}
+
+/// The last number ends when its call returns, also when it unwinds.
+struct Closes<'a>(&'a OpenFrames);
+
+impl Drop for Closes<'_> {
+    fn drop(&mut self) {
+        self.0.open.borrow_mut().pop();
+    }
+}
+
+/// A frame that is used goes back to its number.
+struct Back<'a> {
+    frames: &'a OpenFrames,
+    number: u64,
+    frame: NonNull<Frame<'static>>,
+}
+
+impl Drop for Back<'_> {
+    fn drop(&mut self) {
+        if let Some(open) = self.frames.open.borrow_mut().iter_mut().find(|open| open.number == self.number) {
+            open.frame = Some(self.frame);
+        }
+    }
+}
+
+fn stepped(params: &[Param], param: u32) -> Result<Param, CallError> {
+    let none = || CallError::other(format!("parameter {param} was not stepped to: call `step` first, once for each"));
+    params.get(param as usize).copied().ok_or_else(none)
+}
+
+/// The part of a value that a path leads to: `[3]` is an element of an array, `.name` a field of a struct, by the name that people
+/// read or else by its own.
+fn part<'a>(value: Ptr<'a>, path: &str) -> Result<Ptr<'a>, CallError> {
+    let missing = |at: Ptr<'_>, segment: &str| CallError::NotFound {
+        message: format!("`{segment}` of a {}: there is no such element or field", at.ty()),
+    };
+    let (mut at, mut rest) = (value, path);
+    while !rest.is_empty() {
+        let (segment, after) = match rest.strip_prefix('[') {
+            Some(inside) => inside.split_once(']').unwrap_or((inside, "")),
+            None => {
+                let name = rest.strip_prefix('.').unwrap_or(rest);
+                name.split_at(name.find(['.', '[']).unwrap_or(name.len()))
+            }
+        };
+        let next = match (rest.starts_with('['), at.ty()) {
+            (true, _) => segment.parse().ok().and_then(|index| array_ref(at)?.get(index)),
+            (false, PropertyType::Struct(of)) => {
+                let named = |name: &str| name == segment;
+                let field = of.fields().iter().find(|field| named(&field.display));
+                field.or_else(|| of.fields().iter().find(|field| named(&field.text))).and_then(|field| at.field(field))
+            }
+            _ => None,
+        };
+        (at, rest) = (next.ok_or_else(|| missing(at, segment))?, after);
+    }
+    Ok(at)
+}
+
+/// A number, or that of an enum.
+pub(crate) fn number(value: Ptr<'_>) -> Result<f64, CallError> {
+    let at = value.number().unwrap_or(value);
+    let whole = || {
+        let unsigned = at.get::<u8>().map(f64::from).or_else(|| at.get::<u16>().map(f64::from));
+        let unsigned =
+            unsigned.or_else(|| at.get::<u32>().map(f64::from)).or_else(|| at.get::<u64>().map(|it| it as f64));
+        let signed = || at.get::<i8>().map(f64::from).or_else(|| at.get::<i16>().map(f64::from));
+        let signed =
+            || signed().or_else(|| at.get::<i32>().map(f64::from)).or_else(|| at.get::<i64>().map(|it| it as f64));
+        unsigned.or_else(signed)
+    };
+    let found = at.get::<f64>().or_else(|| at.get::<f32>().map(f64::from)).or_else(whole);
+    found.ok_or_else(|| CallError::Signature {
+        name: "the value".into(),
+        found: value.ty().to_string(),
+        wanted: "a number".into(),
+    })
+}
+
+/// Texts and names plain, everything else as it is printed.
+pub(crate) fn text(value: Ptr<'_>, names: &Names) -> String {
+    match value.read() {
+        Value::Text(text) => text,
+        Value::Name(name) => names.text(name).to_string(),
+        other => other.print(names),
+    }
+}
+
+/// The other way.
+fn value_of(text: &str, ty: &PropertyType, names: &Names) -> Result<Value, CallError> {
+    match ty {
+        PropertyType::Text => Ok(Value::Text(text.to_owned())),
+        PropertyType::Name => Ok(Value::Name(names.intern(text))),
+        ty => Value::parse(text, ty, names).map_err(|error| CallError::other(error.to_string())),
+    }
+}

@@ -1,0 +1,186 @@
+//! `eval`: an expression or statements of the language of scripts, as they would be in a function of a class of their own. The class is
+//! declared, its function runs once, and the class is gone again. What it has done to the world stays.
+
+use std::rc::Rc;
+
+use alcedo_uc::Source;
+
+use crate::emit::scripts::{CheckedSources, check_sources, declare_library};
+use crate::handles::ObjectHandle;
+use crate::object::class::Class;
+use crate::object::construction::{ConstructionArgs, construct, destroy, make_cdo};
+use crate::object::value::Value;
+use crate::runtime::Runtime;
+use crate::script::declare::batch;
+
+/// The package of such classes.
+const PACKAGE: &str = "Eval";
+/// The class. There is one at a time.
+const CLASS: &str = "Evaluated";
+/// The function.
+const FUNCTION: &str = "Evaluate";
+
+/// Evaluates an expression, whose value is shown, or runs statements.
+pub(super) fn eval(runtime: &Runtime, text: &str) -> Result<String, String> {
+    if runtime.core().red.depth() != 0 {
+        return Err("a call is under way: evaluate between two ticks".to_owned());
+    }
+    let types = &runtime.core().world.types;
+    types.declare_package(PACKAGE);
+    for class in declare_library(&runtime.core().world).map_err(|error| error.to_string())? {
+        let core = runtime.core();
+        make_cdo(&core.world, &core.plugins(), &class).map_err(|error| error.to_string())?;
+    }
+    let (is_value, checked) = read(text, |sources| check_sources(types, PACKAGE, sources))?;
+    let value = run(runtime, &checked)?;
+    Ok(match value {
+        Some(Value::Text(text)) if is_value => text,
+        _ => "done".to_owned(),
+    })
+}
+
+/// As an expression, if it is one; else as statements. What is wrong is told of what it looks like.
+fn read(
+    text: &str,
+    check: impl Fn(&[Source]) -> Result<CheckedSources, String>,
+) -> Result<(bool, CheckedSources), String> {
+    let text = text.trim();
+    let statements = format!("{text}{}", if text.ends_with([';', '}']) { "" } else { ";" });
+    let looks_like_statements = text.ends_with([';', '}']);
+    let class = |body: &str| {
+        let head = format!("class {CLASS} extends Object;\nfunction string {FUNCTION}()\n{{\n");
+        vec![Source::new("eval", format!("{head}{body}\n}}\n"))]
+    };
+    let as_value = check(&class(&format!("return \"\" $ (\n{}\n);", text.trim_end_matches(';'))));
+    let wrong = match as_value {
+        Ok(checked) => return Ok((true, checked)),
+        Err(wrong) => wrong,
+    };
+    match check(&class(&format!("{statements}\nreturn \"\";"))) {
+        Ok(checked) => Ok((false, checked)),
+        Err(of_statements) => Err(if looks_like_statements { of_statements } else { wrong }),
+    }
+}
+
+/// Declares the class, calls its function on an object of it, and takes all of it away again.
+fn run(runtime: &Runtime, checked: &CheckedSources) -> Result<Option<Value>, String> {
+    let core = runtime.core();
+    let (types, names) = (&core.world.types, &core.world.names);
+    let code = alcedo_script::compile(&checked.package).map_err(|errors| listed(&errors))?;
+    let (batch, bodies) = batch(&checked.package, 0);
+    let declared = types.declare(names, &batch).map_err(|error| error.to_string())?;
+    let _gone = Gone { runtime, classes: declared.classes.clone() };
+    let compiled = core.machine.load(&core.world, &code).map_err(|errors| listed(&errors))?;
+    bodies.fill(|path| compiled.thunk(path));
+    let Some(class) = declared.classes.first() else { return Ok(None) };
+    let made = construct(&core.world, &core.plugins(), class, ConstructionArgs::default());
+    let object = made.map_err(|error| error.to_string())?;
+    runtime.objects().call(object, FUNCTION, &[]).map_err(|error| error.to_string())
+}
+
+fn listed(errors: &[alcedo_script::CompileError]) -> String {
+    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+/// When this is dropped, no object of the classes is left, and they are found no more.
+struct Gone<'a> {
+    runtime: &'a Runtime,
+    classes: Vec<Rc<Class>>,
+}
+
+impl Drop for Gone<'_> {
+    fn drop(&mut self) {
+        let core = self.runtime.core();
+        let is_theirs = |object: &ObjectHandle| {
+            core.world.objects.class(*object).is_some_and(|class| self.classes.iter().any(|own| own.id == class.id))
+        };
+        for object in core.world.objects.alive().into_iter().filter(is_theirs) {
+            destroy(&core.world, &core.plugins(), object);
+        }
+        core.world.types.begin_shadow();
+        core.world.types.hide_in_shadow(self.classes.iter().map(|class| &*class.path));
+        core.world.types.commit_shadow();
+        self.classes.iter().for_each(|class| core.world.types.forget(class.id));
+    }
+}
+
+/// How a text could go on: its last word completed.
+pub(super) fn complete(runtime: &Runtime, text: &str) -> Vec<String> {
+    let begun = last_word(text);
+    let head = &text[..text.len() - begun.len()];
+    let types = &runtime.core().world.types;
+    let class_called = |name: &str| types.classes().into_iter().find(|class| class.name.eq_ignore_ascii_case(name));
+    let names: Vec<String> = match place(head) {
+        Place::Object(class) => {
+            let class = class_called(class);
+            let is_one = |object: &ObjectHandle| {
+                let of = runtime.core().world.objects.class(*object);
+                class.as_ref().is_none_or(|class| of.is_some_and(|of| of.is_a(class)))
+            };
+            let objects = runtime.objects().all().into_iter().filter(is_one);
+            objects.filter_map(|object| runtime.objects().name_of(object)).collect()
+        }
+        Place::MemberOf(class) => class_called(class).map(|class| members(&class)).unwrap_or_default(),
+        Place::Member => types.classes().iter().flat_map(members).collect(),
+        Place::Word => types.classes().iter().map(|class| class.name.to_string()).collect(),
+    };
+    let small = begun.to_ascii_lowercase();
+    let fits = |name: &&String| name.to_ascii_lowercase().starts_with(&small);
+    names.iter().filter(fits).map(|name| format!("{head}{name}")).collect()
+}
+
+fn members(class: &Rc<Class>) -> Vec<String> {
+    let functions = class.lineage().flat_map(|class| &class.own_functions).map(|function| function.text.to_string());
+    class.properties.iter().map(|property| property.text.to_string()).chain(functions).collect()
+}
+
+/// What is expected behind a text.
+#[derive(PartialEq, Eq, Debug)]
+enum Place<'a> {
+    /// The name of an object of that class: `Hero'`.
+    Object(&'a str),
+    /// A member of that class: `Hero'Hero_1'.`.
+    MemberOf(&'a str),
+    /// A member of something.
+    Member,
+    /// Anything.
+    Word,
+}
+
+/// The word that a text ends with.
+fn last_word(text: &str) -> &str {
+    &text[text.trim_end_matches(|letter: char| letter.is_alphanumeric() || letter == '_').len()..]
+}
+
+fn place(head: &str) -> Place<'_> {
+    let inside = head.matches('\'').count() % 2 == 1;
+    if inside {
+        let before = head.rsplit_once('\'').map_or("", |(before, _)| before);
+        return Place::Object(last_word(before));
+    }
+    let Some(before) = head.strip_suffix('.') else { return Place::Word };
+    let Some((before, _name)) = before.strip_suffix('\'').and_then(|inside| inside.rsplit_once('\'')) else {
+        return Place::Member;
+    };
+    Place::MemberOf(last_word(before))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Place, place};
+
+    #[test]
+    fn what_is_expected_follows_from_what_stands_before() {
+        for (head, expected) in [
+            ("", Place::Word),
+            ("1 + ", Place::Word),
+            ("Hero'", Place::Object("Hero")),
+            ("x = Hero'", Place::Object("Hero")),
+            ("Hero'Hero_1'.", Place::MemberOf("Hero")),
+            ("f(Hero'Hero_1'.", Place::MemberOf("Hero")),
+            ("h.", Place::Member),
+        ] {
+            assert_eq!(place(head), expected, "{head}");
+        }
+    }
+}

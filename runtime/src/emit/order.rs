@@ -1,0 +1,95 @@
+//! Which modules are declared together, and in which order. Libraries may name types of each other in any direction, so as many of
+//! them as can be are one batch. A package of scripts is one of its own, behind all that it needs: its text is checked against
+//! types that are there.
+
+/// A module as far as this decision goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Whether it is a package of scripts.
+    pub is_script: bool,
+    /// The names of the modules that it needs; those that are not among the others are there already.
+    pub needs: &'a [&'a str],
+}
+
+/// The places of the modules, batch by batch. Modules that need each other in a ring come last, as one batch: they were refused
+/// before, or they are declared as if they had not said so.
+pub(crate) fn batches(modules: &[Asked<'_>]) -> Vec<Vec<usize>> {
+    let mut batches = Vec::new();
+    let mut left: Vec<usize> = (0..modules.len()).collect();
+    while !left.is_empty() {
+        let is_left = |name: &str| left.iter().any(|at| modules[*at].name == name);
+        let waits = |at: usize| modules[at].needs.iter().any(|need| *need != modules[at].name && is_left(need));
+        // A library waits for scripts only, be it by way of others.
+        let mut waiting: Vec<usize> = left.iter().copied().filter(|at| modules[*at].is_script).collect();
+        let mut at = 0;
+        while at < waiting.len() {
+            let name = modules[waiting[at]].name;
+            let needs_it = |other: &usize| !waiting.contains(other) && modules[*other].needs.contains(&name);
+            waiting.extend(left.iter().copied().filter(needs_it).collect::<Vec<_>>());
+            at += 1;
+        }
+        let mut batch: Vec<usize> = left.iter().copied().filter(|at| !waiting.contains(at)).collect();
+        if batch.is_empty() {
+            batch.extend(left.iter().copied().find(|at| modules[*at].is_script && !waits(*at)));
+        }
+        if batch.is_empty() {
+            batch.clone_from(&left);
+        }
+        left.retain(|at| !batch.contains(at));
+        batches.push(batch);
+    }
+    batches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Asked, batches};
+
+    /// `a; s*: a; b: s` is a library, a package of scripts that needs it, and a library that needs the package.
+    fn check(text: &str, expected: &str) {
+        let module = |text: &'static str| {
+            let (name, needs) = text.split_once(':').unwrap_or((text, ""));
+            (name.trim(), needs.split_whitespace().collect::<Vec<_>>())
+        };
+        let text: &'static str = text.to_owned().leak();
+        let modules: Vec<_> = text.split(';').filter(|part| !part.trim().is_empty()).map(module).collect();
+        let asked = |(name, needs): &'static (&'static str, Vec<&'static str>)| Asked {
+            name: name.trim_end_matches('*'),
+            is_script: name.ends_with('*'),
+            needs,
+        };
+        let modules: &'static [_] = modules.leak();
+        let modules: Vec<_> = modules.iter().map(asked).collect();
+        let name = |batch: &Vec<usize>| batch.iter().map(|at| modules[*at].name).collect::<Vec<_>>().join(" ");
+        assert_eq!(batches(&modules).iter().map(name).collect::<Vec<_>>().join(" | "), expected, "{text}");
+    }
+
+    #[test]
+    fn libraries_are_one_batch() {
+        check("", "");
+        check("a; b: a; c", "a b c");
+        check("a: b; b: a", "a b");
+    }
+
+    #[test]
+    fn a_package_of_scripts_is_a_batch_behind_what_it_needs() {
+        check("a; s*: a; b", "a b | s");
+        check("s*; a", "a | s");
+        check("s*; t*: s", "s | t");
+        check("t*: s; s*", "s | t");
+    }
+
+    #[test]
+    fn a_library_that_needs_scripts_comes_behind_them() {
+        check("a; s*: a; b: s; c: b", "a | s | b c");
+        check("s*; b: s; t*: b; c: t", "s | b | t | c");
+        check("s*: elsewhere; b: s elsewhere", "s | b");
+    }
+
+    #[test]
+    fn a_ring_is_one_batch_at_the_end() {
+        check("a; s*: t; t*: s", "a | s t");
+    }
+}

@@ -1,0 +1,147 @@
+//! From the text of a package to classes: it is checked against the types that are there now and declared as a batch of its own;
+//! then its bodies are compiled and linked with what they name. Every function is entered from outside through the gate of its
+//! module, in a red frame, as those of libraries are.
+
+use std::rc::Rc;
+
+use alcedo_abi::kinds::function_flags;
+use alcedo_script::library;
+use alcedo_uc::{Source, hir};
+
+use crate::bridge::core::Core;
+use crate::bridge::module_thunk::script_thunk;
+use crate::emit::batch::Declarer;
+use crate::emit::c_bodies;
+use crate::emit::error::EmitError;
+use crate::object::World;
+use crate::object::class::Class;
+use crate::object::decl::ClassDecl;
+use crate::object::refusal::DeclareError;
+use crate::object::types::Types;
+use crate::script::declare::{ARRAY_DIM, batch};
+use crate::script::package::{Package, rendered};
+
+/// A package that was checked, and what was said of it that is no error.
+pub(crate) struct CheckedSources {
+    /// What it is.
+    pub(crate) package: hir::Package,
+    /// Warnings, a paragraph each.
+    pub(crate) warnings: String,
+}
+
+/// Checks a package against types.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub(crate) fn check(types: &Types, package: &Package) -> Result<CheckedSources, EmitError> {
+    check_sources(types, &package.name, &package.sources).map_err(|found| wrong(package, found))
+}
+
+/// Checks the texts of a package of that name.
+///
+/// # Errors
+/// Everything that is wrong, a paragraph each.
+pub(crate) fn check_sources(types: &Types, package: &str, sources: &[Source]) -> Result<CheckedSources, String> {
+    let options = alcedo_uc::Options { libraries: libraries(), ..alcedo_uc::Options::default() };
+    match alcedo_uc::check(package, sources, types, &options) {
+        Ok(checked) => Ok(CheckedSources { package: checked.package, warnings: rendered(&checked.warnings, sources) }),
+        Err(found) => Err(rendered(&found, sources)),
+    }
+}
+
+/// Checks a package and declares its types, without bodies: for tools that ask what a text means.
+///
+/// # Errors
+/// What is wrong with its text, or a rule that a declaration breaks.
+pub(crate) fn check_and_declare(world: &World, package: &Package) -> Result<CheckedSources, EmitError> {
+    let checked = check(&world.types, package)?;
+    let (batch, _bodies) = batch(&checked.package, 0);
+    let refused = |source| EmitError::Declare { modules: package.name.clone(), source };
+    world.types.declare(&world.names, &batch).map_err(refused)?;
+    Ok(checked)
+}
+
+fn wrong(package: &Package, diagnostics: String) -> EmitError {
+    EmitError::Script { package: package.name.clone(), diagnostics }
+}
+
+/// Declares the types of a package. `refused` words why a batch was not declared.
+///
+/// # Errors
+/// What is wrong with its text, a rule that a declaration breaks, or a body that cannot be linked.
+pub(super) fn declare(
+    core: &Rc<Core>,
+    module: &Declarer<'_>,
+    package: &Package,
+    refused: &dyn Fn(DeclareError) -> EmitError,
+) -> Result<Vec<Rc<Class>>, EmitError> {
+    let checked = check(&core.world.types, package)?;
+    if !checked.warnings.is_empty() {
+        tracing::warn!(package = package.name, "{}", checked.warnings);
+    }
+    let unlinked = |errors: Vec<alcedo_script::CompileError>| {
+        let errors: Vec<_> = errors.iter().map(|error| format!("error: {error}")).collect();
+        wrong(package, errors.join("\n"))
+    };
+    let code = alcedo_script::compile(&checked.package).map_err(unlinked)?;
+    let (mut batch, bodies) = batch(&checked.package, module.gate.tag().id.0);
+    for class in &mut batch.classes {
+        enter_by_gate(core, module, class);
+        bind_to_library(&checked.package, class);
+    }
+    #[cfg(feature = "dll-bind")]
+    let in_c: Vec<_> =
+        batch.classes.iter_mut().flat_map(|class| c_bodies::attach(core, Some(module.leases), class)).collect();
+    #[cfg(not(feature = "dll-bind"))]
+    batch.classes.iter_mut().for_each(|class| c_bodies::attach(core, Some(module.leases), class));
+    let declared = core.world.types.declare(&core.world.names, &batch).map_err(refused)?;
+    #[cfg(feature = "dll-bind")]
+    c_bodies::bind(&in_c, &declared.classes)
+        .map_err(|source| EmitError::Bind { modules: package.name.clone(), source })?;
+    let compiled = core.machine.load(&core.world, &code).map_err(unlinked)?;
+    bodies.fill(|path| compiled.thunk(path));
+    let classes = declared.classes.iter().map(|class| class.id).collect();
+    core.scripts.keep(module.gate.tag().id, compiled, classes);
+    Ok(declared.classes)
+}
+
+/// Whoever calls a function of the class from outside of its package goes through the gate.
+fn enter_by_gate(core: &Rc<Core>, module: &Declarer<'_>, class: &mut ClassDecl) {
+    for function in &mut class.functions {
+        let what = format!("{}.{}:{}", class.package, class.name, function.name).into();
+        function.thunk = script_thunk(Rc::downgrade(core), Rc::clone(module.gate), Rc::clone(&function.thunk), what);
+    }
+}
+
+/// What `DLLBind` and `dllimport` say, in the words by which classes of plugins say it.
+fn bind_to_library(package: &hir::Package, class: &mut ClassDecl) {
+    let found = package.classes.iter().find(|found| found.name == class.name);
+    let Some(library) = found.and_then(|found| found.dll_bind.as_ref()) else { return };
+    for function in class.functions.iter_mut().filter(|found| found.flags & function_flags::DLL_IMPORT != 0) {
+        function.meta.push((c_bodies::LIBRARY.to_owned(), library.clone()));
+        for param in &mut function.params {
+            let len = param.meta.iter().find(|(key, _)| key == ARRAY_DIM).map(|(_, len)| len.clone());
+            param.meta.extend(len.map(|len| (c_bodies::LEN.to_owned(), len)));
+        }
+    }
+}
+
+/// Classes whose static functions scripts call without the name of the class.
+fn libraries() -> Vec<String> {
+    library::PATHS.iter().map(|path| (*path).to_owned()).collect()
+}
+
+/// The class that the library's are derived from.
+const ROOT: &str = "/Script/Core.Object";
+
+/// Declares the functions that all scripts may call, once: a host that loads no scripts is without them. No shadow is up.
+///
+/// # Errors
+/// When something has the path of one of them.
+pub(crate) fn declare_library(world: &World) -> Result<Vec<Rc<Class>>, DeclareError> {
+    if library::PATHS.iter().all(|path| world.types.class_by_path(path).is_some()) {
+        return Ok(Vec::new());
+    }
+    world.types.declare_package(library::PACKAGE);
+    Ok(world.types.declare(&world.names, &library::batch(ROOT))?.classes)
+}

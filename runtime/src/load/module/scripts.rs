@@ -1,0 +1,112 @@
+//! A package of scripts as the code of a module: text that was read and outlined. Its classes are made where those of libraries are
+//! declared, and its functions go with them; so nothing is mapped, and nothing has to be waited for when it goes.
+#![expect(unsafe_code, reason = "stands beside libraries, whose code is taken away by unsafe functions")]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::border::CallError;
+use crate::emit::described::Described;
+use crate::lease::Blocker;
+use crate::load::module::code::ModuleCode;
+use crate::script::package::Package;
+use crate::unload::job::{CodeStep, CodeUnload, StayingCode};
+use crate::unload::policy::UnloadPolicy;
+use crate::unload::report::ModuleEnd;
+
+/// The code of a package of scripts.
+pub(crate) struct ScriptCode {
+    package: Arc<Package>,
+    is_there: AtomicBool,
+}
+
+impl ScriptCode {
+    /// A package whose classes are not declared yet.
+    pub(crate) fn new(package: Arc<Package>) -> Box<Self> {
+        Box::new(Self { package, is_there: AtomicBool::new(true) })
+    }
+
+    fn take(&self) -> bool {
+        self.is_there.swap(false, Ordering::AcqRel)
+    }
+}
+
+impl ModuleCode for ScriptCode {
+    fn described(&self) -> Described {
+        Described::default()
+    }
+
+    fn scripts(&self) -> Option<&Arc<Package>> {
+        Some(&self.package)
+    }
+
+    fn path(&self) -> &Path {
+        Path::new("")
+    }
+
+    fn main(&self, _args: &[String]) -> Result<(), CallError> {
+        Ok(())
+    }
+
+    fn suspends(&self) -> bool {
+        false
+    }
+
+    fn suspend(&self) -> Result<(), CallError> {
+        Ok(())
+    }
+
+    fn resume(&self) -> Result<(), CallError> {
+        Ok(())
+    }
+
+    fn last(&self, _has_started: bool) -> Result<(), CallError> {
+        Ok(())
+    }
+
+    fn ask_to_stop(&self) {}
+
+    fn end_thread_locals_here(&self) {}
+
+    fn thread_locals(&self) -> Option<Box<dyn Fn() + Send>> {
+        None
+    }
+
+    unsafe fn hand_over(&self, _policy: &UnloadPolicy) -> Option<Box<dyn CodeUnload>> {
+        self.take().then(|| Box::new(ScriptEnd { module: self.package.name.clone() }) as Box<dyn CodeUnload>)
+    }
+
+    unsafe fn discard(&self) {
+        self.take();
+    }
+
+    fn abandon(&self) -> bool {
+        self.take()
+    }
+}
+
+/// A package that takes no calls any more: text and tables of the host's own, which go with their last user.
+struct ScriptEnd {
+    module: String,
+}
+
+impl CodeUnload for ScriptEnd {
+    fn holders(&self) -> Vec<Blocker> {
+        Vec::new()
+    }
+
+    fn is_quiet(&self) -> bool {
+        true
+    }
+
+    fn begin(&mut self) {}
+
+    fn advance(&mut self) -> CodeStep {
+        CodeStep::Gone(Box::new(ModuleEnd { module: self.module.clone(), ..ModuleEnd::default() }))
+    }
+
+    fn park(&mut self) -> Option<StayingCode> {
+        Some(StayingCode { file: self.module.clone(), reason: "it has not come to its end".into() })
+    }
+}

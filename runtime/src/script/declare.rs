@@ -1,0 +1,196 @@
+//! From a checked package to declarations of reflection. Bodies come later, when the classes are there: each function leads to a cell
+//! until then.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use alcedo_abi::kinds::{PropertyKind, class_flags, function_flags, property_flags};
+use alcedo_uc::hir;
+
+use crate::border::CallError;
+use crate::object::World;
+use crate::object::decl::{
+    Batch, ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, PropertyDecl, RESULT_NAME, StructDecl,
+};
+use crate::object::enums::EnumEntry;
+use crate::object::hooks::HookContext;
+use crate::object::origin::Origin;
+use crate::object::thunk::{Thunk, hand_over};
+use crate::script::defaults::Defaults;
+use crate::script::text::{Nobody, of_const, start};
+
+/// The key of a property's metadata that says how many elements a fixed array has.
+pub(crate) const ARRAY_DIM: &str = "array_dim";
+
+/// Where the bodies of functions go, by the path of each: `/Script/Package.Class:name`.
+#[derive(Default)]
+pub(crate) struct Bodies(BTreeMap<String, Rc<OnceCell<Thunk>>>);
+
+impl Bodies {
+    /// Gives each function the body that `body` has for its path.
+    pub(crate) fn fill(&self, mut body: impl FnMut(&str) -> Option<Thunk>) {
+        for (path, cell) in &self.0 {
+            if let Some(body) = body(path) {
+                // It was empty: a package is linked once.
+                let _first = cell.set(body);
+            }
+        }
+    }
+
+    /// The thunk of a function that has its body later.
+    fn thunk(&mut self, path: String) -> Thunk {
+        let cell = Rc::new(OnceCell::<Thunk>::new());
+        self.0.insert(path.clone(), Rc::clone(&cell));
+        Rc::new(move |context, frame| match cell.get() {
+            Some(body) => body(context, frame),
+            None => Err(CallError::Unavailable { what: format!("the body of {path}, which is not linked yet,") }),
+        })
+    }
+}
+
+/// The declarations of a package, whose functions are tagged with the number of its module.
+pub(crate) fn batch(package: &hir::Package, tag: u64) -> (Batch, Bodies) {
+    let mut bodies = Bodies::default();
+    let batch = Batch {
+        interfaces: Vec::new(),
+        enums: package.enums.iter().map(|found| enumeration(package, found)).collect(),
+        delegates: package.delegates.iter().map(|found| delegate(package, found)).collect(),
+        structs: package.structs.iter().map(|found| structure(package, found)).collect(),
+        classes: package.classes.iter().map(|found| class(package, found, tag, &mut bodies)).collect(),
+    };
+    (batch, bodies)
+}
+
+fn enumeration(package: &hir::Package, found: &hir::Enum) -> EnumDecl {
+    let entry = |(at, name): (usize, &String)| EnumEntry {
+        name: name.as_str().into(),
+        number: at as i128,
+        display: "".into(),
+        is_hidden: false,
+        doc: "".into(),
+    };
+    EnumDecl {
+        package: package.name.clone(),
+        name: found.name.clone(),
+        origin: Origin::Script,
+        underlying: PropertyKind::U8,
+        is_flags: false,
+        entries: found.entries.iter().enumerate().map(entry).collect(),
+        fingerprint: 0,
+        doc: found.doc.clone(),
+    }
+}
+
+fn delegate(package: &hir::Package, found: &hir::Delegate) -> DelegateDecl {
+    DelegateDecl {
+        class: found.class.to_string(),
+        params: params(&found.params, found.result.as_ref()),
+        doc: found.doc.clone(),
+        ..DelegateDecl::new(&package.name, &found.name, PropertyKind::DELEGATE, Origin::Script)
+    }
+}
+
+fn structure(package: &hir::Package, found: &hir::Struct) -> StructDecl {
+    StructDecl {
+        base: found.base.as_deref().unwrap_or_default().to_owned(),
+        fields: found.fields.iter().map(property).collect(),
+        doc: found.doc.clone(),
+        ..StructDecl::new(&package.name, &found.name, Origin::Script)
+    }
+}
+
+fn class(package: &hir::Package, found: &hir::Class, tag: u64, bodies: &mut Bodies) -> ClassDecl {
+    let own = found.properties.iter().map(property);
+    let parts = found.subobjects.iter().filter(|part| !part.inherited).map(|part| {
+        let of = PropertyDecl::new(&part.name, PropertyKind::OBJECT).of_type(&part.class);
+        of.with_flags(property_flags::DEFAULT_SUBOBJECT)
+    });
+    let hir::ClassFlags { is_abstract, is_final, .. } = found.flags;
+    let flag = |is: bool, flag| if is { flag } else { 0 };
+    ClassDecl {
+        flags: class_flags::BLUEPRINTABLE
+            | flag(is_abstract, class_flags::ABSTRACT)
+            | flag(is_final || found.dll_bind.is_some(), class_flags::FINAL),
+        properties: own.chain(parts).collect(),
+        functions: found.functions.iter().map(|of| function(found, of, tag, bodies)).collect(),
+        interfaces: found.interfaces.iter().map(|path| path.to_string()).collect(),
+        script_defaults: Defaults::of(found).map(|defaults| {
+            let hook = move |context: HookContext<'_>, object| defaults.apply(World::of(context), object);
+            Rc::new(hook) as _
+        }),
+        tag,
+        doc: found.doc.clone(),
+        ..ClassDecl::new(&package.name, &found.name, &found.base, Origin::Script)
+    }
+}
+
+fn property(found: &hir::Property) -> PropertyDecl {
+    let default = found.default.as_ref().map_or_else(|| start(&found.ty), |value| of_const(value, &Nobody));
+    PropertyDecl {
+        flags: found.flags,
+        default,
+        doc: found.doc.clone(),
+        meta: found.meta.iter().cloned().chain(array_dim(&found.ty)).collect(),
+        ..typed(&found.name, &found.ty)
+    }
+}
+
+/// A declaration of that name and type.
+fn typed(name: &str, ty: &hir::Type) -> PropertyDecl {
+    match ty.words() {
+        Some(words) => PropertyDecl::new(name, words.kind()).of_type(&words.path()),
+        // The checker gives no such type to anything that is declared; what it is called here is refused by reflection.
+        None => PropertyDecl::new(name, PropertyKind(0)),
+    }
+}
+
+fn array_dim(ty: &hir::Type) -> Option<(String, String)> {
+    let hir::Type::Fixed(_, len) = ty else { return None };
+    Some((ARRAY_DIM.to_owned(), len.to_string()))
+}
+
+fn params(found: &[hir::Param], result: Option<&hir::Type>) -> Vec<PropertyDecl> {
+    let param = |found: &hir::Param| PropertyDecl {
+        flags: if found.out { property_flags::OUT } else { 0 },
+        meta: array_dim(&found.ty).into_iter().collect(),
+        default: match found.default.as_ref().map(|default| &default.kind) {
+            Some(hir::ExprKind::Const(value)) => of_const(value, &Nobody),
+            _ => String::new(),
+        },
+        ..typed(&found.name, &found.ty)
+    };
+    let result = result.map(|ty| typed(RESULT_NAME, ty).with_flags(property_flags::RETURN));
+    found.iter().map(param).chain(result).collect()
+}
+
+fn function(class: &hir::Class, found: &hir::Function, tag: u64, bodies: &mut Bodies) -> FunctionDecl {
+    let hir::FunctionFlags { is_static, is_final, dll_import, .. } = found.flags;
+    let overridden = found.overrides.as_deref().filter(|_| !is_static).and_then(|path| path.split_once(':'));
+    let flags = match (is_static, overridden, is_final || dll_import) {
+        (true, ..) => function_flags::STATIC,
+        (false, Some(_), _) => function_flags::OVERRIDE,
+        (false, None, false) => function_flags::NATIVE_EVENT,
+        (false, None, true) => 0,
+    };
+    let thunk = match found.body {
+        Some(_) => bodies.thunk(format!("{}:{}", class.path, found.name)),
+        // Others give it a body, or nobody does: it gives the zero value.
+        None => {
+            let nothing: Thunk = Rc::new(|_context, frame| {
+                hand_over(frame);
+                Ok(())
+            });
+            nothing
+        }
+    };
+    FunctionDecl {
+        flags: flags | function_flags::CALLABLE | if dll_import { function_flags::DLL_IMPORT } else { 0 },
+        overrides: overridden.map(|(class, _)| class.to_owned()).unwrap_or_default(),
+        params: params(&found.params, found.result.as_ref()),
+        doc: found.doc.clone(),
+        meta: found.meta.clone(),
+        tag,
+        ..FunctionDecl::new(&found.name, thunk)
+    }
+}

@@ -1,0 +1,110 @@
+//! `defaultproperties`: what a class makes of its class default object, line by line, when that has the values of its base's.
+//! All other objects of the class get them with the values of that object.
+
+use alcedo_uc::hir::{Class, Const, Default, DefaultAction};
+
+use crate::handles::ObjectHandle;
+use crate::object::World;
+use crate::object::property::PropertyType;
+use crate::object::value::Value;
+use crate::script::text::{Named, of_const};
+
+/// The lines of a class, and of the subobjects that it has or changes.
+#[derive(Clone, Debug)]
+pub(crate) struct Defaults {
+    own: Vec<Default>,
+    subobjects: Vec<(String, Vec<Default>)>,
+}
+
+impl Defaults {
+    /// Those of a class; none where it says nothing.
+    pub(crate) fn of(class: &Class) -> Option<Self> {
+        let subobjects = class.subobjects.iter().map(|found| (found.name.clone(), found.defaults.clone()));
+        let defaults = Self { own: class.defaults.clone(), subobjects: subobjects.collect() };
+        (!defaults.own.is_empty() || !defaults.subobjects.is_empty()).then_some(defaults)
+    }
+
+    /// Does what they say to the class default object.
+    ///
+    /// # Errors
+    /// The line, and what its property cannot be.
+    pub(crate) fn apply(&self, world: &World, object: ObjectHandle) -> Result<(), String> {
+        for (name, lines) in &self.subobjects {
+            let part = world.objects.subobject(object, name);
+            let part =
+                part.ok_or_else(|| format!("its class has no subobject {name}: write `Class=` behind `Begin Object`"))?;
+            lines.iter().try_for_each(|line| apply(world, object, part, line))?;
+        }
+        self.own.iter().try_for_each(|line| apply(world, object, object, line))
+    }
+}
+
+/// Objects as they are named in the defaults of one class default object.
+struct In<'a> {
+    world: &'a World,
+    owner: ObjectHandle,
+    itself: ObjectHandle,
+}
+
+impl In<'_> {
+    fn print(&self, object: Option<ObjectHandle>) -> String {
+        Value::Object(object.unwrap_or(ObjectHandle::NONE)).print(&self.world.names)
+    }
+}
+
+impl Named for In<'_> {
+    fn subobject(&self, name: &str) -> String {
+        self.print(self.world.objects.subobject(self.owner, name))
+    }
+
+    fn itself(&self) -> String {
+        self.print(Some(self.itself))
+    }
+
+    fn object(&self, name: &str) -> String {
+        let found = self.world.objects.find(ObjectHandle::NONE, name);
+        if found.is_none() {
+            tracing::warn!(name, "`defaultproperties` names an object that is not there, so the property is none");
+        }
+        self.print(found)
+    }
+}
+
+fn apply(world: &World, owner: ObjectHandle, object: ObjectHandle, line: &Default) -> Result<(), String> {
+    let told = |error: &dyn std::fmt::Display| format!("line {}: {} {error}", line.line, line.property);
+    let class = world.objects.class(object).ok_or_else(|| told(&"is of an object that is gone"))?;
+    let property = class.find_property(&line.property).ok_or_else(|| told(&"is not there any more"))?;
+    let named = In { world, owner, itself: object };
+    let read = |value: &Const, ty: &PropertyType| {
+        Value::parse(&of_const(value, &named), ty, &world.names).map_err(|error| told(&error))
+    };
+    let now = || world.objects.read_value(object, &*line.property).map_err(|error| told(&error));
+    let value = match (&line.action, &property.ty) {
+        (DefaultAction::Set(value), ty) => read(value, ty)?,
+        (action, PropertyType::Array(of)) => {
+            let Value::Array(mut row) = now()? else { return Err(told(&"is no array")) };
+            let element = of.ty();
+            match action {
+                DefaultAction::Set(_) => {}
+                DefaultAction::SetElement(at, value) => {
+                    let at = *at as usize;
+                    while row.len() <= at {
+                        row.push(Value::initial(element));
+                    }
+                    row[at] = read(value, element)?;
+                }
+                DefaultAction::Add(value) => row.push(read(value, element)?),
+                DefaultAction::Remove(value) => {
+                    let gone = read(value, element)?;
+                    row.retain(|value| *value != gone);
+                }
+                DefaultAction::RemoveIndex(at) if (*at as usize) < row.len() => drop(row.remove(*at as usize)),
+                DefaultAction::RemoveIndex(_) => {}
+                DefaultAction::Empty => row.clear(),
+            }
+            Value::Array(row)
+        }
+        _ => return Err(told(&"is no array")),
+    };
+    world.objects.write_unasked(object, &line.property, &value).map_err(|error| told(&error))
+}

@@ -1,0 +1,119 @@
+//! What can be told of a package before anything it builds on is there: the types it declares, and every word it says, by which
+//! the modules that it needs are found.
+
+use std::collections::BTreeSet;
+
+use alcedo_uc::ast::{File, FunctionKind, Item, Struct, TypeKind, TypeRef};
+use alcedo_uc::{Diagnostic, Severity, Source};
+
+/// What a package declares and names.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outline {
+    /// Paths of all types it declares.
+    pub types: Vec<String>,
+    /// Those of them that are classes.
+    pub classes: Vec<String>,
+    /// All words of its text, in small letters.
+    pub words: BTreeSet<String>,
+}
+
+/// The outline of the files of a package.
+///
+/// # Errors
+/// What is no text of a script, each with its place.
+pub(crate) fn outline(package: &str, sources: &[Source]) -> Result<Outline, Vec<Diagnostic>> {
+    let mut outline = Outline::default();
+    let mut wrong = Vec::new();
+    for (at, source) in sources.iter().enumerate() {
+        let (file, diagnostics) = alcedo_uc::parse(source);
+        let errors = diagnostics.into_iter().filter(|found| found.severity == Severity::Error);
+        wrong.extend(errors.map(|found| Diagnostic { file: at, ..found }));
+        outline.add(package, &file);
+        outline.words.extend(words(&source.text));
+    }
+    if wrong.is_empty() { Ok(outline) } else { Err(wrong) }
+}
+
+impl Outline {
+    fn add(&mut self, package: &str, file: &File) {
+        let class = file.class.as_ref().map(|head| format!("/Script/{package}.{}", head.name.text));
+        if let Some(class) = &class {
+            self.types.push(class.clone());
+            self.classes.push(class.clone());
+        }
+        self.add_items(package, class.as_deref(), &file.items);
+    }
+
+    fn add_items(&mut self, package: &str, class: Option<&str>, items: &[Item]) {
+        for item in items {
+            match item {
+                Item::Struct(found) => self.add_struct(package, found),
+                Item::Enum(found) => self.types.push(format!("/Script/{package}.{}", found.name.text)),
+                Item::Var(found) => self.add_type(package, &found.ty),
+                Item::Function(found) if found.kind == FunctionKind::Delegate => {
+                    self.types.extend(class.map(|class| format!("{class}:{}", found.name.text)));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn add_struct(&mut self, package: &str, found: &Struct) {
+        self.types.push(format!("/Script/{package}.{}", found.name.text));
+        self.add_items(package, None, &found.items);
+    }
+
+    /// A type that is declared where it is used.
+    fn add_type(&mut self, package: &str, ty: &TypeRef) {
+        match &ty.kind {
+            TypeKind::Struct(found) => self.add_struct(package, found),
+            TypeKind::Enum(found) => self.types.push(format!("/Script/{package}.{}", found.name.text)),
+            TypeKind::Generic(_, inner) => inner.iter().for_each(|inner| self.add_type(package, inner)),
+            TypeKind::Named(_) | TypeKind::Delegate(_) => {}
+        }
+    }
+}
+
+/// The words of a text, be they names, in texts or in comments: one too many makes a module come earlier than it had to.
+fn words(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
+    words.filter(|word| !word.is_empty()).map(str::to_ascii_lowercase)
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_uc::Source;
+
+    use super::outline;
+
+    fn check(text: &str, types: &[&str]) {
+        let sources = [Source::new("Tale/A.uc", text)];
+        let found = outline("Tale", &sources).unwrap_or_else(|found| panic!("{found:?}"));
+        assert_eq!(found.types, types, "{text}");
+    }
+
+    #[test]
+    fn types_are_found_wherever_they_are_declared() {
+        check("class A extends Object;", &["/Script/Tale.A"]);
+        check(
+            "class A extends Object;\nenum E { One, Two };\nstruct S { var int X; };\ndelegate Rung(int Times);",
+            &["/Script/Tale.A", "/Script/Tale.E", "/Script/Tale.S", "/Script/Tale.A:Rung"],
+        );
+        check("class A extends Object;\nvar enum E { One } Now;", &["/Script/Tale.A", "/Script/Tale.E"]);
+    }
+
+    #[test]
+    fn words_are_all_there_are_in_small_letters() {
+        let found = outline("Tale", &[Source::new("A.uc", "class A extends MagicCube; // of Lamp_2\n")]).expect("text");
+        let words: Vec<_> = found.words.iter().map(String::as_str).collect();
+        assert_eq!(words, ["a", "class", "extends", "lamp_2", "magiccube", "of"]);
+    }
+
+    #[test]
+    fn text_that_is_none_is_told_with_its_file() {
+        let good = Source::new("A.uc", "class A extends Object;");
+        let bad = Source::new("B.uc", "class B extends Object;\nfunction F( {");
+        let found = outline("Tale", &[good, bad]).expect_err("it is no text of a script");
+        assert!(found.iter().all(|found| found.file == 1) && !found.is_empty(), "{found:?}");
+    }
+}

@@ -1,0 +1,200 @@
+//! A package of scripts as it lies on disk: the `.uc` files of a folder, or of its folder `Classes`, which is how sources of
+//! UnrealScript have always been laid out. Read once, so that all that is done with it is done with the same text.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use alcedo_abi::names::is_identifier;
+use alcedo_sys::Digest;
+use alcedo_uc::{Diagnostic, Source};
+
+use crate::script::outline::{Outline, outline};
+
+/// The ending of files with classes.
+pub(crate) const ENDING: &str = "uc";
+
+/// The folder in a package where the files may lie.
+pub(crate) const CLASSES: &str = "Classes";
+
+/// The most bytes that all files of a package have together.
+const LARGEST: u64 = 64 << 20;
+
+/// The text of a package. Any thread.
+#[derive(Clone, Debug)]
+pub(crate) struct Package {
+    /// The name of the folder: that of the module, and of the package of its types.
+    pub name: String,
+    /// Its files, in order of their names.
+    pub sources: Vec<Source>,
+    /// Differs between texts that differ.
+    pub digest: Digest,
+    /// What it declares and names, as far as that can be told without any other type.
+    pub outline: Outline,
+}
+
+/// Why a folder is no package that can be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PackageError {
+    /// The folder, or a file in it, could not be read.
+    #[error("cannot read {}: {source}; name a folder with `.uc` files in it or in its folder `Classes`", path.display())]
+    Io {
+        /// The folder or the file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A folder that no package can be called after.
+    #[error(
+        "{} cannot be a package of scripts: a package is called after its folder, by letters, digits and `_`, not beginning \
+         with a digit; rename the folder",
+        path.display()
+    )]
+    Name {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// There is nothing in it.
+    #[error(
+        "{} has no `.uc` file, nor has its folder `Classes`: write a class there, or name the folder of the package",
+        path.display()
+    )]
+    Empty {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Text that is no script.
+    #[error("the package {package} has errors, so none of it was loaded:\n\n{diagnostics}")]
+    Text {
+        /// The package.
+        package: String,
+        /// What was found, a paragraph each, with file, line and the text there.
+        diagnostics: String,
+    },
+    /// More text than any package has.
+    #[error("the `.uc` files of {} have more than {largest} bytes: name the folder of one package", path.display())]
+    TooLarge {
+        /// The folder.
+        path: PathBuf,
+        /// The most they may have.
+        largest: u64,
+    },
+}
+
+impl Package {
+    /// Reads the folder of a package.
+    ///
+    /// # Errors
+    /// When it cannot be read or is no package.
+    pub(crate) fn read(folder: &Path) -> Result<Self, PackageError> {
+        let name = folder.file_name().and_then(|name| name.to_str()).filter(|name| is_identifier(name));
+        let name = name.ok_or_else(|| PackageError::Name { path: folder.to_owned() })?.to_owned();
+        let mut left = LARGEST;
+        let mut sources = Vec::new();
+        for path in paths(folder)? {
+            let failed = |source| PackageError::Io { path: path.clone(), source };
+            let length = std::fs::metadata(&path).map_err(failed)?.len();
+            let too_large = || PackageError::TooLarge { path: folder.to_owned(), largest: LARGEST };
+            left = left.checked_sub(length).ok_or_else(too_large)?;
+            // Messages name a file as its package has it, wherever the folder lies.
+            let shown = path.strip_prefix(folder).unwrap_or(&path);
+            let shown = format!("{name}/{}", shown.display());
+            sources.push(Source::decode(&shown, &std::fs::read(&path).map_err(failed)?));
+        }
+        if sources.is_empty() {
+            return Err(PackageError::Empty { path: folder.to_owned() });
+        }
+        let outline = outline(&name, &sources)
+            .map_err(|found| PackageError::Text { package: name.clone(), diagnostics: rendered(&found, &sources) })?;
+        let digest = digest(&sources);
+        Ok(Self { name, sources, digest, outline })
+    }
+}
+
+/// What was found in a text, as it is shown: a paragraph each.
+pub(crate) fn rendered(found: &[Diagnostic], sources: &[Source]) -> String {
+    found.iter().map(|found| found.render(sources).trim_end().to_owned()).collect::<Vec<_>>().join("\n\n")
+}
+
+/// The folders that the files of a package may lie in.
+pub(crate) fn folders(folder: &Path) -> [PathBuf; 2] {
+    [folder.to_owned(), folder.join(CLASSES)]
+}
+
+/// The files of a package, in order of their names.
+fn paths(folder: &Path) -> Result<Vec<PathBuf>, PackageError> {
+    let mut found = Vec::new();
+    for place in folders(folder) {
+        let entries = match std::fs::read_dir(&place) {
+            Err(error) if place != folder && error.kind() == io::ErrorKind::NotFound => continue,
+            entries => entries,
+        };
+        let failed = |source| PackageError::Io { path: place.clone(), source };
+        for entry in entries.map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            let is_source = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(ENDING));
+            if is_source && path.is_file() {
+                found.push(path);
+            }
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+fn digest(sources: &[Source]) -> Digest {
+    let mut all = Vec::new();
+    for Source { name, text, .. } in sources {
+        for part in [name.as_bytes(), text.as_bytes()] {
+            all.extend((part.len() as u64).to_le_bytes());
+            all.extend(part);
+        }
+    }
+    Digest::of(&all)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{Package, PackageError};
+
+    fn write(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().expect("a folder");
+        for (name, text) in files {
+            let path = dir.path().join(name);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+            fs::write(path, text).expect("written");
+        }
+        dir
+    }
+
+    #[test]
+    fn a_package_is_the_uc_files_of_its_folder_and_of_classes_in_order() {
+        let dir = write(&[
+            ("Tale/B.uc", "class B extends Object;"),
+            ("Tale/Classes/A.UC", "class A extends Object;"),
+            ("Tale/notes.txt", "no"),
+            ("Tale/C.uc", "class C extends B;"),
+        ]);
+        let package = Package::read(&dir.path().join("Tale")).expect("a package");
+        assert_eq!(package.name, "Tale");
+        let names: Vec<_> = package.sources.iter().map(|source| &*source.name).collect();
+        assert_eq!(names, ["Tale/B.uc", "Tale/C.uc", "Tale/Classes/A.UC"]);
+        assert_eq!(package.outline.classes, ["/Script/Tale.B", "/Script/Tale.C", "/Script/Tale.A"]);
+        assert!(package.outline.words.contains("extends") && !package.outline.words.contains("no"));
+        let again = Package::read(&dir.path().join("Tale")).expect("a package");
+        assert_eq!(package.digest, again.digest);
+        fs::write(dir.path().join("Tale/B.uc"), "class B extends A;").expect("written");
+        assert_ne!(Package::read(&dir.path().join("Tale")).expect("a package").digest, package.digest);
+    }
+
+    #[test]
+    fn a_folder_that_is_no_package_is_refused_with_the_reason() {
+        let dir = write(&[("Empty/readme.md", ""), ("no-name/A.uc", "class A extends Object;")]);
+        let read = |name: &str| Package::read(&dir.path().join(name));
+        assert!(matches!(read("Empty"), Err(PackageError::Empty { .. })));
+        assert!(matches!(read("no-name"), Err(PackageError::Name { .. })));
+        assert!(matches!(read("Missing"), Err(PackageError::Io { .. })));
+    }
+}

@@ -1,0 +1,125 @@
+//! Values that are known when a text is checked, in the words by which reflection reads values of their types.
+
+use alcedo_uc::hir::{Const, Type};
+
+/// What a value names that is known only when it is read.
+pub(crate) trait Named {
+    /// The object itself, or its subobject of that name, as values write objects.
+    fn subobject(&self, name: &str) -> String;
+    /// The object itself.
+    fn itself(&self) -> String;
+    /// An object that is there already.
+    fn object(&self, name: &str) -> String;
+}
+
+/// Before there is any object.
+pub(crate) struct Nobody;
+
+impl Named for Nobody {
+    fn subobject(&self, _name: &str) -> String {
+        NONE.to_owned()
+    }
+
+    fn itself(&self) -> String {
+        NONE.to_owned()
+    }
+
+    fn object(&self, _name: &str) -> String {
+        NONE.to_owned()
+    }
+}
+
+const NONE: &str = "none";
+
+/// A value in words.
+pub(crate) fn of_const(value: &Const, named: &dyn Named) -> String {
+    match value {
+        Const::Bool(value) => value.to_string(),
+        Const::Int(value) => value.to_string(),
+        Const::Float(value) => format!("{value:?}"),
+        Const::Text(text) | Const::Name(text) => quoted(text),
+        Const::Enum(_, entry, _) => entry.clone(),
+        Const::Class(path) => path.to_string(),
+        Const::Object(_, name) => named.object(name),
+        Const::Subobject(name) => named.subobject(name),
+        Const::None => NONE.to_owned(),
+        Const::Struct(fields) => {
+            listed(fields.iter().map(|(name, value)| format!("{name}={}", of_const(value, named))))
+        }
+        Const::Array(values) => listed(values.iter().map(|value| of_const(value, named))),
+        Const::Function(name) => match named.itself() {
+            itself if itself == NONE => NONE.to_owned(),
+            itself => format!("{itself}:{}", quoted(name)),
+        },
+    }
+}
+
+/// What a value of a type starts as, for those types whose values do not start as zero bytes: a fixed array has all its elements
+/// from the beginning.
+pub(crate) fn start(ty: &Type) -> String {
+    match ty {
+        Type::Fixed(of, len) => listed((0..*len).map(|_| element(of))),
+        _ => String::new(),
+    }
+}
+
+fn element(ty: &Type) -> String {
+    match ty {
+        Type::Fixed(..) => start(ty),
+        Type::Num(_) => "0".to_owned(),
+        Type::Bool => "false".to_owned(),
+        Type::Text | Type::Utf8Text | Type::AnsiText | Type::LocalText | Type::Name => "\"\"".to_owned(),
+        // An empty list has its defaults; so has a struct of which no field is said.
+        Type::Struct(_) | Type::Array(_) | Type::Set(_) | Type::Map(..) => "()".to_owned(),
+        Type::Enum(..) => "0".to_owned(),
+        _ => NONE.to_owned(),
+    }
+}
+
+fn listed(parts: impl Iterator<Item = String>) -> String {
+    format!("({})", parts.collect::<Vec<_>>().join(", "))
+}
+
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            letter => quoted.push(letter),
+        }
+    }
+    quoted + "\""
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_uc::hir::{Const, Num, Type};
+
+    use super::{Nobody, of_const, start};
+
+    #[test]
+    fn values_are_written_as_reflection_reads_them() {
+        for (value, text) in [
+            (Const::Int(-3), "-3"),
+            (Const::Float(2.0), "2.0"),
+            (Const::Text("a \"b\"\n".to_owned()), "\"a \\\"b\\\"\\n\""),
+            (Const::Class("/Script/Game.Cube".into()), "/Script/Game.Cube"),
+            (Const::Struct(vec![("x".into(), Const::Int(1)), ("on".into(), Const::Bool(true))]), "(x=1, on=true)"),
+            (Const::Array(vec![Const::None, Const::Name("b".into())]), "(none, \"b\")"),
+            (Const::Function("Ring".into()), "none"),
+        ] {
+            assert_eq!(of_const(&value, &Nobody), text);
+        }
+    }
+
+    #[test]
+    fn a_fixed_array_starts_with_all_its_elements() {
+        assert_eq!(start(&Type::Fixed(Box::new(Type::Num(Num::I32)), 3)), "(0, 0, 0)");
+        assert_eq!(start(&Type::Fixed(Box::new(Type::Struct("/Script/A.B".into())), 2)), "((), ())");
+        assert_eq!(start(&Type::Num(Num::I32)), "");
+    }
+}

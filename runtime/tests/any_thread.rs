@@ -1,0 +1,66 @@
+//! Which names a plugin calls from where: in the Master and in a Slim, on the thread that called it and on one of its own. The table stands
+//! in `runtime/docs/calls.md`.
+
+use crate::support;
+
+use alcedo_runtime::{Runtime, Value};
+use expect_test::expect;
+
+const NAMES: [&str; 7] = [
+    "ex:/ledger.add",
+    "nm:/ledger:Sums:add",
+    "uf:/Script/Game.Line:rings",
+    "uf!:/Script/Game.Line:rings",
+    "up:/Script/Game.Line:number",
+    "nd:/",
+    "db:/other.sum",
+];
+
+fn arguments(name: &str, on_thread: bool) -> [Value; 2] {
+    [Value::Text(name.to_owned()), Value::Bool(on_thread)]
+}
+
+fn told(given: Option<Value>) -> String {
+    match given {
+        Some(Value::Text(told)) => told,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn host() -> Runtime {
+    let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+    let libraries = [support::plugin("ledger", &[]), support::plugin("switchboard", &[])];
+    host.create_master(&libraries).unwrap_or_else(|error| panic!("{error}"));
+    host
+}
+
+#[test]
+fn a_module_of_the_master_calls_from_the_game_thread_only() {
+    let host = host();
+    let rows = [false, true].map(|on_thread| {
+        let call = |name| host.calls().call("ex:/ledger.try_call", &arguments(name, on_thread));
+        NAMES.map(|name| format!("{name} {}\n", told(call(name).unwrap_or_else(|error| panic!("{error}"))))).concat()
+    });
+    expect![[r#""#]].assert_eq(&rows[0]);
+    expect![[r#""#]].assert_eq(&rows[1]);
+}
+
+#[test]
+fn a_module_of_a_slim_calls_functions_without_objects_from_any_thread_and_is_told_so_of_others() {
+    let host = host();
+    let slim = host.contexts().create_slim("apart").expect("the name is free");
+    slim.load_path(support::plugin("ledger", &[])).unwrap_or_else(|error| panic!("{error}"));
+    let call = slim.function("", "ledger.try_call", "String, bool -> String").unwrap_or_else(|error| panic!("{error}"));
+    let rows = [false, true].map(|on_thread| {
+        let row = |name| {
+            let given = call.call(&arguments(name, on_thread)).unwrap_or_else(|error| panic!("{error}"));
+            format!("{name} {}\n", told(given))
+        };
+        NAMES.map(row).concat()
+    });
+    assert_eq!(rows[0], rows[1], "there is no thread that is special to a Slim");
+    expect![[r#""#]].assert_eq(&rows[0]);
+    // The host's own callers of such functions may go to any thread too.
+    let elsewhere = std::thread::spawn(move || call.call(&arguments("ex:/ledger.add", false)).map(told));
+    assert_eq!(elsewhere.join().expect("no panic").unwrap_or_else(|error| panic!("{error}")), "3");
+}

@@ -1,0 +1,127 @@
+//! Functions that bring their own thunk, of a host and of a plugin. Here they are called with values, as hosts and tools call:
+//! what takes any struct or array is for scripts, and its refusal is typed. `scripts.rs` calls them with what they are for.
+
+use crate::support;
+
+use alcedo_runtime::native::uclass;
+use alcedo_runtime::thunk::{AnyArray, AnyStruct, ArrayWildcard, array_ref};
+use alcedo_runtime::{CallError, Error, Frame, Runtime, Value, World, natives};
+
+/// Functions of the host for scripts.
+#[uclass(package = "Test", blueprint_type)]
+#[derive(Default)]
+pub(crate) struct Sums {}
+
+#[uclass]
+impl Sums {
+    /// How many fields the struct has.
+    #[ufunction(blueprint_pure, custom_thunk = Self::exec_fields, custom_struct_param = "value")]
+    fn fields(value: alcedo_engine::Vector) -> i32;
+
+    fn exec_fields(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+        let value = frame.step_compiled_in::<AnyStruct>()?;
+        frame.finish()?;
+        let alcedo_runtime::thunk::PropertyType::Struct(of) = frame.value(value).ty() else {
+            return Err(CallError::other("no struct"));
+        };
+        let count = of.fields().len() as i32;
+        frame.give_result(count)
+    }
+
+    /// How many elements the array has.
+    #[ufunction(blueprint_pure, custom_thunk = Self::exec_length, array_parm = "target")]
+    fn length(target: ArrayWildcard) -> i32;
+
+    fn exec_length(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+        let target = frame.step_compiled_in::<AnyArray>()?;
+        frame.finish()?;
+        let count = array_ref(frame.value(target)).map_or(0, |rows| rows.len());
+        frame.give_result(count as i32)
+    }
+
+    /// The sum of the numbers, of which none is a wildcard.
+    #[ufunction(blueprint_callable, custom_thunk = Self::exec_sum)]
+    fn sum(one: i32, two: i32) -> i32;
+
+    fn exec_sum(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+        let (one, two) = (frame.take::<i32>()?, frame.take::<i32>()?);
+        frame.finish()?;
+        frame.give_result(one + two)
+    }
+
+    /// Returns before its call is done.
+    #[ufunction(blueprint_callable, custom_thunk = Self::exec_hasty)]
+    fn hasty(one: i32) -> i32;
+
+    fn exec_hasty(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+        frame.take::<i32>()?;
+        frame.finish()
+    }
+}
+
+fn host() -> Runtime {
+    let host = support::builder().package("Test").natives(natives![Sums]).build().expect("a host");
+    host.create_master(&[support::plugin("wildcards", &[])]).unwrap_or_else(|error| panic!("{error}"));
+    host
+}
+
+fn call(host: &Runtime, function: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
+    host.calls().call(&format!("uf:/Script/{function}"), arguments)
+}
+
+fn error(host: &Runtime, function: &str, arguments: &[Value]) -> String {
+    call(host, function, arguments).expect_err("it is refused").to_string()
+}
+
+#[test]
+fn a_function_with_a_thunk_of_its_own_is_called_with_values_where_no_parameter_is_a_wildcard() {
+    let host = host();
+    let sum = call(&host, "Test.Sums:sum", &[Value::I32(3), Value::I32(4)]);
+    assert_eq!(sum.expect("it is called"), Some(Value::I32(7)));
+    let doubled = call(&host, "Game.Wildcards:double", &[Value::I32(21)]);
+    assert_eq!(doubled.expect("it is called"), Some(Value::Bool(true)));
+}
+
+#[test]
+fn a_call_with_values_of_what_takes_any_type_is_a_typed_error() {
+    let host = host();
+    for (function, arguments) in [
+        ("Test.Sums:length", vec![Value::Array(vec![Value::I32(1)])]),
+        ("Game.Wildcards:average", vec![Value::Array(vec![Value::I32(1)]), Value::Name(alcedo_runtime::Name(0))]),
+    ] {
+        let said = error(&host, function, &arguments);
+        assert!(said.contains("a wildcard, whose type the call in a script decides"), "{said}");
+    }
+}
+
+#[test]
+fn a_thunk_that_does_not_keep_its_side_is_an_error_and_the_next_call_is_as_before() {
+    let host = host();
+    for function in ["Test.Sums:hasty", "Game.Wildcards:hasty"] {
+        let said = error(&host, function, &[Value::I32(1)]);
+        assert!(said.contains("returned before its call was done"), "{said}");
+    }
+    let said = error(&host, "Game.Wildcards:greedy", &[Value::I32(1)]);
+    assert!(said.contains("takes a parameter more than the 1 there are"), "{said}");
+    let sum = call(&host, "Test.Sums:sum", &[Value::I32(1), Value::I32(1)]);
+    assert_eq!(sum.expect("it is called"), Some(Value::I32(2)));
+}
+
+#[test]
+fn metadata_says_which_parameters_take_any_type() {
+    let host = host();
+    let types = host.types();
+    for (path, key, names) in [
+        ("/Script/Test.Sums:fields", "custom_struct_param", "value"),
+        ("/Script/Test.Sums:length", "array_parm", "target"),
+        ("/Script/Game.Wildcards:average", "array_parm", "target"),
+        ("/Script/Game.Wildcards:describe", "custom_struct_param", "value"),
+    ] {
+        assert_eq!(types.member_meta(path, key).as_deref(), Some(names), "{path}");
+        let flags = types.member_flags(path).expect("it is there");
+        assert_ne!(flags & alcedo_runtime::kinds::function_flags::CUSTOM_THUNK, 0, "{path}");
+    }
+    let declared = host.types().declared_by("wildcards").expect("it is loaded");
+    let average = declared.classes[0].functions.iter().find(|found| found.name == "average").expect("declared");
+    assert!(average.flags.iter().any(|flag| flag == "custom_thunk"), "{average:?}");
+}

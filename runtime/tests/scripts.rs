@@ -1,0 +1,712 @@
+//! Packages of scripts in a running host: loaded beside libraries, called from every side, edited and reloaded while their objects
+//! live, broken and set back.
+
+use crate::support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
+use alcedo_runtime::{Budget, Builder, ObjectHandle, Outcome, Reload, Runtime, Value};
+
+const HERO: &str = "/Script/Tale.Hero";
+const FANCY: &str = "/Script/Tale.FancyCube";
+
+/// A class over a native one.
+const HERO_TEXT: &str = r#"
+class Hero extends Actor;
+
+var() int Health;
+var string Title;
+var int Ticks;
+
+function int Hurt(int Amount)
+{
+    Health -= Amount;
+    return Health;
+}
+
+event ReceiveTick(float DeltaSeconds)
+{
+    Ticks++;
+}
+
+defaultproperties
+{
+    Health=100
+    Title="Hero"
+    CanTick=true
+}
+"#;
+
+/// A class over one of a plugin.
+const FANCY_TEXT: &str = r#"
+class FancyCube extends MagicCube;
+
+var int Hellos;
+
+event SayHello()
+{
+    Hellos++;
+    super.SayHello();
+}
+
+function int Greeted()
+{
+    return GreetingCount();
+}
+
+defaultproperties
+{
+    Label="fancy"
+}
+"#;
+
+/// A package in a folder of its own.
+struct Package {
+    _dir: tempfile::TempDir,
+    folder: PathBuf,
+}
+
+impl Package {
+    fn new(name: &str, files: &[(&str, &str)]) -> Self {
+        let dir = tempfile::tempdir().expect("a folder");
+        let folder = dir.path().join(name);
+        fs::create_dir(&folder).expect("made");
+        let package = Self { _dir: dir, folder };
+        files.iter().for_each(|(name, text)| package.write(name, text));
+        package
+    }
+
+    fn tale() -> Self {
+        Self::new("Tale", &[("Hero.uc", HERO_TEXT), ("FancyCube.uc", FANCY_TEXT)])
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.folder.join(name), text).expect("written");
+    }
+
+    fn edit(&self, name: &str, from: &str, to: &str) {
+        let text = fs::read_to_string(self.folder.join(name)).expect("there");
+        assert!(text.contains(from), "{name} has {from}");
+        self.write(name, &text.replace(from, to));
+    }
+
+    fn remove(&self, name: &str) {
+        fs::remove_file(self.folder.join(name)).expect("there");
+    }
+}
+
+fn builder() -> Builder {
+    support::builder().package("Tale")
+}
+
+/// The plugin that the package builds on, and the package.
+fn modules(package: &Package) -> Vec<PathBuf> {
+    vec![package.folder.clone(), support::plugin("magic-cube", &[])]
+}
+
+fn host(package: &Package) -> Runtime {
+    let host = builder().build().unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(&modules(package)).unwrap_or_else(|error| panic!("{error}"));
+    host
+}
+
+fn reload(host: &Runtime, package: &Package) -> Reload {
+    let report = host.reload(&modules(package)).expect("a Master");
+    report.into_result().unwrap_or_else(|report| panic!("{report}"))
+}
+
+fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
+    host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn get(host: &Runtime, object: ObjectHandle, property: &str) -> Value {
+    host.objects().get(object, property).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn call(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> Option<Value> {
+    host.objects().call(object, function, arguments).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn a_package_is_loaded_and_its_objects_have_its_defaults_and_run_its_functions() {
+    let package = Package::tale();
+    let host = host(&package);
+    let hero = spawn(&host, HERO);
+    assert_eq!(get(&host, hero, "Health"), Value::I32(100));
+    assert_eq!(get(&host, hero, "Title"), Value::Text("Hero".into()));
+    assert_eq!(get(&host, hero, "can_tick"), Value::Bool(true), "a default of an inherited property");
+    assert_eq!(call(&host, hero, "Hurt", &[Value::I32(30)]), Some(Value::I32(70)));
+    assert_eq!(get(&host, hero, "Health"), Value::I32(70));
+    assert_eq!(get(&host, spawn(&host, HERO), "Health"), Value::I32(100));
+    assert!(host.types().dynamic_classes().iter().any(|class| class == HERO));
+}
+
+#[test]
+fn a_script_overrides_events_of_the_host_and_of_a_plugin_and_calls_what_it_overrides() {
+    let package = Package::tale();
+    let host = host(&package);
+    let (hero, fancy) = (spawn(&host, HERO), spawn(&host, FANCY));
+    host.tick(Budget::seconds(0.1));
+    host.tick(Budget::seconds(0.1));
+    let Value::I32(ticks) = get(&host, hero, "Ticks") else { panic!("a number") };
+    assert!(ticks >= 2, "the engine calls the event of the script: {ticks}");
+    call(&host, fancy, "say_hello", &[]);
+    call(&host, fancy, "say_hello", &[]);
+    assert_eq!(get(&host, fancy, "Hellos"), Value::I32(2));
+    assert_eq!(call(&host, fancy, "greeting_count", &[]), Some(Value::U32(2)), "the plugin's own body ran");
+    assert_eq!(call(&host, fancy, "Greeted", &[]), Some(Value::I32(2)), "a script calls the plugin");
+    assert_eq!(get(&host, fancy, "label"), Value::Text("fancy".into()));
+}
+
+#[test]
+fn an_edit_is_reloaded_and_objects_keep_their_values_or_follow_their_defaults() {
+    let package = Package::tale();
+    let host = host(&package);
+    let (hurt, whole) = (spawn(&host, HERO), spawn(&host, HERO));
+    call(&host, hurt, "Hurt", &[Value::I32(30)]);
+    package.edit("Hero.uc", "Health=100", "Health=150\n    Luck=7");
+    package.edit("Hero.uc", "var int Ticks;", "var int Ticks;\nvar int Luck;");
+    package.edit("Hero.uc", "Health -= Amount;", "Health -= 2 * Amount;");
+
+    let report = reload(&host, &package);
+
+    assert_eq!((report.generation, report.modules.len()), (2, 2));
+    assert_eq!(get(&host, hurt, "Health"), Value::I32(70), "a changed value stays");
+    assert_eq!(get(&host, whole, "Health"), Value::I32(150), "a default follows");
+    assert_eq!(get(&host, hurt, "Luck"), Value::I32(7), "a new property has its default");
+    assert_eq!(call(&host, hurt, "Hurt", &[Value::I32(10)]), Some(Value::I32(50)), "the new code runs");
+    assert!(report.to_string().contains("Hero.Health"), "{report}");
+}
+
+#[test]
+fn a_broken_file_keeps_the_old_class_and_the_report_shows_the_place() {
+    let package = Package::tale();
+    let host = host(&package);
+    let hero = spawn(&host, HERO);
+    let before = host.worlds().digest();
+    for (from, to, says) in [
+        ("Health -= Amount;", "Health -= Amnt;", "Amnt"),
+        ("Health -= Amount;", "Health -= (;", "Hero.uc"),
+        ("extends Actor", "extends Actr", "Actr"),
+    ] {
+        package.edit("Hero.uc", from, to);
+        let report = host.reload(&modules(&package)).expect("a Master");
+        assert!(matches!(report.outcome, Outcome::RolledBack { .. }), "{report}");
+        let told = report.to_string();
+        assert!(told.contains("Tale/Hero.uc:") && told.contains(says), "{told}");
+        assert_eq!(before.differences(&host.worlds().digest()), Vec::<String>::new());
+        assert_eq!(call(&host, hero, "Hurt", &[Value::I32(0)]), Some(Value::I32(100)), "the old code runs");
+        package.edit("Hero.uc", to, from);
+    }
+    let report = reload(&host, &package);
+    assert_eq!(call(&host, hero, "Hurt", &[Value::I32(1)]), Some(Value::I32(99)), "{report}");
+}
+
+#[test]
+fn a_reload_that_fails_at_any_step_leaves_the_scripts_as_they_were() {
+    let package = Package::tale();
+    let host = host(&package);
+    let hero = spawn(&host, HERO);
+    call(&host, hero, "Hurt", &[Value::I32(30)]);
+    package.edit("Hero.uc", "Health=100", "Health=150");
+    package.edit("Hero.uc", "Health -= Amount;", "Health -= 2 * Amount;");
+    let before = host.worlds().digest();
+    for step in [
+        ReloadStep::Read,
+        ReloadStep::Shadow,
+        ReloadStep::Declare,
+        ReloadStep::FillCells,
+        ReloadStep::ShutGates,
+        ReloadStep::Main,
+        ReloadStep::ClassDefault,
+        ReloadStep::BeforeCommit,
+    ] {
+        let armed = faults::arm(Fault { step, nth: 0, kind: FaultKind::Error });
+        let report = host.reload(&modules(&package)).expect("a Master");
+        drop(armed);
+        assert!(matches!(report.outcome, Outcome::RolledBack { .. }), "{step:?}: {report}");
+        assert_eq!(before.differences(&host.worlds().digest()), Vec::<String>::new(), "{step:?}");
+        assert_eq!(call(&host, hero, "Hurt", &[Value::I32(0)]), Some(Value::I32(70)), "{step:?}");
+    }
+    reload(&host, &package);
+    assert_eq!(call(&host, hero, "Hurt", &[Value::I32(10)]), Some(Value::I32(50)));
+}
+
+#[test]
+fn objects_of_a_class_that_is_taken_out_sleep_and_wake_with_their_values() {
+    let package = Package::tale();
+    let host = host(&package);
+    let (hero, fancy) = (spawn(&host, HERO), spawn(&host, FANCY));
+    call(&host, hero, "Hurt", &[Value::I32(30)]);
+    call(&host, fancy, "say_hello", &[]);
+    package.remove("FancyCube.uc");
+    let report = reload(&host, &package);
+    assert!(report.classes.iter().any(|fate| fate.class == "Tale.FancyCube"), "{report}");
+    assert!(host.objects().call(fancy, "Greeted", &[]).is_err(), "it has no code");
+    assert_eq!(
+        get(&host, fancy, "label"),
+        Value::Text(String::new()),
+        "it is read as its nearest base, whose default it follows"
+    );
+    assert_eq!(get(&host, hero, "Health"), Value::I32(70));
+    package.write("FancyCube.uc", FANCY_TEXT);
+    reload(&host, &package);
+    assert_eq!((get(&host, fancy, "Hellos"), get(&host, fancy, "label")), (Value::I32(1), Value::Text("fancy".into())));
+    call(&host, fancy, "say_hello", &[]);
+    assert_eq!(get(&host, fancy, "Hellos"), Value::I32(2));
+}
+
+#[test]
+fn only_what_has_changed_is_replaced_and_what_uses_it() {
+    let package = Package::tale();
+    let cube = |tag| vec![package.folder.clone(), support::tagged("magic-cube", &[], tag)];
+    let host = builder().build().expect("a host");
+    host.create_master(&cube(1)).unwrap_or_else(|error| panic!("{error}"));
+    let fancy = spawn(&host, FANCY);
+    let changed = |libraries: &[PathBuf]| {
+        let report = host.reload_changed(libraries).expect("a Master");
+        report.into_result().unwrap_or_else(|report| panic!("{report}"))
+    };
+    assert!(changed(&cube(1)).to_string().contains("no library has changed"));
+    package.edit("FancyCube.uc", "Hellos++;", "Hellos += 10;");
+    let report = changed(&cube(1));
+    assert_eq!(
+        (&*report.modules, &*report.kept_modules),
+        (&["Tale".to_owned()][..], &["magic_cube of generation 1".to_owned()][..])
+    );
+    call(&host, fancy, "say_hello", &[]);
+    assert_eq!(get(&host, fancy, "Hellos"), Value::I32(10));
+    let report = changed(&cube(2));
+    assert_eq!(report.replaced_because, ["Tale: it uses magic_cube", "magic_cube: its library has changed"]);
+    call(&host, fancy, "say_hello", &[]);
+    assert_eq!(get(&host, fancy, "Hellos"), Value::I32(20));
+}
+
+#[test]
+fn an_unload_ends_the_objects_of_scripts_and_their_classes() {
+    let package = Package::tale();
+    let host = host(&package);
+    let (hero, fancy) = (spawn(&host, HERO), spawn(&host, FANCY));
+    let unload = host.unload_master().expect("a Master");
+    assert_eq!(unload.objects_ended, 2, "{unload}");
+    assert!(!host.objects().is_alive(hero) && !host.objects().is_alive(fancy));
+    assert!(host.objects().spawn(HERO).is_err());
+    let ended = unload.ticket.wait(std::time::Duration::from_secs(30));
+    ended.unwrap_or_else(|blocked| panic!("{blocked}"));
+    host.create_master(&modules(&package)).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(get(&host, spawn(&host, HERO), "Health"), Value::I32(100));
+}
+
+#[test]
+fn a_watched_package_is_reloaded_when_a_file_of_it_is_saved() {
+    let package = Package::tale();
+    let host = host(&package);
+    let hero = spawn(&host, HERO);
+    host.watch().expect("it is watched");
+    package.edit("Hero.uc", "Health=100", "Health=150");
+    support::until("the edit is live", || {
+        host.tick(Budget::frame());
+        get(&host, hero, "Health") == Value::I32(150)
+    });
+    let reports = host.take_reloads();
+    assert!(reports.iter().all(|report| report.is_committed()), "{reports:?}");
+}
+
+#[test]
+fn a_builder_loads_its_packages_along_with_whatever_it_is_given() {
+    let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT)]);
+    let host = support::builder().scripts(&[&package.folder]).build().expect("a host");
+    host.create_master(&[] as &[&Path]).unwrap_or_else(|error| panic!("{error}"));
+    let hero = spawn(&host, HERO);
+    package.edit("Hero.uc", "Health=100", "Health=150");
+    host.reload(&[] as &[&Path]).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!(get(&host, hero, "Health"), Value::I32(150));
+}
+
+/// The demo of the article that functions with their own thunks are modelled on: a struct of the script, one of Rust, and averages.
+const STATS_TEXT: &str = r#"
+class Stats extends Object;
+
+enum Rank
+{
+    Low,
+    Middle,
+    High
+};
+
+struct Sample
+{
+    var string Name;
+    var int Value;
+    var float Weight;
+    var Rank Grade;
+};
+
+var array<Sample> Samples;
+var array<int> Numbers;
+
+function Fill()
+{
+    local Sample S;
+
+    S.Name = "one";
+    S.Value = 1;
+    S.Weight = 0.5;
+    S.Grade = High;
+    Samples.AddItem(S);
+    S.Value = 4;
+    S.Weight = 1.5;
+    S.Grade = Low;
+    Samples.AddItem(S);
+}
+
+function double AverageOf(name Field)
+{
+    return class'Wildcards'.static.average(Samples, Field);
+}
+
+function string DescribeSample()
+{
+    return class'Wildcards'.static.describe(Samples[0]);
+}
+
+function string DescribeVector()
+{
+    local vector V;
+
+    V.X = 1;
+    return class'Wildcards'.static.describe(V);
+}
+
+function int Doubled(int N)
+{
+    class'Wildcards'.static.double(N);
+    return N;
+}
+
+function int FieldsOf()
+{
+    return class'Sums'.static.fields(Samples[0]);
+}
+
+function int LengthOf()
+{
+    return class'Sums'.static.length(Samples) * 10 + class'Sums'.static.length(Numbers);
+}
+"#;
+
+#[test]
+fn scripts_pass_any_struct_and_any_array_to_thunks_of_the_host_and_of_a_plugin() {
+    let package = Package::new("Tale", &[("Stats.uc", STATS_TEXT)]);
+    let natives = alcedo_runtime::natives![crate::custom_thunks::Sums];
+    let host = builder().package("Test").natives(natives).build().expect("a host");
+    let modules = [package.folder.clone(), support::plugin("wildcards", &[])];
+    host.create_master(&modules).unwrap_or_else(|error| panic!("{error}"));
+    let stats = spawn(&host, "/Script/Tale.Stats");
+    let average = |field: &str| {
+        let field = Value::Name(host.intern(field));
+        host.objects().call(stats, "AverageOf", &[field]).map_err(|error| error.to_string())
+    };
+    assert_eq!(average("Value"), Ok(Some(Value::F64(0.0))), "of nothing");
+    call(&host, stats, "Fill", &[]);
+    assert_eq!(average("Value"), Ok(Some(Value::F64(2.5))));
+    assert_eq!(average("Weight"), Ok(Some(Value::F64(1.0))));
+    assert_eq!(average("Grade"), Ok(Some(Value::F64(1.0))), "the number of an enum");
+    let error = average("Nothing").expect_err("there is no such field");
+    assert!(error.contains("Nothing") && error.contains("Stats.uc:"), "{error}");
+    let error = average("Name").expect_err("it is no number");
+    assert!(error.contains("a number"), "{error}");
+    assert_eq!(average("Value"), Ok(Some(Value::F64(2.5))), "and the next call is as before");
+    let Some(Value::Text(sample)) = call(&host, stats, "DescribeSample", &[]) else { panic!("a text") };
+    assert!(sample.starts_with("/Script/Tale.Sample (Name=\"one\", Value=1"), "{sample}");
+    let Some(Value::Text(vector)) = call(&host, stats, "DescribeVector", &[]) else { panic!("a text") };
+    assert!(vector.starts_with("/Script/Engine.Vector (x=1"), "{vector}");
+    assert_eq!(call(&host, stats, "Doubled", &[Value::I32(21)]), Some(Value::I32(42)));
+    assert_eq!(call(&host, stats, "FieldsOf", &[]), Some(Value::I32(4)));
+    assert_eq!(call(&host, stats, "LengthOf", &[]), Some(Value::I32(20)));
+}
+
+#[test]
+fn packages_and_plugins_that_name_each_other_are_loaded_in_order_and_reloaded_as_one() {
+    let tale = Package::tale();
+    let saga = Package::new(
+        "Saga",
+        &[(
+            "Elder.uc",
+            "class Elder extends Hero;\n\nfunction int Hurt(int Amount)\n{\n    return super.Hurt(Amount / 2);\n}\n",
+        )],
+    );
+    let modules = [saga.folder.clone(), tale.folder.clone(), support::plugin("magic-cube", &[])];
+    let host = builder().package("Saga").build().expect("a host");
+    host.create_master(&modules).unwrap_or_else(|error| panic!("{error}"));
+    let elder = spawn(&host, "/Script/Saga.Elder");
+    assert_eq!(call(&host, elder, "Hurt", &[Value::I32(30)]), Some(Value::I32(85)));
+    tale.edit("Hero.uc", "Health -= Amount;", "Health -= 3 * Amount;");
+    let report = host.reload_changed(&modules).expect("a Master");
+    let report = report.into_result().unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!(report.replaced_because, ["Saga: it uses Tale", "Tale: its library has changed"]);
+    assert_eq!(call(&host, elder, "Hurt", &[Value::I32(10)]), Some(Value::I32(70)));
+    saga.edit("Elder.uc", "Amount / 2", "Amount / ");
+    let report = host.reload_changed(&modules).expect("a Master");
+    assert!(matches!(report.outcome, Outcome::RolledBack { .. }), "{report}");
+    assert_eq!(call(&host, elder, "Hurt", &[Value::I32(2)]), Some(Value::I32(67)));
+}
+
+#[test]
+fn the_console_evaluates_expressions_and_statements_and_completes_names() {
+    let package = Package::tale();
+    let host = host(&package);
+    let hero = spawn(&host, HERO);
+    let name = host.objects().name_of(hero).expect("it has a name");
+    let classes = host.types().dynamic_classes();
+    for (text, answer) in [
+        ("1 + 2 * 3", "7"),
+        ("Max(2, 3)", "3"),
+        (&*format!("Hero'{name}'.Health"), "100"),
+        (&format!("Hero'{name}'.Hurt(30)"), "70"),
+        (&format!("Hero'{name}'.Title = \"Queen\";"), "done"),
+        (&format!("Hero'{name}'.Title"), "Queen"),
+    ] {
+        assert_eq!(host.console(&format!("eval {text}")), answer, "{text}");
+    }
+    assert_eq!(get(&host, hero, "Title"), Value::Text("Queen".into()));
+    let wrong = host.console(&format!("eval Hero'{name}'.Healht"));
+    assert!(wrong.contains("Healht"), "{wrong}");
+    assert_eq!(host.types().dynamic_classes(), classes, "nothing of it is left");
+    assert_eq!(host.complete(&format!("eval Hero'{name}'.Heal")), [format!("eval Hero'{name}'.Health")]);
+    assert!(host.complete("eval Hero'Her").contains(&format!("eval Hero'{name}")));
+    assert!(host.complete("eval Fancy").contains(&"eval FancyCube".to_owned()));
+}
+
+#[test]
+fn what_a_package_declares_is_told_as_of_any_module() {
+    let package = Package::tale();
+    let host = host(&package);
+    let declared = host.types().declared_by("Tale").expect("it is loaded");
+    let hero = declared.classes.iter().find(|class| class.path == HERO).expect("declared");
+    assert_eq!(hero.base, "/Script/Engine.Actor");
+    let ticks = hero.functions.iter().find(|function| function.name == "receive_tick").expect("declared");
+    assert_eq!(ticks.overrides, "/Script/Engine.Actor:receive_tick");
+    let modules = host.modules();
+    let module = modules.iter().find(|module| module.name == "Tale").expect("a module");
+    assert_eq!(module.generation, 1);
+    let checked = support::builder().check_scripts(&[&package.folder]).expect("natives");
+    let error = checked[0].declared.as_ref().expect_err("the plugin is not there").clone();
+    assert!(error.contains("MagicCube"), "{error}");
+    package.remove("FancyCube.uc");
+    let checked = support::builder().check_scripts(&[&package.folder]).expect("natives");
+    assert_eq!((checked[0].files, checked[0].declared.as_ref().map(|found| found.classes.len())), (1, Ok(1)));
+}
+
+/// What is kept by number: the classes of every generation that is not forgotten, and the packages that have code.
+fn kept(host: &Runtime) -> Vec<String> {
+    let digest = host.worlds().digest();
+    let counts =
+        digest.part("types").iter().filter(|line| line.contains("known by number") || line.contains("have code"));
+    counts.cloned().collect()
+}
+
+#[test]
+fn nothing_of_a_generation_is_kept_when_it_is_gone() {
+    let package = Package::tale();
+    let host = host(&package);
+    let fancy = spawn(&host, FANCY);
+    let before = kept(&host);
+    assert!(before.iter().any(|line| line == "1 packages of scripts have code"), "{before:?}");
+    for _ in 0..3 {
+        reload(&host, &package);
+        call(&host, fancy, "say_hello", &[]);
+        host.tick(Budget::frame());
+    }
+    assert_eq!(kept(&host), before);
+    host.console("eval 1 + 1");
+    assert_eq!(kept(&host), before);
+    package.edit("Hero.uc", "Health -= Amount;", "Health -= Amnt;");
+    host.reload(&modules(&package)).expect("a Master");
+    assert_eq!(kept(&host), before);
+}
+
+#[test]
+fn a_saved_world_brings_objects_of_scripts_back() {
+    let package = Package::tale();
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("world");
+    {
+        let host = host(&package);
+        let (hero, fancy) = (spawn(&host, HERO), spawn(&host, FANCY));
+        call(&host, hero, "Hurt", &[Value::I32(30)]);
+        call(&host, fancy, "say_hello", &[]);
+        host.worlds().save(&file).unwrap_or_else(|error| panic!("{error}"));
+    }
+    let host = host(&package);
+    host.worlds().load(&file).unwrap_or_else(|error| panic!("{error}"));
+    let one = |class: &str| {
+        let of = |object: &ObjectHandle| host.objects().class_of(*object).as_deref() == Some(class);
+        host.objects().all().into_iter().find(of).expect("it is back")
+    };
+    assert_eq!(get(&host, one(HERO), "Health"), Value::I32(70));
+    assert_eq!(get(&host, one(FANCY), "Hellos"), Value::I32(1));
+    assert_eq!(call(&host, one(FANCY), "greeting_count", &[]), Some(Value::U32(1)), "a kept field of the plugin");
+    assert_eq!(call(&host, one(HERO), "Hurt", &[Value::I32(1)]), Some(Value::I32(69)));
+}
+
+#[test]
+fn an_error_in_a_script_names_the_lines_that_led_there_and_the_next_call_is_as_before() {
+    let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT), ("Fool.uc", FOOL_TEXT)]);
+    let host = builder().build().expect("a host");
+    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    let fool = spawn(&host, "/Script/Tale.Fool");
+    for (function, says) in [("Forever", "Fool.uc:"), ("Deeper", "Fool.uc:"), ("Outside", "Fool.uc:")] {
+        let error = host.objects().call(fool, function, &[]).expect_err("it cannot go well").to_string();
+        assert!(error.contains(says) && error.contains(function), "{function}: {error}");
+        assert_eq!(call(&host, fool, "Fine", &[]), Some(Value::I32(3)), "{function}");
+    }
+    reload_of(&host, &package);
+}
+
+const FOOL_TEXT: &str = r#"
+class Fool extends Object;
+
+var int Few[2];
+
+function int Forever()
+{
+    while (true)
+    {
+        Few[0]++;
+    }
+    return 1;
+}
+
+function int Deeper()
+{
+    return Deeper() + 1;
+}
+
+function int Outside()
+{
+    local int I;
+
+    I = 5;
+    return Few[I];
+}
+
+function int Fine()
+{
+    return 3;
+}
+"#;
+
+fn reload_of(host: &Runtime, package: &Package) {
+    let report = host.reload(std::slice::from_ref(&package.folder)).expect("a Master");
+    report.into_result().unwrap_or_else(|report| panic!("{report}"));
+}
+
+#[test]
+fn what_an_object_has_of_its_own_is_declared_in_text() {
+    let text = "class Lamp extends Actor;
+
+var SceneComponent Shade;
+
+defaultproperties
+{
+    Begin Object Class=SceneComponent \
+                Name=Bulb
+        CanTick=true
+    End Object
+    Shade=Bulb
+}
+";
+    let package = Package::new("Tale", &[("Lamp.uc", text)]);
+    let host = builder().build().expect("a host");
+    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    let [one, other] = [(); 2].map(|()| spawn(&host, "/Script/Tale.Lamp"));
+    let shade = |lamp| match get(&host, lamp, "Shade") {
+        Value::Object(shade) => shade,
+        other => panic!("{other:?}"),
+    };
+    assert_ne!(shade(one), shade(other), "each has its own");
+    assert_eq!(host.objects().outer_of(shade(one)), Some(one));
+    assert_eq!(get(&host, shade(one), "can_tick"), Value::Bool(true));
+    host.objects().set(shade(one), "can_tick", &Value::Bool(false)).expect("a switch");
+    reload_of(&host, &package);
+    assert_eq!(get(&host, shade(one), "can_tick"), Value::Bool(false), "its values stay");
+    assert_eq!(get(&host, shade(other), "can_tick"), Value::Bool(true));
+}
+
+#[test]
+fn the_example_package_does_what_it_says() {
+    let folder = support::examples().join("../example-scripts/Tale").canonicalize().expect("the examples are there");
+    let modules = [folder, support::plugin("magic-cube", &[])];
+    let host = builder().build().expect("a host");
+    host.create_master(&modules).unwrap_or_else(|error| panic!("{error}"));
+    let (hero, cube) = (spawn(&host, HERO), spawn(&host, FANCY));
+    let strike = |from: &str, amount| call(&host, hero, "Strike", &[Value::Text(from.into()), Value::I32(amount)]);
+    assert_eq!((strike("wolf", 10), strike("bear", 30)), (Some(Value::I32(90)), Some(Value::I32(60))));
+    assert_eq!(call(&host, hero, "AverageBlow", &[]), Some(Value::F32(20.0)));
+    for _ in 0..20 {
+        host.tick(Budget::seconds(0.1));
+    }
+    let Value::I32(health) = get(&host, hero, "Health") else { panic!("a number") };
+    assert!(health > 60, "it heals: {health}");
+    let Value::F64(before) = get(&host, cube, "rotation_speed") else { panic!("a number") };
+    call(&host, cube, "say_hello", &[]);
+    assert_eq!(get(&host, cube, "rotation_speed"), Value::F64(before + 15.0));
+}
+
+#[test]
+fn a_host_that_takes_signed_modules_only_takes_no_scripts() {
+    let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT)]);
+    let key = alcedo_runtime::SecretKey::generate().expect("a key").public();
+    let host = builder().trust(key).build().expect("a host");
+    let refused = host.create_master(std::slice::from_ref(&package.folder)).expect_err("nobody has signed it");
+    assert!(refused.to_string().contains("nobody can sign"), "{refused}");
+}
+
+#[test]
+fn a_package_that_cannot_be_is_refused_before_anything_is_loaded() {
+    let host = support::builder().build().expect("a host");
+    let refused = |package: &Package| {
+        let refused = host.create_master(std::slice::from_ref(&package.folder)).expect_err("it is refused").to_string();
+        assert_eq!((host.generation(), host.modules().len()), (0, 0), "{refused}");
+        refused
+    };
+    let unknown = refused(&Package::new("Tale", &[("Hero.uc", HERO_TEXT)]));
+    assert!(unknown.contains("package Tale"), "{unknown}");
+    assert!(refused(&Package::new("Tale", &[])).contains("has no `.uc` file"));
+    assert!(refused(&Package::new("no-name", &[("Hero.uc", HERO_TEXT)])).contains("rename the folder"));
+    let text = "class Lost extends Nowhere;\n";
+    let lost = refused(&Package::new("Game", &[("Lost.uc", text)]));
+    assert!(lost.contains("Nowhere") && lost.contains("Game/Lost.uc:1"), "{lost}");
+    // And the next one is loaded.
+    let good = Package::new("Game", &[("Hero.uc", HERO_TEXT)]);
+    host.create_master(std::slice::from_ref(&good.folder)).unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn a_plugin_uses_classes_of_a_package_by_their_types_and_is_reloaded_with_it() {
+    let package = Package::new("Ballad", &[]);
+    let source = support::examples().join("../example-scripts/Ballad/Singer.uc");
+    fs::copy(source, package.folder.join("Singer.uc")).expect("the example is there");
+    let modules = [support::plugin("listener", &[]), package.folder.clone()];
+    let host = support::builder().package("Ballad").build().expect("a host");
+    host.create_master(&modules).unwrap_or_else(|error| panic!("{error}"));
+    let (singer, listener) = (spawn(&host, "/Script/Ballad.Singer"), spawn(&host, "/Script/Game.Listener"));
+    let listen = || call(&host, listener, "listen", &[]);
+    assert_eq!(listen(), Some(Value::Text("nobody sings".into())));
+    host.objects().set(listener, "favorite", &Value::Object(singer)).expect("a singer");
+    assert_eq!(listen(), Some(Value::Text("2 2".into())));
+    package.edit("Singer.uc", "songs += times;", "songs += 10 * times;");
+    let report = host.reload_changed(&modules).expect("a Master");
+    let report = report.into_result().unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!(report.replaced_because, ["Ballad: its library has changed", "listener: it uses Ballad"]);
+    assert_eq!(listen(), Some(Value::Text("22 22".into())));
+    // What the plugin was built for is gone, so neither of the two changes.
+    package.edit("Singer.uc", "function int sing(int times)", "function int sing(float times)");
+    let report = host.reload_changed(&modules).expect("a Master");
+    assert!(matches!(report.outcome, Outcome::RolledBack { .. }), "{report}");
+    assert!(report.to_string().contains("sing"), "{report}");
+    assert_eq!(listen(), Some(Value::Text("42 42".into())));
+}

@@ -1,0 +1,286 @@
+//! A class as a whole, once the signatures of all are known; and what a body knows while it is checked.
+
+use std::collections::HashMap;
+
+use super::declare::Work;
+use super::functions::FuncWork;
+use super::members::Members;
+use super::symbols::At;
+use super::{Checker, Found, TypeSym};
+use crate::ast::{self, Ident};
+use crate::diagnostic::Diagnostic;
+use crate::hir::{self, ClassFlags, Const, Expr, ExprKind, Local, LocalId, Path, Type};
+use crate::source::Span;
+
+/// A parameter or local.
+#[derive(Clone, Debug)]
+pub(super) struct LocalSym {
+    pub(super) name: String,
+    pub(super) ty: Option<Type>,
+    pub(super) id: LocalId,
+}
+
+/// What a function knows while its statements are checked.
+pub(crate) struct Body<'c, 'a> {
+    pub(super) checker: &'c Checker<'a>,
+    pub(super) file: usize,
+    pub(super) class: Path,
+    pub(super) is_static: bool,
+    /// Whether only what is known now may occur: constants.
+    pub(super) only_constants: bool,
+    pub(super) result: Option<Type>,
+    pub(super) result_unknown: bool,
+    /// The function that `super` may lead to is looked for above this class.
+    pub(super) locals: HashMap<String, LocalSym>,
+    pub(super) made: Vec<Local>,
+    pub(super) params: u32,
+    /// Loops around.
+    pub(super) loops: u32,
+    /// Loops and switches around.
+    pub(super) breakable: u32,
+}
+
+impl<'c, 'a> Body<'c, 'a> {
+    pub(super) fn new(checker: &'c Checker<'a>, file: usize, class: &str) -> Self {
+        Self {
+            checker,
+            file,
+            class: class.into(),
+            is_static: false,
+            only_constants: false,
+            result: None,
+            result_unknown: false,
+            locals: HashMap::new(),
+            made: Vec::new(),
+            params: 0,
+            loops: 0,
+            breakable: 0,
+        }
+    }
+
+    pub(super) fn at(&self, span: Span) -> At {
+        (self.file, span)
+    }
+
+    pub(super) fn line(&self, span: Span) -> u32 {
+        self.checker.line((self.file, span))
+    }
+
+    pub(super) fn error(&self, id: &'static str, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::error(id, self.at(span), message)
+    }
+
+    pub(super) fn report(&self, diagnostic: Diagnostic) -> super::Told {
+        self.checker.report(diagnostic)
+    }
+
+    /// Adds a local.
+    pub(super) fn add_local(&mut self, name: &Ident, ty: Option<Type>) {
+        self.checker.check_name(name, self.file);
+        if self.locals.contains_key(&name.text.to_ascii_lowercase()) {
+            let message = format!("a second local variable or parameter `{}`", name.text);
+            self.report(self.error("uc-declared-twice", name.span, message));
+            return;
+        }
+        let id = LocalId(self.params + self.made.len() as u32);
+        self.made.push(Local { name: name.text.clone(), ty: ty.clone().unwrap_or(Type::Nothing) });
+        let symbol = LocalSym { name: name.text.clone(), ty, id };
+        self.locals.insert(name.text.to_ascii_lowercase(), symbol);
+    }
+}
+
+impl<'a> Checker<'a> {
+    /// A value that is known now.
+    pub(super) fn constant(&self, value: &ast::Expr, file: usize, class: &str, want: Option<&Type>) -> Found<Expr> {
+        let mut body = Body::new(self, file, class);
+        body.only_constants = true;
+        let found = body.value(value, want)?;
+        if matches!(found.kind, ExprKind::Const(_) | ExprKind::Triple(_)) {
+            return Ok(found);
+        }
+        let error =
+            Diagnostic::error("uc-not-constant", (file, value.span), "this is not known before the script runs");
+        Err(self.report(error.hint("numbers, texts, names, classes and other constants are")))
+    }
+
+    /// The class with its bodies and defaults checked.
+    pub(super) fn finish_class(&self, work: &Work<'a>, members: Members<'a>) -> hir::Class {
+        let head = work.head;
+        self.class_words(head, work.file);
+        let has = |word: &str| head.modifiers.iter().any(|modifier| modifier.word.is(word));
+        let dll_bind = head.modifiers.iter().find(|modifier| modifier.word.is("dllbind")).and_then(|modifier| {
+            let library = modifier.argument.clone().unwrap_or_default();
+            let is_name =
+                !library.is_empty() && library.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
+            if !is_name {
+                let message = format!("`{library}` is no name of a library");
+                let error = Diagnostic::error("uc-dll-bind", (work.file, modifier.word.span), message);
+                self.report(error.hint("write `DLLBind(Name)`, without folder and ending"));
+            }
+            is_name.then_some(library)
+        });
+        let flags = ClassFlags {
+            is_abstract: has("abstract"),
+            is_final: has("final") || has("dllbind"),
+            transient: has("transient"),
+            placeable: has("placeable") && !has("notplaceable"),
+        };
+        let interfaces = self.interfaces_of(work);
+        self.change_class(&work.path, |class| class.interfaces.clone_from(&interfaces));
+        self.check_interfaces(work, &interfaces);
+        let functions = members.functions.into_iter().map(|made| self.finish_function(work, &made)).collect();
+        let consts = self.consts_of(work);
+        let (subobjects, defaults) = self.defaults_of(work);
+        let at = (work.file, head.name.span);
+        hir::Class {
+            path: work.path.clone(),
+            name: head.name.text.clone(),
+            base: work.base.clone().unwrap_or_else(|| "".into()),
+            flags,
+            dll_bind,
+            interfaces,
+            file: work.file as u32,
+            properties: members.properties,
+            consts,
+            functions,
+            subobjects,
+            defaults,
+            doc: head.doc.clone(),
+            line: self.line(at),
+        }
+    }
+
+    fn interfaces_of(&self, work: &Work<'a>) -> Vec<Path> {
+        let mut found = Vec::new();
+        for modifier in work.head.modifiers.iter().filter(|modifier| modifier.word.is("implements")) {
+            let names = modifier.argument.as_deref().unwrap_or("");
+            for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+                let ident = Ident { text: name.to_owned(), span: modifier.word.span };
+                match self.type_named(std::slice::from_ref(&ident), work.file) {
+                    Some(Ok(TypeSym::Interface(path))) => found.push(path),
+                    Some(Ok(_)) => {
+                        let message = format!("`{name}` is no interface");
+                        self.report(Diagnostic::error("uc-no-interface", (work.file, modifier.word.span), message));
+                    }
+                    Some(Err(_)) => {}
+                    None => {
+                        self.unknown_type("interface", std::slice::from_ref(&ident), work.file);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether the class has every function of its interfaces.
+    fn check_interfaces(&self, work: &Work<'a>, interfaces: &[Path]) {
+        if self.is_broken(&work.path) {
+            return;
+        }
+        for path in interfaces {
+            let Some(interface) = self.types.interface_by_path(path) else { continue };
+            for function in &interface.functions {
+                let wanted = super::symbols::reflected_func(function, path, false, true);
+                let message = match self.find_function(&work.path, &function.text) {
+                    Some(found) if found.signature() == wanted.signature() => continue,
+                    Some(_) => format!(
+                        "`{}` takes and gives other types than `{}` of `{}`",
+                        function.text, function.text, interface.name
+                    ),
+                    None => format!(
+                        "`{}` has no function `{}`, which `{}` has",
+                        work.head.name.text, function.text, interface.name
+                    ),
+                };
+                let error = Diagnostic::error("uc-interface-function", (work.file, work.head.name.span), message);
+                self.report(error.hint(format!("it takes and gives ({})", function.signature())));
+            }
+        }
+    }
+
+    fn consts_of(&self, work: &Work<'a>) -> Vec<hir::NamedConst> {
+        let mut consts = Vec::new();
+        for item in work.items {
+            let ast::Item::Const(found) = item else { continue };
+            if let Ok(value) = self.const_named(&work.path, &found.name, work.file, None)
+                && let ExprKind::Const(value) = value.kind
+            {
+                consts.push(hir::NamedConst { name: found.name.text.clone(), value });
+            }
+        }
+        consts
+    }
+
+    /// The value of a constant, as one of the type that is wanted if it can be.
+    pub(super) fn const_named(&self, class: &str, name: &Ident, file: usize, want: Option<&Type>) -> Found<Expr> {
+        let Some(found) = self.find_const(class, &name.text) else { return Err(super::Told) };
+        if self.open_consts.borrow().contains(&found.at) {
+            let message = format!("the constant `{}` is made of itself", name.text);
+            return Err(self.report(Diagnostic::error("uc-const-circle", found.at, message)));
+        }
+        self.open_consts.borrow_mut().push(found.at);
+        let value = self.constant(&found.value, found.file, class, want);
+        self.open_consts.borrow_mut().pop();
+        let line = self.line((file, name.span));
+        value.map(|value| Expr { line, ..value })
+    }
+
+    fn finish_function(&self, work: &Work<'a>, made: &FuncWork<'a>) -> hir::Function {
+        let symbol = &made.symbol;
+        let mut body = Body::new(self, work.file, &work.path);
+        body.is_static = symbol.is_static;
+        body.result.clone_from(&symbol.result);
+        body.result_unknown = symbol.result_unknown;
+        let mut params = Vec::new();
+        for (at, (param, written)) in symbol.params.iter().zip(&made.ast.params).enumerate() {
+            let local = LocalSym { name: param.name.clone(), ty: param.ty.clone(), id: LocalId(at as u32) };
+            body.locals.insert(param.name.to_ascii_lowercase(), local);
+            params.push(self.plain_param(param, written, work.file));
+        }
+        body.params = params.len() as u32;
+        for (param, written) in params.iter_mut().zip(&made.ast.params) {
+            if let Some(default) = written.default.as_ref().filter(|_| param.ty != Type::Nothing)
+                && let Ok(value) = body.value(default, Some(&param.ty))
+            {
+                param.default = body.coerced(value, &param.ty, (work.file, default.span)).ok();
+            }
+        }
+        let statements = match &made.ast.body {
+            Some(statements) => Some(body.block(statements)),
+            // A function that ends with a semicolon does nothing.
+            None if !made.flags.dll_import => Some(Vec::new()),
+            None => None,
+        };
+        let at = (work.file, made.ast.name.span);
+        if made.ast.body.is_some()
+            && symbol.result.is_some()
+            && !statements.as_ref().is_some_and(|body| super::statements::returns(body))
+        {
+            let message = format!("`{}` may end without a result: it gives the zero value then", made.ast.name.text);
+            self.report(Diagnostic::error("uc-no-return", at, message).warning());
+        }
+        hir::Function {
+            name: symbol.name.clone(),
+            flags: made.flags,
+            access: symbol.access,
+            params,
+            result: symbol.result.clone(),
+            overrides: made.overrides.clone(),
+            super_function: made.super_function.clone(),
+            locals: body.made,
+            body: statements,
+            meta: Vec::new(),
+            doc: made.ast.doc.clone(),
+            line: self.line(at),
+            end_line: self.line((work.file, made.ast.end)),
+        }
+    }
+}
+
+/// The value as a constant, if it is one.
+pub(super) fn as_const(value: &Expr) -> Option<&Const> {
+    match &value.kind {
+        ExprKind::Const(value) => Some(value),
+        _ => None,
+    }
+}

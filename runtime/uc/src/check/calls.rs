@@ -1,0 +1,474 @@
+//! Calls: what is called, and its arguments.
+
+use std::rc::Rc;
+
+use super::bodies::Body;
+use super::convert::{Way, converted};
+use super::symbols::{DelegateSym, FuncSym, ParamSym, type_of_words};
+use super::types::plain_type;
+use super::{Found, Told, TypeSym};
+use crate::ast::{self, Ident};
+use crate::hir::{Access, Arg, Call, Callee, Const, Expr, ExprKind, Num, Path, Type};
+use crate::source::Span;
+
+type Args = [Option<ast::Expr>];
+
+impl Body<'_, '_> {
+    /// `a(b, c)`.
+    pub(super) fn call(&self, callee: &ast::Expr, args: &Args, span: Span) -> Found<Expr> {
+        match &callee.kind {
+            ast::ExprKind::Ident(name) => self.plain_call(&Ident { text: name.clone(), span: callee.span }, args, span),
+            ast::ExprKind::Member(of, name) => self.member_call(of, name, args, span),
+            ast::ExprKind::Super(_) => {
+                Err(self.report(self.error("uc-syntax", span, "the name of a function is missing behind `super`")))
+            }
+            _ => {
+                let found = self.value(callee, None)?;
+                if matches!(found.ty, Type::Delegate(..)) {
+                    return self.delegate_value_call(found, args, span);
+                }
+                let message = format!("`{}` is no function", found.ty);
+                Err(self.report(self.error("uc-no-function", callee.span, message)))
+            }
+        }
+    }
+
+    fn plain_call(&self, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
+        if self.locals.contains_key(&name.text.to_ascii_lowercase()) {
+            let callee = ast::Expr { kind: ast::ExprKind::Ident(name.text.clone()), span: name.span, depth: 1 };
+            let found = self.value(&callee, None)?;
+            if matches!(found.ty, Type::Delegate(..)) {
+                return self.delegate_value_call(found, args, span);
+            }
+        }
+        let class = self.class.clone();
+        if !self.only_constants {
+            if let Some(found) = self.checker.find_function(&class, &name.text) {
+                return self.method(None, &found, name, args, span);
+            }
+            if let Some(found) = self.checker.find_delegate(&class, &name.text) {
+                self.needs_object(name.span, &format!("`{}`", found.name))?;
+                return self.delegate_call(None, &found, name, args, span);
+            }
+            if let Some(found) = self.checker.find_property(&class, &name.text)
+                && matches!(found.ty, Some(Type::Delegate(..)))
+            {
+                self.needs_object(name.span, &format!("`{}`", found.name))?;
+                let delegate = self.property(None, &found, self.at(name.span))?;
+                return self.delegate_value_call(delegate, args, span);
+            }
+        }
+        if let Some(found) = self.built_in(name, args, span) {
+            return found;
+        }
+        if let Some(found) = self.cast_call(name, args, span) {
+            return found;
+        }
+        if let Some(found) = self.checker.find_library_function(&name.text).filter(|_| !self.only_constants) {
+            return self.make_call(&found, Callee::Static { class: None, path: found.path.clone() }, name, args, span);
+        }
+        if self.only_constants {
+            let error = self.error("uc-not-constant", span, "a call is not known before the script runs");
+            return Err(self.report(error));
+        }
+        self.arguments_alone(args);
+        if self.checker.is_broken(&class) {
+            return Err(Told);
+        }
+        if !self.checker.told.borrow_mut().insert((self.file, format!("{class}:{}()", name.text.to_ascii_lowercase())))
+        {
+            return Err(Told);
+        }
+        let message = format!("there is no function `{}` here", name.text);
+        let mut error = self.error("uc-unknown-function", name.span, message);
+        let chain = self.checker.chain(&class);
+        let libraries: Vec<_> =
+            self.checker.options.libraries.iter().filter_map(|path| self.checker.class(path)).collect();
+        let all = chain.iter().chain(&libraries).map(|class| &class.funcs);
+        if let Some(near) = self.checker.similar(&name.text, all) {
+            error = error.hint(format!("there is `{near}`"));
+        }
+        Err(self.report(error))
+    }
+
+    /// Checks arguments for their own mistakes, where nothing is known of what takes them.
+    fn arguments_alone(&self, args: &Args) {
+        for arg in args.iter().flatten() {
+            let _ = self.expr(arg, None);
+        }
+    }
+
+    /// `int(x)`, `Pawn(x)`, `vector(x)`.
+    fn cast_call(&self, name: &Ident, args: &Args, span: Span) -> Option<Found<Expr>> {
+        let (plain, reserved) = plain_type(&name.text).map_or((None, false), |(ty, reserved)| (Some(ty), reserved));
+        let to = match plain {
+            Some(ty) if reserved => ty,
+            _ => match self.checker.type_named(std::slice::from_ref(name), self.file) {
+                Some(Ok(TypeSym::Class(path))) => Type::Object(path),
+                Some(Ok(TypeSym::Struct(path))) => Type::Struct(path),
+                Some(Ok(TypeSym::Enum(path, num))) => Type::Enum(path, num),
+                Some(Ok(TypeSym::Interface(path))) => Type::Interface(path),
+                Some(Err(told)) => return Some(Err(told)),
+                // A function of a library comes before a word that is a type only by itself.
+                None if self.checker.find_library_function(&name.text).is_some() => return None,
+                None => plain?,
+            },
+        };
+        Some(self.cast_to(&to, name, args, span))
+    }
+
+    fn cast_to(&self, to: &Type, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
+        let [Some(arg)] = args else {
+            let message = format!("`{}(…)` makes one value a `{to}`, here are {} values", name.text, args.len());
+            return Err(self.report(self.error("uc-arguments", span, message)));
+        };
+        let want = if super::literals::is_number(arg) { Some(to) } else { None };
+        let value = self.value(arg, want.filter(|to| matches!(to, Type::Num(num) if num.is_float())))?;
+        let shown = value.ty.clone();
+        if matches!(to, Type::Object(_) | Type::Interface(_))
+            && let Some(cast) = self.object_cast(value.clone(), to)
+        {
+            return Ok(cast);
+        }
+        match self.checker.explicit(&shown, to) {
+            Some(way) => Ok(converted(value, way, to)),
+            None => {
+                let message = format!("`{shown}` can never be `{to}`");
+                let error = self.error("uc-cast", span, message);
+                let root_hint = matches!((&shown, to), (Type::Object(_), Type::Object(_)));
+                Err(self.report(if root_hint { error.hint("neither class extends the other") } else { error }))
+            }
+        }
+    }
+
+    /// What the language has as functions without declaring them.
+    fn built_in(&self, name: &Ident, args: &Args, span: Span) -> Option<Found<Expr>> {
+        let only = || match args {
+            [Some(only)] => Ok(only),
+            _ => {
+                let message = format!("`{}` takes one argument, here are {}", name.text, args.len());
+                Err(self.report(self.error("uc-arguments", span, message)))
+            }
+        };
+        match name.text.to_ascii_lowercase().as_str() {
+            "arraycount" => Some(only().and_then(|of| {
+                let found = self.value(of, None)?;
+                match found.ty {
+                    Type::Fixed(_, len) => Ok(self.known(Const::Int(len.into()), Type::INT, span)),
+                    ty => {
+                        let error = self.error("uc-no-array", of.span, format!("`{ty}` is no array of a fixed length"));
+                        Err(self.report(error.hint("`.Length` says how many elements a dynamic array has")))
+                    }
+                }
+            })),
+            "enumcount" => Some(only().and_then(|of| {
+                if let ast::ExprKind::Ident(word) = &of.kind
+                    && let Some(Ok(TypeSym::Enum(path, _))) =
+                        self.checker.type_named(&[Ident { text: word.clone(), span: of.span }], self.file)
+                    && let Some(found) = self.checker.enumeration(&path)
+                {
+                    return Ok(self.known(Const::Int(found.entries.len() as i128), Type::INT, span));
+                }
+                Err(self.report(self.error("uc-arguments", of.span, "the name of an enum is missing here")))
+            })),
+            "getenum" if matches!(args, [Some(ast::Expr { kind: ast::ExprKind::Object(word, _), .. }), Some(_)] if word.is("enum")) => {
+                Some(self.get_enum(args, span))
+            }
+            _ => None,
+        }
+    }
+
+    /// `GetEnum(enum'X', n)`: the name of the entry.
+    fn get_enum(&self, args: &Args, span: Span) -> Found<Expr> {
+        let [Some(ast::Expr { kind: ast::ExprKind::Object(_, text), span: at, .. }), Some(number)] = args else {
+            return Err(Told);
+        };
+        let names: Vec<_> = text.split('.').map(|part| Ident { text: part.trim().to_owned(), span: *at }).collect();
+        let (path, num) = match self.checker.type_named(&names, self.file) {
+            Some(Ok(TypeSym::Enum(path, num))) => (path, num),
+            Some(Err(told)) => return Err(told),
+            _ => return Err(self.checker.unknown_type("enum", &names, self.file)),
+        };
+        let value = self.value(number, None)?;
+        let ty = Type::Enum(path, num);
+        let Some(way) = self.checker.explicit(&value.ty, &ty) else {
+            return Err(self.mismatch(&value.ty, &Type::INT, self.at(number.span)));
+        };
+        let entry = converted(value, way, &ty);
+        let text = converted(entry, Way::By(crate::hir::Conversion::ToText(ty)), &Type::Text);
+        let name = Way::By(crate::hir::Conversion::Text(Type::Text, Type::Name));
+        Ok(Expr { line: self.line(span), ..converted(text, name, &Type::Name) })
+    }
+
+    fn member_call(&self, of: &ast::Expr, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
+        match &of.kind {
+            ast::ExprKind::Super(class) => return self.super_call(class.as_ref(), name, args, span),
+            ast::ExprKind::Global => return self.plain_call(name, args, span),
+            ast::ExprKind::Static => {
+                let class = self.self_class(of.span);
+                return self.static_call(class, &self.class.clone(), name, args, span);
+            }
+            ast::ExprKind::Default => {
+                let found = self.member(of, name, None, span)?;
+                if matches!(found.ty, Type::Delegate(..)) {
+                    return self.delegate_value_call(found, args, span);
+                }
+                return Err(self.report(self.error(
+                    "uc-no-function",
+                    name.span,
+                    format!("`{}` is no function", found.ty),
+                )));
+            }
+            ast::ExprKind::Member(inner, word) if word.is("static") => {
+                let (class, path) = self.class_of(inner)?;
+                return self.static_call(class, &path, name, args, span);
+            }
+            _ => {}
+        }
+        let base = self.value(of, None);
+        if base.is_err() {
+            self.arguments_alone(args);
+        }
+        let base = base?;
+        match base.ty.clone() {
+            Type::Object(class) => self.object_call(base, &class, name, args, span),
+            Type::Reference(kind, class) if kind != alcedo_abi::kinds::PropertyKind::SOFT_CLASS => {
+                let object = Type::Object(class.clone());
+                let base = converted(base, Way::By(crate::hir::Conversion::FromReference(kind)), &object);
+                self.object_call(base, &class, name, args, span)
+            }
+            Type::Interface(path) => {
+                let Some(found) = self.checker.find_interface_function(&path, &name.text) else {
+                    let message = format!("`{}` has no function `{}`", base.ty, name.text);
+                    return Err(self.report(self.error("uc-unknown-function", name.span, message)));
+                };
+                let callee = Callee::Interface { object: Box::new(base), path: found.path.clone() };
+                self.make_call(&found, callee, name, args, span)
+            }
+            Type::Class(_) => {
+                let error =
+                    self.error("uc-unknown-function", name.span, format!("a class has no function `{}`", name.text));
+                Err(self.report(error.hint(format!("static functions are called by `.static.{}(…)`", name.text))))
+            }
+            Type::Struct(_) => {
+                let found = self.member_of(base, name, None, span)?;
+                if matches!(found.ty, Type::Delegate(..)) {
+                    return self.delegate_value_call(found, args, span);
+                }
+                Err(self.report(self.error("uc-no-function", name.span, format!("`{}` is no function", found.ty))))
+            }
+            _ => self.container_call(base, of.span, name, args, span),
+        }
+    }
+
+    fn object_call(&self, object: Expr, class: &Path, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
+        if let Some(found) = self.checker.find_function(class, &name.text) {
+            return self.method(Some(object), &found, name, args, span);
+        }
+        if let Some(found) = self.checker.find_delegate(class, &name.text) {
+            return self.delegate_call(Some(object), &found, name, args, span);
+        }
+        if let Some(found) = self.checker.find_property(class, &name.text)
+            && matches!(found.ty, Some(Type::Delegate(..)))
+        {
+            let delegate = self.property(Some(object), &found, self.at(name.span))?;
+            return self.delegate_value_call(delegate, args, span);
+        }
+        self.arguments_alone(args);
+        Err(self.no_such_function(class, name))
+    }
+
+    fn no_such_function(&self, class: &Path, name: &Ident) -> Told {
+        if self.checker.is_broken(class) {
+            return Told;
+        }
+        let chain = self.checker.chain(class);
+        let shown = chain.first().map_or_else(|| class.to_string(), |class| class.name.clone());
+        let message = format!("`{shown}` has no function `{}`", name.text);
+        let mut error = self.error("uc-unknown-function", name.span, message);
+        if let Some(near) = self.checker.similar(&name.text, chain.iter().map(|class| &class.funcs)) {
+            error = error.hint(format!("there is `{near}`"));
+        }
+        self.report(error)
+    }
+
+    /// A function of an object; of the object itself without one.
+    fn method(&self, object: Option<Expr>, found: &Rc<FuncSym>, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
+        let path = found.path.clone();
+        let callee = if found.is_static {
+            let class = match object {
+                None => self.self_class(name.span),
+                Some(object) => {
+                    let line = object.line;
+                    let class = match &object.ty {
+                        Type::Object(class) => class.clone(),
+                        _ => found.owner.clone(),
+                    };
+                    Expr { kind: ExprKind::ClassOf(Box::new(object)), ty: Type::Class(class), line }
+                }
+            };
+            Callee::Static { class: Some(Box::new(class)), path }
+        } else {
+            if object.is_none() {
+                self.needs_object(name.span, &format!("`{}`", found.name))?;
+            }
+            let object = object.map(Box::new);
+            if found.is_virtual { Callee::Virtual { object, path } } else { Callee::Final { object, path } }
+        };
+        self.make_call(found, callee, name, args, span)
+    }
+
+    fn static_call(&self, class: Expr, path: &Path, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
+        let Some(found) = self.checker.find_function(path, &name.text) else {
+            self.arguments_alone(args);
+            return Err(self.no_such_function(path, name));
+        };
+        if !found.is_static {
+            let message = format!("`{}` is not static: it needs an object", found.name);
+            return Err(self.report(self.error("uc-static", name.span, message)));
+        }
+        let callee = Callee::Static { class: Some(Box::new(class)), path: found.path.clone() };
+        self.make_call(&found, callee, name, args, span)
+    }
+
+    fn super_call(&self, of: Option<&Ident>, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
+        let from = match of {
+            Some(of) => {
+                let path = self.checker.class_named(std::slice::from_ref(of), self.file)?;
+                if !self.checker.extends(&self.class, &path) || path == self.class {
+                    let message = format!("`{}` is no class above this one", of.text);
+                    return Err(self.report(self.error("uc-super", of.span, message)));
+                }
+                Some(path)
+            }
+            None => self.checker.class(&self.class).and_then(|class| class.base.clone()),
+        };
+        let Some(from) = from else {
+            self.arguments_alone(args);
+            return Err(Told);
+        };
+        let Some(found) = self.checker.find_function(&from, &name.text) else {
+            self.arguments_alone(args);
+            return Err(self.no_such_function(&from, name));
+        };
+        let path = found.path.clone();
+        let callee = if found.is_static {
+            Callee::Static { class: None, path }
+        } else {
+            self.needs_object(name.span, &format!("`{}`", found.name))?;
+            Callee::Final { object: None, path }
+        };
+        // What an override may call, whoever else may.
+        let open = FuncSym { callable: true, ..(*found).clone() };
+        self.make_call(&open, callee, name, args, span)
+    }
+
+    fn delegate_call(
+        &self,
+        object: Option<Expr>,
+        found: &DelegateSym,
+        name: &Ident,
+        args: &Args,
+        span: Span,
+    ) -> Found<Expr> {
+        let delegate = self.property(object.clone(), &found.prop, self.at(name.span))?;
+        let callee = Callee::Delegate {
+            delegate: Box::new(delegate),
+            object: object.map(Box::new),
+            fallback: found.body.clone(),
+        };
+        self.make_call(&found.func, callee, name, args, span)
+    }
+
+    /// A call of what a delegate holds.
+    pub(super) fn delegate_value_call(&self, delegate: Expr, args: &Args, span: Span) -> Found<Expr> {
+        let Type::Delegate(_, path, signature) = delegate.ty.clone() else { return Err(Told) };
+        let num_of = |path: &str| self.checker.enumeration(path).map_or(Num::U8, |found| found.num);
+        let param = |(at, words): (usize, &alcedo_reflect::type_text::TypeText)| ParamSym {
+            name: format!("{}", at + 1),
+            ty: Some(type_of_words(words, &num_of)),
+            out: signature.outs.contains(&at),
+            optional: false,
+            coerce: false,
+        };
+        let name = path.as_deref().and_then(|path| path.rsplit(['.', ':']).next()).unwrap_or("the delegate").to_owned();
+        let func = FuncSym {
+            name: name.clone(),
+            path: path.unwrap_or_else(|| "".into()),
+            owner: self.class.clone(),
+            params: signature.arguments.iter().enumerate().map(param).collect(),
+            result: signature.result.as_deref().map(|words| type_of_words(words, &num_of)),
+            result_unknown: false,
+            is_static: false,
+            is_virtual: false,
+            is_final: true,
+            of_script: true,
+            callable: true,
+            access: Access::Public,
+            first: "".into(),
+            wild: Vec::new(),
+            wild_result: None,
+            at: None,
+        };
+        let callee = Callee::Delegate { delegate: Box::new(delegate), object: None, fallback: None };
+        self.make_call(&func, callee, &Ident { text: name, span }, args, span)
+    }
+
+    /// A call, if it may be made here, with its arguments.
+    fn make_call(&self, found: &FuncSym, callee: Callee, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
+        if !self.may(found.access, &found.owner) {
+            let word = if found.access == Access::Private { "private" } else { "protected" };
+            let owner = found.owner.rsplit('.').next().unwrap_or("");
+            let mut error = self.error("uc-access", name.span, format!("`{}` is {word} in `{owner}`", found.name));
+            if let Some(other) = found.at {
+                error = error.other(other, "declared here");
+            }
+            return Err(self.report(error));
+        }
+        if !found.callable {
+            let message = format!(
+                "scripts cannot call `{}`: its declaration lacks `blueprint_callable` and `blueprint_pure`",
+                found.name
+            );
+            return Err(self.report(self.error("uc-access", name.span, message)));
+        }
+        let (args, wildcards, wild_result) = self.arguments(found, args, name, span)?;
+        if found.result_unknown {
+            return Err(Told);
+        }
+        let ty = wild_result.or_else(|| found.result.clone()).unwrap_or(Type::Nothing);
+        Ok(Expr { kind: ExprKind::Call(Box::new(Call { callee, args, wildcards })), ty, line: self.line(span) })
+    }
+
+    /// An argument for a parameter of a known type.
+    pub(super) fn argument(&self, param: &ParamSym, arg: &ast::Expr) -> Found<Arg> {
+        let Some(ty) = &param.ty else {
+            let _ = self.expr(arg, None);
+            return Err(Told);
+        };
+        let at = self.at(arg.span);
+        let value = self.value(arg, Some(ty))?;
+        if !param.out {
+            if param.coerce
+                && let Some(way) = self.checker.explicit(&value.ty, ty)
+            {
+                return Ok(Arg::Value(converted(value, way, ty)));
+            }
+            return self.coerced(value, ty, at).map(Arg::Value);
+        }
+        self.check_place(&value, arg.span)?;
+        if value.ty == *ty {
+            return Ok(Arg::Out(value));
+        }
+        let suits = matches!((&value.ty, ty), (Type::Num(_), Type::Num(_)))
+            || (super::convert::is_text(&value.ty) && super::convert::is_text(ty))
+            || (self.checker.triple(&value.ty).is_some() && self.checker.triple(ty).is_some());
+        match (self.checker.implicit(&value.ty, ty), self.checker.implicit(ty, &value.ty)) {
+            (Some(Way::By(there)), Some(Way::By(back))) if suits => Ok(Arg::OutConverted(value, there, back)),
+            _ => {
+                let message = format!("the call changes this: it has to be a `{ty}`, this is `{}`", value.ty);
+                Err(self.report(self.error("uc-type-mismatch", arg.span, message)))
+            }
+        }
+    }
+}

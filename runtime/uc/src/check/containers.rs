@@ -1,0 +1,228 @@
+//! What arrays, sets, maps, optional values and delegates can do; and `foreach`.
+
+use std::rc::Rc;
+
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_reflect::type_text::SignatureText;
+
+use super::bodies::Body;
+use super::convert::Way;
+use super::{Found, Told};
+use crate::ast::{self, Ident};
+use crate::hir::{Conversion, Expr, ExprKind, Intrinsic, Num, Type};
+use crate::source::Span;
+
+type Args = [Option<ast::Expr>];
+
+impl Body<'_, '_> {
+    /// `array.AddItem(x)` and the like.
+    pub(super) fn container_call(
+        &self,
+        base: Expr,
+        base_span: Span,
+        name: &Ident,
+        args: &Args,
+        span: Span,
+    ) -> Found<Expr> {
+        use Intrinsic as I;
+        let ty = base.ty.clone();
+        let int = Type::INT;
+        let word = name.text.to_ascii_lowercase();
+        let (which, params, result): (I, Vec<Type>, Type) = match (&ty, word.as_str()) {
+            (Type::Array(_), "add") => (I::ArrayAdd, vec![int.clone()], int),
+            (Type::Array(of), "additem") => (I::ArrayAddItem, vec![(**of).clone()], int),
+            (Type::Array(_), "insert") => (I::ArrayInsert, vec![int.clone(), int], Type::Nothing),
+            (Type::Array(of), "insertitem") => (I::ArrayInsertItem, vec![int.clone(), (**of).clone()], int),
+            (Type::Array(_), "remove") => (I::ArrayRemove, vec![int.clone(), int], Type::Nothing),
+            (Type::Array(of), "removeitem") => (I::ArrayRemoveItem, vec![(**of).clone()], int),
+            (Type::Array(_), "empty") => (I::ArrayEmpty, Vec::new(), Type::Nothing),
+            (Type::Array(of) | Type::Fixed(of, _), "find") if args.len() == 2 => {
+                return self.find_by_field(base, of, args, span);
+            }
+            (Type::Array(of) | Type::Fixed(of, _), "find") => (I::ArrayFind, vec![(**of).clone()], int),
+            (Type::Array(of) | Type::Fixed(of, _), "sort") => {
+                let words = of.words().ok_or(Told)?;
+                let signature = SignatureText {
+                    arguments: vec![words.clone(), words],
+                    outs: Vec::new(),
+                    result: Type::INT.words().map(Box::new),
+                };
+                let delegate = Type::Delegate(PropertyKind::DELEGATE, None, Rc::new(signature));
+                (I::ArraySort, vec![delegate], Type::Nothing)
+            }
+            (Type::Map(key, value), "find" | "get") => (I::MapGet, vec![(**key).clone()], (**value).clone()),
+            (Type::Map(key, value), "set" | "add") => {
+                (I::MapSet, vec![(**key).clone(), (**value).clone()], Type::Nothing)
+            }
+            (Type::Map(key, _), "contains") => (I::Contains, vec![(**key).clone()], Type::Bool),
+            (Type::Map(key, _), "remove") => (I::Remove, vec![(**key).clone()], Type::Bool),
+            (Type::Map(..) | Type::Set(_), "empty") => (I::Empty, Vec::new(), Type::Nothing),
+            (Type::Map(key, _), "keys") => (I::MapKeys, Vec::new(), Type::Array(key.clone())),
+            (Type::Map(_, value), "values") => (I::MapValues, Vec::new(), Type::Array(value.clone())),
+            (Type::Set(of), "values") => (I::SetValues, Vec::new(), Type::Array(of.clone())),
+            (Type::Set(of), "add") => (I::SetAdd, vec![(**of).clone()], Type::Bool),
+            (Type::Set(of), "contains") => (I::Contains, vec![(**of).clone()], Type::Bool),
+            (Type::Set(of), "remove") => (I::Remove, vec![(**of).clone()], Type::Bool),
+            (Type::Optional(_), "isset") => (I::OptionalIsSet, Vec::new(), Type::Bool),
+            (Type::Optional(of), "get") => (I::OptionalGet, Vec::new(), (**of).clone()),
+            (Type::Optional(_), "reset") => (I::OptionalReset, Vec::new(), Type::Nothing),
+            (Type::Delegate(kind, _, signature), "add" | "remove") if *kind != PropertyKind::DELEGATE => {
+                let single = Type::Delegate(PropertyKind::DELEGATE, None, signature.clone());
+                let which = if word == "add" { I::MulticastAdd } else { I::MulticastRemove };
+                (which, vec![single], Type::Nothing)
+            }
+            (Type::Delegate(kind, ..), "clear") if *kind != PropertyKind::DELEGATE => {
+                (I::MulticastClear, Vec::new(), Type::Nothing)
+            }
+            (Type::Delegate(kind, ..), "broadcast") if *kind != PropertyKind::DELEGATE => {
+                return self.delegate_value_call(base, args, span);
+            }
+            _ => {
+                let message = format!("`{ty}` has no function `{}`", name.text);
+                return Err(self.report(self.error("uc-unknown-function", name.span, message)));
+            }
+        };
+        let reads = matches!(
+            which,
+            I::ArrayFind
+                | I::MapGet
+                | I::Contains
+                | I::MapKeys
+                | I::MapValues
+                | I::SetValues
+                | I::OptionalIsSet
+                | I::OptionalGet
+        );
+        if !reads {
+            self.check_place(&base, base_span)?;
+        }
+        if args.len() != params.len() || args.iter().any(Option::is_none) {
+            let message = format!(
+                "`{}` takes {} argument{}, here are {}",
+                name.text,
+                params.len(),
+                if params.len() == 1 { "" } else { "s" },
+                args.len()
+            );
+            return Err(self.report(self.error("uc-arguments", name.span, message)));
+        }
+        let mut operands = vec![base];
+        for (arg, param) in args.iter().flatten().zip(&params) {
+            let value = self.value(arg, Some(param))?;
+            operands.push(self.coerced(value, param, self.at(arg.span))?);
+        }
+        Ok(Expr { kind: ExprKind::Intrinsic(which, operands), ty: result, line: self.line(span) })
+    }
+
+    /// `array.Find('Field', value)`.
+    fn find_by_field(&self, base: Expr, of: &Type, args: &Args, span: Span) -> Found<Expr> {
+        let [Some(field), Some(value)] = args else {
+            return Err(self.report(self.error("uc-arguments", span, "`Find` takes a name and a value here")));
+        };
+        let ast::ExprKind::Name(name) = &field.kind else {
+            let error =
+                self.error("uc-arguments", field.span, "the first of two arguments of `Find` is the name of a field");
+            return Err(self.report(error.hint("write it between two `'`")));
+        };
+        let Type::Struct(path) = of else {
+            let message = format!("`{of}` is no struct: it has no field `{name}`");
+            return Err(self.report(self.error("uc-unknown-member", field.span, message)));
+        };
+        let Some(structure) = self.checker.structure(path) else { return Err(Told) };
+        let Some(found) = structure.by_name.get(name) else {
+            let message = format!("`{of}` has no field `{name}`");
+            return Err(self.report(self.error("uc-unknown-member", field.span, message)));
+        };
+        let ty = found.ty.clone().ok_or(Told)?;
+        let wanted = self.value(value, Some(&ty))?;
+        let wanted = self.coerced(wanted, &ty, self.at(value.span))?;
+        let kind = ExprKind::Intrinsic(Intrinsic::ArrayFindField(found.name.clone()), vec![base, wanted]);
+        Ok(Expr { kind, ty: Type::INT, line: self.line(span) })
+    }
+
+    /// `Array(element, index)`: the array, where each element goes, how, and where the index goes.
+    pub(super) fn foreach_head(&self, over: &ast::Expr) -> Found<(Expr, Expr, Option<Conversion>, Option<Expr>)> {
+        let ast::ExprKind::Call(array, args) = &over.kind else {
+            let error = self.error("uc-foreach", over.span, "`foreach` is without a variable for the elements");
+            return Err(self.report(error.hint("write `foreach Array(Element)`")));
+        };
+        if let Some(name) = self.iterator_function(array) {
+            let message = format!("`{name}` is a function: `foreach` over functions is outside of the language");
+            let error = self.error("uc-iterator", over.span, message);
+            return Err(
+                self.report(error.hint("`foreach` goes over arrays and sets; let a function give an array back"))
+            );
+        }
+        let found = self.value(array, None)?;
+        let (of, found) = match found.ty.clone() {
+            Type::Array(of) | Type::Fixed(of, _) => (*of, found),
+            Type::Set(of) => {
+                let (ty, line) = (Type::Array(of.clone()), found.line);
+                (*of, Expr { kind: ExprKind::Intrinsic(Intrinsic::SetValues, vec![found]), ty, line })
+            }
+            ty => {
+                let error = self.error("uc-foreach", array.span, format!("`{ty}` is no array"));
+                let is_map = matches!(ty, Type::Map(..));
+                return Err(self.report(if is_map {
+                    error.hint("assign `Keys()` or `Values()` to an array first")
+                } else {
+                    error
+                }));
+            }
+        };
+        let (element, index) = match args.as_slice() {
+            [Some(element)] => (element, None),
+            [Some(element), Some(index)] => (element, Some(index)),
+            _ => {
+                let message = "`foreach` takes a variable for the elements, and one for the index";
+                return Err(self.report(self.error("uc-foreach", over.span, message)));
+            }
+        };
+        let place = self.value(element, None)?;
+        self.check_place(&place, element.span)?;
+        let convert = match self.checker.implicit(&of, &place.ty) {
+            Some(Way::Same) => None,
+            Some(Way::By(conversion)) => Some(conversion),
+            None => {
+                let message = format!("the elements are `{of}`, this is `{}`", place.ty);
+                return Err(self.report(self.error("uc-type-mismatch", element.span, message)));
+            }
+        };
+        let index = match index {
+            None => None,
+            Some(index) => {
+                let place = self.value(index, None)?;
+                self.check_place(&place, index.span)?;
+                if place.ty != Type::Num(Num::I32) {
+                    return Err(self.mismatch(&place.ty, &Type::INT, self.at(index.span)));
+                }
+                Some(place)
+            }
+        };
+        Ok((found, place, convert, index))
+    }
+
+    /// The name of the function that a `foreach` is over, if it is over one.
+    fn iterator_function(&self, callee: &ast::Expr) -> Option<String> {
+        match &callee.kind {
+            ast::ExprKind::Ident(name) if !self.is_value_name(name) => {
+                let found = self.checker.find_function(&self.class, name);
+                let library = || self.checker.find_library_function(name);
+                // One that is not known can only be a function too.
+                Some(found.or_else(library).map_or_else(|| name.clone(), |found| found.name.clone()))
+            }
+            ast::ExprKind::Member(of, name) => {
+                let base = self.value_quietly(of).ok()?;
+                match &base.ty {
+                    Type::Object(class) => {
+                        let is_property = self.checker.find_property(class, &name.text).is_some();
+                        (!is_property).then(|| name.text.clone())
+                    }
+                    Type::Map(..) | Type::Set(_) => Some(name.text.clone()),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! Which type becomes which: by itself, and where the text says so.
+
+use alcedo_abi::kinds::PropertyKind;
+
+use super::bodies::Body;
+use super::symbols::At;
+use super::{Checker, Found};
+use crate::diagnostic::Diagnostic;
+use crate::hir::{Cast, Const, Conversion, Expr, ExprKind, Num, Type};
+
+/// How one type becomes another.
+pub(super) enum Way {
+    /// They are the same.
+    Same,
+    /// By this.
+    By(Conversion),
+}
+
+impl Checker<'_> {
+    /// How a value of the one type becomes one of the other without being told to.
+    pub(super) fn implicit(&self, from: &Type, to: &Type) -> Option<Way> {
+        if from == to {
+            return Some(Way::Same);
+        }
+        let by = |conversion| Some(Way::By(conversion));
+        match (from, to) {
+            (Type::Num(from), Type::Num(to)) => by(Conversion::Num(*from, *to)),
+            (Type::Enum(_, from), Type::Num(to)) => by(Conversion::EnumToNum(*from, *to)),
+            (Type::Num(from @ Num::U8), Type::Enum(path, to)) => by(Conversion::NumToEnum(*from, path.clone(), *to)),
+            (
+                Type::None,
+                Type::Object(_) | Type::Class(_) | Type::Interface(_) | Type::Reference(..) | Type::Delegate(..),
+            ) => by(Conversion::Up),
+            (Type::Object(one), Type::Object(other)) | (Type::Class(one), Type::Class(other)) => {
+                self.extends(one, other).then_some(Way::By(Conversion::Up))
+            }
+            (Type::Class(_), Type::Object(other)) => {
+                self.class(other).filter(|class| class.base.is_none()).and(by(Conversion::ClassToObject))
+            }
+            (Type::Object(one), Type::Interface(other)) if self.implements(one, other) => {
+                by(Conversion::ObjectToInterface(other.clone()))
+            }
+            (Type::Interface(_), Type::Object(other)) => {
+                self.class(other).filter(|class| class.base.is_none()).and(by(Conversion::InterfaceToObject))
+            }
+            (Type::Object(one), Type::Reference(kind, other))
+                if *kind != PropertyKind::SOFT_CLASS && self.extends(one, other) =>
+            {
+                by(Conversion::ToReference(*kind, other.clone()))
+            }
+            (Type::Class(one), Type::Reference(PropertyKind::SOFT_CLASS, other)) if self.extends(one, other) => {
+                by(Conversion::ToReference(PropertyKind::SOFT_CLASS, other.clone()))
+            }
+            (Type::Reference(kind, one), Type::Object(other))
+                if *kind != PropertyKind::SOFT_CLASS && self.extends(one, other) =>
+            {
+                by(Conversion::FromReference(*kind))
+            }
+            (Type::Reference(PropertyKind::SOFT_CLASS, one), Type::Class(other)) if self.extends(one, other) => {
+                by(Conversion::FromReference(PropertyKind::SOFT_CLASS))
+            }
+            (one, other) if is_text(one) && is_text(other) => by(Conversion::Text(one.clone(), other.clone())),
+            (Type::Struct(one), Type::Struct(other)) => {
+                if let (Some((one, kind)), Some((two, other_kind))) = (self.triple(from), self.triple(to))
+                    && kind == other_kind
+                {
+                    return by(Conversion::Triple(one, two));
+                }
+                let mut base = self.structure(one).and_then(|found| found.base.clone());
+                while let Some(path) = base {
+                    if path == *other {
+                        return by(Conversion::StructUp(other.clone()));
+                    }
+                    base = self.structure(&path).and_then(|found| found.base.clone());
+                }
+                None
+            }
+            (one, Type::Optional(of)) if *one == **of => by(Conversion::ToOptional),
+            // A delegate without a name, or with another one, calls the same functions.
+            (Type::Delegate(kind, _, one), Type::Delegate(other_kind, _, other))
+                if kind == other_kind && one == other =>
+            {
+                by(Conversion::Up)
+            }
+            _ => None,
+        }
+    }
+
+    /// How a value of the one type becomes one of the other where that is asked for: `int(x)`.
+    pub(super) fn explicit(&self, from: &Type, to: &Type) -> Option<Way> {
+        if let Some(way) = self.implicit(from, to) {
+            return Some(way);
+        }
+        let by = |conversion| Some(Way::By(conversion));
+        match (from, to) {
+            (Type::Num(one), Type::Enum(path, other)) => by(Conversion::NumToEnum(*one, path.clone(), *other)),
+            (Type::Enum(_, one), Type::Enum(path, other)) => by(Conversion::NumToEnum(*one, path.clone(), *other)),
+            (Type::Num(of), Type::Bool) => by(Conversion::NumToBool(*of)),
+            (Type::Enum(_, of), Type::Bool) => by(Conversion::NumToBool(*of)),
+            (Type::Bool, Type::Num(to)) => by(Conversion::BoolToNum(*to)),
+            (Type::Object(_) | Type::Class(_) | Type::Interface(_) | Type::Reference(..), Type::Bool) => {
+                by(Conversion::ObjectToBool)
+            }
+            (Type::Text, Type::Bool) => by(Conversion::TextToBool),
+            (Type::Name, Type::Bool) => by(Conversion::NameToBool),
+            (_, Type::Bool) => self.triple(from).and_then(|(triple, _)| by(Conversion::TripleToBool(triple))),
+            (Type::Name, other) | (other, Type::Name) if is_text(other) => {
+                by(Conversion::Text(from.clone(), to.clone()))
+            }
+            (Type::Nothing, _) => None,
+            (_, Type::Text) => by(Conversion::ToText(from.clone())),
+            (Type::Text, Type::Num(_) | Type::Enum(..)) => by(Conversion::FromText(to.clone())),
+            (Type::Text, Type::Struct(_)) if self.triple(to).is_some() => by(Conversion::FromText(to.clone())),
+            (Type::Interface(_), Type::Object(_)) => by(Conversion::InterfaceToObject),
+            _ => match (self.triple(from), self.triple(to)) {
+                (Some((one, true)), Some((two, false))) => by(Conversion::VectorToRotator(one, two)),
+                (Some((one, false)), Some((two, true))) => by(Conversion::RotatorToVector(one, two)),
+                _ => None,
+            },
+        }
+    }
+}
+
+pub(super) fn is_text(ty: &Type) -> bool {
+    matches!(ty, Type::Text | Type::Utf8Text | Type::AnsiText | Type::LocalText)
+}
+
+/// The value by a conversion; known numbers are converted at once.
+pub(super) fn converted(value: Expr, way: Way, to: &Type) -> Expr {
+    let Way::By(conversion) = way else { return value };
+    let line = value.line;
+    let folded = match (&value.kind, &conversion) {
+        (ExprKind::Const(Const::Int(whole)), Conversion::Num(_, num)) => {
+            Some(num_const(*whole as f64, Some(*whole), *num))
+        }
+        (ExprKind::Const(Const::Float(float)), Conversion::Num(from, num)) => {
+            let exact = if *from == Num::F32 { f64::from(*float as f32) } else { *float };
+            Some(num_const(exact, None, *num))
+        }
+        (ExprKind::Const(Const::Enum(_, _, number)), Conversion::EnumToNum(_, num)) => {
+            Some(num_const(*number as f64, Some(*number), *num))
+        }
+        (ExprKind::Const(Const::None), _) => Some(Const::None),
+        _ => None,
+    };
+    match folded {
+        Some(folded) => Expr { kind: ExprKind::Const(folded), ty: to.clone(), line },
+        None => Expr { kind: ExprKind::Convert(conversion, Box::new(value)), ty: to.clone(), line },
+    }
+}
+
+/// A number as one of that kind.
+fn num_const(float: f64, whole: Option<i128>, to: Num) -> Const {
+    match to {
+        Num::F32 => Const::Float(f64::from(whole.map_or(float as f32, |whole| whole as f32))),
+        Num::F64 => Const::Float(whole.map_or(float, |whole| whole as f64)),
+        whole_kind => {
+            let (low, high) = whole_kind.range().unwrap_or((0, 0));
+            match whole {
+                // The low bits, as at run time.
+                Some(whole) => {
+                    let span = high - low + 1;
+                    Const::Int((whole - low).rem_euclid(span) + low)
+                }
+                None if float.is_nan() => Const::Int(0),
+                None => Const::Int((float as i128).clamp(low, high)),
+            }
+        }
+    }
+}
+
+impl Body<'_, '_> {
+    /// The value as one of that type, which it has to become by itself.
+    pub(super) fn coerced(&self, value: Expr, to: &Type, at: At) -> Found<Expr> {
+        match self.checker.implicit(&value.ty, to) {
+            Some(way) => Ok(converted(value, way, to)),
+            None => Err(self.mismatch(&value.ty, to, at)),
+        }
+    }
+
+    /// Tells that a value is of another type.
+    pub(super) fn mismatch(&self, found: &Type, wanted: &Type, at: At) -> super::Told {
+        let checker = self.checker;
+        let (shown_found, shown_wanted) = (found.to_string(), wanted.to_string());
+        // Two types of one name are told apart by their packages.
+        let same = shown_found == shown_wanted;
+        let long = |ty: &Type, shown: String| match ty {
+            Type::Struct(path)
+            | Type::Object(path)
+            | Type::Enum(path, _)
+            | Type::Interface(path)
+            | Type::Class(path)
+                if same =>
+            {
+                path.trim_start_matches("/Script/").to_owned()
+            }
+            _ => shown,
+        };
+        let (shown_found, shown_wanted) = (long(found, shown_found), long(wanted, shown_wanted));
+        let message = format!("`{shown_wanted}` is wanted here, this is `{shown_found}`");
+        let mut error = Diagnostic::error("uc-type-mismatch", at, message).label(format!("this is `{shown_found}`"));
+        if *found == Type::Nothing {
+            error = error.hint("the function gives no result");
+        } else if *wanted == Type::Bool {
+            error = match found {
+                Type::Num(_) | Type::Enum(..) => error.hint("write `… != 0`"),
+                Type::Object(_) | Type::Class(_) | Type::Interface(_) | Type::Reference(..) => {
+                    error.hint("write `… != none`")
+                }
+                Type::Text => error.hint("write `… != \"\"`"),
+                Type::Name => error.hint("write `… != ''`"),
+                _ => error,
+            };
+        } else if matches!((found, wanted), (Type::Object(one), Type::Object(two)) if checker.extends(two, one)) {
+            error = error.hint(format!("write `{shown_wanted}(…)`, which is none for any other object"));
+        } else if matches!((found, wanted), (Type::Class(one), Type::Class(two)) if checker.extends(two, one)) {
+            error = error.hint(format!("write `{shown_wanted}(…)`, which is none for any other class"));
+        } else if checker.explicit(found, wanted).is_some() {
+            error = error.hint(format!("write `{}(…)`", cast_word(wanted)));
+        }
+        checker.report(error)
+    }
+
+    /// The value cast to a class or interface; `None` where that can never be.
+    pub(super) fn object_cast(&self, value: Expr, to: &Type) -> Option<Expr> {
+        let line = value.line;
+        let cast = |cast, value: Expr| Expr { kind: ExprKind::Cast(cast, Box::new(value)), ty: to.clone(), line };
+        match (&value.ty, to) {
+            (Type::None, _) => Some(Expr { ty: to.clone(), ..value }),
+            (Type::Object(one), Type::Object(two)) => {
+                if self.checker.extends(one, two) {
+                    return Some(converted(value, Way::By(Conversion::Up), to));
+                }
+                let related =
+                    self.checker.extends(two, one) || self.checker.is_broken(one) || self.checker.is_broken(two);
+                related.then(|| cast(Cast::Object(two.clone()), value))
+            }
+            (Type::Interface(_), Type::Object(two)) => {
+                let root = Type::Object(self.checker.root_of(two));
+                let object = converted(value, Way::By(Conversion::InterfaceToObject), &root);
+                if root == *to { Some(object) } else { Some(cast(Cast::Object(two.clone()), object)) }
+            }
+            (Type::Object(one), Type::Interface(two)) => {
+                if self.checker.implements(one, two) {
+                    return Some(converted(value, Way::By(Conversion::ObjectToInterface(two.clone())), to));
+                }
+                Some(cast(Cast::Interface(two.clone()), value))
+            }
+            (Type::Interface(_), Type::Interface(two)) => {
+                let root = Type::Object(self.checker.root_of(&self.class));
+                let object = converted(value, Way::By(Conversion::InterfaceToObject), &root);
+                Some(cast(Cast::Interface(two.clone()), object))
+            }
+            (Type::Class(one), Type::Class(two)) => {
+                if self.checker.extends(one, two) {
+                    return Some(converted(value, Way::By(Conversion::Up), to));
+                }
+                self.checker.extends(two, one).then(|| cast(Cast::Class(two.clone()), value))
+            }
+            // An object that may be a class.
+            (Type::Object(one), Type::Class(two)) => {
+                let is_root = self.checker.class(one).is_some_and(|class| class.base.is_none());
+                is_root.then(|| cast(Cast::Class(two.clone()), value))
+            }
+            (Type::Class(_), Type::Object(two)) => {
+                let is_root = self.checker.class(two).is_some_and(|class| class.base.is_none());
+                is_root.then(|| converted(value, Way::By(Conversion::ClassToObject), to))
+            }
+            (Type::Reference(kind, one), Type::Object(_)) if *kind != PropertyKind::SOFT_CLASS => {
+                let object = Type::Object(one.clone());
+                let kind = *kind;
+                self.object_cast(converted(value, Way::By(Conversion::FromReference(kind)), &object), to)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The word that casts to a type.
+fn cast_word(ty: &Type) -> String {
+    ty.to_string()
+}

@@ -1,0 +1,466 @@
+//! The types of the package: its classes in the order of their bases, its enums and structs. Members come behind them.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use alcedo_reflect::path::is_identifier;
+
+use super::symbols::{At, ClassSym, ConstSym, EnumSym, Named, PropSym, StructSym};
+use super::{Checker, TypeSym};
+use crate::ast::{self, ClassHead, Ident, Item, TypeKind};
+use crate::diagnostic::Diagnostic;
+use crate::hir::{self, Access, Num, Path, Type};
+
+/// A class of the package, as it is written.
+pub(super) struct Work<'a> {
+    pub(super) file: usize,
+    pub(super) head: &'a ClassHead,
+    pub(super) items: &'a [Item],
+    pub(super) path: Path,
+    pub(super) base: Option<Path>,
+    pub(super) broken: bool,
+}
+
+/// Structs and enums of a file, wherever in it they stand.
+#[derive(Default)]
+struct Inner<'a> {
+    structs: Vec<&'a ast::Struct>,
+    enums: Vec<&'a ast::Enum>,
+}
+
+impl<'a> Inner<'a> {
+    fn of_items(&mut self, items: &'a [Item]) {
+        for item in items {
+            match item {
+                Item::Struct(found) => self.of_struct(found),
+                Item::Enum(found) => self.enums.push(found),
+                Item::Var(found) => match &found.ty.kind {
+                    TypeKind::Struct(inner) => self.of_struct(inner),
+                    TypeKind::Enum(inner) => self.enums.push(inner),
+                    TypeKind::Generic(_, of) => {
+                        for of in of {
+                            match &of.kind {
+                                TypeKind::Struct(inner) => self.of_struct(inner),
+                                TypeKind::Enum(inner) => self.enums.push(inner),
+                                _ => {}
+                            }
+                        }
+                    }
+                    _ => {}
+                },
+                _ => {}
+            }
+        }
+    }
+
+    fn of_struct(&mut self, found: &'a ast::Struct) {
+        self.of_items(&found.items);
+        self.structs.push(found);
+    }
+}
+
+impl<'a> Checker<'a> {
+    /// All phases, one after the other.
+    pub(super) fn package(&self) -> hir::Package {
+        let mut package = hir::Package {
+            name: self.package.to_owned(),
+            files: self.sources.iter().map(|source| source.name.clone()).collect(),
+            ..hir::Package::default()
+        };
+        let mut works = self.heads();
+        let mut taken: HashMap<String, At> = works
+            .iter()
+            .map(|work| (work.head.name.text.to_ascii_lowercase(), (work.file, work.head.name.span)))
+            .collect();
+        let mut structs = Vec::new();
+        for work in &works {
+            let mut inner = Inner::default();
+            inner.of_items(work.items);
+            for found in inner.enums {
+                package.enums.extend(self.enum_of(found, work.file, &mut taken));
+            }
+            for found in inner.structs {
+                if self.is_free(&found.name, work.file, &mut taken) {
+                    let path = self.own_path(&found.name.text);
+                    self.add_name(&found.name.text, TypeSym::Struct(path));
+                    structs.push((work.file, work.path.clone(), found));
+                }
+            }
+        }
+        self.bases(&mut works);
+        let works = in_order(works);
+        for work in &works {
+            let skeleton = self.skeleton(work);
+            self.classes.borrow_mut().insert(work.path.clone(), Some(Rc::new(skeleton)));
+        }
+        // Delegates first: fields and parameters name them.
+        self.declare_delegates(&works, &mut package);
+        package.structs = self.structs_of(&structs);
+        let mut members = Vec::new();
+        for work in &works {
+            members.push(self.declare_members(work));
+        }
+        for (work, members) in works.iter().zip(members) {
+            package.classes.push(self.finish_class(work, members));
+        }
+        package
+    }
+
+    fn add_name(&self, name: &str, what: TypeSym) {
+        self.type_names.borrow_mut().entry(name.to_ascii_lowercase()).or_default().insert(0, what);
+    }
+
+    fn heads(&self) -> Vec<Work<'a>> {
+        let mut works: Vec<Work<'a>> = Vec::new();
+        let mut seen: HashMap<String, At> = HashMap::new();
+        for (file, tree) in self.files.iter().enumerate() {
+            let Some(head) = &tree.class else {
+                let told = self.messages.borrow().iter().any(|message| message.file == file && message.is_error());
+                if !told {
+                    let at = (file, crate::source::Span::default());
+                    let error = Diagnostic::error("uc-no-class-in-file", at, "this file declares no class");
+                    self.report(error.hint("begin it with `class Name extends Base;`"));
+                }
+                continue;
+            };
+            let at = (file, head.name.span);
+            if head.is_interface {
+                let error = Diagnostic::error(
+                    "uc-interface",
+                    at,
+                    "an interface declared by a script is outside of the language",
+                );
+                self.report(error.hint("declare it in Rust; script classes can implement it"));
+                continue;
+            }
+            self.check_name(&head.name, file);
+            let stem = self.sources[file].stem();
+            if !head.name.is(stem) {
+                let message = format!("the class `{}` is in the file of a class `{stem}`", head.name.text);
+                let error = Diagnostic::error("uc-file-name", at, message).warning();
+                self.report(error.hint("name the file as the class"));
+            }
+            if let Some(other) = seen.get(&head.name.text.to_ascii_lowercase()) {
+                let message = format!("a second class `{}` in the package", head.name.text);
+                self.report(Diagnostic::error("uc-declared-twice", at, message).other(*other, "the first one"));
+                continue;
+            }
+            let path = self.own_path(&head.name.text);
+            if self.is_of_host(&path) {
+                let message = format!("`{}` is declared by the host or by a plugin", path);
+                self.report(
+                    Diagnostic::error("uc-declared-twice", at, message).hint("take another name, or another package"),
+                );
+            }
+            seen.insert(head.name.text.to_ascii_lowercase(), at);
+            self.add_name(&head.name.text, TypeSym::Class(path.clone()));
+            works.push(Work { file, head, items: &tree.items, path, base: None, broken: false });
+        }
+        works
+    }
+
+    /// Whether reflection has a type of that path that is not of the scripts being replaced.
+    fn is_of_host(&self, path: &str) -> bool {
+        use alcedo_reflect::origin::Origin;
+        let kept = |origin: Origin| origin != Origin::Script;
+        self.types.class_by_path(path).is_some_and(|found| kept(found.origin))
+            || self.types.struct_by_path(path).is_some_and(|found| kept(found.origin))
+            || self.types.enum_by_path(path).is_some_and(|found| kept(found.origin))
+            || self.types.interface_by_path(path).is_some_and(|found| kept(found.origin))
+    }
+
+    pub(super) fn check_name(&self, name: &Ident, file: usize) {
+        if !is_identifier(&name.text) {
+            let message = format!("`{}…` is too long for a name", name.text.chars().take(20).collect::<String>());
+            self.report(Diagnostic::error("uc-long-name", (file, name.span), message));
+        }
+    }
+
+    /// Whether no other type of the package has that name.
+    fn is_free(&self, name: &Ident, file: usize, taken: &mut HashMap<String, At>) -> bool {
+        self.check_name(name, file);
+        let at = (file, name.span);
+        if let Some(other) = taken.get(&name.text.to_ascii_lowercase()) {
+            let message = format!("a second type `{}` in the package", name.text);
+            self.report(Diagnostic::error("uc-declared-twice", at, message).other(*other, "the first one"));
+            return false;
+        }
+        let path = self.own_path(&name.text);
+        if self.is_of_host(&path) {
+            let message = format!("`{path}` is declared by the host or by a plugin");
+            self.report(
+                Diagnostic::error("uc-declared-twice", at, message).hint("take another name, or another package"),
+            );
+        }
+        taken.insert(name.text.to_ascii_lowercase(), at);
+        true
+    }
+
+    fn enum_of(&self, found: &ast::Enum, file: usize, taken: &mut HashMap<String, At>) -> Option<hir::Enum> {
+        if !self.is_free(&found.name, file, taken) {
+            return None;
+        }
+        let path = self.own_path(&found.name.text);
+        self.add_name(&found.name.text, TypeSym::Enum(path.clone(), Num::U8));
+        let mut entries: Vec<String> = Vec::new();
+        for entry in &found.entries {
+            self.check_name(&entry.name, file);
+            if entries.iter().any(|known| entry.name.is(known)) {
+                let message = format!("a second entry `{}`", entry.name.text);
+                self.report(Diagnostic::error("uc-declared-twice", (file, entry.name.span), message));
+                continue;
+            }
+            entries.push(entry.name.text.clone());
+        }
+        let at = (file, found.name.span);
+        if entries.is_empty() || entries.len() > 256 {
+            let message = format!("an enum has 1 to 256 entries, not {}", entries.len());
+            self.report(Diagnostic::error("uc-enum-size", at, message));
+        }
+        let numbered = entries.iter().cloned().zip(0..).collect();
+        let symbol = EnumSym {
+            path: path.clone(),
+            name: found.name.text.clone(),
+            num: Num::U8,
+            entries: numbered,
+            at: Some(at),
+        };
+        self.enums.borrow_mut().insert(0, Rc::new(symbol));
+        let (name, doc, line) = (found.name.text.clone(), found.doc.clone(), self.line(at));
+        Some(hir::Enum { path, name, entries, doc, line })
+    }
+
+    /// Finds the base of every class, and circles of them.
+    fn bases(&self, works: &mut [Work<'a>]) {
+        for work in works.iter_mut() {
+            let at = (work.file, work.head.name.span);
+            let Some(base) = &work.head.base else {
+                work.broken = true;
+                let message = format!("`{}` extends nothing", work.head.name.text);
+                let error = Diagnostic::error("uc-no-base", at, message);
+                self.report(error.hint(format!(
+                    "write `class {} extends Object`, or another class of the host",
+                    work.head.name.text
+                )));
+                continue;
+            };
+            match self.type_named(base, work.file) {
+                Some(Ok(TypeSym::Class(path))) => work.base = Some(path),
+                Some(Ok(_)) => {
+                    work.broken = true;
+                    let _ = self.class_named(base, work.file);
+                }
+                Some(Err(_)) => work.broken = true,
+                None => {
+                    work.broken = true;
+                    self.unknown_type("class", base, work.file);
+                }
+            }
+        }
+        let own: HashMap<Path, (Option<Path>, At, String)> = works
+            .iter()
+            .map(|work| {
+                (work.path.clone(), (work.base.clone(), (work.file, work.head.name.span), work.head.name.text.clone()))
+            })
+            .collect();
+        let mut in_circles: HashSet<Path> = HashSet::new();
+        for work in works.iter_mut() {
+            let (mut names, mut at) = (vec![work.head.name.text.clone()], work.base.clone());
+            let mut seen = HashSet::new();
+            while let Some(path) = at {
+                if path == work.path {
+                    // Told once a circle.
+                    if !in_circles.contains(&work.path) {
+                        let message = format!("these classes extend one another: {} → {}", names.join(" → "), names[0]);
+                        let place = (work.file, work.head.name.span);
+                        self.report(Diagnostic::error("uc-class-circle", place, message));
+                        in_circles.extend(seen.iter().cloned());
+                        in_circles.insert(work.path.clone());
+                    }
+                    work.base = None;
+                    work.broken = true;
+                    break;
+                }
+                if !seen.insert(path.clone()) {
+                    break;
+                }
+                at = own.get(&path).and_then(|(base, _, name)| {
+                    names.push(name.clone());
+                    base.clone()
+                });
+            }
+        }
+    }
+
+    /// A class with what is known of it before its members are.
+    fn skeleton(&self, work: &Work<'a>) -> ClassSym {
+        let flag = |word: &str| work.head.modifiers.iter().any(|modifier| modifier.word.is(word));
+        let broken = work.broken;
+        if let (Some(base), Some(written)) = (&work.base, &work.head.base)
+            && let Some(found) = self.class(base)
+        {
+            let at = (work.file, written[written.len() - 1].span);
+            if found.is_final {
+                let message = format!("`{}` is final: no class extends it", found.name);
+                self.report(Diagnostic::error("uc-final-base", at, message));
+            } else if let Some(why) = found.closed {
+                let message = format!("scripts cannot extend `{}`: {why}", found.name);
+                self.report(Diagnostic::error("uc-closed-base", at, message));
+            }
+        }
+        let mut consts = Named::default();
+        for item in work.items {
+            let Item::Const(found) = item else { continue };
+            self.check_name(&found.name, work.file);
+            let at = (work.file, found.name.span);
+            if super::types::taken(&consts, &found.name.text) {
+                let message = format!("a second constant `{}`", found.name.text);
+                self.report(Diagnostic::error("uc-declared-twice", at, message));
+                continue;
+            }
+            consts.insert(
+                &found.name.text,
+                Rc::new(ConstSym { value: Rc::new(found.value.clone()), file: work.file, at }),
+            );
+        }
+        ClassSym {
+            path: work.path.clone(),
+            name: work.head.name.text.clone(),
+            base: work.base.clone(),
+            broken,
+            is_final: flag("final") || flag("dllbind"),
+            is_abstract: flag("abstract"),
+            closed: None,
+            props: Named::default(),
+            funcs: Named::default(),
+            delegates: Named::default(),
+            consts,
+            interfaces: Vec::new(),
+            subobjects: Named::default(),
+        }
+    }
+
+    /// The structs of the package with their fields, what is held before what holds it.
+    fn structs_of(&self, all: &[(usize, Path, &ast::Struct)]) -> Vec<hir::Struct> {
+        let mut made: Vec<(hir::Struct, At)> = Vec::new();
+        for (file, class, found) in all {
+            let at = (*file, found.name.span);
+            let path = self.own_path(&found.name.text);
+            let base = found.base.as_ref().and_then(|base| match self.type_named(base, *file) {
+                Some(Ok(TypeSym::Struct(base))) => Some(base),
+                Some(Ok(_)) => {
+                    let message = format!("`{}` is no struct", base[base.len() - 1].text);
+                    self.report(Diagnostic::error("uc-no-struct", (*file, base[0].span), message));
+                    None
+                }
+                Some(Err(_)) => None,
+                None => {
+                    self.unknown_type("struct", base, *file);
+                    None
+                }
+            });
+            for word in &found.modifiers {
+                self.struct_word(word, *file);
+            }
+            let fields = self.fields_of(found, *file, class, &path);
+            let (name, doc, line) = (found.name.text.clone(), found.doc.clone(), self.line(at));
+            made.push((hir::Struct { path, name, base, fields, doc, line }, at));
+        }
+        let ordered = self.in_dependency_order(made);
+        let mut done: Vec<hir::Struct> = Vec::new();
+        for (mut structure, at) in ordered {
+            self.keep_struct(&structure, at);
+            if let Some((file, class, found)) =
+                all.iter().find(|(.., found)| self.own_path(&found.name.text) == structure.path)
+            {
+                self.struct_defaults(&mut structure, found, *file, class);
+            }
+            done.push(structure);
+        }
+        done
+    }
+
+    fn in_dependency_order(&self, mut open: Vec<(hir::Struct, At)>) -> Vec<(hir::Struct, At)> {
+        let mut done: Vec<(hir::Struct, At)> = Vec::new();
+        while !open.is_empty() {
+            let names: HashSet<Path> = open.iter().map(|(structure, _)| structure.path.clone()).collect();
+            let waits = |structure: &hir::Struct| {
+                let base = structure.base.iter().any(|base| names.contains(base));
+                base || structure.fields.iter().any(|field| holds(&field.ty, &names))
+            };
+            let (waiting, ready): (Vec<_>, Vec<_>) = open.into_iter().partition(|(structure, _)| waits(structure));
+            if ready.is_empty() {
+                let mut shown: Vec<_> = waiting.iter().map(|(structure, _)| format!("`{}`", structure.name)).collect();
+                shown.sort();
+                let (_, at) = &waiting[0];
+                let message = format!("these structs hold one another or themselves: {}", shown.join(", "));
+                self.report(Diagnostic::error("uc-struct-circle", *at, message));
+                for (structure, at) in waiting {
+                    let fields = structure.fields.into_iter().filter(|field| !holds(&field.ty, &names)).collect();
+                    let base = structure.base.filter(|base| !names.contains(base));
+                    done.push((hir::Struct { fields, base, ..structure }, at));
+                }
+                return done;
+            }
+            done.extend(ready);
+            open = waiting;
+        }
+        done
+    }
+
+    fn keep_struct(&self, structure: &hir::Struct, at: At) {
+        let base = structure.base.as_ref().and_then(|base| self.structure(base));
+        let mut fields: Vec<Rc<PropSym>> = base.iter().flat_map(|base| base.fields.clone()).collect();
+        let mut by_name = base.map_or_else(Named::default, |base| base.by_name.clone());
+        for field in &structure.fields {
+            if super::types::taken(&by_name, &field.name) {
+                let message = format!("`{}` has a field `{}` already", structure.name, field.name);
+                self.report(Diagnostic::error("uc-declared-twice", at, message));
+                continue;
+            }
+            let symbol = Rc::new(PropSym {
+                name: field.name.clone(),
+                ty: (field.ty != Type::Nothing).then(|| field.ty.clone()),
+                owner: structure.path.clone(),
+                read: Access::Public,
+                write: Access::Public,
+                readable: true,
+                writable: Ok(()),
+                at: Some(at),
+            });
+            by_name.insert(&field.name, symbol.clone());
+            fields.push(symbol);
+        }
+        let symbol = StructSym { base: structure.base.clone(), fields, by_name };
+        self.structs.borrow_mut().insert(structure.path.clone(), Some(Rc::new(symbol)));
+    }
+}
+
+/// Whether a value of the type has in it a struct of those paths.
+fn holds(ty: &Type, paths: &HashSet<Path>) -> bool {
+    match ty {
+        Type::Struct(path) => paths.contains(path),
+        Type::Array(of) | Type::Fixed(of, _) | Type::Set(of) | Type::Optional(of) => holds(of, paths),
+        Type::Map(key, value) => holds(key, paths) || holds(value, paths),
+        _ => false,
+    }
+}
+
+/// The classes, each behind its base.
+fn in_order(works: Vec<Work<'_>>) -> Vec<Work<'_>> {
+    let mut open = works;
+    let mut done: Vec<Work<'_>> = Vec::new();
+    while !open.is_empty() {
+        let names: HashSet<Path> = open.iter().map(|work| work.path.clone()).collect();
+        let waits = |work: &Work<'_>| work.base.as_ref().is_some_and(|base| names.contains(base));
+        let (waiting, ready): (Vec<_>, Vec<_>) = open.into_iter().partition(waits);
+        if ready.is_empty() {
+            // A circle, which was told and opened; never reached.
+            done.extend(waiting);
+            return done;
+        }
+        done.extend(ready);
+        open = waiting;
+    }
+    done
+}

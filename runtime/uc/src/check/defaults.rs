@@ -1,0 +1,575 @@
+//! `defaultproperties` and `structdefaultproperties`: values of properties, by the types of the properties.
+
+use super::bodies::{Body, as_const};
+use super::convert::is_text;
+use super::declare::Work;
+use super::symbols::{At, PropSym};
+use super::{Checker, Found, Told, TypeSym};
+use crate::ast::{self, DefaultIndex, DefaultLine, DefaultObject, DefaultValue, DefaultValueKind, Ident, Item};
+use crate::diagnostic::Diagnostic;
+use crate::hir::{self, Const, Default, DefaultAction, Num, Path, Type};
+use crate::source::Span;
+
+/// Where defaults stand: of which class they are, and which subobjects are known by name there.
+struct Place<'p> {
+    file: usize,
+    /// The class whose properties are set.
+    class: &'p str,
+    /// The class that the text is of.
+    of: &'p str,
+    /// Subobjects of the text so far, with their classes.
+    objects: &'p [(String, Path)],
+}
+
+impl<'a> Checker<'a> {
+    /// The subobjects and defaults of a class.
+    pub(super) fn defaults_of(&self, work: &Work<'a>) -> (Vec<hir::Subobject>, Vec<Default>) {
+        let mut blocks = work.items.iter().filter_map(|item| match item {
+            Item::Defaults(found) => Some(found),
+            _ => None,
+        });
+        let (mut subobjects, mut defaults, mut objects) = (Vec::new(), Vec::new(), Vec::new());
+        let Some(found) = blocks.next() else { return (subobjects, defaults) };
+        if let Some(second) = blocks.next() {
+            self.report(Diagnostic::error("uc-declared-twice", (work.file, second.span), "a second block of defaults"));
+        }
+        if found.word.is("structdefaultproperties") {
+            let error = Diagnostic::error("uc-syntax", (work.file, found.span), "these defaults are of no struct");
+            self.report(error.hint("write `defaultproperties`"));
+            return (subobjects, defaults);
+        }
+        // Objects may be named before the line that makes them.
+        for line in &found.lines {
+            if let DefaultLine::Object(object) = line
+                && let Some((name, class)) = self.subobject_head(object, work.file, &work.path)
+            {
+                objects.push((name, class));
+            }
+        }
+        for line in &found.lines {
+            let place = Place { file: work.file, class: &work.path, of: &work.path, objects: &objects };
+            match line {
+                DefaultLine::Object(object) => subobjects.extend(self.subobject(object, &place)),
+                line => defaults.extend(self.default_line(line, &place)),
+            }
+        }
+        (subobjects, defaults)
+    }
+
+    /// The name and class of an object that is declared in defaults.
+    fn subobject_head(&self, object: &DefaultObject, file: usize, of: &str) -> Option<(String, Path)> {
+        let name = object.name.as_ref()?;
+        match &object.class {
+            Some(class) => match self.type_named(std::slice::from_ref(class), file) {
+                Some(Ok(TypeSym::Class(path))) => Some((name.text.clone(), path)),
+                _ => None,
+            },
+            None => self.find_subobject(of, &name.text).map(|class| (name.text.clone(), class)),
+        }
+    }
+
+    fn subobject(&self, object: &DefaultObject, place: &Place<'_>) -> Option<hir::Subobject> {
+        let at = (place.file, object.span);
+        let Some(name) = &object.name else {
+            let error = Diagnostic::error("uc-subobject", at, "this object has no name");
+            self.report(error.hint("write `Begin Object Class=… Name=…`"));
+            return None;
+        };
+        self.check_name(name, place.file);
+        for (word, _) in &object.others {
+            if !word.is("archetype") && !word.is("legacyclassname") && !word.is("objname") {
+                let message = format!("`{}` says nothing of an object here", word.text);
+                self.report(Diagnostic::error("uc-subobject", (place.file, word.span), message).warning());
+            }
+        }
+        let inherited = object.class.is_none();
+        let class = match &object.class {
+            Some(class) => self.class_named(std::slice::from_ref(class), place.file).ok()?,
+            None => match self.find_subobject(place.of, &name.text) {
+                Some(class) => class,
+                None => {
+                    if !self.is_broken(place.of) {
+                        let message = format!("no class above has a subobject `{}`", name.text);
+                        let error = Diagnostic::error("uc-subobject", (place.file, name.span), message);
+                        self.report(error.hint("write `Class=…` to make one"));
+                    }
+                    return None;
+                }
+            },
+        };
+        let mut defaults = Vec::new();
+        let inner = Place { class: &class, ..*place };
+        for line in &object.lines {
+            if let DefaultLine::Object(nested) = line {
+                let error = Diagnostic::error(
+                    "uc-subobject",
+                    (place.file, nested.span),
+                    "an object in an object is outside of the language",
+                );
+                self.report(error.hint("declare it beside the other one"));
+                continue;
+            }
+            if let DefaultLine::Set(name, None, _, _) = line
+                && (name.is("name") || name.is("objectarchetype"))
+                && self.find_property(&class, &name.text).is_none()
+            {
+                continue;
+            }
+            defaults.extend(self.default_line(line, &inner));
+        }
+        Some(hir::Subobject { name: name.text.clone(), class, inherited, defaults, line: self.line(at) })
+    }
+
+    fn default_line(&self, line: &DefaultLine, place: &Place<'_>) -> Option<Default> {
+        let (name, span) = match line {
+            DefaultLine::Set(name, _, _, span) => (name, *span),
+            DefaultLine::Method(name, _, _, span) => (name, *span),
+            DefaultLine::Object(_) => return None,
+        };
+        let found = self.default_property(name, place)?;
+        let ty = found.ty.clone()?;
+        let action = match line {
+            DefaultLine::Set(_, None, value, _) => DefaultAction::Set(self.default_value(value, &ty, place).ok()?),
+            DefaultLine::Set(_, Some(index), value, _) => self.element(index, value, &ty, place).ok()?,
+            DefaultLine::Method(_, method, values, _) => self.default_method(method, values, &ty, place, span).ok()?,
+            DefaultLine::Object(_) => return None,
+        };
+        let at = (place.file, name.span);
+        Some(Default { owner: found.owner.clone(), property: found.name.clone(), action, line: self.line(at) })
+    }
+
+    fn default_property(&self, name: &Ident, place: &Place<'_>) -> Option<std::rc::Rc<PropSym>> {
+        let delegate = || {
+            let named = self.find_delegate(place.class, &name.text).map(|found| found.prop.clone());
+            // As exported texts have it.
+            named.or_else(|| {
+                let inner = name.text.strip_prefix("__")?;
+                let inner = inner.get(..inner.to_ascii_lowercase().strip_suffix("__delegate")?.len())?;
+                Some(self.find_delegate(place.class, inner)?.prop.clone())
+            })
+        };
+        if let Some(found) = self.find_property(place.class, &name.text).or_else(delegate) {
+            return Some(found);
+        }
+        if !self.is_broken(place.class) {
+            let chain = self.chain(place.class);
+            let class = chain.first().map_or_else(|| place.class.to_owned(), |class| class.name.clone());
+            let message = format!("`{class}` has no variable `{}`", name.text);
+            let mut error = Diagnostic::error("uc-unknown-member", (place.file, name.span), message);
+            if let Some(near) = self.similar(&name.text, chain.iter().map(|class| &class.props)) {
+                error = error.hint(format!("there is `{near}`"));
+            }
+            self.report(error);
+        }
+        None
+    }
+
+    /// The number that an index is: a number, a constant or an entry of an enum.
+    fn index_of(&self, index: &DefaultIndex, place: &Place<'_>) -> Found<u32> {
+        let kind = match crate::parse::whole(&index.text) {
+            Some(number) => ast::ExprKind::Int(index.text.clone(), Some(number)),
+            None => ast::ExprKind::Ident(index.text.clone()),
+        };
+        let value = ast::Expr { kind, span: index.span, depth: 1 };
+        let found = self.constant(&value, place.file, place.of, Some(&Type::INT))?;
+        match as_const(&found) {
+            Some(Const::Int(number) | Const::Enum(_, _, number)) if (0..=65_536).contains(number) => Ok(*number as u32),
+            _ => {
+                let message = format!("`{}` is no index", index.text);
+                Err(self.report(Diagnostic::error("uc-array-index", (place.file, index.span), message)))
+            }
+        }
+    }
+
+    fn element(
+        &self,
+        index: &DefaultIndex,
+        value: &DefaultValue,
+        ty: &Type,
+        place: &Place<'_>,
+    ) -> Found<DefaultAction> {
+        let at = (place.file, index.span);
+        let number = self.index_of(index, place)?;
+        match ty {
+            Type::Fixed(of, len) if number < *len => {
+                Ok(DefaultAction::SetElement(number, self.default_value(value, of, place)?))
+            }
+            Type::Fixed(_, len) => {
+                let message = format!("the array has {len} elements: {number} is none of 0 to {}", len - 1);
+                Err(self.report(Diagnostic::error("uc-array-index", at, message)))
+            }
+            Type::Array(of) => Ok(DefaultAction::SetElement(number, self.default_value(value, of, place)?)),
+            // As the language has it of every variable.
+            ty if number == 0 => Ok(DefaultAction::Set(self.default_value(value, ty, place)?)),
+            ty => Err(self.report(Diagnostic::error("uc-no-array", at, format!("`{ty}` has no elements")))),
+        }
+    }
+
+    fn default_method(
+        &self,
+        method: &Ident,
+        values: &[DefaultValue],
+        ty: &Type,
+        place: &Place<'_>,
+        span: Span,
+    ) -> Found<DefaultAction> {
+        let at = (place.file, method.span);
+        let Type::Array(of) = ty else {
+            let message = format!("`{ty}` is no dynamic array: `.{}` cannot stand behind it", method.text);
+            return Err(self.report(Diagnostic::error("uc-no-array", at, message)));
+        };
+        let number = |value: &DefaultValue| match value.kind {
+            DefaultValueKind::Int(_, Some(number)) if (0..=65_536).contains(&number) => Ok(number as u32),
+            _ => Err(self.report(Diagnostic::error(
+                "uc-array-index",
+                (place.file, value.span),
+                "a number from 0 on is missing here",
+            ))),
+        };
+        match (method.text.to_ascii_lowercase().as_str(), values) {
+            ("add", [value]) => Ok(DefaultAction::Add(self.default_value(value, of, place)?)),
+            ("remove", [value]) => Ok(DefaultAction::Remove(self.default_value(value, of, place)?)),
+            ("removeindex", [value]) => Ok(DefaultAction::RemoveIndex(number(value)?)),
+            ("empty", []) => Ok(DefaultAction::Empty),
+            ("add" | "remove" | "removeindex" | "empty", _) => {
+                let message = format!("`{}` has another number of values here", method.text);
+                Err(self.report(Diagnostic::error("uc-arguments", (place.file, span), message)))
+            }
+            _ => {
+                let error =
+                    Diagnostic::error("uc-unknown-function", at, format!("there is no `{}` in defaults", method.text));
+                Err(self.report(error.hint("`Add`, `Remove`, `RemoveIndex` and `Empty` are there")))
+            }
+        }
+    }
+
+    fn default_value(&self, value: &DefaultValue, ty: &Type, place: &Place<'_>) -> Found<Const> {
+        let at: At = (place.file, value.span);
+        let refuse = |hint: &str| {
+            let error = Diagnostic::error("uc-default", at, format!("this is no value of `{ty}`"));
+            Err(self.report(error.hint(hint)))
+        };
+        match (&value.kind, ty) {
+            (DefaultValueKind::Broken, _) => Err(Told),
+            (DefaultValueKind::Empty, ty) => Ok(self.empty_of(ty)),
+            (DefaultValueKind::Struct(fields), Type::Array(_)) if fields.is_empty() => Ok(Const::Array(Vec::new())),
+            (DefaultValueKind::Array(values), Type::Array(of)) => self.default_row(values, of, place),
+            (DefaultValueKind::Array(values), Type::Fixed(of, len)) => {
+                if values.len() > *len as usize {
+                    return refuse(&format!("the array has {len} elements"));
+                }
+                self.default_row(values, of, place)
+            }
+            (DefaultValueKind::Struct(fields), Type::Struct(path)) => self.default_struct(fields, path, place),
+            (DefaultValueKind::Word(names), ty) => self.default_word(names, value, ty, place),
+            (DefaultValueKind::Int(text, number), Type::Num(num)) => {
+                let Some(number) = number else { return refuse("it does not fit 64 bits") };
+                self.number(*number as f64, Some(*number), text, *num, at)
+            }
+            (DefaultValueKind::Float(text, number), Type::Num(num)) => self.number(*number, None, text, *num, at),
+            (DefaultValueKind::Int(_, Some(number @ (0 | 1))), Type::Bool) => Ok(Const::Bool(*number == 1)),
+            (DefaultValueKind::Int(_, Some(number)), Type::Enum(path, _)) => {
+                let known = self.enumeration(path);
+                let entry = known.as_ref().and_then(|found| found.entries.iter().find(|(_, known)| known == number));
+                match entry {
+                    Some((name, number)) => Ok(Const::Enum(path.clone(), name.clone(), *number)),
+                    None => refuse("no entry of the enum has that number"),
+                }
+            }
+            (DefaultValueKind::Text(text), ty) if is_text(ty) => Ok(Const::Text(text.clone())),
+            (DefaultValueKind::Text(text), Type::Name) | (DefaultValueKind::Name(text), Type::Name) => {
+                Ok(name_of(text))
+            }
+            (DefaultValueKind::Object(word, name), ty) => self.default_object(word, name, ty, value.span, place),
+            // Exported texts put names of objects into quotes.
+            (DefaultValueKind::Text(text), Type::Object(_)) => {
+                let word = Ident { text: text.clone(), span: value.span };
+                self.default_word(&[word], value, ty, place)
+            }
+            (_, Type::Map(..) | Type::Set(_) | Type::Optional(_)) => {
+                refuse("maps, sets and optional values get theirs when the script runs")
+            }
+            (_, ty) if is_text(ty) => refuse("texts stand between two `\"`"),
+            (_, Type::Struct(_)) => refuse("write `(Field=value, Field=value)`"),
+            (_, Type::Array(_) | Type::Fixed(..)) => refuse("write `(value, value)`, or one line for each element"),
+            _ => refuse(""),
+        }
+    }
+
+    fn empty_of(&self, ty: &Type) -> Const {
+        match ty {
+            Type::Num(num) if num.is_float() => Const::Float(0.0),
+            Type::Num(_) => Const::Int(0),
+            Type::Bool => Const::Bool(false),
+            Type::Name => Const::Name(String::new()),
+            Type::Struct(_) => Const::Struct(Vec::new()),
+            Type::Array(_) | Type::Fixed(..) => Const::Array(Vec::new()),
+            Type::Enum(path, _) => {
+                let first = self.enumeration(path).and_then(|found| found.entries.first().cloned());
+                first.map_or(Const::Int(0), |(name, number)| Const::Enum(path.clone(), name, number))
+            }
+            ty if is_text(ty) => Const::Text(String::new()),
+            _ => Const::None,
+        }
+    }
+
+    fn default_row(&self, values: &[DefaultValue], of: &Type, place: &Place<'_>) -> Found<Const> {
+        let found: Vec<_> = values.iter().map(|value| self.default_value(value, of, place)).collect();
+        Ok(Const::Array(found.into_iter().collect::<Found<_>>()?))
+    }
+
+    fn default_struct(
+        &self,
+        fields: &[(Ident, Option<DefaultIndex>, DefaultValue)],
+        path: &Path,
+        place: &Place<'_>,
+    ) -> Found<Const> {
+        let Some(structure) = self.structure(path) else { return Err(Told) };
+        let mut told = None;
+        let mut made: Vec<(String, Const)> = Vec::new();
+        for (name, index, value) in fields {
+            let Some(field) = structure.by_name.get(&name.text) else {
+                let shown = path.rsplit('.').next().unwrap_or(path);
+                let message = format!("`{shown}` has no field `{}`", name.text);
+                told = Some(self.report(Diagnostic::error("uc-unknown-member", (place.file, name.span), message)));
+                continue;
+            };
+            let Some(ty) = &field.ty else {
+                told = Some(Told);
+                continue;
+            };
+            let one = match (index, ty) {
+                (None, ty) => self.default_value(value, ty, place),
+                (Some(index), Type::Array(of) | Type::Fixed(of, _)) => {
+                    self.row_with(index, value, of, ty, made.iter().find(|(known, _)| *known == field.name), place)
+                }
+                (Some(index), ty) => {
+                    let message = format!("`{ty}` has no elements");
+                    Err(self.report(Diagnostic::error("uc-no-array", (place.file, index.span), message)))
+                }
+            };
+            match one {
+                Ok(one) => {
+                    made.retain(|(known, _)| *known != field.name);
+                    made.push((field.name.clone(), one));
+                }
+                Err(Told) => told = Some(Told),
+            }
+        }
+        told.map_or(Ok(Const::Struct(made)), Err)
+    }
+
+    /// A row of values in a struct with one more element set.
+    fn row_with(
+        &self,
+        index: &DefaultIndex,
+        value: &DefaultValue,
+        of: &Type,
+        ty: &Type,
+        before: Option<&(String, Const)>,
+        place: &Place<'_>,
+    ) -> Found<Const> {
+        let number = self.index_of(index, place)? as usize;
+        let limit = if let Type::Fixed(_, len) = ty { *len as usize } else { 65_536 };
+        if number >= limit {
+            let message = format!("the array has {limit} elements: {number} is none of 0 to {}", limit - 1);
+            return Err(self.report(Diagnostic::error("uc-array-index", (place.file, index.span), message)));
+        }
+        let mut row = match before {
+            Some((_, Const::Array(row))) => row.clone(),
+            _ => Vec::new(),
+        };
+        while row.len() <= number {
+            row.push(self.empty_of(of));
+        }
+        row[number] = self.default_value(value, of, place)?;
+        Ok(Const::Array(row))
+    }
+
+    fn number(&self, float: f64, whole: Option<i128>, text: &str, num: Num, at: At) -> Found<Const> {
+        match (num.range(), whole) {
+            (None, whole) => {
+                let exact = whole.map_or(float, |whole| whole as f64);
+                Ok(Const::Float(if num == Num::F32 { f64::from(exact as f32) } else { exact }))
+            }
+            (Some((low, high)), whole) => {
+                let is_hex = text.contains(['x', 'X']);
+                let number = whole.unwrap_or(float as i128);
+                if (low..=high).contains(&number) {
+                    return Ok(Const::Int(number));
+                }
+                // Hexadecimal digits are the bits of the number.
+                if is_hex && num.is_signed() && number >= 0 && number < 1 << num.bits() {
+                    return Ok(Const::Int(number - (1 << num.bits())));
+                }
+                let message = format!("{text} does not fit a `{}`: {low} to {high} do", num.script_name());
+                Err(self.report(Diagnostic::error("uc-number-range", at, message)))
+            }
+        }
+    }
+
+    /// A word: `true`, an entry of an enum, a constant, a name, a subobject, a function.
+    fn default_word(&self, names: &[Ident], value: &DefaultValue, ty: &Type, place: &Place<'_>) -> Found<Const> {
+        let at: At = (place.file, value.span);
+        let last = &names[names.len() - 1];
+        let is_none = names.len() == 1 && last.is("none");
+        let refuse =
+            |what: String, hint: String| Err(self.report(Diagnostic::error("uc-default", at, what).hint(hint)));
+        match ty {
+            Type::Bool if last.is("true") || last.is("yes") || last.is("on") => return Ok(Const::Bool(true)),
+            Type::Bool if last.is("false") || last.is("no") || last.is("off") => return Ok(Const::Bool(false)),
+            Type::Object(_) | Type::Class(_) | Type::Interface(_) | Type::Reference(..) | Type::Delegate(..)
+                if is_none =>
+            {
+                return Ok(Const::None);
+            }
+            Type::Name if names.len() == 1 => return Ok(name_of(&last.text)),
+            Type::Enum(path, _) => {
+                let Some(found) = self.enumeration(path) else { return Err(Told) };
+                return match found.entry(&last.text) {
+                    Some((name, number)) => Ok(Const::Enum(path.clone(), name.clone(), *number)),
+                    None => {
+                        let near =
+                            super::lookup::nearest(&last.text, found.entries.iter().map(|(entry, _)| entry.as_str()));
+                        let hint = near.map_or(String::new(), |near| format!("there is `{near}`"));
+                        refuse(format!("`{ty}` has no entry `{}`", last.text), hint)
+                    }
+                };
+            }
+            Type::Object(wanted) => {
+                let known = place.objects.iter().find(|(name, _)| last.is(name));
+                let found = known
+                    .cloned()
+                    .or_else(|| self.find_subobject(place.of, &last.text).map(|class| (last.text.clone(), class)));
+                return match found {
+                    Some((name, class)) if self.extends(&class, wanted) => Ok(Const::Subobject(name)),
+                    Some((name, class)) => {
+                        let class = class.rsplit('.').next().unwrap_or("").to_owned();
+                        refuse(format!("`{ty}` is wanted, `{name}` is `{class}`"), String::new())
+                    }
+                    None => refuse(
+                        format!("there is no object `{}` in these defaults", last.text),
+                        "an object elsewhere is written `Class'Package.Name'`".to_owned(),
+                    ),
+                };
+            }
+            Type::Delegate(_, _, wanted) => {
+                let [name] = names else {
+                    return refuse(
+                        "only functions of the object itself can be bound by defaults".to_owned(),
+                        String::new(),
+                    );
+                };
+                let Some(found) = self.find_function(place.class, &name.text) else {
+                    if self.is_broken(place.class) {
+                        return Err(Told);
+                    }
+                    return refuse(format!("there is no function `{}`", name.text), String::new());
+                };
+                let Some(signature) = found.signature() else { return Err(Told) };
+                if signature != **wanted {
+                    return refuse(
+                        format!("`{}` takes and gives other types than the delegate", found.name),
+                        format!("the delegate is ({wanted})"),
+                    );
+                }
+                return Ok(Const::Function(found.name.clone()));
+            }
+            _ => {}
+        }
+        // A constant, or an entry as a number.
+        if let ([name], Type::Num(_) | Type::Text | Type::Bool | Type::Struct(_)) = (names, ty) {
+            let is_known = self.find_const(place.of, &name.text).is_some()
+                || self
+                    .enums
+                    .borrow()
+                    .iter()
+                    .any(|found| found.entry(&name.text).is_some() || found.is_count(&name.text));
+            if is_known {
+                let body = Body { only_constants: true, ..Body::new(self, place.file, place.of) };
+                let word = ast::Expr { kind: ast::ExprKind::Ident(name.text.clone()), span: name.span, depth: 1 };
+                let found = body.value(&word, Some(ty)).and_then(|found| body.coerced(found, ty, at))?;
+                if let Some(value) = as_const(&found) {
+                    return Ok(value.clone());
+                }
+                if let hir::ExprKind::Triple(values) = found.kind
+                    && let (Type::Struct(path), Some((triple, _))) = (ty, self.triple(ty))
+                    && let Some(structure) = self.structure(path)
+                {
+                    let number =
+                        |value: f64| if triple.of.is_float() { Const::Float(value) } else { Const::Int(value as i128) };
+                    let fields =
+                        structure.fields.iter().zip(values).map(|(field, value)| (field.name.clone(), number(value)));
+                    return Ok(Const::Struct(fields.collect()));
+                }
+            }
+        }
+        let shown: Vec<_> = names.iter().map(|name| name.text.as_str()).collect();
+        let hint = if is_text(ty) { "texts stand between two `\"`".to_owned() } else { String::new() };
+        refuse(format!("`{}` is no value of `{ty}`", shown.join(".")), hint)
+    }
+
+    fn default_object(&self, word: &Ident, name: &str, ty: &Type, span: Span, place: &Place<'_>) -> Found<Const> {
+        let last = name.rsplit('.').next().unwrap_or(name).trim();
+        // A subobject, as exported texts have it: `Component'Default__Class.Name'`.
+        if let Type::Object(wanted) = ty
+            && let Some((name, class)) = place.objects.iter().find(|(known, _)| known.eq_ignore_ascii_case(last))
+            && self.extends(class, wanted)
+        {
+            return Ok(Const::Subobject(name.clone()));
+        }
+        let body = Body { only_constants: true, ..Body::new(self, place.file, place.of) };
+        let literal = body.object_literal(word, name, span)?;
+        let found = body.coerced(literal, ty, (place.file, span))?;
+        match found.kind {
+            hir::ExprKind::Const(value) => Ok(value),
+            hir::ExprKind::Convert(_, inner) => match inner.kind {
+                hir::ExprKind::Const(value) => Ok(value),
+                _ => Err(Told),
+            },
+            _ => Err(Told),
+        }
+    }
+
+    /// The defaults of the fields of a struct.
+    pub(super) fn struct_defaults(&self, structure: &mut hir::Struct, found: &ast::Struct, file: usize, class: &str) {
+        for item in &found.items {
+            let Item::Defaults(block) = item else { continue };
+            for line in &block.lines {
+                let (DefaultLine::Set(name, index, value, _), false) = (line, block.word.is("defaultproperties"))
+                else {
+                    let span = block.span;
+                    let error =
+                        Diagnostic::error("uc-default", (file, span), "defaults of a struct are lines `Field=value`");
+                    self.report(error.hint("write `structdefaultproperties`"));
+                    return;
+                };
+                let place = Place { file, class, of: class, objects: &[] };
+                let own = structure.fields.iter().position(|field| name.is(&field.name));
+                let Some(at) = own else {
+                    let message = format!("`{}` declares no field `{}`", structure.name, name.text);
+                    self.report(Diagnostic::error("uc-unknown-member", (file, name.span), message));
+                    continue;
+                };
+                let ty = structure.fields[at].ty.clone();
+                let before = structure.fields[at].default.take().map(|value| (String::new(), value));
+                let found = match (index, &ty) {
+                    (_, Type::Nothing) => continue,
+                    (None, ty) => self.default_value(value, ty, &place),
+                    (Some(index), Type::Array(of) | Type::Fixed(of, _)) => {
+                        self.row_with(index, value, of, &ty, before.as_ref(), &place)
+                    }
+                    (Some(index), ty) => {
+                        let message = format!("`{ty}` has no elements");
+                        Err(self.report(Diagnostic::error("uc-no-array", (file, index.span), message)))
+                    }
+                };
+                structure.fields[at].default = found.ok();
+            }
+        }
+    }
+}
+
+fn name_of(text: &str) -> Const {
+    Const::Name(if text.eq_ignore_ascii_case("none") { String::new() } else { text.to_owned() })
+}

@@ -1,0 +1,372 @@
+//! Expressions: names, and which form leads to which rule.
+
+use std::rc::Rc;
+
+use super::bodies::Body;
+use super::symbols::FuncSym;
+use super::{Found, Told, TypeSym};
+use crate::ast::{self, Ident};
+use crate::hir::{Const, Expr, ExprKind, New, Path, Type};
+use crate::source::Span;
+
+impl Body<'_, '_> {
+    /// An expression with a value. `want` is the type that it is for, as far as that is known: it decides what a number or a name
+    /// of an entry means, and no more.
+    pub(super) fn value(&self, value: &ast::Expr, want: Option<&Type>) -> Found<Expr> {
+        let found = self.expr(value, want)?;
+        if found.ty == Type::Nothing {
+            let error = self.error("uc-no-value", value.span, "this gives no value");
+            return Err(self.report(error.hint("the function has no result")));
+        }
+        Ok(found)
+    }
+
+    pub(super) fn expr(&self, value: &ast::Expr, want: Option<&Type>) -> Found<Expr> {
+        let span = value.span;
+        if self.only_constants && !may_be_constant(value) {
+            let error = self.error("uc-not-constant", span, "this is not known before the script runs");
+            return Err(self.report(error.hint("numbers, texts, names, classes and other constants are")));
+        }
+        match &value.kind {
+            ast::ExprKind::Int(text, number) => self.whole(text, *number, false, want, span),
+            ast::ExprKind::Float(_, number) => self.fraction(*number, want, span),
+            ast::ExprKind::Text(text) => Ok(self.known(Const::Text(text.clone()), Type::Text, span)),
+            ast::ExprKind::Name(name) => {
+                let name = if name.eq_ignore_ascii_case("none") { String::new() } else { name.clone() };
+                Ok(self.known(Const::Name(name), Type::Name, span))
+            }
+            ast::ExprKind::Object(word, name) => self.object_literal(word, name, span),
+            ast::ExprKind::Bool(value) => Ok(self.known(Const::Bool(*value), Type::Bool, span)),
+            ast::ExprKind::None => Ok(self.known(Const::None, Type::None, span)),
+            ast::ExprKind::SelfObject => {
+                self.needs_object(span, "`self`")?;
+                Ok(self.self_object(span))
+            }
+            ast::ExprKind::Super(_) | ast::ExprKind::Global | ast::ExprKind::Default | ast::ExprKind::Static => {
+                Err(self.report(self.error("uc-syntax", span, "a member has to stand behind this")))
+            }
+            ast::ExprKind::Triple(word, values) => self.triple_literal(word, values, want, span),
+            ast::ExprKind::Ident(name) => self.name(&Ident { text: name.clone(), span }, want),
+            ast::ExprKind::Member(of, name) => self.member(of, name, want, span),
+            ast::ExprKind::Index(of, index) => self.index(of, index, span),
+            ast::ExprKind::Call(callee, args) => self.call(callee, args, span),
+            ast::ExprKind::ClassCast(class, of) => self.class_cast(class, of, span),
+            ast::ExprKind::New(args, class, template) => self.new_object(args, class, template.as_deref(), span),
+            ast::ExprKind::Prefix(sign, of) => self.prefix(*sign, of, want, span),
+            ast::ExprKind::Postfix(up, of) => self.step(of, *up, true, span),
+            ast::ExprKind::Infix(op, at, one, other) => self.infix(*op, *at, one, other, want, span),
+            ast::ExprKind::Conditional(condition, one, other) => self.conditional(condition, one, other, want, span),
+            ast::ExprKind::Assign(..) => {
+                let error = self.error("uc-assign-in-condition", span, "an assignment has no value");
+                Err(self.report(error.hint("write `==` to compare")))
+            }
+            ast::ExprKind::Paren(of) => self.expr(of, want),
+            ast::ExprKind::Macro(name, _) => {
+                let message = format!("the macro `` `{name} `` is outside of the language");
+                Err(self.report(self.error("uc-macro", span, message).hint("write out what it stands for")))
+            }
+            ast::ExprKind::Broken => Err(Told),
+        }
+    }
+
+    /// Tells that there is no object here if there is none.
+    pub(super) fn needs_object(&self, span: Span, what: &str) -> Found<()> {
+        if !self.is_static && !self.only_constants {
+            return Ok(());
+        }
+        let message = format!("a static function has no object: {what} is not there");
+        Err(self.report(self.error("uc-static", span, message)))
+    }
+
+    /// A name by itself.
+    fn name(&self, name: &Ident, want: Option<&Type>) -> Found<Expr> {
+        let (span, line) = (name.span, self.line(name.span));
+        if let Some(local) = self.locals.get(&name.text.to_ascii_lowercase()) {
+            let ty = local.ty.clone().ok_or(Told)?;
+            return Ok(Expr { kind: ExprKind::Local(local.id), ty, line });
+        }
+        let class = &self.class;
+        if !self.only_constants {
+            let delegate = || self.checker.find_delegate(class, &name.text).map(|found| found.prop.clone());
+            if let Some(found) = self.checker.find_property(class, &name.text).or_else(delegate) {
+                if self.is_static {
+                    let message = format!("a static function has no object: `{}` is not there", found.name);
+                    let error = self.error("uc-static", span, message);
+                    return Err(self.report(error.hint(format!("its default is `default.{}`", found.name))));
+                }
+                return self.property(None, &found, self.at(span));
+            }
+        }
+        if self.checker.find_const(class, &name.text).is_some() {
+            return self.checker.const_named(class, name, self.file, want);
+        }
+        if let Some(found) = self.entry(name, want, span) {
+            return found;
+        }
+        if name.is("class") && !self.only_constants {
+            let base = self.self_object(span);
+            self.needs_object(span, "its class")?;
+            return Ok(Expr { kind: ExprKind::ClassOf(Box::new(base)), ty: Type::Class(class.clone()), line });
+        }
+        if let Some(found) = self.checker.find_function(class, &name.text).filter(|_| !self.only_constants) {
+            if matches!(want, Some(Type::Delegate(..))) {
+                self.needs_object(span, &format!("`{}`", found.name))?;
+                return self.function_value(None, &found, want, span);
+            }
+            let message = format!("`{}` is a function: `(` is missing behind it", found.name);
+            return Err(self.report(self.error("uc-no-value", span, message)));
+        }
+        if let Some(value) = built_in(&name.text) {
+            let ty = if matches!(value, Const::Int(_)) { Type::INT } else { Type::FLOAT };
+            return Ok(self.known(value, ty, span));
+        }
+        if self.checker.is_broken(class) {
+            return Err(Told);
+        }
+        if !self
+            .checker
+            .told
+            .borrow_mut()
+            .insert((self.file, format!("{}:{}", self.class, name.text.to_ascii_lowercase())))
+        {
+            return Err(Told);
+        }
+        if let Some(Ok(found)) = self.checker.type_named(std::slice::from_ref(name), self.file) {
+            let error = self.error("uc-no-value", span, format!("`{}` is a type and no value", name.text));
+            let hint = match found {
+                TypeSym::Class(_) => format!("the class as a value is `class'{}'`", name.text),
+                TypeSym::Enum(..) => format!("an entry of it is `{}.Entry`", name.text),
+                _ => String::new(),
+            };
+            return Err(self.report(error.hint(hint)));
+        }
+        let message = format!("there is no `{}` here: no variable, constant or entry of an enum", name.text);
+        let mut error = self.error("uc-unknown-name", span, message);
+        if let Some(near) = self.near_name(&name.text) {
+            error = error.hint(format!("there is `{near}`"));
+        }
+        Err(self.report(error))
+    }
+
+    fn near_name(&self, name: &str) -> Option<String> {
+        let chain = self.checker.chain(&self.class);
+        let locals = self.locals.values().map(|local| local.name.as_str());
+        let mut names: Vec<&str> = locals.collect();
+        for class in &chain {
+            names.extend(class.props.names().map(String::as_str));
+            names.extend(class.consts.names().map(String::as_str));
+        }
+        super::lookup::nearest(name, names.into_iter()).map(str::to_owned)
+    }
+
+    /// The entry of that name of the enum that is wanted, or of the one enum that has it.
+    fn entry(&self, name: &Ident, want: Option<&Type>, span: Span) -> Option<Found<Expr>> {
+        if let Some(Type::Enum(path, _)) = want
+            && let Some(found) = self.checker.enumeration(path)
+            && found.entry(&name.text).is_some()
+        {
+            return Some(self.entry_of(path, name, span));
+        }
+        let enums = self.checker.enums.borrow();
+        let own = enums.iter().filter(|found| found.at.is_some());
+        let others = enums.iter().filter(|found| found.at.is_none());
+        let all: Vec<_> = own.chain(others).filter(|found| found.entry(&name.text).is_some()).cloned().collect();
+        let counts: Vec<_> = enums.iter().filter(|found| found.is_count(&name.text)).cloned().collect();
+        drop(enums);
+        let is_own = |path: &Path| path.starts_with(&format!("/Script/{}.", self.checker.package));
+        match all.as_slice() {
+            [] => {}
+            [one] => return Some(self.entry_of(&one.path, name, span)),
+            [one, two, ..] if is_own(&one.path) && !is_own(&two.path) => {
+                return Some(self.entry_of(&one.path, name, span));
+            }
+            [one, two, ..] => {
+                let message = format!("`{}` is an entry of `{}` and of `{}`", name.text, one.name, two.name);
+                let error = self.error("uc-ambiguous-entry", span, message);
+                return Some(Err(self.report(error.hint(format!("write `{}.{}`", one.name, name.text)))));
+            }
+        }
+        let count = counts.first()?;
+        Some(Ok(self.known(Const::Int(count.entries.len() as i128), Type::INT, span)))
+    }
+
+    /// The entry of an enum.
+    pub(super) fn entry_of(&self, path: &Path, name: &Ident, span: Span) -> Found<Expr> {
+        let Some(found) = self.checker.enumeration(path) else { return Err(Told) };
+        if let Some((entry, number)) = found.entry(&name.text) {
+            let value = Const::Enum(path.clone(), entry.clone(), *number);
+            return Ok(self.known(value, Type::Enum(path.clone(), found.num), span));
+        }
+        if found.is_count(&name.text) || name.is("enumcount") {
+            return Ok(self.known(Const::Int(found.entries.len() as i128), Type::INT, span));
+        }
+        let mut error =
+            self.error("uc-unknown-member", name.span, format!("`{}` has no entry `{}`", found.name, name.text));
+        let names = found.entries.iter().map(|(entry, _)| entry.as_str());
+        if let Some(near) = super::lookup::nearest(&name.text, names) {
+            error = error.hint(format!("there is `{near}`"));
+        }
+        Err(self.report(error))
+    }
+
+    /// A function as the value of a delegate of the type that is wanted.
+    pub(super) fn function_value(
+        &self,
+        object: Option<Expr>,
+        found: &Rc<FuncSym>,
+        want: Option<&Type>,
+        span: Span,
+    ) -> Found<Expr> {
+        let Some(ty @ Type::Delegate(_, _, wanted)) = want else {
+            let message = format!("`{}` is a function and no value here", found.name);
+            return Err(self.report(self.error("uc-no-value", span, message)));
+        };
+        if found.is_static {
+            let message = format!("`{}` is static: a delegate calls functions of objects", found.name);
+            return Err(self.report(self.error("uc-delegate", span, message)));
+        }
+        let Some(signature) = found.signature() else { return Err(Told) };
+        if signature != **wanted {
+            let message = format!("`{}` takes and gives other types than the delegate", found.name);
+            let error = self.error("uc-delegate", span, message).label(format!("this is ({signature})"));
+            return Err(self.report(error.hint(format!("the delegate is ({wanted})"))));
+        }
+        let kind =
+            ExprKind::FunctionOf { object: object.map(Box::new), owner: found.owner.clone(), name: found.name.clone() };
+        Ok(Expr { kind, ty: ty.clone(), line: self.line(span) })
+    }
+
+    fn class_cast(&self, class: &[Ident], of: &ast::Expr, span: Span) -> Found<Expr> {
+        let path = self.checker.class_named(class, self.file);
+        let value = self.value(of, None);
+        let (to, value) = (Type::Class(path?), value?);
+        let shown = value.ty.clone();
+        match self.object_cast(value, &to) {
+            Some(cast) => Ok(cast),
+            None => {
+                let message = format!("`{shown}` can never be `{to}`");
+                Err(self.report(self.error("uc-cast", span, message)))
+            }
+        }
+    }
+
+    fn new_object(
+        &self,
+        args: &[Option<ast::Expr>],
+        class: &ast::Expr,
+        template: Option<&ast::Expr>,
+        span: Span,
+    ) -> Found<Expr> {
+        let found = self.value(class, None)?;
+        let Type::Class(path) = found.ty.clone() else {
+            let message = format!("`new` makes an object of a class: this is `{}`", found.ty);
+            return Err(self.report(self.error("uc-no-class", class.span, message).hint("write `new class'Name'`")));
+        };
+        if let (ExprKind::Const(Const::Class(known)), Some(symbol)) = (&found.kind, self.checker.class(&path))
+            && *known == symbol.path
+            && symbol.is_abstract
+        {
+            let message = format!("`{}` is abstract: only classes that extend it have objects", symbol.name);
+            return Err(self.report(self.error("uc-abstract", class.span, message)));
+        }
+        let root = Type::Object(self.checker.root_of(&self.class));
+        let outer = match args.first().and_then(Option::as_ref) {
+            None => None,
+            Some(outer) => {
+                let value = self.value(outer, Some(&root))?;
+                Some(self.coerced(value, &root, self.at(outer.span))?)
+            }
+        };
+        let name = match args.get(1).and_then(Option::as_ref) {
+            None => None,
+            Some(name) => {
+                let value = self.value(name, None)?;
+                if !matches!(value.ty, Type::Text | Type::Name) {
+                    return Err(self.mismatch(&value.ty, &Type::Text, self.at(name.span)));
+                }
+                Some(value)
+            }
+        };
+        if let Some(flags) = args.get(2).and_then(Option::as_ref) {
+            let message = "flags of a new object are outside of the language";
+            return Err(self.report(self.error("uc-new", flags.span, message)));
+        }
+        if args.len() > 3 {
+            return Err(self.report(self.error("uc-arguments", span, "`new` takes an outer object and a name")));
+        }
+        let template = match template {
+            None => None,
+            Some(template) => {
+                let ty = Type::Object(path.clone());
+                let value = self.value(template, Some(&ty))?;
+                Some(self.coerced(value, &ty, self.at(template.span))?)
+            }
+        };
+        let kind = ExprKind::New(Box::new(New { class: found, outer, name, template }));
+        Ok(Expr { kind, ty: Type::Object(path), line: self.line(span) })
+    }
+
+    fn conditional(
+        &self,
+        condition: &ast::Expr,
+        one: &ast::Expr,
+        other: &ast::Expr,
+        want: Option<&Type>,
+        span: Span,
+    ) -> Found<Expr> {
+        let condition = self.condition(condition);
+        let first = self.value(one, want);
+        let hint = first.as_ref().ok().map(|first| first.ty.clone());
+        let second = self.value(other, want.or(hint.as_ref()));
+        let (condition, first, second) = (condition?, first?, second?);
+        // The one that becomes the other, or both what is wanted.
+        let to = match want {
+            Some(want)
+                if self.checker.implicit(&first.ty, want).is_some()
+                    && self.checker.implicit(&second.ty, want).is_some() =>
+            {
+                want.clone()
+            }
+            _ => match (&first.ty, &second.ty) {
+                (Type::Num(a), Type::Num(b)) => super::operators::promoted(*a, *b).map_or(first.ty.clone(), Type::Num),
+                (Type::None, ty) => ty.clone(),
+                (ty, Type::None) => ty.clone(),
+                (a, b) if self.checker.implicit(b, a).is_some() => a.clone(),
+                (_, b) => b.clone(),
+            },
+        };
+        if to == Type::None {
+            return Ok(self.known(Const::None, Type::None, span));
+        }
+        let first = self.coerced(first, &to, self.at(one.span))?;
+        let second = self.coerced(second, &to, self.at(other.span))?;
+        let kind = ExprKind::Conditional(Box::new(condition), Box::new(first), Box::new(second));
+        Ok(Expr { kind, ty: to, line: self.line(span) })
+    }
+}
+
+/// Constants that every class has.
+fn built_in(name: &str) -> Option<Const> {
+    Some(match name.to_ascii_lowercase().as_str() {
+        "index_none" => Const::Int(-1),
+        "maxint" => Const::Int(i32::MAX.into()),
+        "pi" => Const::Float(f64::from(std::f32::consts::PI)),
+        _ => return None,
+    })
+}
+
+/// Whether the form of an expression may be known before the script runs.
+fn may_be_constant(value: &ast::Expr) -> bool {
+    use ast::ExprKind as E;
+    !matches!(
+        value.kind,
+        E::SelfObject
+            | E::Super(_)
+            | E::Global
+            | E::Static
+            | E::New(..)
+            | E::Postfix(..)
+            | E::Index(..)
+            | E::ClassCast(..)
+    )
+}

@@ -1,0 +1,343 @@
+//! Functions before their bodies: signatures, words, and what they override.
+
+use std::rc::Rc;
+
+use alcedo_abi::kinds::PropertyKind;
+
+use super::declare::Work;
+use super::symbols::{At, FuncSym, ParamSym};
+use super::types::taken;
+use super::{Checker, Told};
+use crate::ast::{self, FunctionKind, Item, Modifier, TypeRef};
+use crate::diagnostic::Diagnostic;
+use crate::hir::{self, Access, FunctionFlags, Path, Type, delegate_body};
+
+/// A function of the package whose body is still to be checked.
+pub(super) struct FuncWork<'a> {
+    pub(super) ast: &'a ast::Function,
+    pub(super) symbol: Rc<FuncSym>,
+    pub(super) flags: FunctionFlags,
+    pub(super) overrides: Option<Path>,
+    pub(super) super_function: Option<Path>,
+}
+
+impl<'a> Checker<'a> {
+    pub(super) fn bare_func(&self, work: &Work<'_>, at: At) -> FuncSym {
+        FuncSym {
+            name: String::new(),
+            path: "".into(),
+            owner: work.path.clone(),
+            params: Vec::new(),
+            result: None,
+            result_unknown: false,
+            is_static: false,
+            is_virtual: true,
+            is_final: false,
+            of_script: true,
+            callable: true,
+            access: Access::Public,
+            first: "".into(),
+            wild: Vec::new(),
+            wild_result: None,
+            at: Some(at),
+        }
+    }
+
+    /// Parameters, each with how it is written.
+    pub(super) fn params_of<'p>(&self, params: &'p [ast::Param], work: &Work<'_>) -> Vec<(ParamSym, &'p ast::Param)> {
+        let mut found: Vec<(ParamSym, &'p ast::Param)> = Vec::new();
+        for param in params {
+            let name = &param.name.name;
+            self.check_name(name, work.file);
+            let at = (work.file, name.span);
+            if found.iter().any(|(known, _)| name.is(&known.name)) {
+                let message = format!("a second parameter `{}`", name.text);
+                self.report(Diagnostic::error("uc-declared-twice", at, message));
+            }
+            let ty = self.type_of_ref(&param.ty, work.file, &work.path);
+            let ty = ty.and_then(|ty| self.with_dim(ty, param.name.dim.as_ref(), work.file, &work.path)).ok();
+            let has = |word: &str| param.modifiers.iter().any(|modifier| modifier.word.is(word));
+            for Modifier { word, .. } in &param.modifiers {
+                if word.is("skip") {
+                    let message = "`skip`, for operators that do not evaluate an operand, is outside of the language";
+                    self.report(Diagnostic::error("uc-skip", (work.file, word.span), message));
+                }
+            }
+            let optional = has("optional");
+            if let Some(default) = param.default.as_ref().filter(|_| !optional) {
+                let message = format!("`{}` has a value for when it is left away, and is not `optional`", name.text);
+                self.report(Diagnostic::error("uc-optional", (work.file, default.span), message));
+            }
+            found.push((
+                ParamSym { name: name.text.clone(), ty, out: has("out"), optional, coerce: has("coerce") },
+                param,
+            ));
+        }
+        found
+    }
+
+    /// The type of a result; an error when it is not known, which was told.
+    pub(super) fn result_of(&self, result: Option<&TypeRef>, work: &Work<'_>) -> Result<Option<Type>, Told> {
+        match result {
+            None => Ok(None),
+            // As old files have it: `function void F()`.
+            Some(TypeRef { kind: ast::TypeKind::Named(names), .. }) if names.len() == 1 && names[0].is("void") => {
+                Ok(None)
+            }
+            Some(result) => self.type_of_ref(result, work.file, &work.path).map(Some),
+        }
+    }
+
+    /// A parameter without the value for when it is left away.
+    pub(super) fn plain_param(&self, symbol: &ParamSym, written: &ast::Param, file: usize) -> hir::Param {
+        hir::Param {
+            name: symbol.name.clone(),
+            ty: symbol.ty.clone().unwrap_or(Type::Nothing),
+            out: symbol.out,
+            optional: symbol.optional,
+            default: None,
+            coerce: symbol.coerce,
+            line: self.line((file, written.name.name.span)),
+        }
+    }
+
+    pub(super) fn declare_functions(&self, work: &Work<'a>) -> Vec<FuncWork<'a>> {
+        let mut works: Vec<FuncWork<'a>> = Vec::new();
+        let has_dll = work.head.modifiers.iter().any(|modifier| modifier.word.is("dllbind"));
+        for item in work.items {
+            let Item::Function(found) = item else { continue };
+            let at = (work.file, found.name.span);
+            if found.kind == FunctionKind::Operator {
+                let message = format!(
+                    "the operator `{}` is declared here: operators of one's own are outside of the language",
+                    found.name.text
+                );
+                self.report(Diagnostic::error("uc-operator", at, message).hint("write a function"));
+                continue;
+            }
+            self.check_name(&found.name, work.file);
+            let Some(mut made) = self.function(work, found, has_dll) else { continue };
+            let name = made.symbol.name.clone();
+            if made.flags.delegate_body {
+                self.override_delegate(work, &mut made, at);
+            } else {
+                let Some(class) = self.class(&work.path) else { continue };
+                let other = class.funcs.get(&name).filter(|_| taken(&class.funcs, &name)).and_then(|known| known.at);
+                let is_variable = taken(&class.props, &name) || taken(&class.delegates, &name);
+                if let Some(other) = other {
+                    let message = format!("a second function `{name}`");
+                    self.report(Diagnostic::error("uc-declared-twice", at, message).other(other, "the first one"));
+                    continue;
+                }
+                if is_variable {
+                    let message = format!("the class has a variable `{name}` already");
+                    self.report(Diagnostic::error("uc-declared-twice", at, message));
+                    continue;
+                }
+                self.override_function(work, &mut made, at);
+            }
+            let symbol = made.symbol.clone();
+            self.change_class(&work.path, |class| class.funcs.insert(&symbol.name, symbol.clone()));
+            works.push(made);
+        }
+        works
+    }
+
+    fn function(&self, work: &Work<'a>, found: &'a ast::Function, has_dll: bool) -> Option<FuncWork<'a>> {
+        let at = (work.file, found.name.span);
+        let is_delegate = found.kind == FunctionKind::Delegate;
+        if is_delegate && found.body.is_none() {
+            let above = work.base.as_ref().and_then(|base| self.find_delegate(base, &found.name.text));
+            if above.is_some() {
+                let message = format!("a class above declares the delegate `{}` already", found.name.text);
+                self.report(Diagnostic::error("uc-declared-twice", at, message));
+            }
+            return None;
+        }
+        let mut flags = FunctionFlags {
+            is_event: found.kind == FunctionKind::Event,
+            delegate_body: is_delegate,
+            ..FunctionFlags::default()
+        };
+        let mut access = Access::Public;
+        for Modifier { word, .. } in found.modifiers.iter().chain(&found.behind) {
+            let place = (work.file, word.span);
+            let outside = |what: &str, hint: &str| {
+                let message = format!("`{}` {what}", word.text);
+                self.report(Diagnostic::error("uc-function-word", place, message).hint(hint));
+            };
+            match word.text.to_ascii_lowercase().as_str() {
+                "static" => flags.is_static = true,
+                "final" => flags.is_final = true,
+                "exec" => flags.exec = true,
+                "singular" => flags.singular = true,
+                "private" => access = Access::Private,
+                "protected" => access = Access::Protected,
+                "public" | "const" | "simulated" | "noexport" | "noexportheader" | "virtual" | "k2call" | "k2pure"
+                | "k2override" | "coerce" | "demorecording" | "auto" => {}
+                "dllimport" => flags.dll_import = true,
+                "native" | "intrinsic" => {
+                    self.report(
+                        Diagnostic::error(
+                            "uc-native",
+                            place,
+                            format!("`{}` is `native`: native functions are not declared by scripts", found.name.text),
+                        )
+                        .hint("declare it in the Rust of a native class or of a plugin, or give it a body here"),
+                    );
+                    return None;
+                }
+                "latent" => outside(
+                    "functions wait over several frames, which is outside of the language",
+                    "take a timer of the host",
+                ),
+                "iterator" => outside("functions are outside of the language", "give an array back"),
+                "reliable" | "unreliable" | "server" | "client" | "multicast" => {
+                    self.warn_once(
+                        work.file,
+                        word,
+                        "uc-remote",
+                        "calls are not sent to other machines: the function runs where it is called",
+                    );
+                }
+                _ => outside("is no word that a function can have", ""),
+            }
+        }
+        if flags.dll_import {
+            if !has_dll {
+                let message = format!("`{}` is imported from a library, and its class names none", found.name.text);
+                self.report(
+                    Diagnostic::error("uc-dll-import", at, message).hint("write `DLLBind(Name)` behind the class"),
+                );
+            }
+            if !flags.is_final {
+                let message = format!("`{}` is imported from a library and has to be `final`", found.name.text);
+                self.report(Diagnostic::error("uc-dll-import", at, message));
+            }
+            if found.body.is_some() {
+                let message = format!("`{}` is imported from a library and has no body here", found.name.text);
+                self.report(Diagnostic::error("uc-dll-import", at, message));
+            }
+        }
+        let name = if is_delegate { delegate_body(&found.name.text) } else { found.name.text.clone() };
+        let path: Path = format!("{}:{name}", work.path).into();
+        let params = self.params_of(&found.params, work);
+        let result = self.result_of(found.result.as_ref(), work);
+        let mut symbol = FuncSym { name, path: path.clone(), first: path, access, ..self.bare_func(work, at) };
+        symbol.wild = vec![None; params.len()];
+        symbol.params = params.into_iter().map(|(symbol, _)| symbol).collect();
+        symbol.result_unknown = result.is_err();
+        symbol.result = result.unwrap_or_default();
+        symbol.is_static = flags.is_static;
+        symbol.is_final = flags.is_final || access == Access::Private;
+        symbol.is_virtual = !symbol.is_static && !symbol.is_final;
+        Some(FuncWork { ast: found, symbol: Rc::new(symbol), flags, overrides: None, super_function: None })
+    }
+
+    fn override_delegate(&self, work: &Work<'a>, made: &mut FuncWork<'a>, at: At) {
+        let above = work.base.as_ref().and_then(|base| self.find_delegate(base, &made.ast.name.text));
+        let Some(above) = above else { return };
+        self.same_signature(made, &above.func, at);
+        let mut symbol = (*made.symbol).clone();
+        if let Some(body) = work.base.as_ref().and_then(|base| self.find_function(base, &symbol.name)) {
+            made.overrides = Some(body.first.clone());
+            made.super_function = Some(body.path.clone());
+            symbol.name = body.name.clone();
+            symbol.first = body.first.clone();
+        }
+        made.symbol = Rc::new(symbol);
+    }
+
+    fn override_function(&self, work: &Work<'a>, made: &mut FuncWork<'a>, at: At) {
+        let Some(base) = &work.base else { return };
+        let Some(above) = self.find_function(base, &made.symbol.name) else {
+            if let Some(delegate) = self.find_delegate(base, &made.symbol.name) {
+                let message = format!(
+                    "`{}` is a delegate of a class above: write `delegate` to give it another body",
+                    delegate.name
+                );
+                self.report(Diagnostic::error("uc-override", at, message));
+            }
+            return;
+        };
+        // A private function of a class above is not seen from here.
+        if above.access == Access::Private && above.of_script {
+            return;
+        }
+        let owner = above.owner.rsplit('.').next().unwrap_or("").to_owned();
+        let refuse = |why: String, hint: &str| {
+            let message = format!("`{}` cannot override the function of `{owner}`: {why}", made.symbol.name);
+            let mut error = Diagnostic::error("uc-override", at, message).hint(hint);
+            if let Some(other) = above.at {
+                error = error.other(other, "what it would override");
+            }
+            self.report(error);
+        };
+        if above.is_final {
+            refuse("that one is final".to_owned(), "take another name");
+            return;
+        }
+        if above.is_static != made.symbol.is_static {
+            refuse(format!("that one is {}static", if above.is_static { "" } else { "not " }), "");
+            return;
+        }
+        if !above.is_virtual && !above.is_static {
+            refuse("that one is no event".to_owned(), "take another name");
+            return;
+        }
+        if above.is_static && !above.of_script {
+            refuse("that one is a static function of native code".to_owned(), "take another name");
+            return;
+        }
+        if !self.same_signature(made, &above, at) {
+            return;
+        }
+        let mut symbol = (*made.symbol).clone();
+        symbol.name = above.name.clone();
+        symbol.path = format!("{}:{}", work.path, above.name).into();
+        symbol.first = above.first.clone();
+        // What is optional above can be left away in calls by way of this class too.
+        for (param, above) in symbol.params.iter_mut().zip(&above.params) {
+            param.optional |= above.optional;
+            param.coerce |= above.coerce;
+        }
+        made.overrides = Some(above.first.clone());
+        made.super_function = Some(above.path.clone());
+        made.symbol = Rc::new(symbol);
+    }
+
+    /// Whether the function takes and gives what the other does; tells if not.
+    fn same_signature(&self, made: &FuncWork<'a>, above: &FuncSym, at: At) -> bool {
+        let (Some(found), Some(wanted)) = (made.symbol.signature(), above.signature()) else {
+            // A type is not known, which was told.
+            return false;
+        };
+        if found == wanted {
+            return true;
+        }
+        let message = format!("`{}` takes and gives other types than what it overrides", made.ast.name.text);
+        let shown: Vec<_> = above
+            .params
+            .iter()
+            .map(|param| {
+                let ty = param.ty.as_ref().map_or(String::new(), shown_param);
+                format!("{}{ty} {}", if param.out { "out " } else { "" }, param.name)
+            })
+            .collect();
+        let result = above.result.as_ref().map_or(String::new(), |result| format!("{result} "));
+        let mut error = Diagnostic::error("uc-override", at, message);
+        error = error.hint(format!("write `{result}{}({})`", made.ast.name.text, shown.join(", ")));
+        if let Some(other) = above.at {
+            error = error.other(other, "what it overrides");
+        }
+        self.report(error);
+        false
+    }
+}
+
+fn shown_param(ty: &Type) -> String {
+    match ty {
+        Type::Delegate(PropertyKind::DELEGATE, None, signature) => format!("delegate({signature})"),
+        ty => ty.to_string(),
+    }
+}

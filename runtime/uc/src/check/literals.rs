@@ -1,0 +1,156 @@
+//! Values that are written out: numbers, texts, names, classes, objects, vectors.
+
+use super::bodies::{Body, as_const};
+use super::{Found, TypeSym};
+use crate::ast::{self, Ident, Prefix};
+use crate::hir::{Const, Expr, ExprKind, Num, Type};
+use crate::source::Span;
+
+/// Whether it is a number that is written out, with or without a sign.
+pub(super) fn is_number(value: &ast::Expr) -> bool {
+    match &value.kind {
+        ast::ExprKind::Int(..) | ast::ExprKind::Float(..) => true,
+        ast::ExprKind::Prefix(Prefix::Minus | Prefix::Plus, of) | ast::ExprKind::Paren(of) => is_number(of),
+        _ => false,
+    }
+}
+
+impl Body<'_, '_> {
+    /// A known value.
+    pub(super) fn known(&self, value: Const, ty: Type, span: Span) -> Expr {
+        Expr { kind: ExprKind::Const(value), ty, line: self.line(span) }
+    }
+
+    /// A whole number: of the kind that is wanted, if it fits; else an `int`, if it fits; else an `i64`.
+    pub(super) fn whole(
+        &self,
+        text: &str,
+        value: Option<u64>,
+        negative: bool,
+        want: Option<&Type>,
+        span: Span,
+    ) -> Found<Expr> {
+        let too_large = || {
+            let message = format!("`{text}` does not fit 64 bits");
+            self.report(self.error("uc-number-range", span, message))
+        };
+        let Some(value) = value else { return Err(too_large()) };
+        let is_hex = text.starts_with("0x") || text.starts_with("0X");
+        let value = if negative { -i128::from(value) } else { i128::from(value) };
+        if let Some(Type::Num(num)) = want {
+            match num.range() {
+                Some((low, high)) if (low..=high).contains(&value) => {
+                    return Ok(self.known(Const::Int(value), Type::Num(*num), span));
+                }
+                None => {
+                    let float = if *num == Num::F32 { f64::from(value as f32) } else { value as f64 };
+                    return Ok(self.known(Const::Float(float), Type::Num(*num), span));
+                }
+                Some(_) => {}
+            }
+        }
+        if i32::try_from(value).is_ok() {
+            return Ok(self.known(Const::Int(value), Type::INT, span));
+        }
+        // Hexadecimal digits are the bits of an `int`.
+        if is_hex && !negative && u32::try_from(value).is_ok() {
+            return Ok(self.known(Const::Int(i128::from(value as u32 as i32)), Type::INT, span));
+        }
+        for num in [Num::I64, Num::U64] {
+            if num.range().is_some_and(|(low, high)| (low..=high).contains(&value)) {
+                return Ok(self.known(Const::Int(value), Type::Num(num), span));
+            }
+        }
+        Err(too_large())
+    }
+
+    /// A number with a fraction: an `f64` where that is wanted, else a `float`.
+    pub(super) fn fraction(&self, value: f64, want: Option<&Type>, span: Span) -> Found<Expr> {
+        if let Some(Type::Num(Num::F64)) = want {
+            return Ok(self.known(Const::Float(value), Type::Num(Num::F64), span));
+        }
+        let single = value as f32;
+        if single.is_infinite() {
+            return Err(self.report(self.error("uc-number-range", span, "this number does not fit a `float`")));
+        }
+        Ok(self.known(Const::Float(f64::from(single)), Type::FLOAT, span))
+    }
+
+    /// `Texture'Pkg.Name'`, `class'Pawn'`.
+    pub(super) fn object_literal(&self, word: &Ident, name: &str, span: Span) -> Found<Expr> {
+        let dotted: Vec<Ident> = name
+            .split('.')
+            .map(|part| Ident { text: part.trim().to_owned(), span })
+            .filter(|part| !part.text.is_empty())
+            .collect();
+        if word.is("class") {
+            if dotted.is_empty() {
+                return Err(self.report(self.error(
+                    "uc-no-class",
+                    span,
+                    "the name of a class is missing between the quotes",
+                )));
+            }
+            let path = self.checker.class_named(&dotted, self.file)?;
+            return Ok(self.known(Const::Class(path.clone()), Type::Class(path), span));
+        }
+        if word.is("enum") {
+            let message = "an enum is a value only in `GetEnum(enum'X', n)`";
+            return Err(self.report(self.error("uc-no-value", span, message)));
+        }
+        match self.checker.type_named(std::slice::from_ref(word), self.file) {
+            Some(Ok(TypeSym::Class(path))) => {
+                let empty = name.is_empty() || name.eq_ignore_ascii_case("none");
+                let value = if empty { Const::None } else { Const::Object(path.clone(), name.to_owned()) };
+                Ok(self.known(value, Type::Object(path), span))
+            }
+            Some(Ok(_)) => {
+                let message = format!("`{}` is no class: only objects are named like this", word.text);
+                Err(self.report(self.error("uc-no-class", word.span, message)))
+            }
+            Some(Err(told)) => Err(told),
+            None => Err(self.checker.unknown_type("class", std::slice::from_ref(word), self.file)),
+        }
+    }
+
+    /// `vect(1, 2, 3)` and `rot(1, 2, 3)`.
+    pub(super) fn triple_literal(
+        &self,
+        word: &Ident,
+        values: &[ast::Expr],
+        want: Option<&Type>,
+        span: Span,
+    ) -> Found<Expr> {
+        let is_vector = word.is("vect");
+        if word.is("rng") {
+            let message = "`rng(…)`, a range, is outside of the language";
+            return Err(self.report(self.error("uc-range", span, message).hint("set `Min` and `Max` of the struct")));
+        }
+        let (name, wanted) = if is_vector { ("vector", "vect") } else { ("rotator", "rot") };
+        let by_want = want.and_then(|want| self.checker.triple(want)).filter(|(_, kind)| *kind == is_vector);
+        let found = by_want.or_else(|| self.checker.triple_named(name, self.at(span)));
+        let Some((triple, _)) = found else {
+            let message = format!("there is no struct `{name}` of three numbers in reflection");
+            return Err(self.report(self.error("uc-unknown-type", word.span, message)));
+        };
+        let [one, two, three] = values else {
+            let message = format!("`{wanted}` takes three numbers, here are {}", values.len());
+            return Err(self.report(self.error("uc-arguments", span, message)));
+        };
+        let mut numbers = [0.0; 3];
+        for (number, value) in numbers.iter_mut().zip([one, two, three]) {
+            let ty = Type::Num(triple.of);
+            let found = self.checker.constant(value, self.file, &self.class, Some(&ty))?;
+            let found = self.coerced(found, &ty, self.at(value.span))?;
+            *number = match as_const(&found) {
+                Some(Const::Float(number)) => *number,
+                Some(Const::Int(number)) => *number as f64,
+                _ => {
+                    let message = format!("`{wanted}` takes numbers that are written out");
+                    return Err(self.report(self.error("uc-not-constant", value.span, message)));
+                }
+            };
+        }
+        Ok(Expr { kind: ExprKind::Triple(numbers), ty: Type::Struct(triple.path), line: self.line(span) })
+    }
+}

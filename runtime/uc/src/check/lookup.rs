@@ -1,0 +1,307 @@
+//! Finding classes, structs, enums and their members by name or path.
+
+use std::rc::Rc;
+
+use alcedo_reflect::origin::Origin;
+
+use super::symbols::{
+    At, ClassSym, ConstSym, DelegateSym, EnumSym, FuncSym, Named, PropSym, StructSym, reflected_class,
+    reflected_interface, reflected_struct,
+};
+use super::{Checker, Found, TypeSym};
+use crate::ast::Ident;
+use crate::diagnostic::Diagnostic;
+use crate::hir::{Num, Path, Triple, Type};
+use crate::parse::in_dots;
+
+impl Checker<'_> {
+    /// Whether a type of reflection is of the package that is checked, as it was before.
+    fn is_replaced(&self, origin: Origin, package: &str) -> bool {
+        origin == Origin::Script && package == self.package
+    }
+
+    pub(super) fn read_reflection(&self) {
+        let mut names = self.type_names.borrow_mut();
+        let mut add = |name: &str, what| names.entry(name.to_ascii_lowercase()).or_default().push(what);
+        for found in self.types.enums() {
+            if self.is_replaced(found.origin, &found.package) {
+                continue;
+            }
+            let num = Num::of(found.underlying_kind()).unwrap_or(Num::U8);
+            add(&found.name, TypeSym::Enum(found.path.clone(), num));
+            let entries = found.entries().iter().map(|entry| (entry.name.to_string(), entry.number)).collect();
+            let symbol = EnumSym { path: found.path.clone(), name: found.name.to_string(), num, entries, at: None };
+            self.enums.borrow_mut().push(Rc::new(symbol));
+        }
+        for found in self.types.structs() {
+            if !self.is_replaced(found.origin, &found.package) {
+                add(&found.name, TypeSym::Struct(found.path.clone()));
+            }
+        }
+        for found in self.types.classes() {
+            if !self.is_replaced(found.origin, &found.package) {
+                add(&found.name, TypeSym::Class(found.path.clone()));
+            }
+        }
+        for found in self.types.interfaces() {
+            if !self.is_replaced(found.origin, &found.package) {
+                add(&found.name, TypeSym::Interface(found.path.clone()));
+                let functions = reflected_interface(&found.functions, &found.path, self.options.ignore_flags);
+                self.interfaces.borrow_mut().insert(found.path.clone(), functions);
+            }
+        }
+    }
+
+    /// What a name stands for: the last of the names, in the package that the one before says, if it says one.
+    pub(super) fn type_named(&self, names: &[Ident], file: usize) -> Option<Found<TypeSym>> {
+        let last = names.last()?;
+        let table = self.type_names.borrow();
+        let found = table.get(&last.text.to_ascii_lowercase())?;
+        let path_of = |symbol: &TypeSym| match symbol {
+            TypeSym::Class(path) | TypeSym::Struct(path) | TypeSym::Enum(path, _) | TypeSym::Interface(path) => {
+                path.clone()
+            }
+        };
+        let package_of = |path: &str| path.trim_start_matches("/Script/").split('.').next().unwrap_or("").to_owned();
+        let in_package = |symbol: &&TypeSym, package: &str| package_of(&path_of(symbol)).eq_ignore_ascii_case(package);
+        if let [.., qualifier, _] = names {
+            // `Package.Type`; or `Class.Type`, which names it in the package all the same.
+            if let Some(exact) = found.iter().find(|symbol| in_package(symbol, &qualifier.text)) {
+                return Some(Ok(exact.clone()));
+            }
+        }
+        // Those of the package come before all others.
+        if let Some(own) = found.iter().find(|symbol| in_package(symbol, self.package)) {
+            return Some(Ok(own.clone()));
+        }
+        match found.as_slice() {
+            [one] => Some(Ok(one.clone())),
+            several => {
+                let mut packages: Vec<_> = several.iter().map(|symbol| package_of(&path_of(symbol))).collect();
+                packages.sort();
+                let message = format!("`{}` is in the packages {}", last.text, packages.join(" and "));
+                let error = Diagnostic::error("uc-ambiguous-type", (file, last.span), message);
+                let hint = format!("write `{}.{}`", packages[0], last.text);
+                Some(Err(self.report(error.hint(hint))))
+            }
+        }
+    }
+
+    /// The class of names, which has to be there.
+    pub(super) fn class_named(&self, names: &[Ident], file: usize) -> Found<Path> {
+        match self.type_named(names, file) {
+            Some(Ok(TypeSym::Class(path))) => Ok(path),
+            Some(Ok(_)) => {
+                let last = &names[names.len() - 1];
+                let message = format!("`{}` is no class", in_dots(names));
+                Err(self.report(Diagnostic::error("uc-no-class", (file, last.span), message)))
+            }
+            Some(Err(told)) => Err(told),
+            None => Err(self.unknown_type("class", names, file)),
+        }
+    }
+
+    /// Tells once a file that a name of a type is not known.
+    pub(super) fn unknown_type(&self, what: &str, names: &[Ident], file: usize) -> super::Told {
+        let Some(last) = names.last() else { return super::Told };
+        if !self.told.borrow_mut().insert((file, last.text.to_ascii_lowercase())) {
+            return super::Told;
+        }
+        let message = format!("there is no {what} `{}`, neither in this package nor in reflection", in_dots(names));
+        let mut error =
+            Diagnostic::error("uc-unknown-type", (file, last.span), message).label(format!("no such {what}"));
+        let table = self.type_names.borrow();
+        if let Some(near) = nearest(&last.text, table.keys().map(String::as_str)) {
+            let shown = table.get(near).and_then(|found| found.first()).map_or_else(|| near.to_owned(), shown_type);
+            error = error.hint(format!("there is one that is called `{shown}`"));
+        }
+        self.report(error)
+    }
+
+    /// The class of a path.
+    pub(super) fn class(&self, path: &str) -> Option<Rc<ClassSym>> {
+        if let Some(known) = self.classes.borrow().get(path) {
+            return known.clone();
+        }
+        let found = self.types.class_by_path(path).filter(|found| !self.is_replaced(found.origin, &found.package));
+        let symbol = found.map(|found| Rc::new(reflected_class(&found, self.options.ignore_flags)));
+        self.classes.borrow_mut().insert(path.into(), symbol.clone());
+        symbol
+    }
+
+    /// The struct of a path.
+    pub(super) fn structure(&self, path: &str) -> Option<Rc<StructSym>> {
+        if let Some(known) = self.structs.borrow().get(path) {
+            return known.clone();
+        }
+        let found = self.types.struct_by_path(path).filter(|found| !self.is_replaced(found.origin, &found.package));
+        let symbol = found.map(|found| Rc::new(reflected_struct(&found)));
+        self.structs.borrow_mut().insert(path.into(), symbol.clone());
+        symbol
+    }
+
+    /// The enum of a path.
+    pub(super) fn enumeration(&self, path: &str) -> Option<Rc<EnumSym>> {
+        self.enums.borrow().iter().find(|found| &*found.path == path).cloned()
+    }
+
+    /// The classes from that one to the root, as far as they are known.
+    pub(super) fn chain(&self, path: &str) -> Vec<Rc<ClassSym>> {
+        let mut chain: Vec<Rc<ClassSym>> = Vec::new();
+        let mut next = self.class(path);
+        while let Some(class) = next {
+            // A circle of classes was told.
+            if chain.iter().any(|known| known.path == class.path) {
+                break;
+            }
+            next = class.base.as_ref().and_then(|base| self.class(base));
+            chain.push(class);
+        }
+        chain
+    }
+
+    /// Whether what is not found in the class may be in one that is not known.
+    pub(super) fn is_broken(&self, path: &str) -> bool {
+        self.chain(path).last().is_none_or(|last| last.broken)
+    }
+
+    /// Whether the one class is the other or extends it.
+    pub(super) fn extends(&self, path: &str, base: &str) -> bool {
+        self.chain(path).iter().any(|class| &*class.path == base)
+    }
+
+    /// Whether a class of the chain implements the interface.
+    pub(super) fn implements(&self, path: &str, interface: &str) -> bool {
+        self.chain(path).iter().any(|class| class.interfaces.iter().any(|known| &**known == interface))
+    }
+
+    fn member<T: Clone>(&self, class: &str, find: impl Fn(&ClassSym) -> Option<&T>) -> Option<T> {
+        self.chain(class).iter().find_map(|class| find(class).cloned())
+    }
+
+    /// The property that a class or one above it has.
+    pub(super) fn find_property(&self, class: &str, name: &str) -> Option<Rc<PropSym>> {
+        self.member(class, |class| class.props.get(name))
+    }
+
+    /// The function that a class or one above it has.
+    pub(super) fn find_function(&self, class: &str, name: &str) -> Option<Rc<FuncSym>> {
+        self.member(class, |class| class.funcs.get(name))
+    }
+
+    /// The delegate that a class or one above it declares.
+    pub(super) fn find_delegate(&self, class: &str, name: &str) -> Option<Rc<DelegateSym>> {
+        self.member(class, |class| class.delegates.get(name))
+    }
+
+    /// The constant that a class or one above it has.
+    pub(super) fn find_const(&self, class: &str, name: &str) -> Option<Rc<ConstSym>> {
+        self.member(class, |class| class.consts.get(name))
+    }
+
+    /// The class of the subobject that a class or one above it has.
+    pub(super) fn find_subobject(&self, class: &str, name: &str) -> Option<Path> {
+        self.member(class, |class| class.subobjects.get(name))
+    }
+
+    /// The function of an interface.
+    pub(super) fn find_interface_function(&self, interface: &str, name: &str) -> Option<Rc<FuncSym>> {
+        self.interfaces.borrow().get(interface)?.get(name).cloned()
+    }
+
+    /// The static function of a library.
+    pub(super) fn find_library_function(&self, name: &str) -> Option<Rc<FuncSym>> {
+        let libraries = self.options.libraries.iter();
+        libraries.filter_map(|path| self.find_function(path, name)).find(|found| found.is_static)
+    }
+
+    /// The three numbers that a struct is, if it is called `Vector` or `Rotator` and has three of one kind.
+    pub(super) fn triple(&self, ty: &Type) -> Option<(Triple, bool)> {
+        let Type::Struct(path) = ty else { return None };
+        let name = path.rsplit('.').next().unwrap_or("").to_ascii_lowercase();
+        let is_vector = match name.as_str() {
+            "vector" => true,
+            "rotator" => false,
+            _ => return None,
+        };
+        let names = if is_vector { ["x", "y", "z"] } else { ["pitch", "yaw", "roll"] };
+        let structure = self.structure(path)?;
+        let [one, two, three] = &structure.fields[..] else { return None };
+        let fits = [one, two, three].iter().zip(names).all(|(field, name)| field.name.eq_ignore_ascii_case(name));
+        match (&one.ty, &two.ty, &three.ty) {
+            (Some(Type::Num(of)), two, three) if fits && *two == one.ty && *three == one.ty => {
+                let suits = matches!(of, Num::F32 | Num::F64 | Num::I32);
+                suits.then(|| (Triple { path: path.clone(), of: *of }, is_vector))
+            }
+            _ => None,
+        }
+    }
+
+    /// The vector or rotator struct that names stand for.
+    pub(super) fn triple_named(&self, name: &str, at: At) -> Option<(Triple, bool)> {
+        let ident = Ident { text: name.to_owned(), span: at.1 };
+        match self.type_named(&[ident], at.0)? {
+            Ok(TypeSym::Struct(path)) => self.triple(&Type::Struct(path)),
+            _ => None,
+        }
+    }
+
+    /// The class that every object is of: the root of a chain, or what is called `Object`.
+    pub(super) fn root_of(&self, class: &str) -> Path {
+        self.chain(class).last().map_or_else(|| class.into(), |last| last.path.clone())
+    }
+
+    /// Names of members that look like that one.
+    pub(super) fn similar<'n, T: Clone>(&self, name: &str, of: impl Iterator<Item = &'n Named<T>>) -> Option<String>
+    where
+        T: 'n,
+    {
+        let names: Vec<&String> = of.flat_map(|named| named.names()).collect();
+        nearest(name, names.iter().map(|name| name.as_str())).map(str::to_owned)
+    }
+}
+
+fn shown_type(symbol: &TypeSym) -> String {
+    match symbol {
+        TypeSym::Class(path) | TypeSym::Struct(path) | TypeSym::Enum(path, _) | TypeSym::Interface(path) => {
+            path.rsplit('.').next().unwrap_or(path).to_owned()
+        }
+    }
+}
+
+/// The name that differs from `name` in at most a third of its letters, if there is one.
+pub(super) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let name = name.to_ascii_lowercase();
+    let most = name.chars().count().min(24) / 3;
+    if most == 0 || name.chars().count() > 64 {
+        return None;
+    }
+    let mut best: Option<(usize, &str)> = None;
+    for other in names {
+        if other.len().abs_diff(name.len()) > most || other.len() > 64 {
+            continue;
+        }
+        let distance = distance(&name, &other.to_ascii_lowercase());
+        let better = best.is_none_or(|(known, known_name)| (distance, other) < (known, known_name));
+        if distance <= most && better {
+            best = Some((distance, other));
+        }
+    }
+    best.map(|(_, name)| name)
+}
+
+/// How many letters have to be added, taken away or replaced.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (i, letter) in one.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, other) in other.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != *other);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[other.len()]
+}

@@ -1,0 +1,328 @@
+//! Variables and delegates: the members of classes and structs that are no functions.
+
+use std::rc::Rc;
+
+use alcedo_abi::kinds::{PropertyKind, property_flags};
+use alcedo_reflect::type_text::SignatureText;
+
+use super::Checker;
+use super::declare::Work;
+use super::functions::FuncWork;
+use super::symbols::{ARRAY_DIM, At, DelegateSym, FuncSym, PropSym};
+use super::types::taken;
+use crate::ast::{self, FunctionKind, Item, Modifier, TypeKind, TypeRef, VarName};
+use crate::diagnostic::Diagnostic;
+use crate::hir::{self, Access, Path, Type, delegate_body, delegate_property};
+
+/// The members of a class of the package, before bodies and defaults are checked.
+pub(super) struct Members<'a> {
+    pub(super) properties: Vec<hir::Property>,
+    pub(super) functions: Vec<FuncWork<'a>>,
+}
+
+/// What the words before a variable's type come to.
+#[derive(Default)]
+struct Words {
+    flags: u64,
+    meta: Vec<(String, String)>,
+    read: Access,
+    write: Access,
+    is_const: bool,
+}
+
+impl<'a> Checker<'a> {
+    /// Delegates of all classes: their signatures and their properties.
+    pub(super) fn declare_delegates(&self, works: &[Work<'a>], package: &mut hir::Package) {
+        let mut open: Vec<(&Work<'a>, &'a ast::Function)> = Vec::new();
+        for work in works {
+            for item in work.items {
+                if let Item::Function(found) = item
+                    && found.kind == FunctionKind::Delegate
+                {
+                    open.push((work, found));
+                }
+            }
+        }
+        // Those that take delegates come behind the others.
+        open.sort_by_key(|(_, found)| found.params.iter().any(|param| names_delegate(&param.ty)));
+        for (work, found) in open {
+            // One that a class above has is not declared again: it gets another body.
+            let above = work.base.as_ref().and_then(|base| self.find_delegate(base, &found.name.text));
+            if above.is_some() {
+                continue;
+            }
+            if let Some(delegate) = self.delegate(work, found) {
+                package.delegates.push(delegate);
+            }
+        }
+    }
+
+    fn delegate(&self, work: &Work<'a>, found: &ast::Function) -> Option<hir::Delegate> {
+        self.check_name(&found.name, work.file);
+        let at = (work.file, found.name.span);
+        let name = found.name.text.clone();
+        let known = self.class(&work.path).is_some_and(|class| taken(&class.delegates, &name));
+        if known {
+            self.report(Diagnostic::error("uc-declared-twice", at, format!("a second delegate `{name}`")));
+            return None;
+        }
+        let path: Path = format!("{}:{name}", work.path).into();
+        let params = self.params_of(&found.params, work);
+        let result = self.result_of(found.result.as_ref(), work);
+        let mut func = FuncSym { name: name.clone(), path: path.clone(), ..self.bare_func(work, at) };
+        func.params = params.iter().map(|(symbol, _)| symbol.clone()).collect();
+        func.result_unknown = result.is_err();
+        func.result = result.unwrap_or_default();
+        for (symbol, written) in params.iter().filter(|(symbol, _)| symbol.out) {
+            let message = format!(
+                "a delegate cannot give `{}` back: delegates of reflection have no `out` parameters",
+                symbol.name
+            );
+            let place = (work.file, written.name.name.span);
+            self.report(Diagnostic::error("uc-delegate-out", place, message).hint("give it back as the result"));
+        }
+        let signature: Option<SignatureText> = func.signature();
+        let ty =
+            signature.map(|signature| Type::Delegate(PropertyKind::DELEGATE, Some(path.clone()), Rc::new(signature)));
+        let prop = PropSym {
+            name: delegate_property(&name),
+            ty,
+            owner: work.path.clone(),
+            read: Access::Public,
+            write: Access::Public,
+            readable: true,
+            writable: Ok(()),
+            at: Some(at),
+        };
+        let body = found.body.is_some().then(|| format!("{}:{}", work.path, delegate_body(&name)).into());
+        let hir_params = params.iter().map(|(symbol, written)| self.plain_param(symbol, written, work.file)).collect();
+        let hir = hir::Delegate {
+            path,
+            class: work.path.clone(),
+            name: name.clone(),
+            params: hir_params,
+            result: func.result.clone(),
+            doc: found.doc.clone(),
+            line: self.line(at),
+        };
+        let symbol = DelegateSym { name: name.clone(), func: Rc::new(func), prop: Rc::new(prop), body };
+        self.change_class(&work.path, |class| class.delegates.insert(&name, Rc::new(symbol)));
+        Some(hir)
+    }
+
+    /// Changes what is known of a class of the package.
+    pub(super) fn change_class(&self, path: &str, change: impl FnOnce(&mut super::symbols::ClassSym)) {
+        let Some(known) = self.class(path) else { return };
+        let mut class = (*known).clone();
+        drop(known);
+        change(&mut class);
+        self.classes.borrow_mut().insert(class.path.clone(), Some(Rc::new(class)));
+    }
+
+    /// Variables and functions of a class.
+    pub(super) fn declare_members(&self, work: &Work<'a>) -> Members<'a> {
+        let mut properties = Vec::new();
+        // The properties of delegates come first.
+        if let Some(class) = self.class(&work.path) {
+            let mut delegates: Vec<_> =
+                class.delegates.names().filter_map(|name| class.delegates.get(name)).cloned().collect();
+            delegates.sort_by_key(|delegate| delegate.prop.at.map(|(_, span)| span));
+            for delegate in delegates {
+                let Some(ty) = delegate.prop.ty.clone() else { continue };
+                let line = delegate.prop.at.map_or(1, |at| self.line(at));
+                properties.push(hir::Property {
+                    name: delegate.prop.name.clone(),
+                    ty,
+                    flags: property_flags::BLUEPRINT_READ | property_flags::BLUEPRINT_WRITE,
+                    meta: Vec::new(),
+                    default: None,
+                    access: Access::Public,
+                    is_const: false,
+                    doc: String::new(),
+                    line,
+                });
+            }
+        }
+        let mut symbols = Vec::new();
+        for item in work.items {
+            match item {
+                Item::Var(found) => self.variables(found, work, &mut properties, &mut symbols),
+                Item::Outside(found) => self.outside_item(found, work.file),
+                _ => {}
+            }
+        }
+        let above = work.base.as_deref();
+        for (symbol, at) in symbols {
+            let inherited = above.and_then(|above| {
+                self.chain(above).iter().find(|class| taken(&class.props, &symbol.name)).map(|class| class.name.clone())
+            });
+            let own = self
+                .class(&work.path)
+                .is_some_and(|class| taken(&class.props, &symbol.name) || taken(&class.delegates, &symbol.name));
+            if own || inherited.is_some() {
+                let whose = inherited.map_or_else(|| "the class".to_owned(), |class| format!("`{class}`"));
+                let message = format!("{whose} has a variable `{}` already", symbol.name);
+                self.report(Diagnostic::error("uc-declared-twice", at, message));
+                continue;
+            }
+            self.change_class(&work.path, |class| class.props.insert(&symbol.name.clone(), Rc::new(symbol)));
+        }
+        let functions = self.declare_functions(work);
+        Members { properties, functions }
+    }
+
+    fn variables(
+        &self,
+        found: &ast::Var,
+        work: &Work<'a>,
+        properties: &mut Vec<hir::Property>,
+        symbols: &mut Vec<(PropSym, At)>,
+    ) {
+        let words = self.var_words(found, work.file, &work.head.name.text);
+        let ty = self.type_of_ref(&found.ty, work.file, &work.path);
+        for name in &found.names {
+            self.check_name(&name.name, work.file);
+            let at = (work.file, name.name.span);
+            let ty = ty
+                .as_ref()
+                .ok()
+                .and_then(|ty| self.with_dim(ty.clone(), name.dim.as_ref(), work.file, &work.path).ok());
+            symbols.push((
+                PropSym {
+                    name: name.name.text.clone(),
+                    ty: ty.clone(),
+                    owner: work.path.clone(),
+                    read: words.read,
+                    write: if words.write == Access::Public { words.read } else { words.write },
+                    readable: true,
+                    writable: if words.is_const { Err("it is `const`") } else { Ok(()) },
+                    at: Some(at),
+                },
+                at,
+            ));
+            if let Some(ty) = ty {
+                properties.push(self.property(name, ty, &words, &found.doc, at));
+            }
+        }
+    }
+
+    fn property(&self, name: &VarName, ty: Type, words: &Words, doc: &str, at: At) -> hir::Property {
+        let mut meta = words.meta.clone();
+        if let Some(text) = &name.meta {
+            for part in text.split('|').map(str::trim).filter(|part| !part.is_empty()) {
+                let (key, value) = part.split_once('=').unwrap_or((part, ""));
+                meta.push((key.trim().to_ascii_lowercase(), value.trim().to_owned()));
+            }
+        }
+        if let Type::Fixed(_, len) = &ty {
+            meta.push((ARRAY_DIM.to_owned(), len.to_string()));
+        }
+        hir::Property {
+            name: name.name.text.clone(),
+            ty,
+            flags: words.flags,
+            meta,
+            default: None,
+            access: words.read,
+            is_const: words.is_const,
+            doc: doc.to_owned(),
+            line: self.line(at),
+        }
+    }
+
+    fn var_words(&self, found: &ast::Var, file: usize, class: &str) -> Words {
+        let mut words =
+            Words { flags: property_flags::BLUEPRINT_READ | property_flags::BLUEPRINT_WRITE, ..Words::default() };
+        let mut edit = property_flags::EDIT_ANYWHERE;
+        for Modifier { word, .. } in &found.modifiers {
+            match word.text.to_ascii_lowercase().as_str() {
+                "const" => words.is_const = true,
+                "transient" | "duplicatetransient" => words.flags |= property_flags::TRANSIENT,
+                "savegame" => words.flags |= property_flags::SAVE_GAME,
+                "editconst" => edit = property_flags::VISIBLE_ANYWHERE,
+                "private" => words.read = Access::Private,
+                "protected" => words.read = Access::Protected,
+                "public" => words.read = Access::Public,
+                "privatewrite" => words.write = Access::Private,
+                "protectedwrite" => words.write = Access::Protected,
+                text @ ("config" | "globalconfig" | "localized") => {
+                    words.meta.push((text.to_owned(), "true".to_owned()));
+                    self.warn_once(file, word, "uc-config", "values of `config`, `globalconfig` and `localized` variables are not read from ini files: they are what `defaultproperties` says");
+                }
+                "native" => {
+                    self.warn_once(
+                        file,
+                        word,
+                        "uc-native-var",
+                        "no native code shares a `native` variable of a script class: it is one as any other",
+                    );
+                }
+                text if super::outside::is_var_word(text) => {}
+                _ => {
+                    let message = format!("`{}` is no word that a variable can have", word.text);
+                    self.report(Diagnostic::error("uc-unknown-word", (file, word.span), message));
+                }
+            }
+        }
+        if let Some(category) = &found.category {
+            words.flags |= edit;
+            let category = if category.is_empty() { class.to_owned() } else { category.clone() };
+            words.meta.push(("category".to_owned(), category));
+        }
+        words
+    }
+
+    /// The fields of a struct.
+    pub(super) fn fields_of(&self, found: &ast::Struct, file: usize, class: &str, path: &Path) -> Vec<hir::Property> {
+        let mut fields: Vec<hir::Property> = Vec::new();
+        for item in &found.items {
+            match item {
+                Item::Var(var) => {
+                    let words = self.var_words(var, file, &found.name.text);
+                    let ty = self.type_of_ref(&var.ty, file, class);
+                    for name in &var.names {
+                        self.check_name(&name.name, file);
+                        let ty = ty
+                            .as_ref()
+                            .ok()
+                            .and_then(|ty| self.with_dim(ty.clone(), name.dim.as_ref(), file, class).ok());
+                        let at = (file, name.name.span);
+                        if fields.iter().any(|field| name.name.is(&field.name)) {
+                            let message = format!("a second field `{}`", name.name.text);
+                            self.report(Diagnostic::error("uc-declared-twice", at, message));
+                            continue;
+                        }
+                        // Nothing stands for a type that is not known, which was told.
+                        fields.push(self.property(name, ty.unwrap_or(Type::Nothing), &words, &var.doc, at));
+                    }
+                }
+                Item::Struct(_) | Item::Enum(_) | Item::Defaults(_) => {}
+                Item::Outside(outside) => self.outside_item(outside, file),
+                Item::Const(found) => self.misplaced("a constant", (file, found.span), path),
+                Item::Function(found) => self.misplaced("a function", (file, found.span), path),
+            }
+        }
+        fields
+    }
+
+    fn misplaced(&self, what: &str, at: At, path: &str) {
+        let name = path.rsplit('.').next().unwrap_or(path);
+        let message = format!("{what} does not belong into the struct `{name}`");
+        self.report(Diagnostic::error("uc-syntax", at, message).hint("declare it in the class"));
+    }
+
+    /// A warning that is told once a file.
+    pub(super) fn warn_once(&self, file: usize, word: &ast::Ident, id: &'static str, message: &str) {
+        if self.told.borrow_mut().insert((file, id.to_owned())) {
+            self.report(Diagnostic::error(id, (file, word.span), message).warning());
+        }
+    }
+}
+
+fn names_delegate(ty: &TypeRef) -> bool {
+    match &ty.kind {
+        TypeKind::Delegate(_) => true,
+        TypeKind::Generic(_, of) => of.iter().any(names_delegate),
+        _ => false,
+    }
+}

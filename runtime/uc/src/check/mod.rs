@@ -1,0 +1,151 @@
+//! From syntax trees to the checked tree: names are looked up in the package and in live reflection, types are found and
+//! compared, conversions written out. A mistake is told once; what comes of it is not told.
+
+mod bodies;
+mod calls;
+mod containers;
+mod convert;
+mod declare;
+mod defaults;
+mod expressions;
+mod functions;
+mod literals;
+mod lookup;
+mod members;
+mod operators;
+mod outside;
+mod places;
+mod statements;
+mod symbols;
+mod types;
+mod wildcards;
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use alcedo_reflect::types::Types;
+
+use crate::ast;
+use crate::diagnostic::Diagnostic;
+use crate::hir;
+use crate::parse::parse_file;
+use crate::source::Source;
+use symbols::{At, ClassSym, EnumSym, FuncSym, Named, StructSym};
+
+/// What a check may be told beside the sources.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Paths of classes whose static functions are called without naming the class: libraries of the host.
+    pub libraries: Vec<String>,
+    /// Whether scripts may use every property and function of reflection, and extend every class, whatever its flags say.
+    pub ignore_flags: bool,
+}
+
+/// A package without errors.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// The package.
+    pub package: hir::Package,
+    /// What in it means less than it says.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Checks the files of a package against the types that are found now. Types that scripts declared in a package of that name
+/// before are left out of account: they are what is being replaced. Game thread only, as everything of reflection.
+///
+/// # Errors
+/// All messages, warnings too, in order of file and place, when one of them is an error.
+pub fn check(package: &str, sources: &[Source], types: &Types, options: &Options) -> Result<Checked, Vec<Diagnostic>> {
+    let mut messages = Vec::new();
+    let mut files = Vec::new();
+    for (at, source) in sources.iter().enumerate() {
+        let (file, found) = parse_file(source, at);
+        messages.extend(found);
+        files.push(file);
+    }
+    let checker = Checker::new(package, sources, &files, types, options, messages);
+    let checked = checker.package();
+    let mut messages = checker.messages.into_inner();
+    messages = messages.into_iter().map(|message| message.placed(sources)).collect();
+    messages.sort_by_key(|message| (message.file, message.span.start, message.span.end));
+    messages.dedup();
+    if messages.iter().any(Diagnostic::is_error) {
+        return Err(messages);
+    }
+    Ok(Checked { package: checked, warnings: messages })
+}
+
+/// What could not be made was told already.
+#[derive(Debug)]
+pub(crate) struct Told;
+
+pub(crate) type Found<T> = Result<T, Told>;
+
+/// What a name of a type stands for.
+#[derive(Clone, Debug)]
+pub(crate) enum TypeSym {
+    Class(hir::Path),
+    Struct(hir::Path),
+    Enum(hir::Path, hir::Num),
+    Interface(hir::Path),
+}
+
+/// A check that runs.
+pub(crate) struct Checker<'a> {
+    package: &'a str,
+    sources: &'a [Source],
+    files: &'a [ast::File],
+    types: &'a Types,
+    options: &'a Options,
+    messages: RefCell<Vec<Diagnostic>>,
+    /// Names that are unknown and were told, by file.
+    told: RefCell<HashSet<(usize, String)>>,
+    /// What names of types stand for, in lower case; those of the package first.
+    type_names: RefCell<HashMap<String, Vec<TypeSym>>>,
+    classes: RefCell<HashMap<hir::Path, Option<Rc<ClassSym>>>>,
+    structs: RefCell<HashMap<hir::Path, Option<Rc<StructSym>>>>,
+    enums: RefCell<Vec<Rc<EnumSym>>>,
+    interfaces: RefCell<HashMap<hir::Path, Named<Rc<FuncSym>>>>,
+    /// Constants that are being evaluated, so that a circle of them is noticed.
+    open_consts: RefCell<Vec<At>>,
+}
+
+impl<'a> Checker<'a> {
+    fn new(
+        package: &'a str,
+        sources: &'a [Source],
+        files: &'a [ast::File],
+        types: &'a Types,
+        options: &'a Options,
+        messages: Vec<Diagnostic>,
+    ) -> Self {
+        let checker = Self {
+            package,
+            sources,
+            files,
+            types,
+            options,
+            messages: RefCell::new(messages),
+            told: RefCell::default(),
+            type_names: RefCell::default(),
+            classes: RefCell::default(),
+            structs: RefCell::default(),
+            enums: RefCell::default(),
+            interfaces: RefCell::default(),
+            open_consts: RefCell::default(),
+        };
+        checker.read_reflection();
+        checker
+    }
+
+    pub(crate) fn report(&self, diagnostic: Diagnostic) -> Told {
+        self.messages.borrow_mut().push(diagnostic);
+        Told
+    }
+
+    /// The line of a place.
+    pub(crate) fn line(&self, at: At) -> u32 {
+        self.sources.get(at.0).map_or(1, |source| source.line(at.1.start))
+    }
+}

@@ -1,0 +1,497 @@
+//! Operators: on which types they are, and of which type the result is.
+
+use super::bodies::Body;
+use super::convert::{Way, converted, is_text};
+use super::literals::is_number;
+use super::{Found, Told};
+use crate::ast::{self, Infix, Prefix};
+use crate::hir::{Binary, Compound, Const, Conversion, Expr, ExprKind, Intrinsic, Num, Op, Operand, Type, Unary};
+use crate::source::Span;
+
+/// An operator on two types.
+pub(super) struct Operation {
+    pub(super) binary: Binary,
+    /// What the operands have to be.
+    pub(super) left: Type,
+    pub(super) right: Type,
+    pub(super) result: Type,
+}
+
+/// The kind that two numbers become for an operator; `None` for `u64` and a kind with a sign.
+pub(super) fn promoted(one: Num, other: Num) -> Option<Num> {
+    use Num as N;
+    if one == N::F64 || other == N::F64 {
+        return Some(N::F64);
+    }
+    if one.is_float() || other.is_float() {
+        let whole = if one.is_float() { other } else { one };
+        return Some(if whole.bits() > 32 { N::F64 } else { N::F32 });
+    }
+    let wide = |num: N| if num.bits() < 32 { N::I32 } else { num };
+    Some(match (wide(one), wide(other)) {
+        (one, other) if one == other => one,
+        (N::U64, N::U32) | (N::U32, N::U64) => N::U64,
+        (N::U64, _) | (_, N::U64) => return None,
+        _ => N::I64,
+    })
+}
+
+/// The number that a type is to operators.
+fn number_of(ty: &Type) -> Option<Num> {
+    match ty {
+        Type::Num(num) | Type::Enum(_, num) => Some(*num),
+        _ => None,
+    }
+}
+
+impl Body<'_, '_> {
+    /// What an operator is on two types, by the rules of the language; conversions to text, `&&` and `||` left out.
+    pub(super) fn operation(&self, op: Infix, left: &Type, right: &Type) -> Option<Operation> {
+        use Infix as I;
+        let simple = match op {
+            I::Mul | I::MulAssign => Op::Mul,
+            I::Div | I::DivAssign => Op::Div,
+            I::Add | I::AddAssign => Op::Add,
+            I::Sub | I::SubAssign => Op::Sub,
+            I::Rem => Op::Rem,
+            I::Pow => Op::Pow,
+            I::Shl => Op::Shl,
+            I::Shr => Op::Shr,
+            I::Ushr => Op::Ushr,
+            I::BitAnd => Op::BitAnd,
+            I::BitOr => Op::BitOr,
+            I::BitXor => Op::BitXor,
+            I::Lt => Op::Lt,
+            I::Gt => Op::Gt,
+            I::Le => Op::Le,
+            I::Ge => Op::Ge,
+            I::Eq => Op::Eq,
+            I::Ne => Op::Ne,
+            I::Near => Op::Near,
+            I::Dot => Op::Dot,
+            I::Cross => Op::Cross,
+            I::ClockwiseFrom => Op::ClockwiseFrom,
+            I::Xor => Op::Xor,
+            I::And | I::Or | I::Concat | I::ConcatSpaced | I::ConcatAssign | I::ConcatSpacedAssign => return None,
+        };
+        let make = |on: Operand, left: Type, right: Type, result: Type| {
+            Some(Operation { binary: Binary { op: simple, on }, left, right, result })
+        };
+        let same = |on: Operand, ty: &Type, result: Type| make(on, ty.clone(), ty.clone(), result);
+        let nums = number_of(left).zip(number_of(right));
+        let triples = (self.checker.triple(left), self.checker.triple(right));
+        match simple {
+            Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Rem => {
+                if let Some((one, other)) = nums {
+                    let num = promoted(one, other)?;
+                    return same(Operand::Num(num), &Type::Num(num), Type::Num(num));
+                }
+                match triples {
+                    (Some((one, kind)), Some((_, other_kind))) if kind == other_kind => {
+                        let fits = matches!(simple, Op::Add | Op::Sub) || (kind && matches!(simple, Op::Mul | Op::Div));
+                        if fits { same(Operand::Triple(one), left, left.clone()) } else { None }
+                    }
+                    (Some((one, _)), None) if matches!(simple, Op::Mul | Op::Div) => {
+                        number_of(right)?;
+                        let by = Type::Num(if one.of == Num::F32 { Num::F32 } else { Num::F64 });
+                        make(Operand::TripleScalar(one), left.clone(), by, left.clone())
+                    }
+                    (None, Some((other, _))) if simple == Op::Mul => {
+                        number_of(left)?;
+                        let by = Type::Num(if other.of == Num::F32 { Num::F32 } else { Num::F64 });
+                        make(Operand::ScalarTriple(other), by, right.clone(), right.clone())
+                    }
+                    _ if op == I::SubAssign && is_text(left) && is_text(right) => {
+                        let binary = Binary { op: Op::TextWithout, on: Operand::Text };
+                        Some(Operation { binary, left: Type::Text, right: Type::Text, result: Type::Text })
+                    }
+                    _ => None,
+                }
+            }
+            Op::Pow => {
+                let (one, other) = nums?;
+                let num = if promoted(one, other) == Some(Num::F64) { Num::F64 } else { Num::F32 };
+                same(Operand::Num(num), &Type::Num(num), Type::Num(num))
+            }
+            Op::Shl | Op::Shr | Op::Ushr => {
+                if let (Some((vector, true)), Some((rotator, false))) = &triples
+                    && simple != Op::Ushr
+                {
+                    return make(
+                        Operand::Turned(vector.clone(), rotator.clone()),
+                        left.clone(),
+                        right.clone(),
+                        left.clone(),
+                    );
+                }
+                let (one, other) = nums.filter(|(one, other)| !one.is_float() && !other.is_float())?;
+                let _ = other;
+                let num = promoted(one, one)?;
+                make(Operand::Num(num), Type::Num(num), Type::INT, Type::Num(num))
+            }
+            Op::BitAnd | Op::BitOr | Op::BitXor => {
+                let (one, other) = nums?;
+                let num = promoted(one, other).filter(|num| !num.is_float())?;
+                same(Operand::Num(num), &Type::Num(num), Type::Num(num))
+            }
+            Op::Xor => {
+                (*left == Type::Bool && *right == Type::Bool).then(|| same(Operand::Bool, left, Type::Bool)).flatten()
+            }
+            Op::ClockwiseFrom => {
+                nums.filter(|(one, other)| !one.is_float() && !other.is_float())?;
+                same(Operand::Num(Num::I32), &Type::INT, Type::Bool)
+            }
+            Op::Dot | Op::Cross => match triples {
+                (Some((one, true)), Some((_, true))) if one.of.is_float() => {
+                    let result = if simple == Op::Dot { Type::Num(one.of) } else { left.clone() };
+                    same(Operand::Triple(one), left, result)
+                }
+                _ => None,
+            },
+            Op::Near => {
+                if let Some((one, other)) = nums {
+                    let num = if promoted(one, other)? == Num::F64 { Num::F64 } else { Num::F32 };
+                    return same(Operand::Num(num), &Type::Num(num), Type::Bool);
+                }
+                (is_text(left) && is_text(right)).then(|| same(Operand::Text, &Type::Text, Type::Bool)).flatten()
+            }
+            Op::Lt | Op::Le | Op::Gt | Op::Ge => {
+                if is_text(left) && is_text(right) {
+                    return same(Operand::Text, &Type::Text, Type::Bool);
+                }
+                self.numbers_compared(left, right).and_then(|(on, ty)| same(on, &ty, Type::Bool))
+            }
+            _ => self.equality(left, right).map(|(on, one, other)| Operation {
+                binary: Binary { op: simple, on },
+                left: one,
+                right: other,
+                result: Type::Bool,
+            }),
+        }
+    }
+
+    fn numbers_compared(&self, left: &Type, right: &Type) -> Option<(Operand, Type)> {
+        match (left, right) {
+            (Type::Enum(one, num), Type::Enum(other, _)) => (one == other).then(|| (Operand::Enum(*num), left.clone())),
+            _ => {
+                let num = promoted(number_of(left)?, number_of(right)?)?;
+                Some((Operand::Num(num), Type::Num(num)))
+            }
+        }
+    }
+
+    /// On what two values are compared, and what they have to be for it.
+    fn equality(&self, left: &Type, right: &Type) -> Option<(Operand, Type, Type)> {
+        let both = |on, ty: &Type| Some((on, ty.clone(), ty.clone()));
+        if number_of(left).is_some() && number_of(right).is_some() {
+            return self.numbers_compared(left, right).map(|(on, ty)| (on, ty.clone(), ty));
+        }
+        let object = |ty: &Type| matches!(ty, Type::Object(_) | Type::Class(_) | Type::Interface(_));
+        match (left, right) {
+            (Type::Bool, Type::Bool) => both(Operand::Bool, left),
+            (one, other) if is_text(one) && is_text(other) => both(Operand::Text, &Type::Text),
+            (Type::Name, Type::Name) => both(Operand::Name, left),
+            (Type::None, Type::None) => both(Operand::Object, left),
+            (Type::None, other) if object(other) => both(Operand::Object, other),
+            (one, Type::None) if object(one) => both(Operand::Object, one),
+            (Type::Reference(_, one), Type::None | Type::Object(_) | Type::Class(_) | Type::Reference(..)) => {
+                let as_object = |path: &crate::hir::Path| {
+                    if matches!(left, Type::Reference(alcedo_abi::kinds::PropertyKind::SOFT_CLASS, _)) {
+                        Type::Class(path.clone())
+                    } else {
+                        Type::Object(path.clone())
+                    }
+                };
+                let left = as_object(one);
+                let right = match right {
+                    Type::Reference(_, other) => as_object(other),
+                    Type::None => left.clone(),
+                    other => other.clone(),
+                };
+                Some((Operand::Object, left, right))
+            }
+            (Type::None | Type::Object(_) | Type::Class(_), Type::Reference(..)) => {
+                self.equality(right, left).map(|(on, one, other)| (on, other, one))
+            }
+            (Type::Interface(_), Type::Object(path)) => {
+                let root = Type::Object(self.checker.root_of(path));
+                Some((Operand::Object, root, right.clone()))
+            }
+            (Type::Object(path), Type::Interface(_)) => {
+                let root = Type::Object(self.checker.root_of(path));
+                Some((Operand::Object, left.clone(), root))
+            }
+            (one, other) if object(one) && object(other) => Some((Operand::Object, left.clone(), right.clone())),
+            (Type::Delegate(kind, _, one), Type::Delegate(other_kind, _, other))
+                if kind == other_kind && one == other =>
+            {
+                Some((Operand::Delegate, left.clone(), left.clone()))
+            }
+            (Type::Struct(one), Type::Struct(other)) => match (self.checker.triple(left), self.checker.triple(right)) {
+                (Some((triple, kind)), Some((_, other_kind))) if kind == other_kind => {
+                    both(Operand::Triple(triple), left)
+                }
+                _ if one == other => both(Operand::Struct(one.clone()), left),
+                _ => None,
+            },
+            (one, other) if one == other && !matches!(one, Type::Nothing | Type::None) => both(Operand::Value, left),
+            _ => None,
+        }
+    }
+
+    pub(super) fn infix(
+        &self,
+        op: Infix,
+        at: Span,
+        one: &ast::Expr,
+        other: &ast::Expr,
+        want: Option<&Type>,
+        span: Span,
+    ) -> Found<Expr> {
+        if op.assigns() {
+            return self.compound(op, at, one, other, span);
+        }
+        if matches!(op, Infix::And | Infix::Or) {
+            let (left, right) = (self.condition(one), self.condition(other));
+            let (left, right) = (Box::new(left?), Box::new(right?));
+            let kind = if op == Infix::And { ExprKind::And(left, right) } else { ExprKind::Or(left, right) };
+            return Ok(Expr { kind, ty: Type::Bool, line: self.line(span) });
+        }
+        if matches!(op, Infix::Concat | Infix::ConcatSpaced) {
+            let (left, right) = (self.text_operand(one), self.text_operand(other));
+            let binary =
+                Binary { op: if op == Infix::Concat { Op::Concat } else { Op::ConcatSpaced }, on: Operand::Text };
+            let kind = ExprKind::Binary(binary, Box::new(left?), Box::new(right?));
+            return Ok(Expr { kind, ty: Type::Text, line: self.line(span) });
+        }
+        let (left, right) = self.operands(op, one, other, want)?;
+        let line = self.line(span);
+        // A delegate and none.
+        if matches!(op, Infix::Eq | Infix::Ne) {
+            let bound = match (&left.ty, &right.ty) {
+                (Type::Delegate(..), Type::None) => Some(left.clone()),
+                (Type::None, Type::Delegate(..)) => Some(right.clone()),
+                _ => None,
+            };
+            if let Some(delegate) = bound {
+                let kind = ExprKind::Intrinsic(Intrinsic::DelegateIsBound, vec![delegate]);
+                let bound = Expr { kind, ty: Type::Bool, line };
+                if op == Infix::Ne {
+                    return Ok(bound);
+                }
+                return Ok(Expr { kind: ExprKind::Unary(Unary::Not, Box::new(bound)), ty: Type::Bool, line });
+            }
+        }
+        let Some(operation) = self.operation(op, &left.ty, &right.ty) else {
+            return Err(self.no_operation(op, at, &left, &right));
+        };
+        self.warn_zero(op, &operation, &right, other.span);
+        let left = self.operand(left, &operation.left, one.span)?;
+        let right = self.operand(right, &operation.right, other.span)?;
+        let kind = ExprKind::Binary(operation.binary, Box::new(left), Box::new(right));
+        Ok(Expr { kind, ty: operation.result, line })
+    }
+
+    fn operand(&self, value: Expr, to: &Type, span: Span) -> Found<Expr> {
+        self.coerced(value, to, self.at(span))
+    }
+
+    fn warn_zero(&self, op: Infix, operation: &Operation, right: &Expr, span: Span) {
+        let divides = matches!(op, Infix::Div | Infix::Rem | Infix::DivAssign);
+        let is_whole = matches!(operation.binary.on, Operand::Num(num) if !num.is_float());
+        if divides && is_whole && matches!(right.kind, ExprKind::Const(Const::Int(0))) {
+            self.report(self.error("uc-division-by-zero", span, "a division by zero gives 0").warning());
+        }
+    }
+
+    /// Both operands; a number that is written out becomes of the kind of the other, and a name an entry of its enum.
+    fn operands(&self, op: Infix, one: &ast::Expr, other: &ast::Expr, want: Option<&Type>) -> Found<(Expr, Expr)> {
+        let shifts = matches!(op, Infix::Shl | Infix::Shr | Infix::Ushr);
+        let numeric = |found: &Found<Expr>| match found {
+            Ok(Expr { ty: ty @ Type::Num(_), .. }) => Some(ty.clone()),
+            Ok(Expr { ty: ty @ (Type::Enum(..) | Type::Delegate(..)), .. }) => Some(ty.clone()),
+            Ok(Expr { ty, .. }) => self.checker.triple(ty).map(|(triple, _)| Type::Num(triple.of)),
+            Err(Told) => None,
+        };
+        let want = want.filter(|want| matches!(want, Type::Num(num) if num.is_float()));
+        let is_name = |value: &ast::Expr| matches!(value.kind, ast::ExprKind::Ident(_));
+        if is_number(one) && !is_number(other) && !shifts {
+            let right = self.value(other, want);
+            let left = self.value(one, numeric(&right).as_ref());
+            return Ok((left?, right?));
+        }
+        // `ENTRY == value`.
+        if is_name(one) && !is_name(other) && !is_number(other) && matches!(op, Infix::Eq | Infix::Ne) {
+            let right = self.value(other, None);
+            let left = self.value(one, numeric(&right).as_ref());
+            return Ok((left?, right?));
+        }
+        let left = self.value(one, want);
+        let hint = if shifts { None } else { numeric(&left) };
+        let right = self.value(other, hint.as_ref().or(want));
+        Ok((left?, right?))
+    }
+
+    /// A value as text, whatever it is.
+    pub(super) fn text_operand(&self, value: &ast::Expr) -> Found<Expr> {
+        let found = self.value(value, None)?;
+        if found.ty == Type::None {
+            return Ok(self.known(Const::Text("None".to_owned()), Type::Text, value.span));
+        }
+        match self.checker.explicit(&found.ty, &Type::Text) {
+            Some(way) => Ok(converted(found, way, &Type::Text)),
+            None => Err(self.mismatch(&found.ty, &Type::Text, self.at(value.span))),
+        }
+    }
+
+    fn no_operation(&self, op: Infix, at: Span, left: &Expr, right: &Expr) -> Told {
+        let message = format!("`{}` is not there for `{}` and `{}`", op.sign(), left.ty, right.ty);
+        let mut error = self.error("uc-operator-types", at, message);
+        let has = |is: &dyn Fn(&Type) -> bool| is(&left.ty) || is(&right.ty);
+        if op == Infix::Add && has(&is_text) {
+            error = error.hint("texts are put together by `$`, and by `@` with a space between");
+        } else if has(&|ty| *ty == Type::Name) && has(&is_text) {
+            error = error.hint("a name is written `'name'`; `string(x)` makes text of one");
+        } else if matches!((&left.ty, &right.ty), (Type::Enum(..), Type::Enum(..))) {
+            error = error.hint("these are two enums: compare `int(…)` of them if that is meant");
+        } else if op == Infix::Rem && has(&|ty| *ty == Type::Num(Num::U64)) || promotes_not(&left.ty, &right.ty) {
+            error = error.hint("one has a sign and the other has none: write `i64(…)` or `u64(…)` around one of them");
+        } else if matches!(op, Infix::BitAnd | Infix::BitOr) && left.ty == Type::Bool {
+            error = error.hint("`&&` and `||` are those of conditions");
+        } else if has(&|ty| *ty == Type::Bool) && has(&|ty| number_of(ty).is_some()) {
+            error = error.hint("`int(x)` makes a number of a `bool`");
+        }
+        self.report(error)
+    }
+
+    fn compound(&self, op: Infix, at: Span, one: &ast::Expr, other: &ast::Expr, span: Span) -> Found<Expr> {
+        let place = self.value(one, None).and_then(|place| self.check_place(&place, one.span).map(|()| place));
+        if matches!(op, Infix::ConcatAssign | Infix::ConcatSpacedAssign) {
+            let value = self.text_operand(other);
+            let (place, value) = (place?, value?);
+            if !is_text(&place.ty) {
+                return Err(self.mismatch(&place.ty, &Type::Text, self.at(one.span)));
+            }
+            let sign = if op == Infix::ConcatAssign { Op::Concat } else { Op::ConcatSpaced };
+            let binary = Binary { op: sign, on: Operand::Text };
+            return self.compound_of(place, binary, &Type::Text, value, &Type::Text, span);
+        }
+        let hint = place.as_ref().ok().map(|place| match self.checker.triple(&place.ty) {
+            Some((triple, _)) => Type::Num(triple.of),
+            None => place.ty.clone(),
+        });
+        let hint = hint.filter(|hint| matches!(hint, Type::Num(_)));
+        let value = self.value(other, hint.as_ref());
+        let (place, value) = (place?, value?);
+        let Some(operation) = self.operation(op, &place.ty, &value.ty) else {
+            return Err(self.no_operation(op, at, &place, &value));
+        };
+        self.warn_zero(op, &operation, &value, other.span);
+        let value = self.operand(value, &operation.right, other.span)?;
+        self.compound_of(place, operation.binary, &operation.left, value, &operation.result, span)
+    }
+
+    fn compound_of(&self, place: Expr, op: Binary, left: &Type, value: Expr, result: &Type, span: Span) -> Found<Expr> {
+        let ty = place.ty.clone();
+        let way = |from: &Type, to: &Type| match self.checker.implicit(from, to) {
+            Some(Way::By(conversion)) => Ok(Some(conversion)),
+            Some(Way::Same) => Ok(None),
+            None => match (from, to) {
+                (Type::Num(from), Type::Enum(path, to)) => Ok(Some(Conversion::NumToEnum(*from, path.clone(), *to))),
+                _ => Err(self.mismatch(from, to, self.at(span))),
+            },
+        };
+        let (widen, narrow) = (way(&ty, left)?, way(result, &ty)?);
+        let kind = ExprKind::Compound(Box::new(Compound { place, widen, op, value, narrow }));
+        Ok(Expr { kind, ty, line: self.line(span) })
+    }
+
+    pub(super) fn step(&self, of: &ast::Expr, up: bool, post: bool, span: Span) -> Found<Expr> {
+        let place = self.value(of, None)?;
+        if !matches!(place.ty, Type::Num(_)) {
+            let sign = if up { "++" } else { "--" };
+            let message = format!("`{sign}` is not there for `{}`", place.ty);
+            return Err(self.report(self.error("uc-operator-types", span, message)));
+        }
+        self.check_place(&place, of.span)?;
+        let ty = place.ty.clone();
+        Ok(Expr { kind: ExprKind::Step { place: Box::new(place), up, post }, ty, line: self.line(span) })
+    }
+
+    pub(super) fn prefix(&self, sign: Prefix, of: &ast::Expr, want: Option<&Type>, span: Span) -> Found<Expr> {
+        let line = self.line(span);
+        let make = |unary, of: Expr, ty| Ok(Expr { kind: ExprKind::Unary(unary, Box::new(of)), ty, line });
+        match sign {
+            Prefix::Up | Prefix::Down => return self.step(of, sign == Prefix::Up, false, span),
+            Prefix::Not => {
+                let found = self.condition(of)?;
+                return make(Unary::Not, found, Type::Bool);
+            }
+            _ => {}
+        }
+        let mut inner = of;
+        while let ast::ExprKind::Paren(of) = &inner.kind {
+            inner = of;
+        }
+        match (&inner.kind, sign) {
+            (ast::ExprKind::Int(text, number), Prefix::Minus) => return self.whole(text, *number, true, want, span),
+            (ast::ExprKind::Float(_, number), Prefix::Minus) => return self.fraction(-number, want, span),
+            _ => {}
+        }
+        let found = self.value(of, want)?;
+        let refused = |body: &Self| {
+            let shown = match sign {
+                Prefix::Minus => "-",
+                Prefix::Plus => "+",
+                _ => "~",
+            };
+            let message = format!("`{shown}` is not there for `{}`", found.ty);
+            body.report(body.error("uc-operator-types", span, message))
+        };
+        let triple = self.checker.triple(&found.ty).map(|(triple, _)| triple);
+        if let Some(triple) = triple {
+            let ty = found.ty.clone();
+            return match sign {
+                Prefix::Minus => {
+                    if let ExprKind::Triple(values) = found.kind {
+                        return Ok(Expr { kind: ExprKind::Triple(values.map(|value| -value)), ty, line });
+                    }
+                    make(Unary::NegTriple(triple), found, ty)
+                }
+                Prefix::Plus => Ok(found),
+                _ => Err(refused(self)),
+            };
+        }
+        let Some(num) = number_of(&found.ty).and_then(|num| promoted(num, num)) else { return Err(refused(self)) };
+        let ty = Type::Num(num);
+        match sign {
+            Prefix::Plus => self.coerced(found, &ty, self.at(span)),
+            Prefix::Tilde if num.is_float() => Err(refused(self)),
+            Prefix::Tilde => {
+                let found = self.coerced(found, &ty, self.at(span))?;
+                make(Unary::BitNot(num), found, ty)
+            }
+            _ => {
+                // What has no sign becomes a kind that has one.
+                let num = match num {
+                    Num::U32 => Num::I64,
+                    Num::U64 => return Err(refused(self)),
+                    num => num,
+                };
+                let ty = Type::Num(num);
+                let found = self.coerced(found, &ty, self.at(span))?;
+                match &found.kind {
+                    ExprKind::Const(Const::Int(value)) if num.range().is_some_and(|(low, _)| *value > low) => {
+                        Ok(self.known(Const::Int(-value), ty, span))
+                    }
+                    ExprKind::Const(Const::Float(value)) => Ok(self.known(Const::Float(-value), ty, span)),
+                    _ => make(Unary::Neg(num), found, ty),
+                }
+            }
+        }
+    }
+}
+
+fn promotes_not(left: &Type, right: &Type) -> bool {
+    number_of(left).zip(number_of(right)).is_some_and(|(one, other)| promoted(one, other).is_none())
+}

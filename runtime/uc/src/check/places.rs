@@ -1,0 +1,321 @@
+//! Members: properties of objects, fields of structs, elements, defaults, `Class` and `Length`; and which of them can be
+//! written to.
+
+use super::bodies::Body;
+use super::symbols::{At, PropSym};
+use super::{Found, Told, TypeSym};
+use crate::ast::{self, Ident};
+use crate::hir::{Access, Const, Expr, ExprKind, Intrinsic, Path, Type};
+use crate::source::Span;
+
+impl Body<'_, '_> {
+    /// A value without messages, to look at its type before it is known how it is used.
+    pub(super) fn value_quietly(&self, value: &ast::Expr) -> Found<Expr> {
+        let (messages, told) = (self.checker.messages.borrow().len(), self.checker.told.borrow().clone());
+        let found = self.value(value, None);
+        if found.is_err() {
+            self.checker.messages.borrow_mut().truncate(messages);
+            *self.checker.told.borrow_mut() = told;
+        }
+        found
+    }
+
+    /// `a.b`.
+    pub(super) fn member(&self, of: &ast::Expr, name: &Ident, want: Option<&Type>, span: Span) -> Found<Expr> {
+        match &of.kind {
+            ast::ExprKind::Default => {
+                return self.default_property(self.self_class(of.span), &self.class.clone(), name, span);
+            }
+            ast::ExprKind::Static | ast::ExprKind::Super(_) | ast::ExprKind::Global => {
+                let message = "only functions are called like this";
+                return Err(self.report(self.error("uc-syntax", span, message)));
+            }
+            // `x.default.b`.
+            ast::ExprKind::Member(inner, word) if word.is("default") => {
+                let (class, path) = self.class_of(inner)?;
+                return self.default_property(class, &path, name, span);
+            }
+            // `EnumName.Entry`.
+            ast::ExprKind::Ident(word) if !self.is_value_name(word) || self.is_enum_value(word) => {
+                let ident = Ident { text: word.clone(), span: of.span };
+                if let Some(Ok(TypeSym::Enum(path, _))) = self.checker.type_named(&[ident], self.file) {
+                    return self.entry_of(&path, name, span);
+                }
+            }
+            _ => {}
+        }
+        let base = self.value(of, None)?;
+        self.member_of(base, name, want, span)
+    }
+
+    /// Whether a name is that of a local, a property or a constant, and so no type.
+    pub(super) fn is_value_name(&self, name: &str) -> bool {
+        self.locals.contains_key(&name.to_ascii_lowercase())
+            || self.checker.find_property(&self.class, name).is_some()
+            || self.checker.find_delegate(&self.class, name).is_some()
+            || self.checker.find_const(&self.class, name).is_some()
+    }
+
+    /// Whether a name is that of a variable that holds an entry of an enum: no member can stand behind it, so that the enum
+    /// itself is meant where one has the same name.
+    fn is_enum_value(&self, name: &str) -> bool {
+        let local = self.locals.get(&name.to_ascii_lowercase()).map(|local| local.ty.clone());
+        let ty = local.or_else(|| self.checker.find_property(&self.class, name).map(|found| found.ty.clone()));
+        matches!(ty, Some(Some(Type::Enum(..))))
+    }
+
+    /// The member of a value.
+    pub(super) fn member_of(&self, base: Expr, name: &Ident, want: Option<&Type>, span: Span) -> Found<Expr> {
+        let line = self.line(name.span);
+        match base.ty.clone() {
+            Type::Object(class) => self.property_of(Some(base), &class, name, want, span),
+            Type::Reference(kind, class) if kind != alcedo_abi::kinds::PropertyKind::SOFT_CLASS => {
+                let object = Type::Object(class.clone());
+                let way = super::convert::Way::By(crate::hir::Conversion::FromReference(kind));
+                let base = super::convert::converted(base, way, &object);
+                self.property_of(Some(base), &class, name, want, span)
+            }
+            Type::Struct(path) => {
+                let Some(structure) = self.checker.structure(&path) else { return Err(Told) };
+                let Some(field) = structure.by_name.get(&name.text) else {
+                    let message = format!("`{}` has no field `{}`", base.ty, name.text);
+                    let mut error = self.error("uc-unknown-member", name.span, message);
+                    let near = self.checker.similar(&name.text, std::iter::once(&structure.by_name));
+                    if let Some(near) = near {
+                        error = error.hint(format!("there is `{near}`"));
+                    }
+                    return Err(self.report(error));
+                };
+                let ty = field.ty.clone().ok_or(Told)?;
+                let kind = ExprKind::Field { base: Box::new(base), structure: path, field: field.name.clone() };
+                Ok(Expr { kind, ty, line })
+            }
+            Type::Fixed(_, len) if name.is("length") => Ok(self.known(Const::Int(len.into()), Type::INT, span)),
+            Type::Array(_) | Type::Set(_) | Type::Map(..) if name.is("length") => {
+                Ok(Expr { kind: ExprKind::Intrinsic(Intrinsic::Length, vec![base]), ty: Type::INT, line })
+            }
+            Type::Class(_) | Type::None | Type::Interface(_) | Type::Array(_) | Type::Set(_) | Type::Map(..) => {
+                let message = format!("`{}` has no member `{}`", base.ty, name.text);
+                let mut error = self.error("uc-unknown-member", name.span, message);
+                if matches!(base.ty, Type::Class(_)) {
+                    error = error.hint(format!("defaults of a class are read by `.default.{}`", name.text));
+                }
+                Err(self.report(error))
+            }
+            ty => {
+                let message = format!("`{ty}` has no members: `.{}` cannot stand behind it", name.text);
+                Err(self.report(self.error("uc-unknown-member", name.span, message)))
+            }
+        }
+    }
+
+    /// The property of an object of a class; of `self` without one.
+    fn property_of(
+        &self,
+        object: Option<Expr>,
+        class: &Path,
+        name: &Ident,
+        want: Option<&Type>,
+        span: Span,
+    ) -> Found<Expr> {
+        let line = self.line(name.span);
+        if let Some(found) = self.checker.find_property(class, &name.text) {
+            return self.property(object, &found, self.at(name.span));
+        }
+        if let Some(delegate) = self.checker.find_delegate(class, &name.text) {
+            return self.property(object, &delegate.prop.clone(), self.at(name.span));
+        }
+        if name.is("class") {
+            let base = object.unwrap_or_else(|| self.self_object(span));
+            return Ok(Expr { kind: ExprKind::ClassOf(Box::new(base)), ty: Type::Class(class.clone()), line });
+        }
+        // A function as the value of a delegate.
+        if matches!(want, Some(Type::Delegate(..)))
+            && let Some(found) = self.checker.find_function(class, &name.text)
+        {
+            return self.function_value(object, &found, want, span);
+        }
+        if let Some(found) = self.checker.find_function(class, &name.text) {
+            let message = format!("`{}` is a function: `(` is missing behind it", found.name);
+            return Err(self.report(self.error("uc-no-value", name.span, message)));
+        }
+        if self.checker.is_broken(class) {
+            return Err(Told);
+        }
+        let chain = self.checker.chain(class);
+        let shown = chain.first().map_or_else(|| class.to_string(), |class| class.name.clone());
+        let message = format!("`{shown}` has no variable `{}`", name.text);
+        let mut error = self.error("uc-unknown-member", name.span, message);
+        if let Some(near) = self.checker.similar(&name.text, chain.iter().map(|class| &class.props)) {
+            error = error.hint(format!("there is `{near}`"));
+        }
+        Err(self.report(error))
+    }
+
+    /// A property, if it may be read here.
+    pub(super) fn property(&self, object: Option<Expr>, found: &PropSym, at: At) -> Found<Expr> {
+        if !self.may(found.read, &found.owner) {
+            return Err(self.refused(found, found.read, at));
+        }
+        if !found.readable {
+            let message = format!("scripts cannot read `{}`: its declaration lacks `blueprint_read`", found.name);
+            return Err(self.report(crate::diagnostic::Diagnostic::error("uc-access", at, message)));
+        }
+        let ty = found.ty.clone().ok_or(Told)?;
+        let kind =
+            ExprKind::Property { object: object.map(Box::new), owner: found.owner.clone(), name: found.name.clone() };
+        Ok(Expr { kind, ty, line: self.checker.line(at) })
+    }
+
+    /// Whether code of this class may use what is declared so in that class.
+    pub(super) fn may(&self, access: Access, owner: &str) -> bool {
+        match access {
+            Access::Public => true,
+            Access::Protected => self.checker.extends(&self.class, owner),
+            Access::Private => *self.class == *owner,
+        }
+    }
+
+    fn refused(&self, found: &PropSym, access: Access, at: At) -> Told {
+        let word = if access == Access::Private { "private" } else { "protected" };
+        let owner = found.owner.rsplit('.').next().unwrap_or("");
+        let message = format!("`{}` is {word} in `{owner}`", found.name);
+        let mut error = crate::diagnostic::Diagnostic::error("uc-access", at, message);
+        if let Some(other) = found.at {
+            error = error.other(other, "declared here");
+        }
+        self.report(error)
+    }
+
+    /// `self`.
+    pub(super) fn self_object(&self, span: Span) -> Expr {
+        Expr { kind: ExprKind::SelfObject, ty: Type::Object(self.class.clone()), line: self.line(span) }
+    }
+
+    /// The class of the object that the function runs for.
+    pub(super) fn self_class(&self, span: Span) -> Expr {
+        Expr { kind: ExprKind::SelfClass, ty: Type::Class(self.class.clone()), line: self.line(span) }
+    }
+
+    /// The class that an expression before `.default` or `.static` means.
+    pub(super) fn class_of(&self, of: &ast::Expr) -> Found<(Expr, Path)> {
+        let base = self.value(of, None)?;
+        match base.ty.clone() {
+            Type::Class(path) => Ok((base, path)),
+            Type::Object(path) => {
+                let line = base.line;
+                Ok((Expr { kind: ExprKind::ClassOf(Box::new(base)), ty: Type::Class(path.clone()), line }, path))
+            }
+            ty => {
+                let message = format!("`{ty}` has no class: `.default` and `.static` cannot stand behind it");
+                Err(self.report(self.error("uc-unknown-member", of.span, message)))
+            }
+        }
+    }
+
+    fn default_property(&self, class: Expr, path: &Path, name: &Ident, span: Span) -> Found<Expr> {
+        let Some(found) = self.checker.find_property(path, &name.text) else {
+            if self.checker.is_broken(path) {
+                return Err(Told);
+            }
+            let chain = self.checker.chain(path);
+            let shown = chain.first().map_or_else(|| path.to_string(), |class| class.name.clone());
+            let mut error =
+                self.error("uc-unknown-member", name.span, format!("`{shown}` has no variable `{}`", name.text));
+            if let Some(near) = self.checker.similar(&name.text, chain.iter().map(|class| &class.props)) {
+                error = error.hint(format!("there is `{near}`"));
+            }
+            return Err(self.report(error));
+        };
+        if self.only_constants {
+            return Err(self.report(self.error(
+                "uc-not-constant",
+                span,
+                "defaults are not known before the script runs",
+            )));
+        }
+        if !self.may(found.read, &found.owner) {
+            return Err(self.refused(&found, found.read, self.at(name.span)));
+        }
+        let ty = found.ty.clone().ok_or(Told)?;
+        let kind =
+            ExprKind::DefaultProperty { class: Box::new(class), owner: found.owner.clone(), name: found.name.clone() };
+        Ok(Expr { kind, ty, line: self.line(name.span) })
+    }
+
+    /// `a[b]`.
+    pub(super) fn index(&self, of: &ast::Expr, index: &ast::Expr, span: Span) -> Found<Expr> {
+        let base = self.value(of, None)?;
+        let line = self.line(span);
+        match base.ty.clone() {
+            Type::Array(element) | Type::Fixed(element, _) => {
+                let at = self.value(index, Some(&Type::INT))?;
+                let at = self.coerced(at, &Type::INT, self.at(index.span))?;
+                if let (Type::Fixed(_, len), ExprKind::Const(Const::Int(number))) = (&base.ty, &at.kind)
+                    && !(0..i128::from(*len)).contains(number)
+                {
+                    let message = format!("the array has {len} elements: {number} is none of 0 to {}", len - 1);
+                    return Err(self.report(self.error("uc-array-index", index.span, message)));
+                }
+                Ok(Expr { kind: ExprKind::Index(Box::new(base), Box::new(at)), ty: *element, line })
+            }
+            Type::Map(key, value) => {
+                let found = self.value(index, Some(&key))?;
+                let found = self.coerced(found, &key, self.at(index.span))?;
+                Ok(Expr { kind: ExprKind::Intrinsic(Intrinsic::MapGet, vec![base, found]), ty: *value, line })
+            }
+            // `x[0]` is `x` itself, as the language has it of every variable.
+            ty => {
+                let message = format!("`{ty}` has no elements: `[…]` cannot stand behind it");
+                Err(self.report(self.error("uc-no-array", span, message)))
+            }
+        }
+    }
+
+    /// Whether the expression can be written to; tells why not.
+    pub(super) fn check_place(&self, place: &Expr, span: Span) -> Found<()> {
+        let mut at = place;
+        loop {
+            match &at.kind {
+                ExprKind::Local(_) => return Ok(()),
+                ExprKind::Property { owner, name, .. } => {
+                    let Some(found) = self.checker.chain(owner).iter().find_map(|class| {
+                        let by_delegate = || {
+                            let mut all = class.delegates.names().filter_map(|key| class.delegates.get(key));
+                            all.find(|delegate| delegate.prop.name == *name).map(|delegate| delegate.prop.clone())
+                        };
+                        class.props.get(name).cloned().or_else(by_delegate)
+                    }) else {
+                        return Ok(());
+                    };
+                    if let Err(why) = found.writable {
+                        let message = format!("`{}` cannot be changed: {why}", found.name);
+                        return Err(self.report(self.error("uc-const", span, message)));
+                    }
+                    if !self.may(found.write, &found.owner) {
+                        return Err(self.refused(&found, found.write, self.at(span)));
+                    }
+                    return Ok(());
+                }
+                ExprKind::Field { base, .. } => at = base,
+                ExprKind::Index(base, _) => at = base,
+                ExprKind::DefaultProperty { .. } => {
+                    let message = "defaults of a class are not changed by scripts";
+                    let error = self.error("uc-not-a-place", span, message);
+                    return Err(self.report(error.hint("write them into `defaultproperties`")));
+                }
+                ExprKind::Intrinsic(Intrinsic::MapGet, _) => {
+                    let error = self.error("uc-not-a-place", span, "a value in a map is not changed in place");
+                    return Err(self.report(error.hint("copy it to a local variable, and assign it back")));
+                }
+                _ => {
+                    return Err(self.report(self.error(
+                        "uc-not-a-place",
+                        span,
+                        "this cannot be changed: it is no variable",
+                    )));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! Statements.
+
+use super::bodies::Body;
+use super::{Found, Told};
+use crate::ast::{self, DoEnd, Infix};
+use crate::hir::{Arm, Const, Expr, ExprKind, Intrinsic, Stmt, StmtKind, Type, Unary};
+use crate::source::Span;
+
+impl Body<'_, '_> {
+    /// Statements; those with errors, which were told, are left out.
+    pub(super) fn block(&mut self, statements: &[ast::Stmt]) -> Vec<Stmt> {
+        let mut found = Vec::new();
+        for statement in statements {
+            if let Ok(kind) = self.statement(statement) {
+                found.extend(kind.map(|kind| Stmt { kind, line: self.line(statement.span) }));
+            }
+        }
+        found
+    }
+
+    fn loop_body(&mut self, statements: &[ast::Stmt]) -> Vec<Stmt> {
+        self.loops += 1;
+        self.breakable += 1;
+        let body = self.block(statements);
+        self.loops -= 1;
+        self.breakable -= 1;
+        body
+    }
+
+    fn outside(&self, id: &'static str, span: Span, message: &str, hint: &str) -> Told {
+        self.report(self.error(id, span, message).hint(hint))
+    }
+
+    /// What a statement does; nothing for declarations.
+    fn statement(&mut self, statement: &ast::Stmt) -> Found<Option<StmtKind>> {
+        let span = statement.span;
+        Ok(Some(match &statement.kind {
+            ast::StmtKind::Empty => return Ok(None),
+            ast::StmtKind::Expr(value) => self.expression_statement(value)?,
+            ast::StmtKind::Local(ty, names) => {
+                let ty = self.checker.type_of_ref(ty, self.file, &self.class);
+                for name in names {
+                    let ty = ty.as_ref().ok().cloned();
+                    let ty =
+                        ty.and_then(|ty| self.checker.with_dim(ty, name.dim.as_ref(), self.file, &self.class).ok());
+                    self.add_local(&name.name, ty);
+                }
+                return Ok(None);
+            }
+            ast::StmtKind::Block(body) => StmtKind::Block(self.block(body)),
+            ast::StmtKind::If(arms, other) => return self.if_statement(arms, other.as_deref()).map(Some),
+            ast::StmtKind::While(condition, body) => {
+                let condition = self.condition(condition);
+                let body = self.loop_body(body);
+                StmtKind::While { body_first: false, condition: condition?, body }
+            }
+            ast::StmtKind::Do(body, end) => {
+                let body = self.loop_body(body);
+                let condition = match end {
+                    DoEnd::While(condition) => self.condition(condition)?,
+                    DoEnd::Until(condition) => {
+                        let condition = self.condition(condition)?;
+                        let line = condition.line;
+                        Expr { kind: ExprKind::Unary(Unary::Not, Box::new(condition)), ty: Type::Bool, line }
+                    }
+                };
+                StmtKind::While { body_first: true, condition, body }
+            }
+            ast::StmtKind::For(init, condition, step, body) => {
+                let init = self.simple(init);
+                let condition = match condition {
+                    Some(condition) => self.condition(condition),
+                    None => {
+                        Ok(Expr { kind: ExprKind::Const(Const::Bool(true)), ty: Type::Bool, line: self.line(span) })
+                    }
+                };
+                let step = self.simple(step);
+                let body = self.loop_body(body);
+                StmtKind::For { init: init?, condition: condition?, step: step?, body }
+            }
+            ast::StmtKind::ForEach(over, body) => {
+                let head = self.foreach_head(over);
+                let body = self.loop_body(body);
+                let (array, element, convert, index) = head?;
+                StmtKind::ForEach { array, element, convert, index, body }
+            }
+            ast::StmtKind::Switch(value, arms) => return self.switch_statement(value, arms).map(Some),
+            ast::StmtKind::Break if self.breakable == 0 => {
+                return Err(self.report(self.error("uc-break", span, "`break` outside of a loop and of a `switch`")));
+            }
+            ast::StmtKind::Break => StmtKind::Break,
+            ast::StmtKind::Continue if self.loops == 0 => {
+                return Err(self.report(self.error("uc-break", span, "`continue` outside of a loop")));
+            }
+            ast::StmtKind::Continue => StmtKind::Continue,
+            ast::StmtKind::Return(value) => self.return_statement(value.as_ref(), span)?,
+            ast::StmtKind::Assert(condition) => StmtKind::Assert(self.condition(condition)?),
+            ast::StmtKind::Goto(_) => {
+                let hint = "write a loop, or leave one with `break`";
+                return Err(self.outside("uc-goto", span, "`goto` is outside of the language", hint));
+            }
+            ast::StmtKind::Stop => {
+                return Err(self.outside(
+                    "uc-state",
+                    span,
+                    "`stop`, for the code of states, is outside of the language",
+                    "",
+                ));
+            }
+            ast::StmtKind::Label(_) => {
+                return Err(self.outside(
+                    "uc-goto",
+                    span,
+                    "labels, for `goto` and states, are outside of the language",
+                    "",
+                ));
+            }
+            ast::StmtKind::Directive(_) => {
+                let message = "lines that begin with `#` are outside of the language";
+                return Err(self.outside("uc-directive", span, message, ""));
+            }
+        }))
+    }
+
+    fn simple(&mut self, of: &[ast::Expr]) -> Found<Vec<Stmt>> {
+        let mut found = Vec::new();
+        let mut told = None;
+        for value in of {
+            match self.expression_statement(value) {
+                Ok(kind) => found.push(Stmt { kind, line: self.line(value.span) }),
+                Err(Told) => told = Some(Told),
+            }
+        }
+        told.map_or(Ok(found), Err)
+    }
+
+    /// A value that is `true` or `false`.
+    pub(super) fn condition(&self, value: &ast::Expr) -> Found<Expr> {
+        let found = self.value(value, Some(&Type::Bool))?;
+        self.coerced(found, &Type::Bool, self.at(value.span))
+    }
+
+    fn if_statement(&mut self, arms: &[(ast::Expr, Vec<ast::Stmt>)], other: Option<&[ast::Stmt]>) -> Found<StmtKind> {
+        let mut checked = Vec::new();
+        for (condition, body) in arms {
+            let found = self.condition(condition);
+            let body = self.block(body);
+            checked.push((found, body, self.line(condition.span)));
+        }
+        let mut other = other.map_or_else(Vec::new, |other| self.block(other));
+        let mut found = Err(Told);
+        for (condition, body, line) in checked.into_iter().rev() {
+            if let Ok(kind) = found {
+                other = vec![Stmt { kind, line }];
+            }
+            let before = std::mem::take(&mut other);
+            found = condition.map(|condition| StmtKind::If(condition, body, before));
+            if found.is_err() {
+                return Err(Told);
+            }
+        }
+        found
+    }
+
+    fn switch_statement(&mut self, value: &ast::Expr, arms: &[ast::Arm]) -> Found<StmtKind> {
+        let value_span = value.span;
+        let value = self.value(value, None);
+        self.breakable += 1;
+        let mut made = Vec::new();
+        let mut told = None;
+        let mut seen: Vec<(Const, Span)> = Vec::new();
+        let mut has_default = false;
+        for arm in arms {
+            let case = match (&arm.value, &value) {
+                (None, _) if has_default => {
+                    self.report(self.error("uc-case", arm.span, "a second `default`"));
+                    None
+                }
+                (None, _) => {
+                    has_default = true;
+                    None
+                }
+                (Some(_), Err(Told)) => None,
+                (Some(case), Ok(value)) => {
+                    let found = self
+                        .value(case, Some(&value.ty))
+                        .and_then(|found| self.coerced(found, &value.ty, self.at(case.span)));
+                    match found {
+                        Ok(found) => {
+                            if let ExprKind::Const(known) = &found.kind {
+                                if let Some((_, other)) = seen.iter().find(|(other, _)| other == known) {
+                                    let error = self.error("uc-case", case.span, "a second `case` of this value");
+                                    self.report(error.other(self.at(*other), "the first one"));
+                                }
+                                seen.push((known.clone(), case.span));
+                            }
+                            Some(found)
+                        }
+                        Err(Told) => {
+                            told = Some(Told);
+                            None
+                        }
+                    }
+                }
+            };
+            made.push(Arm { value: case, body: self.block(&arm.body), line: self.line(arm.span) });
+        }
+        self.breakable -= 1;
+        let value = value?;
+        if let Some(told) = told {
+            return Err(told);
+        }
+        let Some(operation) = self.operation(Infix::Eq, &value.ty, &value.ty) else {
+            let message = format!("a `switch` cannot compare values of `{}`", value.ty);
+            return Err(self.report(self.error("uc-operator-types", value_span, message)));
+        };
+        // What is compared has the type of the operation; arms too.
+        let to = operation.left.clone();
+        let widen = |expr: Expr| match self.checker.implicit(&expr.ty, &to) {
+            Some(way) => super::convert::converted(expr, way, &to),
+            None => expr,
+        };
+        let arms = made.into_iter().map(|arm| Arm { value: arm.value.map(widen), ..arm }).collect();
+        Ok(StmtKind::Switch { value: widen(value), compare: operation.binary.on, arms })
+    }
+
+    fn return_statement(&self, value: Option<&ast::Expr>, span: Span) -> Found<StmtKind> {
+        match (value, &self.result) {
+            _ if self.result_unknown => {
+                if let Some(value) = value {
+                    self.value(value, None)?;
+                }
+                Err(Told)
+            }
+            (None, None) => Ok(StmtKind::Return(None)),
+            (None, Some(wanted)) => {
+                let message = format!("a result of `{wanted}` is missing behind `return`");
+                Err(self.report(self.error("uc-return", span, message)))
+            }
+            (Some(value), None) => {
+                // A call without a result may stand there.
+                let found = self.expr(value, None)?;
+                if found.ty == Type::Nothing && matches!(found.kind, ExprKind::Call(_)) {
+                    let line = found.line;
+                    let body =
+                        vec![Stmt { kind: StmtKind::Expr(found), line }, Stmt { kind: StmtKind::Return(None), line }];
+                    return Ok(StmtKind::Block(body));
+                }
+                let error = self.error("uc-return", value.span, "this function gives no result");
+                Err(self.report(error.hint("write the type of the result before the name of the function")))
+            }
+            (Some(value), Some(wanted)) => {
+                let found = self.value(value, Some(wanted))?;
+                Ok(StmtKind::Return(Some(self.coerced(found, wanted, self.at(value.span))?)))
+            }
+        }
+    }
+
+    /// An expression where a statement stands: what it does has to matter.
+    fn expression_statement(&mut self, value: &ast::Expr) -> Found<StmtKind> {
+        let mut inner = value;
+        while let ast::ExprKind::Paren(of) = &inner.kind {
+            inner = of;
+        }
+        if let ast::ExprKind::Assign(target, value) = &inner.kind {
+            return self.assign(target, value);
+        }
+        let found = self.expr(inner, None)?;
+        let matters = match &found.kind {
+            ExprKind::Call(_) | ExprKind::New(_) | ExprKind::Compound(_) | ExprKind::Step { .. } => true,
+            ExprKind::Intrinsic(which, _) => !matches!(
+                which,
+                Intrinsic::Length
+                    | Intrinsic::ArrayFind
+                    | Intrinsic::ArrayFindField(_)
+                    | Intrinsic::MapGet
+                    | Intrinsic::Contains
+            ),
+            ExprKind::Convert(_, of) | ExprKind::Cast(_, of) => matches!(of.kind, ExprKind::Call(_)),
+            _ => false,
+        };
+        if !matters {
+            let error = self.error("uc-no-effect", value.span, "this statement does nothing");
+            let is_compare = matches!(inner.kind, ast::ExprKind::Infix(Infix::Eq, ..));
+            return Err(self.report(if is_compare { error.hint("write `=` to assign") } else { error }));
+        }
+        Ok(StmtKind::Expr(found))
+    }
+
+    fn assign(&self, target: &ast::Expr, value: &ast::Expr) -> Found<StmtKind> {
+        // `array.Length = n`.
+        if let ast::ExprKind::Member(of, name) = &target.kind
+            && name.is("length")
+            && let Ok(array) = self.value_quietly(of)
+            && matches!(array.ty, Type::Array(_))
+        {
+            self.check_place(&array, of.span)?;
+            let len = self.value(value, Some(&Type::INT))?;
+            let len = self.coerced(len, &Type::INT, self.at(value.span))?;
+            return Ok(StmtKind::SetLength(array, len));
+        }
+        // `map[key] = value`.
+        if let ast::ExprKind::Index(of, key) = &target.kind
+            && let Ok(map) = self.value_quietly(of)
+            && let Type::Map(key_type, value_type) = map.ty.clone()
+        {
+            self.check_place(&map, of.span)?;
+            let found = self.value(key, Some(&key_type))?;
+            let found = self.coerced(found, &key_type, self.at(key.span))?;
+            let new = self.value(value, Some(&value_type))?;
+            let new = self.coerced(new, &value_type, self.at(value.span))?;
+            let line = self.line(target.span);
+            let kind = ExprKind::Intrinsic(Intrinsic::MapSet, vec![map, found, new]);
+            return Ok(StmtKind::Expr(Expr { kind, ty: Type::Nothing, line }));
+        }
+        let place = self.expr(target, None).and_then(|place| self.check_place(&place, target.span).map(|()| place));
+        let found = self.value(value, place.as_ref().ok().map(|place| &place.ty));
+        let (place, found) = (place?, found?);
+        let found = self.coerced(found, &place.ty, self.at(value.span))?;
+        Ok(StmtKind::Assign(place, found))
+    }
+}
+
+/// Whether statements end with a result on every way.
+pub(super) fn returns(statements: &[Stmt]) -> bool {
+    statements.iter().any(|statement| match &statement.kind {
+        StmtKind::Return(_) => true,
+        StmtKind::Block(body) => returns(body),
+        StmtKind::If(_, one, other) => returns(one) && returns(other),
+        StmtKind::While { condition, body, .. } => {
+            matches!(condition.kind, ExprKind::Const(Const::Bool(true))) && !breaks(body)
+        }
+        StmtKind::Switch { arms, .. } => {
+            arms.iter().any(|arm| arm.value.is_none())
+                && arms.last().is_some_and(|last| returns(&last.body))
+                && !arms.iter().any(|arm| breaks(&arm.body))
+        }
+        _ => false,
+    })
+}
+
+/// Whether a `break` leaves what is around these statements.
+fn breaks(statements: &[Stmt]) -> bool {
+    statements.iter().any(|statement| match &statement.kind {
+        StmtKind::Break => true,
+        StmtKind::Block(body) => breaks(body),
+        StmtKind::If(_, one, other) => breaks(one) || breaks(other),
+        _ => false,
+    })
+}

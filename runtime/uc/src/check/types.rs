@@ -1,0 +1,256 @@
+//! From types as they are written to types.
+
+use std::rc::Rc;
+
+use alcedo_abi::kinds::PropertyKind;
+
+use super::symbols::Named;
+use super::{Checker, Found, TypeSym};
+use crate::ast::{Expr, Ident, TypeKind, TypeRef};
+use crate::diagnostic::Diagnostic;
+use crate::hir::{Const, ExprKind, Num, Path, Type};
+
+/// Elements that an array of a fixed length may have.
+pub(super) const LONGEST_FIXED: u32 = 65_536;
+
+/// How deep types may be nested, as reflection has it.
+const DEEPEST_TYPE: usize = 12;
+
+/// The type that a word is by itself; whether no declaration takes that word away.
+pub(super) fn plain_type(name: &str) -> Option<(Type, bool)> {
+    Some(match name.to_ascii_lowercase().as_str() {
+        "int" => (Type::INT, true),
+        "float" => (Type::FLOAT, true),
+        "byte" => (Type::BYTE, true),
+        "bool" => (Type::Bool, true),
+        "string" => (Type::Text, true),
+        "name" => (Type::Name, true),
+        "double" | "f64" => (Type::Num(Num::F64), false),
+        "f32" => (Type::FLOAT, false),
+        "u8" => (Type::BYTE, false),
+        "u16" => (Type::Num(Num::U16), false),
+        "u32" => (Type::Num(Num::U32), false),
+        "u64" => (Type::Num(Num::U64), false),
+        "i8" => (Type::Num(Num::I8), false),
+        "i16" => (Type::Num(Num::I16), false),
+        "i32" => (Type::INT, false),
+        "i64" => (Type::Num(Num::I64), false),
+        "text" => (Type::LocalText, false),
+        "utf8string" => (Type::Utf8Text, false),
+        "ansistring" => (Type::AnsiText, false),
+        "fieldpath" => (Type::FieldPath, false),
+        _ => return None,
+    })
+}
+
+impl Checker<'_> {
+    /// The type that is written in a file, in the class of that path.
+    pub(super) fn type_of_ref(&self, ty: &TypeRef, file: usize, class: &str) -> Found<Type> {
+        let found = self.type_of_ref_here(ty, file, class)?;
+        if depth_of(&found) > DEEPEST_TYPE {
+            let message = format!("this type is nested more than {DEEPEST_TYPE} deep");
+            return Err(self.report(Diagnostic::error("uc-too-deep", (file, ty.span), message)));
+        }
+        Ok(found)
+    }
+
+    fn type_of_ref_here(&self, ty: &TypeRef, file: usize, class: &str) -> Found<Type> {
+        match &ty.kind {
+            TypeKind::Named(names) => self.named_type(names, file, class),
+            TypeKind::Generic(name, of) => self.generic_type(name, of, file, class),
+            TypeKind::Delegate(names) => self.delegate_type(names, file, class),
+            TypeKind::Struct(found) => self.named_type(std::slice::from_ref(&found.name), file, class),
+            TypeKind::Enum(found) => self.named_type(std::slice::from_ref(&found.name), file, class),
+        }
+    }
+
+    fn named_type(&self, names: &[Ident], file: usize, class: &str) -> Found<Type> {
+        let last = &names[names.len() - 1];
+        let plain = if names.len() == 1 { plain_type(&last.text) } else { None };
+        if let Some((ty, true)) = plain {
+            return Ok(ty);
+        }
+        match self.type_named(names, file) {
+            Some(Ok(TypeSym::Class(path))) => return Ok(Type::Object(path)),
+            Some(Ok(TypeSym::Struct(path))) => return Ok(Type::Struct(path)),
+            Some(Ok(TypeSym::Enum(path, num))) => return Ok(Type::Enum(path, num)),
+            Some(Ok(TypeSym::Interface(path))) => return Ok(Type::Interface(path)),
+            Some(Err(told)) => return Err(told),
+            None => {}
+        }
+        if let Some((ty, _)) = plain {
+            return Ok(ty);
+        }
+        let at = (file, last.span);
+        match last.text.to_ascii_lowercase().as_str() {
+            "class" => Ok(Type::Class(self.root_of(class))),
+            "array" => {
+                let error = Diagnostic::error("uc-array-of", at, "it is not said what this array holds");
+                Err(self.report(error.hint("write `array<int>`")))
+            }
+            "pointer" => {
+                let error =
+                    Diagnostic::error("uc-pointer", at, "`pointer` is a type of C++, which is outside of the language");
+                Err(self.report(error))
+            }
+            _ => {
+                // A delegate is a type by `delegate<X>`.
+                if names.len() == 1 && self.find_delegate(class, &last.text).is_some() {
+                    let error = Diagnostic::error("uc-unknown-type", at, format!("`{}` is a delegate", last.text));
+                    return Err(self.report(error.hint(format!("write `delegate<{}>`", last.text))));
+                }
+                Err(self.unknown_type("type", names, file))
+            }
+        }
+    }
+
+    fn generic_type(&self, name: &Ident, of: &[TypeRef], file: usize, class: &str) -> Found<Type> {
+        let word = name.text.to_ascii_lowercase();
+        let wanted = match word.as_str() {
+            "array" | "set" | "optional" | "class" | "softclass" | "weak" | "weakobject" | "soft" | "softobject"
+            | "lazy" | "lazyobject" => 1,
+            "map" => 2,
+            _ => {
+                let message = format!("`{}` takes no types between `<` and `>`", name.text);
+                let hint = "`array class delegate map optional set lazy soft softclass weak` do";
+                return Err(self.report(Diagnostic::error("uc-generic", (file, name.span), message).hint(hint)));
+            }
+        };
+        if of.len() != wanted {
+            let message = format!(
+                "`{}` takes {wanted} type{}, here are {}",
+                name.text,
+                if wanted == 1 { "" } else { "s" },
+                of.len()
+            );
+            return Err(self.report(Diagnostic::error("uc-generic", (file, name.span), message)));
+        }
+        let mut inner = Vec::new();
+        for of in of {
+            inner.push(self.type_of_ref_here(of, file, class)?);
+        }
+        let class_of = |ty: &Type| match ty {
+            Type::Object(path) => Ok(path.clone()),
+            _ => {
+                let message = format!("`{}` is of classes: `{ty}` is none", name.text);
+                Err(self.report(Diagnostic::error("uc-generic", (file, of[0].span), message)))
+            }
+        };
+        let key = |ty: Type| {
+            let no_key = matches!(
+                ty,
+                Type::Array(_)
+                    | Type::Fixed(..)
+                    | Type::Set(_)
+                    | Type::Map(..)
+                    | Type::Optional(_)
+                    | Type::Delegate(..)
+            );
+            if !no_key {
+                return Ok(Box::new(ty));
+            }
+            let message = format!("`{ty}` can be no key: take a number, a text, a name or a reference");
+            Err(self.report(Diagnostic::error("uc-key", (file, of[0].span), message)))
+        };
+        let mut inner = inner.into_iter();
+        let one = inner.next().ok_or(super::Told)?;
+        Ok(match (word.as_str(), inner.next()) {
+            ("map", Some(value)) => Type::Map(key(one)?, Box::new(value)),
+            ("array", _) => Type::Array(Box::new(one)),
+            ("set", _) => Type::Set(key(one)?),
+            ("optional", _) => Type::Optional(Box::new(one)),
+            ("class", _) => Type::Class(class_of(&one)?),
+            ("softclass", _) => Type::Reference(PropertyKind::SOFT_CLASS, class_of(&one)?),
+            ("soft" | "softobject", _) => Type::Reference(PropertyKind::SOFT_OBJECT, class_of(&one)?),
+            ("lazy" | "lazyobject", _) => Type::Reference(PropertyKind::LAZY_OBJECT, class_of(&one)?),
+            _ => Type::Reference(PropertyKind::WEAK_OBJECT, class_of(&one)?),
+        })
+    }
+
+    fn delegate_type(&self, names: &[Ident], file: usize, class: &str) -> Found<Type> {
+        let last = &names[names.len() - 1];
+        let owner = if names.len() > 1 { self.class_named(&names[..names.len() - 1], file)? } else { class.into() };
+        if let Some(found) = self.find_delegate(&owner, &last.text) {
+            return found.prop.ty.clone().ok_or(super::Told);
+        }
+        // One of another class of the package, or one that reflection has by name.
+        let own = self.own_delegate(&last.text);
+        if let Some(found) = own {
+            return found.ok_or(super::Told);
+        }
+        let reflected = self.types.delegates();
+        let replaced = |found: &alcedo_reflect::delegates::DelegateType| {
+            found.origin == alcedo_reflect::origin::Origin::Script && *found.package == *self.package
+        };
+        if let Some(found) =
+            reflected.iter().find(|found| found.name.eq_ignore_ascii_case(&last.text) && !replaced(found))
+        {
+            let words: Result<alcedo_reflect::type_text::SignatureText, _> = found.signature().parse();
+            let signature = Rc::new(words.unwrap_or_default());
+            return Ok(Type::Delegate(found.kind, Some(found.path.clone()), signature));
+        }
+        if self.is_broken(&owner) {
+            return Err(super::Told);
+        }
+        Err(self.unknown_type("delegate", names, file))
+    }
+
+    /// The type of a delegate that some class of the package declares.
+    fn own_delegate(&self, name: &str) -> Option<Option<Type>> {
+        let classes = self.classes.borrow();
+        let mut found: Vec<_> = classes.values().flatten().filter_map(|class| class.delegates.get(name)).collect();
+        found.sort_by(|one, other| one.func.path.cmp(&other.func.path));
+        found.first().map(|found| found.prop.ty.clone())
+    }
+
+    /// How many elements the brackets behind a name ask for.
+    pub(super) fn dim_of(&self, dim: &Expr, file: usize, class: &str) -> Found<u32> {
+        let at = (file, dim.span);
+        // An enum stands for how many entries it has.
+        if let crate::ast::ExprKind::Ident(name) = &dim.kind {
+            let ident = Ident { text: name.clone(), span: dim.span };
+            if let Some(Ok(TypeSym::Enum(path, _))) = self.type_named(&[ident], file)
+                && let Some(found) = self.enumeration(&path)
+            {
+                return Ok(found.entries.len() as u32);
+            }
+        }
+        let value = self.constant(dim, file, class, Some(&Type::INT))?;
+        match value.kind {
+            ExprKind::Const(Const::Int(len)) if (1..=i128::from(LONGEST_FIXED)).contains(&len) => Ok(len as u32),
+            ExprKind::Const(Const::Int(len)) => {
+                let message = format!("an array has 1 to {LONGEST_FIXED} elements, not {len}");
+                Err(self.report(Diagnostic::error("uc-array-length", at, message)))
+            }
+            _ => {
+                Err(self.report(Diagnostic::error("uc-array-length", at, "the number of elements is no whole number")))
+            }
+        }
+    }
+
+    /// The type with the brackets behind the name.
+    pub(super) fn with_dim(&self, ty: Type, dim: Option<&Expr>, file: usize, class: &str) -> Found<Type> {
+        match dim {
+            Some(dim) => Ok(Type::Fixed(Box::new(ty), self.dim_of(dim, file, class)?)),
+            None => Ok(ty),
+        }
+    }
+
+    /// The path of a type of the package.
+    pub(super) fn own_path(&self, name: &str) -> Path {
+        format!("/Script/{}.{name}", self.package).into()
+    }
+}
+
+fn depth_of(ty: &Type) -> usize {
+    match ty {
+        Type::Array(of) | Type::Fixed(of, _) | Type::Set(of) | Type::Optional(of) => 1 + depth_of(of),
+        Type::Map(key, value) => 1 + depth_of(key).max(depth_of(value)),
+        _ => 1,
+    }
+}
+
+/// Names that are taken more than once.
+pub(super) fn taken<T: Clone>(named: &Named<T>, name: &str) -> bool {
+    named.names().any(|known| known.eq_ignore_ascii_case(name))
+}

@@ -1,0 +1,153 @@
+//! Arguments, in the order of the parameters; and wildcards, whose types the arguments decide.
+
+use super::bodies::Body;
+use super::symbols::{FuncSym, Wild};
+use super::{Found, Told};
+use crate::ast::{self, Ident};
+use crate::hir::{Arg, Expr, Type, Wildcard};
+use crate::source::Span;
+
+type Args = [Option<ast::Expr>];
+
+impl Body<'_, '_> {
+    /// The arguments, what the wildcards are, and the type of a result that they decide.
+    pub(super) fn arguments(
+        &self,
+        found: &FuncSym,
+        args: &Args,
+        name: &Ident,
+        span: Span,
+    ) -> Found<(Vec<Arg>, Vec<Wildcard>, Option<Type>)> {
+        let mut told = None;
+        if args.len() > found.params.len() {
+            let extra = args[found.params.len()..].iter().flatten().next();
+            let place = extra.map_or(span, |extra| extra.span);
+            let message = format!("`{}` takes {}, here are {}", found.name, counted(found.params.len()), args.len());
+            told = Some(self.report(self.error("uc-arguments", place, message)));
+        }
+        let element = if found.wild.iter().any(Option::is_some) { self.element_of(found, args) } else { Ok(None) };
+        let mut made = Vec::new();
+        let mut wildcards = Vec::new();
+        for (at, param) in found.params.iter().enumerate() {
+            let arg = args.get(at).and_then(Option::as_ref);
+            let wild = found.wild.get(at).copied().flatten();
+            let one = match (arg, wild) {
+                (None, _) if param.optional => Ok(Arg::Skipped),
+                (None, _) => {
+                    // One message for all that are missing.
+                    if told.is_none() {
+                        let message = format!(
+                            "`{}` takes {}: `{}` is missing",
+                            found.name,
+                            counted(found.params.len()),
+                            param.name
+                        );
+                        self.report(self.error("uc-arguments", name.span, message));
+                    }
+                    Err(Told)
+                }
+                (Some(arg), None) => self.argument(param, arg),
+                (Some(arg), Some(wild)) => match &element {
+                    Ok(element) => self.wild_argument(found, at, wild, element.as_ref(), arg).map(|value| {
+                        wildcards.push(Wildcard { param: at as u32, ty: value.ty.clone() });
+                        Arg::Wildcard(value)
+                    }),
+                    Err(Told) => {
+                        let _ = self.expr(arg, None);
+                        Err(Told)
+                    }
+                },
+            };
+            match one {
+                Ok(arg) => made.push(arg),
+                Err(Told) => told = Some(Told),
+            }
+        }
+        if let Some(told) = told {
+            return Err(told);
+        }
+        let element = element?;
+        let result = match (found.wild_result, element) {
+            (Some(Wild::Element), Some(element)) => Some(element),
+            (Some(Wild::SameArray | Wild::Array), Some(element)) => Some(Type::Array(Box::new(element))),
+            _ => None,
+        };
+        Ok((made, wildcards, result))
+    }
+
+    /// What the elements are: of the first array among the arguments whose type is known.
+    fn element_of(&self, found: &FuncSym, args: &Args) -> Found<Option<Type>> {
+        let wants_element =
+            found.wild.iter().flatten().any(|wild| matches!(wild, Wild::Array | Wild::Element | Wild::SameArray));
+        if !wants_element {
+            return Ok(None);
+        }
+        for (at, wild) in found.wild.iter().enumerate() {
+            let (Some(Wild::Array | Wild::SameArray), Some(arg)) = (wild, args.get(at).and_then(Option::as_ref)) else {
+                continue;
+            };
+            if let Ok(value) = self.value_quietly(arg)
+                && let Type::Array(of) | Type::Fixed(of, _) = value.ty
+            {
+                return Ok(Some(*of));
+            }
+        }
+        Ok(None)
+    }
+
+    fn wild_argument(
+        &self,
+        found: &FuncSym,
+        at: usize,
+        wild: Wild,
+        element: Option<&Type>,
+        arg: &ast::Expr,
+    ) -> Found<Expr> {
+        let param = &found.params[at];
+        let wanted_array = element.map(|element| Type::Array(Box::new(element.clone())));
+        let want = match wild {
+            Wild::Element => element,
+            Wild::Array | Wild::SameArray => wanted_array.as_ref(),
+            _ => None,
+        };
+        let value = self.value(arg, want)?;
+        let refuse = |what: &str, found_type: &Type| {
+            let message = format!("`{}` of `{}` takes {what}, this is `{found_type}`", param.name, found.name);
+            Err(self.report(self.error("uc-wildcard", arg.span, message).label(format!("this is `{found_type}`"))))
+        };
+        let value = match (wild, &value.ty) {
+            (Wild::Struct, Type::Struct(_)) | (Wild::Set, Type::Set(_)) | (Wild::Map, Type::Map(..)) => value,
+            (Wild::Struct, ty) => return refuse("any struct", ty),
+            (Wild::Set, ty) => return refuse("any set", ty),
+            (Wild::Map, ty) => return refuse("any map", ty),
+            (Wild::Array | Wild::SameArray, Type::Array(of) | Type::Fixed(of, _)) => match element {
+                Some(element) if **of != *element => {
+                    return refuse(&format!("an array of `{element}`, as another argument is"), &value.ty);
+                }
+                _ => value,
+            },
+            (Wild::Array | Wild::SameArray, ty) => return refuse("any array", ty),
+            (Wild::Element, ty) => match element {
+                None => return Err(Told),
+                Some(element) => {
+                    if self.checker.implicit(ty, element).is_none() {
+                        return refuse(&format!("a `{element}`, as the array holds"), ty);
+                    }
+                    self.coerced(value, element, self.at(arg.span))?
+                }
+            },
+        };
+        if param.out {
+            self.check_place(&value, arg.span)?;
+        }
+        Ok(value)
+    }
+}
+
+fn counted(params: usize) -> String {
+    match params {
+        0 => "no arguments".to_owned(),
+        1 => "1 argument".to_owned(),
+        params => format!("{params} arguments"),
+    }
+}

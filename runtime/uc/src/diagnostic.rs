@@ -1,0 +1,159 @@
+//! What is told of a text: an id that stays, a sentence, the place, and the way out; drawn as rustc draws it.
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+
+use crate::source::{Source, Span};
+
+/// How bad it is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Severity {
+    /// The package is not compiled.
+    Error,
+    /// The package is compiled; something in it means less than it says.
+    Warning,
+}
+
+/// A message about a place in a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Diagnostic {
+    /// What kind of message it is: `uc-unknown-type`. Ids stay what they are from version to version;
+    /// `runtime/docs/script-language.md` lists them.
+    pub id: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The file, by its place among the sources.
+    pub file: usize,
+    /// The place.
+    pub span: Span,
+    /// The line, from 1 on.
+    pub line: u32,
+    /// The column in letters, from 1 on.
+    pub column: u32,
+    /// The sentence.
+    pub message: String,
+    /// What stands beside the place; may be empty.
+    pub label: String,
+    /// Another place that belongs to it, in a file by its number, and what stands beside that.
+    pub other: Option<(usize, Span, String)>,
+    /// The way out; may be empty.
+    pub hint: String,
+}
+
+/// Letters of a line that are drawn.
+const LONGEST_LINE: usize = 240;
+
+impl Diagnostic {
+    /// An error at a place of a file.
+    pub(crate) fn error(id: &'static str, at: (usize, Span), message: impl Into<String>) -> Self {
+        let (file, span) = at;
+        let (label, hint) = Default::default();
+        let (message, severity) = (message.into(), Severity::Error);
+        Self { id, severity, file, span, line: 0, column: 0, message, label, other: None, hint }
+    }
+
+    #[must_use]
+    pub(crate) fn warning(self) -> Self {
+        Self { severity: Severity::Warning, ..self }
+    }
+
+    #[must_use]
+    pub(crate) fn label(self, label: impl Into<String>) -> Self {
+        Self { label: label.into(), ..self }
+    }
+
+    #[must_use]
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: hint.into(), ..self }
+    }
+
+    #[must_use]
+    pub(crate) fn other(self, at: (usize, Span), label: impl Into<String>) -> Self {
+        Self { other: Some((at.0, at.1, label.into())), ..self }
+    }
+
+    /// With line and column, which the place gives.
+    #[must_use]
+    pub(crate) fn placed(self, sources: &[Source]) -> Self {
+        let Some(source) = sources.get(self.file) else { return self };
+        Self { line: source.line(self.span.start), column: source.column(self.span.start), ..self }
+    }
+
+    /// Whether it keeps the package from being compiled.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+
+    /// The message with its place drawn, in plain letters, without a line break at the end. `sources` are those that it was
+    /// found in, in the same order.
+    pub fn render(&self, sources: &[Source]) -> String {
+        let level = match self.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+        };
+        let place = Drawn::new(sources, self.file, self.span);
+        let other = self.other.as_ref().map(|(file, span, label)| (Drawn::new(sources, *file, *span), label));
+        let primary = AnnotationKind::Primary.span(place.range.clone());
+        let primary = if self.label.is_empty() { primary } else { primary.label(self.label.as_str()) };
+        let title = level.primary_title(self.message.as_str()).id(self.id);
+        let mut group = title.element(place.snippet().annotation(primary));
+        if let Some((other, label)) = &other {
+            let context = AnnotationKind::Context.span(other.range.clone()).label(label.as_str());
+            group = group.element(other.snippet().annotation(context));
+        }
+        if !self.hint.is_empty() {
+            group = group.element(Level::HELP.message(self.hint.as_str()));
+        }
+        let renderer = Renderer::plain().decor_style(DecorStyle::Ascii).term_width(LONGEST_LINE + 40);
+        let drawn = renderer.render(&[group]);
+        let lines: Vec<_> = drawn.lines().map(str::trim_end).collect();
+        lines.join("\n")
+    }
+}
+
+/// The first line of a place, as it is drawn: without tabs and control letters, and cut where it is too long.
+struct Drawn<'a> {
+    name: &'a str,
+    line: usize,
+    text: String,
+    range: std::ops::Range<usize>,
+}
+
+impl<'a> Drawn<'a> {
+    fn new(sources: &'a [Source], file: usize, span: Span) -> Self {
+        let Some(source) = sources.get(file) else {
+            return Self { name: "?", line: 1, text: String::new(), range: 0..0 };
+        };
+        let line = source.line(span.start);
+        let start = source.line_start(line) as usize;
+        let end = (source.line_start(line + 1) as usize).max(start);
+        let whole = source.text.get(start..end).unwrap_or("").trim_end_matches(['\n', '\r']);
+        let (mut text, mut range) = (String::new(), None::<(usize, usize)>);
+        // What is far before the place is left out.
+        let place = (span.start as usize).saturating_sub(start);
+        let skipped = if place > LONGEST_LINE / 2 { place - LONGEST_LINE / 2 } else { 0 };
+        let mut letters = 0;
+        for (at, letter) in whole.char_indices().skip_while(|(at, _)| *at < skipped) {
+            let at = start + at;
+            let before = text.len();
+            match letter {
+                '\t' => text.push_str("    "),
+                letter if letter.is_control() => text.push('\u{FFFD}'),
+                letter => text.push(letter),
+            }
+            if at >= span.start as usize && at < span.end as usize {
+                range = Some((range.map_or(before, |(from, _)| from), text.len()));
+            }
+            letters += 1;
+            if letters >= LONGEST_LINE {
+                break;
+            }
+        }
+        let range = range.map_or(text.len()..text.len(), |(from, to)| from..to);
+        Self { name: &source.name, line: line as usize, text, range }
+    }
+
+    fn snippet<'s, T: Clone>(&'s self) -> Snippet<'s, T> {
+        Snippet::source(self.text.as_str()).line_start(self.line).path(self.name)
+    }
+}

@@ -1,0 +1,308 @@
+//! `defaultproperties`: one property a line, with or without a semicolon, values without quotes where names are meant.
+
+use super::expressions::{fraction, whole};
+use super::{Failed, Parser, Read};
+use crate::ast::{DefaultIndex, DefaultLine, DefaultObject, DefaultValue, DefaultValueKind, Defaults, Ident};
+use crate::source::Span;
+use crate::token::{Kind, Token};
+
+impl Parser<'_> {
+    pub(super) fn defaults(&mut self) -> Read<Defaults> {
+        let word = self.ident("`defaultproperties`")?;
+        let open = self.expect(Kind::BraceOpen, "`{`", "behind `defaultproperties`")?;
+        let lines = self.default_lines(open, false)?;
+        Ok(Defaults { span: word.span, word, lines })
+    }
+
+    /// Lines up to the brace that closes, or up to `End Object`.
+    fn default_lines(&mut self, open: Token, in_object: bool) -> Read<Vec<DefaultLine>> {
+        let mut lines = Vec::new();
+        loop {
+            let token = self.peek();
+            match token.kind {
+                Kind::End => {
+                    let error = self.error("uc-syntax", open.span, "these defaults do not end");
+                    return self.fail(error);
+                }
+                Kind::BraceClose if in_object => {
+                    let error = self.error("uc-syntax", open.span, "this object does not end");
+                    return self.fail(error.hint("write `End Object` behind its last line"));
+                }
+                Kind::BraceClose => {
+                    self.next();
+                    return Ok(lines);
+                }
+                Kind::Semicolon | Kind::Comma => {
+                    self.next();
+                }
+                _ if self.is_word(0, "end") && self.is_word(1, "object") => {
+                    self.next();
+                    self.next();
+                    if in_object {
+                        return Ok(lines);
+                    }
+                    let error = self.error("uc-syntax", token.span, "`End Object` without a `Begin Object` before it");
+                    self.report(error);
+                }
+                _ => {
+                    match self.deeper(Self::default_line) {
+                        Ok(line) => lines.push(line),
+                        Err(Failed) => self.skip_line(),
+                    }
+                    if self.peek().span.start == token.span.start && self.peek().kind != Kind::End {
+                        self.next();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Goes to the next line, or before the brace that closes.
+    fn skip_line(&mut self) {
+        loop {
+            let token = self.peek();
+            if token.on_new_line || matches!(token.kind, Kind::End | Kind::BraceClose) {
+                return;
+            }
+            self.next();
+        }
+    }
+
+    fn default_line(&mut self) -> Read<DefaultLine> {
+        if self.is_word(0, "begin") && self.is_word(1, "object") {
+            return self.default_object().map(DefaultLine::Object);
+        }
+        let found = self.peek();
+        if matches!(found.kind, Kind::Macro | Kind::Directive) {
+            let shown = self.shown(found);
+            let error = self.error("uc-outside", found.span, format!("{shown} in defaults is outside of the language"));
+            self.skip_line();
+            return self.fail(error);
+        }
+        let name = self.ident("the name of a property")?;
+        let index = self.default_index()?;
+        if index.is_none() && self.peek().kind == Kind::Dot && self.peek_kind(1) == Kind::Word {
+            self.next();
+            let method = self.ident("the name of a function")?;
+            let mut values = Vec::new();
+            if self.peek().kind == Kind::ParenOpen {
+                self.next();
+                while self.peek().kind != Kind::ParenClose {
+                    values.push(self.default_value()?);
+                    if self.take(Kind::Comma).is_none() {
+                        break;
+                    }
+                }
+                self.expect(Kind::ParenClose, "`)`", "behind the value")?;
+            }
+            let span = Span { start: name.span.start, end: self.last_end };
+            return Ok(DefaultLine::Method(name, method, values, span));
+        }
+        if self.peek().kind != Kind::Assign && self.peek().on_new_line {
+            let error = self.error("uc-syntax", name.span, format!("`{}` has no value: `=` is missing", name.text));
+            return self.fail(error);
+        }
+        self.expect(Kind::Assign, "`=`", "behind the name of the property")?;
+        let value = self.default_value()?;
+        let span = Span { start: name.span.start, end: self.last_end };
+        let behind = self.peek();
+        if !behind.on_new_line
+            && !matches!(behind.kind, Kind::Semicolon | Kind::Comma | Kind::BraceClose | Kind::End | Kind::ParenClose)
+        {
+            let shown = self.shown(behind);
+            let error = self.error("uc-syntax", behind.span, format!("{shown} stands behind the value"));
+            return self.fail(error.hint("write one property a line"));
+        }
+        Ok(DefaultLine::Set(name, index, value, span))
+    }
+
+    /// `(1)`, `[1]`, `(ENTRY)`.
+    fn default_index(&mut self) -> Read<Option<DefaultIndex>> {
+        let open = self.peek();
+        let close = match open.kind {
+            Kind::ParenOpen => Kind::ParenClose,
+            Kind::BracketOpen => Kind::BracketClose,
+            _ => return Ok(None),
+        };
+        self.next();
+        let token = self.next();
+        if !matches!(token.kind, Kind::Int | Kind::Word) {
+            let shown = self.shown(token);
+            let error = self.error("uc-syntax", token.span, format!("an index is missing: here is {shown}"));
+            return self.fail(error);
+        }
+        let text = self.text(token).to_owned();
+        self.expect(close, "the end of the index", "behind the number")?;
+        Ok(Some(DefaultIndex { text, span: token.span }))
+    }
+
+    fn default_object(&mut self) -> Read<DefaultObject> {
+        let start = self.next();
+        self.next();
+        let (mut class, mut name, mut others) = (None, None, Vec::new());
+        while self.peek().kind == Kind::Word && !self.peek().on_new_line {
+            let word = self.ident("a word")?;
+            self.expect(Kind::Assign, "`=`", "behind the word")?;
+            if word.is("class") {
+                class = Some(self.last_of_path("the name of a class")?);
+            } else if word.is("name") {
+                name = Some(self.name_or_text("the name of the object")?);
+            } else {
+                others.push((word, self.default_value()?));
+            }
+        }
+        let span = Span { start: start.span.start, end: self.last_end };
+        let lines = self.default_lines(start, true)?;
+        Ok(DefaultObject { class, name, others, lines, span })
+    }
+
+    /// `X`, `Pkg.X`, `class'Pkg.X'`: the last name.
+    fn last_of_path(&mut self, what: &str) -> Read<Ident> {
+        if self.is_word(0, "class") && self.peek_kind(1) == Kind::Quoted {
+            self.next();
+            let token = self.next();
+            let text = self.text(token).trim_matches('\'').rsplit('.').next().unwrap_or("").trim().to_owned();
+            return Ok(Ident { text, span: token.span });
+        }
+        let names = self.dotted(what)?;
+        names.into_iter().next_back().ok_or(Failed)
+    }
+
+    fn name_or_text(&mut self, what: &str) -> Read<Ident> {
+        let token = self.peek();
+        if matches!(token.kind, Kind::Text | Kind::Quoted) {
+            self.next();
+            let text = self.text(token).trim_matches(['\'', '"']).to_owned();
+            return Ok(Ident { text, span: token.span });
+        }
+        self.ident(what)
+    }
+
+    fn default_value(&mut self) -> Read<DefaultValue> {
+        self.deeper(Self::default_value_here)
+    }
+
+    fn default_value_here(&mut self) -> Read<DefaultValue> {
+        use DefaultValueKind as V;
+        let token = self.peek();
+        if token.on_new_line
+            || matches!(token.kind, Kind::Comma | Kind::ParenClose | Kind::Semicolon | Kind::BraceClose)
+        {
+            let end = self.last_end;
+            return Ok(DefaultValue { kind: V::Empty, span: Span { start: end.saturating_sub(1), end } });
+        }
+        let text = self.text(token);
+        let kind = match token.kind {
+            Kind::Minus | Kind::Plus => {
+                self.next();
+                let number = self.peek();
+                let sign = if token.kind == Kind::Minus { "-" } else { "" };
+                let digits = self.text(number);
+                match number.kind {
+                    Kind::Int => {
+                        self.next();
+                        let value =
+                            whole(digits).map(|value| if sign == "-" { -i128::from(value) } else { value.into() });
+                        V::Int(format!("{sign}{digits}"), value)
+                    }
+                    Kind::Float => {
+                        self.next();
+                        let value = fraction(digits);
+                        V::Float(format!("{sign}{digits}"), if sign == "-" { -value } else { value })
+                    }
+                    _ => {
+                        let shown = self.shown(number);
+                        let error =
+                            self.error("uc-syntax", number.span, format!("a number is missing: here is {shown}"));
+                        return self.fail(error);
+                    }
+                }
+            }
+            Kind::Int => {
+                self.next();
+                V::Int(text.to_owned(), whole(text).map(i128::from))
+            }
+            Kind::Float => {
+                self.next();
+                V::Float(text.to_owned(), fraction(text))
+            }
+            Kind::Text => {
+                let unescaped = self.unescape(token);
+                self.next();
+                V::Text(unescaped)
+            }
+            Kind::Quoted => {
+                self.next();
+                V::Name(text[1..text.len() - 1].trim().to_owned())
+            }
+            Kind::ParenOpen => self.default_group()?,
+            Kind::Word => {
+                let names = self.dotted("a value")?;
+                let quoted = self.peek();
+                // `Texture'Pkg.Name'`, also with the package of the class before it.
+                if quoted.kind == Kind::Quoted && !quoted.on_new_line {
+                    self.next();
+                    let inner = self.text(quoted);
+                    let Some(word) = names.into_iter().next_back() else { return Err(Failed) };
+                    V::Object(word, inner[1..inner.len() - 1].trim().to_owned())
+                } else {
+                    V::Word(names)
+                }
+            }
+            Kind::OpenText => {
+                self.next();
+                let error = self.error("uc-open-text", token.span, "this text does not end on its line");
+                return self.fail(error);
+            }
+            _ => {
+                let shown = self.shown(token);
+                let error = self.error("uc-syntax", token.span, format!("{shown} is no value of a property"));
+                return self.fail(error);
+            }
+        };
+        Ok(DefaultValue { kind, span: Span { start: token.span.start, end: self.last_end } })
+    }
+
+    /// `(A=1, B=2)` or `(1, 2)`.
+    fn default_group(&mut self) -> Read<DefaultValueKind> {
+        let open = self.next();
+        let behind_word = self.peek_kind(1);
+        let is_struct = self.peek().kind == Kind::ParenClose
+            || (self.peek().kind == Kind::Word
+                && (behind_word == Kind::Assign || matches!(behind_word, Kind::ParenOpen | Kind::BracketOpen)));
+        let (mut fields, mut values) = (Vec::new(), Vec::new());
+        loop {
+            if self.take(Kind::ParenClose).is_some() {
+                break;
+            }
+            if self.peek().kind == Kind::End {
+                let error = self.error("uc-syntax", open.span, "this parenthesis is not closed");
+                return self.fail(error);
+            }
+            if is_struct {
+                let name = self.ident("the name of a field")?;
+                let index = self.default_index()?;
+                self.expect(Kind::Assign, "`=`", "behind the name of the field")?;
+                let value = self.value_in_group()?;
+                fields.push((name, index, value));
+            } else {
+                values.push(self.value_in_group()?);
+            }
+            if self.take(Kind::Comma).is_none() {
+                self.expect(Kind::ParenClose, "`,` or `)`", "behind the value")?;
+                break;
+            }
+        }
+        Ok(if is_struct { DefaultValueKind::Struct(fields) } else { DefaultValueKind::Array(values) })
+    }
+
+    /// A value in parentheses, which may stand on a line of its own.
+    fn value_in_group(&mut self) -> Read<DefaultValue> {
+        if self.peek().on_new_line && !matches!(self.peek().kind, Kind::Comma | Kind::ParenClose | Kind::BraceClose) {
+            // The line break before it is left out.
+            let token = self.peek();
+            self.tokens.go_to(token.span.start as usize);
+        }
+        self.default_value()
+    }
+}

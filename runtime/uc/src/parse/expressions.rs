@@ -1,0 +1,388 @@
+//! Expressions. Operators bind as the language's own declarations number them, which is not as in C: `$` binds more weakly
+//! than `==`.
+
+use super::{DEEPEST_EXPRESSION, Parser, Read};
+use crate::ast::{Expr, ExprKind, Ident, Infix, Prefix};
+use crate::source::Span;
+use crate::token::{Kind, Token};
+
+impl Parser<'_> {
+    /// An expression, or `place = expression`.
+    pub(super) fn assignment(&mut self) -> Read<Expr> {
+        let target = self.expression()?;
+        if self.peek().kind != Kind::Assign {
+            return Ok(target);
+        }
+        self.next();
+        let value = self.expression()?;
+        if self.peek().kind == Kind::Assign {
+            let here = self.peek();
+            let error =
+                self.error("uc-assign-chain", here.span, "an assignment has no value that could be assigned on");
+            return self.fail(error.hint("write two statements"));
+        }
+        let (span, depth) = (target.span.to(value.span), 1 + target.depth.max(value.depth));
+        Ok(Expr { kind: ExprKind::Assign(Box::new(target), Box::new(value)), span, depth })
+    }
+
+    /// An expression.
+    pub(super) fn expression(&mut self) -> Read<Expr> {
+        self.deeper(|parser| {
+            let condition = parser.infix(u8::MAX)?;
+            if parser.take(Kind::Question).is_none() {
+                return Ok(condition);
+            }
+            let one = parser.expression()?;
+            parser.expect(Kind::Colon, "`:`", "between the two values")?;
+            let other = parser.expression()?;
+            let span = condition.span.to(other.span);
+            let depth = condition.depth.max(one.depth).max(other.depth);
+            let kind = ExprKind::Conditional(Box::new(condition), Box::new(one), Box::new(other));
+            parser.node(kind, span, depth)
+        })
+    }
+
+    /// A node above others of that depth.
+    fn node(&mut self, kind: ExprKind, span: Span, depth: u32) -> Read<Expr> {
+        if depth >= DEEPEST_EXPRESSION {
+            let message = format!("this expression is more than {DEEPEST_EXPRESSION} operators deep");
+            let error = self.error("uc-too-deep", span, message).hint("compute a part of it in a statement before");
+            return self.fail(error);
+        }
+        Ok(Expr { kind, span, depth: depth + 1 })
+    }
+
+    /// An expression of operators that bind at most so weakly.
+    fn infix(&mut self, weakest: u8) -> Read<Expr> {
+        let mut left = self.prefix()?;
+        loop {
+            let token = self.peek();
+            let Some(op) = self.infix_sign(token).filter(|op| op.binding() <= weakest) else { return Ok(left) };
+            self.next();
+            if let ExprKind::Infix(before, at, ..) = &left.kind
+                && before.assigns()
+            {
+                let message = format!("`{}` behind `{}` does not say which is meant first", op.sign(), before.sign());
+                let error = self.error("uc-parentheses", token.span, message);
+                let error =
+                    error.other((self.file, *at), "this assigns").hint("put what is meant first into parentheses");
+                return self.fail(error);
+            }
+            let right = self.deeper(|parser| parser.infix(op.binding() - 1))?;
+            let (span, depth) = (left.span.to(right.span), left.depth.max(right.depth));
+            left = self.node(ExprKind::Infix(op, token.span, Box::new(left), Box::new(right)), span, depth)?;
+        }
+    }
+
+    fn infix_sign(&mut self, token: Token) -> Option<Infix> {
+        use Infix as I;
+        Some(match token.kind {
+            Kind::Power => I::Pow,
+            Kind::Star => I::Mul,
+            Kind::Slash => I::Div,
+            Kind::Percent => I::Rem,
+            Kind::Plus => I::Add,
+            Kind::Minus => I::Sub,
+            Kind::Shl => I::Shl,
+            Kind::Shr => I::Shr,
+            Kind::Ushr => I::Ushr,
+            Kind::Lt => I::Lt,
+            Kind::Gt => I::Gt,
+            Kind::Le => I::Le,
+            Kind::Ge => I::Ge,
+            Kind::Eq => I::Eq,
+            Kind::Near => I::Near,
+            Kind::Ne => I::Ne,
+            Kind::And => I::BitAnd,
+            Kind::Or => I::BitOr,
+            Kind::Xor => I::BitXor,
+            Kind::AndAnd => I::And,
+            Kind::XorXor => I::Xor,
+            Kind::OrOr => I::Or,
+            Kind::StarAssign => I::MulAssign,
+            Kind::SlashAssign => I::DivAssign,
+            Kind::PlusAssign => I::AddAssign,
+            Kind::MinusAssign => I::SubAssign,
+            Kind::Dollar => I::Concat,
+            Kind::At => I::ConcatSpaced,
+            Kind::DollarAssign => I::ConcatAssign,
+            Kind::AtAssign => I::ConcatSpacedAssign,
+            Kind::Word => match self.text(token).to_ascii_lowercase().as_str() {
+                "dot" => I::Dot,
+                "cross" => I::Cross,
+                "clockwisefrom" => I::ClockwiseFrom,
+                _ => return None,
+            },
+            _ => return None,
+        })
+    }
+
+    fn prefix(&mut self) -> Read<Expr> {
+        let token = self.peek();
+        let sign = match token.kind {
+            Kind::Not => Prefix::Not,
+            Kind::Minus => Prefix::Minus,
+            Kind::Plus => Prefix::Plus,
+            Kind::Tilde => Prefix::Tilde,
+            Kind::PlusPlus => Prefix::Up,
+            Kind::MinusMinus => Prefix::Down,
+            _ => return self.postfix(),
+        };
+        self.next();
+        let of = self.deeper(Self::prefix)?;
+        let (span, depth) = (token.span.to(of.span), of.depth);
+        self.node(ExprKind::Prefix(sign, Box::new(of)), span, depth)
+    }
+
+    fn postfix(&mut self) -> Read<Expr> {
+        let mut of = self.primary()?;
+        loop {
+            let token = self.peek();
+            of = match token.kind {
+                Kind::ParenOpen => self.call_behind(of)?,
+                Kind::Dot | Kind::BracketOpen => self.member_behind(of)?,
+                Kind::PlusPlus | Kind::MinusMinus => {
+                    self.next();
+                    let (span, depth) = (of.span.to(token.span), of.depth);
+                    self.node(ExprKind::Postfix(token.kind == Kind::PlusPlus, Box::new(of)), span, depth)?
+                }
+                _ => return Ok(of),
+            };
+        }
+    }
+
+    fn call_behind(&mut self, of: Expr) -> Read<Expr> {
+        let args = self.arguments()?;
+        let deepest = args.iter().flatten().map(|arg| arg.depth).fold(of.depth, u32::max);
+        let span = Span { start: of.span.start, end: self.last_end };
+        self.node(ExprKind::Call(Box::new(of), args), span, deepest)
+    }
+
+    fn member_behind(&mut self, of: Expr) -> Read<Expr> {
+        let token = self.next();
+        if token.kind == Kind::Dot {
+            let name = self.ident("the name of a member")?;
+            let (span, depth) = (of.span.to(name.span), of.depth);
+            return self.node(ExprKind::Member(Box::new(of), name), span, depth);
+        }
+        let index = self.expression()?;
+        let close = self.expect(Kind::BracketClose, "`]`", "behind the index")?;
+        let (span, depth) = (of.span.to(close.span), of.depth.max(index.depth));
+        self.node(ExprKind::Index(Box::new(of), Box::new(index)), span, depth)
+    }
+
+    /// `(a, , b)`: what is left away is `None`.
+    fn arguments(&mut self) -> Read<Vec<Option<Expr>>> {
+        self.expect(Kind::ParenOpen, "`(`", "before the arguments")?;
+        let mut args = Vec::new();
+        loop {
+            let found = self.peek();
+            match found.kind {
+                Kind::ParenClose => {
+                    self.next();
+                    if !args.is_empty() {
+                        args.push(None);
+                    }
+                    return Ok(args);
+                }
+                Kind::Comma => {
+                    self.next();
+                    args.push(None);
+                }
+                _ => {
+                    let arg = self.expression()?;
+                    args.push(Some(arg));
+                    if self.peek().kind == Kind::Assign {
+                        let here = self.peek();
+                        let error = self.error("uc-assign-in-condition", here.span, "an assignment is no argument");
+                        return self.fail(error.hint("write `==` to compare"));
+                    }
+                    if self.take(Kind::ParenClose).is_some() {
+                        return Ok(args);
+                    }
+                    self.expect(Kind::Comma, "`,` or `)`", "behind the argument")?;
+                }
+            }
+        }
+    }
+
+    fn leaf(&mut self, kind: ExprKind) -> Read<Expr> {
+        let token = self.next();
+        Ok(Expr { kind, span: token.span, depth: 1 })
+    }
+
+    fn primary(&mut self) -> Read<Expr> {
+        let token = self.peek();
+        let text = self.text(token);
+        match token.kind {
+            Kind::Int => self.leaf(ExprKind::Int(text.to_owned(), whole(text))),
+            Kind::Float => self.leaf(ExprKind::Float(text.to_owned(), fraction(text))),
+            Kind::Text => {
+                let unescaped = self.unescape(token);
+                self.leaf(ExprKind::Text(unescaped))
+            }
+            Kind::Quoted => self.leaf(ExprKind::Name(text[1..text.len() - 1].trim().to_owned())),
+            Kind::ParenOpen => {
+                self.next();
+                let inner = self.expression()?;
+                if self.peek().kind == Kind::Assign {
+                    let here = self.peek();
+                    let error = self.error("uc-assign-in-condition", here.span, "an assignment has no value");
+                    return self.fail(error.hint("write `==` to compare"));
+                }
+                let close = self.expect(Kind::ParenClose, "`)`", "behind the expression")?;
+                let depth = inner.depth;
+                self.node(ExprKind::Paren(Box::new(inner)), token.span.to(close.span), depth)
+            }
+            Kind::Macro => {
+                self.next();
+                let name = text.trim_matches(['`', '{', '}']).to_owned();
+                let here = self.peek();
+                let argument =
+                    if here.kind == Kind::ParenOpen && !here.on_new_line { Some(self.raw_parens()?) } else { None };
+                let span = Span { start: token.span.start, end: self.last_end };
+                Ok(Expr { kind: ExprKind::Macro(name, argument), span, depth: 1 })
+            }
+            Kind::Word => self.word_expression(token, text),
+            Kind::OpenText => {
+                let error = self.error("uc-open-text", token.span, "this text does not end on its line");
+                self.fail(error.hint("a `\"` in a text is written `\\\"`, a line break `\\n`"))
+            }
+            Kind::OpenQuoted => {
+                let error = self.error("uc-open-name", token.span, "this name does not end on its line");
+                self.fail(error.hint("names stand between two `'`"))
+            }
+            Kind::BadNumber => {
+                let error = self.error("uc-number", token.span, format!("`{text}` is no number"));
+                self.fail(error)
+            }
+            _ => {
+                let shown = self.shown(token);
+                let error = self.error("uc-syntax", token.span, format!("a value is missing: here is {shown}"));
+                self.fail(error)
+            }
+        }
+    }
+
+    fn word_expression(&mut self, token: Token, text: &str) -> Read<Expr> {
+        let behind = self.tokens.peek(1);
+        if behind.kind == Kind::Quoted {
+            self.next();
+            self.next();
+            let quoted = self.text(behind);
+            let name = quoted[1..quoted.len() - 1].trim().to_owned();
+            let word = Ident { text: text.to_owned(), span: token.span };
+            return Ok(Expr { kind: ExprKind::Object(word, name), span: token.span.to(behind.span), depth: 1 });
+        }
+        match text.to_ascii_lowercase().as_str() {
+            "true" => self.leaf(ExprKind::Bool(true)),
+            "false" => self.leaf(ExprKind::Bool(false)),
+            "none" => self.leaf(ExprKind::None),
+            "self" => self.leaf(ExprKind::SelfObject),
+            "global" if behind.kind == Kind::Dot => self.leaf(ExprKind::Global),
+            "default" if behind.kind == Kind::Dot => self.leaf(ExprKind::Default),
+            "static" if behind.kind == Kind::Dot => self.leaf(ExprKind::Static),
+            "super" => {
+                self.next();
+                let of = if self.take(Kind::ParenOpen).is_some() {
+                    let of = self.ident("the name of a class above")?;
+                    self.expect(Kind::ParenClose, "`)`", "behind the name of the class")?;
+                    Some(of)
+                } else {
+                    None
+                };
+                let span = Span { start: token.span.start, end: self.last_end };
+                Ok(Expr { kind: ExprKind::Super(of), span, depth: 1 })
+            }
+            "vect" | "rot" | "rng" if behind.kind == Kind::ParenOpen => {
+                let word = self.ident("a word")?;
+                let args = self.arguments()?;
+                let span = Span { start: token.span.start, end: self.last_end };
+                let values: Vec<_> = args.into_iter().flatten().collect();
+                let depth = values.iter().map(|value| value.depth).max().unwrap_or(0);
+                self.node(ExprKind::Triple(word, values), span, depth)
+            }
+            "class" if behind.kind == Kind::Lt => {
+                self.next();
+                self.next();
+                let class = self.dotted("the name of a class")?;
+                self.close_angle("behind the class")?;
+                self.expect(Kind::ParenOpen, "`(`", "behind the class")?;
+                let of = self.expression()?;
+                let close = self.expect(Kind::ParenClose, "`)`", "behind what is cast")?;
+                let depth = of.depth;
+                self.node(ExprKind::ClassCast(class, Box::new(of)), token.span.to(close.span), depth)
+            }
+            "new" => self.new_expression(),
+            _ => self.leaf(ExprKind::Ident(text.to_owned())),
+        }
+    }
+
+    fn new_expression(&mut self) -> Read<Expr> {
+        let start = self.next();
+        let args = if self.peek().kind == Kind::ParenOpen { self.arguments()? } else { Vec::new() };
+        let mut class = self.deeper(Self::primary)?;
+        while matches!(self.peek().kind, Kind::Dot | Kind::BracketOpen) {
+            class = self.member_behind(class)?;
+        }
+        let template = if self.peek().kind == Kind::ParenOpen {
+            self.next();
+            let template = self.expression()?;
+            self.expect(Kind::ParenClose, "`)`", "behind the template")?;
+            Some(Box::new(template))
+        } else {
+            None
+        };
+        let deepest = args.iter().flatten().map(|arg| arg.depth).fold(class.depth, u32::max);
+        let deepest = template.as_ref().map_or(deepest, |template| deepest.max(template.depth));
+        let span = Span { start: start.span.start, end: self.last_end };
+        self.node(ExprKind::New(args, Box::new(class), template), span, deepest)
+    }
+
+    /// A text without its quotes, its escapes resolved.
+    pub(super) fn unescape(&mut self, token: Token) -> String {
+        let text = self.text(token);
+        let inner = &text[1..text.len() - 1];
+        let mut found = String::with_capacity(inner.len());
+        let mut letters = inner.char_indices();
+        while let Some((at, letter)) = letters.next() {
+            if letter != '\\' {
+                found.push(letter);
+                continue;
+            }
+            match letters.next() {
+                Some((_, 'n')) => found.push('\n'),
+                Some((_, 't')) => found.push('\t'),
+                Some((_, 'r')) => found.push('\r'),
+                Some((_, plain @ ('\\' | '"' | '\''))) => found.push(plain),
+                Some((_, other)) => {
+                    // As the language has it: the sign itself.
+                    let start = token.span.start as usize + 1 + at;
+                    let span = Span::new(start, start + 1 + other.len_utf8());
+                    let error = self.error(
+                        "uc-escape",
+                        span,
+                        format!("`\\{other}` stands for nothing: it is read as `{other}`"),
+                    );
+                    self.report(error.hint("`\\\\ \\\" \\n \\t \\r` stand for something").warning());
+                    found.push(other);
+                }
+                None => {}
+            }
+        }
+        found
+    }
+}
+
+/// The value of a whole number, if it fits.
+pub(crate) fn whole(text: &str) -> Option<u64> {
+    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+/// The value of a number with a fraction.
+pub(super) fn fraction(text: &str) -> f64 {
+    text.trim_end_matches(['f', 'F']).parse().unwrap_or(0.0)
+}

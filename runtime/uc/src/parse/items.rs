@@ -1,0 +1,700 @@
+//! Declarations: the class, variables, structs, enums, constants, functions, and what is recognized and outside.
+
+use super::{Failed, Parser, Read};
+use crate::ast::{
+    ClassHead, Const, Enum, File, Function, FunctionKind, Ident, Item, Modifier, Outside, OutsideKind, Param, Struct,
+    TypeKind, TypeRef, Var, VarName,
+};
+use crate::source::Span;
+use crate::token::{Kind, Token};
+
+/// Words before a parameter's type.
+pub(crate) const PARAM_WORDS: &[&str] = &["out", "optional", "coerce", "const", "skip", "init", "editconst", "export"];
+
+/// Words before the type of a variable.
+pub(crate) const VAR_WORDS: &[&str] = &[
+    "config",
+    "globalconfig",
+    "localized",
+    "const",
+    "editconst",
+    "editconstarray",
+    "transient",
+    "travel",
+    "private",
+    "protected",
+    "public",
+    "native",
+    "export",
+    "input",
+    "noexport",
+    "edfindable",
+    "editinline",
+    "editinlinenotify",
+    "editinlineuse",
+    "noclear",
+    "duplicatetransient",
+    "nontransactional",
+    "interp",
+    "notforconsole",
+    "noimport",
+    "databinding",
+    "repnotify",
+    "repretry",
+    "crosslevel",
+    "crosslevelactive",
+    "crosslevelpassive",
+    "archetype",
+    "deprecated",
+    "protectedwrite",
+    "privatewrite",
+    "editoronly",
+    "instanced",
+    "init",
+    "allowabstract",
+    "automated",
+    "editfixedsize",
+    "cache",
+    "serializetext",
+    "nonlocalized",
+    "editconstfixed",
+    "pointer_only",
+    "savegame",
+    "hidecategories",
+];
+
+/// Words before `function`, `event`, `delegate`, `state` and the operators.
+pub(crate) const FUNCTION_WORDS: &[&str] = &[
+    "native",
+    "intrinsic",
+    "final",
+    "static",
+    "simulated",
+    "latent",
+    "iterator",
+    "singular",
+    "exec",
+    "private",
+    "protected",
+    "public",
+    "reliable",
+    "unreliable",
+    "server",
+    "client",
+    "dllimport",
+    "noexport",
+    "noexportheader",
+    "const",
+    "virtual",
+    "demorecording",
+    "auto",
+    "k2call",
+    "k2pure",
+    "k2override",
+    "coerce",
+    "multicast",
+    "throws",
+];
+
+const OPERATOR_WORDS: &[&str] = &["operator", "preoperator", "postoperator"];
+
+impl Parser<'_> {
+    pub(super) fn file(&mut self) -> File {
+        let mut file = File::default();
+        while self.peek().kind != Kind::End {
+            let before = self.peek().span.start;
+            if self.class_head_ahead() {
+                if let Ok(head) = self.class_head() {
+                    self.keep_class(&mut file, head);
+                } else {
+                    self.skip_declaration();
+                }
+            } else {
+                self.items_into(&mut file.items);
+            }
+            self.go_on_from(before);
+        }
+        file
+    }
+
+    fn class_head_ahead(&mut self) -> bool {
+        (self.is_word(0, "class") || self.is_word(0, "interface")) && self.peek_kind(1) == Kind::Word
+    }
+
+    fn keep_class(&mut self, file: &mut File, head: ClassHead) {
+        if file.class.is_some() {
+            let message = format!("a second class in one file: `{}`", head.name.text);
+            let error =
+                self.error("uc-second-class", head.name.span, message).hint("write each class into a file of its own");
+            self.report(error);
+        } else {
+            file.class = Some(head);
+        }
+    }
+
+    /// Takes a token if nothing was taken since `before`, so that every loop ends.
+    fn go_on_from(&mut self, before: u32) {
+        if self.peek().span.start == before && self.peek().kind != Kind::End {
+            self.next();
+        }
+    }
+
+    fn class_head(&mut self) -> Read<ClassHead> {
+        let start = self.next();
+        let (doc, is_interface) = (self.doc(start), self.text(start).eq_ignore_ascii_case("interface"));
+        let name = self.ident("the name of the class")?;
+        let (mut base, mut modifiers) = (None, Vec::new());
+        loop {
+            if self.is_one_of(0, &["extends", "expands"]) {
+                self.next();
+                let named = self.dotted("the name of the base class")?;
+                if base.is_some() {
+                    let error =
+                        self.error("uc-syntax", named[0].span, "a class extends one class: this is a second one");
+                    self.report(error);
+                }
+                base = Some(named);
+            } else if self.is_word(0, "within") {
+                let word = self.ident("`within`")?;
+                let outer = self.dotted("the name of the outer class")?;
+                modifiers.push(Modifier { word, argument: Some(in_dots(&outer)) });
+            } else if self.peek().kind == Kind::Word {
+                modifiers.push(self.modifier()?);
+            } else {
+                break;
+            }
+        }
+        let end = self.expect(Kind::Semicolon, "`;`", "behind the class")?;
+        Ok(ClassHead { is_interface, name, base, modifiers, doc, span: start.span.to(end.span) })
+    }
+
+    fn modifier(&mut self) -> Read<Modifier> {
+        let word = self.ident("a word")?;
+        let argument = match self.peek().kind {
+            Kind::ParenOpen => Some(self.raw_parens()?),
+            _ => None,
+        };
+        Ok(Modifier { word, argument })
+    }
+
+    /// Names with dots between.
+    pub(super) fn dotted(&mut self, what: &str) -> Read<Vec<Ident>> {
+        let mut names = vec![self.ident(what)?];
+        while self.peek().kind == Kind::Dot && self.peek_kind(1) == Kind::Word {
+            self.next();
+            names.push(self.ident(what)?);
+        }
+        Ok(names)
+    }
+
+    /// Declarations up to a brace that closes, the end, or the head of a class.
+    fn items_into(&mut self, items: &mut Vec<Item>) {
+        loop {
+            let token = self.peek();
+            if token.kind == Kind::End || self.class_head_ahead() {
+                return;
+            }
+            match token.kind {
+                Kind::Semicolon => {
+                    self.next();
+                }
+                Kind::BraceClose => {
+                    let error = self.error("uc-syntax", token.span, "this brace closes nothing");
+                    self.report(error.hint("one of the braces above is one too many"));
+                    self.next();
+                }
+                _ => {
+                    if let Ok(item) = self.item() {
+                        items.push(item);
+                    } else {
+                        self.skip_declaration();
+                    }
+                    self.go_on_from(token.span.start);
+                }
+            }
+        }
+    }
+
+    /// Goes to where the next declaration may begin: behind a semicolon or a block, or before a word at the start of a line that
+    /// begins one.
+    fn skip_declaration(&mut self) {
+        loop {
+            let token = self.peek();
+            match token.kind {
+                Kind::End => return,
+                Kind::Semicolon => {
+                    self.next();
+                    return;
+                }
+                Kind::BraceOpen => {
+                    let _ = self.skip_braces();
+                    return;
+                }
+                Kind::BraceClose => {
+                    self.next();
+                    return;
+                }
+                Kind::Word if token.on_new_line && token.span.start != self.last_end && self.begins_declaration() => {
+                    return;
+                }
+                _ => {
+                    self.next();
+                }
+            }
+        }
+    }
+
+    /// Whether a word stands here that begins a declaration and no statement.
+    pub(super) fn begins_declaration(&mut self) -> bool {
+        self.is_one_of(0, &["var", "function", "event", "defaultproperties", "replication", "cpptext"])
+            || (self.is_one_of(0, &["struct", "enum", "const", "state", "delegate"]) && self.peek_kind(1) == Kind::Word)
+            || (self.is_one_of(0, FUNCTION_WORDS)
+                && (self.is_one_of(1, FUNCTION_WORDS)
+                    || self.is_one_of(1, &["function", "event", "delegate", "state"])))
+    }
+
+    fn item(&mut self) -> Read<Item> {
+        self.deeper(Self::item_here)
+    }
+
+    fn item_here(&mut self) -> Read<Item> {
+        let start = self.peek();
+        match start.kind {
+            Kind::Directive => return Ok(self.directive()),
+            Kind::Macro => return self.macro_item(),
+            Kind::Word => {}
+            _ => {
+                let shown = self.shown(start);
+                let error = self.error("uc-syntax", start.span, format!("{shown} begins no declaration"));
+                return self.fail(error.hint(
+                    "`var`, `const`, `enum`, `struct`, `function`, `event`, `delegate` and `defaultproperties` do",
+                ));
+            }
+        }
+        let text = self.text(start).to_ascii_lowercase();
+        match text.as_str() {
+            "var" => self.var().map(Item::Var),
+            "struct" => {
+                let found = self.structure()?;
+                self.take(Kind::Semicolon);
+                Ok(Item::Struct(found))
+            }
+            "enum" => {
+                let found = self.enumeration()?;
+                self.take(Kind::Semicolon);
+                Ok(Item::Enum(found))
+            }
+            "const" if self.peek_kind(1) == Kind::Word && !self.is_one_of(1, &["function", "event"]) => {
+                self.constant().map(Item::Const)
+            }
+            "defaultproperties" | "structdefaultproperties" => self.defaults().map(Item::Defaults),
+            "replication" if self.peek_kind(1) == Kind::BraceOpen => {
+                self.next();
+                let end = self.skip_braces()?;
+                Ok(self.outside(OutsideKind::Replication, start, end, None))
+            }
+            "cpptext" | "structcpptext" if self.peek_kind(1) == Kind::BraceOpen => {
+                self.next();
+                let end = self.skip_cpp_braces()?;
+                Ok(self.outside(OutsideKind::CppText, start, end, None))
+            }
+            _ => self.function_or_state(),
+        }
+    }
+
+    fn outside(&mut self, what: OutsideKind, start: Token, end: Span, name: Option<Ident>) -> Item {
+        let raw = self.source.slice(start.span.to(end)).to_owned();
+        let span = name.as_ref().map_or(start.span, |name| start.span.to(name.span));
+        Item::Outside(Outside { what, raw, name, span })
+    }
+
+    fn directive(&mut self) -> Item {
+        let token = self.next();
+        let raw = self.text(token).trim_end().to_owned();
+        let is_exec = raw.get(..5).is_some_and(|word| word.eq_ignore_ascii_case("#exec"));
+        let what = if is_exec { OutsideKind::Exec } else { OutsideKind::Directive };
+        let span = Span { start: token.span.start, end: token.span.start + raw.len() as u32 };
+        Item::Outside(Outside { what, raw, name: None, span })
+    }
+
+    fn macro_item(&mut self) -> Read<Item> {
+        let start = self.next();
+        let mut end = start.span;
+        if self.peek().kind == Kind::ParenOpen && !self.peek().on_new_line {
+            self.raw_parens()?;
+            end.end = self.last_end;
+        }
+        Ok(self.outside(OutsideKind::Macro, start, end, None))
+    }
+
+    fn var(&mut self) -> Read<Var> {
+        let start = self.next();
+        let doc = self.doc(start);
+        let category = match self.peek().kind {
+            Kind::ParenOpen => Some(self.raw_parens()?),
+            _ => None,
+        };
+        let modifiers = self.var_modifiers()?;
+        let ty = self.type_ref()?;
+        let mut names = vec![self.var_name("the name of the variable")?];
+        while self.take(Kind::Comma).is_some() {
+            names.push(self.var_name("the name of the variable")?);
+        }
+        let end = self.expect(Kind::Semicolon, "`;`", "behind the variable")?;
+        Ok(Var { category, modifiers, ty, names, doc, span: start.span.to(end.span) })
+    }
+
+    /// Whether what stands behind `n` tokens can be a type and a name: then the word before it is none of the two.
+    pub(super) fn type_and_name_ahead(&mut self, n: usize) -> bool {
+        matches!(self.peek_kind(n + 1), Kind::Word | Kind::Lt | Kind::Dot | Kind::ParenOpen | Kind::BraceOpen)
+    }
+
+    fn var_modifiers(&mut self) -> Read<Vec<Modifier>> {
+        let mut modifiers = Vec::new();
+        loop {
+            let known = self.is_one_of(0, VAR_WORDS);
+            let behind = self.peek_kind(1);
+            let goes_on = match behind {
+                Kind::Word => self.type_and_name_ahead(1),
+                Kind::ParenOpen | Kind::BraceOpen => true,
+                _ => false,
+            };
+            // A word that is not known, before what can only be a type and a name.
+            let odd = !known
+                && self.peek().kind == Kind::Word
+                && !self.is_one_of(0, &["struct", "enum"])
+                && behind == Kind::Word
+                && matches!(self.peek_kind(2), Kind::Word | Kind::Lt)
+                && !(self.peek_kind(2) == Kind::Lt
+                    && !self.is_one_of(1, &["array", "class", "map", "set", "delegate"]));
+            if !(known && goes_on || odd) {
+                return Ok(modifiers);
+            }
+            let word = self.ident("a word")?;
+            let argument = match self.peek().kind {
+                Kind::ParenOpen => Some(self.raw_parens()?),
+                Kind::BraceOpen => {
+                    self.skip_braces()?;
+                    None
+                }
+                _ => None,
+            };
+            modifiers.push(Modifier { word, argument });
+        }
+    }
+
+    /// A name with brackets behind it, and with `<…>`.
+    fn var_name(&mut self, what: &str) -> Read<VarName> {
+        let name = self.ident(what)?;
+        let dim = match self.take(Kind::BracketOpen) {
+            Some(_) => {
+                let dim = self.expression()?;
+                self.expect(Kind::BracketClose, "`]`", "behind the number of elements")?;
+                Some(dim)
+            }
+            None => None,
+        };
+        Ok(VarName { name, dim, meta: self.meta()? })
+    }
+
+    /// What stands between `<` and `>`, which is no text of the language.
+    fn meta(&mut self) -> Read<Option<String>> {
+        let open = self.peek();
+        if !matches!(open.kind, Kind::Lt | Kind::Le | Kind::Shl) {
+            return Ok(None);
+        }
+        let start = open.span.start as usize + 1;
+        let Some(len) = self.source.text.get(start..).and_then(|rest| rest.find('>')) else {
+            let error = self.error("uc-syntax", open.span, "this `<` is not closed");
+            return self.fail(error);
+        };
+        self.tokens.go_to(start + len + 1);
+        self.last_end = (start + len + 1) as u32;
+        let words: Vec<_> = self.source.text[start..start + len].split_whitespace().collect();
+        Ok(Some(words.join(" ")))
+    }
+
+    pub(super) fn type_ref(&mut self) -> Read<TypeRef> {
+        self.deeper(Self::type_here)
+    }
+
+    fn type_here(&mut self) -> Read<TypeRef> {
+        let start = self.peek();
+        if self.is_word(0, "struct") {
+            let found = self.structure()?;
+            return Ok(TypeRef { span: found.span, kind: TypeKind::Struct(Box::new(found)) });
+        }
+        if self.is_word(0, "enum") {
+            let found = self.enumeration()?;
+            return Ok(TypeRef { span: found.span, kind: TypeKind::Enum(Box::new(found)) });
+        }
+        if self.is_word(0, "delegate") && self.peek_kind(1) == Kind::Lt {
+            self.next();
+            self.next();
+            let path = self.dotted("the name of the delegate")?;
+            let end = self.close_angle("behind the delegate")?;
+            return Ok(TypeRef { kind: TypeKind::Delegate(path), span: start.span.to(end.span) });
+        }
+        let name = self.ident("a type")?;
+        if self.peek().kind == Kind::Lt {
+            self.next();
+            let mut of = vec![self.inner_type()?];
+            while self.take(Kind::Comma).is_some() {
+                of.push(self.inner_type()?);
+            }
+            self.close_angle("behind the type")?;
+            let span = Span { start: start.span.start, end: self.last_end };
+            return Ok(TypeRef { kind: TypeKind::Generic(name, of), span });
+        }
+        if self.peek().kind == Kind::BraceOpen && name.is("map") {
+            let error =
+                self.error("uc-native-map", name.span, "`map{…}` is a type of C++, which is outside of the language");
+            return self.fail(error.hint("write `map<Key, Value>`"));
+        }
+        let mut names = vec![name];
+        while self.peek().kind == Kind::Dot && self.peek_kind(1) == Kind::Word {
+            self.next();
+            names.push(self.ident("a type")?);
+        }
+        let span = Span { start: start.span.start, end: self.last_end };
+        Ok(TypeRef { kind: TypeKind::Named(names), span })
+    }
+
+    /// A type between `<` and `>`; words of editors before it say nothing here.
+    fn inner_type(&mut self) -> Read<TypeRef> {
+        while self.is_one_of(0, VAR_WORDS) && self.peek_kind(1) == Kind::Word {
+            self.next();
+        }
+        self.type_ref()
+    }
+
+    fn structure(&mut self) -> Read<Struct> {
+        let start = self.next();
+        let doc = self.doc(start);
+        let mut words = Vec::new();
+        while self.peek().kind == Kind::Word && !self.is_one_of(0, &["extends", "expands"]) {
+            words.push(self.modifier()?);
+        }
+        let Some(Modifier { word: name, .. }) = words.pop() else {
+            return self.ident("the name of the struct").and(Err(Failed));
+        };
+        let base = if self.is_one_of(0, &["extends", "expands"]) {
+            self.next();
+            Some(self.dotted("the name of the struct that it extends")?)
+        } else {
+            None
+        };
+        self.expect(Kind::BraceOpen, "`{`", "behind the name of the struct")?;
+        let mut items = Vec::new();
+        loop {
+            let token = self.peek();
+            match token.kind {
+                Kind::BraceClose => {
+                    self.next();
+                    break;
+                }
+                Kind::End => {
+                    let error = self.error("uc-syntax", name.span, format!("the struct `{}` does not end", name.text));
+                    return self.fail(error);
+                }
+                Kind::Semicolon => {
+                    self.next();
+                }
+                _ => {
+                    if self.is_one_of(0, &["function", "event", "class", "state"]) {
+                        let shown = self.shown(token);
+                        let error =
+                            self.error("uc-syntax", token.span, format!("{shown} does not belong into a struct"));
+                        return self.fail(error.hint("a `}` may be missing above"));
+                    }
+                    match self.item() {
+                        Ok(item) => items.push(item),
+                        Err(Failed) => self.skip_declaration_in_braces(),
+                    }
+                    self.go_on_from(token.span.start);
+                }
+            }
+        }
+        let span = start.span.to(name.span);
+        Ok(Struct { modifiers: words, name, base, items, doc, span })
+    }
+
+    /// Goes behind the next semicolon, or before the brace that closes.
+    fn skip_declaration_in_braces(&mut self) {
+        loop {
+            match self.peek().kind {
+                Kind::End | Kind::BraceClose => return,
+                Kind::Semicolon => {
+                    self.next();
+                    return;
+                }
+                Kind::BraceOpen => {
+                    let _ = self.skip_braces();
+                }
+                _ => {
+                    self.next();
+                }
+            }
+        }
+    }
+
+    fn enumeration(&mut self) -> Read<Enum> {
+        let start = self.next();
+        let doc = self.doc(start);
+        let name = self.ident("the name of the enum")?;
+        self.meta()?;
+        self.expect(Kind::BraceOpen, "`{`", "behind the name of the enum")?;
+        let mut entries = Vec::new();
+        while self.peek().kind != Kind::BraceClose {
+            if self.take(Kind::Comma).is_some() {
+                continue;
+            }
+            let entry = self.ident("the name of an entry")?;
+            if self.peek().kind == Kind::Assign {
+                let here = self.peek();
+                let error = self.error("uc-enum-number", here.span, "entries of an enum have no numbers of their own");
+                self.report(error.hint("the first is 0, each other one more than the one before it"));
+                self.next();
+                self.expression()?;
+            }
+            let meta = self.meta()?;
+            entries.push(VarName { name: entry, dim: None, meta });
+            if self.peek().kind != Kind::BraceClose {
+                self.expect(Kind::Comma, "`,`", "behind the entry")?;
+            }
+        }
+        self.next();
+        let span = start.span.to(name.span);
+        Ok(Enum { name, entries, doc, span })
+    }
+
+    fn constant(&mut self) -> Read<Const> {
+        let start = self.next();
+        let doc = self.doc(start);
+        let name = self.ident("the name of the constant")?;
+        self.expect(Kind::Assign, "`=`", "behind the name of the constant")?;
+        let value = self.expression()?;
+        let end = self.expect(Kind::Semicolon, "`;`", "behind the constant")?;
+        Ok(Const { name, value, doc, span: start.span.to(end.span) })
+    }
+
+    fn function_or_state(&mut self) -> Read<Item> {
+        let start = self.peek();
+        let doc = self.doc(start);
+        let mut modifiers = Vec::new();
+        loop {
+            if self.is_one_of(0, &["function", "event"]) || self.is_one_of(0, OPERATOR_WORDS) {
+                break;
+            }
+            if self.is_word(0, "delegate") && self.peek_kind(1) != Kind::Lt {
+                break;
+            }
+            if self.is_word(0, "state") {
+                return self.state(start);
+            }
+            if self.is_one_of(0, FUNCTION_WORDS) {
+                let word = self.modifier()?;
+                // `private{private}`, as exported headers have it.
+                if self.peek().kind == Kind::BraceOpen {
+                    self.skip_braces()?;
+                }
+                modifiers.push(word);
+                continue;
+            }
+            let found = self.peek();
+            let shown = self.shown(found);
+            let error = self.error("uc-syntax", found.span, format!("{shown} begins no declaration"));
+            return self.fail(
+                error.hint(
+                    "`var`, `const`, `enum`, `struct`, `function`, `event`, `delegate` and `defaultproperties` do",
+                ),
+            );
+        }
+        let kind_word = self.modifier()?;
+        let kind = match kind_word.word.text.to_ascii_lowercase().as_str() {
+            "function" => FunctionKind::Function,
+            "event" => FunctionKind::Event,
+            "delegate" => FunctionKind::Delegate,
+            _ => FunctionKind::Operator,
+        };
+        // Some write them behind: `function static …`, `event simulated …`.
+        while self.is_one_of(0, FUNCTION_WORDS) && self.peek_kind(1) == Kind::Word {
+            modifiers.push(self.modifier()?);
+        }
+        let names_now = self.peek_kind(1) == Kind::ParenOpen && kind != FunctionKind::Operator;
+        let result = if names_now { None } else { Some(self.type_ref()?) };
+        let name = if kind == FunctionKind::Operator {
+            self.operator_sign()?
+        } else {
+            self.ident("the name of the function")?
+        };
+        self.expect(Kind::ParenOpen, "`(`", "behind the name of the function")?;
+        let params = self.params()?;
+        let close = self.expect(Kind::ParenClose, "`)`", "behind the parameters")?;
+        let mut behind = Vec::new();
+        while self.is_one_of(0, FUNCTION_WORDS) && !self.peek().on_new_line {
+            behind.push(self.modifier()?);
+        }
+        let span = start.span.to(close.span);
+        let (body, end) = if self.peek().kind == Kind::BraceOpen {
+            let (body, end) = self.body()?;
+            self.take(Kind::Semicolon);
+            (Some(body), end)
+        } else {
+            (None, self.expect(Kind::Semicolon, "`;` or `{`", "behind the parameters")?.span)
+        };
+        Ok(Item::Function(Function { modifiers, kind, kind_word, result, name, params, behind, body, doc, span, end }))
+    }
+
+    fn operator_sign(&mut self) -> Read<Ident> {
+        let start = self.peek();
+        while !matches!(self.peek().kind, Kind::ParenOpen | Kind::End | Kind::Semicolon | Kind::BraceOpen) {
+            self.next();
+        }
+        let span = Span { start: start.span.start, end: self.last_end.max(start.span.start) };
+        Ok(Ident { text: self.source.slice(span).to_owned(), span })
+    }
+
+    fn params(&mut self) -> Read<Vec<Param>> {
+        let mut params = Vec::new();
+        if self.peek().kind == Kind::ParenClose {
+            return Ok(params);
+        }
+        loop {
+            let mut modifiers = Vec::new();
+            while self.is_one_of(0, PARAM_WORDS) && self.peek_kind(1) == Kind::Word && self.type_and_name_ahead(1) {
+                modifiers.push(self.modifier()?);
+            }
+            let ty = self.type_ref()?;
+            let name = self.var_name("the name of the parameter")?;
+            let default = if self.take(Kind::Assign).is_some() { Some(self.expression()?) } else { None };
+            params.push(Param { modifiers, ty, name, default });
+            if self.take(Kind::Comma).is_none() {
+                return Ok(params);
+            }
+        }
+    }
+
+    fn state(&mut self, start: Token) -> Read<Item> {
+        self.next();
+        if self.peek().kind == Kind::ParenOpen {
+            self.raw_parens()?;
+        }
+        let name = self.ident("the name of the state")?;
+        if self.is_one_of(0, &["extends", "expands"]) {
+            self.next();
+            self.ident("the name of the state that it extends")?;
+        }
+        let end = if self.peek().kind == Kind::BraceOpen {
+            self.skip_braces()?
+        } else {
+            self.expect(Kind::Semicolon, "`{`", "behind the state")?.span
+        };
+        Ok(self.outside(OutsideKind::State, start, end, Some(name)))
+    }
+}
+
+/// Names with dots between, as text.
+pub(crate) fn in_dots(names: &[Ident]) -> String {
+    names.iter().map(|name| name.text.as_str()).collect::<Vec<_>>().join(".")
+}

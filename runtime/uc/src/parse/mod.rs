@@ -1,0 +1,356 @@
+//! From text to a syntax tree. A mistake costs the statement or declaration it stands in and no more, so that one run tells
+//! of several. What is outside of the language is kept as it is written; the checker names it.
+
+mod defaults;
+mod expressions;
+mod items;
+mod statements;
+
+pub(crate) use expressions::whole;
+pub(crate) use items::{VAR_WORDS, in_dots};
+
+use crate::ast::{File, Ident};
+use crate::diagnostic::Diagnostic;
+use crate::source::{LARGEST_FILE, Source, Span};
+use crate::token::{Kind, Token, Tokens};
+
+/// How deep statements, expressions, types and defaults may lie in one another.
+pub const DEEPEST: u32 = 64;
+/// How deep the tree of one expression may be: also a row of operators makes it deep.
+pub const DEEPEST_EXPRESSION: u32 = 160;
+/// Errors that are told of a file; behind them it is not read further.
+pub const MOST_ERRORS: usize = 60;
+
+/// Reads a file. A tree always comes of it, of what could be read; the messages are about file 0.
+pub fn parse(source: &Source) -> (File, Vec<Diagnostic>) {
+    parse_file(source, 0)
+}
+
+/// The same, with messages about the file of that number.
+pub(crate) fn parse_file(source: &Source, file: usize) -> (File, Vec<Diagnostic>) {
+    let mut parser = Parser {
+        source,
+        file,
+        tokens: Tokens::new(&source.text),
+        diagnostics: Vec::new(),
+        depth: 0,
+        stopped: false,
+        last_end: 0,
+    };
+    if let Some(bytes) = source.too_large {
+        let message = format!("the file has {bytes} bytes: {LARGEST_FILE} are the most that are read");
+        parser.report(Diagnostic::error("uc-file-too-large", (file, Span::default()), message));
+        return (File::default(), parser.finish());
+    }
+    if let Some(at) = source.broken {
+        let span = Span { start: at, end: at + 3 };
+        let error = Diagnostic::error("uc-encoding", (file, span), "here are bytes that are no letter");
+        parser.report(error.hint("save the file as UTF-8").warning());
+    }
+    let tree = parser.file();
+    if let Some(span) = parser.tokens.open_comment {
+        let start = Span { start: span.start, end: span.start + 2 };
+        let error = Diagnostic::error("uc-open-comment", (file, start), "this comment does not end");
+        parser.stopped = false;
+        parser.report(error.hint("comments may lie in one another: each `/*` needs its own `*/`"));
+    }
+    (tree, parser.finish())
+}
+
+/// What was being read cannot be; it was told.
+pub(crate) struct Failed;
+
+pub(crate) type Read<T> = Result<T, Failed>;
+
+pub(crate) struct Parser<'s> {
+    source: &'s Source,
+    file: usize,
+    tokens: Tokens<'s>,
+    diagnostics: Vec<Diagnostic>,
+    depth: u32,
+    /// Whether nothing is read any more, since there are too many errors.
+    stopped: bool,
+    /// Where the last token that was taken ended.
+    last_end: u32,
+}
+
+impl<'s> Parser<'s> {
+    fn finish(self) -> Vec<Diagnostic> {
+        let sources = std::slice::from_ref(self.source);
+        let at_zero = |found: Diagnostic| {
+            let file = found.file;
+            let placed = Diagnostic { file: 0, ..found }.placed(sources);
+            Diagnostic { file, ..placed }
+        };
+        self.diagnostics.into_iter().map(at_zero).collect()
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        if self.stopped {
+            return;
+        }
+        // One error at one place: what comes of it is not told.
+        if diagnostic.is_error()
+            && self
+                .diagnostics
+                .iter()
+                .rev()
+                .take(4)
+                .any(|told| told.is_error() && told.span.start == diagnostic.span.start)
+        {
+            return;
+        }
+        let at = (self.file, diagnostic.span);
+        self.diagnostics.push(diagnostic);
+        if self.diagnostics.iter().filter(|told| told.is_error()).count() >= MOST_ERRORS {
+            let message = format!("these were {MOST_ERRORS} errors: the rest of the file is not read");
+            self.diagnostics.push(Diagnostic::error("uc-too-many-errors", at, message));
+            self.stopped = true;
+            self.tokens.go_to(self.source.text.len());
+        }
+    }
+
+    /// An error at a place, for the case that nothing can be made of it.
+    fn fail<T>(&mut self, diagnostic: Diagnostic) -> Read<T> {
+        self.report(diagnostic);
+        Err(Failed)
+    }
+
+    fn error(&self, id: &'static str, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::error(id, (self.file, span), message)
+    }
+
+    /// The next token.
+    fn peek(&mut self) -> Token {
+        self.tokens.peek(0)
+    }
+
+    fn peek_kind(&mut self, n: usize) -> Kind {
+        self.tokens.peek(n).kind
+    }
+
+    /// Takes the next token.
+    fn next(&mut self) -> Token {
+        let token = self.tokens.next();
+        self.last_end = token.span.end;
+        token
+    }
+
+    /// The text of a token.
+    fn text(&self, token: Token) -> &'s str {
+        self.source.text.get(token.span.start as usize..token.span.end as usize).unwrap_or("")
+    }
+
+    /// Whether the token after `n` others is that word.
+    fn is_word(&mut self, n: usize, word: &str) -> bool {
+        let token = self.tokens.peek(n);
+        token.kind == Kind::Word && self.text(token).eq_ignore_ascii_case(word)
+    }
+
+    /// Whether the token after `n` others is one of those words.
+    fn is_one_of(&mut self, n: usize, words: &[&str]) -> bool {
+        let token = self.tokens.peek(n);
+        token.kind == Kind::Word && words.iter().any(|word| self.text(token).eq_ignore_ascii_case(word))
+    }
+
+    /// Takes the next token if it is of that kind.
+    fn take(&mut self, kind: Kind) -> Option<Token> {
+        (self.peek().kind == kind).then(|| self.next())
+    }
+
+    /// Takes the next token if it is that word.
+    fn take_word(&mut self, word: &str) -> Option<Token> {
+        self.is_word(0, word).then(|| self.next())
+    }
+
+    /// The next token, which has to be of that kind; `what` says what it is, and `behind` where it belongs.
+    fn expect(&mut self, kind: Kind, what: &str, place: &str) -> Read<Token> {
+        if let Some(token) = self.take(kind) {
+            return Ok(token);
+        }
+        let found = self.peek();
+        let shown = self.shown(found);
+        let message = format!("{what} is missing {place}: here is {shown}");
+        // Where it belongs is behind the last token, if a line break lies between.
+        let span = if found.on_new_line || found.kind == Kind::End {
+            let end = self.last_end;
+            Span { start: end.saturating_sub(1), end }
+        } else {
+            found.span
+        };
+        let error = self.error("uc-syntax", span, message).label(format!("{what} belongs here"));
+        self.fail(error)
+    }
+
+    /// The next token, which has to be a name.
+    fn ident(&mut self, what: &str) -> Read<Ident> {
+        match self.take(Kind::Word) {
+            Some(token) => Ok(Ident { text: self.text(token).to_owned(), span: token.span }),
+            None => {
+                let found = self.peek();
+                let shown = self.shown(found);
+                let error = self.error("uc-syntax", found.span, format!("{what} is missing: here is {shown}"));
+                self.fail(error)
+            }
+        }
+    }
+
+    /// A `>` that closes `<`, also the first of `>>`.
+    fn close_angle(&mut self, place: &str) -> Read<Token> {
+        let found = self.peek();
+        if matches!(found.kind, Kind::Shr | Kind::Ushr | Kind::Ge) {
+            self.tokens.go_to(found.span.start as usize + 1);
+            self.last_end = found.span.start + 1;
+            return Ok(Token { kind: Kind::Gt, ..found });
+        }
+        self.expect(Kind::Gt, "`>`", place)
+    }
+
+    /// A token as messages show it.
+    fn shown(&self, token: Token) -> String {
+        match token.kind {
+            Kind::End => "the end of the file".to_owned(),
+            Kind::OpenText => "a text without an end".to_owned(),
+            Kind::OpenQuoted => "a name without an end".to_owned(),
+            _ => {
+                let text = self.text(token);
+                let short: String =
+                    text.chars().take(30).map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect();
+                if short.len() < text.len() { format!("`{short}…`") } else { format!("`{short}`") }
+            }
+        }
+    }
+
+    /// Does `read` one level deeper; an error when that is too deep.
+    fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+        if self.depth >= DEEPEST {
+            let found = self.peek();
+            let message = format!("here more than {DEEPEST} levels lie in one another");
+            let error =
+                self.error("uc-too-deep", found.span, message).hint("move an inner part to a function of its own");
+            self.report(error);
+            // Nothing behind it can be told from what belongs to it.
+            self.stopped = true;
+            self.tokens.go_to(self.source.text.len());
+            return Err(Failed);
+        }
+        self.depth += 1;
+        let read = read(self);
+        self.depth -= 1;
+        read
+    }
+
+    /// What stands in parentheses that begin with the next token, as it is written but for comments and line breaks; they are
+    /// taken.
+    fn raw_parens(&mut self) -> Read<String> {
+        let open = self.expect(Kind::ParenOpen, "`(`", "here")?;
+        let (mut depth, mut raw, mut end) = (1_u32, String::new(), open.span.end);
+        loop {
+            let token = self.next();
+            match token.kind {
+                Kind::ParenOpen => depth += 1,
+                Kind::ParenClose => {
+                    depth -= 1;
+                    if depth == 0 {
+                        return Ok(raw);
+                    }
+                }
+                Kind::OpenText | Kind::OpenQuoted | Kind::Directive => {
+                    let shown = self.shown(token);
+                    let error =
+                        self.error("uc-syntax", token.span, format!("{shown} does not belong into parentheses"));
+                    return self.fail(error);
+                }
+                Kind::End => {
+                    let error = self.error("uc-syntax", open.span, "this parenthesis is not closed");
+                    return self.fail(error);
+                }
+                _ => {}
+            }
+            if token.span.start > end && !raw.is_empty() {
+                raw.push(' ');
+            }
+            raw.push_str(self.text(token));
+            end = token.span.end;
+        }
+    }
+
+    /// Takes everything from the next `{` to the `}` that belongs to it. Where that ends.
+    fn skip_braces(&mut self) -> Read<Span> {
+        let open = self.expect(Kind::BraceOpen, "`{`", "here")?;
+        let mut depth = 1_u32;
+        loop {
+            let token = self.next();
+            match token.kind {
+                Kind::BraceOpen => depth += 1,
+                Kind::BraceClose => {
+                    depth -= 1;
+                    if depth == 0 {
+                        return Ok(token.span);
+                    }
+                }
+                Kind::End => {
+                    let error = self.error("uc-syntax", open.span, "this brace is not closed");
+                    return self.fail(error);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The same for C++, whose texts and comments are its own.
+    fn skip_cpp_braces(&mut self) -> Read<Span> {
+        let open = self.expect(Kind::BraceOpen, "`{`", "here")?;
+        let bytes = self.source.text.as_bytes();
+        let (mut at, mut depth) = (open.span.end as usize, 1_u32);
+        while at < bytes.len() {
+            match bytes[at] {
+                b'{' => depth += 1,
+                b'}' => {
+                    depth -= 1;
+                    if depth == 0 {
+                        self.tokens.go_to(at + 1);
+                        self.last_end = at as u32 + 1;
+                        return Ok(Span::new(at, at + 1));
+                    }
+                }
+                quote @ (b'"' | b'\'') => {
+                    let mut end = at + 1;
+                    while end < bytes.len() && bytes[end] != quote && bytes[end] != b'\n' {
+                        end += if bytes[end] == b'\\' { 2 } else { 1 };
+                    }
+                    at = end;
+                }
+                b'/' if bytes.get(at + 1) == Some(&b'/') => {
+                    at += bytes[at..].iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len() - at);
+                }
+                b'/' if bytes.get(at + 1) == Some(&b'*') => {
+                    let end = bytes[at + 2..].windows(2).position(|pair| pair == b"*/");
+                    at = end.map_or(bytes.len(), |end| at + 2 + end + 1);
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        let error = self.error("uc-syntax", open.span, "this brace is not closed");
+        self.fail(error)
+    }
+
+    /// The sentences of the comment before a token: of `/** … */` and of lines with `///`.
+    fn doc(&self, token: Token) -> String {
+        let Some(span) = token.comments else { return String::new() };
+        let text = self.source.slice(span);
+        let mut lines = Vec::new();
+        if let Some(at) = text.rfind("/**").filter(|at| !text[*at..].starts_with("/**/")) {
+            let inner = text[at + 3..].split("*/").next().unwrap_or("");
+            lines.extend(inner.lines().map(|line| line.trim().trim_start_matches('*').trim()));
+        } else {
+            lines.extend(text.lines().filter_map(|line| Some(line.trim().strip_prefix("///")?.trim())));
+        }
+        let kept: Vec<String> = lines
+            .into_iter()
+            .map(|line| line.trim_start_matches('*').trim().replace("/*", "/ *").replace("*/", "* /"))
+            .collect();
+        kept.join("\n").trim().to_owned()
+    }
+}

@@ -1,0 +1,361 @@
+//! Statements.
+
+use super::{Failed, Parser, Read};
+use crate::ast::{Arm, DoEnd, Expr, ExprKind, Stmt, StmtKind, VarName};
+use crate::source::Span;
+use crate::token::{Kind, Token};
+
+impl Parser<'_> {
+    /// `{ … }` of a function, and its last brace.
+    pub(super) fn body(&mut self) -> Read<(Vec<Stmt>, Span)> {
+        let open = self.expect(Kind::BraceOpen, "`{`", "here")?;
+        let body = self.statements(open)?;
+        Ok((body, Span { start: self.last_end.saturating_sub(1), end: self.last_end }))
+    }
+
+    /// Statements up to the brace that closes, which is taken.
+    fn statements(&mut self, open: Token) -> Read<Vec<Stmt>> {
+        let mut statements = Vec::new();
+        loop {
+            let token = self.peek();
+            match token.kind {
+                Kind::BraceClose => {
+                    self.next();
+                    return Ok(statements);
+                }
+                Kind::End => {
+                    let error = self.error("uc-syntax", open.span, "this brace is not closed");
+                    return self.fail(error);
+                }
+                _ if token.on_new_line && self.begins_declaration() => {
+                    let shown = self.shown(token);
+                    let error = self.error(
+                        "uc-syntax",
+                        token.span,
+                        format!("{shown} begins a declaration inside of a function"),
+                    );
+                    return self.fail(
+                        error
+                            .other((self.file, open.span), "this brace is still open")
+                            .hint("a `}` may be missing above"),
+                    );
+                }
+                _ => {
+                    match self.statement() {
+                        Ok(Stmt { kind: StmtKind::Empty, .. }) => {}
+                        Ok(statement) => statements.push(statement),
+                        Err(Failed) => self.skip_statement(),
+                    }
+                    if self.peek().span.start == token.span.start && self.peek().kind != Kind::End {
+                        self.next();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Goes behind the next semicolon or block, or before the brace that closes.
+    fn skip_statement(&mut self) {
+        loop {
+            let token = self.peek();
+            match token.kind {
+                Kind::End | Kind::BraceClose => return,
+                Kind::Semicolon => {
+                    self.next();
+                    return;
+                }
+                Kind::BraceOpen => {
+                    let _ = self.skip_braces();
+                    return;
+                }
+                Kind::Word if token.on_new_line && self.begins_statement() => return,
+                _ => {
+                    self.next();
+                }
+            }
+        }
+    }
+
+    fn begins_statement(&mut self) -> bool {
+        const WORDS: &[&str] =
+            &["if", "while", "do", "for", "foreach", "switch", "return", "break", "continue", "local"];
+        self.is_one_of(0, WORDS) || self.begins_declaration()
+    }
+
+    fn statement(&mut self) -> Read<Stmt> {
+        self.deeper(Self::statement_here)
+    }
+
+    fn statement_here(&mut self) -> Read<Stmt> {
+        let start = self.peek();
+        let head = |kind, span| Ok(Stmt { kind, span });
+        match start.kind {
+            Kind::Semicolon => {
+                self.next();
+                return head(StmtKind::Empty, start.span);
+            }
+            Kind::BraceOpen => {
+                self.next();
+                return head(StmtKind::Block(self.statements(start)?), start.span);
+            }
+            Kind::Directive => {
+                self.next();
+                let text = self.text(start).trim_end().to_owned();
+                return head(StmtKind::Directive(text), start.span);
+            }
+            Kind::Word => {}
+            _ => return self.expression_statement(),
+        }
+        let word = self.text(start).to_ascii_lowercase();
+        let behind = self.peek_kind(1);
+        match word.as_str() {
+            "if" if behind == Kind::ParenOpen => self.if_statement(),
+            "while" if behind == Kind::ParenOpen => {
+                self.next();
+                let condition = self.condition()?;
+                head(StmtKind::While(condition, self.inner_body()?), start.span)
+            }
+            "do" => self.do_statement(),
+            "for" if behind == Kind::ParenOpen => self.for_statement(),
+            "foreach" => {
+                self.next();
+                let over = self.expression()?;
+                head(StmtKind::ForEach(over, self.inner_body()?), start.span)
+            }
+            "switch" if behind == Kind::ParenOpen => self.switch_statement(),
+            "local" => self.local_statement(),
+            "break" | "continue" | "stop" => {
+                self.next();
+                self.expect(Kind::Semicolon, "`;`", &format!("behind `{word}`"))?;
+                let kind = match word.as_str() {
+                    "break" => StmtKind::Break,
+                    "continue" => StmtKind::Continue,
+                    _ => StmtKind::Stop,
+                };
+                head(kind, start.span)
+            }
+            "return" => {
+                self.next();
+                let value = if self.peek().kind == Kind::Semicolon { None } else { Some(self.expression()?) };
+                self.expect(Kind::Semicolon, "`;`", "behind the result")?;
+                head(StmtKind::Return(value), Span { start: start.span.start, end: self.last_end })
+            }
+            "assert" if behind == Kind::ParenOpen => {
+                self.next();
+                let condition = self.condition()?;
+                self.expect(Kind::Semicolon, "`;`", "behind `assert`")?;
+                head(StmtKind::Assert(condition), Span { start: start.span.start, end: self.last_end })
+            }
+            "goto" => {
+                self.next();
+                self.take(Kind::ParenOpen);
+                let label = match self.take(Kind::Quoted) {
+                    Some(token) => {
+                        crate::ast::Ident { text: self.text(token).trim_matches('\'').to_owned(), span: token.span }
+                    }
+                    None => self.ident("the label")?,
+                };
+                self.take(Kind::ParenClose);
+                self.expect(Kind::Semicolon, "`;`", "behind `goto`")?;
+                head(StmtKind::Goto(label), start.span)
+            }
+            "else" => {
+                let error = self.error("uc-syntax", start.span, "`else` without an `if` before it");
+                self.next();
+                self.fail(error)
+            }
+            "case" => {
+                let error = self.error("uc-syntax", start.span, "`case` outside of a `switch`");
+                self.next();
+                self.fail(error)
+            }
+            _ if behind == Kind::Colon => {
+                let label = self.ident("a label")?;
+                self.next();
+                head(StmtKind::Label(label), start.span)
+            }
+            _ => self.expression_statement(),
+        }
+    }
+
+    fn expression_statement(&mut self) -> Read<Stmt> {
+        let value = self.assignment()?;
+        let span = value.span;
+        if matches!(value.kind, ExprKind::Macro(..)) {
+            // The text of a macro ends as it likes.
+            self.take(Kind::Semicolon);
+        } else {
+            self.expect(Kind::Semicolon, "`;`", "behind the statement")?;
+        }
+        Ok(Stmt { kind: StmtKind::Expr(value), span })
+    }
+
+    /// `(condition)`.
+    fn condition(&mut self) -> Read<Expr> {
+        self.expect(Kind::ParenOpen, "`(`", "before the condition")?;
+        let condition = self.expression()?;
+        if self.peek().kind == Kind::Assign {
+            let here = self.peek();
+            let error = self.error("uc-assign-in-condition", here.span, "an assignment is no condition");
+            return self.fail(error.hint("write `==` to compare"));
+        }
+        self.expect(Kind::ParenClose, "`)`", "behind the condition")?;
+        Ok(condition)
+    }
+
+    /// A block, or one statement.
+    fn inner_body(&mut self) -> Read<Vec<Stmt>> {
+        match self.statement()? {
+            Stmt { kind: StmtKind::Block(body), .. } => Ok(body),
+            Stmt { kind: StmtKind::Empty, .. } => Ok(Vec::new()),
+            one => Ok(vec![one]),
+        }
+    }
+
+    fn if_statement(&mut self) -> Read<Stmt> {
+        let start = self.peek();
+        let mut arms = Vec::new();
+        loop {
+            self.next();
+            let condition = self.condition()?;
+            arms.push((condition, self.inner_body()?));
+            if arms.len() > super::DEEPEST_EXPRESSION as usize {
+                let error = self.error("uc-too-deep", start.span, "this `if` has too many `else if`");
+                return self.fail(error.hint("take a `switch`"));
+            }
+            if self.take_word("else").is_none() {
+                return Ok(Stmt { kind: StmtKind::If(arms, None), span: start.span });
+            }
+            if !(self.is_word(0, "if") && self.peek_kind(1) == Kind::ParenOpen) {
+                let other = self.inner_body()?;
+                return Ok(Stmt { kind: StmtKind::If(arms, Some(other)), span: start.span });
+            }
+        }
+    }
+
+    fn do_statement(&mut self) -> Read<Stmt> {
+        let start = self.next();
+        let body = self.inner_body()?;
+        let until = self.is_word(0, "until");
+        if !until && !self.is_word(0, "while") {
+            let error = self.error("uc-syntax", start.span, "this `do` ends with neither `until` nor `while`");
+            return self.fail(error);
+        }
+        self.next();
+        let condition = self.condition()?;
+        self.take(Kind::Semicolon);
+        let end = if until { DoEnd::Until(condition) } else { DoEnd::While(condition) };
+        Ok(Stmt { kind: StmtKind::Do(body, end), span: start.span })
+    }
+
+    fn for_statement(&mut self) -> Read<Stmt> {
+        let start = self.next();
+        self.expect(Kind::ParenOpen, "`(`", "behind `for`")?;
+        let init = self.assignments(Kind::Semicolon)?;
+        self.expect(Kind::Semicolon, "`;`", "behind the start of the loop")?;
+        let condition = if self.peek().kind == Kind::Semicolon { None } else { Some(self.expression()?) };
+        self.expect(Kind::Semicolon, "`;`", "behind the condition of the loop")?;
+        let step = self.assignments(Kind::ParenClose)?;
+        self.expect(Kind::ParenClose, "`)`", "behind the step of the loop")?;
+        let body = self.inner_body()?;
+        Ok(Stmt { kind: StmtKind::For(init, condition, step, body), span: start.span })
+    }
+
+    fn assignments(&mut self, end: Kind) -> Read<Vec<Expr>> {
+        let mut found = Vec::new();
+        if self.peek().kind == end {
+            return Ok(found);
+        }
+        loop {
+            found.push(self.assignment()?);
+            if self.take(Kind::Comma).is_none() {
+                return Ok(found);
+            }
+        }
+    }
+
+    fn switch_statement(&mut self) -> Read<Stmt> {
+        let start = self.next();
+        let value = self.condition()?;
+        let open = self.expect(Kind::BraceOpen, "`{`", "behind the value of the `switch`")?;
+        let mut arms: Vec<Arm> = Vec::new();
+        loop {
+            let token = self.peek();
+            if token.kind == Kind::BraceClose {
+                self.next();
+                return Ok(Stmt { kind: StmtKind::Switch(value, arms), span: start.span });
+            }
+            if token.kind == Kind::End {
+                let error = self.error("uc-syntax", open.span, "this brace is not closed");
+                return self.fail(error);
+            }
+            if self.is_word(0, "case") {
+                self.next();
+                let value = self.expression()?;
+                self.expect(Kind::Colon, "`:`", "behind the value of the `case`")?;
+                arms.push(Arm { span: token.span.to(value.span), value: Some(value), body: Vec::new() });
+            } else if self.is_word(0, "default") && self.peek_kind(1) == Kind::Colon {
+                self.next();
+                self.next();
+                arms.push(Arm { span: token.span, value: None, body: Vec::new() });
+            } else if token.on_new_line && self.begins_declaration() {
+                let shown = self.shown(token);
+                let error =
+                    self.error("uc-syntax", token.span, format!("{shown} begins a declaration inside of a `switch`"));
+                return self.fail(error.hint("a `}` may be missing above"));
+            } else {
+                match (self.statement(), arms.last_mut()) {
+                    (Ok(Stmt { kind: StmtKind::Empty, .. }), _) => {}
+                    (Ok(statement), Some(arm)) => arm.body.push(statement),
+                    (Ok(_), None) => {
+                        let error = self.error("uc-syntax", token.span, "a statement before the first `case`");
+                        self.report(error);
+                    }
+                    (Err(Failed), _) => self.skip_statement(),
+                }
+                if self.peek().span.start == token.span.start && self.peek().kind != Kind::End {
+                    self.next();
+                }
+            }
+        }
+    }
+
+    fn local_statement(&mut self) -> Read<Stmt> {
+        let start = self.next();
+        // Words that say something of variables of a class say nothing of these.
+        while self.is_one_of(0, super::items::VAR_WORDS)
+            && self.peek_kind(1) == Kind::Word
+            && self.type_and_name_ahead(1)
+        {
+            let word = self.ident("a word")?;
+            let error =
+                self.error("uc-local-word", word.span, format!("`{}` says nothing of a local variable", word.text));
+            self.report(error.warning());
+        }
+        let ty = self.type_ref()?;
+        let mut names = vec![self.local_name()?];
+        while self.take(Kind::Comma).is_some() {
+            names.push(self.local_name()?);
+        }
+        if self.peek().kind == Kind::Assign {
+            let here = self.peek();
+            let error = self.error("uc-local-value", here.span, "a local variable gets no value where it is declared");
+            return self.fail(error.hint("assign it in a statement of its own"));
+        }
+        self.expect(Kind::Semicolon, "`;`", "behind the local variable")?;
+        Ok(Stmt { kind: StmtKind::Local(ty, names), span: Span { start: start.span.start, end: self.last_end } })
+    }
+
+    fn local_name(&mut self) -> Read<VarName> {
+        let name = self.ident("the name of the local variable")?;
+        let dim = match self.take(Kind::BracketOpen) {
+            Some(_) => {
+                let dim = self.expression()?;
+                self.expect(Kind::BracketClose, "`]`", "behind the number of elements")?;
+                Some(dim)
+            }
+            None => None,
+        };
+        Ok(VarName { name, dim, meta: None })
+    }
+}

@@ -1,0 +1,88 @@
+//! Expressions as text. Parentheses are in the tree, so none are added.
+
+use crate::ast::{Expr, ExprKind, Prefix};
+use crate::parse::in_dots;
+
+/// A text between quotes.
+pub(super) fn quoted(text: &str) -> String {
+    let mut found = String::with_capacity(text.len() + 2);
+    found.push('"');
+    for letter in text.chars() {
+        match letter {
+            '\\' => found.push_str("\\\\"),
+            '"' => found.push_str("\\\""),
+            '\n' => found.push_str("\\n"),
+            '\t' => found.push_str("\\t"),
+            '\r' => found.push_str("\\r"),
+            letter => found.push(letter),
+        }
+    }
+    found.push('"');
+    found
+}
+
+fn list(args: &[Option<Expr>]) -> String {
+    let mut text: Vec<_> = args.iter().map(|arg| arg.as_ref().map_or(String::new(), expression)).collect();
+    // A comma at the end is what says that one is left away there.
+    if let [only] = &mut text[..]
+        && only.is_empty()
+    {
+        only.push(',');
+    }
+    text.join(", ")
+}
+
+/// An expression as text.
+pub(super) fn expression(of: &Expr) -> String {
+    match &of.kind {
+        ExprKind::Int(text, _) | ExprKind::Float(text, _) => text.clone(),
+        ExprKind::Text(text) => quoted(text),
+        ExprKind::Name(text) => format!("'{text}'"),
+        ExprKind::Object(word, name) => format!("{}'{name}'", word.text),
+        ExprKind::Bool(value) => value.to_string(),
+        ExprKind::None => "none".to_owned(),
+        ExprKind::SelfObject => "self".to_owned(),
+        ExprKind::Super(None) => "super".to_owned(),
+        ExprKind::Super(Some(of)) => format!("super({})", of.text),
+        ExprKind::Global => "global".to_owned(),
+        ExprKind::Default => "default".to_owned(),
+        ExprKind::Static => "static".to_owned(),
+        ExprKind::Triple(word, values) => {
+            format!("{}({})", word.text, values.iter().map(expression).collect::<Vec<_>>().join(", "))
+        }
+        ExprKind::Ident(name) => name.clone(),
+        ExprKind::Member(of, name) => format!("{}.{}", expression(of), name.text),
+        ExprKind::Index(of, index) => format!("{}[{}]", expression(of), expression(index)),
+        ExprKind::Call(of, args) => format!("{}({})", expression(of), list(args)),
+        ExprKind::ClassCast(class, of) => format!("class<{}>({})", in_dots(class), expression(of)),
+        ExprKind::New(args, class, template) => {
+            let args = if args.is_empty() { String::new() } else { format!("({}) ", list(args)) };
+            let template = template.as_ref().map_or(String::new(), |template| format!("({})", expression(template)));
+            format!("new {args}{}{template}", expression(class))
+        }
+        ExprKind::Prefix(sign, of) => {
+            let inner = expression(of);
+            let sign = match sign {
+                Prefix::Not => "!",
+                Prefix::Minus => "-",
+                Prefix::Plus => "+",
+                Prefix::Tilde => "~",
+                Prefix::Up => "++",
+                Prefix::Down => "--",
+            };
+            // `- -a` is no `--a`, and `! ~a` no sign of its own.
+            let apart = inner.starts_with(['-', '+', '~', '=', '!']);
+            if apart { format!("{sign} {inner}") } else { format!("{sign}{inner}") }
+        }
+        ExprKind::Postfix(up, of) => format!("{}{}", expression(of), if *up { "++" } else { "--" }),
+        ExprKind::Infix(op, _, one, other) => format!("{} {} {}", expression(one), op.sign(), expression(other)),
+        ExprKind::Conditional(condition, one, other) => {
+            format!("{} ? {} : {}", expression(condition), expression(one), expression(other))
+        }
+        ExprKind::Assign(target, value) => format!("{} = {}", expression(target), expression(value)),
+        ExprKind::Paren(of) => format!("({})", expression(of)),
+        ExprKind::Macro(name, None) => format!("`{name}"),
+        ExprKind::Macro(name, Some(argument)) => format!("`{name}({argument})"),
+        ExprKind::Broken => String::new(),
+    }
+}

@@ -1,0 +1,268 @@
+//! A syntax tree as text again, in one form: what is printed is read as the same tree and printed the same.
+
+mod expressions;
+mod statements;
+
+use crate::ast::{
+    ClassHead, DefaultIndex, DefaultLine, DefaultObject, DefaultValue, DefaultValueKind, Defaults, Enum, File,
+    Function, Ident, Item, Modifier, Param, Struct, TypeKind, TypeRef, Var, VarName,
+};
+use crate::parse::in_dots;
+use expressions::{expression, quoted};
+
+/// The text of a file. Comments are gone, but for those that document a declaration.
+pub fn print(file: &File) -> String {
+    let mut printer = Printer { text: String::new(), indent: 0 };
+    if let Some(class) = &file.class {
+        printer.class(class);
+    }
+    for item in &file.items {
+        printer.text.push('\n');
+        printer.item(item);
+    }
+    printer.text
+}
+
+struct Printer {
+    text: String,
+    indent: usize,
+}
+
+impl Printer {
+    fn line(&mut self, line: &str) {
+        for _ in 0..self.indent {
+            self.text.push_str("    ");
+        }
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    fn doc(&mut self, doc: &str) {
+        match doc.lines().collect::<Vec<_>>()[..] {
+            [] => {}
+            [one] => self.line(&format!("/** {one} */")),
+            ref lines => {
+                self.line("/**");
+                for line in lines {
+                    self.line(format!(" * {line}").trim_end());
+                }
+                self.line(" */");
+            }
+        }
+    }
+
+    fn class(&mut self, class: &ClassHead) {
+        self.doc(&class.doc);
+        let mut head = format!("{} {}", if class.is_interface { "interface" } else { "class" }, class.name.text);
+        if let Some(base) = &class.base {
+            head.push_str(&format!(" extends {}", in_dots(base)));
+        }
+        for word in &class.modifiers {
+            match &word.argument {
+                Some(outer) if word.word.is("within") => head.push_str(&format!(" {} {outer}", word.word.text)),
+                _ => head.push_str(&format!(" {}", modifier(word))),
+            }
+        }
+        self.line(&format!("{head};"));
+    }
+
+    fn item(&mut self, item: &Item) {
+        match item {
+            Item::Var(found) => self.var(found),
+            Item::Struct(found) => {
+                self.doc(&found.doc);
+                let (head, tail) = self.structure(found);
+                self.line(&head);
+                self.fields(found);
+                self.line(&format!("{tail};"));
+            }
+            Item::Enum(found) => {
+                self.doc(&found.doc);
+                let text = enumeration(found);
+                self.line(&format!("{text};"));
+            }
+            Item::Const(found) => {
+                self.doc(&found.doc);
+                self.line(&format!("const {} = {};", found.name.text, expression(&found.value)));
+            }
+            Item::Function(found) => self.function(found),
+            Item::Defaults(found) => self.defaults(found),
+            Item::Outside(found) => self.line(&found.raw),
+        }
+    }
+
+    fn structure(&self, found: &Struct) -> (String, &'static str) {
+        let mut head = format!("struct {}{}", modifiers(&found.modifiers), found.name.text);
+        if let Some(base) = &found.base {
+            head.push_str(&format!(" extends {}", in_dots(base)));
+        }
+        head.push_str(" {");
+        (head, "}")
+    }
+
+    fn fields(&mut self, found: &Struct) {
+        self.indent += 1;
+        for item in &found.items {
+            self.item(item);
+        }
+        self.indent -= 1;
+    }
+
+    fn var(&mut self, found: &Var) {
+        self.doc(&found.doc);
+        let category = found.category.as_ref().map_or(String::new(), |category| format!("({category})"));
+        let head = format!("var{category} {}", modifiers(&found.modifiers));
+        let names = var_names(&found.names);
+        match &found.ty.kind {
+            TypeKind::Struct(inner) => {
+                let (open, close) = self.structure(inner);
+                self.line(&format!("{head}{open}"));
+                self.fields(inner);
+                self.line(&format!("{close} {names};"));
+            }
+            _ => self.line(&format!("{head}{} {names};", type_ref(&found.ty))),
+        }
+    }
+
+    fn function(&mut self, found: &Function) {
+        self.doc(&found.doc);
+        let result = found.result.as_ref().map_or(String::new(), |result| format!("{} ", type_ref(result)));
+        let params: Vec<_> = found.params.iter().map(param).collect();
+        let behind: String = found.behind.iter().map(|word| format!(" {}", modifier(word))).collect();
+        let head = format!(
+            "{}{} {result}{}({}){behind}",
+            modifiers(&found.modifiers),
+            modifier(&found.kind_word),
+            found.name.text,
+            params.join(", ")
+        );
+        match &found.body {
+            Some(body) => {
+                self.line(&format!("{head} {{"));
+                self.statements(body);
+                self.line("}");
+            }
+            None => self.line(&format!("{head};")),
+        }
+    }
+
+    fn defaults(&mut self, found: &Defaults) {
+        self.line(&format!("{} {{", found.word.text));
+        self.default_lines(&found.lines);
+        self.line("}");
+    }
+
+    fn default_lines(&mut self, lines: &[DefaultLine]) {
+        self.indent += 1;
+        for line in lines {
+            match line {
+                DefaultLine::Set(name, index, value, _) => {
+                    self.line(&format!("{}{}={}", name.text, default_index(index.as_ref()), default_value(value)));
+                }
+                DefaultLine::Method(name, method, values, _) => {
+                    let values: Vec<_> = values.iter().map(default_value).collect();
+                    self.line(&format!("{}.{}({})", name.text, method.text, values.join(", ")));
+                }
+                DefaultLine::Object(object) => self.default_object(object),
+            }
+        }
+        self.indent -= 1;
+    }
+
+    fn default_object(&mut self, object: &DefaultObject) {
+        let mut head = "Begin Object".to_owned();
+        if let Some(class) = &object.class {
+            head.push_str(&format!(" Class={}", class.text));
+        }
+        if let Some(name) = &object.name {
+            head.push_str(&format!(" Name={}", plain_or_quoted(name)));
+        }
+        for (word, value) in &object.others {
+            head.push_str(&format!(" {}={}", word.text, default_value(value)));
+        }
+        self.line(&head);
+        self.default_lines(&object.lines);
+        self.line("End Object");
+    }
+}
+
+fn plain_or_quoted(name: &Ident) -> String {
+    let plain = name.text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && name.text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+    if plain { name.text.clone() } else { format!("\"{}\"", name.text) }
+}
+
+fn modifier(word: &Modifier) -> String {
+    match &word.argument {
+        Some(argument) => format!("{}({argument})", word.word.text),
+        None => word.word.text.clone(),
+    }
+}
+
+fn modifiers(words: &[Modifier]) -> String {
+    words.iter().map(|word| format!("{} ", modifier(word))).collect()
+}
+
+fn var_name(name: &VarName) -> String {
+    let dim = name.dim.as_ref().map_or(String::new(), |dim| format!("[{}]", expression(dim)));
+    let meta = name.meta.as_ref().map_or(String::new(), |meta| format!("<{meta}>"));
+    format!("{}{dim}{meta}", name.name.text)
+}
+
+fn var_names(names: &[VarName]) -> String {
+    names.iter().map(var_name).collect::<Vec<_>>().join(", ")
+}
+
+fn enumeration(found: &Enum) -> String {
+    if found.entries.is_empty() {
+        return format!("enum {} {{}}", found.name.text);
+    }
+    format!("enum {} {{ {} }}", found.name.text, var_names(&found.entries))
+}
+
+fn param(param: &Param) -> String {
+    let default = param.default.as_ref().map_or(String::new(), |default| format!(" = {}", expression(default)));
+    format!("{}{} {}{default}", modifiers(&param.modifiers), type_ref(&param.ty), var_name(&param.name))
+}
+
+fn type_ref(ty: &TypeRef) -> String {
+    match &ty.kind {
+        TypeKind::Named(names) => in_dots(names),
+        TypeKind::Generic(name, of) => {
+            let of: Vec<_> = of.iter().map(type_ref).collect();
+            format!("{}<{}>", name.text, of.join(", "))
+        }
+        TypeKind::Delegate(names) => format!("delegate<{}>", in_dots(names)),
+        TypeKind::Enum(found) => enumeration(found),
+        TypeKind::Struct(found) => {
+            let mut printer = Printer { text: String::new(), indent: 0 };
+            let (open, close) = printer.structure(found);
+            printer.fields(found);
+            format!("{open}\n{}{close}", printer.text)
+        }
+    }
+}
+
+fn default_index(index: Option<&DefaultIndex>) -> String {
+    index.map_or(String::new(), |index| format!("({})", index.text))
+}
+
+fn default_value(value: &DefaultValue) -> String {
+    match &value.kind {
+        DefaultValueKind::Empty | DefaultValueKind::Broken => String::new(),
+        DefaultValueKind::Int(text, _) | DefaultValueKind::Float(text, _) => text.clone(),
+        DefaultValueKind::Text(text) => quoted(text),
+        DefaultValueKind::Name(text) => format!("'{text}'"),
+        DefaultValueKind::Object(word, name) => format!("{}'{name}'", word.text),
+        DefaultValueKind::Word(names) => in_dots(names),
+        DefaultValueKind::Struct(fields) => {
+            let field = |(name, index, value): &(Ident, Option<DefaultIndex>, DefaultValue)| {
+                format!("{}{}={}", name.text, default_index(index.as_ref()), default_value(value))
+            };
+            format!("({})", fields.iter().map(field).collect::<Vec<_>>().join(", "))
+        }
+        DefaultValueKind::Array(values) => {
+            format!("({})", values.iter().map(default_value).collect::<Vec<_>>().join(", "))
+        }
+    }
+}

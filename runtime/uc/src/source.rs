@@ -1,0 +1,176 @@
+//! The text of a file, however its bytes are encoded. Old class files are Latin-1 or UTF-16; new ones are UTF-8.
+
+/// Bytes that a file may have. One that is larger is refused before it is read further.
+pub const LARGEST_FILE: usize = 8 << 20;
+
+/// How the bytes of a file were read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Encoding {
+    /// UTF-8, with or without a mark at its start.
+    Utf8,
+    /// Two bytes a letter, the low one first.
+    Utf16Le,
+    /// Two bytes a letter, the high one first.
+    Utf16Be,
+    /// One byte a letter: the bytes are no UTF-8, and there is no mark.
+    Latin1,
+}
+
+/// A place in a file: bytes of [`Source::text`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+pub struct Span {
+    /// The first byte.
+    pub start: u32,
+    /// Behind the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// From `start` to before `end`.
+    pub const fn new(start: usize, end: usize) -> Self {
+        Self { start: start as u32, end: end as u32 }
+    }
+
+    /// From the start of this to the end of the other.
+    #[must_use]
+    pub fn to(self, other: Self) -> Self {
+        Self { start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+}
+
+/// A file as text.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The name that messages show.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// How its bytes were read.
+    pub encoding: Encoding,
+    /// Where bytes stood that are no letters in that encoding; each became `U+FFFD`.
+    pub broken: Option<u32>,
+    /// How many bytes the file has when those are more than [`LARGEST_FILE`]; the text is empty then.
+    pub too_large: Option<usize>,
+    lines: Vec<u32>,
+}
+
+impl Source {
+    /// A file that is text already.
+    pub fn new(name: &str, text: impl Into<String>) -> Self {
+        Self::of_text(name, text.into(), Encoding::Utf8)
+    }
+
+    /// A file by its bytes. Whatever they are, a text comes of it.
+    pub fn decode(name: &str, bytes: &[u8]) -> Self {
+        if bytes.len() > LARGEST_FILE {
+            let none = Self::of_text(name, String::new(), Encoding::Utf8);
+            return Self { too_large: Some(bytes.len()), ..none };
+        }
+        match bytes {
+            [0xEF, 0xBB, 0xBF, rest @ ..] => {
+                Self::of_text(name, String::from_utf8_lossy(rest).into_owned(), Encoding::Utf8)
+            }
+            [0xFF, 0xFE, rest @ ..] => Self::utf16(name, rest, Encoding::Utf16Le),
+            [0xFE, 0xFF, rest @ ..] => Self::utf16(name, rest, Encoding::Utf16Be),
+            // Text of two bytes a letter without a mark: every other byte of its first letters is zero.
+            [low, 0, low2, 0, ..] if *low != 0 && *low2 != 0 => Self::utf16(name, bytes, Encoding::Utf16Le),
+            [0, low, 0, low2, ..] if *low != 0 && *low2 != 0 => Self::utf16(name, bytes, Encoding::Utf16Be),
+            _ => match std::str::from_utf8(bytes) {
+                Ok(text) => Self::of_text(name, text.to_owned(), Encoding::Utf8),
+                Err(_) => Self::of_text(name, bytes.iter().map(|byte| char::from(*byte)).collect(), Encoding::Latin1),
+            },
+        }
+    }
+
+    fn utf16(name: &str, bytes: &[u8], encoding: Encoding) -> Self {
+        let (pairs, rest) = bytes.as_chunks::<2>();
+        let units = pairs.iter().map(|pair| match encoding {
+            Encoding::Utf16Be => u16::from_be_bytes(*pair),
+            _ => u16::from_le_bytes(*pair),
+        });
+        let mut text: String = char::decode_utf16(units).map(|letter| letter.unwrap_or('\u{FFFD}')).collect();
+        if !rest.is_empty() {
+            text.push('\u{FFFD}');
+        }
+        Self::of_text(name, text, encoding)
+    }
+
+    fn of_text(name: &str, text: String, encoding: Encoding) -> Self {
+        let starts = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at as u32 + 1);
+        let lines = std::iter::once(0).chain(starts).collect();
+        let broken = text.find('\u{FFFD}').map(|at| at as u32);
+        Self { name: name.to_owned(), text, encoding, broken, too_large: None, lines }
+    }
+
+    /// The line of a place, from 1 on.
+    pub fn line(&self, at: u32) -> u32 {
+        self.lines.partition_point(|start| *start <= at) as u32
+    }
+
+    /// The column of a place in letters, from 1 on.
+    pub fn column(&self, at: u32) -> u32 {
+        let start = self.line_start(self.line(at)) as usize;
+        let end = (at as usize).clamp(start, self.text.len());
+        self.text.get(start..end).map_or(0, |before| before.chars().count()) as u32 + 1
+    }
+
+    /// Where a line starts; where the text ends, for lines behind it.
+    pub(crate) fn line_start(&self, line: u32) -> u32 {
+        let at = (line as usize).saturating_sub(1);
+        self.lines.get(at).copied().unwrap_or(self.text.len() as u32)
+    }
+
+    /// The text of a place.
+    pub fn slice(&self, span: Span) -> &str {
+        self.text.get(span.start as usize..span.end as usize).unwrap_or("")
+    }
+
+    /// The name of the file without folders and ending.
+    pub fn stem(&self) -> &str {
+        let name = self.name.rsplit(['/', '\\']).next().unwrap_or(&self.name);
+        name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Encoding, LARGEST_FILE, Source};
+
+    fn check(bytes: &[u8], text: &str, encoding: Encoding) {
+        let source = Source::decode("A.uc", bytes);
+        assert_eq!((source.text.as_str(), source.encoding), (text, encoding));
+    }
+
+    #[test]
+    fn bytes_of_every_encoding_become_text() {
+        check(b"class A;", "class A;", Encoding::Utf8);
+        check("\u{FEFF}class Ä;".as_bytes(), "class Ä;", Encoding::Utf8);
+        check(b"// caf\xE9", "// café", Encoding::Latin1);
+        check(b"\xFF\xFEa\0;\0", "a;", Encoding::Utf16Le);
+        check(b"\xFE\xFF\0a\0;", "a;", Encoding::Utf16Be);
+        check(b"a\0b\0", "ab", Encoding::Utf16Le);
+        check(b"\0a\0b", "ab", Encoding::Utf16Be);
+        check(b"", "", Encoding::Utf8);
+    }
+
+    #[test]
+    fn what_is_no_letter_is_replaced_and_told() {
+        let odd = Source::decode("A.uc", b"\xFF\xFEa\0;");
+        assert_eq!((odd.text.as_str(), odd.broken), ("a\u{FFFD}", Some(1)));
+        let half = Source::decode("A.uc", b"\xFF\xFE\x00\xD8a\0");
+        assert_eq!((half.text.as_str(), half.broken), ("\u{FFFD}a", Some(0)));
+        let large = Source::decode("A.uc", &vec![b' '; LARGEST_FILE + 1]);
+        assert_eq!((large.too_large, large.text.len()), (Some(LARGEST_FILE + 1), 0));
+    }
+
+    #[test]
+    fn places_are_lines_and_columns() {
+        let source = Source::new("Game/Cube.uc", "a\néb\n");
+        let at = |at| (source.line(at), source.column(at));
+        assert_eq!(
+            [at(0), at(1), at(2), at(4), at(5), at(6), at(99)],
+            [(1, 1), (1, 2), (2, 1), (2, 2), (2, 3), (3, 1), (3, 1)]
+        );
+        assert_eq!(source.stem(), "Cube");
+    }
+}

@@ -1,0 +1,297 @@
+//! Words and signs of the language. The lexer is asked for one token at a time, since the text between `<` and `>` behind a
+//! variable, and C++ in braces, are no tokens of this language.
+
+use std::collections::VecDeque;
+
+use logos::Logos;
+
+use crate::source::Span;
+
+/// A kind of token.
+#[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
+#[logos(skip r"[ \t\r\n\f\x0B\x00\u{FEFF}\u{A0}]+")]
+pub(crate) enum Kind {
+    #[regex(r"//[^\n]*", allow_greedy = true)]
+    LineComment,
+    /// `/* */`, which may be nested; one that does not end goes to the end of the text.
+    #[token("/*", block_comment)]
+    BlockComment,
+    #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
+    Word,
+    #[regex(r"[0-9]+", priority = 4)]
+    #[regex(r"0[xX][0-9a-fA-F]+")]
+    Int,
+    #[regex(r"[0-9]+\.[0-9]*([eE][+-]?[0-9]+)?[fF]?")]
+    #[regex(r"\.[0-9]+([eE][+-]?[0-9]+)?[fF]?")]
+    #[regex(r"[0-9]+[eE][+-]?[0-9]+[fF]?")]
+    #[regex(r"[0-9]+[fF]")]
+    Float,
+    /// A number that goes over into a word: `12ab`.
+    #[regex(r"[0-9]+[A-Za-z_][A-Za-z0-9_]*", priority = 2)]
+    BadNumber,
+    #[regex(r#""([^"\\\r\n]|\\[^\r\n])*""#)]
+    Text,
+    #[regex(r#""([^"\\\r\n]|\\[^\r\n])*\\?"#, priority = 1)]
+    OpenText,
+    #[regex(r"'[^'\r\n]*'")]
+    Quoted,
+    #[regex(r"'[^'\r\n]*", priority = 1)]
+    OpenQuoted,
+    /// `#exec` and the like, up to the end of the line.
+    #[regex(r"#[^\n]*", allow_greedy = true)]
+    Directive,
+    /// `` `name `` or `` `{name} ``.
+    #[regex(r"`[A-Za-z_][A-Za-z0-9_]*")]
+    #[regex(r"`\{[A-Za-z_][A-Za-z0-9_]*\}")]
+    Macro,
+    #[token("(")]
+    ParenOpen,
+    #[token(")")]
+    ParenClose,
+    #[token("[")]
+    BracketOpen,
+    #[token("]")]
+    BracketClose,
+    #[token("{")]
+    BraceOpen,
+    #[token("}")]
+    BraceClose,
+    #[token(";")]
+    Semicolon,
+    #[token(",")]
+    Comma,
+    #[token(".")]
+    Dot,
+    #[token(":")]
+    Colon,
+    #[token("?")]
+    Question,
+    #[token("=")]
+    Assign,
+    #[token("==")]
+    Eq,
+    #[token("!=")]
+    Ne,
+    #[token("~=")]
+    Near,
+    #[token("<")]
+    Lt,
+    #[token(">")]
+    Gt,
+    #[token("<=")]
+    Le,
+    #[token(">=")]
+    Ge,
+    #[token("<<")]
+    Shl,
+    #[token(">>")]
+    Shr,
+    #[token(">>>")]
+    Ushr,
+    #[token("+")]
+    Plus,
+    #[token("-")]
+    Minus,
+    #[token("*")]
+    Star,
+    #[token("/")]
+    Slash,
+    #[token("%")]
+    Percent,
+    #[token("**")]
+    Power,
+    #[token("++")]
+    PlusPlus,
+    #[token("--")]
+    MinusMinus,
+    #[token("+=")]
+    PlusAssign,
+    #[token("-=")]
+    MinusAssign,
+    #[token("*=")]
+    StarAssign,
+    #[token("/=")]
+    SlashAssign,
+    #[token("$")]
+    Dollar,
+    #[token("@")]
+    At,
+    #[token("$=")]
+    DollarAssign,
+    #[token("@=")]
+    AtAssign,
+    #[token("&&")]
+    AndAnd,
+    #[token("||")]
+    OrOr,
+    #[token("^^")]
+    XorXor,
+    #[token("&")]
+    And,
+    #[token("|")]
+    Or,
+    #[token("^")]
+    Xor,
+    #[token("~")]
+    Tilde,
+    #[token("!")]
+    Not,
+    /// A letter that begins no token.
+    Unknown,
+    /// The end of the text.
+    End,
+}
+
+fn block_comment(lexer: &mut logos::Lexer<'_, Kind>) {
+    let rest = lexer.remainder();
+    lexer.bump(comment_end(rest).unwrap_or(rest.len()));
+}
+
+/// Where a comment ends whose first `/*` stands before the text; `None` when it does not.
+fn comment_end(text: &str) -> Option<usize> {
+    let (bytes, mut depth, mut at) = (text.as_bytes(), 1_usize, 0);
+    while depth > 0 {
+        match bytes.get(at..)? {
+            [] => return None,
+            [b'/', b'*', ..] => (depth, at) = (depth + 1, at + 2),
+            [b'*', b'/', ..] => (depth, at) = (depth - 1, at + 2),
+            _ => at += 1,
+        }
+    }
+    Some(at)
+}
+
+/// A token and what stands before it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Token {
+    pub(crate) kind: Kind,
+    pub(crate) span: Span,
+    /// Whether a line break stands before it.
+    pub(crate) on_new_line: bool,
+    /// The comments before it.
+    pub(crate) comments: Option<Span>,
+}
+
+/// The tokens of a text, one after the other.
+pub(crate) struct Tokens<'s> {
+    text: &'s str,
+    /// Where the next token that is not in `ahead` is looked for.
+    at: usize,
+    ahead: VecDeque<Token>,
+    /// Where comments stood that did not end.
+    pub(crate) open_comment: Option<Span>,
+}
+
+impl<'s> Tokens<'s> {
+    pub(crate) fn new(text: &'s str) -> Self {
+        Self { text, at: 0, ahead: VecDeque::new(), open_comment: None }
+    }
+
+    /// The token that comes after `n` others.
+    pub(crate) fn peek(&mut self, n: usize) -> Token {
+        while self.ahead.len() <= n {
+            let token = self.read();
+            self.ahead.push_back(token);
+        }
+        self.ahead[n]
+    }
+
+    /// The next token, which is gone then. The end stays.
+    pub(crate) fn next(&mut self) -> Token {
+        self.peek(0);
+        let token = self.ahead.pop_front().unwrap_or(self.end());
+        if token.kind == Kind::End {
+            self.ahead.push_front(token);
+        }
+        token
+    }
+
+    /// Goes on from that byte.
+    pub(crate) fn go_to(&mut self, at: usize) {
+        self.ahead.clear();
+        self.at = at;
+    }
+
+    fn end(&self) -> Token {
+        let span = Span::new(self.text.len(), self.text.len());
+        Token { kind: Kind::End, span, on_new_line: true, comments: None }
+    }
+
+    fn read(&mut self) -> Token {
+        let from = self.at;
+        let mut comments: Option<Span> = None;
+        loop {
+            let rest = self.text.get(self.at..).unwrap_or("");
+            let mut lexer = Kind::lexer(rest);
+            let Some(kind) = lexer.next() else {
+                self.at = self.text.len();
+                return Token { comments, ..self.end() };
+            };
+            let kind = kind.unwrap_or(Kind::Unknown);
+            let span = Span::new(self.at + lexer.span().start, self.at + lexer.span().end);
+            self.at = span.end as usize;
+            match kind {
+                Kind::LineComment | Kind::BlockComment => {
+                    let text = &self.text[span.start as usize..span.end as usize];
+                    if kind == Kind::BlockComment && comment_end(&text[2..]).is_none() {
+                        self.open_comment.get_or_insert(span);
+                    }
+                    comments = Some(comments.map_or(span, |first| first.to(span)));
+                }
+                kind => {
+                    let on_new_line = from == 0 || self.text[from..span.start as usize].contains('\n');
+                    return Token { kind, span, on_new_line, comments };
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, Tokens};
+
+    fn check(text: &str, expected: &str) {
+        let mut tokens = Tokens::new(text);
+        let mut shown = Vec::new();
+        loop {
+            let token = tokens.next();
+            if token.kind == Kind::End {
+                break;
+            }
+            shown.push(format!("{:?}:{}", token.kind, &text[token.span.start as usize..token.span.end as usize]));
+        }
+        assert_eq!(shown.join(" "), expected, "{text}");
+    }
+
+    #[test]
+    fn numbers_are_whole_or_have_fractions() {
+        check(
+            "1 0x1F 1.5 .5 3. 1e5 1.0e-3f 2f",
+            "Int:1 Int:0x1F Float:1.5 Float:.5 Float:3. Float:1e5 Float:1.0e-3f Float:2f",
+        );
+        check("12ab", "BadNumber:12ab");
+    }
+
+    #[test]
+    fn comments_are_nested_and_are_no_tokens() {
+        check("a/* /* x */ y */b // c\n d", "Word:a Word:b Word:d");
+        check("a /* /* */", "Word:a");
+        let mut tokens = Tokens::new("a /* /* */");
+        tokens.peek(1);
+        assert!(tokens.open_comment.is_some());
+    }
+
+    #[test]
+    fn texts_and_names_end_on_their_line() {
+        check(r#""a\"b" 'x y' "open"#, r#"Text:"a\"b" Quoted:'x y' OpenText:"open"#);
+        check("'open\nb", "OpenQuoted:'open Word:b");
+        check("\"a\\\nb", "OpenText:\"a\\ Word:b");
+    }
+
+    #[test]
+    fn the_longest_sign_is_taken() {
+        check("a>>>b>>c>=d**e", "Word:a Ushr:>>> Word:b Shr:>> Word:c Ge:>= Word:d Power:** Word:e");
+        check("`log `{x} #exec a b\nc é", "Macro:`log Macro:`{x} Directive:#exec a b Word:c Unknown:é");
+    }
+}

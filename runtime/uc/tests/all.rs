@@ -1,0 +1,10 @@
+//! Tests of the text side of scripts: programs in a folder with what is expected of them, texts that are no programs, and
+//! texts of chance.
+
+mod errors;
+mod files;
+mod fixture;
+mod interpreter;
+mod printing;
+mod programs;
+mod support;

@@ -1,0 +1,245 @@
+//! What operators and conversions do to values, written down as plainly as can be: the machine is compared with this.
+
+use alcedo_uc::hir::{Binary, Conversion, Num, Op, Operand, Type, Unary};
+
+use super::Value;
+
+/// A whole number kept within its kind: the low bits count.
+pub(crate) fn wrapped(value: i128, num: Num) -> i128 {
+    let (low, high) = num.range().expect("a kind of whole numbers");
+    (value - low).rem_euclid(high - low + 1) + low
+}
+
+fn float(value: f64, num: Num) -> Value {
+    Value::Float(if num == Num::F32 { f64::from(value as f32) } else { value })
+}
+
+/// `op` on two numbers of one kind.
+fn numbers(op: Op, num: Num, one: &Value, other: &Value) -> Value {
+    if num.is_float() {
+        let (a, b) = (one.float(), other.float());
+        return match op {
+            Op::Add => float(a + b, num),
+            Op::Sub => float(a - b, num),
+            Op::Mul => float(a * b, num),
+            Op::Div => float(a / b, num),
+            Op::Rem => float(a % b, num),
+            Op::Pow if num == Num::F32 => Value::Float(f64::from((a as f32).powf(b as f32))),
+            Op::Pow => Value::Float(a.powf(b)),
+            Op::Eq => Value::Bool(a == b),
+            Op::Ne => Value::Bool(a != b),
+            Op::Lt => Value::Bool(a < b),
+            Op::Le => Value::Bool(a <= b),
+            Op::Gt => Value::Bool(a > b),
+            Op::Ge => Value::Bool(a >= b),
+            Op::Near if num == Num::F32 => Value::Bool(((a as f32) - (b as f32)).abs() < 0.0001),
+            Op::Near => Value::Bool((a - b).abs() < 0.0001),
+            _ => panic!("{op:?} of floats"),
+        };
+    }
+    let (a, b) = (one.int(), other.int());
+    let places = num.bits();
+    let shift = (b as u32) & (places - 1);
+    let unsigned = if a < 0 { a + (1 << places) } else { a };
+    let whole = |value: i128| Value::Int(wrapped(value, num));
+    match op {
+        Op::Add => whole(a + b),
+        Op::Sub => whole(a - b),
+        Op::Mul => whole(a.wrapping_mul(b)),
+        Op::Div => whole(if b == 0 { 0 } else { a / b }),
+        Op::Rem => whole(if b == 0 { 0 } else { a % b }),
+        Op::Shl => whole(a << shift),
+        Op::Shr => whole(a >> shift),
+        Op::Ushr => whole(unsigned >> shift),
+        Op::BitAnd => whole(a & b),
+        Op::BitOr => whole(a | b),
+        Op::BitXor => whole(a ^ b),
+        Op::Eq => Value::Bool(a == b),
+        Op::Ne => Value::Bool(a != b),
+        Op::Lt => Value::Bool(a < b),
+        Op::Le => Value::Bool(a <= b),
+        Op::Gt => Value::Bool(a > b),
+        Op::Ge => Value::Bool(a >= b),
+        Op::ClockwiseFrom => Value::Bool(((a - b) & 0xFFFF) < 0x8000 && (a - b) & 0xFFFF != 0),
+        _ => panic!("{op:?} of whole numbers"),
+    }
+}
+
+fn three(value: &Value) -> [f64; 3] {
+    let Value::Struct(fields) = value else { panic!("{value:?} is no triple") };
+    [0, 1, 2].map(|at| match &fields[at].1 {
+        Value::Int(number) => *number as f64,
+        other => other.float(),
+    })
+}
+
+fn like(value: &Value, numbers: [f64; 3], num: Num) -> Value {
+    let Value::Struct(fields) = value else { panic!("{value:?} is no triple") };
+    let number = |number: f64| if num.is_float() { float(number, num) } else { Value::Int(number as i32 as i128) };
+    Value::Struct(fields.iter().zip(numbers).map(|((name, _), one)| (name.clone(), number(one))).collect())
+}
+
+fn triples(op: Op, num: Num, one: &Value, other: &Value) -> Value {
+    let (a, b) = (three(one), three(other));
+    let each = |f: fn(f64, f64) -> f64| like(one, [f(a[0], b[0]), f(a[1], b[1]), f(a[2], b[2])], num);
+    match op {
+        Op::Add => each(|a, b| a + b),
+        Op::Sub => each(|a, b| a - b),
+        Op::Mul => each(|a, b| a * b),
+        Op::Div => each(|a, b| a / b),
+        Op::Dot => float(a[0] * b[0] + a[1] * b[1] + a[2] * b[2], num),
+        Op::Cross => like(one, [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], num),
+        Op::Eq => Value::Bool(a == b),
+        Op::Ne => Value::Bool(a != b),
+        _ => panic!("{op:?} of triples"),
+    }
+}
+
+/// An operator with two operands.
+pub(crate) fn binary(binary: &Binary, one: &Value, other: &Value) -> Value {
+    let op = binary.op;
+    match (&binary.on, one, other) {
+        (Operand::Num(num) | Operand::Enum(num), ..) => numbers(op, *num, one, other),
+        (Operand::Text, Value::Text(a), Value::Text(b)) => match op {
+            Op::Concat => Value::Text(format!("{a}{b}")),
+            Op::ConcatSpaced => Value::Text(format!("{a} {b}")),
+            Op::TextWithout => Value::Text(if b.is_empty() { a.clone() } else { a.replace(b.as_str(), "") }),
+            Op::Eq => Value::Bool(a == b),
+            Op::Ne => Value::Bool(a != b),
+            Op::Lt => Value::Bool(a < b),
+            Op::Le => Value::Bool(a <= b),
+            Op::Gt => Value::Bool(a > b),
+            Op::Ge => Value::Bool(a >= b),
+            Op::Near => Value::Bool(a.to_lowercase() == b.to_lowercase()),
+            _ => panic!("{op:?} of texts"),
+        },
+        (Operand::Bool, Value::Bool(a), Value::Bool(b)) => match op {
+            Op::Eq => Value::Bool(a == b),
+            Op::Ne | Op::Xor => Value::Bool(a != b),
+            _ => panic!("{op:?} of bools"),
+        },
+        (Operand::Triple(triple), ..) => triples(op, triple.of, one, other),
+        (Operand::TripleScalar(triple), ..) => {
+            let by = other.float();
+            let of = three(one).map(|a| if op == Op::Mul { a * by } else { a / by });
+            like(one, of, triple.of)
+        }
+        (Operand::ScalarTriple(triple), ..) => like(other, three(other).map(|a| a * one.float()), triple.of),
+        _ => match op {
+            Op::Eq => Value::Bool(one == other),
+            Op::Ne => Value::Bool(one != other),
+            _ => panic!("{op:?} on {:?}", binary.on),
+        },
+    }
+}
+
+/// An operator with one operand.
+pub(crate) fn unary(unary: &Unary, of: &Value) -> Value {
+    match unary {
+        Unary::Not => Value::Bool(!of.bool()),
+        Unary::Neg(num) if num.is_float() => float(-of.float(), *num),
+        Unary::Neg(num) => Value::Int(wrapped(-of.int(), *num)),
+        Unary::BitNot(num) => Value::Int(wrapped(!of.int(), *num)),
+        Unary::NegTriple(triple) => like(of, three(of).map(|number| -number), triple.of),
+    }
+}
+
+/// A value as text.
+pub(crate) fn shown(value: &Value, ty: &Type, entry: &dyn Fn(&str, i128) -> String) -> String {
+    match (value, ty) {
+        (Value::Int(number), Type::Enum(path, _)) => entry(path, *number),
+        (Value::Int(number), _) => number.to_string(),
+        (Value::Float(number), _) => format!("{number:.4}"),
+        (Value::Bool(yes), _) => if *yes { "True" } else { "False" }.to_owned(),
+        (Value::Text(text), _) => text.clone(),
+        (Value::Name(name), _) => {
+            if name.is_empty() {
+                "None".to_owned()
+            } else {
+                name.clone()
+            }
+        }
+        (Value::Struct(fields), _) if fields.len() == 3 => match &fields[0].1 {
+            Value::Float(_) => three(value).map(|number| format!("{number:.2}")).join(","),
+            _ => three(value).map(|number| format!("{number}")).join(","),
+        },
+        (Value::Object(None) | Value::Class(None), _) => "None".to_owned(),
+        (Value::Class(Some(path)), _) => path.rsplit('.').next().unwrap_or("").to_owned(),
+        other => panic!("{other:?} has no text in these tests"),
+    }
+}
+
+fn to_number(value: f64, num: Num) -> Value {
+    match num.range() {
+        None => float(value, num),
+        Some(_) if value.is_nan() => Value::Int(0),
+        Some((low, high)) => Value::Int((value as i128).clamp(low, high)),
+    }
+}
+
+/// The number that a text begins with.
+fn number_in(text: &str, num: Num) -> Value {
+    let text = text.trim_start();
+    let mut end = 0;
+    for (at, letter) in text.char_indices() {
+        let fits = letter.is_ascii_digit() || (at == 0 && "+-".contains(letter)) || (num.is_float() && letter == '.');
+        if !fits {
+            break;
+        }
+        end = at + letter.len_utf8();
+    }
+    if num.is_float() {
+        return float(text[..end].parse().unwrap_or(0.0), num);
+    }
+    Value::Int(wrapped(text[..end].parse().unwrap_or(0), num))
+}
+
+/// A value by a conversion.
+pub(crate) fn converted(conversion: &Conversion, value: Value, entry: &dyn Fn(&str, i128) -> String) -> Value {
+    match conversion {
+        Conversion::Num(from, to) => match (from.is_float(), to.range()) {
+            (true, _) => to_number(value.float(), *to),
+            (false, Some(_)) => Value::Int(wrapped(value.int(), *to)),
+            (false, None) if *to == Num::F32 => Value::Float(f64::from(value.int() as f32)),
+            (false, None) => Value::Float(value.int() as f64),
+        },
+        Conversion::EnumToNum(_, to) if to.is_float() => float(value.int() as f64, *to),
+        Conversion::EnumToNum(_, to) => Value::Int(wrapped(value.int(), *to)),
+        Conversion::NumToEnum(from, _, to) if from.is_float() => to_number(value.float(), *to),
+        Conversion::NumToEnum(_, _, to) => Value::Int(wrapped(value.int(), *to)),
+        Conversion::NumToBool(num) if num.is_float() => Value::Bool(value.float() != 0.0),
+        Conversion::NumToBool(_) => Value::Bool(value.int() != 0),
+        Conversion::BoolToNum(num) if num.is_float() => Value::Float(f64::from(u8::from(value.bool()))),
+        Conversion::BoolToNum(_) => Value::Int(i128::from(value.bool())),
+        Conversion::ToText(ty) => Value::Text(shown(&value, ty, entry)),
+        Conversion::FromText(Type::Num(num)) => {
+            let Value::Text(text) = &value else { panic!("{value:?} is no text") };
+            number_in(text, *num)
+        }
+        Conversion::Text(_, Type::Name) => match value {
+            Value::Text(text) => Value::Name(if text.eq_ignore_ascii_case("none") { String::new() } else { text }),
+            other => other,
+        },
+        Conversion::Text(Type::Name, _) => match value {
+            Value::Name(name) => Value::Text(if name.is_empty() { "None".to_owned() } else { name }),
+            other => other,
+        },
+        Conversion::TextToBool => match value {
+            Value::Text(text) => Value::Bool(!text.is_empty()),
+            other => panic!("{other:?} is no text"),
+        },
+        Conversion::NameToBool => match value {
+            Value::Name(name) => Value::Bool(!name.is_empty()),
+            other => panic!("{other:?} is no name"),
+        },
+        Conversion::ObjectToBool => match value {
+            Value::Object(object) => Value::Bool(object.is_some()),
+            Value::Class(class) => Value::Bool(class.is_some()),
+            other => panic!("{other:?} is no object"),
+        },
+        Conversion::TripleToBool(_) => Value::Bool(three(&value) != [0.0; 3]),
+        Conversion::Up | Conversion::Text(..) => value,
+        Conversion::StructUp(_) => value,
+        other => panic!("{other:?} is not in these tests"),
+    }
+}

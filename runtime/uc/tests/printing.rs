@@ -1,0 +1,29 @@
+//! The printer: what is printed is read as the same and printed the same.
+
+use alcedo_uc::{Source, parse, print};
+
+use crate::support::{programs, sources};
+
+pub(crate) fn stays_when_printed_again(name: &str, source: &Source) {
+    let (file, messages) = parse(source);
+    if messages.iter().any(alcedo_uc::Diagnostic::is_error) {
+        return;
+    }
+    let once = print(&file);
+    let again = Source::new(name, once.as_str());
+    let (file, messages) = parse(&again);
+    let shown: Vec<_> = messages.iter().map(|message| message.render(std::slice::from_ref(&again))).collect();
+    assert!(!messages.iter().any(alcedo_uc::Diagnostic::is_error), "{name}\n{once}\n{}", shown.join("\n"));
+    assert_eq!(once, print(&file), "{name}");
+}
+
+#[test]
+fn every_program_is_printed_the_same_twice() {
+    for folder in ["programs", "errors", "files"] {
+        for path in programs(folder) {
+            for source in sources(&path) {
+                stays_when_printed_again(&path.display().to_string(), &source);
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Programs without errors: each is checked, and its functions `Test…` are run by the interpreter of these tests where the head
+//! of the file says what they give.
+
+use crate::interpreter::Interpreter;
+use crate::support::{checked, programs, rendered, sources};
+
+#[test]
+fn each_program_gives_what_its_head_says() {
+    let all = programs("programs");
+    assert!(all.len() >= 100, "{} programs", all.len());
+    let mut wrong = Vec::new();
+    for path in all {
+        let text = std::fs::read_to_string(&path).expect("a text");
+        let sources = sources(&path);
+        let package = match checked(&sources) {
+            Ok(checked) => checked.package,
+            Err(messages) => {
+                wrong.push(format!("{}\n{}", path.display(), rendered(&messages, &sources)));
+                continue;
+            }
+        };
+        let expected: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("// expect: ")).collect();
+        let only_checked = text.lines().any(|line| line == "// compile-only");
+        assert!(only_checked != !expected.is_empty(), "{} expects something or is compile-only", path.display());
+        let tests =
+            package.classes.iter().flat_map(|class| &class.functions).filter(|found| found.name.starts_with("Test"));
+        let run = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let mut found = Vec::new();
+            if only_checked {
+                return found;
+            }
+            let interpreter = Interpreter::new(&package);
+            let class = package.classes.iter().find(|class| class.file == 0).expect("the class of the first file");
+            let object = interpreter.create(&class.path);
+            for line in &expected {
+                let (name, value) = line.split_once(" = ").unwrap_or((line.trim_end_matches(" ="), ""));
+                let given = interpreter.test(object, name);
+                if given != value {
+                    found.push(format!("{}: {name} gives {given}, not {value}", path.display()));
+                }
+            }
+            found
+        }));
+        assert!(only_checked || tests.count() >= expected.len(), "{}", path.display());
+        match run {
+            Ok(found) => wrong.extend(found),
+            Err(_) => wrong.push(format!("{} panics", path.display())),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

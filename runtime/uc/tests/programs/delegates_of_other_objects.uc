@@ -1,0 +1,9 @@
+// expect: Test = 7
+class Program extends Object;
+
+delegate int Op(int i);
+function int Test() { local Other o; o = new class'Other'; o.Value = 2; Op = o.Add; return Op(5); }
+// file: Other.uc
+class Other extends Object;
+var int Value;
+function int Add(int i) { return i + Value; }

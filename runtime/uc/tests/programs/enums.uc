@@ -1,0 +1,15 @@
+// expect: TestText = C_Green
+// expect: TestInt = 2
+// expect: TestCast = C_Blue
+// expect: TestMax = 3
+// expect: TestCount = 3
+// expect: TestName = C_Green
+class Program extends Object;
+
+enum EColor { C_Red, C_Green, C_Blue };
+function string TestText() { return string(C_Green); }
+function int TestInt() { return C_Blue; }
+function EColor TestCast() { return EColor(2); }
+function int TestMax() { return C_MAX; }
+function int TestCount() { return EnumCount(EColor); }
+function name TestName() { return GetEnum(enum'EColor', 1); }

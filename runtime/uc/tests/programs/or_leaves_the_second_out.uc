@@ -1,0 +1,6 @@
+// expect: Test = 1
+class Program extends Object;
+
+var int Calls;
+function bool Count(bool b) { Calls++; return b; }
+function int Test() { if (Count(true) || Count(true)) return Calls; return -1; }

@@ -1,0 +1,213 @@
+//! `alcedo repl`: the language of scripts, line by line, in a running world. The world ticks meanwhile. A thread reads the lines, since
+//! the world belongs to the thread that made it; each line is answered before the next is read.
+
+use std::cell::RefCell;
+use std::io::{BufRead as _, IsTerminal as _, Write as _, stderr, stdin, stdout};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use alcedo_runtime::printable;
+use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
+use rustyline::completion::Completer;
+use rustyline::error::ReadlineError;
+use rustyline::{CompletionType, Config, Context, Editor, Helper, Highlighter, Hinter, Validator};
+
+use crate::error::Error;
+use crate::host_program;
+use crate::paint::Paint;
+use crate::scripts;
+use crate::session::BuildOptions;
+use crate::world::{HostOptions, Local, News, Remote, World};
+
+/// What is shown before a line.
+const PROMPT: &str = "> ";
+/// What the console of a world is told before a text of the language.
+const EVAL: &str = "eval ";
+
+/// Which world.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Wish {
+    /// What is loaded first: folders of `.uc` files, and libraries of plugins that are built already.
+    #[arg(value_name = "FOLDER|LIBRARY")]
+    modules: Vec<PathBuf>,
+    /// How many objects of every class of actor that these declare.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    objects: u64,
+    /// A package that plugins may declare types in, besides `Game`; may be given several times.
+    #[arg(long = "package", value_name = "NAME")]
+    packages: Vec<String>,
+    /// The author's own host instead of the sample engine: a package, a folder, or a program that is built already.
+    #[arg(long, value_name = "PACKAGE|PATH")]
+    host: Option<String>,
+    /// An argument for the host; may be given several times.
+    #[arg(long = "host-arg", value_name = "TEXT", allow_hyphen_values = true, requires = "host")]
+    host_args: Vec<String>,
+}
+
+/// Reads and evaluates until the input ends.
+///
+/// # Errors
+/// When the world cannot be started.
+pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
+    let whole = |path: &PathBuf| std::path::absolute(path).map_err(Error::file("find", path));
+    let modules = wish.modules.iter().map(whole).collect::<Result<Vec<_>, _>>()?;
+    let texts = modules.iter().filter(|path| scripts::is_package(path)).map(|path| scripts::name(path));
+    let packages = wish.packages.iter().cloned().chain(texts).collect();
+    let options = HostOptions { packages, args: Vec::new(), objects: wish.objects, planted_rerun: false };
+    match host_program::choose(wish.host.as_deref(), &[])? {
+        None => Ok(converse(Local::new(&options)?, &modules)),
+        Some(host) => {
+            let say = |line: &str| drop(writeln!(stderr(), "{}", printable(line)));
+            let program = host.build(&BuildOptions::default(), &wish.host_args, say)?;
+            Ok(converse(Remote::start(program, Paint::for_stdout())?, &modules))
+        }
+    }
+}
+
+/// What the reading thread wants.
+enum Asked {
+    /// The answer to a line; then it reads the next one.
+    Line(String, Sender<()>),
+    /// How a line could go on.
+    Complete(String, Sender<Vec<String>>),
+}
+
+fn converse<W: World>(mut world: W, modules: &[PathBuf]) -> ExitCode {
+    let (sender, asked) = unbounded();
+    std::thread::spawn(move || match stdin().is_terminal() {
+        true => read_terminal(&sender),
+        false => read_input(&sender),
+    });
+    world.load(modules);
+    let mut code = ExitCode::SUCCESS;
+    let (mut answered, mut completed): (Option<Sender<()>>, Option<Sender<Vec<String>>>) = (None, None);
+    // Lines wait until the world is there.
+    let mut is_there = false;
+    let never = crossbeam_channel::never();
+    loop {
+        let lines: &Receiver<Asked> = if is_there && answered.is_none() { &asked } else { &never };
+        let (news, printed, rest) = (world.news().clone(), world.printed().clone(), world.rest());
+        select! {
+            recv(lines) -> wanted => match wanted {
+                Ok(Asked::Line(line, done)) => {
+                    world.say(&command(&line));
+                    answered = Some(done);
+                }
+                Ok(Asked::Complete(line, to)) => {
+                    world.complete(&command(&line));
+                    completed = Some(to);
+                }
+                Err(_) => break,
+            },
+            recv(news) -> news => match news {
+                Ok(News::Answer(text)) => {
+                    print(&text);
+                    drop(answered.take());
+                }
+                Ok(News::Completions { lines, .. }) => {
+                    let lines = lines.iter().map(|line| line.strip_prefix(EVAL).unwrap_or(line).to_owned()).collect();
+                    // The reader has gone with its thread: there is nobody to tell.
+                    let _told = completed.take().map(|to| to.send(lines));
+                }
+                Ok(News::Started { .. } | News::Reloaded { .. }) => is_there = true,
+                Ok(News::Refused { error, .. }) => {
+                    print(&error);
+                    (is_there, code) = (true, ExitCode::FAILURE);
+                }
+                Ok(News::Ended(_) | News::Done | News::NotJoined(_) | News::Unreadable(_)) | Err(_) => {
+                    print("the world has ended");
+                    return ExitCode::FAILURE;
+                }
+                Ok(_) => {}
+            },
+            recv(printed) -> line => if let Ok(line) = line { print(&line.line) },
+            default(rest) => world.attend(),
+        }
+    }
+    for left in world.shutdown() {
+        print(&format!("could not be ended: {left}"));
+        code = ExitCode::FAILURE;
+    }
+    code
+}
+
+/// What the world's console is told: a line with a colon is one of its own commands.
+fn command(line: &str) -> String {
+    match line.trim().strip_prefix(':') {
+        Some(command) => command.trim().to_owned(),
+        None => format!("{EVAL}{}", line.trim()),
+    }
+}
+
+fn print(text: &str) {
+    // The reader has closed the output: there is nothing to report to.
+    let _ = writeln!(stdout(), "{}", text.trim_end());
+}
+
+/// Lines of a pipe.
+fn read_input(asked: &Sender<Asked>) {
+    for line in stdin().lock().lines().map_while(Result::ok) {
+        if !pass_on(asked, &line) {
+            return;
+        }
+    }
+}
+
+/// Lines of a person, who edits them, gets earlier ones back, and has names completed.
+fn read_terminal(asked: &Sender<Asked>) {
+    let config = Config::builder().completion_type(CompletionType::List).auto_add_history(true).build();
+    let Ok(mut editor) = Editor::<Names, _>::with_config(config) else { return read_input(asked) };
+    editor.set_helper(Some(Names { asked: RefCell::new(asked.clone()) }));
+    loop {
+        match editor.readline(PROMPT) {
+            Ok(line) if pass_on(asked, &line) => {}
+            Err(ReadlineError::Interrupted) => {}
+            Ok(_) | Err(_) => return,
+        }
+    }
+}
+
+/// Waits until the line was answered; whether there is anybody to answer.
+fn pass_on(asked: &Sender<Asked>, line: &str) -> bool {
+    if line.trim().is_empty() {
+        return true;
+    }
+    let (done, wait) = bounded(1);
+    let is_heard = asked.send(Asked::Line(line.to_owned(), done)).is_ok();
+    // It is dropped when the answer is shown.
+    let _answered = wait.recv();
+    is_heard
+}
+
+/// Completes names from the reflection of the world.
+#[derive(Helper, Hinter, Highlighter, Validator)]
+struct Names {
+    asked: RefCell<Sender<Asked>>,
+}
+
+impl Completer for Names {
+    type Candidate = String;
+
+    fn complete(&self, line: &str, at: usize, _context: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
+        let (to, lines) = bounded(1);
+        let head = &line[..at];
+        if self.asked.borrow().send(Asked::Complete(head.to_owned(), to)).is_err() {
+            return Ok((at, Vec::new()));
+        }
+        let lines = lines.recv().unwrap_or_default();
+        let start = head.trim_end_matches(|letter: char| letter.is_alphanumeric() || letter == '_').len();
+        let words = lines.iter().filter_map(|line| line.get(start..)).map(str::to_owned).collect();
+        Ok((start, words))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::command;
+
+    #[test]
+    fn a_line_is_evaluated_unless_a_colon_makes_it_a_command() {
+        assert_eq!(command(" 1 + 2 "), "eval 1 + 2");
+        assert_eq!(command(":objects"), "objects");
+    }
+}

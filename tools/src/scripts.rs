@@ -1,0 +1,64 @@
+//! Packages of scripts among what a command was given: folders of `.uc` files, which need no cargo.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The folder in a package where its files may lie.
+const CLASSES: &str = "Classes";
+
+/// Whether a folder is a package of scripts, and no crate.
+pub(crate) fn is_package(dir: &Path) -> bool {
+    dir.is_dir() && !dir.join("Cargo.toml").is_file() && !files(dir).is_empty()
+}
+
+/// The name of a package: that of its folder.
+pub(crate) fn name(dir: &Path) -> String {
+    let whole = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+    whole.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Its files.
+pub(crate) fn files(dir: &Path) -> Vec<PathBuf> {
+    let entries = |dir: PathBuf| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    let all = entries(dir.to_owned()).chain(entries(dir.join(CLASSES)));
+    let is_text = |path: &PathBuf| path.extension().is_some_and(|end| end.eq_ignore_ascii_case("uc")) && path.is_file();
+    let mut files: Vec<_> = all.filter(is_text).collect();
+    files.sort();
+    files
+}
+
+/// Copies the files of a package into a folder, which is made.
+pub(crate) fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for file in files(from) {
+        let place = to.join(file.strip_prefix(from).unwrap_or(&file));
+        if let Some(folder) = place.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::copy(&file, &place)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{copy, files, is_package, name};
+
+    #[test]
+    fn a_folder_of_texts_is_a_package_unless_it_is_a_crate() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let tale = dir.path().join("Tale");
+        fs::create_dir_all(tale.join("Classes")).expect("made");
+        assert!(!is_package(&tale) && !is_package(&dir.path().join("Missing")));
+        fs::write(tale.join("Classes/Hero.uc"), "class Hero extends Object;").expect("written");
+        assert!(is_package(&tale));
+        assert_eq!(name(&tale), "Tale");
+        copy(&tale, &dir.path().join("kept/Tale")).expect("copied");
+        assert_eq!(files(&dir.path().join("kept/Tale")), [dir.path().join("kept/Tale/Classes/Hero.uc")]);
+        fs::write(tale.join("Cargo.toml"), "").expect("written");
+        assert!(!is_package(&tale));
+    }
+}

@@ -1,0 +1,127 @@
+//! Packages of scripts in the commands: checked, inspected, reloaded while they are edited, and asked in a running world.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use expect_test::expect_file;
+
+use crate::support::Dev;
+
+const HERO: &str = "class Hero extends Actor;
+
+var() int Health;
+
+function int Hurt(int Amount)
+{
+    Health -= Amount;
+    return Health;
+}
+
+defaultproperties
+{
+    Health=100
+}
+";
+
+struct Package {
+    _dir: tempfile::TempDir,
+    folder: PathBuf,
+}
+
+impl Package {
+    fn new(text: &str) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("Tale");
+        fs::create_dir(&folder).unwrap();
+        let package = Self { _dir: dir, folder };
+        package.save(text);
+        package
+    }
+
+    fn save(&self, text: &str) {
+        fs::write(self.folder.join("Hero.uc"), text).unwrap();
+    }
+}
+
+fn alcedo(args: &[&str], package: &Package) -> (bool, String) {
+    let Output { status, stdout, stderr } =
+        Command::new(env!("CARGO_BIN_EXE_alcedo")).args(args).arg(&package.folder).output().unwrap();
+    (status.success(), String::from_utf8_lossy(&stdout).into_owned() + &String::from_utf8_lossy(&stderr))
+}
+
+#[test]
+fn check_says_what_is_wrong_and_where_and_ends_with_one() {
+    let package = Package::new(HERO);
+    assert_eq!(alcedo(&["check"], &package), (true, "Tale checked, 1 files: no errors\n".to_owned()));
+    package.save(&HERO.replace("Health -= Amount;", "Healht -= Amount;"));
+    let (ended_well, said) = alcedo(&["check"], &package);
+    assert!(!ended_well && said.contains("error") && said.contains("Tale/Hero.uc:7:5"), "{said}");
+    assert!(
+        said.contains("Healht -= Amount;") && said.contains("^^^^^^") && said.contains("1 package has errors"),
+        "{said}"
+    );
+    package.save("class Hero extends Actor;\nfunction (");
+    let (ended_well, said) = alcedo(&["check"], &package);
+    assert!(!ended_well && said.contains("Tale/Hero.uc:2"), "{said}");
+}
+
+#[test]
+fn inspect_shows_what_a_package_declares() {
+    let package = Package::new(HERO);
+    let (ended_well, said) = alcedo(&["inspect"], &package);
+    assert!(ended_well && said.contains("class /Script/Tale.Hero : /Script/Engine.Actor"), "{said}");
+    assert!(said.contains("  Health: i32") && said.contains("  fn Hurt(Amount: i32) -> i32"), "{said}");
+    let (ended_well, said) = alcedo(&["inspect", "--json"], &package);
+    let json: serde_json::Value = serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"));
+    assert!(ended_well && json["name"] == "Tale" && json["files"] == 1, "{said}");
+    assert_eq!(json["declared"]["classes"][0]["path"], "/Script/Tale.Hero");
+}
+
+#[test]
+fn repl_evaluates_what_it_is_told_in_a_world_with_objects_of_the_package() {
+    let package = Package::new(HERO);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+    command.arg("repl").arg(&package.folder).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let lines = "1 + 2\nHero'Hero_0'.Hurt(30)\nHero'Hero_0'.Health = 5;\nHero'Hero_0'.Health\nnonsense(\n:classes\n";
+    child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{said}");
+    let answers: Vec<_> = said.lines().collect();
+    assert_eq!(answers[..4], ["3", "70", "done", "5"], "{said}");
+    assert!(said.contains("error") && said.contains("nonsense("), "{said}");
+    assert_eq!(answers.last(), Some(&"Tale.Hero"), "{said}");
+}
+
+#[test]
+fn dev_reloads_a_package_when_a_file_is_saved_and_keeps_the_old_one_when_that_is_broken() {
+    let package = Package::new(HERO);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+    command.arg("dev").arg(&package.folder).args(["--objects", "3"]);
+    let mut dev = Dev::run(command);
+    dev.hears("generation 1");
+    package.save(&HERO.replace("Health=100", "Health=150"));
+    assert!(dev.hears("generation 1 → 2").starts_with("Tale  generation"));
+    dev.hears("default 100 → 150: 3 followed");
+    package.save(&HERO.replace("Health -= Amount;", "Healht -= Amount;"));
+    dev.hears("Tale/Hero.uc:7:5");
+    dev.wishes(": eval Hero'Hero_0'.Hurt(50)");
+    while dev.hears("100") != "100" {}
+    dev.wishes("q");
+    dev.ends_well();
+}
+
+/// What the example plugin has of the package that it listens to. `UPDATE_EXPECT=1` writes it.
+#[test]
+fn glue_of_a_package_is_what_the_example_plugin_has() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+    command.arg("glue").arg(repository.join("example-scripts/Ballad")).args(["--package", "Engine=engine_glue"]);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let file = repository.join("example-plugins/listener/src/ballad.rs");
+    expect_file![file].assert_eq(&String::from_utf8_lossy(&output.stdout));
+}
