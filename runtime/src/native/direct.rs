@@ -41,12 +41,12 @@ pub(super) fn of_method<M: Method>(parts: &Rc<Parts<M::Class>>) -> Option<Rc<dyn
         return None;
     }
     let parts = Rc::clone(parts);
-    Some(DirectMaker::new(move |core, answering| {
+    Some(DirectMaker::kept(move |core, answering| {
         let context = Context { core: NonNull::from(&**core), parts: Rc::clone(&parts), answering };
         let code = BitsOf::<M::Args>::address(BitsOf::<M::Args>::code_of::<Shell<M>>());
+        let each = BitsOf::<M::Args>::each_of::<Shell<M>>();
         // SAFETY: the code has the form for so many arguments, whose values lie in slots. Its context stands in the table of the core
         // that it leads to, and so does not outlive it.
-        let each = BitsOf::<M::Args>::each_of::<Shell<M>>();
         unsafe { BlackCode::new(code, Some(Rc::new(context))).with_each(each) }
     }))
 }
@@ -56,7 +56,7 @@ pub(super) fn of_static<M: StaticMethod>() -> Option<Rc<dyn Any>> {
     if !is_plain::<M::Args, M::Result>() {
         return None;
     }
-    Some(DirectMaker::new(|_core, _answering| {
+    Some(DirectMaker::kept(|_core, _answering| {
         let code = BitsOf::<M::Args>::address(BitsOf::<M::Args>::code_of::<StaticShell<M>>());
         // SAFETY: as for a method; it has no context.
         unsafe { BlackCode::new(code, None) }
