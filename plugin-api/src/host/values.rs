@@ -240,8 +240,8 @@ impl<'a> Callee<'a, (), ()> {
 }
 
 impl<A: Params, R: ReturnValue> Callee<'_, A, R> {
-    #[inline]
     /// Its handle; the one of nothing for what is bound to a delegate.
+    #[inline]
     pub(crate) fn handle(&self) -> ZCallHandle {
         match self.way {
             Way::Handle(handle) => handle,

@@ -26,11 +26,13 @@ thread_local! {
 }
 
 /// What a native function has beside its thunk, as reflection keeps it for the floors above: it makes the code for one resolved name.
-pub(crate) struct DirectMaker(Box<dyn Fn(&Rc<Core>, Answering) -> BlackCode>);
+pub(crate) struct DirectMaker(Box<Make>);
+
+type Make = dyn Fn(&Rc<Core>, Answering) -> BlackCode;
 
 impl DirectMaker {
-    /// One that makes it so.
-    pub(crate) fn new(make: impl Fn(&Rc<Core>, Answering) -> BlackCode + 'static) -> Rc<dyn Any> {
+    /// One that makes it so, as a function keeps it.
+    pub(crate) fn kept(make: impl Fn(&Rc<Core>, Answering) -> BlackCode + 'static) -> Rc<dyn Any> {
         Rc::new(Self(Box::new(make)))
     }
 }

@@ -255,7 +255,7 @@ impl<B: Body> DirectBody<<B::Args as SlotRow>::Bits> for Code<B> {
 }
 
 /// The code of a leaf.
-struct LeafCode<F, A, R>(PhantomData<(F, fn(A) -> R)>);
+struct LeafCode<F, A, R>(PhantomData<Leaf<F, A, R>>);
 
 #[cold]
 fn in_no_slot() -> CallError {
