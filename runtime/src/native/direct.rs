@@ -82,7 +82,7 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for Shell<M> {
         if !context.answering.answers(core, object) {
             return context.answering.call_override(core, object, bits.slots().as_ref());
         }
-        guarded(|| {
+        let answer = guarded(|| {
             // What a type makes of its bits may be anything, so the part is looked for after it.
             let Some(args) = M::Args::of_bits(bits) else { return failed(in_no_slot()) };
             let Some(part) = context.parts.find(object) else { return DirectAnswer::without(DirectStatus::NOT_DONE) };
@@ -90,13 +90,19 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for Shell<M> {
             // soon as it runs, it is not dropped; what is done before runs no other code.
             let part = unsafe { part.as_ref() };
             let this = This::<M::Class>::new(World::new(&core.world), object).with_part(part);
-            let answer = match M::Receiver::try_with(part, M::NAME, |part| M::run(part, this, args.into())) {
+            match M::Receiver::try_with(part, M::NAME, |part| M::run(part, this, args.into())) {
                 Some(returned) => given(returned.crossing(|| M::PLACE.into())),
                 None => failed(part.refused(object, M::NAME)),
-            };
-            context.parts.drop_ended();
-            answer
-        })
+            }
+        });
+        if context.parts.has_ended() {
+            // Fields may panic when they are dropped.
+            return guarded(|| {
+                context.parts.drop_ended();
+                answer
+            });
+        }
+        answer
     }
 }
 
@@ -106,10 +112,10 @@ struct StaticShell<M>(PhantomData<M>);
 impl<M: StaticMethod> DirectBody<BitsOf<M::Args>> for StaticShell<M> {
     #[inline]
     unsafe fn run(_context: *const (), _object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
-        match M::Args::of_bits(bits) {
-            Some(args) => guarded(|| given(M::run(args.into()).crossing(|| M::PLACE.into()))),
+        guarded(|| match M::Args::of_bits(bits) {
+            Some(args) => given(M::run(args.into()).crossing(|| M::PLACE.into())),
             None => failed(in_no_slot()),
-        }
+        })
     }
 }
 

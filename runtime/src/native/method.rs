@@ -165,10 +165,10 @@ pub(super) fn run<M: Method>(
     let returned = failing(|| {
         let part = part_of(parts, this)?;
         let (object, this) = (this.view.at().object, this.with_part(&part));
-        let returned = M::Receiver::with(&part, object, M::NAME, |part| M::run(part, this, args.into()));
-        parts.drop_ended();
-        returned
-    })?;
+        M::Receiver::with(&part, object, M::NAME, |part| M::run(part, this, args.into()))
+    });
+    parts.drop_ended();
+    let returned = returned?;
     returned.crossing(|| M::PLACE.into())
 }
 

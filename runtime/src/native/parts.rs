@@ -107,6 +107,12 @@ impl<C> Parts<C> {
         }
     }
 
+    /// Whether something has ended in the middle of a method of its own, and is not dropped.
+    #[inline]
+    pub(super) fn has_ended(&self) -> bool {
+        self.has_ended.get()
+    }
+
     /// A method has returned: what has ended meanwhile, and is used by none any more, is dropped.
     #[inline]
     pub(super) fn drop_ended(&self) {
