@@ -9,8 +9,10 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use alcedo_runtime::host::{BatchFunction, ObjectList, TypedFunction, TypedProperty};
-use alcedo_runtime::native::{Obj, Object};
-use alcedo_runtime::{Budget, ObjectHandle, Runtime, Value};
+use alcedo_engine::Actor;
+use alcedo_runtime::native::{Obj, Object, uclass};
+use alcedo_runtime::zcall::Observed;
+use alcedo_runtime::{Budget, ObjectHandle, Runtime, Value, natives};
 use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 
@@ -18,6 +20,26 @@ const HORSE: &str = "/Script/Game.Horse";
 const COLT: &str = "/Script/Game.Colt";
 const PONY: &str = "/Script/Game.Pony";
 const ROUND: &str = "uf:/Script/Game.Horse:round";
+
+thread_local! {
+    /// What a reloader does in its tick.
+    static IN_ITS_TICK: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
+}
+
+/// An actor of the host's, whose tick is code of the host.
+#[uclass(package = "Test", base = Actor)]
+#[derive(Default)]
+struct Reloader {}
+
+#[uclass]
+impl Reloader {
+    #[overrides(Actor)]
+    fn receive_tick(&mut self, _delta_seconds: f32) {
+        if let Some(code) = IN_ITS_TICK.with_borrow(|code| code.clone()) {
+            code();
+        }
+    }
+}
 
 /// The library of a build; the thirteenth does not come up.
 fn libraries(build: u64) -> Vec<PathBuf> {
@@ -56,9 +78,8 @@ struct Kept {
 
 impl Kept {
     fn of(host: &Runtime) -> Rc<Self> {
-        let function = |name: &str| name.to_owned();
         Rc::new(Self {
-            tag: host.function(&function("nm:/carousel:Horse:build_tag")).expect("it is there"),
+            tag: host.function("nm:/carousel:Horse:build_tag").expect("it is there"),
             ask: host.function("nm:/carousel:Horse:ask").expect("it is there"),
             answer: host.function("uf:/Script/Game.Horse:answer").expect("it is there"),
             add: host.function("uf:/Script/Game.Horse:add").expect("it is there"),
@@ -246,6 +267,33 @@ fn calls_inside_each_other_are_short_too_and_a_reload_that_is_requested_there_wa
     assert_eq!(kept.told(horse), of_build(1));
     host.tick(Budget::frame());
     assert_eq!(kept.told(horse), of_build(2), "now it was done");
+}
+
+#[test]
+fn a_short_call_is_named_where_somebody_wants_a_safe_point() {
+    let host = host();
+    let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
+    kept.mood.set(horse, 4).expect("written");
+    let heard: Rc<RefCell<Vec<String>>> = Rc::default();
+    let lines = Rc::clone(&heard);
+    let ask = move |host: &Runtime, (number,): (i32,)| {
+        let refused = host.reload(&libraries(2)).expect_err("code of the plugin is on the stack");
+        lines.borrow_mut().push(refused.to_string());
+        number
+    };
+    host.calls().register_typed("host.ask", ask).expect("the name is free");
+    for _ in 0..2 {
+        assert_eq!(kept.round.call((obj(horse),)).expect("it turns"), 104);
+        assert_eq!(kept.ask.call((1,)).expect("it asks"), 1);
+        let report = kept.rounds.call(&[horse], ()).expect("called");
+        assert_eq!((report.called, report.failed.len()), (1, 0));
+    }
+    let heard = heard.borrow();
+    let names = ["`Game.Horse:round`", "`carousel:/Script/Game.Horse:ask`", "`Game.Horse:round`"];
+    for (line, name) in heard.iter().zip(names.iter().cycle()) {
+        assert!(line.contains(name), "{line}, wanted {name}");
+    }
+    assert_eq!(heard.len(), 6);
 }
 
 #[test]
@@ -482,6 +530,38 @@ fn a_batch_passes_over_whom_it_is_told_to() {
 }
 
 #[test]
+fn in_a_batch_code_of_the_host_may_reload_and_the_new_code_is_called_on_the_rest() {
+    let host = support::builder().natives(natives![Reloader]).package("Test").build().expect("a runtime");
+    host.create_master(&libraries(1)).expect("it loads");
+    let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
+    let reloader = spawn(&host, "/Script/Test.Reloader");
+    let others = [HORSE, PONY, HORSE].map(|class| spawn(&host, class));
+    let all: Vec<_> = [horse, reloader].into_iter().chain(others).collect();
+    let tick = host.batch::<(f32,), ()>("uf:/Script/Engine.Actor:receive_tick").expect("it is there");
+    let list = ObjectList::from(all);
+    assert_eq!(tick.call_list(&list, (1.0,)).expect("called").called, 5);
+    for build in [2, 1] {
+        let inner = host.downgrade();
+        IN_ITS_TICK.set(Some(Rc::new(move || {
+            let host = inner.upgrade().expect("it is there");
+            reload(&host, build);
+            // What was ended is freed here.
+            host.safe_point();
+        })));
+        let report = tick.call_list(&list, (1.0,)).expect("called");
+        assert_eq!((report.called, report.failed.len()), (5, 0), "{report:?}");
+        IN_ITS_TICK.set(None);
+        assert_eq!(kept.told(others[0]), of_build(build as i32));
+        // The plugin part is new, and those behind the reloader were called after it was made.
+        let turned = |object: ObjectHandle| host.objects().call(object, "degrees", &[]).expect("it tells");
+        let degrees = [horse, others[0], others[1], others[2]].map(turned);
+        let [before, after] = [0.0, 90.0].map(|degrees| Some(Value::F64(degrees)));
+        // Those of its class come first, and have been called before the reload.
+        assert_eq!(degrees, [before.clone(), before.clone(), after, before]);
+    }
+}
+
+#[test]
 fn a_frame_ticks_those_that_want_it_and_names_who_fails() {
     let host = host();
     let turned = |horse: ObjectHandle| match host.objects().call(horse, "degrees", &[]) {
@@ -503,4 +583,27 @@ fn a_frame_ticks_those_that_want_it_and_names_who_fails() {
     reload(&host, 2);
     host.tick(second);
     assert_eq!([horses[1], horses[2], pony].map(turned), [90.0, 90.0, 90.0]);
+}
+
+#[test]
+fn observed_calls_go_the_long_way_and_are_all_counted() {
+    let host = host();
+    let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
+    assert_eq!(kept.told(horse), of_build(1));
+    assert!(host.calls().times().is_empty(), "nobody has asked for them");
+    host.calls().observe(Observed { counts: true, spans: false });
+    assert_eq!(kept.told(horse), of_build(1));
+    assert!(kept.tag.hot(|_| ()).is_err(), "nobody would hear of the calls by a pointer");
+    host.calls().observe(Observed::default());
+    assert_eq!(kept.told(horse), of_build(1));
+    assert!(kept.tag.hot(|_| ()).is_ok());
+    let times = host.calls().times();
+    let counted: Vec<_> = times.iter().map(|time| (&*time.name, time.calls, time.failed)).collect();
+    let wanted = [
+        ("nm:/carousel:Horse:build_tag", 2, 0),
+        ("uf:/Script/Game.Horse:add", 2, 0),
+        ("uf:/Script/Game.Horse:answer", 4, 0),
+        ("up:/Script/Game.Horse:speed", 4, 0),
+    ];
+    assert_eq!(counted, wanted);
 }

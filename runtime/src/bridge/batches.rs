@@ -126,13 +126,21 @@ impl Groups {
         long: &mut dyn FnMut(ObjectHandle) -> Result<Slot, CallError>,
     ) -> Done {
         let mut done = Done { ended: self.ended, passed: self.passed, ..Done::default() };
+        // The long way may run code of the host with no red frame open, which may reach a safe point, or reload. Where anything has
+        // changed after it, what was found of the objects is not used any more.
+        let mut is_right = true;
+        let mut long = |object: ObjectHandle| {
+            let before = core.ways.population();
+            let called = long(object);
+            (called, before == core.ways.population())
+        };
         for group in &self.groups {
             let mut given = results.as_ref().map(|_| vec![Answer::FAILED; group.items.len()]);
             let mut at = 0;
             while at < group.items.len() {
                 // A plugin part that is missing is seen by the long way.
-                let Some(way) = group.way.filter(|_| !group.items[at].part.is_null()) else {
-                    group.one(core, at, &mut done, results.as_deref_mut(), long);
+                let Some(way) = group.way.filter(|_| is_right && !group.items[at].part.is_null()) else {
+                    is_right &= group.one(core, at, &mut done, results.as_deref_mut(), &mut long);
                     at += 1;
                     continue;
                 };
@@ -141,8 +149,9 @@ impl Groups {
                 let settle = |lent| core.red.settle(lent);
                 let out = given.as_deref_mut().map(|given| &mut given[..to]);
                 // SAFETY: the items were found by class and part when the population was what it is said to be; whoever has kept them
-                // has compared it (`is_right`), or they were found just now. There has been no safe point since: calls of this very
-                // function are all that has happened, each in a red frame. The condition is a `bool` property of the class.
+                // has compared it (`is_right`), or they were found just now. Since then only batches have gone on, each in a red frame,
+                // so without a safe point, and calls the long way that have changed nothing. The condition is a `bool` property of
+                // the class.
                 let went = unsafe {
                     core.ways.call_batch(
                         &way,
@@ -155,7 +164,7 @@ impl Groups {
                 };
                 let Some(went) = went else {
                     // The ways were shut meanwhile.
-                    group.one(core, at, &mut done, results.as_deref_mut(), long);
+                    is_right &= group.one(core, at, &mut done, results.as_deref_mut(), &mut long);
                     at += 1;
                     continue;
                 };
@@ -199,26 +208,27 @@ impl Group {
         Ok(Some(Self { class: class.id, way, condition, items: Vec::new(), places: Vec::new() }))
     }
 
-    /// Calls it on one, the long way.
+    /// Calls it on one, the long way. Whether nothing has changed meanwhile.
     fn one(
         &self,
         core: &Core,
         at: usize,
         done: &mut Done,
         results: Option<&mut [Option<u64>]>,
-        long: &mut dyn FnMut(ObjectHandle) -> Result<Slot, CallError>,
-    ) {
+        long: &mut dyn FnMut(ObjectHandle) -> (Result<Slot, CallError>, bool),
+    ) -> bool {
         let (object, place) = (self.items[at].object, self.places[at]);
         if core.ways.columns().find(object).is_none() {
             done.ended += 1;
-            return;
+            return true;
         }
         if self.condition.is_some_and(|place| core.ways.columns().read_word(object, &place) == Some(false)) {
             done.unmet += 1;
-            return;
+            return true;
         }
         done.called += 1;
-        match long(object) {
+        let (called, is_right) = long(object);
+        match called {
             Ok(slot) => {
                 if let Some(results) = results {
                     results[place as usize] = Some(slot.bits());
@@ -226,6 +236,7 @@ impl Group {
             }
             Err(error) => done.failed.push((place, object, error)),
         }
+        is_right
     }
 }
 

@@ -165,7 +165,7 @@ fn function_decl(
 
 /// The functions of a class that may be called directly, by name, with what they are called in red frames.
 pub(crate) fn direct_methods(described: &ClassDesc) -> FxHashMap<Box<str>, (Rc<str>, DirectMethod)> {
-    let class = format!("/Script/{}.{}", described.package, described.name);
+    let class = format!("{}.{}", described.package, described.name);
     let direct = described.functions.iter().filter_map(|function| Some((function, function.direct.into_option()?)));
     direct
         .map(|(function, direct)| {

@@ -121,9 +121,9 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
     /// When the name leads nowhere now, or to another method, and while a slice of host memory is lent; nothing was called then.
     /// [`CallError::Unavailable`] when the runtime has ended.
     pub fn call(&self, objects: &[ObjectHandle], arguments: A) -> Result<BatchReport, Error> {
-        self.begin(|runtime, core, callee, method| {
+        self.begin(|core, callee, method| {
             let groups = Groups::of(core, method, objects, &self.terms())?;
-            Ok(report(self.run(runtime, core, callee, &groups, arguments, None)))
+            Ok(report(self.run(core, callee, &groups, arguments, None)))
         })
     }
 
@@ -132,14 +132,14 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
     /// # Errors
     /// As [`BatchFunction::call`].
     pub fn call_list(&self, list: &ObjectList, arguments: A) -> Result<BatchReport, Error> {
-        self.begin(|runtime, core, callee, method| {
+        self.begin(|core, callee, method| {
             // Taken, since what is called may come back here.
             let kept = self.groups.take().filter(|(of, groups)| *of == list.version() && groups.is_right(core));
             let (of, groups) = match kept {
                 Some(kept) => kept,
                 None => (list.version(), Groups::of(core, method, list.objects(), &self.terms())?),
             };
-            let done = self.run(runtime, core, callee, &groups, arguments, None);
+            let done = self.run(core, callee, &groups, arguments, None);
             self.groups.set(Some((of, groups)));
             Ok(report(done))
         })
@@ -150,10 +150,10 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
     /// # Errors
     /// As [`BatchFunction::call`].
     pub fn collect(&self, objects: &[ObjectHandle], arguments: A) -> Result<(Vec<Option<R>>, BatchReport), Error> {
-        self.begin(|runtime, core, callee, method| {
+        self.begin(|core, callee, method| {
             let groups = Groups::of(core, method, objects, &self.terms())?;
             let mut words = vec![None; objects.len()];
-            let done = self.run(runtime, core, callee, &groups, arguments, Some(&mut words));
+            let done = self.run(core, callee, &groups, arguments, Some(&mut words));
             let results = words.into_iter().map(|word| word.and_then(|bits| R::from_slot(result_slot::<R>(bits))));
             Ok((results.collect(), report(done)))
         })
@@ -166,7 +166,7 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
     /// What it stands for now, and whether it may be called.
     fn begin<T>(
         &self,
-        code: impl FnOnce(&Runtime, &Core, &Rc<Callee>, &MethodCall) -> Result<T, Error>,
+        code: impl FnOnce(&Core, &Rc<Callee>, &MethodCall) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let ended = || CallError::Unavailable { what: format!("the runtime of `{}`", self.name) };
         let runtime = self.runtime.upgrade().ok_or_else(ended)?;
@@ -178,12 +178,11 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
             Some(fresh) => fresh,
             None => self.resolve(&runtime)?,
         };
-        code(&runtime, core, &callee, &method)
+        code(core, &callee, &method)
     }
 
     fn run(
         &self,
-        _kept: &Runtime,
         core: &Core,
         callee: &Rc<Callee>,
         groups: &Groups,

@@ -159,13 +159,15 @@ impl<T: HostValue> TypedProperty<T> {
     #[inline(never)]
     fn get_long(&self, object: ObjectHandle) -> Result<T, Error> {
         let runtime = self.look(object)?;
-        Ok(runtime.world().get(object, &self.key).map(T::from_raw)?)
+        let read = || runtime.world().get(object, &self.key);
+        Ok(runtime.core().zcalls.watched("up", &self.name, read).map(T::from_raw)?)
     }
 
     #[cold]
     #[inline(never)]
     fn set_long(&self, object: ObjectHandle, value: T::Raw) -> Result<(), Error> {
         let runtime = self.look(object)?;
-        Ok(runtime.world().set(object, &self.key, value)?)
+        let write = || runtime.world().set(object, &self.key, value);
+        Ok(runtime.core().zcalls.watched("up", &self.name, write)?)
     }
 }
