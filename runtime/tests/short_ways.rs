@@ -8,8 +8,8 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use alcedo_runtime::host::{BatchFunction, ObjectList, TypedFunction, TypedProperty};
 use alcedo_engine::Actor;
+use alcedo_runtime::host::{BatchFunction, ObjectList, TypedFunction, TypedProperty};
 use alcedo_runtime::native::{Obj, Object, uclass};
 use alcedo_runtime::zcall::Observed;
 use alcedo_runtime::{Budget, ObjectHandle, Runtime, Value, natives};

@@ -164,10 +164,7 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
     }
 
     /// What it stands for now, and whether it may be called.
-    fn begin<T>(
-        &self,
-        code: impl FnOnce(&Core, &Rc<Callee>, &MethodCall) -> Result<T, Error>,
-    ) -> Result<T, Error> {
+    fn begin<T>(&self, code: impl FnOnce(&Core, &Rc<Callee>, &MethodCall) -> Result<T, Error>) -> Result<T, Error> {
         let ended = || CallError::Unavailable { what: format!("the runtime of `{}`", self.name) };
         let runtime = self.runtime.upgrade().ok_or_else(ended)?;
         let core = runtime.core();
