@@ -1,6 +1,8 @@
 //! Each peer as a value that calls: `there` is one call from the host into what is called, and `back` has the other side call the host
 //! so many times in a loop of its own, and gives the sum.
 
+#![allow(non_local_definitions, reason = "the macro of `abi_stable` writes some")]
+
 use std::hint::black_box;
 
 use abi_stable::sabi_trait;
@@ -225,7 +227,6 @@ impl Peer for Rhai {
 }
 
 /// What a trait object of `abi_stable` has.
-#[allow(non_local_definitions, reason = "the macro of that crate writes them so")]
 #[sabi_trait]
 pub trait Adds {
     /// The sum.

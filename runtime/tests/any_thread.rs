@@ -41,8 +41,24 @@ fn a_module_of_the_master_calls_from_the_game_thread_only() {
         let call = |name| host.calls().call("ex:/ledger.try_call", &arguments(name, on_thread));
         NAMES.map(|name| format!("{name} {}\n", told(call(name).unwrap_or_else(|error| panic!("{error}"))))).concat()
     });
-    expect![[r#""#]].assert_eq(&rows[0]);
-    expect![[r#""#]].assert_eq(&rows[1]);
+    expect![[r#"
+        ex:/ledger.add 3
+        nm:/ledger:Sums:add 3
+        uf:/Script/Game.Line:rings FailureKind(11): `uf:/Script/Game.Line:rings` is called on an object: write `this.zcall` in one of its methods
+        uf!:/Script/Game.Line:rings FailureKind(11): `uf!:/Script/Game.Line:rings` is called on an object: write `this.zcall` in one of its methods
+        up:/Script/Game.Line:number FailureKind(7): `up:/Script/Game.Line:number` has the signature (i32, fingerprint 2bc5bd2166bfabc7), the caller was built for (fingerprint 4d2b11245e6fb736): rebuild the caller
+        nd:/ FailureKind(7): `nd:/` has the signature (none that could be compared: call it with values whose types are asked for, as `zcall_any` does), the caller was built for (fingerprint 4d2b11245e6fb736): rebuild the caller
+        db:/other.sum 3
+    "#]].assert_eq(&rows[0]);
+    expect![[r#"
+        ex:/ledger.add FailureKind(4): resolving a ZCall is for the game thread only: off it a module can finalize, post and log
+        nm:/ledger:Sums:add FailureKind(4): resolving a ZCall is for the game thread only: off it a module can finalize, post and log
+        uf:/Script/Game.Line:rings FailureKind(11): `uf:/Script/Game.Line:rings` is called on an object: write `this.zcall` in one of its methods
+        uf!:/Script/Game.Line:rings FailureKind(11): `uf!:/Script/Game.Line:rings` is called on an object: write `this.zcall` in one of its methods
+        up:/Script/Game.Line:number FailureKind(4): resolving a ZCall is for the game thread only: off it a module can finalize, post and log
+        nd:/ FailureKind(4): resolving a ZCall is for the game thread only: off it a module can finalize, post and log
+        db:/other.sum FailureKind(4): resolving a ZCall is for the game thread only: off it a module can finalize, post and log
+    "#]].assert_eq(&rows[1]);
 }
 
 #[test]
@@ -59,7 +75,15 @@ fn a_module_of_a_slim_calls_functions_without_objects_from_any_thread_and_is_tol
         NAMES.map(row).concat()
     });
     assert_eq!(rows[0], rows[1], "there is no thread that is special to a Slim");
-    expect![[r#""#]].assert_eq(&rows[0]);
+    expect![[r#"
+        ex:/ledger.add 3
+        nm:/ledger:Sums:add 3
+        uf:/Script/Game.Line:rings FailureKind(11): `uf:/Script/Game.Line:rings` is called on an object: write `this.zcall` in one of its methods
+        uf!:/Script/Game.Line:rings FailureKind(11): `uf!:/Script/Game.Line:rings` is called on an object: write `this.zcall` in one of its methods
+        up:/Script/Game.Line:number FailureKind(6): `up:/Script/Game.Line:number` cannot be called in Slim "apart": its protocol leads to objects, which are the game thread's; modules here call `nm:/` and `ex:/` names
+        nd:/ FailureKind(6): `nd:/` cannot be called in Slim "apart": its protocol leads to objects, which are the game thread's; modules here call `nm:/` and `ex:/` names
+        db:/other.sum FailureKind(6): `db:/other.sum` is no ZCall name: no known protocol at byte 0; write one of `ex:/`, `uf:/`, `uf!:/`, `up:/`, `nm:/`, `nd:/` and what it needs
+    "#]].assert_eq(&rows[0]);
     // The host's own callers of such functions may go to any thread too.
     let elsewhere = std::thread::spawn(move || call.call(&arguments("ex:/ledger.add", false)).map(told));
     assert_eq!(elsewhere.join().expect("no panic").unwrap_or_else(|error| panic!("{error}")), "3");
