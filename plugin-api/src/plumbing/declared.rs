@@ -473,6 +473,9 @@ impl<C> Body<C> {
     }
 }
 
+/// What a class says of what others declare: the interfaces it implements, classes for subobjects of its bases, and defaults.
+type OfBases = (&'static [RStr<'static>], &'static [MetaDesc], &'static [MetaDesc]);
+
 /// A class that this module declares, by its package and its name there.
 #[must_use]
 pub const fn class<C: Part>(
@@ -482,8 +485,7 @@ pub const fn class<C: Part>(
     properties: &'static [Property<C>],
     body: Body<C>,
     cell: &'static ClassCell<C>,
-    implements: &'static [RStr<'static>],
-    (subobject_classes, default_overrides): (&'static [MetaDesc], &'static [MetaDesc]),
+    (implements, subobject_classes, default_overrides): OfBases,
 ) -> Declared<ClassDesc> {
     assert!(is_path_of(C::PATH, package, name), "a class is declared under the path that it is known by");
     Declared(ClassDesc {

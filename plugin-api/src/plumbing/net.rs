@@ -43,6 +43,6 @@ fn outcome<T>(outcome: NetOutcome<T>) -> Result<Option<T>, CallError> {
     match outcome {
         NetOutcome::Done(value) => Ok(Some(value)),
         NetOutcome::NotHandled => Ok(None),
-        NetOutcome::Failed => Err(CallError::new(FailureKind::RETURNED, "`net_serialize` was no success".to_owned())),
+        NetOutcome::Failed => Err(CallError::new(FailureKind::RETURNED, "`net_serialize` was no success")),
     }
 }

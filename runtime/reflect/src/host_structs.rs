@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use crate::host_value::HostValue;
-use crate::property::PropertyType;
+use crate::property::{PropertyType, with_parts};
 use crate::structs::StructType;
-use crate::typed::{OfKind, with_parts};
+use crate::typed::OfKind;
 use crate::values::InMemory as _;
 use crate::values::ptr::{Mut, Ptr, PtrMut, Ref};
 use crate::values::structure::Struct;

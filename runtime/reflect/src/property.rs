@@ -12,7 +12,6 @@ use crate::enums::EnumType;
 use crate::meta::Meta;
 use crate::nested::{ElementType, EntryType, OptionalType, Row};
 use crate::structs::{Nature, StructType};
-use crate::typed::with_parts;
 use crate::value::Value;
 use crate::values::list::{each_kind, of_type, type_enum};
 use crate::values::{Content as _, Entry, Form, Kind};
@@ -182,6 +181,17 @@ impl PropertyType {
     pub fn fingerprint(&self) -> u64 {
         Fingerprint::START.value(self.kind(), self.type_path()).finish()
     }
+}
+
+/// A type with what it consists of, as errors show it where the name alone says nothing: two that are called the same and differ.
+pub(crate) fn with_parts(path: &str, parts: impl Iterator<Item = String>) -> String {
+    /// So many are shown.
+    const MOST: usize = 12;
+    let mut shown: Vec<_> = parts.take(MOST + 1).collect();
+    if shown.len() > MOST {
+        shown[MOST] = "…".to_owned();
+    }
+    format!("{path} with {}", shown.join(", "))
 }
 
 /// The type as signatures, reports and errors show it: `f64`, `Object(/Script/Engine.Actor)`, `/Script/Engine.Rotator`,

@@ -14,7 +14,7 @@ use alcedo_base::handles::{Name, ObjectHandle};
 pub use alcedo_abi::kinds::PropertyKind;
 
 use crate::owned::OwnedValue;
-use crate::property::PropertyType;
+use crate::property::{PropertyType, with_parts};
 use crate::structs::StructType;
 use crate::values::boolean::Bool;
 use crate::values::name::NameKind;
@@ -96,17 +96,6 @@ macro_rules! in_slot {
             Some(<Self as SlotValue>::from_bits(bits))
         }
     };
-}
-
-/// A type with what it consists of, as errors show it where the name alone says nothing: two that are called the same and differ.
-pub(crate) fn with_parts(path: &str, parts: impl Iterator<Item = String>) -> String {
-    /// So many are shown.
-    const MOST: usize = 12;
-    let mut shown: Vec<_> = parts.take(MOST + 1).collect();
-    if shown.len() > MOST {
-        shown[MOST] = "…".to_owned();
-    }
-    format!("{path} with {}", shown.join(", "))
 }
 
 /// A value in memory of its own, by its Rust type.

@@ -123,8 +123,8 @@ macro_rules! __alcedo_class {
                         )),*],
                         ALCEDO_BODY.with_functions(ALCEDO_FUNCTIONS),
                         &ALCEDO_CLASS,
-                        &[$($crate::plumbing::interface_path::<$interface>()),*],
                         (
+                            &[$($crate::plumbing::interface_path::<$interface>()),*],
                             &[$($crate::plumbing::meta($part, <$part_class as $crate::plumbing::Class>::PATH)),*],
                             &[$($crate::plumbing::meta($default_path, $default_text)),*],
                         ),
