@@ -1,6 +1,7 @@
 //! Tests of the text side of scripts: programs in a folder with what is expected of them, texts that are no programs, and
 //! texts of chance.
 
+mod chance;
 mod errors;
 mod files;
 mod fixture;

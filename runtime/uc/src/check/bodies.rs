@@ -237,6 +237,8 @@ impl<'a> Checker<'a> {
                 param.default = body.coerced(value, &param.ty, (work.file, default.span)).ok();
             }
         }
+        let errors = || self.messages.borrow().iter().filter(|message| message.is_error()).count();
+        let before = errors();
         let statements = match &made.ast.body {
             Some(statements) => Some(body.block(statements)),
             // A function that ends with a semicolon does nothing.
@@ -244,7 +246,9 @@ impl<'a> Checker<'a> {
             None => None,
         };
         let at = (work.file, made.ast.name.span);
-        if made.ast.body.is_some() && symbol.result.is_some() && !statements.as_ref().is_some_and(|body| super::statements::returns(body)) {
+        // With errors in it, it is not known what the body does.
+        let whole = errors() == before && made.ast.body.is_some();
+        if whole && symbol.result.is_some() && !statements.as_ref().is_some_and(|body| super::statements::returns(body)) {
             let message = format!("`{}` may end without a result: it gives the zero value then", made.ast.name.text);
             self.report(Diagnostic::error("uc-no-return", at, message).warning());
         }

@@ -163,6 +163,20 @@ fn num_const(float: f64, whole: Option<i128>, to: Num) -> Const {
 impl Body<'_, '_> {
     /// The value as one of that type, which it has to become by itself.
     pub(super) fn coerced(&self, value: Expr, to: &Type, at: At) -> Found<Expr> {
+        if let (ExprKind::Const(known), Type::Num(num)) = (&value.kind, to)
+            && let Some((low, high)) = num.range()
+        {
+            let whole = match known {
+                Const::Int(whole) => Some(*whole),
+                // Without its fraction, as at run time.
+                Const::Float(float) if !float.is_nan() => Some(*float as i128),
+                _ => None,
+            };
+            if let Some(whole) = whole.filter(|whole| !(low..=high).contains(whole)) {
+                let message = format!("{whole} does not fit `{to}`: {low} to {high} do");
+                return Err(self.report(Diagnostic::error("uc-number-range", at, message)));
+            }
+        }
         match self.checker.implicit(&value.ty, to) {
             Some(way) => Ok(converted(value, way, to)),
             None => Err(self.mismatch(&value.ty, to, at)),

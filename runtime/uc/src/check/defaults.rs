@@ -373,7 +373,7 @@ impl<'a> Checker<'a> {
                 if is_hex && num.is_signed() && number >= 0 && number < 1 << num.bits() {
                     return Ok(Const::Int(number - (1 << num.bits())));
                 }
-                let message = format!("{text} does not fit a `{}`: {low} to {high} do", num.script_name());
+                let message = format!("{text} does not fit `{}`: {low} to {high} do", num.script_name());
                 Err(self.report(Diagnostic::error("uc-number-range", at, message)))
             }
         }

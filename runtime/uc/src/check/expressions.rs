@@ -116,6 +116,10 @@ impl Body<'_, '_> {
             let message = format!("`{}` is a function: `(` is missing behind it", found.name);
             return Err(self.report(self.error("uc-no-value", span, message)));
         }
+        if self.only_constants && (self.checker.find_property(class, &name.text).is_some()) {
+            let error = self.error("uc-not-constant", span, format!("`{}` is not known before the script runs", name.text));
+            return Err(self.report(error.hint("numbers, texts, names, classes and other constants are")));
+        }
         if let Some(value) = built_in(&name.text) {
             let ty = if matches!(value, Const::Int(_)) { Type::INT } else { Type::FLOAT };
             return Ok(self.known(value, ty, span));
@@ -310,7 +314,8 @@ impl Body<'_, '_> {
         let (condition, first, second) = (condition?, first?, second?);
         // The one that becomes the other, or both what is wanted.
         let to = match want {
-            Some(want) if self.checker.implicit(&first.ty, want).is_some() && self.checker.implicit(&second.ty, want).is_some() => want.clone(),
+            // Of numbers the wider one decides, whatever the result is for.
+            Some(want) if !matches!(want, Type::Num(_)) && self.checker.implicit(&first.ty, want).is_some() && self.checker.implicit(&second.ty, want).is_some() => want.clone(),
             _ => match (&first.ty, &second.ty) {
                 (Type::Num(a), Type::Num(b)) => super::operators::promoted(*a, *b).map_or(first.ty.clone(), Type::Num),
                 (Type::None, ty) => ty.clone(),

@@ -15,6 +15,15 @@ pub(super) fn is_number(value: &ast::Expr) -> bool {
     }
 }
 
+/// Whether it is a number with a fraction that is written out.
+pub(super) fn is_fraction(value: &ast::Expr) -> bool {
+    match &value.kind {
+        ast::ExprKind::Float(..) => true,
+        ast::ExprKind::Prefix(Prefix::Minus | Prefix::Plus, of) | ast::ExprKind::Paren(of) => is_fraction(of),
+        _ => false,
+    }
+}
+
 impl Body<'_, '_> {
     /// A known value.
     pub(super) fn known(&self, value: Const, ty: Type, span: Span) -> Expr {

@@ -108,7 +108,16 @@ impl Checker<'_> {
         let message = format!("there is no {what} `{}`, neither in this package nor in reflection", in_dots(names));
         let mut error = Diagnostic::error("uc-unknown-type", (file, last.span), message).label(format!("no such {what}"));
         let table = self.type_names.borrow();
-        if let Some(near) = nearest(&last.text, table.keys().map(String::as_str)) {
+        let fits = |found: &&TypeSym| match what {
+            "class" => matches!(found, TypeSym::Class(_)),
+            "struct" => matches!(found, TypeSym::Struct(_)),
+            "enum" => matches!(found, TypeSym::Enum(..)),
+            "interface" => matches!(found, TypeSym::Interface(_)),
+            "type" => true,
+            _ => false,
+        };
+        let of_kind = table.iter().filter(|(_, found)| found.iter().any(|found| fits(&found)));
+        if let Some(near) = nearest(&last.text, of_kind.map(|(name, _)| name.as_str())) {
             let shown = table.get(near).and_then(|found| found.first()).map_or_else(|| near.to_owned(), shown_type);
             error = error.hint(format!("there is one that is called `{shown}`"));
         }

@@ -114,7 +114,7 @@ impl Body<'_, '_> {
                 None => return Err(Told),
                 Some(element) => {
                     if self.checker.implicit(ty, element).is_none() {
-                        return refuse(&format!("a `{element}`, as the array holds"), ty);
+                        return refuse(&format!("`{element}`, as the array holds"), ty);
                     }
                     self.coerced(value, element, self.at(arg.span))?
                 }

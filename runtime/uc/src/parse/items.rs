@@ -275,6 +275,21 @@ impl Parser<'_> {
         matches!(self.peek_kind(n + 1), Kind::Word | Kind::Lt | Kind::Dot | Kind::ParenOpen | Kind::BraceOpen)
     }
 
+    /// Whether a word stands here that is no type, since a type and a name stand behind it on the line.
+    fn is_odd_word(&mut self) -> bool {
+        const TYPES: &[&str] = &[
+            "struct", "enum", "int", "float", "bool", "byte", "string", "name", "array", "class", "map", "set", "delegate",
+        ];
+        let (one, two) = (self.tokens.peek(1), self.tokens.peek(2));
+        let generic = two.kind == Kind::Lt && self.is_one_of(1, &["array", "class", "map", "set", "delegate"]);
+        self.peek().kind == Kind::Word
+            && !self.is_one_of(0, TYPES)
+            && one.kind == Kind::Word
+            && !one.on_new_line
+            && !two.on_new_line
+            && (two.kind == Kind::Word || generic)
+    }
+
     fn var_modifiers(&mut self) -> Read<Vec<Modifier>> {
         let mut modifiers = Vec::new();
         loop {
@@ -286,12 +301,7 @@ impl Parser<'_> {
                 _ => false,
             };
             // A word that is not known, before what can only be a type and a name.
-            let odd = !known
-                && self.peek().kind == Kind::Word
-                && !self.is_one_of(0, &["struct", "enum"])
-                && behind == Kind::Word
-                && matches!(self.peek_kind(2), Kind::Word | Kind::Lt)
-                && !(self.peek_kind(2) == Kind::Lt && !self.is_one_of(1, &["array", "class", "map", "set", "delegate"]));
+            let odd = !known && self.is_odd_word();
             if !(known && goes_on || odd) {
                 return Ok(modifiers);
             }

@@ -173,7 +173,10 @@ impl<'s> Parser<'s> {
         } else {
             found.span
         };
-        let error = self.error("uc-syntax", span, message).label(format!("{what} belongs here"));
+        let mut error = self.error("uc-syntax", span, message).label(format!("{what} belongs here"));
+        if found.kind == Kind::Unknown && self.text(found).chars().any(char::is_alphabetic) {
+            error = error.hint("names are made of `a` to `z`, `A` to `Z`, digits and `_`");
+        }
         self.fail(error)
     }
 

@@ -100,20 +100,20 @@ impl Parser<'_> {
         let word = self.text(start).to_ascii_lowercase();
         let behind = self.peek_kind(1);
         match word.as_str() {
-            "if" if behind == Kind::ParenOpen => self.if_statement(),
-            "while" if behind == Kind::ParenOpen => {
+            "if" => self.if_statement(),
+            "while" => {
                 self.next();
                 let condition = self.condition()?;
                 head(StmtKind::While(condition, self.inner_body()?), start.span)
             }
             "do" => self.do_statement(),
-            "for" if behind == Kind::ParenOpen => self.for_statement(),
+            "for" => self.for_statement(),
             "foreach" => {
                 self.next();
                 let over = self.expression()?;
                 head(StmtKind::ForEach(over, self.inner_body()?), start.span)
             }
-            "switch" if behind == Kind::ParenOpen => self.switch_statement(),
+            "switch" => self.switch_statement(),
             "local" => self.local_statement(),
             "break" | "continue" | "stop" => {
                 self.next();
