@@ -58,7 +58,9 @@ impl Checker<'_> {
         let table = self.type_names.borrow();
         let found = table.get(&last.text.to_ascii_lowercase())?;
         let path_of = |symbol: &TypeSym| match symbol {
-            TypeSym::Class(path) | TypeSym::Struct(path) | TypeSym::Enum(path, _) | TypeSym::Interface(path) => path.clone(),
+            TypeSym::Class(path) | TypeSym::Struct(path) | TypeSym::Enum(path, _) | TypeSym::Interface(path) => {
+                path.clone()
+            }
         };
         let package_of = |path: &str| path.trim_start_matches("/Script/").split('.').next().unwrap_or("").to_owned();
         let in_package = |symbol: &&TypeSym, package: &str| package_of(&path_of(symbol)).eq_ignore_ascii_case(package);
@@ -106,7 +108,8 @@ impl Checker<'_> {
             return super::Told;
         }
         let message = format!("there is no {what} `{}`, neither in this package nor in reflection", in_dots(names));
-        let mut error = Diagnostic::error("uc-unknown-type", (file, last.span), message).label(format!("no such {what}"));
+        let mut error =
+            Diagnostic::error("uc-unknown-type", (file, last.span), message).label(format!("no such {what}"));
         let table = self.type_names.borrow();
         let fits = |found: &&TypeSym| match what {
             "class" => matches!(found, TypeSym::Class(_)),
@@ -117,7 +120,7 @@ impl Checker<'_> {
             _ => false,
         };
         let of_kind = table.iter().filter(|(_, found)| found.iter().any(|found| fits(&found)));
-        if let Some(near) = nearest(&last.text, of_kind.map(|(name, _)| name.as_str())) {
+        if let Some(near) = self.near(&last.text, of_kind.map(|(name, _)| name.as_str())) {
             let shown = table.get(near).and_then(|found| found.first()).map_or_else(|| near.to_owned(), shown_type);
             error = error.hint(format!("there is one that is called `{shown}`"));
         }
@@ -257,13 +260,22 @@ impl Checker<'_> {
         self.chain(class).last().map_or_else(|| class.into(), |last| last.path.clone())
     }
 
+    /// The name that looks most like that one, for a hint. Only so many are looked for: a text with thousands of mistakes has
+    /// an answer in time too.
+    pub(super) fn near<'n>(&self, name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+        let left = self.hints.get().checked_sub(1)?;
+        self.hints.set(left);
+        nearest(name, names)
+    }
+
     /// Names of members that look like that one.
-    pub(super) fn similar<'n, T: Clone>(&self, name: &str, of: impl Iterator<Item = &'n Named<T>>) -> Option<String>
-    where
-        T: 'n,
-    {
+    pub(super) fn similar<'n, T: Clone + 'n>(
+        &self,
+        name: &str,
+        of: impl Iterator<Item = &'n Named<T>>,
+    ) -> Option<String> {
         let names: Vec<&String> = of.flat_map(|named| named.names()).collect();
-        nearest(name, names.iter().map(|name| name.as_str())).map(str::to_owned)
+        self.near(name, names.iter().map(|name| name.as_str())).map(str::to_owned)
     }
 }
 
@@ -276,7 +288,7 @@ fn shown_type(symbol: &TypeSym) -> String {
 }
 
 /// The name that differs from `name` in at most a third of its letters, if there is one.
-pub(super) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let name = name.to_ascii_lowercase();
     let most = name.chars().count().min(24) / 3;
     if most == 0 || name.chars().count() > 64 {

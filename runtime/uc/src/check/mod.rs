@@ -2,10 +2,12 @@
 //! compared, conversions written out. A mistake is told once; what comes of it is not told.
 
 mod bodies;
+mod body;
 mod calls;
 mod containers;
 mod convert;
 mod declare;
+mod default_words;
 mod defaults;
 mod expressions;
 mod functions;
@@ -20,7 +22,7 @@ mod symbols;
 mod types;
 mod wildcards;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -109,6 +111,8 @@ pub(crate) struct Checker<'a> {
     interfaces: RefCell<HashMap<hir::Path, Named<Rc<FuncSym>>>>,
     /// Constants that are being evaluated, so that a circle of them is noticed.
     open_consts: RefCell<Vec<At>>,
+    /// For how many names one like it is still looked for.
+    hints: Cell<u32>,
 }
 
 impl<'a> Checker<'a> {
@@ -134,6 +138,7 @@ impl<'a> Checker<'a> {
             enums: RefCell::default(),
             interfaces: RefCell::default(),
             open_consts: RefCell::default(),
+            hints: Cell::new(200),
         };
         checker.read_reflection();
         checker

@@ -1,6 +1,6 @@
 //! Operators: on which types they are, and of which type the result is.
 
-use super::bodies::Body;
+use super::body::Body;
 use super::convert::{Way, converted, is_text};
 use super::literals::{is_fraction, is_number};
 use super::{Found, Told};
@@ -74,7 +74,9 @@ impl Body<'_, '_> {
             I::Xor => Op::Xor,
             I::And | I::Or | I::Concat | I::ConcatSpaced | I::ConcatAssign | I::ConcatSpacedAssign => return None,
         };
-        let make = |on: Operand, left: Type, right: Type, result: Type| Some(Operation { binary: Binary { op: simple, on }, left, right, result });
+        let make = |on: Operand, left: Type, right: Type, result: Type| {
+            Some(Operation { binary: Binary { op: simple, on }, left, right, result })
+        };
         let same = |on: Operand, ty: &Type, result: Type| make(on, ty.clone(), ty.clone(), result);
         let nums = number_of(left).zip(number_of(right));
         let triples = (self.checker.triple(left), self.checker.triple(right));
@@ -115,7 +117,12 @@ impl Body<'_, '_> {
                 if let (Some((vector, true)), Some((rotator, false))) = &triples
                     && simple != Op::Ushr
                 {
-                    return make(Operand::Turned(vector.clone(), rotator.clone()), left.clone(), right.clone(), left.clone());
+                    return make(
+                        Operand::Turned(vector.clone(), rotator.clone()),
+                        left.clone(),
+                        right.clone(),
+                        left.clone(),
+                    );
                 }
                 let (one, other) = nums.filter(|(one, other)| !one.is_float() && !other.is_float())?;
                 let _ = other;
@@ -127,9 +134,9 @@ impl Body<'_, '_> {
                 let num = promoted(one, other).filter(|num| !num.is_float())?;
                 same(Operand::Num(num), &Type::Num(num), Type::Num(num))
             }
-            Op::Xor => (*left == Type::Bool && *right == Type::Bool)
-                .then(|| same(Operand::Bool, left, Type::Bool))
-                .flatten(),
+            Op::Xor => {
+                (*left == Type::Bool && *right == Type::Bool).then(|| same(Operand::Bool, left, Type::Bool)).flatten()
+            }
             Op::ClockwiseFrom => {
                 nums.filter(|(one, other)| !one.is_float() && !other.is_float())?;
                 same(Operand::Num(Num::I32), &Type::INT, Type::Bool)
@@ -215,11 +222,15 @@ impl Body<'_, '_> {
                 Some((Operand::Object, left.clone(), root))
             }
             (one, other) if object(one) && object(other) => Some((Operand::Object, left.clone(), right.clone())),
-            (Type::Delegate(kind, _, one), Type::Delegate(other_kind, _, other)) if kind == other_kind && one == other => {
+            (Type::Delegate(kind, _, one), Type::Delegate(other_kind, _, other))
+                if kind == other_kind && one == other =>
+            {
                 Some((Operand::Delegate, left.clone(), left.clone()))
             }
             (Type::Struct(one), Type::Struct(other)) => match (self.checker.triple(left), self.checker.triple(right)) {
-                (Some((triple, kind)), Some((_, other_kind))) if kind == other_kind => both(Operand::Triple(triple), left),
+                (Some((triple, kind)), Some((_, other_kind))) if kind == other_kind => {
+                    both(Operand::Triple(triple), left)
+                }
                 _ if one == other => both(Operand::Struct(one.clone()), left),
                 _ => None,
             },
@@ -248,7 +259,8 @@ impl Body<'_, '_> {
         }
         if matches!(op, Infix::Concat | Infix::ConcatSpaced) {
             let (left, right) = (self.text_operand(one), self.text_operand(other));
-            let binary = Binary { op: if op == Infix::Concat { Op::Concat } else { Op::ConcatSpaced }, on: Operand::Text };
+            let binary =
+                Binary { op: if op == Infix::Concat { Op::Concat } else { Op::ConcatSpaced }, on: Operand::Text };
             let kind = ExprKind::Binary(binary, Box::new(left?), Box::new(right?));
             return Ok(Expr { kind, ty: Type::Text, line: self.line(span) });
         }

@@ -47,9 +47,10 @@ fn squash(name: &str) -> String {
 
 impl<T: Clone> Named<T> {
     pub(crate) fn get(&self, name: &str) -> Option<&T> {
-        self.exact.get(&name.to_ascii_lowercase()).map(|(_, what)| what).or_else(|| {
-            if self.squashed.is_empty() { None } else { self.squashed.get(&squash(name))?.as_ref() }
-        })
+        self.exact
+            .get(&name.to_ascii_lowercase())
+            .map(|(_, what)| what)
+            .or_else(|| if self.squashed.is_empty() { None } else { self.squashed.get(&squash(name))?.as_ref() })
     }
 
     pub(crate) fn insert(&mut self, name: &str, what: T) {
@@ -213,9 +214,11 @@ impl EnumSym {
 
     /// Whether the name is what stands for the number of entries: the name of the enum, or what all entries begin with, and `_MAX`.
     pub(crate) fn is_count(&self, name: &str) -> bool {
-        let Some(before) = name.len().checked_sub(4).and_then(|at| {
-            name.get(at..).filter(|end| end.eq_ignore_ascii_case("_max")).and_then(|_| name.get(..at))
-        }) else {
+        let Some(before) = name
+            .len()
+            .checked_sub(4)
+            .and_then(|at| name.get(at..).filter(|end| end.eq_ignore_ascii_case("_max")).and_then(|_| name.get(..at)))
+        else {
             return false;
         };
         let prefix = |(entry, _): &(String, i128)| {
@@ -325,11 +328,8 @@ fn with_dim(ty: &PropertyType, meta: &Meta) -> Type {
 
 fn reflected_prop(found: &Property, free: bool) -> PropSym {
     let has = |flag| free || found.flags & flag != 0;
-    let writable = if has(property_flags::BLUEPRINT_WRITE) {
-        Ok(())
-    } else {
-        Err("its declaration lacks `blueprint_write`")
-    };
+    let writable =
+        if has(property_flags::BLUEPRINT_WRITE) { Ok(()) } else { Err("its declaration lacks `blueprint_write`") };
     PropSym {
         name: found.text.to_string(),
         ty: Some(with_dim(&found.ty, &found.meta)),

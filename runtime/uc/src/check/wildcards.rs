@@ -1,6 +1,6 @@
 //! Arguments, in the order of the parameters; and wildcards, whose types the arguments decide.
 
-use super::bodies::Body;
+use super::body::Body;
 use super::symbols::{FuncSym, Wild};
 use super::{Found, Told};
 use crate::ast::{self, Ident};
@@ -36,7 +36,12 @@ impl Body<'_, '_> {
                 (None, _) => {
                     // One message for all that are missing.
                     if told.is_none() {
-                        let message = format!("`{}` takes {}: `{}` is missing", found.name, counted(found.params.len()), param.name);
+                        let message = format!(
+                            "`{}` takes {}: `{}` is missing",
+                            found.name,
+                            counted(found.params.len()),
+                            param.name
+                        );
                         self.report(self.error("uc-arguments", name.span, message));
                     }
                     Err(Told)
@@ -72,12 +77,15 @@ impl Body<'_, '_> {
 
     /// What the elements are: of the first array among the arguments whose type is known.
     fn element_of(&self, found: &FuncSym, args: &Args) -> Found<Option<Type>> {
-        let wants_element = found.wild.iter().flatten().any(|wild| matches!(wild, Wild::Array | Wild::Element | Wild::SameArray));
+        let wants_element =
+            found.wild.iter().flatten().any(|wild| matches!(wild, Wild::Array | Wild::Element | Wild::SameArray));
         if !wants_element {
             return Ok(None);
         }
         for (at, wild) in found.wild.iter().enumerate() {
-            let (Some(Wild::Array | Wild::SameArray), Some(arg)) = (wild, args.get(at).and_then(Option::as_ref)) else { continue };
+            let (Some(Wild::Array | Wild::SameArray), Some(arg)) = (wild, args.get(at).and_then(Option::as_ref)) else {
+                continue;
+            };
             if let Ok(value) = self.value_quietly(arg)
                 && let Type::Array(of) | Type::Fixed(of, _) = value.ty
             {
@@ -87,7 +95,14 @@ impl Body<'_, '_> {
         Ok(None)
     }
 
-    fn wild_argument(&self, found: &FuncSym, at: usize, wild: Wild, element: Option<&Type>, arg: &ast::Expr) -> Found<Expr> {
+    fn wild_argument(
+        &self,
+        found: &FuncSym,
+        at: usize,
+        wild: Wild,
+        element: Option<&Type>,
+        arg: &ast::Expr,
+    ) -> Found<Expr> {
         let param = &found.params[at];
         let wanted_array = element.map(|element| Type::Array(Box::new(element.clone())));
         let want = match wild {
@@ -106,7 +121,9 @@ impl Body<'_, '_> {
             (Wild::Set, ty) => return refuse("any set", ty),
             (Wild::Map, ty) => return refuse("any map", ty),
             (Wild::Array | Wild::SameArray, Type::Array(of) | Type::Fixed(of, _)) => match element {
-                Some(element) if **of != *element => return refuse(&format!("an array of `{element}`, as another argument is"), &value.ty),
+                Some(element) if **of != *element => {
+                    return refuse(&format!("an array of `{element}`, as another argument is"), &value.ty);
+                }
                 _ => value,
             },
             (Wild::Array | Wild::SameArray, ty) => return refuse("any array", ty),

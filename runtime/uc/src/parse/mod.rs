@@ -3,8 +3,10 @@
 
 mod defaults;
 mod expressions;
+mod functions;
 mod items;
 mod statements;
+mod types;
 
 pub(crate) use expressions::whole;
 pub(crate) use items::{VAR_WORDS, in_dots};
@@ -91,7 +93,12 @@ impl<'s> Parser<'s> {
         }
         // One error at one place: what comes of it is not told.
         if diagnostic.is_error()
-            && self.diagnostics.iter().rev().take(4).any(|told| told.is_error() && told.span.start == diagnostic.span.start)
+            && self
+                .diagnostics
+                .iter()
+                .rev()
+                .take(4)
+                .any(|told| told.is_error() && told.span.start == diagnostic.span.start)
         {
             return;
         }
@@ -212,7 +219,8 @@ impl<'s> Parser<'s> {
             Kind::OpenQuoted => "a name without an end".to_owned(),
             _ => {
                 let text = self.text(token);
-                let short: String = text.chars().take(30).map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect();
+                let short: String =
+                    text.chars().take(30).map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect();
                 if short.len() < text.len() { format!("`{short}…`") } else { format!("`{short}`") }
             }
         }
@@ -223,7 +231,8 @@ impl<'s> Parser<'s> {
         if self.depth >= DEEPEST {
             let found = self.peek();
             let message = format!("here more than {DEEPEST} levels lie in one another");
-            let error = self.error("uc-too-deep", found.span, message).hint("move an inner part to a function of its own");
+            let error =
+                self.error("uc-too-deep", found.span, message).hint("move an inner part to a function of its own");
             self.report(error);
             // Nothing behind it can be told from what belongs to it.
             self.stopped = true;
@@ -253,7 +262,8 @@ impl<'s> Parser<'s> {
                 }
                 Kind::OpenText | Kind::OpenQuoted | Kind::Directive => {
                     let shown = self.shown(token);
-                    let error = self.error("uc-syntax", token.span, format!("{shown} does not belong into parentheses"));
+                    let error =
+                        self.error("uc-syntax", token.span, format!("{shown} does not belong into parentheses"));
                     return self.fail(error);
                 }
                 Kind::End => {
@@ -342,8 +352,10 @@ impl<'s> Parser<'s> {
         } else {
             lines.extend(text.lines().filter_map(|line| Some(line.trim().strip_prefix("///")?.trim())));
         }
-        let kept: Vec<String> =
-            lines.into_iter().map(|line| line.trim_start_matches('*').trim().replace("/*", "/ *").replace("*/", "* /")).collect();
+        let kept: Vec<String> = lines
+            .into_iter()
+            .map(|line| line.trim_start_matches('*').trim().replace("/*", "/ *").replace("*/", "* /"))
+            .collect();
         kept.join("\n").trim().to_owned()
     }
 }

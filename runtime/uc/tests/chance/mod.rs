@@ -44,17 +44,120 @@ fn texts() -> Vec<String> {
 }
 
 const WORDS: &[&str] = &[
-    "class", "extends", "var", "int", "string", "struct", "enum", "const", "function", "event", "delegate", "state", "static",
-    "final", "native", "(", ")", "{", "}", "[", "]", ";", ",", ".", "=", "==", "+", "-", "*", "$", "@", "<", ">", ">>", ">>>",
-    "if", "else", "while", "do", "until", "for", "foreach", "switch", "case", "default", ":", "return", "break", "new", "self",
-    "super", "none", "true", "vect", "rot", "local", "array", "map", "optional", "out", "A", "B", "Actor", "Health", "5",
-    "1.5", "\"x\"", "'n'", "class'Actor'", "defaultproperties", "Begin", "Object", "End", "?", "!", "~", "++", "--", "+=", "\n",
-    "#exec x\n", "`log", "replication", "cpptext", "goto", "dot", "cross", "/*", "*/", "//\n", "static.", "default.", "Location",
-    "structdefaultproperties", "operator", "preoperator", "0x7F", "1e5", ".5", "12ab", "\"open", "'open", "\u{e9}",
+    "class",
+    "extends",
+    "var",
+    "int",
+    "string",
+    "struct",
+    "enum",
+    "const",
+    "function",
+    "event",
+    "delegate",
+    "state",
+    "static",
+    "final",
+    "native",
+    "(",
+    ")",
+    "{",
+    "}",
+    "[",
+    "]",
+    ";",
+    ",",
+    ".",
+    "=",
+    "==",
+    "+",
+    "-",
+    "*",
+    "$",
+    "@",
+    "<",
+    ">",
+    ">>",
+    ">>>",
+    "if",
+    "else",
+    "while",
+    "do",
+    "until",
+    "for",
+    "foreach",
+    "switch",
+    "case",
+    "default",
+    ":",
+    "return",
+    "break",
+    "new",
+    "self",
+    "super",
+    "none",
+    "true",
+    "vect",
+    "rot",
+    "local",
+    "array",
+    "map",
+    "optional",
+    "out",
+    "A",
+    "B",
+    "Actor",
+    "Health",
+    "5",
+    "1.5",
+    "\"x\"",
+    "'n'",
+    "class'Actor'",
+    "defaultproperties",
+    "Begin",
+    "Object",
+    "End",
+    "?",
+    "!",
+    "~",
+    "++",
+    "--",
+    "+=",
+    "\n",
+    "#exec x\n",
+    "`log",
+    "replication",
+    "cpptext",
+    "goto",
+    "dot",
+    "cross",
+    "/*",
+    "*/",
+    "//\n",
+    "static.",
+    "default.",
+    "Location",
+    "structdefaultproperties",
+    "operator",
+    "preoperator",
+    "0x7F",
+    "1e5",
+    ".5",
+    "12ab",
+    "\"open",
+    "'open",
+    "\u{e9}",
 ];
 
+/// So many cases as `PROPTEST_CASES` says, or few.
+fn config() -> ProptestConfig {
+    let told = std::env::var_os("PROPTEST_CASES").is_some();
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    if told { config } else { ProptestConfig { cases: 300, ..config } }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn bytes_of_chance_have_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
@@ -163,7 +266,11 @@ fn deep_texts_have_an_answer() {
         survives(&[Source::new("Deep.uc", declared)]);
     }
     for (open, close) in [("(", ")"), ("(A=", ")"), ("Begin Object Name=A\n", "End Object\n"), ("x=(", ")")] {
-        let declared = format!("class Deep extends Actor;\ndefaultproperties\n{{\nx={}{}\n}}", open.repeat(deep), close.repeat(deep));
+        let declared = format!(
+            "class Deep extends Actor;\ndefaultproperties\n{{\nx={}{}\n}}",
+            open.repeat(deep),
+            close.repeat(deep)
+        );
         survives(&[Source::new("Deep.uc", declared)]);
     }
 }
@@ -174,11 +281,20 @@ fn long_texts_have_an_answer() {
     for text in [
         format!("class Long extends Actor; function F() {{ {} }}", many("Health = Health + 1; ", 20_000)),
         format!("class Long extends Actor; {}", (0..5_000).map(|at| format!("var int V{at}; ")).collect::<String>()),
-        format!("class Long extends Actor; {}", (0..2_000).map(|at| format!("function F{at}() {{ Missing{at}(); }} ")).collect::<String>()),
+        format!(
+            "class Long extends Actor; {}",
+            (0..2_000).map(|at| format!("function F{at}() {{ Missing{at}(); }} ")).collect::<String>()
+        ),
         format!("class Long extends Actor; function F() {{ Label = \"{}\"; }}", many("x", 1_000_000)),
         format!("class {} extends Actor;", many("L", 100_000)),
-        format!("class Long extends Actor; enum E {{ {} }}", (0..10_000).map(|at| format!("E{at}, ")).collect::<String>()),
-        format!("class Long extends Actor; function F({}) {{}}", (0..5_000).map(|at| format!("int P{at}, ")).collect::<String>() + "int Q"),
+        format!(
+            "class Long extends Actor; enum E {{ {} }}",
+            (0..10_000).map(|at| format!("E{at}, ")).collect::<String>()
+        ),
+        format!(
+            "class Long extends Actor; function F({}) {{}}",
+            (0..5_000).map(|at| format!("int P{at}, ")).collect::<String>() + "int Q"
+        ),
     ] {
         survives(&[Source::new("Long.uc", text)]);
     }
