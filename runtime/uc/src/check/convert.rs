@@ -140,6 +140,7 @@ pub(super) fn converted(value: Expr, way: Way, to: &Type) -> Expr {
         (ExprKind::Const(Const::Enum(_, _, number)), Conversion::EnumToNum(_, num)) => {
             Some(num_const(*number as f64, Some(*number), *num))
         }
+        (ExprKind::Const(Const::None), Conversion::ToText(_)) => Some(Const::Text("None".to_owned())),
         (ExprKind::Const(Const::None), _) => Some(Const::None),
         _ => None,
     };

@@ -127,6 +127,11 @@ impl<'a> Checker<'a> {
             DefaultLine::Object(_) => return None,
         };
         let found = self.default_property(name, place)?;
+        if !found.readable {
+            let message = format!("scripts cannot set `{}`: its declaration lacks `blueprint_read`", found.name);
+            self.report(Diagnostic::error("uc-access", (place.file, name.span), message));
+            return None;
+        }
         let ty = found.ty.clone()?;
         let action = match line {
             DefaultLine::Set(_, None, value, _) => DefaultAction::Set(self.default_value(value, &ty, place).ok()?),

@@ -184,33 +184,36 @@ impl Checker<'_> {
         self.chain(path).iter().any(|class| class.interfaces.iter().any(|known| &**known == interface))
     }
 
-    fn member<T: Clone>(&self, class: &str, find: impl Fn(&ClassSym) -> Option<&T>) -> Option<T> {
-        self.chain(class).iter().find_map(|class| find(class).cloned())
+    /// The member of that very name in the chain; else the one whose name is the same without `_`.
+    fn member<T: Clone>(&self, class: &str, name: &str, of: impl Fn(&ClassSym) -> &Named<T>) -> Option<T> {
+        let chain = self.chain(class);
+        let exact = chain.iter().find_map(|class| of(class).exact(name).cloned());
+        exact.or_else(|| chain.iter().find_map(|class| of(class).get(name).cloned()))
     }
 
     /// The property that a class or one above it has.
     pub(super) fn find_property(&self, class: &str, name: &str) -> Option<Rc<PropSym>> {
-        self.member(class, |class| class.props.get(name))
+        self.member(class, name, |class| &class.props)
     }
 
     /// The function that a class or one above it has.
     pub(super) fn find_function(&self, class: &str, name: &str) -> Option<Rc<FuncSym>> {
-        self.member(class, |class| class.funcs.get(name))
+        self.member(class, name, |class| &class.funcs)
     }
 
     /// The delegate that a class or one above it declares.
     pub(super) fn find_delegate(&self, class: &str, name: &str) -> Option<Rc<DelegateSym>> {
-        self.member(class, |class| class.delegates.get(name))
+        self.member(class, name, |class| &class.delegates)
     }
 
     /// The constant that a class or one above it has.
     pub(super) fn find_const(&self, class: &str, name: &str) -> Option<Rc<ConstSym>> {
-        self.member(class, |class| class.consts.get(name))
+        self.member(class, name, |class| &class.consts)
     }
 
     /// The class of the subobject that a class or one above it has.
     pub(super) fn find_subobject(&self, class: &str, name: &str) -> Option<Path> {
-        self.member(class, |class| class.subobjects.get(name))
+        self.member(class, name, |class| &class.subobjects)
     }
 
     /// The function of an interface.

@@ -14,7 +14,7 @@ use alcedo_reflect::structs::StructType;
 use alcedo_reflect::type_text::{SignatureText, TypeText};
 
 use crate::ast;
-use crate::hir::{Access, Num, Path, Type};
+use crate::hir::{Access, Num, Path, Type, delegate_body};
 use crate::source::Span;
 
 /// The key of a property's metadata that says that it has so many elements.
@@ -46,6 +46,11 @@ fn squash(name: &str) -> String {
 }
 
 impl<T: Clone> Named<T> {
+    /// By the very name, in whatever case.
+    pub(crate) fn exact(&self, name: &str) -> Option<&T> {
+        self.exact.get(&name.to_ascii_lowercase()).map(|(_, what)| what)
+    }
+
     pub(crate) fn get(&self, name: &str) -> Option<&T> {
         self.exact
             .get(&name.to_ascii_lowercase())
@@ -397,6 +402,44 @@ fn wild_of(meta: &Meta, param: &Property) -> Option<Wild> {
     }
 }
 
+/// The delegate that a script class of another package declares, by the property that holds what it calls.
+fn reflected_delegate(class: &Class, property: &Property) -> Option<DelegateSym> {
+    let name = property.text.strip_prefix("__")?.strip_suffix("__Delegate")?.to_owned();
+    let prop = reflected_prop(property, true);
+    let Some(Type::Delegate(_, Some(path), signature)) = prop.ty.clone() else { return None };
+    // Numbers of enums of scripts are all of this kind.
+    let num_of = |_: &str| Num::U8;
+    let param = |(at, words): (usize, &TypeText)| ParamSym {
+        name: format!("{}", at + 1),
+        ty: Some(type_of_words(words, &num_of)),
+        out: signature.outs.contains(&at),
+        optional: false,
+        coerce: false,
+    };
+    let func = FuncSym {
+        name: name.clone(),
+        path: path.clone(),
+        owner: class.path.clone(),
+        params: signature.arguments.iter().enumerate().map(param).collect(),
+        result: signature.result.as_deref().map(|words| type_of_words(words, &num_of)),
+        result_unknown: false,
+        is_static: false,
+        is_virtual: false,
+        is_final: true,
+        of_script: true,
+        callable: true,
+        access: Access::Public,
+        first: path,
+        wild: Vec::new(),
+        wild_result: None,
+        at: None,
+    };
+    let body = delegate_body(&name);
+    let body =
+        class.own_functions.iter().find(|function| *function.text == *body).map(|function| function.path.clone());
+    Some(DelegateSym { name, func: Rc::new(func), prop: Rc::new(prop), body })
+}
+
 /// A class of reflection. Its own members only.
 pub(crate) fn reflected_class(found: &Class, free: bool) -> ClassSym {
     let of_script = found.origin == Origin::Script;
@@ -407,6 +450,12 @@ pub(crate) fn reflected_class(found: &Class, free: bool) -> ClassSym {
     let mut funcs = Named::default();
     for function in &found.own_functions {
         funcs.insert_reflected(&function.text, Rc::new(reflected_func(function, &found.path, of_script, free)));
+    }
+    let mut delegates = Named::default();
+    for property in found.own_properties.iter().filter(|_| of_script) {
+        if let Some(delegate) = reflected_delegate(found, property) {
+            delegates.insert(&delegate.name.clone(), Rc::new(delegate));
+        }
     }
     let mut subobjects = Named::default();
     for subobject in &found.subobjects {
@@ -431,7 +480,7 @@ pub(crate) fn reflected_class(found: &Class, free: bool) -> ClassSym {
         closed,
         props,
         funcs,
-        delegates: Named::default(),
+        delegates,
         consts: Named::default(),
         interfaces: found.interfaces.clone(),
         subobjects,

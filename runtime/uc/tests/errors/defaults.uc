@@ -39,3 +39,6 @@ defaultproperties
     End Object
     Owner=Good
 }
+// file: Secret.uc
+class Secret extends Actor;
+defaultproperties { secret=5 }
