@@ -83,6 +83,19 @@ impl<'a> Checker<'a> {
             }
         }
         let inherited = object.class.is_none();
+        // A new subobject is a member of the class.
+        let members = self.chain(place.of);
+        let member = members.iter().find(|class| {
+            super::types::taken(&class.props, &name.text)
+                || super::types::taken(&class.funcs, &name.text)
+                || super::types::taken(&class.delegates, &name.text)
+        });
+        if let Some(class) = member.filter(|_| !inherited) {
+            let message = format!("`{}` has a member `{}` already", class.name, name.text);
+            let error = Diagnostic::error("uc-subobject", (place.file, name.span), message);
+            self.report(error.hint("give the object another name"));
+            return None;
+        }
         let class = match &object.class {
             Some(class) => self.class_named(std::slice::from_ref(class), place.file).ok()?,
             None => match self.find_subobject(place.of, &name.text) {

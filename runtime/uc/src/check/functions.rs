@@ -257,13 +257,12 @@ impl<'a> Checker<'a> {
                     delegate.name
                 );
                 self.report(Diagnostic::error("uc-override", at, message));
+            } else if let Some(class) = self.chain(base).iter().find(|class| taken(&class.props, &made.symbol.name)) {
+                let message = format!("`{}` has a variable `{}` already", class.name, made.symbol.name);
+                self.report(Diagnostic::error("uc-declared-twice", at, message));
             }
             return;
         };
-        // A private function of a class above is not seen from here.
-        if above.access == Access::Private && above.of_script {
-            return;
-        }
         let owner = above.owner.rsplit('.').next().unwrap_or("").to_owned();
         let refuse = |why: String, hint: &str| {
             let message = format!("`{}` cannot override the function of `{owner}`: {why}", made.symbol.name);
@@ -273,6 +272,11 @@ impl<'a> Checker<'a> {
             }
             self.report(error);
         };
+        // Reflection has one function of a name in a chain of classes.
+        if above.access == Access::Private {
+            refuse("that one is private".to_owned(), "take another name");
+            return;
+        }
         if above.is_final {
             refuse("that one is final".to_owned(), "take another name");
             return;
@@ -281,12 +285,12 @@ impl<'a> Checker<'a> {
             refuse(format!("that one is {}static", if above.is_static { "" } else { "not " }), "");
             return;
         }
-        if !above.is_virtual && !above.is_static {
-            refuse("that one is no event".to_owned(), "take another name");
+        if above.is_static {
+            refuse("static functions are not overridden".to_owned(), "take another name");
             return;
         }
-        if above.is_static && !above.of_script {
-            refuse("that one is a static function of native code".to_owned(), "take another name");
+        if !above.is_virtual {
+            refuse("that one is no event".to_owned(), "take another name");
             return;
         }
         if !self.same_signature(made, &above, at) {

@@ -152,14 +152,20 @@ impl<'a> Checker<'a> {
         let above = work.base.as_deref();
         for (symbol, at) in symbols {
             let inherited = above.and_then(|above| {
-                self.chain(above).iter().find(|class| taken(&class.props, &symbol.name)).map(|class| class.name.clone())
+                let chain = self.chain(above);
+                let has = |class: &&std::rc::Rc<super::symbols::ClassSym>| {
+                    taken(&class.props, &symbol.name)
+                        || taken(&class.delegates, &symbol.name)
+                        || taken(&class.funcs, &symbol.name)
+                };
+                chain.iter().find(has).map(|class| class.name.clone())
             });
             let own = self
                 .class(&work.path)
                 .is_some_and(|class| taken(&class.props, &symbol.name) || taken(&class.delegates, &symbol.name));
             if own || inherited.is_some() {
                 let whose = inherited.map_or_else(|| "the class".to_owned(), |class| format!("`{class}`"));
-                let message = format!("{whose} has a variable `{}` already", symbol.name);
+                let message = format!("{whose} has a member `{}` already", symbol.name);
                 self.report(Diagnostic::error("uc-declared-twice", at, message));
                 continue;
             }

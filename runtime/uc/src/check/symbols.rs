@@ -113,6 +113,8 @@ pub(crate) enum Wild {
     Set,
     /// Any map.
     Map,
+    /// Anything. Of a set or map beside it, an element, a key or a value, as the name of the parameter says.
+    Any,
     /// What the elements of the array are.
     Element,
     /// An array of what the elements of the array are.
@@ -395,7 +397,8 @@ fn wild_of(meta: &Meta, param: &Property) -> Option<Wild> {
             PropertyType::Array(_) => Wild::Array,
             PropertyType::Set(_) => Wild::Set,
             PropertyType::Map(_) => Wild::Map,
-            _ => Wild::Struct,
+            PropertyType::Struct(_) => Wild::Struct,
+            _ => Wild::Any,
         })
     } else {
         None

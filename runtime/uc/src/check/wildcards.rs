@@ -47,6 +47,10 @@ impl Body<'_, '_> {
                     Err(Told)
                 }
                 (Some(arg), None) => self.argument(param, arg),
+                (Some(arg), Some(Wild::Any)) => self.any_argument(found, at, args, arg).map(|value| {
+                    wildcards.push(Wildcard { param: at as u32, ty: value.ty.clone() });
+                    Arg::Wildcard(value)
+                }),
                 (Some(arg), Some(wild)) => match &element {
                     Ok(element) => self.wild_argument(found, at, wild, element.as_ref(), arg).map(|value| {
                         wildcards.push(Wildcard { param: at as u32, ty: value.ty.clone() });
@@ -95,6 +99,36 @@ impl Body<'_, '_> {
         Ok(None)
     }
 
+    /// An argument that may be anything: as an element, key or value of the set or map beside it, where it becomes one by itself.
+    fn any_argument(&self, found: &FuncSym, at: usize, args: &Args, arg: &ast::Expr) -> Found<Expr> {
+        let param = &found.params[at];
+        let name = param.name.to_ascii_lowercase();
+        let beside = found.wild.iter().enumerate().find_map(|(other, wild)| match wild {
+            Some(Wild::Set | Wild::Map) => self.value_quietly(args.get(other)?.as_ref()?).ok(),
+            _ => None,
+        });
+        let want = match beside.map(|beside| beside.ty) {
+            Some(Type::Set(of)) => Some(*of),
+            Some(Type::Map(key, _)) if name.contains("key") => Some(*key),
+            Some(Type::Map(_, value)) if name.contains("value") || name.contains("item") => Some(*value),
+            _ => None,
+        };
+        let value = self.value(arg, want.as_ref())?;
+        if value.ty == Type::None {
+            return Err(self.report(self.error("uc-wildcard", arg.span, "`none` has no type here")));
+        }
+        if param.out {
+            self.check_place(&value, arg.span)?;
+            return Ok(value);
+        }
+        match want {
+            Some(want) if self.checker.implicit(&value.ty, &want).is_some() => {
+                self.coerced(value, &want, self.at(arg.span))
+            }
+            _ => Ok(value),
+        }
+    }
+
     fn wild_argument(
         &self,
         found: &FuncSym,
@@ -120,6 +154,7 @@ impl Body<'_, '_> {
             (Wild::Struct, ty) => return refuse("any struct", ty),
             (Wild::Set, ty) => return refuse("any set", ty),
             (Wild::Map, ty) => return refuse("any map", ty),
+            (Wild::Any, _) => value,
             (Wild::Array | Wild::SameArray, Type::Array(of) | Type::Fixed(of, _)) => match element {
                 Some(element) if **of != *element => {
                     return refuse(&format!("an array of `{element}`, as another argument is"), &value.ty);

@@ -31,6 +31,8 @@ defaultproperties
     End Object
     Begin Object Name=B
     End Object
+    Begin Object Class=Component Name=Health
+    End Object
     Begin Object Class=Component
     End Object
     Begin Object Class=Component Name=Good

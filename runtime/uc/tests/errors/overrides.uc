@@ -15,3 +15,16 @@ final function Last() {}
 function Plain() {}
 function string Result() { return ""; }
 delegate OnCall();
+// file: Below.uc
+class Below extends Base2;
+function Own() {}
+static function Plain() {}
+function Count() {}
+var int Helper;
+function Other() {}
+// file: Base2.uc
+class Base2 extends Actor;
+private function Own() {}
+static function Plain() {}
+var int Count;
+function Helper() {}
