@@ -402,7 +402,6 @@ impl Body<'_, '_> {
             is_static: false,
             is_virtual: false,
             is_final: true,
-            of_script: true,
             callable: true,
             access: Access::Public,
             first: "".into(),

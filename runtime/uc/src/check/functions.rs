@@ -33,7 +33,6 @@ impl<'a> Checker<'a> {
             is_static: false,
             is_virtual: true,
             is_final: false,
-            of_script: true,
             callable: true,
             access: Access::Public,
             first: "".into(),

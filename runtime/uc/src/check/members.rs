@@ -8,7 +8,7 @@ use alcedo_reflect::type_text::SignatureText;
 use super::Checker;
 use super::declare::Work;
 use super::functions::FuncWork;
-use super::symbols::{ARRAY_DIM, At, DelegateSym, FuncSym, PropSym};
+use super::symbols::{ARRAY_DIM, At, ClassSym, DelegateSym, FuncSym, PropSym};
 use super::types::taken;
 use crate::ast::{self, FunctionKind, Item, Modifier, TypeKind, TypeRef, VarName};
 use crate::diagnostic::Diagnostic;
@@ -111,7 +111,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Changes what is known of a class of the package.
-    pub(super) fn change_class(&self, path: &str, change: impl FnOnce(&mut super::symbols::ClassSym)) {
+    pub(super) fn change_class(&self, path: &str, change: impl FnOnce(&mut ClassSym)) {
         if let Some(Some(class)) = self.classes.borrow_mut().get_mut(path) {
             change(Rc::make_mut(class));
         }
@@ -153,7 +153,7 @@ impl<'a> Checker<'a> {
         for (symbol, at) in symbols {
             let inherited = above.and_then(|above| {
                 let chain = self.chain(above);
-                let has = |class: &&std::rc::Rc<super::symbols::ClassSym>| {
+                let has = |class: &&Rc<ClassSym>| {
                     taken(&class.props, &symbol.name)
                         || taken(&class.delegates, &symbol.name)
                         || taken(&class.funcs, &symbol.name)

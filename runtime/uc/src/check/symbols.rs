@@ -137,8 +137,6 @@ pub(crate) struct FuncSym {
     /// Whether the nearest override is called.
     pub(crate) is_virtual: bool,
     pub(crate) is_final: bool,
-    /// Whether it is one of scripts.
-    pub(crate) of_script: bool,
     /// Whether scripts may call it.
     pub(crate) callable: bool,
     pub(crate) access: Access,
@@ -371,7 +369,6 @@ pub(crate) fn reflected_func(found: &Function, owner: &Path, of_script: bool, fr
         is_static: has(function_flags::STATIC),
         is_virtual: found.vslot.is_some() || has(function_flags::IMPLEMENTABLE_EVENT | function_flags::NATIVE_EVENT),
         is_final: false,
-        of_script,
         callable: free || of_script || has(function_flags::CALLABLE | function_flags::PURE),
         access: Access::Public,
         first: found.overrides.as_ref().map_or_else(|| found.path.clone(), |of| format!("{of}:{}", found.text).into()),
@@ -429,7 +426,6 @@ fn reflected_delegate(class: &Class, property: &Property) -> Option<DelegateSym>
         is_static: false,
         is_virtual: false,
         is_final: true,
-        of_script: true,
         callable: true,
         access: Access::Public,
         first: path,

@@ -419,6 +419,10 @@ impl Parser<'_> {
             }
             None => None,
         };
+        // `pointer X{FVoid}`: the type of C++, of which native code alone knows.
+        if self.peek().kind == Kind::BraceOpen && !self.peek().on_new_line {
+            self.skip_cpp_braces()?;
+        }
         Ok(VarName { name, dim, meta: self.meta()? })
     }
 
