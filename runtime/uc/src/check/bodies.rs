@@ -8,6 +8,7 @@ use super::{Checker, Found, TypeSym};
 use crate::ast::{self, Ident};
 use crate::diagnostic::Diagnostic;
 use crate::hir::{self, ClassFlags, Expr, ExprKind, LocalId, Path, Type};
+use crate::parse::DEEPEST;
 
 impl<'a> Checker<'a> {
     /// A value that is known now.
@@ -134,13 +135,23 @@ impl<'a> Checker<'a> {
     /// The value of a constant, as one of the type that is wanted if it can be.
     pub(super) fn const_named(&self, class: &str, name: &Ident, file: usize, want: Option<&Type>) -> Found<Expr> {
         let Some(found) = self.find_const(class, &name.text) else { return Err(super::Told) };
+        if self.wrong_consts.borrow().contains(&found.at) {
+            return Err(super::Told);
+        }
         if self.open_consts.borrow().contains(&found.at) {
             let message = format!("the constant `{}` is made of itself", name.text);
             return Err(self.report(Diagnostic::error("uc-const-circle", found.at, message)));
         }
+        if self.open_consts.borrow().len() >= DEEPEST as usize {
+            let message = format!("the constant `{}` is made of more than {DEEPEST} others", name.text);
+            return Err(self.report(Diagnostic::error("uc-too-deep", found.at, message)));
+        }
         self.open_consts.borrow_mut().push(found.at);
         let value = self.constant(&found.value, found.file, class, want);
         self.open_consts.borrow_mut().pop();
+        if value.is_err() {
+            self.wrong_consts.borrow_mut().insert(found.at);
+        }
         let line = self.line((file, name.span));
         value.map(|value| Expr { line, ..value })
     }

@@ -365,15 +365,13 @@ fn built_in(name: &str) -> Option<Const> {
 /// Whether the form of an expression may be known before the script runs.
 fn may_be_constant(value: &ast::Expr) -> bool {
     use ast::ExprKind as E;
-    !matches!(
-        value.kind,
-        E::SelfObject
-            | E::Super(_)
-            | E::Global
-            | E::Static
-            | E::New(..)
-            | E::Postfix(..)
-            | E::Index(..)
-            | E::ClassCast(..)
-    )
+    match &value.kind {
+        E::Int(..) | E::Float(..) | E::Text(_) | E::Name(_) | E::Object(..) | E::Bool(_) | E::None | E::Ident(_) => {
+            true
+        }
+        E::Triple(..) | E::Paren(_) | E::Macro(..) | E::Broken => true,
+        E::Prefix(sign, _) => matches!(sign, ast::Prefix::Minus | ast::Prefix::Plus),
+        E::Member(of, _) => matches!(of.kind, E::Ident(_)),
+        _ => false,
+    }
 }

@@ -176,15 +176,13 @@ impl<'a> Checker<'a> {
                 | "k2override" | "coerce" | "demorecording" | "auto" => {}
                 "dllimport" => flags.dll_import = true,
                 "native" | "intrinsic" => {
+                    // It is known all the same, so that calls of it are not told too.
+                    let message =
+                        format!("`{}` is `native`: native functions are not declared by scripts", found.name.text);
+                    let error = Diagnostic::error("uc-native", place, message);
                     self.report(
-                        Diagnostic::error(
-                            "uc-native",
-                            place,
-                            format!("`{}` is `native`: native functions are not declared by scripts", found.name.text),
-                        )
-                        .hint("declare it in the Rust of a native class or of a plugin, or give it a body here"),
+                        error.hint("declare it in the Rust of a native class or of a plugin, or give it a body here"),
                     );
-                    return None;
                 }
                 "latent" => outside(
                     "functions wait over several frames, which is outside of the language",

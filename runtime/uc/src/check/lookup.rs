@@ -154,34 +154,28 @@ impl Checker<'_> {
         self.enums.borrow().iter().find(|found| &*found.path == path).cloned()
     }
 
-    /// The classes from that one to the root, as far as they are known.
+    /// The classes from that one to the root, as far as they are known. Circles of them were opened before.
     pub(super) fn chain(&self, path: &str) -> Vec<Rc<ClassSym>> {
-        let mut chain: Vec<Rc<ClassSym>> = Vec::new();
-        let mut next = self.class(path);
-        while let Some(class) = next {
-            // A circle of classes was told.
-            if chain.iter().any(|known| known.path == class.path) {
-                break;
-            }
-            next = class.base.as_ref().and_then(|base| self.class(base));
-            chain.push(class);
-        }
-        chain
+        self.lineage(path).collect()
+    }
+
+    fn lineage(&self, path: &str) -> impl Iterator<Item = Rc<ClassSym>> {
+        std::iter::successors(self.class(path), |class| self.class(class.base.as_ref()?))
     }
 
     /// Whether what is not found in the class may be in one that is not known.
     pub(super) fn is_broken(&self, path: &str) -> bool {
-        self.chain(path).last().is_none_or(|last| last.broken)
+        self.lineage(path).last().is_none_or(|last| last.broken)
     }
 
     /// Whether the one class is the other or extends it.
     pub(super) fn extends(&self, path: &str, base: &str) -> bool {
-        self.chain(path).iter().any(|class| &*class.path == base)
+        self.lineage(path).any(|class| &*class.path == base)
     }
 
     /// Whether a class of the chain implements the interface.
     pub(super) fn implements(&self, path: &str, interface: &str) -> bool {
-        self.chain(path).iter().any(|class| class.interfaces.iter().any(|known| &**known == interface))
+        self.lineage(path).any(|class| class.interfaces.iter().any(|known| &**known == interface))
     }
 
     /// The member of that very name in the chain; else the one whose name is the same without `_`.
@@ -260,7 +254,7 @@ impl Checker<'_> {
 
     /// The class that every object is of: the root of a chain, or what is called `Object`.
     pub(super) fn root_of(&self, class: &str) -> Path {
-        self.chain(class).last().map_or_else(|| class.into(), |last| last.path.clone())
+        self.lineage(class).last().map_or_else(|| class.into(), |last| last.path.clone())
     }
 
     /// The name that looks most like that one, for a hint. Only so many are looked for: a text with thousands of mistakes has

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use alcedo_abi::kinds::{PropertyKind, property_flags};
-use alcedo_reflect::type_text::SignatureText;
+use alcedo_reflect::type_text::{SignatureText, TypeText};
 
 use super::Checker;
 use super::declare::Work;
@@ -81,7 +81,15 @@ impl<'a> Checker<'a> {
             let place = (work.file, written.name.name.span);
             self.report(Diagnostic::error("uc-delegate-out", place, message).hint("give it back as the result"));
         }
-        let signature: Option<SignatureText> = func.signature();
+        let signature: Option<SignatureText> = func.signature().filter(|signature| {
+            // A delegate has the words of those that it takes.
+            let fits = words_in(signature) <= MOST_WORDS;
+            if !fits {
+                let message = format!("the delegate `{name}` takes delegates that take delegates: its type has more than {MOST_WORDS} words");
+                self.report(Diagnostic::error("uc-too-deep", at, message));
+            }
+            fits
+        });
         let ty =
             signature.map(|signature| Type::Delegate(PropertyKind::DELEGATE, Some(path.clone()), Rc::new(signature)));
         let prop = PropSym {
@@ -321,6 +329,20 @@ impl<'a> Checker<'a> {
             self.report(Diagnostic::error(id, (file, word.span), message).warning());
         }
     }
+}
+
+/// Words that the type of a delegate may have.
+const MOST_WORDS: usize = 1_000;
+
+fn words_in(signature: &SignatureText) -> usize {
+    fn of(ty: &TypeText) -> usize {
+        match ty {
+            TypeText::Delegate(_, _, signature) => 1 + words_in(signature),
+            TypeText::Container(_, inner) => 1 + inner.iter().map(of).sum::<usize>(),
+            _ => 1,
+        }
+    }
+    signature.arguments.iter().chain(signature.result.as_deref()).map(of).sum()
 }
 
 fn names_delegate(ty: &TypeRef) -> bool {

@@ -111,6 +111,8 @@ pub(crate) struct Checker<'a> {
     interfaces: RefCell<HashMap<hir::Path, Named<Rc<FuncSym>>>>,
     /// Constants that are being evaluated, so that a circle of them is noticed.
     open_consts: RefCell<Vec<At>>,
+    /// Constants that have no value, which was told.
+    wrong_consts: RefCell<HashSet<At>>,
     /// For how many names one like it is still looked for.
     hints: Cell<u32>,
 }
@@ -138,6 +140,7 @@ impl<'a> Checker<'a> {
             enums: RefCell::default(),
             interfaces: RefCell::default(),
             open_consts: RefCell::default(),
+            wrong_consts: RefCell::default(),
             hints: Cell::new(200),
         };
         checker.read_reflection();

@@ -57,6 +57,7 @@ impl Parser<'_> {
             return Ok(TypeRef { kind: TypeKind::Generic(name, of), span });
         }
         if self.peek().kind == Kind::BraceOpen && name.is("map") {
+            let _ = self.skip_braces();
             let error =
                 self.error("uc-native-map", name.span, "`map{…}` is a type of C++, which is outside of the language");
             return self.fail(error.hint("write `map<Key, Value>`"));

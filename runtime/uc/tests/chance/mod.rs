@@ -276,6 +276,48 @@ fn deep_texts_have_an_answer() {
 }
 
 #[test]
+fn what_could_double_with_each_step_does_not() {
+    let wild = format!(
+        "class Deep extends Actor; var array<int> L; function F() {{ Health = {}L{}; }}",
+        "array_last(".repeat(50),
+        ")".repeat(50)
+    );
+    let quiet = format!(
+        "class Deep extends Actor; var array<int> L; function F() {{ {}L{}.Length = 5; }}",
+        "array_last(".repeat(50),
+        ")".repeat(50)
+    );
+    let unknown =
+        format!("class Deep extends Actor; function F() {{ {}L{}; }}", "array_last(".repeat(50), ")".repeat(50));
+    let consts: String = (0..5_000).map(|at| format!("const C{at} = C{}; ", at + 1)).collect();
+    let triples: String = (0..60).map(|at| format!("const C{at} = vect(C{0}, C{0}, C{0}); ", at + 1)).collect();
+    let chosen: String = (0..60).map(|at| format!("const C{at} = C{0} ? C{0} : C{0}; ", at + 1)).collect();
+    let delegates: String =
+        (0..60).map(|at| format!("delegate D{}(delegate<D{at}> a, delegate<D{at}> b); ", at + 1)).collect();
+    let texts = [
+        wild,
+        quiet,
+        unknown,
+        format!("class Deep extends Actor; {consts} var int A[C0];"),
+        format!("class Deep extends Actor; {triples} function F() {{ Location = C0; }}"),
+        format!("class Deep extends Actor; {chosen} function F() {{ Health = C0; }}"),
+        format!("class Deep extends Actor; delegate D0(int i); {delegates}"),
+    ];
+    for text in texts {
+        survives(&[Source::new("Deep.uc", text)]);
+    }
+    let chain: Vec<_> = (0..200)
+        .map(|at| {
+            Source::new(
+                &format!("C{at}.uc"),
+                format!("class C{at} extends C{}; function F{at}() {{ Missing(); }}", at + 1),
+            )
+        })
+        .collect();
+    survives(&chain);
+}
+
+#[test]
 fn long_texts_have_an_answer() {
     let many = |part: &str, of: usize| part.repeat(of);
     for text in [
