@@ -2,6 +2,7 @@
 //! texts of chance.
 
 mod chance;
+mod console;
 mod errors;
 mod files;
 mod fixture;

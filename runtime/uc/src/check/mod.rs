@@ -4,6 +4,7 @@
 mod bodies;
 mod body;
 mod calls;
+mod complete;
 mod containers;
 mod convert;
 mod declare;
@@ -33,6 +34,7 @@ use crate::diagnostic::Diagnostic;
 use crate::hir;
 use crate::parse::parse_file;
 use crate::source::Source;
+pub(crate) use complete::complete_in;
 use symbols::{At, ClassSym, EnumSym, FuncSym, Named, StructSym};
 
 /// What a check may be told beside the sources.

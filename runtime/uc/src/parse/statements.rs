@@ -55,7 +55,7 @@ impl Parser<'_> {
     }
 
     /// Goes behind the next semicolon or block, or before the brace that closes.
-    fn skip_statement(&mut self) {
+    pub(super) fn skip_statement(&mut self) {
         loop {
             let token = self.peek();
             match token.kind {
@@ -82,7 +82,7 @@ impl Parser<'_> {
         self.is_one_of(0, WORDS) || self.begins_declaration()
     }
 
-    fn statement(&mut self) -> Read<Stmt> {
+    pub(super) fn statement(&mut self) -> Read<Stmt> {
         self.deeper(Self::statement_here)
     }
 

@@ -4,7 +4,7 @@ mod programs;
 
 use std::time::{Duration, Instant};
 
-use alcedo_uc::{Source, check, outline, parse, print};
+use alcedo_uc::{Source, check, complete, outline, parse, print, snippet};
 use proptest::prelude::{ProptestConfig, Strategy, any, prop, prop_oneof, proptest};
 
 use crate::fixture;
@@ -24,8 +24,11 @@ fn survives(sources: &[Source]) {
         let _ = print(&file);
         rendered(&messages, std::slice::from_ref(source));
         stays_when_printed_again("chance", source);
+        snippet(source);
     }
     WORLD.with(|world| {
+        let typed: String = sources[0].text.chars().take(400).collect();
+        complete(&typed, "/Script/Engine.Actor", &world.types, &options());
         let messages = match check("Test", sources, &world.types, &options()) {
             Ok(checked) => checked.warnings,
             Err(messages) => messages,
