@@ -21,6 +21,7 @@ const CRATES: &[&str] = &[
     "runtime/reflect/src",
     "runtime/src",
     "runtime/sys/src",
+    "runtime/uc/src",
     "runtime/zcall/src",
     "tools/build/src",
     "tools/glue/src",
@@ -154,6 +155,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "runtime/sys/src",
+        "runtime/uc/src",
         &[
             "crash",
             "elf",

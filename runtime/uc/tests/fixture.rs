@@ -148,6 +148,22 @@ fn library() -> ClassDecl {
             vec![any("target_array").with_flags(property_flags::OUT), any("source_array")],
         ),
         wild(
+            "set_has",
+            &[("custom_struct_param", "target_set, item")],
+            vec![param("target_set", K::SET, "i32"), item("item"), result(K::BOOL, "")],
+        ),
+        wild(
+            "map_find",
+            &[("custom_struct_param", "target_map, key, value")],
+            vec![param("target_map", K::MAP, "i32, i32"), item("key"), item("value").with_flags(property_flags::OUT)],
+        ),
+        wild(
+            "map_put",
+            &[("custom_struct_param", "target_map, key, value")],
+            vec![param("target_map", K::MAP, "i32, i32").with_flags(property_flags::OUT), item("key"), item("value")],
+        ),
+        wild("show_anything", &[("custom_struct_param", "what")], vec![item("what")]),
+        wild(
             "array_last",
             &[("array_parm", "target_array"), ("array_type_dependent_params", "return_value")],
             vec![any("target_array"), PropertyDecl::result(K::I32)],

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::bodies::Body;
+use super::body::Body;
 use super::convert::{Way, converted};
 use super::symbols::{DelegateSym, FuncSym, ParamSym, type_of_words};
 use super::types::plain_type;
@@ -402,7 +402,6 @@ impl Body<'_, '_> {
             is_static: false,
             is_virtual: false,
             is_final: true,
-            of_script: true,
             callable: true,
             access: Access::Public,
             first: "".into(),

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_reflect::type_text::SignatureText;
 
-use super::bodies::Body;
+use super::body::Body;
 use super::convert::Way;
 use super::{Found, Told};
 use crate::ast::{self, Ident};

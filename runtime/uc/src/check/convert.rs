@@ -2,7 +2,7 @@
 
 use alcedo_abi::kinds::PropertyKind;
 
-use super::bodies::Body;
+use super::body::Body;
 use super::symbols::At;
 use super::{Checker, Found};
 use crate::diagnostic::Diagnostic;
@@ -140,6 +140,7 @@ pub(super) fn converted(value: Expr, way: Way, to: &Type) -> Expr {
         (ExprKind::Const(Const::Enum(_, _, number)), Conversion::EnumToNum(_, num)) => {
             Some(num_const(*number as f64, Some(*number), *num))
         }
+        (ExprKind::Const(Const::None), Conversion::ToText(_)) => Some(Const::Text("None".to_owned())),
         (ExprKind::Const(Const::None), _) => Some(Const::None),
         _ => None,
     };
@@ -172,6 +173,20 @@ fn num_const(float: f64, whole: Option<i128>, to: Num) -> Const {
 impl Body<'_, '_> {
     /// The value as one of that type, which it has to become by itself.
     pub(super) fn coerced(&self, value: Expr, to: &Type, at: At) -> Found<Expr> {
+        if let (ExprKind::Const(known), Type::Num(num)) = (&value.kind, to)
+            && let Some((low, high)) = num.range()
+        {
+            let whole = match known {
+                Const::Int(whole) => Some(*whole),
+                // Without its fraction, as at run time.
+                Const::Float(float) if !float.is_nan() => Some(*float as i128),
+                _ => None,
+            };
+            if let Some(whole) = whole.filter(|whole| !(low..=high).contains(whole)) {
+                let message = format!("{whole} does not fit `{to}`: {low} to {high} do");
+                return Err(self.report(Diagnostic::error("uc-number-range", at, message)));
+            }
+        }
         match self.checker.implicit(&value.ty, to) {
             Some(way) => Ok(converted(value, way, to)),
             None => Err(self.mismatch(&value.ty, to, at)),

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::bodies::Body;
+use super::body::Body;
 use super::symbols::FuncSym;
 use super::{Found, Told, TypeSym};
 use crate::ast::{self, Ident};
@@ -116,6 +116,11 @@ impl Body<'_, '_> {
             let message = format!("`{}` is a function: `(` is missing behind it", found.name);
             return Err(self.report(self.error("uc-no-value", span, message)));
         }
+        if self.only_constants && (self.checker.find_property(class, &name.text).is_some()) {
+            let error =
+                self.error("uc-not-constant", span, format!("`{}` is not known before the script runs", name.text));
+            return Err(self.report(error.hint("numbers, texts, names, classes and other constants are")));
+        }
         if let Some(value) = built_in(&name.text) {
             let ty = if matches!(value, Const::Int(_)) { Type::INT } else { Type::FLOAT };
             return Ok(self.known(value, ty, span));
@@ -156,7 +161,7 @@ impl Body<'_, '_> {
             names.extend(class.props.names().map(String::as_str));
             names.extend(class.consts.names().map(String::as_str));
         }
-        super::lookup::nearest(name, names.into_iter()).map(str::to_owned)
+        self.checker.near(name, names.into_iter()).map(str::to_owned)
     }
 
     /// The entry of that name of the enum that is wanted, or of the one enum that has it.
@@ -203,7 +208,7 @@ impl Body<'_, '_> {
         let mut error =
             self.error("uc-unknown-member", name.span, format!("`{}` has no entry `{}`", found.name, name.text));
         let names = found.entries.iter().map(|(entry, _)| entry.as_str());
-        if let Some(near) = super::lookup::nearest(&name.text, names) {
+        if let Some(near) = self.checker.near(&name.text, names) {
             error = error.hint(format!("there is `{near}`"));
         }
         Err(self.report(error))
@@ -321,8 +326,10 @@ impl Body<'_, '_> {
         let (condition, first, second) = (condition?, first?, second?);
         // The one that becomes the other, or both what is wanted.
         let to = match want {
+            // Of numbers the wider one decides, whatever the result is for.
             Some(want)
-                if self.checker.implicit(&first.ty, want).is_some()
+                if !matches!(want, Type::Num(_))
+                    && self.checker.implicit(&first.ty, want).is_some()
                     && self.checker.implicit(&second.ty, want).is_some() =>
             {
                 want.clone()
@@ -358,15 +365,13 @@ fn built_in(name: &str) -> Option<Const> {
 /// Whether the form of an expression may be known before the script runs.
 fn may_be_constant(value: &ast::Expr) -> bool {
     use ast::ExprKind as E;
-    !matches!(
-        value.kind,
-        E::SelfObject
-            | E::Super(_)
-            | E::Global
-            | E::Static
-            | E::New(..)
-            | E::Postfix(..)
-            | E::Index(..)
-            | E::ClassCast(..)
-    )
+    match &value.kind {
+        E::Int(..) | E::Float(..) | E::Text(_) | E::Name(_) | E::Object(..) | E::Bool(_) | E::None | E::Ident(_) => {
+            true
+        }
+        E::Triple(..) | E::Paren(_) | E::Macro(..) | E::Broken => true,
+        E::Prefix(sign, _) => matches!(sign, ast::Prefix::Minus | ast::Prefix::Plus),
+        E::Member(of, _) => matches!(of.kind, E::Ident(_)),
+        _ => false,
+    }
 }

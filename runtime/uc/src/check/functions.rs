@@ -33,7 +33,6 @@ impl<'a> Checker<'a> {
             is_static: false,
             is_virtual: true,
             is_final: false,
-            of_script: true,
             callable: true,
             access: Access::Public,
             first: "".into(),
@@ -177,15 +176,13 @@ impl<'a> Checker<'a> {
                 | "k2override" | "coerce" | "demorecording" | "auto" => {}
                 "dllimport" => flags.dll_import = true,
                 "native" | "intrinsic" => {
+                    // It is known all the same, so that calls of it are not told too.
+                    let message =
+                        format!("`{}` is `native`: native functions are not declared by scripts", found.name.text);
+                    let error = Diagnostic::error("uc-native", place, message);
                     self.report(
-                        Diagnostic::error(
-                            "uc-native",
-                            place,
-                            format!("`{}` is `native`: native functions are not declared by scripts", found.name.text),
-                        )
-                        .hint("declare it in the Rust of a native class or of a plugin, or give it a body here"),
+                        error.hint("declare it in the Rust of a native class or of a plugin, or give it a body here"),
                     );
-                    return None;
                 }
                 "latent" => outside(
                     "functions wait over several frames, which is outside of the language",
@@ -257,13 +254,12 @@ impl<'a> Checker<'a> {
                     delegate.name
                 );
                 self.report(Diagnostic::error("uc-override", at, message));
+            } else if let Some(class) = self.chain(base).iter().find(|class| taken(&class.props, &made.symbol.name)) {
+                let message = format!("`{}` has a variable `{}` already", class.name, made.symbol.name);
+                self.report(Diagnostic::error("uc-declared-twice", at, message));
             }
             return;
         };
-        // A private function of a class above is not seen from here.
-        if above.access == Access::Private && above.of_script {
-            return;
-        }
         let owner = above.owner.rsplit('.').next().unwrap_or("").to_owned();
         let refuse = |why: String, hint: &str| {
             let message = format!("`{}` cannot override the function of `{owner}`: {why}", made.symbol.name);
@@ -273,6 +269,11 @@ impl<'a> Checker<'a> {
             }
             self.report(error);
         };
+        // Reflection has one function of a name in a chain of classes.
+        if above.access == Access::Private {
+            refuse("that one is private".to_owned(), "take another name");
+            return;
+        }
         if above.is_final {
             refuse("that one is final".to_owned(), "take another name");
             return;
@@ -281,12 +282,12 @@ impl<'a> Checker<'a> {
             refuse(format!("that one is {}static", if above.is_static { "" } else { "not " }), "");
             return;
         }
-        if !above.is_virtual && !above.is_static {
-            refuse("that one is no event".to_owned(), "take another name");
+        if above.is_static {
+            refuse("static functions are not overridden".to_owned(), "take another name");
             return;
         }
-        if above.is_static && !above.of_script {
-            refuse("that one is a static function of native code".to_owned(), "take another name");
+        if !above.is_virtual {
+            refuse("that one is no event".to_owned(), "take another name");
             return;
         }
         if !self.same_signature(made, &above, at) {

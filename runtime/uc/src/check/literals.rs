@@ -1,6 +1,6 @@
 //! Values that are written out: numbers, texts, names, classes, objects, vectors.
 
-use super::bodies::{Body, as_const};
+use super::body::{Body, as_const};
 use super::{Found, TypeSym};
 use crate::ast::{self, Ident, Prefix};
 use crate::hir::{Const, Expr, ExprKind, Num, Type};
@@ -11,6 +11,15 @@ pub(super) fn is_number(value: &ast::Expr) -> bool {
     match &value.kind {
         ast::ExprKind::Int(..) | ast::ExprKind::Float(..) => true,
         ast::ExprKind::Prefix(Prefix::Minus | Prefix::Plus, of) | ast::ExprKind::Paren(of) => is_number(of),
+        _ => false,
+    }
+}
+
+/// Whether it is a number with a fraction that is written out.
+pub(super) fn is_fraction(value: &ast::Expr) -> bool {
+    match &value.kind {
+        ast::ExprKind::Float(..) => true,
+        ast::ExprKind::Prefix(Prefix::Minus | Prefix::Plus, of) | ast::ExprKind::Paren(of) => is_fraction(of),
         _ => false,
     }
 }

@@ -3,12 +3,12 @@
 use std::rc::Rc;
 
 use alcedo_abi::kinds::{PropertyKind, property_flags};
-use alcedo_reflect::type_text::SignatureText;
+use alcedo_reflect::type_text::{SignatureText, TypeText};
 
 use super::Checker;
 use super::declare::Work;
 use super::functions::FuncWork;
-use super::symbols::{ARRAY_DIM, At, DelegateSym, FuncSym, PropSym};
+use super::symbols::{ARRAY_DIM, At, ClassSym, DelegateSym, FuncSym, PropSym};
 use super::types::taken;
 use crate::ast::{self, FunctionKind, Item, Modifier, TypeKind, TypeRef, VarName};
 use crate::diagnostic::Diagnostic;
@@ -81,7 +81,15 @@ impl<'a> Checker<'a> {
             let place = (work.file, written.name.name.span);
             self.report(Diagnostic::error("uc-delegate-out", place, message).hint("give it back as the result"));
         }
-        let signature: Option<SignatureText> = func.signature();
+        let signature: Option<SignatureText> = func.signature().filter(|signature| {
+            // A delegate has the words of those that it takes.
+            let fits = words_in(signature) <= MOST_WORDS;
+            if !fits {
+                let message = format!("the delegate `{name}` takes delegates that take delegates: its type has more than {MOST_WORDS} words");
+                self.report(Diagnostic::error("uc-too-deep", at, message));
+            }
+            fits
+        });
         let ty =
             signature.map(|signature| Type::Delegate(PropertyKind::DELEGATE, Some(path.clone()), Rc::new(signature)));
         let prop = PropSym {
@@ -111,12 +119,10 @@ impl<'a> Checker<'a> {
     }
 
     /// Changes what is known of a class of the package.
-    pub(super) fn change_class(&self, path: &str, change: impl FnOnce(&mut super::symbols::ClassSym)) {
-        let Some(known) = self.class(path) else { return };
-        let mut class = (*known).clone();
-        drop(known);
-        change(&mut class);
-        self.classes.borrow_mut().insert(class.path.clone(), Some(Rc::new(class)));
+    pub(super) fn change_class(&self, path: &str, change: impl FnOnce(&mut ClassSym)) {
+        if let Some(Some(class)) = self.classes.borrow_mut().get_mut(path) {
+            change(Rc::make_mut(class));
+        }
     }
 
     /// Variables and functions of a class.
@@ -154,14 +160,20 @@ impl<'a> Checker<'a> {
         let above = work.base.as_deref();
         for (symbol, at) in symbols {
             let inherited = above.and_then(|above| {
-                self.chain(above).iter().find(|class| taken(&class.props, &symbol.name)).map(|class| class.name.clone())
+                let chain = self.chain(above);
+                let has = |class: &&Rc<ClassSym>| {
+                    taken(&class.props, &symbol.name)
+                        || taken(&class.delegates, &symbol.name)
+                        || taken(&class.funcs, &symbol.name)
+                };
+                chain.iter().find(has).map(|class| class.name.clone())
             });
             let own = self
                 .class(&work.path)
                 .is_some_and(|class| taken(&class.props, &symbol.name) || taken(&class.delegates, &symbol.name));
             if own || inherited.is_some() {
                 let whose = inherited.map_or_else(|| "the class".to_owned(), |class| format!("`{class}`"));
-                let message = format!("{whose} has a variable `{}` already", symbol.name);
+                let message = format!("{whose} has a member `{}` already", symbol.name);
                 self.report(Diagnostic::error("uc-declared-twice", at, message));
                 continue;
             }
@@ -317,6 +329,20 @@ impl<'a> Checker<'a> {
             self.report(Diagnostic::error(id, (file, word.span), message).warning());
         }
     }
+}
+
+/// Words that the type of a delegate may have.
+const MOST_WORDS: usize = 1_000;
+
+fn words_in(signature: &SignatureText) -> usize {
+    fn of(ty: &TypeText) -> usize {
+        match ty {
+            TypeText::Delegate(_, _, signature) => 1 + words_in(signature),
+            TypeText::Container(_, inner) => 1 + inner.iter().map(of).sum::<usize>(),
+            _ => 1,
+        }
+    }
+    signature.arguments.iter().chain(signature.result.as_deref()).map(of).sum()
 }
 
 fn names_delegate(ty: &TypeRef) -> bool {

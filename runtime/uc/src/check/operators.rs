@@ -1,8 +1,8 @@
 //! Operators: on which types they are, and of which type the result is.
 
-use super::bodies::Body;
+use super::body::Body;
 use super::convert::{Way, converted, is_text};
-use super::literals::is_number;
+use super::literals::{is_fraction, is_number};
 use super::{Found, Told};
 use crate::ast::{self, Infix, Prefix};
 use crate::hir::{Binary, Compound, Const, Conversion, Expr, ExprKind, Intrinsic, Num, Op, Operand, Type, Unary};
@@ -313,10 +313,13 @@ impl Body<'_, '_> {
             Ok(Expr { ty, .. }) => self.checker.triple(ty).map(|(triple, _)| Type::Num(triple.of)),
             Err(Told) => None,
         };
-        let want = want.filter(|want| matches!(want, Type::Num(num) if num.is_float()));
+        // What the result is for decides nothing of the operands: `7 / 2` is 3 for a `float` too. But a fraction that is written out
+        // for a `double` is one from the start.
+        let want = want.filter(|want| **want == Type::Num(Num::F64));
+        let want_of = |value: &ast::Expr| if is_fraction(value) { want } else { None };
         let is_name = |value: &ast::Expr| matches!(value.kind, ast::ExprKind::Ident(_));
         if is_number(one) && !is_number(other) && !shifts {
-            let right = self.value(other, want);
+            let right = self.value(other, None);
             let left = self.value(one, numeric(&right).as_ref());
             return Ok((left?, right?));
         }
@@ -326,9 +329,9 @@ impl Body<'_, '_> {
             let left = self.value(one, numeric(&right).as_ref());
             return Ok((left?, right?));
         }
-        let left = self.value(one, want);
-        let hint = if shifts { None } else { numeric(&left) };
-        let right = self.value(other, hint.as_ref().or(want));
+        let left = self.value(one, want_of(one));
+        let hint = if shifts || (is_number(one) && is_number(other)) { None } else { numeric(&left) };
+        let right = self.value(other, hint.as_ref().or(want_of(other)));
         Ok((left?, right?))
     }
 
@@ -438,7 +441,7 @@ impl Body<'_, '_> {
             (ast::ExprKind::Float(_, number), Prefix::Minus) => return self.fraction(-number, want, span),
             _ => {}
         }
-        let found = self.value(of, want)?;
+        let found = self.value(of, None)?;
         let refused = |body: &Self| {
             let shown = match sign {
                 Prefix::Minus => "-",

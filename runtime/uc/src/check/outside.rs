@@ -50,9 +50,11 @@ const CLASS_WORDS: &[&str] = &[
     "exportstructs",
     "nonplaceable",
     "notlistable",
-    "placeable",
     "unsafe",
     "nontransient",
+    "showfunctions",
+    "hidefunctions",
+    "shoulddecorate",
 ];
 
 impl Checker<'_> {

@@ -1,7 +1,7 @@
 //! Members: properties of objects, fields of structs, elements, defaults, `Class` and `Length`; and which of them can be
 //! written to.
 
-use super::bodies::Body;
+use super::body::Body;
 use super::symbols::{At, PropSym};
 use super::{Found, Told, TypeSym};
 use crate::ast::{self, Ident};
@@ -293,7 +293,14 @@ impl Body<'_, '_> {
                         return Err(self.report(self.error("uc-const", span, message)));
                     }
                     if !self.may(found.write, &found.owner) {
-                        return Err(self.refused(&found, found.write, self.at(span)));
+                        let owner = found.owner.rsplit('.').next().unwrap_or("");
+                        let whose = if found.write == Access::Private { "" } else { " and of classes that extend it" };
+                        let message = format!("`{}` is only changed by code of `{owner}`{whose}", found.name);
+                        let mut error = self.error("uc-access", span, message);
+                        if let Some(other) = found.at {
+                            error = error.other(other, "declared here");
+                        }
+                        return Err(self.report(error));
                     }
                     return Ok(());
                 }

@@ -1,6 +1,6 @@
 //! Statements.
 
-use super::bodies::Body;
+use super::body::Body;
 use super::{Found, Told};
 use crate::ast::{self, DoEnd, Infix};
 use crate::hir::{Arm, Const, Expr, ExprKind, Intrinsic, Stmt, StmtKind, Type, Unary};

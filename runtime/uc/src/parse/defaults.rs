@@ -236,6 +236,13 @@ impl Parser<'_> {
                 V::Name(text[1..text.len() - 1].trim().to_owned())
             }
             Kind::ParenOpen => self.default_group()?,
+            // `{( … )}` is what `( … )` is.
+            Kind::BraceOpen => {
+                self.next();
+                let inner = self.value_in_group()?;
+                self.expect(Kind::BraceClose, "`}`", "behind the value")?;
+                inner.kind
+            }
             Kind::Word => {
                 let names = self.dotted("a value")?;
                 let quoted = self.peek();

@@ -238,6 +238,11 @@ impl Parser<'_> {
                 self.next();
                 let name = text.trim_matches(['`', '{', '}']).to_owned();
                 let here = self.peek();
+                if name.eq_ignore_ascii_case("define") {
+                    self.skip_rest_of_line();
+                    let span = Span { start: token.span.start, end: self.last_end };
+                    return Ok(Expr { kind: ExprKind::Macro(name, None), span, depth: 1 });
+                }
                 let argument =
                     if here.kind == Kind::ParenOpen && !here.on_new_line { Some(self.raw_parens()?) } else { None };
                 let span = Span { start: token.span.start, end: self.last_end };

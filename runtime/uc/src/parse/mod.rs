@@ -3,13 +3,15 @@
 
 mod defaults;
 mod expressions;
+mod functions;
 mod items;
 mod statements;
+mod types;
 
 pub(crate) use expressions::whole;
 pub(crate) use items::{VAR_WORDS, in_dots};
 
-use crate::ast::{File, Ident};
+use crate::ast::{Expr, File, Ident};
 use crate::diagnostic::Diagnostic;
 use crate::source::{LARGEST_FILE, Source, Span};
 use crate::token::{Kind, Token, Tokens};
@@ -26,17 +28,39 @@ pub fn parse(source: &Source) -> (File, Vec<Diagnostic>) {
     parse_file(source, 0)
 }
 
-/// The same, with messages about the file of that number.
+/// Whether the text is an expression, and nothing behind it but a semicolon.
+pub(crate) fn parse_value(source: &Source) -> bool {
+    let mut parser = Parser::new(source, 0);
+    let is_value = parser.expression().is_ok();
+    parser.take(Kind::Semicolon);
+    is_value && parser.peek().kind == Kind::End && parser.diagnostics.iter().all(|message| !message.is_error())
+}
+
+/// The expression of a text, if it is one.
+pub(crate) fn parse_expression(source: &Source) -> Option<Expr> {
+    let mut parser = Parser::new(source, 0);
+    let value = parser.expression().ok()?;
+    (parser.peek().kind == Kind::End).then_some(value)
+}
+
+/// The messages of a text that is read as statements.
+pub(crate) fn parse_statements(source: &Source) -> Vec<Diagnostic> {
+    let mut parser = Parser::new(source, 0);
+    while parser.peek().kind != Kind::End {
+        let before = parser.peek().span.start;
+        if parser.statement().is_err() {
+            parser.skip_statement();
+        }
+        if parser.peek().span.start == before && parser.peek().kind != Kind::End {
+            parser.next();
+        }
+    }
+    parser.finish()
+}
+
+/// As [`parse`], with messages about the file of that number.
 pub(crate) fn parse_file(source: &Source, file: usize) -> (File, Vec<Diagnostic>) {
-    let mut parser = Parser {
-        source,
-        file,
-        tokens: Tokens::new(&source.text),
-        diagnostics: Vec::new(),
-        depth: 0,
-        stopped: false,
-        last_end: 0,
-    };
+    let mut parser = Parser::new(source, file);
     if let Some(bytes) = source.too_large {
         let message = format!("the file has {bytes} bytes: {LARGEST_FILE} are the most that are read");
         parser.report(Diagnostic::error("uc-file-too-large", (file, Span::default()), message));
@@ -75,6 +99,11 @@ pub(crate) struct Parser<'s> {
 }
 
 impl<'s> Parser<'s> {
+    fn new(source: &'s Source, file: usize) -> Self {
+        let tokens = Tokens::new(&source.text);
+        Self { source, file, tokens, diagnostics: Vec::new(), depth: 0, stopped: false, last_end: 0 }
+    }
+
     fn finish(self) -> Vec<Diagnostic> {
         let sources = std::slice::from_ref(self.source);
         let at_zero = |found: Diagnostic| {
@@ -178,7 +207,10 @@ impl<'s> Parser<'s> {
         } else {
             found.span
         };
-        let error = self.error("uc-syntax", span, message).label(format!("{what} belongs here"));
+        let mut error = self.error("uc-syntax", span, message).label(format!("{what} belongs here"));
+        if found.kind == Kind::Unknown && self.text(found).chars().any(char::is_alphabetic) {
+            error = error.hint("names are made of `a` to `z`, `A` to `Z`, digits and `_`");
+        }
         self.fail(error)
     }
 

@@ -55,7 +55,7 @@ impl Parser<'_> {
     }
 
     /// Goes behind the next semicolon or block, or before the brace that closes.
-    fn skip_statement(&mut self) {
+    pub(super) fn skip_statement(&mut self) {
         loop {
             let token = self.peek();
             match token.kind {
@@ -82,7 +82,7 @@ impl Parser<'_> {
         self.is_one_of(0, WORDS) || self.begins_declaration()
     }
 
-    fn statement(&mut self) -> Read<Stmt> {
+    pub(super) fn statement(&mut self) -> Read<Stmt> {
         self.deeper(Self::statement_here)
     }
 
@@ -109,22 +109,23 @@ impl Parser<'_> {
         let word = self.text(start).to_ascii_lowercase();
         let behind = self.peek_kind(1);
         match word.as_str() {
-            "if" if behind == Kind::ParenOpen => self.if_statement(),
-            "while" if behind == Kind::ParenOpen => {
+            "if" => self.if_statement(),
+            "while" => {
                 self.next();
                 let condition = self.condition()?;
                 head(StmtKind::While(condition, self.inner_body()?), start.span)
             }
             "do" => self.do_statement(),
-            "for" if behind == Kind::ParenOpen => self.for_statement(),
+            "for" => self.for_statement(),
             "foreach" => {
                 self.next();
                 let over = self.expression()?;
                 head(StmtKind::ForEach(over, self.inner_body()?), start.span)
             }
-            "switch" if behind == Kind::ParenOpen => self.switch_statement(),
+            "switch" => self.switch_statement(),
             "local" => self.local_statement(),
-            "break" | "continue" | "stop" => {
+            // Functions and variables may be called `Stop`.
+            "break" | "continue" | "stop" if word != "stop" || behind == Kind::Semicolon => {
                 self.next();
                 self.expect(Kind::Semicolon, "`;`", &format!("behind `{word}`"))?;
                 let kind = match word.as_str() {
@@ -146,7 +147,7 @@ impl Parser<'_> {
                 self.expect(Kind::Semicolon, "`;`", "behind `assert`")?;
                 head(StmtKind::Assert(condition), Span { start: start.span.start, end: self.last_end })
             }
-            "goto" => {
+            "goto" if matches!(behind, Kind::Word | Kind::Quoted | Kind::ParenOpen) => {
                 self.next();
                 self.take(Kind::ParenOpen);
                 let label = match self.take(Kind::Quoted) {
