@@ -269,7 +269,6 @@ pub(crate) fn is_handle(kind: PropertyKind) -> bool {
     matches!(kind, PropertyKind::OBJECT | PropertyKind::WEAK_OBJECT | PropertyKind::SCRIPT_INTERFACE)
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::{Number, leading_float, leading_number, to_num};

@@ -34,13 +34,18 @@ static function int Static1(int a) { return class'Robot'.default.Energy + a; }
 /// All registers that an instruction names.
 fn registers(ins: &mut Ins) -> Vec<&mut Reg> {
     match ins {
-        Ins::Nop | Ins::Jump { .. } | Ins::JumpIfGiven { .. } | Ins::Call { .. } | Ins::Fail { .. } | Ins::Return => Vec::new(),
+        Ins::Nop | Ins::Jump { .. } | Ins::JumpIfGiven { .. } | Ins::Call { .. } | Ins::Fail { .. } | Ins::Return => {
+            Vec::new()
+        }
         Ins::Init { to } | Ins::SelfObject { to } | Ins::SelfClass { to } | Ins::Load { to, .. } => vec![to],
         Ins::Store { from, .. } => vec![from],
         Ins::SetLength { length, .. } => vec![length],
         Ins::JumpIf { condition, .. } => vec![condition],
         Ins::JumpCompare { left, right, .. } => vec![left, right],
-        Ins::Copy { to, from } | Ins::Unary { to, from, .. } | Ins::Convert { to, from, .. } | Ins::Cast { to, from, .. } => {
+        Ins::Copy { to, from }
+        | Ins::Unary { to, from, .. }
+        | Ins::Convert { to, from, .. }
+        | Ins::Cast { to, from, .. } => {
             vec![to, from]
         }
         Ins::Binary { to, left, right, .. } => vec![to, left, right],
@@ -55,9 +60,10 @@ fn registers(ins: &mut Ins) -> Vec<&mut Reg> {
 
 fn places(ins: &mut Ins) -> Option<&mut u16> {
     match ins {
-        Ins::Load { place, .. } | Ins::Store { place, .. } | Ins::Intrinsic { place, .. } | Ins::SetLength { place, .. } => {
-            Some(place)
-        }
+        Ins::Load { place, .. }
+        | Ins::Store { place, .. }
+        | Ins::Intrinsic { place, .. }
+        | Ins::SetLength { place, .. } => Some(place),
         Ins::Call { site } => Some(site),
         _ => None,
     }
@@ -65,7 +71,9 @@ fn places(ins: &mut Ins) -> Option<&mut u16> {
 
 fn jumps(ins: &mut Ins) -> Option<&mut u32> {
     match ins {
-        Ins::Jump { to } | Ins::JumpIf { to, .. } | Ins::JumpCompare { to, .. } | Ins::JumpIfGiven { to, .. } => Some(to),
+        Ins::Jump { to } | Ins::JumpIf { to, .. } | Ins::JumpCompare { to, .. } | Ins::JumpIfGiven { to, .. } => {
+            Some(to)
+        }
         _ => None,
     }
 }
@@ -104,7 +112,9 @@ fn change(dice: &mut Dice, code: &mut FunctionCode, all: &[FunctionCode]) {
             let from = other.registers[dice.roll(other.registers.len())].clone();
             let to = dice.roll(count);
             code.registers[to] = match (from, dice.roll(3)) {
-                (Register::Value { ty, .. }, 0) => Register::Const { ty, value: alcedo_uc::hir::Const::Int(dice.roll(300) as i128) },
+                (Register::Value { ty, .. }, 0) => {
+                    Register::Const { ty, value: alcedo_uc::hir::Const::Int(dice.roll(300) as i128) }
+                }
                 (from, _) => from,
             };
         }
@@ -182,7 +192,11 @@ fn changed_bytecode_is_refused_or_runs() {
                 let function = scripts.world.types.function_by_path(&path).expect("it is declared");
                 let thunk = compiled.thunk(&path).expect("it has a body");
                 let mut block = ParamBlock::new(&function);
-                if function.arguments().first().is_some_and(|param| param.ty.kind() == alcedo_abi::kinds::PropertyKind::I32) {
+                if function
+                    .arguments()
+                    .first()
+                    .is_some_and(|param| param.ty.kind() == alcedo_abi::kinds::PropertyKind::I32)
+                {
                     block.put(0, dice.roll(9) as i32).expect("a whole number");
                 }
                 scripts.swap(&path, thunk);

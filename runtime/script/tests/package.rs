@@ -10,12 +10,14 @@ use alcedo_base::handles::{Name, ObjectHandle};
 use alcedo_reflect::World;
 use alcedo_reflect::class::Class;
 use alcedo_reflect::construction::{ConstructionArgs, ConstructionHooks, StepError, construct, make_cdo};
-use alcedo_reflect::decl::{Batch, ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, PropertyDecl, RESULT_NAME, StructDecl};
+use alcedo_reflect::decl::{
+    Batch, ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, PropertyDecl, RESULT_NAME, StructDecl,
+};
 use alcedo_reflect::enums::EnumEntry;
 use alcedo_reflect::origin::Origin;
+use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::testing::world;
 use alcedo_reflect::thunk::{ParamBlock, Thunk};
-use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::value::{Binding, Value};
 use alcedo_script::host::Host;
 use alcedo_script::{Compiled, Limits, Machine, compile, library};
@@ -112,10 +114,7 @@ impl Scripts {
     /// The same, or what is wrong with it, in words.
     pub(crate) fn try_load(&self, package: &str, files: &[(&str, &str)]) -> Result<Vec<Rc<Class>>, String> {
         self.world.types.declare_package(package);
-        let sources: Vec<_> = files
-            .iter()
-            .map(|(name, text)| Source::decode(name, text.as_bytes()))
-            .collect();
+        let sources: Vec<_> = files.iter().map(|(name, text)| Source::decode(name, text.as_bytes())).collect();
         let libraries = library::PATHS.iter().map(|path| (*path).to_owned()).collect();
         let options = Options { libraries, ignore_flags: true };
         let checked = check(package, &sources, &self.world.types, &options).map_err(|messages| {
@@ -124,9 +123,10 @@ impl Scripts {
         let code = compile(&checked.package).map_err(|errors| format!("{errors:?}"))?;
         let batch = batch_of(&checked.package, &mut self.cells.borrow_mut());
         let declared = self.world.types.declare(&self.world.names, &batch).map_err(|error| error.to_string())?;
-        let compiled = self.machine.load(&self.world, &code).map_err(|errors| {
-            errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
-        })?;
+        let compiled = self
+            .machine
+            .load(&self.world, &code)
+            .map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
         for (path, cell) in self.cells.borrow().iter() {
             if let Some(thunk) = compiled.thunk(path) {
                 *cell.borrow_mut() = Some(thunk);
@@ -134,7 +134,8 @@ impl Scripts {
         }
         self.kept.borrow_mut().push(compiled);
         let paths = checked.package.classes.iter().map(|class| &class.path);
-        let classes: Vec<_> = paths.filter_map(|path| declared.classes.iter().find(|found| found.path == *path)).cloned().collect();
+        let classes: Vec<_> =
+            paths.filter_map(|path| declared.classes.iter().find(|found| found.path == *path)).cloned().collect();
         for (class, of) in classes.iter().zip(&checked.package.classes) {
             let cdo = make_cdo(&self.world, &NoModules, class).map_err(|error| error.to_string())?;
             for default in &of.defaults {
@@ -364,13 +365,16 @@ fn batch_of(package: &hir::Package, cells: &mut Cells) -> Batch {
         ..DelegateDecl::new(&package.name, &of.name, PropertyKind::DELEGATE, Origin::Script)
     });
     let mut made: BTreeMap<String, Thunk> = BTreeMap::new();
-    for function in package.classes.iter().flat_map(|class| class.functions.iter().map(move |function| (class, function))) {
+    for function in
+        package.classes.iter().flat_map(|class| class.functions.iter().map(move |function| (class, function)))
+    {
         let path = format!("{}:{}", function.0.path, function.1.name);
         made.insert(path.clone(), late(cells, &path));
     }
     let classes = package.classes.iter().map(|of| {
         let function = |function: &hir::Function| {
-            let mut decl = FunctionDecl::new(&function.name, Rc::clone(&made[&format!("{}:{}", of.path, function.name)]));
+            let mut decl =
+                FunctionDecl::new(&function.name, Rc::clone(&made[&format!("{}:{}", of.path, function.name)]));
             decl.params = params(&function.params, function.result.as_ref());
             decl.flags = function_flags::CALLABLE;
             let flags = &function.flags;

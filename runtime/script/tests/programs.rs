@@ -59,7 +59,8 @@ fn each_program_gives_what_its_head_says() {
         let mut objects = std::collections::HashMap::new();
         for line in text.lines().filter_map(|line| line.strip_prefix("// expect: ")) {
             let (function, wanted) = line.split_once(" = ").unwrap_or((line.trim_end_matches(" ="), ""));
-            let class = classes.iter().rfind(|class| class.find_function(function).is_some()).expect("a class that has it");
+            let class =
+                classes.iter().rfind(|class| class.find_function(function).is_some()).expect("a class that has it");
             let object = *objects.entry(class.id).or_insert_with(|| scripts.object(class));
             let found = scripts.shown(object, function);
             if found != wanted {
@@ -126,8 +127,18 @@ impl Writer {
         }
         let depth = depth - 1;
         match self.0.roll(7) {
-            0 => format!("({} {} {})", self.whole(depth), self.pick(&["<", "<=", ">", ">=", "==", "!="]), self.whole(depth)),
-            1 => format!("({} {} {})", self.real(depth), self.pick(&["<", "<=", ">", ">=", "==", "!="]), self.real(depth)),
+            0 => format!(
+                "({} {} {})",
+                self.whole(depth),
+                self.pick(&["<", "<=", ">", ">=", "==", "!="]),
+                self.whole(depth)
+            ),
+            1 => format!(
+                "({} {} {})",
+                self.real(depth),
+                self.pick(&["<", "<=", ">", ">=", "==", "!="]),
+                self.real(depth)
+            ),
             2 => format!("({} && {})", self.truth(depth), self.truth(depth)),
             3 => format!("({} || {})", self.truth(depth), self.truth(depth)),
             4 => format!("(!{})", self.truth(depth)),
