@@ -114,6 +114,8 @@ pub(crate) enum Do {
     SelfObject,
     /// The call `x` of the table.
     Call,
+    /// The same of one function of the host without an object, all of whose parameters are copied by their bytes.
+    CallPlain,
     /// What is in the table at `x`.
     Slow,
     Return,

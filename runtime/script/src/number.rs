@@ -3,6 +3,8 @@
 
 use alcedo_uc::hir::{Num, Op};
 
+use crate::value::Number as Any;
+
 /// How near two floats are that count as the same.
 const NEAR: f64 = 0.0001;
 
@@ -13,6 +15,9 @@ pub(crate) trait Number: Copy + PartialOrd {
 
     /// Whether they differ by little.
     fn is_near(self, other: Self) -> bool;
+
+    /// The number, of whatever kind.
+    fn any(self) -> Any;
 }
 
 macro_rules! whole {
@@ -43,6 +48,10 @@ macro_rules! whole {
             fn is_near(self, other: Self) -> bool {
                 self == other
             }
+
+            fn any(self) -> Any {
+                Any::Whole(self.into())
+            }
         }
     )*};
 }
@@ -68,6 +77,10 @@ macro_rules! floats {
             #[inline]
             fn is_near(self, other: Self) -> bool {
                 f64::from((self - other).abs()) < NEAR
+            }
+
+            fn any(self) -> Any {
+                Any::Float(self.into())
             }
         }
     )*};

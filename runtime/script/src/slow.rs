@@ -26,6 +26,7 @@ impl Machine {
     ///
     /// # Errors
     /// What goes wrong.
+    #[inline(never)]
     pub(crate) fn slow(&self, world: &World, slow: &Slow, registers: &Registers) -> Result<Went, CallError> {
         let put = |slot: &Slot, value: &Value| put(registers, slot, value);
         match slow {
@@ -198,8 +199,7 @@ fn numbers(op: Op, num: Num, left: &Value, right: &Value) -> Result<(Value, bool
             return Ok((Value::Bool(compare(op, one, other)), false));
         }
         let (value, by_zero) = N::binary(op, one, other, cast!(two, i32));
-        let whole = if num.is_float() { Number::Float(value as f64) } else { Number::Whole(value as i128) };
-        Ok((to_num(whole, num), by_zero))
+        Ok((to_num(value.any(), num), by_zero))
     })
 }
 

@@ -175,39 +175,28 @@ fn code_of_a_package_that_has_gone_is_an_error() {
 
 #[test]
 fn bytecode_that_does_not_fit_is_refused_with_the_instruction() {
-    let cases: Vec<(&str, Box<dyn Fn(&mut Made) -> Vec<Ins>>)> = vec![
-        ("register 9, of 2", Box::new(|_| vec![Ins::Copy { to: 1, from: 9 }])),
-        ("a jump to instruction 7, of 1", Box::new(|_| vec![Ins::Jump { to: 7 }])),
-        (
-            "is a Name, where a int is wanted",
-            Box::new(|made| {
-                let name = made.register(PropertyKind::NAME);
-                vec![binary(Op::Add, 1, 0, name)]
-            }),
-        ),
-        (
-            "register 2 is a constant",
-            Box::new(|made| {
-                let one = made.constant(I32, Const::Int(1));
-                vec![Ins::Copy { to: one, from: 0 }]
-            }),
-        ),
-        ("there is no place 0", Box::new(|_| vec![Ins::Load { to: 1, place: 0 }])),
-        (
-            "the object itself in a static function",
-            Box::new(|made| {
-                let object = made.typed("Object(/Script/Game.Robot)".parse().unwrap());
-                vec![Ins::SelfObject { to: object }]
-            }),
-        ),
-        (
-            "is called with 0 arguments, of 1",
-            Box::new(|made| {
-                let callee = Target::Static(None, path("f").into());
-                made.code.calls.push(CallSite { callee, args: Vec::new(), to: None });
-                vec![Ins::Call { site: 0 }]
-            }),
-        ),
+    type Make = fn(&mut Made) -> Vec<Ins>;
+    let cases: Vec<(&str, Make)> = vec![
+        ("register 9, of 2", |_| vec![Ins::Copy { to: 1, from: 9 }]),
+        ("a jump to instruction 7, of 1", |_| vec![Ins::Jump { to: 7 }]),
+        ("is a Name, where a int is wanted", |made| {
+            let name = made.register(PropertyKind::NAME);
+            vec![binary(Op::Add, 1, 0, name)]
+        }),
+        ("register 2 is a constant", |made| {
+            let one = made.constant(I32, Const::Int(1));
+            vec![Ins::Copy { to: one, from: 0 }]
+        }),
+        ("there is no place 0", |_| vec![Ins::Load { to: 1, place: 0 }]),
+        ("the object itself in a static function", |made| {
+            let object = made.typed("Object(/Script/Game.Robot)".parse().unwrap());
+            vec![Ins::SelfObject { to: object }]
+        }),
+        ("is called with 0 arguments, of 1", |made| {
+            let callee = Target::Static(None, path("f").into());
+            made.code.calls.push(CallSite { callee, args: Vec::new(), to: None });
+            vec![Ins::Call { site: 0 }]
+        }),
     ];
     for (problem, make) in cases {
         let mut function = made("f", &[I32], Some(I32));
