@@ -55,6 +55,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
             "signature",
             "task",
             "this",
+            "thunk",
             "value",
             "zcall",
         ],
