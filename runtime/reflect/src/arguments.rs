@@ -225,7 +225,8 @@ impl Ptr<'_> {
     /// The value by its Rust type; none when it is of another.
     #[inline]
     pub fn get<T: FrameValue>(self) -> Option<T> {
-        if T::matches(self.ty()) { self.to().map(T::load) } else { None }
+        // What the type carries is looked up once where that is all there is to a match.
+        self.to().filter(|_| T::matches(self.ty())).map(T::load)
     }
 
     /// How many values there are, in an array, a set or a map; none for all else.

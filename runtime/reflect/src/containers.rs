@@ -276,11 +276,7 @@ impl RowsMut<'_> {
         if one != two {
             // SAFETY: there are two such rows, which do not overlap, and values may be moved as bytes.
             unsafe {
-                std::ptr::swap_nonoverlapping(
-                    place(&raw, self.row, one),
-                    place(&raw, self.row, two),
-                    self.row.size,
-                );
+                std::ptr::swap_nonoverlapping(place(&raw, self.row, one), place(&raw, self.row, two), self.row.size);
             }
             self.set_raw(ArrayRaw { epoch: raw.epoch.saturating_add(1), ..raw });
         }

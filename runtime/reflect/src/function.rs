@@ -187,10 +187,12 @@ pub(super) fn signature(params: &[Property]) -> String {
     text
 }
 
+#[inline]
 pub(super) fn is_result(param: &Property) -> bool {
     param.flags & property_flags::RETURN != 0
 }
 
+#[inline]
 fn is_out(param: &Property) -> bool {
     param.flags & property_flags::OUT != 0
 }

@@ -70,10 +70,22 @@ impl<'a> Frame<'a> {
     /// [`CallError::Signature`] when it is of another type, [`CallError::Other`] when there is none left.
     #[inline]
     pub fn take<T: FrameValue>(&mut self) -> Result<T, CallError> {
-        let argument = match self.next_in_block() {
-            Some(argument) => argument,
-            None => self.next()?,
-        };
+        // Straight from a block, as nearly all are.
+        if self.stage == Stage::Taking
+            && let Some(param) = self.arguments.get(self.at)
+            && let Some(argument) = self.params.plain_argument(self.function, param)
+            && let Some(value) = argument.ptr().get::<T>()
+        {
+            self.most_recent = Some(argument);
+            self.at += 1;
+            return Ok(value);
+        }
+        self.take_slowly()
+    }
+
+    #[cold]
+    fn take_slowly<T: FrameValue>(&mut self) -> Result<T, CallError> {
+        let argument = self.next()?;
         match argument.ptr().get::<T>() {
             Some(value) => {
                 self.at += 1;
@@ -81,15 +93,6 @@ impl<'a> Frame<'a> {
             }
             None => Err(argument.mismatch(&T::describe())),
         }
-    }
-
-    /// The next parameter, where that lies in a block; nothing for all that takes longer to find, or is not there.
-    #[inline]
-    fn next_in_block(&mut self) -> Option<Argument<'a>> {
-        let param = self.arguments.get(self.at)?;
-        let argument = self.params.plain_argument(self.function, param).filter(|_| self.stage == Stage::Taking)?;
-        self.most_recent = Some(argument);
-        Some(argument)
     }
 
     /// The next parameter, of whatever type it is.
@@ -194,7 +197,9 @@ impl<'a> Frame<'a> {
         let ((at, to), (_, from)) = (self.kept[param.0], self.kept[other.0]);
         if param.0 == other.0 {
             let path = &self.function.path;
-            return Err(CallError::other(format!("the thunk of {path} wants a parameter to write and to read at once")));
+            return Err(CallError::other(format!(
+                "the thunk of {path} wants a parameter to write and to read at once"
+            )));
         }
         self.out(at)?;
         Ok((to.ptr_mut(), from.ptr()))

@@ -6,8 +6,8 @@ use std::rc::{Rc, Weak};
 
 use alcedo_abi::kinds::function_flags;
 use alcedo_base::border::{CallError, trap};
-use alcedo_base::trap::caught;
 use alcedo_base::handles::{ClassId, Name, ObjectHandle};
+use alcedo_base::trap::caught;
 use alcedo_reflect::World;
 use alcedo_reflect::arguments::{Argument, Steps};
 use alcedo_reflect::function::Function;
@@ -67,7 +67,7 @@ impl Machine {
     ///
     /// # Errors
     /// What goes wrong, in native code too.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn call(&self, world: &World, site: &Site, registers: &Registers) -> Result<Went, CallError> {
         match &site.target {
             Aim::Final(None, callee) if let Some(callee) = callee.get() => {
@@ -122,9 +122,14 @@ impl Machine {
                 let callee = self.callee(found.ok_or_else(|| lacks(&class.path, &site.function))?);
                 self.go(world, site, registers, object, Name::default(), &callee)
             }
-            Aim::Delegate { delegate, object, fallback } => {
-                self.call_delegate(world, site, registers, delegate, *object, fallback.as_ref().map(|(function, _)| function))
-            }
+            Aim::Delegate { delegate, object, fallback } => self.call_delegate(
+                world,
+                site,
+                registers,
+                delegate,
+                *object,
+                fallback.as_ref().map(|(function, _)| function),
+            ),
             Aim::Virtual(_) => Err(CallError::other("a virtual call is made elsewhere")),
         }
     }
@@ -143,15 +148,17 @@ impl Machine {
             Value::Multicast(bindings) | Value::Sparse(bindings) => bindings,
             _ => Vec::new(),
         };
-        let living: Vec<Binding> =
-            bound.into_iter().filter(|binding| world.objects.is_alive(binding.object)).collect();
+        let living: Vec<Binding> = bound.into_iter().filter(|binding| world.objects.is_alive(binding.object)).collect();
         let words = delegate.property.ty.signature().unwrap_or_default();
         let find = |binding: &Binding| -> Result<Callee, CallError> {
             let class = world.objects.class(binding.object).ok_or(CallError::Stale { handle: binding.object })?;
             let name = world.names.text(binding.function);
             let found = class.find_function(&name).filter(|found| found.words() == words && site.suits(found));
             let found = found.ok_or_else(|| CallError::NotFound {
-                message: format!("{} has no function {name} of the signature ({words}) that a delegate calls", class.path),
+                message: format!(
+                    "{} has no function {name} of the signature ({words}) that a delegate calls",
+                    class.path
+                ),
             })?;
             Ok(self.callee(found))
         };
@@ -283,6 +290,55 @@ impl Machine {
                 Err(error)
             }
         }
+    }
+
+    /// A call of a function of the host without an object, whose parameters are copied by their bytes; whether it went well. What
+    /// went wrong otherwise is in `failed`.
+    ///
+    /// # Safety
+    /// The frame of the caller, whose code `site` is of, lies at `base`, and the loader found the call to be plain.
+    #[inline(never)]
+    pub(crate) unsafe fn call_plain(&self, world: &World, site: &Site, base: *mut u8) -> bool {
+        let (function, top) = (&*site.function, self.top.get());
+        let block = match self.take(site.block as usize, &|| function.path.to_string()) {
+            Ok(block) => block,
+            Err(error) => return self.went_wrong(error),
+        };
+        if let Err(error) = function.may_run(world, ObjectHandle::NONE) {
+            self.top.set(top);
+            return self.went_wrong(error);
+        }
+        for one in &site.moves {
+            // SAFETY: the caller has its frame there; a block of the function lies there, all zero.
+            unsafe { one.over(base, block) };
+        }
+        // SAFETY: as before; the block is not used otherwise until the call has returned.
+        let view = unsafe { View::from_raw(block, function.schema()) };
+        let mut called = Ok(());
+        let (depth, entries) = (self.depth(), self.entries.get());
+        let caught = caught(|| called = run_over_block(world.context(), ObjectHandle::NONE, function, view));
+        self.top.set(top);
+        if caught.is_ok() && called.is_ok() {
+            for back in &site.outs {
+                // SAFETY: as before.
+                unsafe { back.back(base, block) };
+            }
+            return true;
+        }
+        self.unwind(depth);
+        self.top.set(top);
+        self.entries.set(entries);
+        self.went_wrong(match (caught, called) {
+            (Err(message), _) => CallError::Panicked { message, place: None },
+            (_, Err(error)) => error,
+            (Ok(()), Ok(())) => CallError::other("nothing went wrong"),
+        })
+    }
+
+    #[cold]
+    fn went_wrong(&self, error: CallError) -> bool {
+        self.failed.set(Some(error));
+        false
     }
 
     fn call_with_block(

@@ -114,6 +114,8 @@ pub(crate) enum Do {
     SelfObject,
     /// The call `x` of the table.
     Call,
+    /// The same of one function of the host without an object, all of whose parameters are copied by their bytes.
+    CallPlain,
     /// What is in the table at `x`.
     Slow,
     Return,
@@ -275,7 +277,13 @@ pub(crate) enum LinkedRoot {
 pub(crate) enum LinkedStep {
     Field(u32),
     /// Index register, bytes of an element, the type of the array.
-    Element { index: Source, size: u32, array: Rc<Property>, fixed: bool, element: Rc<Property> },
+    Element {
+        index: Source,
+        size: u32,
+        array: Rc<Property>,
+        fixed: bool,
+        element: Rc<Property>,
+    },
 }
 
 /// What takes more than a few instructions of the processor.

@@ -197,13 +197,7 @@ impl Machine {
     }
 
     /// A stable sort by a delegate. The elements are sorted beside the array, which what is called may change meanwhile.
-    fn sort(
-        &self,
-        world: &World,
-        place: &LinkedPlace,
-        by: Binding,
-        registers: &Registers,
-    ) -> Result<(), CallError> {
+    fn sort(&self, world: &World, place: &LinkedPlace, by: Binding, registers: &Registers) -> Result<(), CallError> {
         let mut values = match registers.read(world, place)? {
             Ok(at) => match at.read() {
                 Value::Array(values) => values,
@@ -357,4 +351,3 @@ fn same_key(key: &PropertyType, wanted: Ptr<'_>) -> Result<(), CallError> {
         false => Err(CallError::other(format!("a {} is no {key}", wanted.ty()))),
     }
 }
-

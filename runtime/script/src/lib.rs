@@ -2,8 +2,8 @@
 //! roots of the collector. Natives are called, and call, through the thunks of reflected functions. This crate knows neither
 //! modules nor generations; what is above it says when code comes and goes.
 
-pub mod code;
 mod call;
+pub mod code;
 mod compile;
 mod compiled;
 mod exec;

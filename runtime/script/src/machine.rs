@@ -70,6 +70,8 @@ pub struct Machine {
     activations: UnsafeCell<Vec<Activation>>,
     pub(crate) entries: Cell<u32>,
     rounds: Cell<u64>,
+    /// What went wrong in a call that only says whether it went well.
+    pub(crate) failed: Cell<Option<CallError>>,
     /// Code by the class that declares its function, and the name of that.
     pub(crate) code: RefCell<FxHashMap<(ClassId, Name), Weak<Linked>>>,
     pub(crate) host: RefCell<Option<Rc<dyn Host>>>,
@@ -91,6 +93,7 @@ impl Machine {
             activations: UnsafeCell::new(Vec::with_capacity(limits.depth as usize)),
             entries: Cell::new(0),
             rounds: Cell::new(limits.rounds),
+            failed: Cell::new(None),
             code: RefCell::default(),
             host: RefCell::default(),
             is_attached: Cell::new(false),
@@ -490,6 +493,25 @@ impl Machine {
                         }
                     }
                     Do::SelfObject => at!(ObjectHandle, word.a) = (*top()).object,
+                    Do::CallPlain => {
+                        rounds = rounds.wrapping_sub(1);
+                        if rounds == 0 {
+                            fail!(self.runaway());
+                        }
+                        let running = top();
+                        (*running).next = pc;
+                        self.rounds.set(rounds);
+                        if !self.call_plain(world, &(&*code).sites[word.x as usize], base) {
+                            return Err(self.failed.take().unwrap_or_else(|| self.runaway()));
+                        }
+                        rounds = self.rounds.get();
+                        is_free = Self::is_free(world);
+                        if !memory.is_null() {
+                            memory = self.memory_of(world, (*running).object);
+                            (*running).memory = memory;
+                        }
+                        stale = depth;
+                    }
                     Do::Call => {
                         rounds = rounds.wrapping_sub(1);
                         if rounds == 0 {

@@ -3,6 +3,8 @@
 
 use alcedo_uc::hir::{Num, Op};
 
+use crate::value::Number as Any;
+
 /// How near two floats are that count as the same.
 const NEAR: f64 = 0.0001;
 
@@ -13,6 +15,9 @@ pub(crate) trait Number: Copy + PartialOrd {
 
     /// Whether they differ by little.
     fn is_near(self, other: Self) -> bool;
+
+    /// The number, of whatever kind.
+    fn any(self) -> Any;
 }
 
 macro_rules! whole {
@@ -43,6 +48,10 @@ macro_rules! whole {
             fn is_near(self, other: Self) -> bool {
                 self == other
             }
+
+            fn any(self) -> Any {
+                Any::Whole(self.into())
+            }
         }
     )*};
 }
@@ -68,6 +77,10 @@ macro_rules! floats {
             #[inline]
             fn is_near(self, other: Self) -> bool {
                 f64::from((self - other).abs()) < NEAR
+            }
+
+            fn any(self) -> Any {
+                Any::Float(self.into())
             }
         }
     )*};
@@ -103,16 +116,46 @@ pub(crate) fn compares(op: Op) -> bool {
 macro_rules! with_num {
     ($num:expr, $ty:ident => $body:expr) => {
         match $num {
-            Num::U8 => { type $ty = u8; $body }
-            Num::U16 => { type $ty = u16; $body }
-            Num::U32 => { type $ty = u32; $body }
-            Num::U64 => { type $ty = u64; $body }
-            Num::I8 => { type $ty = i8; $body }
-            Num::I16 => { type $ty = i16; $body }
-            Num::I32 => { type $ty = i32; $body }
-            Num::I64 => { type $ty = i64; $body }
-            Num::F32 => { type $ty = f32; $body }
-            Num::F64 => { type $ty = f64; $body }
+            Num::U8 => {
+                type $ty = u8;
+                $body
+            }
+            Num::U16 => {
+                type $ty = u16;
+                $body
+            }
+            Num::U32 => {
+                type $ty = u32;
+                $body
+            }
+            Num::U64 => {
+                type $ty = u64;
+                $body
+            }
+            Num::I8 => {
+                type $ty = i8;
+                $body
+            }
+            Num::I16 => {
+                type $ty = i16;
+                $body
+            }
+            Num::I32 => {
+                type $ty = i32;
+                $body
+            }
+            Num::I64 => {
+                type $ty = i64;
+                $body
+            }
+            Num::F32 => {
+                type $ty = f32;
+                $body
+            }
+            Num::F64 => {
+                type $ty = f64;
+                $body
+            }
         }
     };
 }

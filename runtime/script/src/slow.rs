@@ -17,13 +17,16 @@ use crate::machine::{Machine, Went};
 use crate::number::{Number as _, clockwise_from, compare, compares, with_num};
 use crate::place::{Purpose, Registers};
 use crate::triple::{self, Three};
-use crate::value::{Number, binding, from_text, handle, is_handle, name, number, plain_text, text_value, to_enum, to_num, to_text};
+use crate::value::{
+    Number, binding, from_text, handle, is_handle, name, number, plain_text, text_value, to_enum, to_num, to_text,
+};
 
 impl Machine {
     /// Does one of them.
     ///
     /// # Errors
     /// What goes wrong.
+    #[inline(never)]
     pub(crate) fn slow(&self, world: &World, slow: &Slow, registers: &Registers) -> Result<Went, CallError> {
         let put = |slot: &Slot, value: &Value| put(registers, slot, value);
         match slow {
@@ -62,7 +65,8 @@ impl Machine {
             }
             Slow::SetLength(place, length) => self.set_length(world, place, length, registers)?,
             Slow::Bind(slot, object, function) => {
-                let object = object.as_ref().map_or(registers.object, |object| handle(&registers.source(object).read()));
+                let object =
+                    object.as_ref().map_or(registers.object, |object| handle(&registers.source(object).read()));
                 let binding = match world.objects.is_alive(object) {
                     true => Binding { object, function: *function },
                     false => Binding::default(),
@@ -98,7 +102,8 @@ impl Machine {
             return Ok(ObjectHandle::NONE);
         };
         let host = self.host.borrow().clone();
-        let host = host.ok_or_else(|| CallError::other(format!("a new {path} is refused: this machine has no host")))?;
+        let host =
+            host.ok_or_else(|| CallError::other(format!("a new {path} is refused: this machine has no host")))?;
         let args = ConstructionArgs {
             name: name.map(|name| world.names.intern(&name)),
             outer,
@@ -194,8 +199,7 @@ fn numbers(op: Op, num: Num, left: &Value, right: &Value) -> Result<(Value, bool
             return Ok((Value::Bool(compare(op, one, other)), false));
         }
         let (value, by_zero) = N::binary(op, one, other, cast!(two, i32));
-        let whole = if num.is_float() { Number::Float(value as f64) } else { Number::Whole(value as i128) };
-        Ok((to_num(whole, num), by_zero))
+        Ok((to_num(value.any(), num), by_zero))
     })
 }
 
@@ -281,7 +285,9 @@ fn convert(
     let refused = || CallError::other(format!("a {} does not become a {target}", from.ty()));
     let number = || number(&value).ok_or_else(refused);
     match by {
-        Conversion::Num(_, to) | Conversion::EnumToNum(_, to) | Conversion::BoolToNum(to) => put(&to_num(number()?, *to)),
+        Conversion::Num(_, to) | Conversion::EnumToNum(_, to) | Conversion::BoolToNum(to) => {
+            put(&to_num(number()?, *to))
+        }
         Conversion::NumToEnum(_, _, to) => match crate::value::number(&to_num(number()?, *to)) {
             Some(number) => put(&to_enum(number, target)),
             None => Err(refused()),
@@ -293,11 +299,18 @@ fn convert(
             };
             put(&Value::Bool(is))
         }
-        Conversion::ToText(_) => put(&text_value(&to_text(&value, from.ty(), world), target, world).ok_or_else(refused)?),
+        Conversion::ToText(_) => {
+            put(&text_value(&to_text(&value, from.ty(), world), target, world).ok_or_else(refused)?)
+        }
         Conversion::FromText(_) => put(&from_text(&plain_text(&value, world).unwrap_or_default(), target, world)),
         Conversion::Text(..) => {
             let text = plain_text(&value, world).ok_or_else(refused)?;
-            put(&text_value(&text, target, world).ok_or_else(refused)?)
+            let text = match (&value, target) {
+                (Value::Name(_), target) if text.is_empty() && *target != PropertyType::Name => "None",
+                (_, PropertyType::Name) if text.eq_ignore_ascii_case("none") => "",
+                _ => &text,
+            };
+            put(&text_value(text, target, world).ok_or_else(refused)?)
         }
         Conversion::ObjectToBool if is_handle(from.ty().kind()) => {
             put(&Value::Bool(world.objects.is_alive(handle(&value))))

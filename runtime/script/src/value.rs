@@ -134,8 +134,10 @@ pub(crate) fn triple_of(of: &StructType) -> Option<Num> {
 
 /// A value as text.
 pub(crate) fn to_text(value: &Value, ty: &PropertyType, world: &World) -> String {
-    if let Some(text) = plain_text(value, world) {
-        return text;
+    match (plain_text(value, world), value) {
+        (Some(text), Value::Name(_)) if text.is_empty() => return "None".to_owned(),
+        (Some(text), _) => return text,
+        (None, _) => {}
     }
     match (value, ty) {
         (Value::Bool(it), _) => (if *it { "True" } else { "False" }).to_owned(),
@@ -166,12 +168,6 @@ pub(crate) fn to_text(value: &Value, ty: &PropertyType, world: &World) -> String
 
 /// A float with four digits behind the point.
 fn four(value: f64) -> String {
-    if value.is_nan() {
-        return "nan".to_owned();
-    }
-    if value.is_infinite() {
-        return (if value > 0.0 { "inf" } else { "-inf" }).to_owned();
-    }
     format!("{value:.4}")
 }
 
@@ -272,7 +268,6 @@ pub(crate) fn binding(value: &Value) -> Binding {
 pub(crate) fn is_handle(kind: PropertyKind) -> bool {
     matches!(kind, PropertyKind::OBJECT | PropertyKind::WEAK_OBJECT | PropertyKind::SCRIPT_INTERFACE)
 }
-
 
 #[cfg(test)]
 mod tests {

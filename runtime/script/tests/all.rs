@@ -1,8 +1,12 @@
 //! The machine from outside: bytecode made by hand, and text that runs on real objects.
 
 mod by_hand;
+mod fuzz;
+#[path = "../../uc/tests/interpreter/mod.rs"]
+mod interpreter;
 mod natives;
 mod package;
+mod programs;
 mod support;
 mod text;
 mod wildcards;

@@ -150,11 +150,8 @@ fn twice() -> FunctionDecl {
 
 fn calls_twice() -> Made {
     let mut outer = made("outer", &[I32], Some(I32));
-    outer.code.calls = vec![CallSite {
-        callee: Target::Static(None, path("twice").into()),
-        args: vec![Argument::In(0)],
-        to: Some(1),
-    }];
+    outer.code.calls =
+        vec![CallSite { callee: Target::Static(None, path("twice").into()), args: vec![Argument::In(0)], to: Some(1) }];
     outer.code([Ins::Call { site: 0 }, Ins::Return])
 }
 
@@ -163,7 +160,10 @@ fn a_script_calls_native_code_and_its_errors_get_the_calls_of_the_script() {
     let stage = try_stage(vec![calls_twice()], vec![twice()], Limits::default()).unwrap();
     assert_eq!(stage.run("outer", &[Value::I32(4)]), Ok(Some(Value::I32(8))));
     let error = stage.run("outer", &[Value::I32(-1)]).unwrap_err();
-    assert!(error.contains("less than nothing") && error.ends_with("in /Script/Game.Robot:outer at Robot.uc:1"), "{error}");
+    assert!(
+        error.contains("less than nothing") && error.ends_with("in /Script/Game.Robot:outer at Robot.uc:1"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -175,27 +175,28 @@ fn code_of_a_package_that_has_gone_is_an_error() {
 
 #[test]
 fn bytecode_that_does_not_fit_is_refused_with_the_instruction() {
-    let cases: Vec<(&str, Box<dyn Fn(&mut Made) -> Vec<Ins>>)> = vec![
-        ("register 9, of 2", Box::new(|_| vec![Ins::Copy { to: 1, from: 9 }])),
-        ("a jump to instruction 7, of 1", Box::new(|_| vec![Ins::Jump { to: 7 }])),
-        ("is a Name, where a int is wanted", Box::new(|made| {
+    type Make = fn(&mut Made) -> Vec<Ins>;
+    let cases: Vec<(&str, Make)> = vec![
+        ("register 9, of 2", |_| vec![Ins::Copy { to: 1, from: 9 }]),
+        ("a jump to instruction 7, of 1", |_| vec![Ins::Jump { to: 7 }]),
+        ("is a Name, where a int is wanted", |made| {
             let name = made.register(PropertyKind::NAME);
             vec![binary(Op::Add, 1, 0, name)]
-        })),
-        ("register 2 is a constant", Box::new(|made| {
+        }),
+        ("register 2 is a constant", |made| {
             let one = made.constant(I32, Const::Int(1));
             vec![Ins::Copy { to: one, from: 0 }]
-        })),
-        ("there is no place 0", Box::new(|_| vec![Ins::Load { to: 1, place: 0 }])),
-        ("the object itself in a static function", Box::new(|made| {
+        }),
+        ("there is no place 0", |_| vec![Ins::Load { to: 1, place: 0 }]),
+        ("the object itself in a static function", |made| {
             let object = made.typed("Object(/Script/Game.Robot)".parse().unwrap());
             vec![Ins::SelfObject { to: object }]
-        })),
-        ("is called with 0 arguments, of 1", Box::new(|made| {
+        }),
+        ("is called with 0 arguments, of 1", |made| {
             let callee = Target::Static(None, path("f").into());
             made.code.calls.push(CallSite { callee, args: Vec::new(), to: None });
             vec![Ins::Call { site: 0 }]
-        })),
+        }),
     ];
     for (problem, make) in cases {
         let mut function = made("f", &[I32], Some(I32));

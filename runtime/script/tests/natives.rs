@@ -40,7 +40,11 @@ pub(crate) fn class() -> ClassDecl {
         function(
             "split",
             statics,
-            vec![whole("value"), whole("half").with_flags(property_flags::OUT), PropertyDecl::new("words", PropertyKind::STRING).with_flags(property_flags::OUT)],
+            vec![
+                whole("value"),
+                whole("half").with_flags(property_flags::OUT),
+                PropertyDecl::new("words", PropertyKind::STRING).with_flags(property_flags::OUT),
+            ],
             |_, frame| {
                 let value = frame.take::<i32>()?;
                 frame.take_value()?;
@@ -57,16 +61,21 @@ pub(crate) fn class() -> ClassDecl {
         }),
         function("panics", statics, Vec::new(), |_, _| panic!("a bug of the host")),
         // Calls a function of an object by name: from native code into a script.
-        function("call_by_name", 0, vec![PropertyDecl::new("name", PropertyKind::STRING), result(PropertyKind::I32)], |world, frame| {
-            let (object, name) = (frame.object(), frame.take::<String>()?);
-            frame.finish()?;
-            let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
-            let function = class.find_function(&name).cloned();
-            let function = function.ok_or_else(|| CallError::NotFound { message: format!("no {name}") })?;
-            let mut block = ParamBlock::new(&function);
-            function.invoke(world, object, &mut block)?;
-            frame.give_result(block.result_as::<i32>()?)
-        }),
+        function(
+            "call_by_name",
+            0,
+            vec![PropertyDecl::new("name", PropertyKind::STRING), result(PropertyKind::I32)],
+            |world, frame| {
+                let (object, name) = (frame.object(), frame.take::<String>()?);
+                frame.finish()?;
+                let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
+                let function = class.find_function(&name).cloned();
+                let function = function.ok_or_else(|| CallError::NotFound { message: format!("no {name}") })?;
+                let mut block = ParamBlock::new(&function);
+                function.invoke(world, object, &mut block)?;
+                frame.give_result(block.result_as::<i32>()?)
+            },
+        ),
         function("destroy_it", statics, vec![object("it")], |world, frame| {
             let object = frame.take::<ObjectHandle>()?;
             frame.finish()?;
@@ -79,13 +88,18 @@ pub(crate) fn class() -> ClassDecl {
             let nobody = |_: &mut dyn FnMut(ObjectHandle)| {};
             frame.give_result(unreachable(world, &nobody)?.len() as i32)
         }),
-        function("power_up", function_flags::NATIVE_EVENT, vec![whole("by"), result(PropertyKind::I32)], |world, frame| {
-            let (object, by) = (frame.object(), frame.take::<i32>()?);
-            frame.finish()?;
-            let power = world.get::<i32>(object, "power")? + by;
-            world.write(object, "power", &Value::I32(power))?;
-            frame.give_result(power)
-        }),
+        function(
+            "power_up",
+            function_flags::NATIVE_EVENT,
+            vec![whole("by"), result(PropertyKind::I32)],
+            |world, frame| {
+                let (object, by) = (frame.object(), frame.take::<i32>()?);
+                frame.finish()?;
+                let power = world.get::<i32>(object, "power")? + by;
+                world.write(object, "power", &Value::I32(power))?;
+                frame.give_result(power)
+            },
+        ),
     ];
     class
 }

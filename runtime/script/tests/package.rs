@@ -6,16 +6,19 @@ use std::rc::Rc;
 
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 use alcedo_base::border::CallError;
-use alcedo_base::handles::ObjectHandle;
+use alcedo_base::handles::{Name, ObjectHandle};
 use alcedo_reflect::World;
 use alcedo_reflect::class::Class;
 use alcedo_reflect::construction::{ConstructionArgs, ConstructionHooks, StepError, construct, make_cdo};
-use alcedo_reflect::decl::{Batch, ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, PropertyDecl, RESULT_NAME, StructDecl};
+use alcedo_reflect::decl::{
+    Batch, ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, PropertyDecl, RESULT_NAME, StructDecl,
+};
 use alcedo_reflect::enums::EnumEntry;
 use alcedo_reflect::origin::Origin;
+use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::testing::world;
 use alcedo_reflect::thunk::{ParamBlock, Thunk};
-use alcedo_reflect::value::Value;
+use alcedo_reflect::value::{Binding, Value};
 use alcedo_script::host::Host;
 use alcedo_script::{Compiled, Limits, Machine, compile, library};
 use alcedo_uc::hir::{self, Const, DefaultAction, Type};
@@ -62,6 +65,8 @@ pub(crate) struct Scripts {
     pub(crate) machine: Rc<Machine>,
     kept: RefCell<Vec<Compiled>>,
     cells: RefCell<Cells>,
+    /// Properties that begin bound to a function of their object: class, property, function.
+    bound: RefCell<Vec<(String, String, Name)>>,
 }
 
 impl Scripts {
@@ -98,7 +103,7 @@ impl Scripts {
         declare(Batch { structs, classes: vec![crate::natives::class()], ..Batch::default() });
         let machine = Machine::new(limits);
         machine.set_host(Rc::new(NoModules));
-        Self { world, machine, kept: RefCell::default(), cells: RefCell::default() }
+        Self { world, machine, kept: RefCell::default(), cells: RefCell::default(), bound: RefCell::default() }
     }
 
     /// Checks, declares, links: the classes of the package, in order.
@@ -109,10 +114,7 @@ impl Scripts {
     /// The same, or what is wrong with it, in words.
     pub(crate) fn try_load(&self, package: &str, files: &[(&str, &str)]) -> Result<Vec<Rc<Class>>, String> {
         self.world.types.declare_package(package);
-        let sources: Vec<_> = files
-            .iter()
-            .map(|(name, text)| Source::decode(name, text.as_bytes()))
-            .collect();
+        let sources: Vec<_> = files.iter().map(|(name, text)| Source::decode(name, text.as_bytes())).collect();
         let libraries = library::PATHS.iter().map(|path| (*path).to_owned()).collect();
         let options = Options { libraries, ignore_flags: true };
         let checked = check(package, &sources, &self.world.types, &options).map_err(|messages| {
@@ -121,9 +123,10 @@ impl Scripts {
         let code = compile(&checked.package).map_err(|errors| format!("{errors:?}"))?;
         let batch = batch_of(&checked.package, &mut self.cells.borrow_mut());
         let declared = self.world.types.declare(&self.world.names, &batch).map_err(|error| error.to_string())?;
-        let compiled = self.machine.load(&self.world, &code).map_err(|errors| {
-            errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
-        })?;
+        let compiled = self
+            .machine
+            .load(&self.world, &code)
+            .map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
         for (path, cell) in self.cells.borrow().iter() {
             if let Some(thunk) = compiled.thunk(path) {
                 *cell.borrow_mut() = Some(thunk);
@@ -131,22 +134,124 @@ impl Scripts {
         }
         self.kept.borrow_mut().push(compiled);
         let paths = checked.package.classes.iter().map(|class| &class.path);
-        let classes: Vec<_> = paths.filter_map(|path| declared.classes.iter().find(|found| found.path == *path)).cloned().collect();
+        let classes: Vec<_> =
+            paths.filter_map(|path| declared.classes.iter().find(|found| found.path == *path)).cloned().collect();
         for (class, of) in classes.iter().zip(&checked.package.classes) {
             let cdo = make_cdo(&self.world, &NoModules, class).map_err(|error| error.to_string())?;
             for default in &of.defaults {
-                if let (DefaultAction::Set(value), Some(property)) = (&default.action, class.find_property(&default.property)) {
-                    let value = Value::parse(&words(value), &property.ty, &self.world.names).map_err(|error| error.to_string())?;
-                    self.world.write(cdo, &*default.property, &value).map_err(|error| error.to_string())?;
-                }
+                self.set_default(cdo, class, default)?;
             }
         }
         Ok(classes)
     }
 
+    /// One line of `defaultproperties`.
+    fn set_default(&self, cdo: ObjectHandle, class: &Rc<Class>, default: &hir::Default) -> Result<(), String> {
+        let property = class.find_property(&default.property).ok_or("no such property")?;
+        let parse = |value: &Const, ty: &PropertyType| {
+            Value::parse(&words(value), ty, &self.world.names).map_err(|error| error.to_string())
+        };
+        let of = match &property.ty {
+            PropertyType::Array(of) => of.ty().clone(),
+            other => other.clone(),
+        };
+        let before = self.world.read(cdo, &*default.property).map_err(|error| error.to_string())?;
+        let mut row = match before {
+            Value::Array(row) => row,
+            _ => Vec::new(),
+        };
+        let value = match &default.action {
+            // A function of the object itself, which objects are bound to when they are made.
+            DefaultAction::Set(Const::Function(name)) => {
+                let name = self.world.names.intern(name);
+                self.bound.borrow_mut().push((class.path.to_string(), default.property.clone(), name));
+                return Ok(());
+            }
+            DefaultAction::Set(Const::Array(values)) => {
+                let len = row.len();
+                row = values.iter().map(|value| parse(value, &of)).collect::<Result<_, _>>()?;
+                while row.len() < len && property.meta.iter().any(|(key, _)| key == "array_dim") {
+                    row.push(Value::initial(&of));
+                }
+                Value::Array(row)
+            }
+            DefaultAction::Set(value) => parse(value, &property.ty)?,
+            DefaultAction::SetElement(at, value) => {
+                while row.len() <= *at as usize {
+                    row.push(Value::initial(&of));
+                }
+                row[*at as usize] = parse(value, &of)?;
+                Value::Array(row)
+            }
+            DefaultAction::Add(value) => {
+                row.push(parse(value, &of)?);
+                Value::Array(row)
+            }
+            DefaultAction::Remove(value) => {
+                let value = parse(value, &of)?;
+                row.retain(|known| *known != value);
+                Value::Array(row)
+            }
+            DefaultAction::RemoveIndex(at) => {
+                row.remove(*at as usize);
+                Value::Array(row)
+            }
+            DefaultAction::Empty => Value::Array(Vec::new()),
+        };
+        self.world.write(cdo, &*default.property, &value).map_err(|error| error.to_string())
+    }
+
+    /// From now on, that runs the function of that path.
+    pub(crate) fn swap(&self, path: &str, thunk: Thunk) {
+        *self.cells.borrow()[path].borrow_mut() = Some(thunk);
+    }
+
+    /// Keeps code in place of what was kept.
+    pub(crate) fn keep(&self, compiled: Compiled) {
+        *self.kept.borrow_mut() = vec![compiled];
+    }
+
     /// A new object.
     pub(crate) fn object(&self, class: &Rc<Class>) -> ObjectHandle {
-        construct(&self.world, &NoModules, class, ConstructionArgs::default()).unwrap_or_else(|error| panic!("{error}"))
+        let made = construct(&self.world, &NoModules, class, ConstructionArgs::default());
+        let object = made.unwrap_or_else(|error| panic!("{error}"));
+        for (path, property, function) in self.bound.borrow().iter() {
+            if class.lineage().any(|class| *class.path == **path) {
+                let binding = Value::Delegate(Binding { object, function: *function });
+                self.world.write(object, property.as_str(), &binding).unwrap_or_else(|error| panic!("{error}"));
+            }
+        }
+        object
+    }
+
+    /// Calls a function without parameters; the result as the language makes text of it.
+    pub(crate) fn shown(&self, object: ObjectHandle, name: &str) -> String {
+        let class = self.world.objects.class(object).expect("it is there");
+        let ty = class.find_function(name).and_then(|function| function.result()).map(|result| result.ty.clone());
+        let value = match self.call(object, name, &[]) {
+            Ok(value) => value.unwrap_or_else(|| panic!("{name} gives nothing")),
+            Err(error) => return error.to_string(),
+        };
+        match value {
+            Value::Text(text) => text,
+            Value::Bool(it) => (if it { "True" } else { "False" }).to_owned(),
+            Value::F32(it) => format!("{it:.4}"),
+            Value::F64(it) => format!("{it:.4}"),
+            Value::Name(name) if name == Name::default() => "None".to_owned(),
+            Value::Name(name) => self.world.text(name),
+            Value::Enum(it) => it.text.to_string(),
+            Value::Struct(fields) if fields.len() == 3 => {
+                let one = |value: &Value| match value {
+                    Value::F32(it) => format!("{it:.2}"),
+                    value => value.print(&self.world.names),
+                };
+                fields.iter().map(|(_, value)| one(value)).collect::<Vec<_>>().join(",")
+            }
+            value => match ty {
+                Some(_) => value.print(&self.world.names),
+                None => String::new(),
+            },
+        }
     }
 
     /// Calls a function of an object.
@@ -260,13 +365,16 @@ fn batch_of(package: &hir::Package, cells: &mut Cells) -> Batch {
         ..DelegateDecl::new(&package.name, &of.name, PropertyKind::DELEGATE, Origin::Script)
     });
     let mut made: BTreeMap<String, Thunk> = BTreeMap::new();
-    for function in package.classes.iter().flat_map(|class| class.functions.iter().map(move |function| (class, function))) {
+    for function in
+        package.classes.iter().flat_map(|class| class.functions.iter().map(move |function| (class, function)))
+    {
         let path = format!("{}:{}", function.0.path, function.1.name);
         made.insert(path.clone(), late(cells, &path));
     }
     let classes = package.classes.iter().map(|of| {
         let function = |function: &hir::Function| {
-            let mut decl = FunctionDecl::new(&function.name, Rc::clone(&made[&format!("{}:{}", of.path, function.name)]));
+            let mut decl =
+                FunctionDecl::new(&function.name, Rc::clone(&made[&format!("{}:{}", of.path, function.name)]));
             decl.params = params(&function.params, function.result.as_ref());
             decl.flags = function_flags::CALLABLE;
             let flags = &function.flags;

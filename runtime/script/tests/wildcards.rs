@@ -57,10 +57,7 @@ fn the_fields_of_a_struct_of_a_script_and_of_one_of_the_host_are_shown() {
                 "Shown",
                 "Property: [MyStruct].[Title];Property: [MyStruct].[Value];Property: [MyStruct].[Size];Property: [MyStruct].[Ratio];Property: [MyStruct].[Level]",
             ),
-            (
-                "ShownOfHost",
-                "Property: [Score].[player_name];Property: [Score].[points];Property: [Score].[weight]",
-            ),
+            ("ShownOfHost", "Property: [Score].[player_name];Property: [Score].[points];Property: [Score].[weight]"),
             ("ShownElement", "~[MyStruct].[Ratio]"),
         ],
     );

@@ -123,17 +123,18 @@ impl Maker {
             _ => None,
         };
         let written: Vec<_> = args.iter().zip(&call.args).map(|(arg, of)| may_be_written(self, arg, of)).collect();
-        for at in 0..args.len() {
-            let Argument::In(reg) = args[at] else { continue };
+        for (at, arg) in args.iter_mut().enumerate() {
+            let Argument::In(reg) = *arg else { continue };
             let whole = self.whole(reg);
             let is_first = matches!(call.args[at], Arg::Wildcard(_));
-            let others = written.iter().enumerate().filter(|(other, _)| if is_first { *other < at } else { *other != at });
+            let others =
+                written.iter().enumerate().filter(|(other, _)| if is_first { *other < at } else { *other != at });
             if others.into_iter().any(|(_, other)| *other == Some(whole))
                 && let Some(expr) = arg_expr(&call.args[at])
             {
                 let temp = self.temp(&expr.ty);
                 self.emit(Ins::Copy { to: temp, from: reg });
-                args[at] = Argument::Copied(temp);
+                *arg = Argument::Copied(temp);
             }
         }
     }

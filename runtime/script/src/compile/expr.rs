@@ -110,10 +110,12 @@ impl Maker {
             ExprKind::New(new) => {
                 let class = self.expr(&new.class);
                 let class = self.safe(class, &new.class.ty, true);
-                let mut one = |expr: &Option<Expr>| expr.as_ref().map(|expr| {
-                    let reg = self.expr(expr);
-                    self.safe(reg, &expr.ty, true)
-                });
+                let mut one = |expr: &Option<Expr>| {
+                    expr.as_ref().map(|expr| {
+                        let reg = self.expr(expr);
+                        self.safe(reg, &expr.ty, true)
+                    })
+                };
                 let (outer, name, template) = (one(&new.outer), one(&new.name), one(&new.template));
                 self.line = expr.line;
                 self.emit(Ins::New { to, class, outer, name, template });
@@ -179,7 +181,10 @@ impl Maker {
     }
 
     fn is_zero(&self, reg: Reg) -> bool {
-        matches!(self.code.registers.get(usize::from(reg)), Some(crate::code::Register::Const { value: Const::Int(0), .. }))
+        matches!(
+            self.code.registers.get(usize::from(reg)),
+            Some(crate::code::Register::Const { value: Const::Int(0), .. })
+        )
     }
 
     fn compound(&mut self, compound: &Compound) -> Reg {

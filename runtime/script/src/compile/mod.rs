@@ -289,16 +289,17 @@ fn same_const(one: &Const, two: &Const) -> bool {
 /// Whether evaluating an expression may write to a local or elsewhere.
 fn writes(expr: &Expr) -> bool {
     match &expr.kind {
-        ExprKind::Const(_)
-        | ExprKind::Triple(_)
-        | ExprKind::Local(_)
-        | ExprKind::SelfObject
-        | ExprKind::SelfClass => false,
-        ExprKind::ClassOf(inner) | ExprKind::Unary(_, inner) | ExprKind::Convert(_, inner) | ExprKind::Cast(_, inner) => {
-            writes(inner)
+        ExprKind::Const(_) | ExprKind::Triple(_) | ExprKind::Local(_) | ExprKind::SelfObject | ExprKind::SelfClass => {
+            false
         }
+        ExprKind::ClassOf(inner)
+        | ExprKind::Unary(_, inner)
+        | ExprKind::Convert(_, inner)
+        | ExprKind::Cast(_, inner) => writes(inner),
         ExprKind::Field { base, .. } => writes(base),
-        ExprKind::Property { object, .. } | ExprKind::FunctionOf { object, .. } => object.as_deref().is_some_and(writes),
+        ExprKind::Property { object, .. } | ExprKind::FunctionOf { object, .. } => {
+            object.as_deref().is_some_and(writes)
+        }
         ExprKind::DefaultProperty { class, .. } => writes(class),
         ExprKind::Index(one, two)
         | ExprKind::Binary(_, one, two)

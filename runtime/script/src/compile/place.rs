@@ -43,7 +43,9 @@ impl Maker {
             ExprKind::Property { object, owner, name } => {
                 let root = match object.as_deref() {
                     None => Root::OfSelf(shared(owner), name.clone()),
-                    Some(object) if matches!(object.kind, ExprKind::SelfObject) => Root::OfSelf(shared(owner), name.clone()),
+                    Some(object) if matches!(object.kind, ExprKind::SelfObject) => {
+                        Root::OfSelf(shared(owner), name.clone())
+                    }
                     Some(object) => {
                         let reg = self.expr(object);
                         let reg = self.safe(reg, &object.ty, later_writes);

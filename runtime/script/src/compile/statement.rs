@@ -1,6 +1,8 @@
 //! Statements.
 
-use alcedo_uc::hir::{Arm, Binary, Const, Conversion, Expr, ExprKind, Intrinsic, Num, Op, Operand, Stmt, StmtKind, Type};
+use alcedo_uc::hir::{
+    Arm, Binary, Const, Conversion, Expr, ExprKind, Intrinsic, Num, Op, Operand, Stmt, StmtKind, Type,
+};
 
 use super::{Lies, Loop, Maker, writes};
 use crate::code::{At, Ins, Place, Root, Step};
@@ -126,7 +128,11 @@ impl Maker {
             lies @ Lies::At(_) => {
                 let from = self.expr(value);
                 // A number goes straight from a register.
-                let from = if matches!(value.ty, Type::Struct(_) | Type::Array(_)) { from } else { self.in_frame(from, &value.ty) };
+                let from = if matches!(value.ty, Type::Struct(_) | Type::Array(_)) {
+                    from
+                } else {
+                    self.in_frame(from, &value.ty)
+                };
                 self.line = line;
                 self.store(&lies, from);
             }
@@ -161,8 +167,7 @@ impl Maker {
         let one = self.place_number(one);
         let top = self.here();
         self.emit(Ins::Intrinsic { what: Intrinsic::Length, place: whole, args: Vec::new(), to: Some(length) });
-        let done =
-            self.emit(Ins::JumpCompare { op: Op::Lt, num: Num::I32, left: at, right: length, is: false, to: 0 });
+        let done = self.emit(Ins::JumpCompare { op: Op::Lt, num: Num::I32, left: at, right: length, is: false, to: 0 });
         self.emit(Ins::Load { to: item, place: one });
         let value = match convert {
             None => item,

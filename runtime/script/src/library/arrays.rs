@@ -26,10 +26,22 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
     let index = || param::<i32>("index");
     vec![
         custom("array_add", "One more element; where it is.", ITEM, vec![out(target()), item(), result::<i32>()], add),
-        custom("array_append", "All elements of another array behind the last.", TWO, vec![out(target()), any_array("source_array")], append),
+        custom(
+            "array_append",
+            "All elements of another array behind the last.",
+            TWO,
+            vec![out(target()), any_array("source_array")],
+            append,
+        ),
         custom("array_insert", "An element at a place.", ITEM, vec![out(target()), item(), index()], insert),
         custom("array_remove", "The element at a place goes.", ARRAY, vec![out(target()), index()], remove),
-        custom("array_remove_item", "All equal elements go; whether there were any.", ITEM, vec![out(target()), item(), result::<bool>()], remove_item),
+        custom(
+            "array_remove_item",
+            "All equal elements go; whether there were any.",
+            ITEM,
+            vec![out(target()), item(), result::<bool>()],
+            remove_item,
+        ),
         custom("array_clear", "All elements go.", ARRAY, vec![out(target())], clear),
         custom("array_resize", "So many elements.", ARRAY, vec![out(target()), param::<i32>("size")], resize),
         custom("array_shuffle", "The same elements in any order.", ARRAY, vec![out(target())], shuffle),
@@ -41,9 +53,27 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
             sort_by,
         ),
         custom("array_length", "How many elements.", ARRAY, vec![target(), result::<i32>()], length),
-        custom("array_last_index", "Where the last element is; -1 without one.", ARRAY, vec![target(), result::<i32>()], last_index),
-        custom("array_find", "Where the first equal element is; -1 without one.", ITEM, vec![target(), item(), result::<i32>()], find),
-        custom("array_contains", "Whether there is an equal element.", ITEM, vec![target(), item(), result::<bool>()], contains),
+        custom(
+            "array_last_index",
+            "Where the last element is; -1 without one.",
+            ARRAY,
+            vec![target(), result::<i32>()],
+            last_index,
+        ),
+        custom(
+            "array_find",
+            "Where the first equal element is; -1 without one.",
+            ITEM,
+            vec![target(), item(), result::<i32>()],
+            find,
+        ),
+        custom(
+            "array_contains",
+            "Whether there is an equal element.",
+            ITEM,
+            vec![target(), item(), result::<bool>()],
+            contains,
+        ),
         custom("array_get", "The element at a place.", RESULT, vec![target(), index(), any_item(RESULT_NAME)], get),
         custom(
             "array_set",
@@ -183,7 +213,8 @@ fn clear(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
 fn resize(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let (target, size) = (frame.step_compiled_in_ref::<AnyArray>()?, frame.take::<i32>()?);
     frame.finish()?;
-    let size = u32::try_from(size).map_err(|_| problem(frame, format_args!("there are no arrays of {size} elements")))?;
+    let size =
+        u32::try_from(size).map_err(|_| problem(frame, format_args!("there are no arrays of {size} elements")))?;
     resize_to(frame, target, size)
 }
 
@@ -224,17 +255,14 @@ pub(super) fn field_named<'a>(of: &'a StructType, name: &str) -> Option<&'a Prop
 }
 
 /// The struct that the elements are, and its field of a name.
-fn element_field<'a>(
-    world: &World,
-    frame: &Frame<'a>,
-    target: Param,
-    name: Name,
-) -> Result<&'a Property, CallError> {
+fn element_field<'a>(world: &World, frame: &Frame<'a>, target: Param, name: Name) -> Result<&'a Property, CallError> {
     let ty = &frame.property(target).ty;
     let structure = match ty {
         PropertyType::Array(of) => match of.ty() {
             PropertyType::Struct(of) => of,
-            other => return Err(problem(frame, format_args!("the elements are no structs: it is an array of {other}"))),
+            other => {
+                return Err(problem(frame, format_args!("the elements are no structs: it is an array of {other}")));
+            }
         },
         other => return Err(problem(frame, format_args!("a {other} is no array"))),
     };
@@ -255,9 +283,8 @@ fn sort_by(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     for at in 0..found.len() {
         let value = found.get(at).and_then(|row| row.field(field)).map(Ptr::read);
         let key = value.and_then(|value| Key::of(&value, world));
-        let key = key.ok_or_else(|| {
-            problem(frame, format_args!("{} is a {}, which has no order", field.display, field.ty))
-        })?;
+        let key =
+            key.ok_or_else(|| problem(frame, format_args!("{} is a {}, which has no order", field.display, field.ty)))?;
         keys.push((key, at));
     }
     keys.sort_by(|(one, _), (two, _)| if descending { two.order(one) } else { one.order(two) });

@@ -59,7 +59,13 @@ pub(super) fn any_item(name: &str) -> PropertyDecl {
 pub(super) type Body = fn(&World, &mut Frame<'_>) -> Result<(), CallError>;
 
 /// A function that brings its own thunk, with its wildcards: keys of metadata and names of parameters.
-pub(super) fn custom(name: &str, doc: &str, wildcards: &[(&str, &str)], params: Vec<PropertyDecl>, body: Body) -> FunctionDecl {
+pub(super) fn custom(
+    name: &str,
+    doc: &str,
+    wildcards: &[(&str, &str)],
+    params: Vec<PropertyDecl>,
+    body: Body,
+) -> FunctionDecl {
     let thunk = Rc::new(move |context: HookContext<'_>, frame: &mut Frame<'_>| body(World::of(context), frame));
     let mut decl = FunctionDecl::new(name, thunk);
     decl.flags = function_flags::STATIC | function_flags::CALLABLE | function_flags::CUSTOM_THUNK;
@@ -82,6 +88,18 @@ pub(super) fn pure(name: &str, doc: &str, params: Vec<PropertyDecl>, body: Body)
 
 /// `plain!("name", "doc", |a: f32, b: f32| -> f32 { … })`, a pure function of plain parameters.
 macro_rules! plain {
+    ($name:literal, $doc:literal, || -> $result:ty $body:block) => {
+        $crate::library::build::pure(
+            $name,
+            $doc,
+            vec![$crate::library::build::result::<$result>()],
+            |_world, frame| {
+                frame.finish()?;
+                let result: $result = $body;
+                frame.give_result(result)
+            },
+        )
+    };
     ($name:literal, $doc:literal, |$($param:ident: $ty:ty $(= $default:literal)?),*| -> $result:ty $body:block) => {
         $crate::library::build::pure(
             $name,
@@ -100,4 +118,3 @@ macro_rules! plain {
     };
 }
 pub(super) use plain;
-

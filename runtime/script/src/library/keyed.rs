@@ -22,9 +22,27 @@ pub(super) fn set_functions() -> Vec<FunctionDecl> {
     let target = || PropertyDecl::new("target_set", PropertyKind::SET).of_type("i32");
     let item = || any_item("item");
     vec![
-        custom("set_add", "One more item; whether it is new.", SET_ITEM, vec![out(target()), item(), result::<bool>()], set_add),
-        custom("set_remove", "An item goes; whether it was there.", SET_ITEM, vec![out(target()), item(), result::<bool>()], set_remove),
-        custom("set_contains", "Whether an item is there.", SET_ITEM, vec![target(), item(), result::<bool>()], set_contains),
+        custom(
+            "set_add",
+            "One more item; whether it is new.",
+            SET_ITEM,
+            vec![out(target()), item(), result::<bool>()],
+            set_add,
+        ),
+        custom(
+            "set_remove",
+            "An item goes; whether it was there.",
+            SET_ITEM,
+            vec![out(target()), item(), result::<bool>()],
+            set_remove,
+        ),
+        custom(
+            "set_contains",
+            "Whether an item is there.",
+            SET_ITEM,
+            vec![target(), item(), result::<bool>()],
+            set_contains,
+        ),
         custom("set_length", "How many items.", SET, vec![target(), result::<i32>()], set_length),
         custom("set_clear", "All items go.", SET, vec![out(target())], set_clear),
     ]
@@ -34,8 +52,20 @@ pub(super) fn map_functions() -> Vec<FunctionDecl> {
     let target = || PropertyDecl::new("target_map", PropertyKind::MAP).of_type("i32, i32");
     let key = || any_item("key");
     vec![
-        custom("map_add", "The value of a key, which it gets if it has none.", MAP_ENTRY, vec![out(target()), key(), any_item("value")], map_add),
-        custom("map_remove", "A key and its value go; whether they were there.", MAP_KEY, vec![out(target()), key(), result::<bool>()], map_remove),
+        custom(
+            "map_add",
+            "The value of a key, which it gets if it has none.",
+            MAP_ENTRY,
+            vec![out(target()), key(), any_item("value")],
+            map_add,
+        ),
+        custom(
+            "map_remove",
+            "A key and its value go; whether they were there.",
+            MAP_KEY,
+            vec![out(target()), key(), result::<bool>()],
+            map_remove,
+        ),
         custom(
             "map_find",
             "The value of a key, put into `value`; whether there is one.",
@@ -43,7 +73,13 @@ pub(super) fn map_functions() -> Vec<FunctionDecl> {
             vec![target(), key(), out(any_item("value")), result::<bool>()],
             map_find,
         ),
-        custom("map_contains", "Whether a key has a value.", MAP_KEY, vec![target(), key(), result::<bool>()], map_contains),
+        custom(
+            "map_contains",
+            "Whether a key has a value.",
+            MAP_KEY,
+            vec![target(), key(), result::<bool>()],
+            map_contains,
+        ),
         custom("map_length", "How many keys.", MAP, vec![target(), result::<i32>()], map_length),
         custom("map_clear", "All keys and values go.", MAP, vec![out(target())], map_clear),
     ]

@@ -40,7 +40,9 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
         plain!("rand", "A random whole number from 0 to below max; 0 where max is not above 0.", |max: i32| -> i32 {
             below(max.max(0) as u32) as i32
         }),
-        plain!("frand", "A random number from 0 to below 1.", | | -> f32 { (random() >> 40) as f32 / (1u64 << 24) as f32 }),
+        plain!("frand", "A random number from 0 to below 1.", || -> f32 {
+            (random() >> 40) as f32 / (1u64 << 24) as f32
+        }),
     ]
 }
 

@@ -9,7 +9,8 @@ use alcedo_reflect::thunk::{AnyStruct, Frame};
 use super::build::{custom, result};
 
 pub(super) fn functions() -> Vec<FunctionDecl> {
-    let any = PropertyDecl::new("custom_struct", alcedo_abi::kinds::PropertyKind::STRUCT).of_type("/Script/Script.AnyStruct");
+    let any =
+        PropertyDecl::new("custom_struct", alcedo_abi::kinds::PropertyKind::STRUCT).of_type("/Script/Script.AnyStruct");
     vec![custom(
         "show_struct_fields",
         "The fields of a struct, each as `Property: [Struct].[Field]`, which the log is told too.",

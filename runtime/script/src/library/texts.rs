@@ -19,7 +19,9 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
         plain!("mid", "Letters from that place on, so many or all.", |s: String, i: i32, j: i32 = "2147483647"| -> String {
             s.chars().skip(i.max(0) as usize).take(j.max(0) as usize).collect()
         }),
-        plain!("left", "The first letters.", |s: String, i: i32| -> String { s.chars().take(i.max(0) as usize).collect() }),
+        plain!("left", "The first letters.", |s: String, i: i32| -> String {
+            s.chars().take(i.max(0) as usize).collect()
+        }),
         plain!("right", "The last letters.", |s: String, i: i32| -> String {
             let skipped = s.chars().count().saturating_sub(i.max(0) as usize);
             s.chars().skip(skipped).collect()
@@ -47,26 +49,16 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
         plain!("join_array", "The parts with delimiters between.", |parts: Vec<String>, delimiter: String = ","| -> String {
             parts.join(&delimiter)
         }),
-        pure(
-            "name_of_text",
-            "The name of a text.",
-            vec![param::<String>("s"), result::<Name>()],
-            |world, frame| {
-                let text = frame.take::<String>()?;
-                frame.finish()?;
-                frame.give_result(world.names.intern(&text))
-            },
-        ),
-        pure(
-            "text_of_name",
-            "The text of a name.",
-            vec![param::<Name>("n"), result::<String>()],
-            |world, frame| {
-                let name = frame.take::<Name>()?;
-                frame.finish()?;
-                frame.give_result(world.text(name))
-            },
-        ),
+        pure("name_of_text", "The name of a text.", vec![param::<String>("s"), result::<Name>()], |world, frame| {
+            let text = frame.take::<String>()?;
+            frame.finish()?;
+            frame.give_result(world.names.intern(&text))
+        }),
+        pure("text_of_name", "The text of a name.", vec![param::<Name>("n"), result::<String>()], |world, frame| {
+            let name = frame.take::<Name>()?;
+            frame.finish()?;
+            frame.give_result(world.text(name))
+        }),
         pure(
             "is_none",
             "Whether a name is empty, or `None`.",

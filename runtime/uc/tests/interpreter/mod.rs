@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use alcedo_uc::hir::{
-    Arg, Call, Callee, Cast, Class, Const, DefaultAction, Expr, ExprKind, Function, Intrinsic, LocalId, Num, Op, Package,
-    Stmt, StmtKind, Type, delegate_body,
+    Arg, Call, Callee, Cast, Class, Const, DefaultAction, Expr, ExprKind, Function, Intrinsic, LocalId, Num, Op,
+    Package, Stmt, StmtKind, Type, delegate_body,
 };
 use operators::{binary, converted, unary, wrapped};
 
@@ -223,7 +223,9 @@ impl<'p> Interpreter<'p> {
                         }
                         row[*at as usize] = self.constant(value, of);
                     }
-                    (DefaultAction::Add(value), Type::Array(of), Value::Array(row)) => row.push(self.constant(value, of)),
+                    (DefaultAction::Add(value), Type::Array(of), Value::Array(row)) => {
+                        row.push(self.constant(value, of))
+                    }
                     (DefaultAction::Remove(value), Type::Array(of), Value::Array(row)) => {
                         let value = self.constant(value, of);
                         row.retain(|known| *known != value);
@@ -258,7 +260,13 @@ impl<'p> Interpreter<'p> {
     }
 
     /// Runs a function: its result, and what its parameters are then.
-    fn run(&self, function: &'p Function, object: Option<usize>, class: &str, args: Vec<Option<Value>>) -> (Value, Vec<Value>) {
+    fn run(
+        &self,
+        function: &'p Function,
+        object: Option<usize>,
+        class: &str,
+        args: Vec<Option<Value>>,
+    ) -> (Value, Vec<Value>) {
         let types: Vec<_> = function
             .params
             .iter()
@@ -430,8 +438,12 @@ impl<'p> Interpreter<'p> {
         let mut value = root;
         for step in &place.steps {
             value = value.and_then(|value| match (step, value) {
-                (Step::Field(name), Value::Struct(fields)) => fields.into_iter().find(|(known, _)| known == name).map(|(_, value)| value),
-                (Step::Index(at, _), Value::Array(row)) => usize::try_from(*at).ok().and_then(|at| row.get(at).cloned()),
+                (Step::Field(name), Value::Struct(fields)) => {
+                    fields.into_iter().find(|(known, _)| known == name).map(|(_, value)| value)
+                }
+                (Step::Index(at, _), Value::Array(row)) => {
+                    usize::try_from(*at).ok().and_then(|at| row.get(at).cloned())
+                }
                 (_, other) => panic!("no step into {other:?}"),
             });
         }
@@ -480,7 +492,9 @@ impl<'p> Interpreter<'p> {
                     Value::Int(_) => Value::Int(new as i128),
                     _ => Value::Float(new),
                 };
-                Value::Struct(fields.iter().zip(values).map(|((name, old), new)| (name.clone(), number(old, *new))).collect())
+                Value::Struct(
+                    fields.iter().zip(values).map(|((name, old), new)| (name.clone(), number(old, *new))).collect(),
+                )
             }
             ExprKind::SelfObject => Value::Object(frame.object),
             ExprKind::SelfClass => Value::Class(Some(frame.class.clone())),
@@ -517,7 +531,11 @@ impl<'p> Interpreter<'p> {
             ExprKind::And(one, other) => Value::Bool(self.value(frame, one).bool() && self.value(frame, other).bool()),
             ExprKind::Or(one, other) => Value::Bool(self.value(frame, one).bool() || self.value(frame, other).bool()),
             ExprKind::Conditional(condition, one, other) => {
-                if self.value(frame, condition).bool() { self.value(frame, one) } else { self.value(frame, other) }
+                if self.value(frame, condition).bool() {
+                    self.value(frame, one)
+                } else {
+                    self.value(frame, other)
+                }
             }
             ExprKind::Compound(compound) => {
                 let place = self.place(frame, &compound.place);
@@ -720,7 +738,10 @@ impl<'p> Interpreter<'p> {
             (I::ArrayEmpty | I::Empty, Value::Array(_)) => (Value::Array(Vec::new()), Value::Nothing),
             (I::Empty, Value::Map(_)) => (Value::Map(Vec::new()), Value::Nothing),
             (I::MapGet, Value::Map(rows)) => {
-                return rows.into_iter().find(|(key, _)| *key == rest[0]).map_or_else(|| self.zero(ty), |(_, value)| value);
+                return rows
+                    .into_iter()
+                    .find(|(key, _)| *key == rest[0])
+                    .map_or_else(|| self.zero(ty), |(_, value)| value);
             }
             (I::MapSet, Value::Map(mut rows)) => {
                 rows.retain(|(key, _)| *key != rest[0]);
@@ -749,7 +770,9 @@ impl<'p> Interpreter<'p> {
                 (Value::Array(row), Value::Bool(is_new))
             }
             (I::MapKeys, Value::Map(rows)) => return Value::Array(rows.into_iter().map(|(key, _)| key).collect()),
-            (I::MapValues, Value::Map(rows)) => return Value::Array(rows.into_iter().map(|(_, value)| value).collect()),
+            (I::MapValues, Value::Map(rows)) => {
+                return Value::Array(rows.into_iter().map(|(_, value)| value).collect());
+            }
             (I::SetValues, row @ Value::Array(_)) => return row,
             (I::DelegateIsBound, Value::Delegate(bound)) => return Value::Bool(bound.is_some()),
             (which, value) => panic!("{which:?} of {value:?} is not in these tests"),

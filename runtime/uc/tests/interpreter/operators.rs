@@ -88,9 +88,7 @@ fn triples(op: Op, num: Num, one: &Value, other: &Value) -> Value {
         Op::Mul => each(|a, b| a * b),
         Op::Div => each(|a, b| a / b),
         Op::Dot => float(a[0] * b[0] + a[1] * b[1] + a[2] * b[2], num),
-        Op::Cross => {
-            like(one, [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], num)
-        }
+        Op::Cross => like(one, [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], num),
         Op::Eq => Value::Bool(a == b),
         Op::Ne => Value::Bool(a != b),
         _ => panic!("{op:?} of triples"),
@@ -154,7 +152,13 @@ pub(crate) fn shown(value: &Value, ty: &Type, entry: &dyn Fn(&str, i128) -> Stri
         (Value::Float(number), _) => format!("{number:.4}"),
         (Value::Bool(yes), _) => if *yes { "True" } else { "False" }.to_owned(),
         (Value::Text(text), _) => text.clone(),
-        (Value::Name(name), _) => if name.is_empty() { "None".to_owned() } else { name.clone() },
+        (Value::Name(name), _) => {
+            if name.is_empty() {
+                "None".to_owned()
+            } else {
+                name.clone()
+            }
+        }
         (Value::Struct(fields), _) if fields.len() == 3 => match &fields[0].1 {
             Value::Float(_) => three(value).map(|number| format!("{number:.2}")).join(","),
             _ => three(value).map(|number| format!("{number}")).join(","),

@@ -1,0 +1,519 @@
+//! The loader: looks at all of a function's bytecode, against the types that there are now, and makes of it what runs. What it
+//! lets through stays inside of its frame and of the objects it names, whatever the code was made of; so what runs it need not look
+//! again. Everything here is safe code: the promise is in what it makes.
+
+mod operators;
+mod places;
+mod sites;
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use alcedo_abi::kinds::function_flags;
+use alcedo_base::handles::ClassId;
+use alcedo_reflect::World;
+use alcedo_reflect::class::Class;
+use alcedo_reflect::function::Function;
+use alcedo_reflect::owned::OwnedValue;
+use alcedo_reflect::property::{Property, PropertyType};
+use alcedo_reflect::storage::Schema;
+use alcedo_reflect::type_text::TypeText;
+use alcedo_reflect::value::Value;
+use alcedo_uc::hir::Num;
+
+use crate::code::{At, FunctionCode, Ins, Reg, Register};
+use crate::exec::{Constant, Do, How, Linked, OtherProperty, Site, Slot, Slow, Source, Word};
+use crate::value::const_value;
+
+/// Why bytecode is not let through.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the bytecode of {function} is refused at instruction {at}: {problem}")]
+pub struct LoadError {
+    /// The function.
+    pub function: String,
+    /// The instruction; 0 for what is about all of it.
+    pub at: At,
+    /// What is wrong, and with what.
+    pub problem: String,
+}
+
+/// A register, looked at.
+#[derive(Clone, Debug)]
+enum Seen {
+    Slot(Slot),
+    /// The register that a field begins in, and the field.
+    Part(Slot, Reg),
+    Constant(Rc<Constant>),
+}
+
+struct Linker<'a> {
+    world: &'a World,
+    code: &'a FunctionCode,
+    function: &'a Rc<Function>,
+    class: &'a Rc<Class>,
+    seen: Vec<Seen>,
+    words: Vec<Word>,
+    lines: Vec<u32>,
+    sites: Vec<Site>,
+    others: Vec<OtherProperty>,
+    slow: Vec<Slow>,
+}
+
+type Checked<T> = Result<T, String>;
+
+/// Makes code that runs of the body of `function`, which `class` declares.
+///
+/// # Errors
+/// [`LoadError`] when anything in it does not fit.
+pub(crate) fn link(
+    world: &World,
+    code: &FunctionCode,
+    function: &Rc<Function>,
+    class: &Rc<Class>,
+) -> Result<Linked, LoadError> {
+    let refuse = |at: At, problem: String| LoadError { function: code.path.clone(), at, problem };
+    let mut linker = Linker {
+        world,
+        code,
+        function,
+        class,
+        seen: Vec::with_capacity(code.registers.len()),
+        words: Vec::with_capacity(code.code.len() + 1),
+        lines: Vec::with_capacity(code.code.len() + 1),
+        sites: Vec::new(),
+        others: Vec::new(),
+        slow: Vec::new(),
+    };
+    let (size, schema, owning) = linker.registers().map_err(|problem| refuse(0, problem))?;
+    // Where the words of each instruction begin, for jumps.
+    let mut begins = Vec::with_capacity(code.code.len());
+    let mut jumps = Vec::new();
+    for (at, ins) in code.code.iter().enumerate() {
+        begins.push(linker.words.len() as u32);
+        let line = code.lines.get(at).copied().unwrap_or_default();
+        let jump = linker.instruction(ins).map_err(|problem| refuse(at as At, problem))?;
+        if let Some(to) = jump {
+            jumps.push((at as At, linker.words.len() - 1, to));
+        }
+        linker.lines.resize(linker.words.len(), line);
+    }
+    // Behind the end is a return, so no code runs on into nothing.
+    begins.push(linker.words.len() as u32);
+    linker.emit(Do::Return, 0, 0, 0, 0, 0);
+    linker.lines.push(code.lines.last().copied().unwrap_or_default());
+    for (at, word, to) in jumps {
+        let begin = begins.get(to as usize);
+        let begin = *begin.ok_or_else(|| refuse(at, format!("a jump to instruction {to}, of {}", begins.len() - 1)))?;
+        linker.words[word].y = begin;
+    }
+    back_jumps(&mut linker);
+    Ok(Linked {
+        function: Rc::clone(function),
+        class: Rc::clone(class),
+        file: code.file.as_str().into(),
+        words: linker.words.into(),
+        lines: linker.lines.into(),
+        frame_size: size,
+        is_static: code.is_static,
+        is_singular: code.is_singular,
+        schema,
+        owning,
+        sites: linker.sites.into(),
+        others: linker.others.into(),
+        slow: linker.slow.into(),
+        class_name: world.names.intern(&class.path),
+        seen: Cell::new(ClassId::NONE),
+    })
+}
+
+/// Whether an instruction may go on elsewhere than behind it.
+fn is_jump(op: Do) -> bool {
+    use Do as D;
+    matches!(
+        op,
+        D::JumpUp
+            | D::JumpBack
+            | D::JumpIf
+            | D::JumpUnless
+            | D::JumpLtI32
+            | D::JumpLeI32
+            | D::JumpEqI32
+            | D::JumpNeI32
+            | D::JumpLtI32Imm
+            | D::JumpLeI32Imm
+            | D::JumpGtI32Imm
+            | D::JumpGeI32Imm
+            | D::JumpEqI32Imm
+            | D::JumpNeI32Imm
+            | D::JumpCompare
+            | D::JumpIfGiven
+    )
+}
+
+/// Jumps back are told apart, since only they make a loop: a conditional one goes by way of one behind the end.
+fn back_jumps(linker: &mut Linker<'_>) {
+    for at in 0..linker.words.len() {
+        let word = linker.words[at];
+        if !is_jump(word.op) || word.y as usize > at {
+            continue;
+        }
+        let back = match word.op {
+            Do::JumpUp => Some(Do::JumpBack),
+            Do::JumpLtI32 => Some(Do::LoopLtI32),
+            Do::JumpLeI32 => Some(Do::LoopLeI32),
+            Do::JumpLtI32Imm => Some(Do::LoopLtI32Imm),
+            _ => None,
+        };
+        if let Some(back) = back {
+            linker.words[at].op = back;
+        } else if word.op != Do::JumpBack {
+            linker.words[at].y = linker.words.len() as u32;
+            let line = linker.lines[at];
+            linker.words.push(Word { op: Do::JumpBack, a: 0, b: 0, c: 0, x: 0, y: word.y });
+            linker.lines.push(line);
+        }
+    }
+}
+
+/// The kind of number that values of a type are, enums being their numbers.
+pub(crate) fn num_of(ty: &PropertyType) -> Option<Num> {
+    match ty {
+        PropertyType::Enum(of) => Num::of(of.underlying_kind()),
+        ty => Num::of(ty.kind()),
+    }
+}
+
+/// Bytes of values that are copied as such.
+fn plain_size(ty: &PropertyType) -> Option<usize> {
+    (!ty.owns_memory()).then(|| ty.size())
+}
+
+fn how(ty: &PropertyType) -> How {
+    match plain_size(ty) {
+        Some(1) => How::Bytes1,
+        Some(4) if ty.align() == 4 => How::Bytes4,
+        Some(8) if ty.align() == 8 => How::Bytes8,
+        _ => How::Typed,
+    }
+}
+
+fn property(
+    name: &str,
+    ty: PropertyType,
+    offset: u32,
+    owner: &Rc<str>,
+    names: &alcedo_reflect::names::Names,
+) -> Rc<Property> {
+    Rc::new(Property {
+        name: names.intern(name),
+        text: name.into(),
+        display: name.into(),
+        ty,
+        flags: 0,
+        default: None,
+        doc: "".into(),
+        meta: Rc::default(),
+        offset,
+        owner: Rc::clone(owner),
+    })
+}
+
+impl Linker<'_> {
+    fn registers(&mut self) -> Checked<(u32, Schema, Box<[Slot]>)> {
+        let (code, function) = (self.code, self.function);
+        let expected = function.params.len();
+        let has_result = function.result().is_some();
+        if usize::from(code.params) != function.arguments().len() || code.result.is_some() != has_result {
+            return Err(format!(
+                "it was made for {} parameters, the function has ({})",
+                code.params,
+                function.signature()
+            ));
+        }
+        if code.result.is_some_and(|result| result != code.params) {
+            return Err("the register of the result comes behind those of the parameters".to_owned());
+        }
+        if code.registers.len() > usize::from(u16::MAX) || code.registers.len() < expected {
+            return Err(format!("{} registers", code.registers.len()));
+        }
+        let mut end = function.params_size();
+        let mut fields = Vec::new();
+        let mut owning = Vec::new();
+        for (at, register) in code.registers.iter().enumerate() {
+            let seen = match register {
+                Register::Value { name, ty } => {
+                    let ty = self.ty(ty)?;
+                    let offset = match function.params.get(at) {
+                        Some(param) if param.ty == ty => param.offset as usize,
+                        Some(param) => return Err(format!("parameter {} is a {}, not a {ty}", param.text, param.ty)),
+                        None => {
+                            if ty.align() > 16 {
+                                return Err(format!("a {ty} is aligned to more than 16 bytes"));
+                            }
+                            let offset = end.next_multiple_of(ty.align());
+                            end = offset + ty.size();
+                            offset
+                        }
+                    };
+                    let place = u16::try_from(offset).ok().filter(|_| end <= usize::from(u16::MAX) - 16);
+                    let Some(place) = place else {
+                        return Err(format!("its variables take more than {} bytes: make it two functions", u16::MAX));
+                    };
+                    fields.push((offset as u32, ty.clone()));
+                    let owns = ty.owns_memory();
+                    let slot = Slot {
+                        offset: place,
+                        property: property(name, ty, offset as u32, &function.path, &self.world.names),
+                    };
+                    if owns {
+                        owning.push(slot.clone());
+                    }
+                    Seen::Slot(slot)
+                }
+                Register::Field { of, field } => {
+                    if at < expected {
+                        return Err(format!("register {at} is to be a parameter, and is a field"));
+                    }
+                    let (base, root) = match self.seen.get(usize::from(*of)) {
+                        Some(Seen::Slot(slot)) => (slot, *of),
+                        Some(Seen::Part(slot, root)) => (slot, *root),
+                        _ => {
+                            return Err(format!(
+                                "register {at} is a field of register {of}, which comes not before it"
+                            ));
+                        }
+                    };
+                    let PropertyType::Struct(ty) = &base.property.ty else {
+                        return Err(format!("a {} has no field {field}", base.property.ty));
+                    };
+                    let found = ty.field(field).ok_or_else(|| format!("{} has no field {field}", ty.path))?;
+                    let offset = u32::from(base.offset) + found.offset;
+                    let named = property(field, found.ty.clone(), offset, &ty.path, &self.world.names);
+                    // It lies in the register, whose end was looked at.
+                    Seen::Part(Slot { offset: offset as u16, property: named }, root)
+                }
+                Register::Const { ty, value } => {
+                    if at < expected {
+                        return Err(format!("register {at} is to be a parameter, and is a constant"));
+                    }
+                    let ty = self.ty(ty)?;
+                    let value = const_value(value, &ty, self.world)?;
+                    let mut own = OwnedValue::initial(ty.clone());
+                    own.write(&value).map_err(|error| format!("a {} is no {}", error.found, error.wanted))?;
+                    let named = property("constant", ty, 0, &function.path, &self.world.names);
+                    Seen::Constant(Rc::new(Constant { value: own, property: named }))
+                }
+            };
+            self.seen.push(seen);
+        }
+        let size = end.next_multiple_of(16);
+        let schema = Schema::new(size, 16, fields);
+        Ok((size as u32, schema, owning.into()))
+    }
+
+    fn ty(&self, text: &TypeText) -> Checked<PropertyType> {
+        PropertyType::resolve(text, &self.world.types).map_err(|error| error.to_string())
+    }
+
+    fn register(&self, reg: Reg) -> Checked<&Seen> {
+        self.seen.get(usize::from(reg)).ok_or_else(|| format!("register {reg}, of {}", self.seen.len()))
+    }
+
+    /// A register that is written to, or read where it lies.
+    fn slot(&self, reg: Reg) -> Checked<Slot> {
+        match self.register(reg)? {
+            Seen::Slot(slot) | Seen::Part(slot, _) => Ok(slot.clone()),
+            Seen::Constant(_) => Err(format!("register {reg} is a constant")),
+        }
+    }
+
+    fn source(&self, reg: Reg) -> Checked<Source> {
+        Ok(match self.register(reg)? {
+            Seen::Slot(slot) | Seen::Part(slot, _) => Source::Slot(slot.clone()),
+            Seen::Constant(constant) => Source::Constant(Rc::clone(constant)),
+        })
+    }
+
+    fn type_of(&self, reg: Reg) -> Checked<&PropertyType> {
+        Ok(match self.register(reg)? {
+            Seen::Slot(slot) | Seen::Part(slot, _) => &slot.property.ty,
+            Seen::Constant(constant) => &constant.property.ty,
+        })
+    }
+
+    fn constant(&self, reg: Reg) -> Checked<Option<Value>> {
+        Ok(match self.register(reg)? {
+            Seen::Constant(constant) => Some(constant.value.read()),
+            _ => None,
+        })
+    }
+
+    /// A register as a word may name it: a constant is put into a temporary place first.
+    fn operand(&mut self, reg: Reg) -> Checked<u16> {
+        self.slot(reg).map(|slot| slot.offset)
+    }
+
+    fn want(&self, reg: Reg, wanted: &str, is: impl Fn(&PropertyType) -> bool) -> Checked<()> {
+        let ty = self.type_of(reg)?;
+        if is(ty) { Ok(()) } else { Err(format!("register {reg} is a {ty}, where a {wanted} is wanted")) }
+    }
+
+    fn want_num(&self, reg: Reg, num: Num) -> Checked<()> {
+        self.want(reg, num.script_name(), |ty| num_of(ty) == Some(num))
+    }
+
+    fn want_bool(&self, reg: Reg) -> Checked<()> {
+        self.want(reg, "bool", |ty| *ty == PropertyType::Bool)
+    }
+
+    fn want_object(&self, reg: Reg) -> Checked<()> {
+        self.want(reg, "object", |ty| matches!(ty, PropertyType::Object { .. } | PropertyType::ScriptInterface(_)))
+    }
+
+    fn want_class(&self, reg: Reg) -> Checked<()> {
+        self.want(reg, "class", |ty| matches!(ty, PropertyType::SubclassOf(_)))
+    }
+
+    fn want_index(&self, reg: Reg) -> Checked<()> {
+        self.want(reg, "int", |ty| *ty == PropertyType::I32)
+    }
+
+    fn emit(&mut self, op: Do, a: u16, b: u16, c: u16, x: u32, y: u32) {
+        self.words.push(Word { op, a, b, c, x, y });
+    }
+
+    fn emit_slow(&mut self, slow: Slow) {
+        let at = self.slow.len() as u32;
+        self.slow.push(slow);
+        self.emit(Do::Slow, 0, 0, 0, at, 0);
+    }
+
+    /// Whether all of these are in the frame, and not constants.
+    fn in_frame(&self, regs: &[Reg]) -> bool {
+        regs.iter().all(|reg| matches!(self.register(*reg), Ok(Seen::Slot(_) | Seen::Part(..))))
+    }
+
+    /// The words of one instruction; the last may be a jump, to the instruction given back.
+    fn instruction(&mut self, ins: &Ins) -> Checked<Option<At>> {
+        match ins {
+            Ins::Nop => self.emit(Do::Nop, 0, 0, 0, 0, 0),
+            Ins::Init { to } => {
+                let slot = self.slot(*to)?;
+                let initial = initial(&slot.property.ty);
+                self.emit_slow(Slow::Init(slot, initial));
+            }
+            Ins::Copy { to, from } => self.copy(*to, *from)?,
+            Ins::Unary { op, to, from } => self.unary(op, *to, *from)?,
+            Ins::Binary { op, on, to, left, right } => self.binary(*op, on, *to, *left, *right)?,
+            Ins::Convert { by, to, from } => self.convert(by, *to, *from)?,
+            Ins::Cast { by, to, from } => {
+                let (to, from) = (self.slot(*to)?, self.source(*from)?);
+                self.emit_slow(Slow::Cast(by.clone(), to, from));
+            }
+            Ins::Jump { to } => {
+                self.emit(Do::JumpUp, 0, 0, 0, 0, 0);
+                return Ok(Some(*to));
+            }
+            Ins::JumpIf { condition, is, to } => {
+                self.want_bool(*condition)?;
+                match self.constant(*condition)? {
+                    Some(value) if value == Value::Bool(*is) => self.emit(Do::JumpUp, 0, 0, 0, 0, 0),
+                    Some(_) => {
+                        self.emit(Do::Nop, 0, 0, 0, 0, 0);
+                        return Ok(None);
+                    }
+                    None => {
+                        let a = self.operand(*condition)?;
+                        self.emit(if *is { Do::JumpIf } else { Do::JumpUnless }, a, 0, 0, 0, 0);
+                    }
+                }
+                return Ok(Some(*to));
+            }
+            Ins::JumpCompare { op, num, left, right, is, to } => {
+                self.jump_compare(*op, *num, *left, *right, *is)?;
+                return Ok(Some(*to));
+            }
+            Ins::JumpIfGiven { param, to } => {
+                if *param >= self.code.params || *param >= 64 {
+                    return Err(format!("there is no parameter {param} that may be left away"));
+                }
+                self.emit(Do::JumpIfGiven, 0, 0, 0, u32::from(*param), 0);
+                return Ok(Some(*to));
+            }
+            Ins::Load { to, place } => self.load(*to, *place)?,
+            Ins::Store { place, from } => self.store(*place, *from)?,
+            Ins::SelfObject { to } => {
+                self.not_static("the object itself")?;
+                self.want(*to, "object", |ty| matches!(ty, PropertyType::Object { .. }))?;
+                let a = self.operand(*to)?;
+                self.emit(Do::SelfObject, a, 0, 0, 0, 0);
+            }
+            Ins::SelfClass { to } => {
+                self.want_class(*to)?;
+                let to = self.slot(*to)?;
+                self.emit_slow(Slow::SelfClass(to));
+            }
+            Ins::ClassOf { to, object } => {
+                self.want_class(*to)?;
+                self.want_object(*object)?;
+                let (to, object) = (self.slot(*to)?, self.source(*object)?);
+                self.emit_slow(Slow::ClassOf(to, object));
+            }
+            Ins::Call { site } => {
+                let code = self.code;
+                let found = code.calls.get(usize::from(*site)).ok_or_else(|| format!("there is no call {site}"))?;
+                let linked = self.site(found)?;
+                let at = self.sites.len() as u32;
+                let op = if self.is_plain(&linked) { Do::CallPlain } else { Do::Call };
+                self.sites.push(linked);
+                self.emit(op, 0, 0, 0, at, 0);
+            }
+            Ins::Intrinsic { what, place, args, to } => {
+                let place = self.place(*place, true)?;
+                let args = args.iter().map(|arg| self.source(*arg)).collect::<Checked<_>>()?;
+                let to = to.map(|to| self.slot(to)).transpose()?;
+                self.emit_slow(Slow::Intrinsic { what: what.clone(), place, args, to });
+            }
+            Ins::SetLength { place, length } => {
+                self.want_index(*length)?;
+                let (place, length) = (self.place(*place, true)?, self.source(*length)?);
+                self.emit_slow(Slow::SetLength(place, length));
+            }
+            Ins::Bind { to, object, function } => {
+                self.want(*to, "delegate", |ty| matches!(ty, PropertyType::Delegate(_)))?;
+                if let Some(object) = object {
+                    self.want_object(*object)?;
+                } else {
+                    self.not_static("the object itself")?;
+                }
+                let (to, object) = (self.slot(*to)?, object.map(|object| self.source(object)).transpose()?);
+                let function = self.world.names.intern(function);
+                self.emit_slow(Slow::Bind(to, object, function));
+            }
+            Ins::New { to, class, outer, name, template } => {
+                self.want_object(*to)?;
+                self.want_class(*class)?;
+                outer.iter().chain(template).try_for_each(|object| self.want_object(*object))?;
+                let source = |reg: &Option<Reg>| reg.map(|reg| self.source(reg)).transpose();
+                let (outer, name, template) = (source(outer)?, source(name)?, source(template)?);
+                let (to, class) = (self.slot(*to)?, self.source(*class)?);
+                self.emit_slow(Slow::New { to, class, outer, name, template });
+            }
+            Ins::Fail { message } => self.emit_slow(Slow::Fail(Rc::clone(message))),
+            Ins::Return => self.emit(Do::Return, 0, 0, 0, 0, 0),
+        }
+        Ok(None)
+    }
+
+    fn not_static(&self, what: &str) -> Checked<()> {
+        match self.code.is_static || self.function.flags & function_flags::STATIC != 0 {
+            true => Err(format!("{what} in a static function")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// What a new value of the type is, where zero bytes are not it.
+fn initial(ty: &PropertyType) -> Option<Value> {
+    matches!(ty, PropertyType::Struct(_)).then(|| Value::initial(ty))
+}

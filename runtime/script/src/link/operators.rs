@@ -1,0 +1,269 @@
+//! Copies, operators, comparisons and conversions: the word for the types at hand, or the operation that takes longer.
+
+use alcedo_abi::handles::Name;
+use alcedo_reflect::property::PropertyType;
+use alcedo_reflect::value::Value;
+use alcedo_uc::hir::{Conversion, Num, Op, Operand, Unary};
+
+use super::{Checked, Linker, plain_size};
+use crate::code::Reg;
+use crate::exec::{Do, Slow, Source, num_code, op_code};
+
+impl Linker<'_> {
+    pub(super) fn copy(&mut self, to: Reg, from: Reg) -> Checked<()> {
+        let (target, source) = (self.slot(to)?, self.source(from)?);
+        let ty = target.property.ty.clone();
+        if *self.type_of(from)? != ty {
+            return Err(format!("a {} is copied to a {ty}", self.type_of(from)?));
+        }
+        let a = target.offset;
+        match (&source, plain_size(&ty)) {
+            (Source::Slot(from), _) if from.offset == a => self.emit(Do::Nop, 0, 0, 0, 0, 0),
+            (Source::Slot(from), Some(size)) => {
+                let op = match (size, ty.align()) {
+                    (1, _) => Do::Copy1,
+                    (2, 2) => Do::Copy2,
+                    (4, 4) => Do::Copy4,
+                    (8, 8) => Do::Copy8,
+                    _ => Do::CopyBytes,
+                };
+                self.emit(op, a, from.offset, 0, size as u32, 0);
+            }
+            (Source::Constant(constant), Some(_)) => match bits(&constant.value.read()) {
+                Some(bits) => {
+                    let op = match (ty.size(), ty.align()) {
+                        (1, _) => Some(Do::Set1),
+                        (4, 4) => Some(Do::Set4),
+                        (8, 8) => Some(Do::Set8),
+                        _ => None,
+                    };
+                    match op {
+                        Some(op) => self.emit(op, a, 0, 0, bits as u32, (bits >> 32) as u32),
+                        None => self.emit_slow(Slow::Copy(target, source)),
+                    }
+                }
+                None => self.emit_slow(Slow::Copy(target, source)),
+            },
+            (_, None) => self.emit_slow(Slow::Copy(target, source)),
+        }
+        Ok(())
+    }
+
+    pub(super) fn unary(&mut self, op: &Unary, to: Reg, from: Reg) -> Checked<()> {
+        match op {
+            Unary::Not => {
+                self.want_bool(to)?;
+                self.want_bool(from)?;
+                if self.in_frame(&[from]) {
+                    let (a, b) = (self.operand(to)?, self.operand(from)?);
+                    self.emit(Do::NotBool, a, b, 0, 0, 0);
+                    return Ok(());
+                }
+            }
+            Unary::Neg(num) | Unary::BitNot(num) => {
+                self.want_num(to, *num)?;
+                self.want_num(from, *num)?;
+            }
+            Unary::NegTriple(_) => {
+                if self.type_of(to)? != self.type_of(from)? {
+                    return Err("the negative of a struct is of its type".to_owned());
+                }
+            }
+        }
+        let (to, from) = (self.slot(to)?, self.source(from)?);
+        self.emit_slow(Slow::Unary(op.clone(), to, from));
+        Ok(())
+    }
+
+    pub(super) fn binary(&mut self, op: Op, on: &Operand, to: Reg, left: Reg, right: Reg) -> Checked<()> {
+        let num = match on {
+            Operand::Num(num) | Operand::Enum(num) => Some(*num),
+            _ => None,
+        };
+        let Some((num, code)) = num.zip(op_code(op)) else {
+            let (to, left, right) = (self.slot(to)?, self.source(left)?, self.source(right)?);
+            self.emit_slow(Slow::Binary(op, on.clone(), to, left, right));
+            return Ok(());
+        };
+        self.want_num(left, num)?;
+        let shift = matches!(op, Op::Shl | Op::Shr | Op::Ushr);
+        self.want_num(right, if shift { Num::I32 } else { num })?;
+        let compares =
+            matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::Near | Op::ClockwiseFrom | Op::Xor);
+        if compares {
+            self.want_bool(to)?;
+        } else {
+            self.want_num(to, num)?;
+        }
+        if self.in_frame(&[left])
+            && !compares
+            && let Some(value) = self.constant(right)?
+        {
+            let (a, b) = (self.operand(to)?, self.operand(left)?);
+            let fast = match (num, op, &value) {
+                (Num::I32, Op::Add, Value::I32(by)) => Some((Do::AddI32Imm, *by as u32)),
+                (Num::I32, Op::Sub, Value::I32(by)) => Some((Do::AddI32Imm, by.wrapping_neg() as u32)),
+                (Num::I32, Op::Mul, Value::I32(by)) => Some((Do::MulI32Imm, *by as u32)),
+                (Num::I32, Op::Div, Value::I32(by)) if *by != 0 => Some((Do::DivI32Imm, *by as u32)),
+                (Num::I32, Op::Rem, Value::I32(by)) if *by != 0 => Some((Do::RemI32Imm, *by as u32)),
+                (Num::F32, Op::Add, Value::F32(by)) => Some((Do::AddF32Imm, by.to_bits())),
+                (Num::F32, Op::Sub, Value::F32(by)) => Some((Do::AddF32Imm, (-by).to_bits())),
+                (Num::F32, Op::Mul, Value::F32(by)) => Some((Do::MulF32Imm, by.to_bits())),
+                _ => None,
+            };
+            if let Some((fast, by)) = fast {
+                self.emit(fast, a, b, 0, by, 0);
+                return Ok(());
+            }
+        }
+        if !self.in_frame(&[left, right]) {
+            let (to, left, right) = (self.slot(to)?, self.source(left)?, self.source(right)?);
+            self.emit_slow(Slow::Binary(op, on.clone(), to, left, right));
+            return Ok(());
+        }
+        let (a, b, c) = (self.operand(to)?, self.operand(left)?, self.operand(right)?);
+        let fast = match (num, op) {
+            (Num::I32, Op::Add) => Do::AddI32,
+            (Num::I32, Op::Sub) => Do::SubI32,
+            (Num::I32, Op::Mul) => Do::MulI32,
+            (Num::I32, Op::Div) => Do::DivI32,
+            (Num::I32, Op::Rem) => Do::RemI32,
+            (Num::I32, Op::BitAnd) => Do::AndI32,
+            (Num::I32, Op::BitOr) => Do::OrI32,
+            (Num::F32, Op::Add) => Do::AddF32,
+            (Num::F32, Op::Sub) => Do::SubF32,
+            (Num::F32, Op::Mul) => Do::MulF32,
+            (Num::F32, Op::Div) => Do::DivF32,
+            (Num::F64, Op::Add) => Do::AddF64,
+            (Num::F64, Op::Sub) => Do::SubF64,
+            (Num::F64, Op::Mul) => Do::MulF64,
+            (Num::F64, Op::Div) => Do::DivF64,
+            (Num::I64, Op::Add) => Do::AddI64,
+            (Num::I64, Op::Sub) => Do::SubI64,
+            (Num::I64, Op::Mul) => Do::MulI64,
+            _ => Do::Arithmetic,
+        };
+        self.emit(fast, a, b, c, code, num_code(num));
+        Ok(())
+    }
+
+    pub(super) fn jump_compare(&mut self, op: Op, num: Num, left: Reg, right: Reg, is: bool) -> Checked<()> {
+        self.want_num(left, num)?;
+        self.want_num(right, num)?;
+        let (op, is) = match (num.is_float(), is, op) {
+            (true, ..) | (_, true, _) => (op, is),
+            (false, false, op) => (
+                match op {
+                    Op::Eq => Op::Ne,
+                    Op::Ne => Op::Eq,
+                    Op::Lt => Op::Ge,
+                    Op::Le => Op::Gt,
+                    Op::Gt => Op::Le,
+                    Op::Ge => Op::Lt,
+                    _ => return Err(format!("{op:?} does not compare two numbers")),
+                },
+                true,
+            ),
+        };
+        if !matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge) {
+            return Err(format!("{op:?} does not compare two numbers"));
+        }
+        if num == Num::I32
+            && self.in_frame(&[left])
+            && let Some(Value::I32(by)) = self.constant(right)?
+        {
+            let fast = match op {
+                Op::Lt => Do::JumpLtI32Imm,
+                Op::Le => Do::JumpLeI32Imm,
+                Op::Gt => Do::JumpGtI32Imm,
+                Op::Ge => Do::JumpGeI32Imm,
+                Op::Eq => Do::JumpEqI32Imm,
+                _ => Do::JumpNeI32Imm,
+            };
+            let a = self.operand(left)?;
+            self.emit(fast, a, 0, 0, by as u32, 0);
+            return Ok(());
+        }
+        if !self.in_frame(&[left, right]) {
+            return Err("a comparison that jumps has a constant where it has no place for one".to_owned());
+        }
+        let (a, b) = (self.operand(left)?, self.operand(right)?);
+        if num == Num::I32 {
+            let (fast, a, b) = match op {
+                Op::Lt => (Do::JumpLtI32, a, b),
+                Op::Le => (Do::JumpLeI32, a, b),
+                Op::Gt => (Do::JumpLtI32, b, a),
+                Op::Ge => (Do::JumpLeI32, b, a),
+                Op::Eq => (Do::JumpEqI32, a, b),
+                _ => (Do::JumpNeI32, a, b),
+            };
+            self.emit(fast, a, b, 0, 0, 0);
+            return Ok(());
+        }
+        let code = op_code(op).unwrap_or_default() as u16 | u16::from(is) << 8;
+        self.emit(Do::JumpCompare, a, b, code, num_code(num), 0);
+        Ok(())
+    }
+
+    pub(super) fn convert(&mut self, by: &Conversion, to: Reg, from: Reg) -> Checked<()> {
+        let in_frame = self.in_frame(&[from]);
+        let fast = match by {
+            Conversion::Num(from_num, to_num) => {
+                self.want_num(from, *from_num)?;
+                self.want_num(to, *to_num)?;
+                match (from_num, to_num) {
+                    (Num::I32, Num::F32) if in_frame => Some(Do::I32ToF32),
+                    (Num::F32, Num::I32) if in_frame => Some(Do::F32ToI32),
+                    _ => None,
+                }
+            }
+            Conversion::Up if *self.type_of(to)? == *self.type_of(from)? => return self.copy(to, from),
+            Conversion::Up if in_frame => {
+                let is_reference = |ty: &PropertyType| {
+                    matches!(
+                        ty,
+                        PropertyType::Object { .. } | PropertyType::ScriptInterface(_) | PropertyType::SubclassOf(_)
+                    )
+                };
+                self.want(to, "object or class", is_reference)?;
+                self.want(from, "object or class", is_reference)?;
+                let (one, two) = (self.type_of(to)?, self.type_of(from)?);
+                match (one.kind() == two.kind(), one.size()) {
+                    (true, 8) => Some(Do::Copy8),
+                    (true, 4) => Some(Do::Copy4),
+                    _ => return Err(format!("a {two} is no {one}")),
+                }
+            }
+            _ => None,
+        };
+        match fast {
+            Some(fast) => {
+                let (a, b) = (self.operand(to)?, self.operand(from)?);
+                self.emit(fast, a, b, 0, 0, 0);
+            }
+            None => {
+                let (to, from) = (self.slot(to)?, self.source(from)?);
+                self.emit_slow(Slow::Convert(by.clone(), to, from));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The bytes of a number, name or handle.
+fn bits(value: &Value) -> Option<u64> {
+    Some(match value {
+        Value::U8(it) => u64::from(*it),
+        Value::I8(it) => u64::from(*it as u8),
+        Value::Bool(it) => u64::from(*it),
+        Value::U32(it) => u64::from(*it),
+        Value::I32(it) => u64::from(*it as u32),
+        Value::F32(it) => u64::from(it.to_bits()),
+        Value::U64(it) => *it,
+        Value::I64(it) => *it as u64,
+        Value::F64(it) => it.to_bits(),
+        Value::Name(Name(it)) | Value::SubclassOf(Name(it)) => u64::from(*it),
+        Value::Object(it) => it.0,
+        _ => return None,
+    })
+}

@@ -1,0 +1,199 @@
+//! Places: each step of the way has the type that the one before leads to.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use alcedo_base::handles::ClassId;
+use alcedo_reflect::class::Class;
+use alcedo_reflect::property::{Property, PropertyType};
+
+use super::{Checked, Linker, initial, plain_size, property};
+use crate::code::{Place, Reg, Root, Step};
+use crate::exec::{Do, LinkedPlace, LinkedRoot, LinkedStep, OtherProperty, Slow, Source};
+
+impl Linker<'_> {
+    pub(super) fn found_property(&self, owner: &str, name: &str) -> Checked<(Rc<Class>, Rc<Property>)> {
+        let class = self.world.types.class_by_path(owner).ok_or_else(|| format!("there is no class {owner}"))?;
+        let property = class.find_property(name).cloned().ok_or_else(|| format!("{owner} has no property {name}"))?;
+        Ok((class, property))
+    }
+
+    pub(super) fn other(&self, owner: &str, name: &str) -> Checked<OtherProperty> {
+        let (owner, property) = self.found_property(owner, name)?;
+        Ok(OtherProperty { offset: property.offset, owner, property, seen: Cell::new(ClassId::NONE) })
+    }
+
+    /// A place; one that is read may be of a class default object.
+    pub(super) fn place(&self, place: u16, written: bool) -> Checked<LinkedPlace> {
+        let place = self.code.places.get(usize::from(place)).ok_or_else(|| format!("there is no place {place}"))?;
+        self.linked_place(place, written)
+    }
+
+    pub(super) fn linked_place(&self, place: &Place, written: bool) -> Checked<LinkedPlace> {
+        let (root, mut at) = match &place.root {
+            Root::Register(reg) => {
+                let slot = self.slot(*reg)?;
+                let at = Rc::clone(&slot.property);
+                (LinkedRoot::Slot(slot), at)
+            }
+            Root::OfSelf(owner, name) => {
+                self.not_static("a property of the object itself")?;
+                let (owner, property) = self.found_property(owner, name)?;
+                if !self.class.is_a(&owner) {
+                    return Err(format!("{} is no {}, whose property {name} is used", self.class.path, owner.path));
+                }
+                (LinkedRoot::OfSelf(property.offset), property)
+            }
+            Root::Of(object, owner, name) => {
+                self.want_object(*object)?;
+                let other = self.other(owner, name)?;
+                let at = Rc::clone(&other.property);
+                (LinkedRoot::Of(self.slot(*object)?.offset, other), at)
+            }
+            Root::Default(class, owner, name) => {
+                if written {
+                    return Err(format!("the default of {name} is written to"));
+                }
+                self.want_class(*class)?;
+                let other = self.other(owner, name)?;
+                let at = Rc::clone(&other.property);
+                (LinkedRoot::Default(self.slot(*class)?.offset, other), at)
+            }
+        };
+        let mut steps = Vec::with_capacity(place.steps.len());
+        for step in &place.steps {
+            let (step, next) = match step {
+                Step::Field(name) => {
+                    let PropertyType::Struct(of) = &at.ty else { return Err(format!("a {} has no fields", at.ty)) };
+                    let field = of.field(name).ok_or_else(|| format!("{} has no field {name}", of.path))?;
+                    (LinkedStep::Field(field.offset), Rc::new(field.clone()))
+                }
+                Step::Element(index) | Step::FixedElement(index, _) => {
+                    self.want_index(*index)?;
+                    let PropertyType::Array(of) = &at.ty else { return Err(format!("a {} has no elements", at.ty)) };
+                    let element = property(&at.text, of.ty().clone(), 0, &at.owner, &self.world.names);
+                    let fixed = matches!(step, Step::FixedElement(..));
+                    let (index, size) = (self.source(*index)?, of.row().size as u32);
+                    let array = Rc::clone(&at);
+                    (LinkedStep::Element { index, size, array, fixed, element: Rc::clone(&element) }, element)
+                }
+            };
+            steps.push(step);
+            at = next;
+        }
+        let initial = initial(&at.ty);
+        Ok(LinkedPlace { root, steps: steps.into(), property: at, initial })
+    }
+
+    /// The offset of a place that lies in the object itself with no element on the way.
+    pub(super) fn in_self(place: &LinkedPlace) -> Option<u32> {
+        let LinkedRoot::OfSelf(offset) = place.root else { return None };
+        Self::fields(place).map(|more| offset + more)
+    }
+
+    pub(super) fn fields(place: &LinkedPlace) -> Option<u32> {
+        place.steps.iter().try_fold(0, |sum, step| match step {
+            LinkedStep::Field(offset) => Some(sum + offset),
+            LinkedStep::Element { .. } => None,
+        })
+    }
+
+    pub(super) fn load(&mut self, to: Reg, place: u16) -> Checked<()> {
+        let place = self.place(place, false)?;
+        let slot = self.slot(to)?;
+        let ty = &slot.property.ty;
+        if *ty != place.property.ty {
+            return Err(format!("a {} is loaded into a {ty}", place.property.ty));
+        }
+        match self.fast_place(&place, ty) {
+            Some(Fast::InSelf(offset, how)) => {
+                let op = [Do::LoadSelf1, Do::LoadSelf4, Do::LoadSelf8][how];
+                self.emit(op, slot.offset, 0, 0, offset, 0);
+            }
+            Some(Fast::SelfElement(offset, index)) => self.emit(Do::LoadSelfElement4, slot.offset, index, 0, offset, 0),
+            Some(Fast::Element(array, index)) => self.emit(Do::LoadElement4, slot.offset, index, array, 0, 0),
+            Some(Fast::Other(object, size, more)) => {
+                let LinkedRoot::Of(_, other) = place.root else { return Err("no object".to_owned()) };
+                let at = self.others.len() as u32;
+                self.others.push(OtherProperty { offset: other.offset + more, ..other });
+                self.emit(Do::LoadOther, slot.offset, object, size, at, 0);
+            }
+            None => self.emit_slow(Slow::Load(slot, place)),
+        }
+        Ok(())
+    }
+
+    pub(super) fn store(&mut self, place: u16, from: Reg) -> Checked<()> {
+        let place = self.place(place, true)?;
+        let source = self.source(from)?;
+        let ty = self.type_of(from)?.clone();
+        if ty != place.property.ty {
+            return Err(format!("a {ty} is stored in a {}", place.property.ty));
+        }
+        let fast = if let Source::Slot(slot) = &source {
+            self.fast_place(&place, &ty).map(|fast| (slot.offset, fast))
+        } else {
+            None
+        };
+        match fast {
+            Some((from, Fast::InSelf(offset, how))) => {
+                let op = [Do::StoreSelf1, Do::StoreSelf4, Do::StoreSelf8][how];
+                self.emit(op, from, 0, 0, offset, 0);
+            }
+            Some((from, Fast::SelfElement(offset, index))) => {
+                self.emit(Do::StoreSelfElement4, from, index, 0, offset, 0);
+            }
+            Some((from, Fast::Element(array, index))) => self.emit(Do::StoreElement4, from, index, array, 0, 0),
+            Some((from, Fast::Other(object, size, more))) => {
+                let LinkedRoot::Of(_, other) = place.root else { return Err("no object".to_owned()) };
+                let at = self.others.len() as u32;
+                self.others.push(OtherProperty { offset: other.offset + more, ..other });
+                self.emit(Do::StoreOther, from, object, size, at, 0);
+            }
+            None => self.emit_slow(Slow::Store(place, source)),
+        }
+        Ok(())
+    }
+
+    /// A way to read or write a place in a word or two, for values that are copied by their bytes.
+    fn fast_place(&self, place: &LinkedPlace, ty: &PropertyType) -> Option<Fast> {
+        let size = plain_size(ty)?;
+        let how = match (size, ty.align()) {
+            (1, _) => 0,
+            (4, 4) => 1,
+            (8, 8) => 2,
+            _ => return None,
+        };
+        if let Some(offset) = Self::in_self(place) {
+            return Some(Fast::InSelf(offset, how));
+        }
+        if let LinkedRoot::Of(object, _) = &place.root {
+            return Self::fields(place).map(|more| Fast::Other(*object, size as u16, more));
+        }
+        // An element of four bytes of an array that is reached without an element before.
+        let [first @ .., LinkedStep::Element { index: Source::Slot(index), size: 4, fixed: false, .. }] = &*place.steps
+        else {
+            return None;
+        };
+        let more = first.iter().try_fold(0, |sum, step| match step {
+            LinkedStep::Field(offset) => Some(sum + offset),
+            LinkedStep::Element { .. } => None,
+        })?;
+        match &place.root {
+            LinkedRoot::OfSelf(offset) if how == 1 => Some(Fast::SelfElement(offset + more, index.offset)),
+            LinkedRoot::Slot(slot) if how == 1 => Some(Fast::Element(slot.offset + more as u16, index.offset)),
+            _ => None,
+        }
+    }
+}
+
+enum Fast {
+    /// In the object itself: offset, and which of the sizes.
+    InSelf(u32, usize),
+    /// An element of an array in the object itself: offset of the array, of the index.
+    SelfElement(u32, u16),
+    /// An element of an array in the frame: offset of the array, of the index.
+    Element(u16, u16),
+    /// In another object: its register, bytes, and bytes behind the start of the property.
+    Other(u16, u16, u32),
+}

@@ -1,0 +1,309 @@
+//! Calls: arguments and result have the types of the parameters, and what a call writes lies apart from all else that it is given.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::Rc;
+
+use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
+use alcedo_base::handles::ClassId;
+use alcedo_reflect::World;
+use alcedo_reflect::function::Function;
+use alcedo_reflect::origin::Origin;
+use alcedo_reflect::owned::OwnedValue;
+use alcedo_reflect::property::{Property, PropertyType};
+use alcedo_reflect::type_text::{SignatureText, TypeText};
+
+use super::{Checked, Linker, how, initial, property};
+use crate::code::{Argument, CallSite, Reg, Target};
+use crate::exec::{Aim, Arg, Constant, How, LinkedRoot, Move, Site, Slot, Source};
+
+/// Bytes of parameters that are cleared in a few steps.
+const PLAIN_BLOCK: u32 = 64;
+
+impl Linker<'_> {
+    /// Whether a call leads to one function of the host, whose parameters are copied by their bytes.
+    pub(super) fn is_plain(&self, site: &Site) -> bool {
+        let owner = self.world.types.class(site.function.owner);
+        matches!(site.target, Aim::Static(None, _))
+            && owner.is_some_and(|owner| owner.origin == Origin::Native)
+            && !site.is_custom
+            && site.owning.is_empty()
+            && site.block <= PLAIN_BLOCK
+            && site.moves.iter().chain(&site.outs).all(|one| one.how != How::Typed)
+    }
+
+    pub(super) fn site(&mut self, call: &CallSite) -> Checked<Site> {
+        let path = match &call.callee {
+            Target::Virtual(_, path)
+            | Target::Final(_, path)
+            | Target::Static(_, path)
+            | Target::Interface(_, path) => Some(path),
+            Target::Delegate { .. } => None,
+        };
+        let find =
+            |path: &str| self.world.types.function_by_path(path).ok_or_else(|| format!("there is no function {path}"));
+        let of_self = |object: Option<Reg>, function: &Function| -> Checked<Option<u16>> {
+            if let Some(object) = object {
+                self.want_object(object)?;
+                return Ok(Some(self.slot(object)?.offset));
+            }
+            self.not_static("a call on the object itself")?;
+            let owner = self.world.types.class(function.owner);
+            match owner.is_none_or(|owner| self.class.is_a(&owner)) {
+                true => Ok(None),
+                false => Err(format!("{} is called on the object itself, a {}", function.path, self.class.path)),
+            }
+        };
+        let (aim, params): (Aim, Params) = match &call.callee {
+            Target::Virtual(object, path) => {
+                let function = find(path)?;
+                (Aim::Virtual(of_self(*object, &function)?), Params::of(&function))
+            }
+            Target::Final(object, path) => {
+                let function = find(path)?;
+                (Aim::Final(of_self(*object, &function)?, OnceCell::new()), Params::of(&function))
+            }
+            Target::Static(class, path) => {
+                let function = find(path)?;
+                if function.flags & function_flags::STATIC == 0 {
+                    return Err(format!("{path} is called without an object"));
+                }
+                if let Some(class) = class {
+                    self.want_class(*class)?;
+                }
+                let class = class.map(|class| self.slot(class).map(|slot| slot.offset)).transpose()?;
+                (Aim::Static(class, OnceCell::new()), Params::of(&function))
+            }
+            Target::Interface(object, path) => {
+                let function = find(path)?;
+                self.want_object(*object)?;
+                (Aim::Interface(self.slot(*object)?.offset), Params::of(&function))
+            }
+            Target::Delegate { delegate, object, fallback } => {
+                let delegate = self.slot(*delegate)?;
+                if !matches!(delegate.property.ty, PropertyType::Delegate(_) | PropertyType::MulticastDelegate(_)) {
+                    return Err(format!("a {} is called", delegate.property.ty));
+                }
+                let fallback = fallback.as_ref().map(|path| find(path)).transpose()?;
+                let object = match &fallback {
+                    Some(function) => of_self(*object, function)?,
+                    None => None,
+                };
+                let params = Params::of_delegate(&delegate.property.ty, self.world)?;
+                if let Some(function) = fallback.as_ref().filter(|function| function.words() != params.words) {
+                    return Err(format!("{} has the signature ({})", function.path, function.signature()));
+                }
+                let fallback = fallback.map(|function| (function, OnceCell::new()));
+                (Aim::Delegate { delegate, object, fallback }, params)
+            }
+        };
+        let function = match path {
+            Some(path) => find(path)?,
+            None => Rc::clone(self.function),
+        };
+        self.arguments(call, aim, function, &params)
+    }
+
+    fn arguments(&self, call: &CallSite, target: Aim, function: Rc<Function>, params: &Params) -> Checked<Site> {
+        let name = &function.path;
+        if call.args.len() != params.arguments.len() {
+            return Err(format!("{name} is called with {} arguments, of {}", call.args.len(), params.arguments.len()));
+        }
+        let is_custom = matches!(target, Aim::Final(..) | Aim::Static(..) | Aim::Virtual(..))
+            && function.flags & function_flags::CUSTOM_THUNK != 0;
+        let (mut args, mut moves, mut outs, mut skipped) = (Vec::new(), Vec::new(), Vec::new(), 0);
+        // Where arguments lie that are written, and that are read.
+        let (mut written, mut read): (Vec<Slot>, Vec<Slot>) = (Vec::new(), Vec::new());
+        let mut places = 0;
+        for (at, (arg, param)) in call.args.iter().zip(&params.arguments).enumerate() {
+            let is_out = param.flags & property_flags::OUT != 0;
+            let wildcard = is_custom && function.is_wildcard(param);
+            let same = |ty: &PropertyType| match wildcard || *ty == param.ty || fits_reference(ty, &param.ty, is_out) {
+                true => Ok(()),
+                false => Err(format!("{name} is given a {ty} for {}, a {}", param.text, param.ty)),
+            };
+            match arg {
+                Argument::Copied(_) if is_out => {
+                    return Err(format!(
+                        "{name} writes to {}, and is given a copy: of several things that it writes to, one may be a property or \
+                         element; put the others into variables first",
+                        param.text
+                    ));
+                }
+                Argument::In(reg) | Argument::Copied(reg) => {
+                    same(self.type_of(*reg)?)?;
+                    let source = self.source(*reg)?;
+                    if let Source::Slot(slot) = &source {
+                        if is_out { written.push(slot.clone()) } else { read.push(slot.clone()) }
+                    } else if is_out {
+                        return Err(format!("{name} writes to a constant"));
+                    }
+                    moves.push(self.over_to(&source, param)?);
+                    args.push(Arg::Value(source));
+                }
+                Argument::Out(reg) => {
+                    same(self.type_of(*reg)?)?;
+                    if !is_out {
+                        return Err(format!("{name} does not write to {}", param.text));
+                    }
+                    let slot = self.slot(*reg)?;
+                    let source = Source::Slot(slot.clone());
+                    written.push(slot.clone());
+                    moves.push(self.over_to(&source, param)?);
+                    outs.push(self.back_from(&slot, param)?);
+                    args.push(Arg::Value(source));
+                }
+                Argument::Skipped if at >= 64 => return Err(format!("parameter {at} is left away")),
+                Argument::Skipped => {
+                    skipped |= 1 << at;
+                    if is_out && is_custom {
+                        return Err(format!("{name} writes to {}, which is left away", param.text));
+                    }
+                    let mut own = OwnedValue::initial(param.ty.clone());
+                    if let Some(default) = &param.default {
+                        own.write(default)
+                            .map_err(|error| format!("the default of {} is a {}", param.text, error.found))?;
+                    }
+                    let property = Rc::new(Property::clone(param));
+                    let source = Source::Constant(Rc::new(Constant { value: own, property }));
+                    if param.default.is_some() || matches!(param.ty, PropertyType::Struct(_)) {
+                        moves.push(self.over_to(&source, param)?);
+                    }
+                    args.push(Arg::Value(source));
+                }
+                Argument::Place(place) => {
+                    if !is_custom {
+                        return Err(format!("{name} takes values, and is given a place"));
+                    }
+                    let place = self.place(*place, is_out)?;
+                    same(&place.property.ty)?;
+                    places += 1;
+                    if let LinkedRoot::Slot(slot) = &place.root {
+                        if is_out { written.push(slot.clone()) } else { read.push(slot.clone()) }
+                    }
+                    args.push(Arg::Place(place));
+                }
+            }
+        }
+        let to = call.to.map(|to| self.slot(to)).transpose()?;
+        match (&to, &params.result) {
+            (Some(slot), Some(result)) => {
+                let wildcard = is_custom && function.is_wildcard(result);
+                if !wildcard && slot.property.ty != result.ty && !fits_reference(&result.ty, &slot.property.ty, false) {
+                    return Err(format!("{name} gives a {}, which goes to a {}", result.ty, slot.property.ty));
+                }
+                if !wildcard && !is_custom {
+                    outs.push(self.back_from(slot, result)?);
+                }
+                if is_custom {
+                    written.push(slot.clone());
+                }
+            }
+            (Some(_), None) => return Err(format!("{name} gives nothing")),
+            (None, Some(_)) if is_custom => {
+                return Err(format!("the result of {name} goes nowhere: give it a register"));
+            }
+            (None, _) => {}
+        }
+        if is_custom {
+            if places > 1 {
+                return Err(format!("{name} is given more than one place: copy what is only read"));
+            }
+            moves.clear();
+            outs.clear();
+            apart(&written, &read).map_err(|problem| format!("{name}: {problem}"))?;
+        }
+        let owns = |param: &&Property| param.ty.owns_memory();
+        let owning = params.arguments.iter().chain(&params.result).filter(owns).map(|param| Rc::new(param.clone()));
+        let layout = params.arguments.iter().chain(&params.result).map(|param| (param.offset, param.ty.clone()));
+        Ok(Site {
+            target,
+            layout: layout.collect(),
+            owning: owning.collect(),
+            block: params.block,
+            is_custom,
+            initial: to.as_ref().and_then(|slot| initial(&slot.property.ty)),
+            function,
+            args: args.into(),
+            moves: moves.into(),
+            outs: outs.into(),
+            skipped,
+            to,
+            seen: Cell::new(ClassId::NONE),
+            seen_callee: RefCell::new(None),
+        })
+    }
+
+    pub(super) fn over_to(&self, source: &Source, param: &Property) -> Checked<Move> {
+        let there = u16::try_from(param.offset).map_err(|_| "its parameters take too many bytes".to_owned())?;
+        let (here, constant) = match source {
+            Source::Slot(slot) => (slot.offset, None),
+            Source::Constant(constant) => (0, Some(Rc::clone(constant))),
+        };
+        let how = how(&param.ty);
+        Ok(Move { how, here, there, source: constant, property: Rc::new(param.clone()) })
+    }
+
+    pub(super) fn back_from(&self, slot: &Slot, param: &Property) -> Checked<Move> {
+        self.over_to(&Source::Slot(slot.clone()), param)
+    }
+}
+
+/// What a call takes and gives.
+struct Params {
+    arguments: Vec<Property>,
+    result: Option<Property>,
+    words: String,
+    /// Bytes of all of them.
+    block: u32,
+}
+
+impl Params {
+    fn of(function: &Function) -> Self {
+        let (arguments, result) = (function.arguments().to_vec(), function.result().cloned());
+        Self { arguments, result, words: function.words().to_owned(), block: function.params_size() as u32 }
+    }
+
+    /// The parameters of a delegate lie as those of a function of its signature do.
+    fn of_delegate(ty: &PropertyType, world: &World) -> Checked<Self> {
+        let signature = ty.signature().ok_or_else(|| format!("a {ty} is called"))?;
+        let read: Result<SignatureText, _> = signature.parse();
+        let read = read.map_err(|error| error.to_string())?;
+        let owner: Rc<str> = ty.to_string().into();
+        let (mut at, mut arguments) = (0, Vec::new());
+        let mut one = |text: &TypeText, flags: u64| -> Checked<Property> {
+            let ty = PropertyType::resolve(text, &world.types).map_err(|error| error.to_string())?;
+            at = usize::next_multiple_of(at, ty.align());
+            let offset = at as u32;
+            at += ty.size();
+            let found = property("argument", ty, offset, &owner, &world.names);
+            Ok(Property { flags, ..Property::clone(&found) })
+        };
+        for (place, text) in read.arguments.iter().enumerate() {
+            let flags = if read.outs.contains(&place) { property_flags::OUT } else { 0 };
+            arguments.push(one(text, flags)?);
+        }
+        let result = read.result.as_deref().map(|text| one(text, property_flags::RETURN)).transpose()?;
+        let last = result.as_ref().or(arguments.last());
+        let block = last.map_or(0, |last| last.offset + last.ty.size() as u32);
+        Ok(Self { arguments, result, words: signature.to_owned(), block: block.next_multiple_of(16) })
+    }
+}
+
+/// An object of one class goes for one of another where both are handles: the checker has seen to it that it is.
+fn fits_reference(from: &PropertyType, to: &PropertyType, is_out: bool) -> bool {
+    !is_out && from.kind() == to.kind() && matches!(from.kind(), PropertyKind::OBJECT | PropertyKind::SUBCLASS_OF)
+}
+
+/// What is written lies apart from all that is read or written beside it.
+fn apart(written: &[Slot], read: &[Slot]) -> Checked<()> {
+    let range = |slot: &Slot| usize::from(slot.offset)..usize::from(slot.offset) + slot.property.ty.size();
+    let meet = |one: &Slot, two: &Slot| {
+        let (one, two) = (range(one), range(two));
+        one.start < two.end && two.start < one.end
+    };
+    let twice = |at: usize, one: &Slot| written[at + 1..].iter().chain(read).any(|other| meet(one, other));
+    match written.iter().enumerate().find(|(at, one)| twice(*at, one)) {
+        Some((_, slot)) => Err(format!("{} is written and used beside", slot.property.text)),
+        None => Ok(()),
+    }
+}
