@@ -62,6 +62,8 @@ pub struct Builder {
     planted_rerun: bool,
     #[cfg(feature = "script")]
     scripts: Vec<PathBuf>,
+    #[cfg(feature = "script")]
+    script_limits: alcedo_script::Limits,
     #[cfg(feature = "dll-bind")]
     user_code: Option<alcedo_dll_bind::UserCode>,
 }
@@ -264,6 +266,15 @@ impl Builder {
         self
     }
 
+    /// How deep calls of scripts may be inside each other, and how many rounds of loops one call from outside may take: what goes
+    /// further is an error of the script.
+    #[cfg(feature = "script")]
+    #[must_use]
+    pub fn script_limits(mut self, limits: alcedo_script::Limits) -> Self {
+        self.script_limits = limits;
+        self
+    }
+
     /// Checks packages of scripts against the native types that were added so far, and against each other. Nothing is constructed
     /// or loaded, and no runtime is built. What they extend of plugins they do not find.
     ///
@@ -332,6 +343,8 @@ impl Builder {
         }
         let core = with_last_serial(self.last_serial.unwrap_or(u32::MAX), Core::new)
             .map_err(system("starting the finalizer thread"))?;
+        #[cfg(feature = "script")]
+        core.limit_scripts(self.script_limits);
         let mut taken = self.take_natives(&core.world.types);
         if let Some(limit) = self.watchdog {
             core.watch(limit, self.on_hang).map_err(system("starting the watchdog"))?;

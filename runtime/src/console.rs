@@ -24,7 +24,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("explain NAME", "which resolvers are called for the name of a call, and what each says"),
     ("spawn CLASS", "a new object"),
     ("destroy OBJECT", "ends an object"),
-    ("eval TEXT", "an expression or statements of the language of scripts: `eval Hero'Hero_0'.Health + 1`"),
+    ("eval TEXT", "an expression or statements of the language of scripts: `eval Hero'Hero_1'.Health + 1`"),
     ("blacks", "values in host memory that plugin code owns, by module and type"),
     ("blacks sites on|off", "writes down, or not, where each of them is made"),
     ("leases", "why the code of the modules would have to stay mapped now"),

@@ -51,6 +51,9 @@ pub use alcedo_sys::{
     sign_file,
 };
 
+/// How far scripts may go: see [`Builder::script_limits`].
+#[cfg(feature = "script")]
+pub use alcedo_script::Limits as ScriptLimits;
 pub use border::{CallError, SourcePlace};
 pub use bridge::tasks::{JobCount, JobInfo};
 pub use builder::Builder;

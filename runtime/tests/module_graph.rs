@@ -57,6 +57,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
             "signature",
             "task",
             "this",
+            "thunk",
             "value",
             "zcall",
         ],

@@ -555,7 +555,8 @@ fn a_saved_world_brings_objects_of_scripts_back() {
 #[test]
 fn an_error_in_a_script_names_the_lines_that_led_there_and_the_next_call_is_as_before() {
     let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT), ("Fool.uc", FOOL_TEXT)]);
-    let host = builder().build().expect("a host");
+    let limits = alcedo_runtime::ScriptLimits { rounds: 10_000, ..Default::default() };
+    let host = builder().script_limits(limits).build().expect("a host");
     host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
     let fool = spawn(&host, "/Script/Tale.Fool");
     for (function, says) in [("Forever", "Fool.uc:"), ("Deeper", "Fool.uc:"), ("Outside", "Fool.uc:")] {

@@ -53,13 +53,18 @@ pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
     let files: usize = checked.iter().map(|found| found.files).sum();
     let names: Vec<_> = names.iter().map(|name| printable(name).to_string()).collect();
     out.push_str(&match (wrong, names.len()) {
-        (0, _) => format!("{} checked, {files} files: no errors", names.join(", ")),
+        (0, _) => format!("{} checked, {}: no errors", names.join(", "), counted(files)),
         (1, 0) => "1 package has errors".to_owned(),
         (wrong, _) => format!("{wrong} of {} packages have errors", checked.len()),
     });
     // The reader has closed the output: there is nothing to report to.
     let _ = writeln!(stdout(), "{}", out.trim_end());
     Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// So many files.
+pub(crate) fn counted(files: usize) -> String {
+    if files == 1 { "1 file".to_owned() } else { format!("{files} files") }
 }
 
 /// What is found in packages, in the sample engine or in an author's host.

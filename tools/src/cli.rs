@@ -140,7 +140,7 @@ enum Verb {
     },
     /// Evaluates expressions and statements of the language of scripts in a running world, and completes names.
     ///
-    /// `Hero'Hero_0'.Health + 1` is an expression about an object; `Hero'Hero_0'.Health = 5;` is a statement. A line that begins with `:` is
+    /// `Hero'Hero_1'.Health + 1` is an expression about an object; `Hero'Hero_1'.Health = 5;` is a statement. A line that begins with `:` is
     /// a command of the world's console: `:help` lists them.
     Repl(repl::Wish),
     /// The sample world in a process of its own.

@@ -13,7 +13,7 @@ use alcedo_runtime::{
 };
 use serde::Serialize;
 
-use crate::check::check;
+use crate::check::{check, counted};
 use crate::error::Error;
 
 /// Prints it; as one JSON object where that is asked for.
@@ -50,7 +50,7 @@ fn run_scripts(path: &Path, host: Option<&str>, json: bool) -> Result<ExitCode, 
             }
             Ok(declared) => {
                 let shown = printable(&path.display().to_string()).to_string();
-                let _ = writeln!(text, "{}   {shown}\n  scripts    {} files", found.package, found.files);
+                let _ = writeln!(text, "{}   {shown}\n  scripts    {}", found.package, counted(found.files));
                 let _ = write!(text, "{}", Types(declared));
             }
             Err(wrong) => {

@@ -54,7 +54,7 @@ fn alcedo(args: &[&str], package: &Package) -> (bool, String) {
 #[test]
 fn check_says_what_is_wrong_and_where_and_ends_with_one() {
     let package = Package::new(HERO);
-    assert_eq!(alcedo(&["check"], &package), (true, "Tale checked, 1 files: no errors\n".to_owned()));
+    assert_eq!(alcedo(&["check"], &package), (true, "Tale checked, 1 file: no errors\n".to_owned()));
     package.save(&HERO.replace("Health -= Amount;", "Healht -= Amount;"));
     let (ended_well, said) = alcedo(&["check"], &package);
     assert!(!ended_well && said.contains("error") && said.contains("Tale/Hero.uc:7:5"), "{said}");
@@ -85,7 +85,7 @@ fn repl_evaluates_what_it_is_told_in_a_world_with_objects_of_the_package() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
     command.arg("repl").arg(&package.folder).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    let lines = "1 + 2\nHero'Hero_0'.Hurt(30)\nHero'Hero_0'.Health = 5;\nHero'Hero_0'.Health\nnonsense(\n:classes\n";
+    let lines = "1 + 2\nHero'Hero_1'.Hurt(30)\nHero'Hero_1'.Health = 5;\nHero'Hero_1'.Health\nnonsense(\n:classes\n";
     child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -108,7 +108,7 @@ fn dev_reloads_a_package_when_a_file_is_saved_and_keeps_the_old_one_when_that_is
     dev.hears("default 100 → 150: 3 followed");
     package.save(&HERO.replace("Health -= Amount;", "Healht -= Amount;"));
     dev.hears("Tale/Hero.uc:7:5");
-    dev.wishes(": eval Hero'Hero_0'.Hurt(50)");
+    dev.wishes(": eval Hero'Hero_1'.Hurt(50)");
     while dev.hears("100") != "100" {}
     dev.wishes("q");
     dev.ends_well();

@@ -460,7 +460,7 @@ impl<'a> Body<'a> {
 
     fn custom_thunk(&mut self, thunk: &Path, words: &Words, signature: &Signature, attrs: &[Attribute]) -> Result<()> {
         let method = Method::of(signature)?;
-        custom_thunk::check(words, &method, signature)?;
+        custom_thunk::check(words, &EVENTS, &method, signature)?;
         let (conditions, mark) = (Conditions::of(attrs)?, self.mark());
         let (class, shell, cell) = (self.class, self.next_shell(), cell_of(&method));
         let about = specifiers::about(Some(words), FUNCTION, &docs::text(attrs))?;

@@ -6,7 +6,6 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
 use syn::{Ident, Path, PathSegment, Result, Signature};
 
-use crate::class_impl::EVENTS;
 use crate::method::{Method, SelfKind};
 use crate::native::Side;
 use crate::rules;
@@ -59,9 +58,9 @@ pub(crate) fn refuse_body(words: &Words, signature: &Signature) -> Result<()> {
     }
 }
 
-/// Whether a declaration can have a thunk of its own.
-pub(crate) fn check(words: &Words, method: &Method, signature: &Signature) -> Result<()> {
-    for event in EVENTS {
+/// Whether a declaration can have a thunk of its own; `events` are the words for those that others override.
+pub(crate) fn check(words: &Words, events: &[&str], method: &Method, signature: &Signature) -> Result<()> {
+    for event in events {
         if words.flag(event)? {
             return Err(rules::at(
                 "ALC0204",

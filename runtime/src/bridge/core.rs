@@ -80,7 +80,7 @@ pub(crate) struct Core {
     pub frames: OpenFrames,
     /// What runs scripts.
     #[cfg(feature = "script")]
-    pub machine: Rc<alcedo_script::Machine>,
+    machine: RefCell<Rc<alcedo_script::Machine>>,
     /// The code of scripts.
     #[cfg(feature = "script")]
     pub scripts: crate::bridge::scripts::ScriptCodes,
@@ -129,7 +129,7 @@ impl Core {
             value_types: ValueTypes::default(),
             frames: OpenFrames::default(),
             #[cfg(feature = "script")]
-            machine: alcedo_script::Machine::new(alcedo_script::Limits::default()),
+            machine: RefCell::new(alcedo_script::Machine::new(alcedo_script::Limits::default())),
             #[cfg(feature = "script")]
             scripts: crate::bridge::scripts::ScriptCodes::default(),
             #[cfg(feature = "dll-bind")]
@@ -139,8 +139,22 @@ impl Core {
         let mode = core.world.mode.clone();
         core.zcalls.stamp().on_change(move || mode.renew_direct());
         #[cfg(feature = "script")]
-        core.machine.set_host(Rc::new(scripts::Births(Rc::downgrade(&core))));
+        core.limit_scripts(alcedo_script::Limits::default());
         Ok(core)
+    }
+
+    /// What runs scripts.
+    #[cfg(feature = "script")]
+    pub(crate) fn machine(&self) -> Rc<alcedo_script::Machine> {
+        Rc::clone(&self.machine.borrow())
+    }
+
+    /// Scripts go so far and no further. There are none yet.
+    #[cfg(feature = "script")]
+    pub(crate) fn limit_scripts(self: &Rc<Self>, limits: alcedo_script::Limits) {
+        let machine = alcedo_script::Machine::new(limits);
+        machine.set_host(Rc::new(scripts::Births(Rc::downgrade(self))));
+        self.machine.replace(machine);
     }
 
     /// Has the game thread and the finalizer thread watched from now on; more than `limit` is too long.

@@ -70,7 +70,7 @@ fn run(runtime: &Runtime, checked: &CheckedSources) -> Result<Option<Value>, Str
     let (batch, bodies) = batch(&checked.package, 0);
     let declared = types.declare(names, &batch).map_err(|error| error.to_string())?;
     let _gone = Gone { runtime, classes: declared.classes.clone() };
-    let compiled = core.machine.load(&core.world, &code).map_err(|errors| listed(&errors))?;
+    let compiled = core.machine().load(&core.world, &code).map_err(|errors| listed(&errors))?;
     bodies.fill(|path| compiled.thunk(path));
     let Some(class) = declared.classes.first() else { return Ok(None) };
     let made = construct(&core.world, &core.plugins(), class, ConstructionArgs::default());

@@ -98,7 +98,7 @@ pub(super) fn declare(
     #[cfg(feature = "dll-bind")]
     c_bodies::bind(&in_c, &declared.classes)
         .map_err(|source| EmitError::Bind { modules: package.name.clone(), source })?;
-    let compiled = core.machine.load(&core.world, &code).map_err(unlinked)?;
+    let compiled = core.machine().load(&core.world, &code).map_err(unlinked)?;
     bodies.fill(|path| compiled.thunk(path));
     let classes = declared.classes.iter().map(|class| class.id).collect();
     core.scripts.keep(module.gate.tag().id, compiled, classes);
