@@ -21,6 +21,7 @@ const CRATES: &[&str] = &[
     "runtime/reflect/src",
     "runtime/src",
     "runtime/sys/src",
+    "runtime/script/src",
     "runtime/uc/src",
     "runtime/zcall/src",
     "tools/build/src",
@@ -156,7 +157,6 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "runtime/sys/src",
-        "runtime/uc/src",
         &[
             "crash",
             "elf",

@@ -278,9 +278,10 @@ mod tests {
         let mut read = Whole::default();
         assert_eq!(load(&row(), |archive, map| read.net_serialize(archive, map)), NetOutcome::Done(()));
         assert_eq!(read, whole());
-        let (objects, bytes) = split(&row()).expect("it is a row");
+        let row = row();
+        let (objects, bytes) = split(&row).expect("it is a row");
         assert_eq!(objects, [ObjectHandle(7), ObjectHandle::NONE]);
-        assert_eq!(joined(&objects, bytes), row());
+        assert_eq!(joined(&objects, bytes), row);
     }
 
     /// From another machine, so it may be anything.
