@@ -112,6 +112,28 @@ host_class! {
 }
 
 host_class! {
+    /// A box with a lid.
+    pub Crate: Object = "/Script/Game.Crate", members CrateMembers, extends [Crate, Object];
+    properties {
+        /// How much is in it.
+        count / set_count "count": u32;
+        /// How it goes.
+        way / set_way "way": Way;
+        /// What closes it.
+        lid / set_lid "lid": Obj<Lid>;
+        /// What is on it.
+        sticker / set_sticker "sticker": Obj<Sticker>;
+    }
+    values {}
+    delegates {}
+    functions {
+        /// Puts another sticker on, into this.
+        stick "stick"() -> String;
+    }
+    dynamic {}
+}
+
+host_class! {
     /// Where parcels are.
     pub Depot: Object = "/Script/Game.Depot", members DepotMembers, extends [Depot, Object];
     properties {
@@ -144,8 +166,85 @@ host_class! {
 }
 
 host_class! {
+    /// What closes a crate.
+    pub Lid: Object = "/Script/Game.Lid", members LidMembers, extends [Lid, Object];
+    properties {
+        /// In kilograms.
+        weight / set_weight "weight": f64;
+        /// How large it is.
+        size / set_size "size": Size;
+    }
+    values {}
+    delegates {}
+    functions {}
+    dynamic {}
+}
+
+host_class! {
+    /// What is put into another thing: it is nothing by itself.
+    pub Sticker: Object = "/Script/Game.Sticker", members StickerMembers, extends [Sticker, Object];
+    properties {
+        /// What it says.
+        text / set_text "text": String;
+    }
+    values {}
+    delegates {}
+    functions {}
+    dynamic {}
+}
+
+host_class! {
+    /// A large box with a lock.
+    pub BigCrate: Crate = "/Script/Game.BigCrate", members BigCrateMembers, extends [BigCrate, Crate, Object];
+    properties {
+        /// What it is made of.
+        wood / set_wood "wood": String;
+    }
+    values {}
+    delegates {}
+    functions {}
+    dynamic {}
+}
+
+host_class! {
     /// One that is pulled.
     pub Cart: Carrier = "/Script/Game.Cart", members CartMembers, extends [Cart, Carrier, Object];
+    properties {}
+    values {}
+    delegates {}
+    functions {}
+    dynamic {}
+}
+
+host_class! {
+    /// A sticker with a color.
+    pub ColorSticker: Sticker = "/Script/Game.ColorSticker", members ColorStickerMembers, extends [ColorSticker, Sticker, Object];
+    properties {
+        /// Which.
+        color / set_color "color": u32;
+    }
+    values {}
+    delegates {}
+    functions {}
+    dynamic {}
+}
+
+host_class! {
+    /// A lid with a lock.
+    pub LockedLid: Lid = "/Script/Game.LockedLid", members LockedLidMembers, extends [LockedLid, Lid, Object];
+    properties {
+        /// What opens it.
+        digits / set_digits "digits": u8;
+    }
+    values {}
+    delegates {}
+    functions {}
+    dynamic {}
+}
+
+host_class! {
+    /// The largest box.
+    pub HugeCrate: BigCrate = "/Script/Game.HugeCrate", members HugeCrateMembers, extends [HugeCrate, BigCrate, Crate, Object];
     properties {}
     values {}
     delegates {}
