@@ -83,8 +83,13 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "runtime/reflect/src",
-        &["function", "thunk"],
-        "a function carries its thunk, and a thunk is given a call of a function",
+        &["arguments", "function", "thunk"],
+        "a function carries its thunk, and a thunk is given a call of a function and steps through its arguments",
+    ),
+    (
+        "runtime/reflect/src/values",
+        &["enumeration", "ptr"],
+        "a place in memory that holds an enum is read as one, and an enum is read at a place in memory",
     ),
     (
         "runtime/src",

@@ -142,7 +142,7 @@ fn dependency(pair: &Expr) -> Result<(LitStr, LitStr)> {
     if let Expr::Tuple(ExprTuple { elems, .. }) = pair
         && let [Some(name), Some(range)] = &elems.iter().map(text).collect::<Vec<_>>()[..]
     {
-        if !is_module_name(&name.value()) {
+        if !is_name_of_other(&name.value()) {
             return Err(rules::at("ALC0076", name.span(), "this is no name of a module"));
         }
         return Ok((name.clone(), range.clone()));
@@ -153,4 +153,10 @@ fn dependency(pair: &Expr) -> Result<(LitStr, LitStr)> {
 fn is_module_name(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_lowercase())
         && name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_')
+}
+
+/// Another module may be a package of scripts, whose name is written as those of packages are.
+fn is_name_of_other(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_alphabetic())
+        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }

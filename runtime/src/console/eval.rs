@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use alcedo_uc::Source;
+use alcedo_uc::{Diagnostic, Severity, Source};
 
 use crate::emit::scripts::{CheckedSources, check_sources, declare_library};
 use crate::handles::ObjectHandle;
@@ -12,6 +12,7 @@ use crate::object::construction::{ConstructionArgs, construct, destroy, make_cdo
 use crate::object::value::Value;
 use crate::runtime::Runtime;
 use crate::script::declare::batch;
+use crate::script::package::rendered;
 
 /// The package of such classes.
 const PACKAGE: &str = "Eval";
@@ -31,7 +32,8 @@ pub(super) fn eval(runtime: &Runtime, text: &str) -> Result<String, String> {
         let core = runtime.core();
         make_cdo(&core.world, &core.plugins(), &class).map_err(|error| error.to_string())?;
     }
-    let (is_value, checked) = read(text, |sources| check_sources(types, PACKAGE, sources))?;
+    let (is_value, checked) =
+        read(text, |sources| check_sources(types, PACKAGE, sources).map_err(|found| errors_of(found, sources)))?;
     let value = run(runtime, &checked)?;
     Ok(match value {
         Some(Value::Text(text)) if is_value => text,
@@ -51,7 +53,7 @@ fn read(
         let head = format!("class {CLASS} extends Object;\nfunction string {FUNCTION}()\n{{\n");
         vec![Source::new("eval", format!("{head}{body}\n}}\n"))]
     };
-    let as_value = check(&class(&format!("return \"\" $ (\n{}\n);", text.trim_end_matches(';'))));
+    let as_value = check(&class(&format!("return \"\" $ ({});", text.trim_end_matches(';'))));
     let wrong = match as_value {
         Ok(checked) => return Ok((true, checked)),
         Err(wrong) => wrong,
@@ -60,6 +62,12 @@ fn read(
         Ok(checked) => Ok((false, checked)),
         Err(of_statements) => Err(if looks_like_statements { of_statements } else { wrong }),
     }
+}
+
+/// What is said of the class that the text stands in is not told: nobody wrote it.
+fn errors_of(found: Vec<Diagnostic>, sources: &[Source]) -> String {
+    let errors: Vec<_> = found.into_iter().filter(|found| found.severity == Severity::Error).collect();
+    rendered(&errors, sources)
 }
 
 /// Declares the class, calls its function on an object of it, and takes all of it away again.

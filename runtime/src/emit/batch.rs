@@ -104,7 +104,7 @@ fn declare(core: &Rc<Core>, modules: &[&Declarer<'_>], all: &[Declarer<'_>]) -> 
     if let [module] = modules
         && let Some(package) = module.scripts
     {
-        return scripts::declare(core, module, package, &|source| refused(modules, all, source));
+        return scripts::declare(core, (module.gate, module.leases), package, &|source| refused(modules, all, source));
     }
     let mut batch = Batch::default();
     #[cfg(feature = "dll-bind")]

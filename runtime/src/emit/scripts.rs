@@ -3,16 +3,18 @@
 //! module, in a red frame, as those of libraries are.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use alcedo_abi::kinds::function_flags;
 use alcedo_script::library;
-use alcedo_uc::{Source, hir};
+use alcedo_uc::{Diagnostic, Source, hir};
 
 use crate::bridge::core::Core;
 use crate::bridge::module_thunk::script_thunk;
-use crate::emit::batch::Declarer;
+use crate::conjugate::gate::Gate;
 use crate::emit::c_bodies;
 use crate::emit::error::EmitError;
+use crate::lease::Leases;
 use crate::object::World;
 use crate::object::class::Class;
 use crate::object::decl::ClassDecl;
@@ -34,19 +36,22 @@ pub(crate) struct CheckedSources {
 /// # Errors
 /// Everything that is wrong with it.
 pub(crate) fn check(types: &Types, package: &Package) -> Result<CheckedSources, EmitError> {
-    check_sources(types, &package.name, &package.sources).map_err(|found| wrong(package, found))
+    let found = check_sources(types, &package.name, &package.sources);
+    found.map_err(|found| wrong(package, rendered(&found, &package.sources)))
 }
 
 /// Checks the texts of a package of that name.
 ///
 /// # Errors
-/// Everything that is wrong, a paragraph each.
-pub(crate) fn check_sources(types: &Types, package: &str, sources: &[Source]) -> Result<CheckedSources, String> {
+/// Everything that is wrong, and what is said of the rest.
+pub(crate) fn check_sources(
+    types: &Types,
+    package: &str,
+    sources: &[Source],
+) -> Result<CheckedSources, Vec<Diagnostic>> {
     let options = alcedo_uc::Options { libraries: libraries(), ..alcedo_uc::Options::default() };
-    match alcedo_uc::check(package, sources, types, &options) {
-        Ok(checked) => Ok(CheckedSources { package: checked.package, warnings: rendered(&checked.warnings, sources) }),
-        Err(found) => Err(rendered(&found, sources)),
-    }
+    let checked = alcedo_uc::check(package, sources, types, &options)?;
+    Ok(CheckedSources { package: checked.package, warnings: rendered(&checked.warnings, sources) })
 }
 
 /// Checks a package and declares its types, without bodies: for tools that ask what a text means.
@@ -71,7 +76,7 @@ fn wrong(package: &Package, diagnostics: String) -> EmitError {
 /// What is wrong with its text, a rule that a declaration breaks, or a body that cannot be linked.
 pub(super) fn declare(
     core: &Rc<Core>,
-    module: &Declarer<'_>,
+    (gate, leases): (&Rc<Gate>, &Arc<Leases>),
     package: &Package,
     refused: &dyn Fn(DeclareError) -> EmitError,
 ) -> Result<Vec<Rc<Class>>, EmitError> {
@@ -84,16 +89,15 @@ pub(super) fn declare(
         wrong(package, errors.join("\n"))
     };
     let code = alcedo_script::compile(&checked.package).map_err(unlinked)?;
-    let (mut batch, bodies) = batch(&checked.package, module.gate.tag().id.0);
+    let (mut batch, bodies) = batch(&checked.package, gate.tag().id.0);
     for class in &mut batch.classes {
-        enter_by_gate(core, module, class);
+        enter_by_gate(core, gate, class);
         bind_to_library(&checked.package, class);
     }
     #[cfg(feature = "dll-bind")]
-    let in_c: Vec<_> =
-        batch.classes.iter_mut().flat_map(|class| c_bodies::attach(core, Some(module.leases), class)).collect();
+    let in_c: Vec<_> = batch.classes.iter_mut().flat_map(|class| c_bodies::attach(core, Some(leases), class)).collect();
     #[cfg(not(feature = "dll-bind"))]
-    batch.classes.iter_mut().for_each(|class| c_bodies::attach(core, Some(module.leases), class));
+    batch.classes.iter_mut().for_each(|class| c_bodies::attach(core, Some(leases), class));
     let declared = core.world.types.declare(&core.world.names, &batch).map_err(refused)?;
     #[cfg(feature = "dll-bind")]
     c_bodies::bind(&in_c, &declared.classes)
@@ -101,15 +105,15 @@ pub(super) fn declare(
     let compiled = core.machine().load(&core.world, &code).map_err(unlinked)?;
     bodies.fill(|path| compiled.thunk(path));
     let classes = declared.classes.iter().map(|class| class.id).collect();
-    core.scripts.keep(module.gate.tag().id, compiled, classes);
+    core.scripts.keep(gate.tag().id, compiled, classes);
     Ok(declared.classes)
 }
 
 /// Whoever calls a function of the class from outside of its package goes through the gate.
-fn enter_by_gate(core: &Rc<Core>, module: &Declarer<'_>, class: &mut ClassDecl) {
+fn enter_by_gate(core: &Rc<Core>, gate: &Rc<Gate>, class: &mut ClassDecl) {
     for function in &mut class.functions {
         let what = format!("{}.{}:{}", class.package, class.name, function.name).into();
-        function.thunk = script_thunk(Rc::downgrade(core), Rc::clone(module.gate), Rc::clone(&function.thunk), what);
+        function.thunk = script_thunk(Rc::downgrade(core), Rc::clone(gate), Rc::clone(&function.thunk), what);
     }
 }
 

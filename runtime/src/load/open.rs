@@ -46,7 +46,7 @@ pub(crate) fn inspect(path: &Path, dir: &StageDir, require_seal: bool) -> Result
     let image = ImageFile::read_copy(path, dir)?;
     let mut info = admit_image(&image, path, require_seal)?;
     info.origin = Some(path.to_owned());
-    Ok((Found::Library(image), info))
+    Ok((Found::Library(Box::new(image)), info))
 }
 
 /// Checks a library that was read, without running any of it; `path` stands for it in errors.
@@ -112,7 +112,7 @@ fn dependencies(manifest: &Manifest<'_>) -> Result<Vec<(String, semver::VersionR
 /// What a path led to.
 pub(crate) enum Found {
     /// A library that was read and checked.
-    Library(ImageFile),
+    Library(Box<ImageFile>),
     /// A package of scripts that was read and parsed.
     #[cfg(feature = "script")]
     Scripts(Arc<crate::script::package::Package>),
@@ -178,7 +178,7 @@ pub(crate) fn stage(
         let is_next = |slot: &&mut Option<Inspected>| slot.as_ref().is_some_and(|(_, info)| info.name == name);
         let Some((found, info)) = inspected.iter_mut().find(is_next).and_then(Option::take) else { continue };
         staged.push(match found {
-            Found::Library(image) => Ready::Library(copy(dir, image, info, None)?),
+            Found::Library(image) => Ready::Library(copy(dir, *image, info, None)?),
             #[cfg(feature = "script")]
             Found::Scripts(package) => Ready::Scripts(info, package),
         });

@@ -2,6 +2,6 @@
 #![allow(unused)]
 use alcedo_plugin_api::prelude::*;
 
-module! { name: "thing", dependencies: [("Other", "^1")] }
+module! { name: "thing", dependencies: [("the other", "^1")] }
 
 fn main() {}
