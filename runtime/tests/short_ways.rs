@@ -598,7 +598,9 @@ fn observed_calls_go_the_long_way_and_are_all_counted() {
     assert_eq!(kept.told(horse), of_build(1));
     assert!(kept.tag.hot(|_| ()).is_ok());
     let times = host.calls().times();
-    let counted: Vec<_> = times.iter().map(|time| (&*time.name, time.calls, time.failed)).collect();
+    // Bodies of methods are counted for themselves as well.
+    let by_name = times.iter().filter(|time| time.kind != "method");
+    let counted: Vec<_> = by_name.map(|time| (&*time.name, time.calls, time.failed)).collect();
     let wanted = [
         ("nm:/carousel:Horse:build_tag", 2, 0),
         ("uf:/Script/Game.Horse:add", 2, 0),
