@@ -165,9 +165,12 @@ fn the_old_build_answers_after_a_reload_that_fails() {
     assert_eq!(kept.told(horse), of_build(2));
 }
 
+/// What a listener calls: the host, what was kept of it, and an object.
+type Seat = (Runtime, Rc<Kept>, ObjectHandle);
+
 #[test]
 fn in_each_step_of_a_reload_short_calls_say_what_long_ones_say() {
-    let seat: Rc<RefCell<Option<(Runtime, Rc<Kept>, ObjectHandle)>>> = Rc::default();
+    let seat: Rc<RefCell<Option<Seat>>> = Rc::default();
     let heard: Rc<RefCell<Vec<String>>> = Rc::default();
     let (seen, lines) = (Rc::clone(&seat), Rc::clone(&heard));
     let host = support::builder()

@@ -470,7 +470,7 @@ fn every_protocol_in_both_directions_takes_every_sort_of_value_and_names_what_is
     }
     sheet.passes();
     let printed = sheet.to_string();
-    println!("{printed}");
+    print(&printed);
     expect![[r#"
         host calls      ex  uf uf!  up  nm  nd
           numbers        +   +   +   +   +   +
@@ -507,4 +507,9 @@ fn every_protocol_in_both_directions_takes_every_sort_of_value_and_names_what_is
     .assert_eq(&printed);
     let host = Rc::new(scene.host);
     Rc::into_inner(host).expect("the only one").shutdown().into_result().unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[expect(clippy::print_stdout, reason = "the grid is there to be read")]
+fn print(grid: &str) {
+    println!("{grid}");
 }
