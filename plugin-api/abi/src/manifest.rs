@@ -100,7 +100,7 @@ pub const fn encode<const N: usize>(source: &Source<'_>) -> [u8; N] {
     let mut at = 0;
     while at < source.dependencies.len() {
         let (name, range) = source.dependencies[at];
-        assert!(names::is_module_name(name), "a dependency is named by at most 64 lower-case letters, digits and `_`");
+        assert!(names::is_dependency_name(name), "a dependency is named by at most 64 letters, digits and `_`");
         assert!(names::is_version_range(range), "the versions of a dependency are no version range");
         writer = writer.text(name).text(range);
         at += 1;
@@ -260,7 +260,7 @@ impl<'a> Manifest<'a> {
         let dependency_count = u16::from_le_bytes(reader.array()?);
         let dependencies = reader.bytes;
         for _ in 0..dependency_count {
-            checked("dependency", reader.text()?, names::is_module_name, names::MODULE_NAME_RULE)?;
+            checked("dependency", reader.text()?, names::is_dependency_name, names::DEPENDENCY_NAME_RULE)?;
             let rule = names::VERSION_RANGE_RULE;
             checked("version range of a dependency", reader.text()?, names::is_version_range, rule)?;
         }

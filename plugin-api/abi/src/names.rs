@@ -19,6 +19,10 @@ pub const LONGEST_WORDS: usize = 256;
 pub const MODULE_NAME_RULE: &str =
     "a module is named by at most 64 lower-case letters, digits and `_`, and starts with a letter";
 
+/// What errors say of the name of a module that another needs.
+pub const DEPENDENCY_NAME_RULE: &str =
+    "a dependency is named by at most 64 letters, digits and `_`, and starts with a letter: a module or a package of scripts";
+
 /// What errors say of a type's path.
 pub const TYPE_PATH_RULE: &str = "a type has a path `/Script/<Package>.<Type>` of two identifiers, each at most 255 bytes of letters, digits and `_`";
 
@@ -39,6 +43,16 @@ pub const fn is_module_name(text: &str) -> bool {
         return false;
     }
     consists_of(bytes, b"_", false)
+}
+
+/// Whether a module that another needs may have this name: that of a library, or of a package of scripts.
+#[must_use]
+pub const fn is_dependency_name(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    if bytes.is_empty() || bytes.len() > LONGEST_MODULE_NAME || !bytes[0].is_ascii_alphabetic() {
+        return false;
+    }
+    consists_of(bytes, b"_", true)
 }
 
 /// Whether a text has only letters that versions have. Whether it is one is checked where versions are compared.
