@@ -260,7 +260,7 @@ fn calls_that_know_no_types_take_conjugates_and_give_what_is_the_callers_own() {
     tells(&host, fence, "borrow");
     expect![[r#"
         11 11 true (2, 4, 16)
-        slot 0 holds a conjugate of String, the call wants Array(f64)
+        `ex:/sum`: slot 0 holds a conjugate of String, the call wants Array(f64)
         ex:/sum has the signature (… -> f64), the caller was built for (… -> a value that has a conjugate): rebuild the caller
         ex:/scale has the signature (… -> Array), the caller was built for (… -> f64): rebuild the caller
         ex:/scale has the signature (… -> Array), the caller was built for (… -> nothing): rebuild the caller

@@ -676,7 +676,7 @@ fn a_package_that_cannot_be_is_refused_before_anything_is_loaded() {
     };
     let unknown = refused(&Package::new("Tale", &[("Hero.uc", HERO_TEXT)]));
     assert!(unknown.contains("package Tale"), "{unknown}");
-    assert!(refused(&Package::new("Tale", &[])).contains("has no `.uc` file"));
+    assert!(refused(&Package::new("Tale", &[])).contains("with no `.uc` files"));
     assert!(refused(&Package::new("no-name", &[("Hero.uc", HERO_TEXT)])).contains("rename the folder"));
     let text = "class Lost extends Nowhere;\n";
     let lost = refused(&Package::new("Game", &[("Lost.uc", text)]));

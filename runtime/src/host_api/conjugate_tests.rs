@@ -336,7 +336,7 @@ fn a_call_that_knows_no_types_passes_conjugates_and_is_given_blacks() {
     let mut slots = [slot(text.into()), three, Slot::EMPTY];
     let (status, failure) = call(&host, "ex:/scale", &mut slots);
     assert_eq!(status, ZCallStatus::BUFFER_ERROR);
-    assert_eq!(failure.message.as_str(), "slot 0 holds a conjugate of String, the call wants Array(f64)");
+    assert_eq!(failure.message.as_str(), "`ex:/scale`: slot 0 holds a conjugate of String, the call wants Array(f64)");
     let mut slots = [three];
     assert_eq!(call(&host, "ex:/scale", &mut slots).0, ZCallStatus::BUFFER_ERROR);
     assert_eq!(host.core.blacks.report().count(), 3);

@@ -101,8 +101,9 @@ mod tests {
     #[test]
     fn each_fact_that_does_not_fit_is_named_with_both_sides() {
         check(|manifest| manifest.abi_number = 9, "speaks ABI 9, this host speaks 1");
-        check(|manifest| (manifest.api_oldest, manifest.api_current) = (5, 6), "needs host API 5 to 6");
-        let next = API_CURRENT + 1;
+        let (next, last) = (API_CURRENT + 1, API_CURRENT + 2);
+        let needs = format!("needs host API {next} to {last}");
+        check(|manifest| (manifest.api_oldest, manifest.api_current) = (next, last), &needs);
         check(|manifest| manifest.api_current = next, &format!("was built for host API {next}"));
         check(|manifest| manifest.slot_types = !manifest.slot_types, "slot-types");
         check(|manifest| manifest.layout_hash ^= 1, "layout");

@@ -56,7 +56,8 @@ pub enum PackageError {
     },
     /// There is nothing in it.
     #[error(
-        "{} has no `.uc` file, nor has its folder `Classes`: write a class there, or name the folder of the package",
+        "{} is a folder with no `.uc` files in it or in its folder `Classes`: name a library itself, or the folder of a package of \
+         scripts",
         path.display()
     )]
     Empty {
@@ -87,11 +88,15 @@ impl Package {
     /// # Errors
     /// When it cannot be read or is no package.
     pub(crate) fn read(folder: &Path) -> Result<Self, PackageError> {
+        let paths = paths(folder)?;
+        if paths.is_empty() {
+            return Err(PackageError::Empty { path: folder.to_owned() });
+        }
         let name = folder.file_name().and_then(|name| name.to_str()).filter(|name| is_identifier(name));
         let name = name.ok_or_else(|| PackageError::Name { path: folder.to_owned() })?.to_owned();
         let mut left = LARGEST;
         let mut sources = Vec::new();
-        for path in paths(folder)? {
+        for path in paths {
             let failed = |source| PackageError::Io { path: path.clone(), source };
             let length = std::fs::metadata(&path).map_err(failed)?.len();
             let too_large = || PackageError::TooLarge { path: folder.to_owned(), largest: LARGEST };
@@ -100,9 +105,6 @@ impl Package {
             let shown = path.strip_prefix(folder).unwrap_or(&path);
             let shown = format!("{name}/{}", shown.display());
             sources.push(Source::decode(&shown, &std::fs::read(&path).map_err(failed)?));
-        }
-        if sources.is_empty() {
-            return Err(PackageError::Empty { path: folder.to_owned() });
         }
         let outline = outline(&name, &sources)
             .map_err(|found| PackageError::Text { package: name.clone(), diagnostics: rendered(&found, &sources) })?;
