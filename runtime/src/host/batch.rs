@@ -219,7 +219,11 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         let Some(method) = direct::method_call(&callee) else {
             return Err(refused(format!("{found}, of no object")).into());
         };
-        let are_words = are_as_declared::<A, R>(&signature) && A::IN_SLOTS && R::IN_SLOT && !A::FIRST_IS_OBJECT && !A::OTHERS_ARE_OBJECTS;
+        let are_words = are_as_declared::<A, R>(&signature)
+            && A::IN_SLOTS
+            && R::IN_SLOT
+            && !A::FIRST_IS_OBJECT
+            && !A::OTHERS_ARE_OBJECTS;
         if !are_words || A::COUNT > MOST {
             let only = "numbers, `bool`s and names only";
             return Err(CallError::Signature { name: self.name.clone(), found, wanted: only.to_owned() }.into());

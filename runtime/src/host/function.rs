@@ -338,7 +338,8 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         }
         // The class of the object that a function is called on is compared by the callee; that of any other by the path with values.
         let has_other_objects = A::OTHERS_ARE_OBJECTS || (A::FIRST_IS_OBJECT && !takes_object);
-        let in_slots = are_as_declared::<A, R>(&self.signature) && !has_other_objects && callee.slots() == Slots::Function;
+        let in_slots =
+            are_as_declared::<A, R>(&self.signature) && !has_other_objects && callee.slots() == Slots::Function;
         self.in_slots.set(in_slots);
         let kept = runtime.core().zcalls.keep(handle)?;
         self.handle.replace(Some(kept));
