@@ -178,11 +178,6 @@ impl WeakRuntime {
         self.inner.upgrade().map(|inner| Runtime { inner })
     }
 
-    /// Whether it is a handle to that host.
-    pub(crate) fn is_of(&self, runtime: &Runtime) -> bool {
-        self.inner.as_ptr() == Rc::as_ptr(&runtime.inner)
-    }
-
     /// Whether there is a handle to it.
     fn is_there(&self) -> bool {
         self.inner.strong_count() != 0

@@ -7,6 +7,7 @@ use crate::support;
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use alcedo_engine::Actor;
 use alcedo_runtime::host::{
@@ -374,6 +375,14 @@ fn an_object_that_ends_while_its_kept_fields_are_saved_is_finalized_after_that()
         // A reload lets nobody call the host while it saves.
         assert_eq!(host.objects().is_alive(mare), by_reload, "{said}");
         host.safe_point();
+        if !by_reload {
+            let is_dropped = host.function::<(), bool>("nm:/carousel:Mare:is_foal_dropped").expect("it is there");
+            let begun = Instant::now();
+            while !is_dropped.call(()).expect("it tells") {
+                assert!(begun.elapsed() < Duration::from_secs(30), "it is never dropped");
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
         host.unload_master().expect("there is one");
     }
 }
@@ -561,7 +570,6 @@ fn what_is_kept_of_a_host_does_not_compile_on_another_thread() {
         HotFunction<'static, (i32,), i32>,
         TypedProperty<i32>,
         BatchFunction<(i32,), i32>,
-        ClassList,
     );
 }
 
@@ -635,7 +643,7 @@ fn a_function_by_its_pointer_is_hot_for_as_long_as_its_frame_is_open() {
 
 #[test]
 fn a_host_with_a_watchdog_calls_the_long_way_and_gets_the_same() {
-    let host = support::builder().watchdog(std::time::Duration::from_secs(60)).build().expect("a runtime");
+    let host = support::builder().watchdog(Duration::from_secs(60)).build().expect("a runtime");
     host.create_master(&libraries(1)).expect("it loads");
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
     assert_eq!(kept.told(horse), of_build(1));

@@ -55,4 +55,10 @@ impl Mare {
     fn new(_this: This<Self>) -> Self {
         Self { foal: Foal }
     }
+
+    /// Whether a foal was dropped since one was saved last.
+    #[zmethod]
+    fn is_foal_dropped() -> bool {
+        IS_DROPPED.load(Ordering::SeqCst)
+    }
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::handles::ObjectHandle;
-use crate::runtime::{Runtime, WeakRuntime};
+use crate::runtime::Runtime;
 
 /// How many versions lists have had, on all threads: a list may be filled on one and called on another.
 static VERSIONS: AtomicU64 = AtomicU64::new(0);
@@ -56,8 +56,8 @@ impl ObjectList {
 pub struct ClassList {
     class: String,
     list: ObjectList,
-    /// The host that they were looked for in, and its population then.
-    seen: Option<(WeakRuntime, (u64, u64))>,
+    /// The population when they were looked for, and the stamp of the classes, which is another one in each host.
+    seen: Option<(u64, u64)>,
 }
 
 impl Runtime {
@@ -70,12 +70,12 @@ impl Runtime {
 }
 
 impl ClassList {
-    /// Looks for them anew where an object has begun, ended or got another body since the last time, or a class has changed, or in
+    /// Looks for them anew where an object has begun, ended or got another body since the last time, or a class has changed, or it is
     /// another host. Whether it has looked.
     pub fn refresh(&mut self, runtime: &Runtime) -> bool {
         let core = runtime.core();
         let now = (core.ways.population(), core.world.types.stamp());
-        if self.seen.as_ref().is_some_and(|(of, seen)| of.is_of(runtime) && *seen == now) {
+        if self.seen == Some(now) {
             return false;
         }
         let objects = &core.world.objects;
@@ -86,7 +86,7 @@ impl ClassList {
             objects.living().into_iter().filter(is_one).collect::<Vec<_>>()
         });
         self.list = found.unwrap_or_default().into();
-        self.seen = Some((runtime.downgrade(), now));
+        self.seen = Some(now);
         true
     }
 
