@@ -24,6 +24,8 @@ struct Adder {
 thread_local! {
     /// How many fields of objects were dropped that had ended in a call of theirs.
     static DROPPED: Cell<u32> = const { Cell::new(0) };
+    /// What such a drop does beside.
+    static IN_THE_DROP: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
     /// The host, for a method that ends its own object.
     static HOST: RefCell<Option<WeakRuntime>> = const { RefCell::new(None) };
 }
@@ -35,6 +37,9 @@ struct Told(bool);
 impl Drop for Told {
     fn drop(&mut self) {
         DROPPED.set(DROPPED.get() + u32::from(self.0));
+        if let Some(code) = IN_THE_DROP.with_borrow(|code| code.clone()).filter(|_| self.0) {
+            code();
+        }
     }
 }
 
@@ -72,6 +77,15 @@ impl Adder {
         self.counted = 7;
         assert_eq!(DROPPED.get(), before, "not while they are in use");
         self.counted
+    }
+
+    #[ufunction]
+    fn end_badly(&mut self, this: This<Self>) -> Result<i32, CallError> {
+        self.told.0 = true;
+        let host =
+            HOST.with_borrow(|host| host.as_ref().and_then(WeakRuntime::upgrade)).expect("the host of this test");
+        host.objects().destroy(this.handle());
+        Err(CallError::returned("it ends badly"))
     }
 
     #[ufunction]
@@ -456,4 +470,27 @@ fn what_ends_in_the_middle_of_a_direct_call_is_there_until_the_call_is_over() {
         assert!(!host.objects().is_alive(adder));
     }
     assert_eq!(DROPPED.get(), 3, "the fields of each are dropped, once");
+}
+
+#[test]
+fn the_failure_of_a_direct_call_stays_what_it_is_while_what_has_ended_is_dropped() {
+    let host = direct_host(&[support::plugin("crossings", &[])]);
+    let witness = witness(&host);
+    let other = host.objects().spawn("/Script/Test.Adder").expect("born");
+    let heard: Rc<Cell<u32>> = Rc::default();
+    let (inner, seen) = (host.downgrade(), Rc::clone(&heard));
+    IN_THE_DROP.set(Some(Rc::new(move || {
+        let host = inner.upgrade().expect("it is there");
+        // A direct call of the plugin that fails, whose failure it fetches.
+        let said = ask(&host, witness, "count_of", &[Value::Object(other)]);
+        assert!(said.contains("nothing to count"), "{said}");
+        seen.set(seen.get() + 1);
+    })));
+    for times in 1..=3 {
+        let adder = host.objects().spawn("/Script/Test.Adder").expect("born");
+        let said = ask(&host, witness, "bad_end_of", &[Value::Object(adder)]);
+        assert!(said.contains("it ends badly"), "{said}");
+        assert_eq!(heard.get(), times);
+    }
+    IN_THE_DROP.set(None);
 }

@@ -3,6 +3,8 @@
 
 use crate::support;
 
+use std::process::Command;
+
 use alcedo_runtime::{Runtime, Value};
 
 fn outcry(args: &[&str], features: &[&str]) -> Runtime {
@@ -124,5 +126,30 @@ fn hooks_leave_with_their_module_and_cost_nothing() {
             host.reload(&[library]).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
         assert!(reload.is_committed() && reload.blocked.is_none() && reload.parked.is_empty(), "{reload}");
         assert_place(&host, "after the reload");
+    }
+}
+
+/// Set for the program that ends.
+const ENDING: &str = "OUTCRY_ENDING";
+
+#[test]
+fn a_panic_that_ends_the_program_is_in_the_log_before_that() {
+    let test = "a_panic_that_ends_the_program_is_in_the_log_before_that";
+    if std::env::var_os(ENDING).is_some() {
+        tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).init();
+        let host = outcry(&[], &[]);
+        let _ended = host.calls().call("ex:/outcry.cry_from_c", &[]);
+        return;
+    }
+    let _built = support::plugin("outcry", &[]);
+    let output = Command::new(std::env::current_exe().expect("this program"))
+        .args([&*support::full_name(module_path!(), test), "--exact", "--nocapture", "--test-threads=1"])
+        .env(ENDING, "1")
+        .output()
+        .expect("this program starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{said}");
+    for words in ["where C calls", "panic in a function that cannot unwind"] {
+        assert!(said.contains(words), "{words} is not in: {said}");
     }
 }

@@ -7,12 +7,16 @@ use crate::support;
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use alcedo_engine::Actor;
-use alcedo_runtime::host::{BatchFunction, ObjectList, TypedFunction, TypedProperty};
+use alcedo_runtime::host::{
+    BatchFunction, ClassList, HostValue, HotFunction, NativeValue, ObjectList, TypedFunction, TypedProperty,
+};
+use alcedo_runtime::kinds::PropertyKind;
 use alcedo_runtime::native::{Obj, Object, uclass};
 use alcedo_runtime::zcall::Observed;
-use alcedo_runtime::{Budget, ObjectHandle, Runtime, Value, natives};
+use alcedo_runtime::{Budget, CallError, ObjectHandle, Runtime, Value, natives};
 use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 
@@ -319,6 +323,256 @@ fn the_last_handle_of_a_host_may_go_in_a_call_and_the_host_ends_when_that_is_ove
     assert!(kept.told(horse)[0].contains("runtime of"));
 }
 
+#[test]
+fn a_call_that_fails_after_the_last_handle_of_a_host_has_gone_says_why() {
+    type Call = fn(&Kept, &TypedFunction<(i32,), i32>, ObjectHandle) -> Result<i32, alcedo_runtime::Error>;
+    let calls: [(Call, &str); 3] = [
+        (|_, fails, _| fails.call((0,)), "an error, told 0"),
+        (|_, fails, _| fails.call((1,)), "a panic, told 1"),
+        (|kept, _, horse| kept.round.call((obj(horse),)), "bolts, told 5"),
+    ];
+    for (call, says) in calls {
+        let host = host();
+        let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
+        let fails: TypedFunction<(i32,), i32> = host.function("nm:/carousel:Horse:ask_and_fail").expect("it is there");
+        let seat: Rc<RefCell<Option<Runtime>>> = Rc::default();
+        let taken = Rc::clone(&seat);
+        let ask = move |_: &Runtime, (number,): (i32,)| {
+            drop(taken.borrow_mut().take());
+            number
+        };
+        host.calls().register_typed("host.ask", ask).expect("the name is free");
+        // So that the next call goes the short way.
+        assert_eq!(kept.round.call((obj(horse),)).expect("it turns"), 100);
+        kept.mood.set(horse, 5).expect("written");
+        let weak = host.downgrade();
+        *seat.borrow_mut() = Some(host);
+        let error = call(&kept, &fails, horse).expect_err("it fails").to_string();
+        assert!(error.contains(says), "{error}, wanted {says}");
+        assert!(weak.upgrade().is_none(), "it has ended in the call");
+    }
+}
+
+#[test]
+fn an_object_that_ends_while_its_kept_fields_are_saved_is_finalized_after_that() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for by_reload in [false, true] {
+        let host = host();
+        let mare = spawn(&host, "/Script/Game.Mare");
+        let kill = move |host: &Runtime, (when,): (i32,)| {
+            if when == 1 {
+                host.objects().destroy(mare);
+            }
+            when
+        };
+        host.calls().register_typed("host.kill", kill).expect("the name is free");
+        let said = match by_reload {
+            true => host.reload(&libraries(2)).map(|report| format!("{report:?}")),
+            false => host.worlds().save(&folder.path().join("saved.world")).map(|count| count.to_string()),
+        };
+        let said = said.unwrap_or_else(|error| error.to_string());
+        assert!(!said.contains("it was dropped while it was saved"), "{said}");
+        // A reload lets nobody call the host while it saves.
+        assert_eq!(host.objects().is_alive(mare), by_reload, "{said}");
+        host.safe_point();
+        if !by_reload {
+            let is_dropped = host.function::<(), bool>("nm:/carousel:Mare:is_foal_dropped").expect("it is there");
+            let begun = Instant::now();
+            while !is_dropped.call(()).expect("it tells") {
+                assert!(begun.elapsed() < Duration::from_secs(30), "it is never dropped");
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+        host.unload_master().expect("there is one");
+    }
+}
+
+/// A number that a type of somebody else makes of the bits that it gets: no hundreds.
+#[derive(Debug)]
+struct Picky(i32);
+
+impl HostValue for Picky {
+    type Raw = i32;
+
+    fn from_raw(raw: i32) -> Self {
+        if raw >= 100 {
+            alcedo_runtime::native::plumbing::fail(CallError::other(format!("{raw} is too much")));
+        }
+        Self(raw)
+    }
+
+    fn into_raw(self) -> i32 {
+        self.0
+    }
+}
+
+#[test]
+fn a_value_that_its_type_does_not_take_is_an_error_of_the_read() {
+    let host = host();
+    let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
+    let mood: TypedProperty<Picky> = host.property("up:/Script/Game.Horse:mood").expect("it is there");
+    for _ in 0..3 {
+        mood.set(horse, Picky(7)).expect("written");
+        assert_eq!(mood.get(horse).expect("read").0, 7);
+        kept.mood.set(horse, 100).expect("written");
+        let error = mood.get(horse).expect_err("too much").to_string();
+        assert!(error.contains("100 is too much"), "{error}");
+    }
+}
+
+/// An `i32` that says of itself that it is an `f64`.
+#[derive(Debug)]
+struct Liar(i32);
+
+impl NativeValue for Liar {
+    type Raw = i32;
+    type Literal = i32;
+    const KIND: PropertyKind = PropertyKind::F64;
+    const TYPE_PATH: &'static str = "";
+
+    fn from_raw(raw: i32) -> Self {
+        Self(raw)
+    }
+
+    fn into_raw(self) -> i32 {
+        self.0
+    }
+}
+
+#[test]
+fn a_type_that_declares_another_than_it_is_gets_no_words_of_the_other() {
+    let host = host();
+    let horse = spawn(&host, HORSE);
+    let name = "uf:/Script/Game.Horse:degrees";
+    let refused = host.batch::<(), Liar>(name).expect_err("it is no `f64`").to_string();
+    assert!(refused.contains("degrees"), "{refused}");
+    let degrees: TypedFunction<(Obj<Object>,), Liar> = host.function(name).expect("it says so");
+    for _ in 0..3 {
+        assert!(degrees.call((obj(horse),)).is_err(), "it is no `f64`");
+    }
+}
+
+thread_local! {
+    /// What is done while an argument is made.
+    static AS_ARGUMENT: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
+}
+
+/// A number that does something when it is given.
+struct Busy(i32);
+
+impl NativeValue for Busy {
+    type Raw = i32;
+    type Literal = i32;
+    const KIND: PropertyKind = PropertyKind::I32;
+    const TYPE_PATH: &'static str = "";
+
+    fn from_raw(raw: i32) -> Self {
+        Self(raw)
+    }
+
+    fn into_raw(self) -> i32 {
+        if let Some(code) = AS_ARGUMENT.take() {
+            code();
+        }
+        self.0
+    }
+}
+
+#[test]
+fn what_making_an_argument_ends_or_reloads_is_seen_by_the_call() {
+    let host = host();
+    let horses: Vec<_> = (0..4).map(|_| spawn(&host, HORSE)).collect();
+    let (kept, list) = (Kept::of(&host), ObjectList::from(horses.clone()));
+    let answers = host.batch::<(Busy,), i32>("uf:/Script/Game.Horse:answer").expect("it is there");
+    assert_eq!(answers.call_list(&list, (Busy(7),)).expect("called").called, 4);
+    for (gone, build) in [(1, 2), (2, 1), (3, 2)] {
+        let (inner, victim) = (host.downgrade(), horses[gone]);
+        AS_ARGUMENT.set(Some(Rc::new(move || {
+            let host = inner.upgrade().expect("it is there");
+            host.objects().destroy(victim);
+            reload(&host, build);
+        })));
+        let report = if gone == 2 {
+            answers.call_list(&list, (Busy(7),)).expect("called")
+        } else {
+            let (results, report) = answers.collect(&horses, (Busy(7),)).expect("called");
+            assert_eq!(results[0], Some(build as i32 * 1000 + 7));
+            report
+        };
+        assert_eq!((report.called, report.ended, report.failed.len()), (4 - gone, gone, 0), "{report:?}");
+    }
+    // A write goes to where the property is when the value is made.
+    let mood: TypedProperty<Busy> = host.property("up:/Script/Game.Horse:mood").expect("it is there");
+    mood.set(horses[0], Busy(3)).expect("written");
+    let (inner, horse) = (host.downgrade(), horses[0]);
+    AS_ARGUMENT.set(Some(Rc::new(move || {
+        let host = inner.upgrade().expect("it is there");
+        host.objects().destroy(horse);
+        host.safe_point();
+    })));
+    let refused = mood.set(horse, Busy(4)).expect_err("it is gone").to_string();
+    assert!(refused.contains("is gone"), "{refused}");
+    drop(kept);
+}
+
+#[test]
+fn lists_that_were_filled_on_different_threads_are_different_lists() {
+    let host = host();
+    let kept = Kept::of(&host);
+    let (first, second) = (spawn(&host, HORSE), spawn(&host, HORSE));
+    let there = |object| std::thread::spawn(move || ObjectList::from(vec![object])).join().expect("a list");
+    for (list, turned) in [(there(first), [1.0, 0.0]), (there(second), [1.0, 1.0])] {
+        assert_eq!(kept.rounds.call_list(&list, ()).expect("called").called, 1);
+        let degrees = [first, second].map(|horse| host.objects().call(horse, "degrees", &[]).expect("it tells"));
+        assert_eq!(degrees, turned.map(|degrees| Some(Value::F64(degrees))));
+    }
+}
+
+#[test]
+fn a_list_of_a_class_is_looked_for_anew_in_another_host() {
+    const RELOADER: &str = "/Script/Test.Reloader";
+    let build = || support::builder().natives(natives![Reloader]).package("Test").build().expect("a runtime");
+    let hosts = [build(), build()];
+    let spawned = [spawn(&hosts[0], RELOADER), spawn(&hosts[0], "/Script/Engine.Actor")];
+    let others = [spawn(&hosts[1], "/Script/Engine.Actor"), spawn(&hosts[1], RELOADER)];
+    let mut list: ClassList = hosts[0].list(RELOADER);
+    for _ in 0..2 {
+        assert!(list.refresh(&hosts[0]) && !list.refresh(&hosts[0]));
+        assert_eq!(list.list().objects(), [spawned[0]]);
+        assert!(list.refresh(&hosts[1]) && !list.refresh(&hosts[1]));
+        assert_eq!(list.list().objects(), [others[1]]);
+    }
+}
+
+/// Fails to compile where the type may go to another thread: then both implementations fit.
+macro_rules! stays_on_its_thread {
+    ($($ty:ty),* $(,)?) => {$({
+        trait IsSent<Marker> {
+            fn found() {}
+        }
+        impl<T: ?Sized> IsSent<()> for T {}
+        struct ItIs;
+        impl<T: ?Sized + Send> IsSent<ItIs> for T {}
+        <$ty as IsSent<_>>::found();
+        trait IsShared<Marker> {
+            fn found() {}
+        }
+        impl<T: ?Sized> IsShared<()> for T {}
+        impl<T: ?Sized + Sync> IsShared<ItIs> for T {}
+        <$ty as IsShared<_>>::found();
+    })*};
+}
+
+#[test]
+fn what_is_kept_of_a_host_does_not_compile_on_another_thread() {
+    stays_on_its_thread!(
+        TypedFunction<(i32,), i32>,
+        HotFunction<'static, (i32,), i32>,
+        TypedProperty<i32>,
+        BatchFunction<(i32,), i32>,
+    );
+}
+
 thread_local! {
     /// What is done when the carousel logs something.
     static MEANWHILE: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
@@ -389,7 +643,7 @@ fn a_function_by_its_pointer_is_hot_for_as_long_as_its_frame_is_open() {
 
 #[test]
 fn a_host_with_a_watchdog_calls_the_long_way_and_gets_the_same() {
-    let host = support::builder().watchdog(std::time::Duration::from_secs(60)).build().expect("a runtime");
+    let host = support::builder().watchdog(Duration::from_secs(60)).build().expect("a runtime");
     host.create_master(&libraries(1)).expect("it loads");
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
     assert_eq!(kept.told(horse), of_build(1));

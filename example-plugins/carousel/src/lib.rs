@@ -3,6 +3,8 @@
 
 #![forbid(unsafe_code)]
 
+mod mare;
+
 use alcedo_plugin_api::prelude::*;
 use engine_glue::Actor;
 
@@ -30,7 +32,8 @@ pub struct Horse {
     /// Degrees a second.
     #[uproperty(edit_anywhere, default = 90.0)]
     speed: f64,
-    /// What it does in its round: 1 panics, 2 ends `other`, 3 begins another horse, 4 calls `ex:/host.ask`.
+    /// What it does in its round: 1 panics, 2 ends `other`, 3 begins another horse, 4 calls `ex:/host.ask`, 5 does and
+    /// panics then.
     #[uproperty]
     mood: i32,
     /// Whom it ends.
@@ -96,6 +99,10 @@ impl Horse {
                 let told: i32 = this.zcall("ex:/host.ask", (mood,)).expect("the host answers");
                 return BUILD_TAG * 100 + told;
             }
+            5 => {
+                let told: i32 = this.zcall("ex:/host.ask", (mood,)).expect("the host answers");
+                panic!("bolts, told {told}");
+            }
             _ => {}
         }
         BUILD_TAG * 100 + mood
@@ -118,6 +125,14 @@ impl Horse {
     #[zmethod]
     fn ask(number: i32) -> i32 {
         zcall("ex:/host.ask", (number,)).unwrap_or(-1)
+    }
+
+    /// Calls `ex:/host.ask`, and fails: with an error if the number is zero, else with a panic.
+    #[zmethod]
+    fn ask_and_fail(number: i32) -> Result<i32, String> {
+        let told: i32 = zcall("ex:/host.ask", (number,)).unwrap_or(-1);
+        assert!(number == 0, "a panic, told {told}");
+        Err(format!("an error, told {told}"))
     }
 }
 

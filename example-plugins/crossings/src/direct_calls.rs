@@ -118,6 +118,18 @@ impl Witness {
         words("end", this.get(other).and_then(|other| other.try_end()))
     }
 
+    /// Has another adder end itself, and fail.
+    #[ufunction]
+    fn bad_end_of(&self, this: This<Self>, other: Obj<Adder>) -> String {
+        words("bad end", this.get(other).and_then(|other| other.end_badly()))
+    }
+
+    /// Has another adder count nothing, which it refuses.
+    #[ufunction]
+    fn count_of(&self, this: This<Self>, other: Obj<Adder>) -> String {
+        words("count", this.get(other).and_then(|other| other.count(0)))
+    }
+
     /// The event of another adder.
     #[ufunction]
     fn sum_of(&self, this: This<Self>, other: Obj<Adder>) -> String {

@@ -35,6 +35,9 @@ impl Adder {
     /// Ends the object, and counts after that.
     #[ufunction]
     fn end(&self) -> i32;
+    /// Ends the object, and fails.
+    #[ufunction]
+    fn end_badly(&self) -> Result<i32, CallError>;
     /// Adds as much to the total as the event gives, with the Rust fields in use meanwhile.
     #[ufunction]
     fn count_sum(&self) -> Result<i32, CallError>;

@@ -87,6 +87,15 @@ fn cry_number(number: u64) {
     std::panic::panic_any(number);
 }
 
+/// Panics in a function as C code calls it, which ends the program.
+#[zcall(ex = "outcry.cry_from_c")]
+fn cry_from_c() {
+    extern "C" fn called() {
+        panic!("where C calls");
+    }
+    called();
+}
+
 /// Panics on a thread of its own.
 #[zcall(ex = "outcry.cry_aside")]
 fn cry_aside(text: String) -> bool {

@@ -20,8 +20,7 @@ pub const MODULE_NAME_RULE: &str =
     "a module is named by at most 64 lower-case letters, digits and `_`, and starts with a letter";
 
 /// What errors say of the name of a module that another needs.
-pub const DEPENDENCY_NAME_RULE: &str =
-    "a dependency is named by at most 64 letters, digits and `_`, and starts with a letter: a module or a package of scripts";
+pub const DEPENDENCY_NAME_RULE: &str = "a dependency is named by at most 64 letters, digits and `_`, and starts with a letter: a module or a package of scripts";
 
 /// What errors say of a type's path.
 pub const TYPE_PATH_RULE: &str = "a type has a path `/Script/<Package>.<Type>` of two identifiers, each at most 255 bytes of letters, digits and `_`";

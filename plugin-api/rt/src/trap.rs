@@ -147,11 +147,23 @@ pub fn keep_hook() {
     panic_hook::ensure(hook);
 }
 
+/// What the standard library says before it aborts since a panic came to where nothing may unwind: to the edge of a function that C
+/// calls, or to a destructor that runs because of another panic.
+const LAST_WORDS: [&str; 2] = ["panic in a function that cannot unwind", "panic in a destructor during cleanup"];
+
 fn hook(info: &PanicHookInfo<'_>) {
     let message = info.payload_as_str().unwrap_or("a panic without a message").to_owned();
     let place = info.location();
     let (file, line, column) = place.map_or(("", 0, 0), |place| (place.file(), place.line(), place.column()));
     records::panicked(file, line, column);
+    if LAST_WORDS.contains(&&*message) {
+        // No trap gets it: the program aborts. So the panic that led here is in the log, and this.
+        if let Some(Note { message, file, line, .. }) = take_note() {
+            records::event(LogLevel::ERROR, "alcedo::panic", &message, &file, line);
+        }
+        records::event(LogLevel::ERROR, "alcedo::panic", &message, file, line);
+        return;
+    }
     // The traps of direct calls are not counted.
     if OPEN_TRAPS.get() == 0 && !is_game_thread() {
         // A thread of the module's own: no caller waits for the failure, so it is written to the log.

@@ -56,6 +56,11 @@ impl Adder {
     }
 
     #[ufunction]
+    fn end_badly(&self) -> Result<i32, CallError> {
+        Err(CallError::returned("nothing ends here"))
+    }
+
+    #[ufunction]
     fn count_sum(&mut self, this: This<Self>) -> Result<i32, CallError> {
         self.counted += this.sum_up(1, 1);
         Ok(self.counted)

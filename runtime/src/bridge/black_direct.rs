@@ -149,6 +149,13 @@ pub(crate) fn failed(error: CallError) -> DirectAnswer {
     DirectAnswer::without(DirectStatus::FAILED)
 }
 
+/// Runs `code` between a call and the fetching of its failure: what fails meanwhile is kept apart from that.
+pub(crate) fn beside_failure(code: impl FnOnce()) {
+    let kept = FAILED.try_with(Cell::take).ok().flatten();
+    code();
+    let _gone = FAILED.try_with(|failed| failed.set(kept));
+}
+
 /// Why the last direct call on this thread has failed.
 pub(crate) fn take_failure() -> CallError {
     let kept = FAILED.try_with(Cell::take).ok().flatten();

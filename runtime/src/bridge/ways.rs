@@ -198,10 +198,12 @@ impl Ways {
         // SAFETY: the way was made for a function with so many parameters. Nothing has changed since it was looked up, so the gate of
         // its module is open and its image mapped; the red frame, which is open until the call is over, keeps both so.
         let answer = unsafe { call_static(way.shell, slots, &mut failure) };
+        // Read first: the words of a failure lie in the heap of the module, which may be unmapped when the frame has closed.
+        let done = result(answer, &failure);
         if !self.hot.close(opened) {
             settle(opened.lent());
         }
-        Some(result(answer, &failure))
+        Some(done)
     }
 
     /// Opens one red frame for many calls of a static function, and lends what calls it. None where it is to go the long way.
@@ -242,10 +244,12 @@ impl Ways {
         // SAFETY: as in `call`. The object is there, and of the class that the way is for; the part is the one that stands beside it
         // for the class that declares the function. Memory and part stay until a safe point, and so does the frame.
         let answer = unsafe { call_method(way.shell, (object, entry.memory, part), slots, &mut failure) };
+        // Read first: the words of a failure lie in the heap of the module, which may be unmapped when the frame has closed.
+        let done = result(answer, &failure);
         if !self.hot.close(opened) {
             settle(opened.lent());
         }
-        Some(result(answer, &failure))
+        Some(done)
     }
 
     /// Another number whenever an object has begun or ended, or has another body or plugin part.
@@ -292,11 +296,12 @@ impl Ways {
         // SAFETY: as in `call_on`, for each object that has not ended since the items were found, as the caller promises; the module
         // looks that up. All that is lent stays where it is.
         let status = unsafe { (way.batch.0)(&mut batch) };
+        // Read first, as in `call`.
+        let failed = (status != Status::OK).then(|| *failed(&failure));
         if !self.hot.close(opened) {
             settle(opened.lent());
         }
         let Batch { at, ended, unmet, .. } = batch;
-        let failed = (status != Status::OK).then(|| *failed(&failure));
         Some(Went { failed, at, ended, unmet })
     }
 }

@@ -51,6 +51,7 @@ pub(crate) struct HookNames {
     red: Rc<str>,
     class: Rc<str>,
     post_init: Rc<str>,
+    keep: Rc<str>,
 }
 
 impl HookNames {
@@ -61,6 +62,7 @@ impl HookNames {
             red: format!("red constructor of {class}").into(),
             class: format!("class constructor of {class}").into(),
             post_init: format!("PostInitProperties of {class}").into(),
+            keep: format!("kept fields of {class}").into(),
         }
     }
 }
@@ -202,9 +204,12 @@ impl Plugins<'_> {
             let Some(class) = self.world.types.class(part.class) else { continue };
             let mut fields: Vec<(String, Vec<u8>)> = Vec::new();
             let sink = KeepSink { context: (&raw mut fields).cast(), put: put_kept };
-            part.gate.through(|| {
-                // SAFETY: the part is this module's and nobody borrows it: a reload begins with no red frame open.
-                from_module(|failure| unsafe { (part.hooks.save_kept)(part.ptr, &sink, failure) })
+            // The author's code may end the object: what ends while a frame is open waits for the next safe point.
+            self.red.enter_module(&part.gate.tag().name, &part.names.keep, || {
+                part.gate.through(|| {
+                    // SAFETY: the part is this module's. It is finalized at a safe point, and there is none while the frame is open.
+                    from_module(|failure| unsafe { (part.hooks.save_kept)(part.ptr, &sink, failure) })
+                })
             })?;
             kept.extend(fields.into_iter().map(|(name, data)| KeptField { class: class.path.to_string(), name, data }));
         }
@@ -220,7 +225,11 @@ impl Plugins<'_> {
         let misfit = |field: &KeptField| {
             let is_of = |class: Rc<Class>| *class.path == *field.class;
             let part = parts.iter().find(|part| self.world.types.class(part.class).is_some_and(is_of));
-            match part.map(|part| part.gate.through(|| load_one(part, field))) {
+            let load = |part: &Part| {
+                let load = || part.gate.through(|| load_one(part, field));
+                self.red.enter_module(&part.gate.tag().name, &part.names.keep, load)
+            };
+            match part.map(load) {
                 Some(Ok(())) => None,
                 Some(Err(CallError::NotFound { .. })) | None => Some(Misfit::Gone),
                 Some(Err(CallError::Other { message })) => Some(Misfit::Failed(message)),

@@ -14,7 +14,7 @@ use crate::bridge::direct::{self, MethodCall};
 use crate::cells::RefCell;
 use crate::error::Error;
 use crate::handles::ObjectHandle;
-use crate::host::function::result_slot;
+use crate::host::function::{are_as_declared, result_slot};
 use crate::host::list::ObjectList;
 use crate::object::host_value::signature_of;
 use crate::object::native_value::{NativeResult, ValueParams};
@@ -121,9 +121,10 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
     /// When the name leads nowhere now, or to another method, and while a slice of host memory is lent; nothing was called then.
     /// [`CallError::Unavailable`] when the runtime has ended.
     pub fn call(&self, objects: &[ObjectHandle], arguments: A) -> Result<BatchReport, Error> {
+        let slots = slots_of(arguments);
         self.begin(|core, callee, method| {
             let groups = Groups::of(core, method, objects, &self.terms())?;
-            Ok(report(self.run(core, callee, &groups, arguments, None)))
+            Ok(report(self.run(core, callee, &groups, &slots, None)))
         })
     }
 
@@ -132,6 +133,7 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
     /// # Errors
     /// As [`BatchFunction::call`].
     pub fn call_list(&self, list: &ObjectList, arguments: A) -> Result<BatchReport, Error> {
+        let slots = slots_of(arguments);
         self.begin(|core, callee, method| {
             // Taken, since what is called may come back here.
             let kept = self.groups.take().filter(|(of, groups)| *of == list.version() && groups.is_right(core));
@@ -139,7 +141,7 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
                 Some(kept) => kept,
                 None => (list.version(), Groups::of(core, method, list.objects(), &self.terms())?),
             };
-            let done = self.run(core, callee, &groups, arguments, None);
+            let done = self.run(core, callee, &groups, &slots, None);
             self.groups.set(Some((of, groups)));
             Ok(report(done))
         })
@@ -150,10 +152,11 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
     /// # Errors
     /// As [`BatchFunction::call`].
     pub fn collect(&self, objects: &[ObjectHandle], arguments: A) -> Result<(Vec<Option<R>>, BatchReport), Error> {
+        let slots = slots_of(arguments);
         self.begin(|core, callee, method| {
             let groups = Groups::of(core, method, objects, &self.terms())?;
             let mut words = vec![None; objects.len()];
-            let done = self.run(core, callee, &groups, arguments, Some(&mut words));
+            let done = self.run(core, callee, &groups, &slots, Some(&mut words));
             let results = words.into_iter().map(|word| word.and_then(|bits| R::from_slot(result_slot::<R>(bits))));
             Ok((results.collect(), report(done)))
         })
@@ -183,11 +186,10 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         core: &Core,
         callee: &Rc<Callee>,
         groups: &Groups,
-        arguments: A,
+        slots: &[Slot; MOST],
         results: Option<&mut [Option<u64>]>,
     ) -> Done {
-        let mut slots = arguments.into_slots();
-        let slots = &slots.as_mut()[..A::COUNT];
+        let slots = &slots[..A::COUNT];
         let mut words = [0; MOST];
         words.iter_mut().zip(slots).for_each(|(word, slot)| *word = slot.bits());
         let count = A::COUNT + usize::from(R::VALUE.is_some());
@@ -207,7 +209,8 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         let handle = runtime.calls().resolve(&self.name)?;
         let callee = core.zcalls.callee(handle);
         let callee = callee.ok_or_else(|| CallError::Unavailable { what: format!("`{}`", self.name) })?;
-        let wanted = signature_of::<A, R>()?.to_string();
+        let signature = signature_of::<A, R>()?;
+        let wanted = signature.to_string();
         let found = callee.signature().words().to_owned();
         let refused = |found| CallError::Signature { name: self.name.clone(), found, wanted: wanted.clone() };
         if found != wanted {
@@ -216,7 +219,11 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         let Some(method) = direct::method_call(&callee) else {
             return Err(refused(format!("{found}, of no object")).into());
         };
-        let are_words = A::IN_SLOTS && R::IN_SLOT && !A::FIRST_IS_OBJECT && !A::OTHERS_ARE_OBJECTS;
+        let are_words = are_as_declared::<A, R>(&signature)
+            && A::IN_SLOTS
+            && R::IN_SLOT
+            && !A::FIRST_IS_OBJECT
+            && !A::OTHERS_ARE_OBJECTS;
         if !are_words || A::COUNT > MOST {
             let only = "numbers, `bool`s and names only";
             return Err(CallError::Signature { name: self.name.clone(), found, wanted: only.to_owned() }.into());
@@ -228,6 +235,15 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
 
 /// Most parameters that a method has.
 const MOST: usize = 8;
+
+/// The arguments in slots. They are made before objects are looked for: it may be code of whoever wrote their types, which may end
+/// some, or reload.
+fn slots_of<A: ValueParams>(arguments: A) -> [Slot; MOST] {
+    let mut slots = [Slot::EMPTY; MOST];
+    let mut made = arguments.into_slots();
+    slots[..A::COUNT].copy_from_slice(&made.as_mut()[..A::COUNT]);
+    slots
+}
 
 fn report(done: Done) -> BatchReport {
     let Done { called, ended, unmet, passed, crossings, failed } = done;

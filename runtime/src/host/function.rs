@@ -16,6 +16,7 @@ use crate::dynamic_call;
 use crate::error::Error;
 use crate::handles::ObjectHandle;
 use crate::kinds::PropertyKind;
+use crate::native::failing;
 use crate::object::host_value::signature_of;
 use crate::object::native_value::{NativeResult, ValueParams};
 use crate::object::property::PropertyType;
@@ -72,20 +73,33 @@ impl<A: ValueParams, R: NativeResult> HotFunction<'_, A, R> {
         match self.shell.call(&slots.as_mut()[..A::COUNT]) {
             Some(Ok(bits)) => match R::from_slot(result_slot::<R>(bits)) {
                 Some(result) => Ok(result),
-                None => Err(wrong_slots()),
+                None => Err(other_result("a function by its pointer")),
             },
             Some(Err(error)) => Err((*error).into()),
-            None => Err(wrong_slots()),
+            None => Err(lent()),
         }
     }
 }
 
 #[cold]
-fn wrong_slots() -> Error {
+fn lent() -> Error {
     CallError::Lent {
         message: "a call by a pointer is refused while plugin code holds a slice of host memory".to_owned(),
     }
     .into()
+}
+
+#[cold]
+fn other_result(function: &str) -> Error {
+    CallError::Buffer { message: format!("{function} gave another result than its signature says") }.into()
+}
+
+/// Whether the types of a call take and give what their signature says, so that words of these kinds may stand for its values: a type
+/// may declare something else than it is.
+pub(super) fn are_as_declared<A: ValueParams, R: NativeResult>(signature: &SignatureText) -> bool {
+    let result = signature.result.as_ref().map(|word| word.kind());
+    signature.arguments.iter().map(|word| Some(word.kind())).eq(A::KINDS.iter().copied())
+        && result == R::VALUE.map(|(kind, _)| kind)
 }
 
 /// The word of a result as the slot that it would be in.
@@ -188,7 +202,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
     /// a static function whose parameters, at most four, and result are numbers, `bool`s and names.
     ///
     /// Until `code` has returned, plugin code counts as running: there is no safe point, so no reload, no unload, and no memory of
-    /// ended objects is freed.
+    /// ended objects is freed. Whoever turns on [`observe`](crate::Calls::observe) in `code` hears of the calls after it only.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -256,7 +270,9 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         let handle = self.handle.borrow().as_ref().map(KeptHandle::handle).unwrap_or_default();
         let (params, result) = self.types(&runtime)?;
         let arguments = arguments.into_values(&params)?;
-        Ok(R::from_value(dynamic_call::call(core, handle, &arguments)?, result.as_ref())?)
+        let given = dynamic_call::call(core, handle, &arguments)?;
+        // A number that no entry of an enum has is an error of this call.
+        Ok(failing(|| R::from_value(given, result.as_ref()))?)
     }
 
     /// The long way for what goes in slots.
@@ -291,7 +307,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
 
     #[cold]
     fn other_result(&self) -> Error {
-        CallError::Buffer { message: format!("`{}` gave another result than its signature says", self.name) }.into()
+        other_result(&format!("`{}`", self.name))
     }
 
     /// Looks the name up, and compares the signature.
@@ -322,8 +338,8 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         }
         // The class of the object that a function is called on is compared by the callee; that of any other by the path with values.
         let has_other_objects = A::OTHERS_ARE_OBJECTS || (A::FIRST_IS_OBJECT && !takes_object);
-        let are_those = self.signature.arguments.iter().map(|word| Some(word.kind())).eq(A::KINDS.iter().copied());
-        let in_slots = are_those && !has_other_objects && callee.slots() == Slots::Function;
+        let in_slots =
+            are_as_declared::<A, R>(&self.signature) && !has_other_objects && callee.slots() == Slots::Function;
         self.in_slots.set(in_slots);
         let kept = runtime.core().zcalls.keep(handle)?;
         self.handle.replace(Some(kept));

@@ -1,22 +1,18 @@
 //! Lists of objects that a host goes through again and again: all of a class, looked for anew only when some object has begun or ended.
 
-use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::handles::ObjectHandle;
 use crate::runtime::Runtime;
 
-thread_local! {
-    /// The last version that a list of this thread has had.
-    static VERSIONS: Cell<u64> = const { Cell::new(0) };
-}
+/// How many versions lists have had, on all threads: a list may be filled on one and called on another.
+static VERSIONS: AtomicU64 = AtomicU64::new(0);
 
 fn next_version() -> u64 {
-    let version = VERSIONS.get() + 1;
-    VERSIONS.set(version);
-    version
+    VERSIONS.fetch_add(1, Ordering::Relaxed) + 1
 }
 
-/// Objects in an order. It keeps none of them alive. Game thread only.
+/// Objects in an order. It keeps none of them alive. Any thread may fill it.
 #[derive(Debug)]
 pub struct ObjectList {
     objects: Vec<ObjectHandle>,
@@ -49,7 +45,7 @@ impl ObjectList {
         self.version = next_version();
     }
 
-    /// Another number for each content of each list of this thread.
+    /// Another number for each content of each list.
     pub(super) fn version(&self) -> u64 {
         self.version
     }
@@ -60,7 +56,7 @@ impl ObjectList {
 pub struct ClassList {
     class: String,
     list: ObjectList,
-    /// The population when they were looked for.
+    /// The population when they were looked for, and the stamp of the classes, which is another one in each host.
     seen: Option<(u64, u64)>,
 }
 
@@ -74,8 +70,8 @@ impl Runtime {
 }
 
 impl ClassList {
-    /// Looks for them anew where an object has begun, ended or got another body since the last time, or a class has changed. Whether it
-    /// has looked.
+    /// Looks for them anew where an object has begun, ended or got another body since the last time, or a class has changed, or it is
+    /// another host. Whether it has looked.
     pub fn refresh(&mut self, runtime: &Runtime) -> bool {
         let core = runtime.core();
         let now = (core.ways.population(), core.world.types.stamp());

@@ -9,6 +9,7 @@ use crate::bridge::ways::{CLASSES, Ways, place_of};
 use crate::error::Error;
 use crate::handles::ObjectHandle;
 use crate::host::member::is_meant;
+use crate::native::failing;
 use crate::object::host_value::HostValue;
 use crate::object::member::{PropertyKey, PropertyRef};
 use crate::object::word_place::{WordPlace, fits};
@@ -110,7 +111,7 @@ impl<T: HostValue> TypedProperty<T> {
             && let Some(place) = self.known(object)
             && let Some(value) = self.ways.columns().read_word(object, &place)
         {
-            return Ok(T::from_raw(value));
+            return Ok(failing(|| Ok(T::from_raw(value)))?);
         }
         self.get_long(object)
     }
@@ -121,15 +122,17 @@ impl<T: HostValue> TypedProperty<T> {
     /// As [`TypedProperty::get`], and while it may not be written.
     #[inline]
     pub fn set(&self, object: ObjectHandle, value: T) -> Result<(), Error> {
+        // Before anything is looked up: it may be code of whoever wrote the type.
+        let value = value.into_raw();
         if self.ways.are_open(self.looked.get())
             && let Some(place) = self.known(object).filter(|place| !place.is_reference())
         {
-            return match self.ways.columns().write_word(object, &place, value.into_raw()) {
+            return match self.ways.columns().write_word(object, &place, value) {
                 Ok(()) => Ok(()),
                 Err(value) => self.set_long(object, value),
             };
         }
-        self.set_long(object, value.into_raw())
+        self.set_long(object, value)
     }
 
     /// Where objects of the class of this one have it, if that was looked up.
@@ -160,7 +163,9 @@ impl<T: HostValue> TypedProperty<T> {
     fn get_long(&self, object: ObjectHandle) -> Result<T, Error> {
         let runtime = self.look(object)?;
         let read = || runtime.world().get(object, &self.key);
-        Ok(runtime.core().zcalls.watched("up", &self.name, read).map(T::from_raw)?)
+        let value = runtime.core().zcalls.watched("up", &self.name, read)?;
+        // A number that no entry of an enum has is an error of this reading.
+        Ok(failing(|| Ok(T::from_raw(value)))?)
     }
 
     #[cold]

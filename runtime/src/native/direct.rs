@@ -10,7 +10,7 @@ use std::rc::Rc;
 use alcedo_abi::black_direct::{DirectAnswer, DirectBits, DirectBody, DirectStatus};
 
 use crate::border::CallError;
-use crate::bridge::black_direct::{Answering, DirectMaker, failed, given, guarded};
+use crate::bridge::black_direct::{Answering, DirectMaker, beside_failure, failed, given, guarded};
 use crate::bridge::core::Core;
 use crate::handles::ObjectHandle;
 use crate::native::method::{Method, Receiver as _, StaticMethod};
@@ -98,7 +98,7 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for Shell<M> {
         if context.parts.has_ended() {
             // Fields may panic when they are dropped.
             return guarded(|| {
-                context.parts.drop_ended();
+                beside_failure(|| context.parts.drop_ended());
                 answer
             });
         }

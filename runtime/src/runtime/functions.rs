@@ -98,6 +98,8 @@ impl Calls<'_> {
     /// call pays one comparison for this. Both are for tools: a call that is watched takes about a microsecond longer.
     ///
     /// A span is named `call`, of the target `alcedo::calls` and the level trace, with the fields `kind` (the protocol) and `name`.
+    /// Where it is turned on from inside of a call, what has begun before stays as it was: the rest of the calls that a module makes on
+    /// several objects at once, of a batch, and of [`TypedFunction::hot`](crate::host::TypedFunction::hot), is not watched.
     /// Calls that modules of Slims, pinned contexts and the Default make of each other go past the game thread, and are not watched.
     ///
     /// ```
