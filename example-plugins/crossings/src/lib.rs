@@ -67,6 +67,13 @@ impl Crossing {
         (0..times).fold(0, |sum, _| black_box(this).add_inside(black_box(sum), 1))
     }
 
+    /// Has the host's function of that name add so often, by values of types that are not known; for a benchmark.
+    #[ufunction]
+    fn values_often(&self, this: This<Self>, times: u64) -> i32 {
+        let add = |sum| this.zcall_any::<_, i32>("ex:/host.add", (black_box(sum), 1)).expect("it adds");
+        (0..times).fold(0, |sum, _| add(sum))
+    }
+
     /// Has the host's method add so often, on a thousand adders in one call; for a benchmark.
     #[ufunction]
     fn method_on_each_often(&mut self, this: This<Self>, times: u64) -> i32 {
@@ -194,6 +201,30 @@ impl Sums {
     fn call_often(name: String, times: u64) -> i32 {
         let function = TwoToOne::find(&name).expect("it is there");
         (0..times).fold(0, |sum, _| black_box(&function).call((black_box(sum), 1)).expect("it adds"))
+    }
+
+    /// The same by its pointer, if it is a leaf.
+    #[zmethod]
+    fn call_often_hot(name: String, times: u64) -> i32 {
+        let function = black_box(TwoToOne::find(&name).expect("it is there"));
+        let sum = function.hot(|add| (0..times).fold(0, |sum, _| add.call((black_box(sum), 1)).expect("it adds")));
+        sum.expect("there is a pointer")
+    }
+
+    /// Calls the function of that name once by its pointer; why it fails.
+    #[zmethod]
+    fn call_hot_with(name: String, left: i32) -> String {
+        let ended = TwoToOne::find(&name).and_then(|function| function.hot(|add| add.call((left, 1)))?);
+        ended.map_or_else(|error| error.to_string(), |sum| sum.to_string())
+    }
+
+    /// What comes of looking for a method of that name.
+    #[zmethod]
+    fn find_method(name: String) -> String {
+        match ZMethod::<(i32, i32), i32>::find(&name) {
+            Ok(found) => found.name().to_owned(),
+            Err(error) => error.to_string(),
+        }
     }
 
     /// The same by its name, each time.
