@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use alcedo_runtime::host::TypedFunction;
 use alcedo_runtime::native::{Obj, Object, This, uclass};
+use alcedo_runtime::zcall::Observed;
 use alcedo_runtime::{CallError, ObjectHandle, Runtime, Value, WeakRuntime, natives};
 
 /// What a class of the plugin extends.
@@ -351,7 +352,7 @@ fn a_leaf_is_called_by_its_pointer_and_nothing_else_has_one() {
         let refused = with(other, 41);
         assert!(refused.contains(&format!("there is no pointer to `{other}` now")), "{refused}");
     }
-    host.calls().observe(alcedo_runtime::Observe { times: true, ..Default::default() });
+    host.calls().observe(Observed { counts: true, spans: false });
     assert!(with("ex:/host.leaf", 41).contains("there is no pointer"), "each call is to be seen");
 }
 
