@@ -86,8 +86,7 @@ impl Answering {
     }
 
     /// Calls what answers where the function itself does not: an override. Not done where there is none, or no short way to it.
-    // The number of slots is known where this is called, and with it the form of the shell.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn call_override(&self, core: &Core, object: ObjectHandle, slots: &[Slot]) -> DirectAnswer {
         match &self.route {
             Some(route) => guarded(|| route.call(core, object, slots)),

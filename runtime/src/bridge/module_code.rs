@@ -51,7 +51,7 @@ impl MethodRoute {
     }
 
     /// Calls it on an object.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn call(&self, core: &Core, object: ObjectHandle, slots: &[Slot]) -> DirectAnswer {
         match core.ways.call_on(&self.ways, object, slots, |lent| core.red.settle(lent)) {
             Some(Ok(bits)) => DirectAnswer::done(bits),

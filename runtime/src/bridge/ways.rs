@@ -223,7 +223,7 @@ impl Ways {
     }
 
     /// Calls a method on an object, if one of these ways is for objects of its class: the one at the place of the class's number.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn call_on(
         &self,
         ways: &[Cell<Option<MethodWay>>; CLASSES],
