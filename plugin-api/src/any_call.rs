@@ -8,6 +8,7 @@ use alcedo_abi::zcall::{Slot, SlotType};
 use alcedo_rt::CallError;
 
 use crate::value::{plain_slot, plain_value};
+use crate::zcall::is_of_objects;
 use crate::{AnyConjugate, Class, Obj, UName, host};
 
 /// The kind that nothing is of.
@@ -229,5 +230,5 @@ pub(crate) fn by_name<A: AnyArguments, R: AnyResult>(
 ) -> Result<R, CallError> {
     // Nobody has a signature to compare: the host looks at each argument, and says beforehand what comes back.
     let handle = host::zcall_resolve(name, 0)?;
-    host::values::conjugate_zcall(name.starts_with("uf").then_some(object), handle, name, args)
+    host::values::conjugate_zcall(is_of_objects(name).then_some(object), handle, name, args)
 }

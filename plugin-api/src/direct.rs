@@ -129,6 +129,15 @@ impl<A: Params, R: ReturnValue> KeptCode<A, R> {
         given(unsafe { args.direct_bits().call(code, context, object) })
     }
 
+    /// The code, if it is that of a leaf and may be called now.
+    pub(crate) fn leaf(&self, handle: ZCallHandle) -> Option<Leaf<'_, A, R>> {
+        if !is_direct::<A, R>() || self.callee.get().version != direct_version() && !self.find(handle) {
+            return None;
+        }
+        let DirectCallee { code, context, .. } = self.callee.get();
+        (context == DirectCallee::LEAF).then_some(Leaf { code, of: PhantomData })
+    }
+
     #[cold]
     fn find(&self, handle: ZCallHandle) -> bool {
         let version = direct_version();
@@ -139,6 +148,38 @@ impl<A: Params, R: ReturnValue> KeptCode<A, R> {
         self.callee.set(found.unwrap_or(DirectCallee { version: NEVER, ..DirectCallee::NONE }));
         found.is_some()
     }
+}
+
+/// The code of a leaf of the host, for calls while code of this module is on the stack of the game thread. Made by [`KeptCode::leaf`] alone.
+pub(crate) struct Leaf<'a, A, R> {
+    code: *const (),
+    of: PhantomData<(&'a (), fn(A) -> R)>,
+}
+
+impl<A, R> Clone for Leaf<'_, A, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A, R> Copy for Leaf<'_, A, R> {}
+
+impl<A: Params, R: ReturnValue> Leaf<'_, A, R> {
+    /// Calls it.
+    #[inline]
+    pub(crate) fn call(self, args: &A) -> Result<u64, CallError> {
+        // SAFETY: the host gave the code for a function with this signature, on this thread, which is the game thread, and the pointer keeps
+        // it there. A leaf may be called at all times while the host is there, as `DirectCallee::LEAF` says, and it is: this is lent for
+        // a call of a closure, while which code of this module is on the stack, in a red frame of the host.
+        let answer = unsafe { args.direct_bits().call(self.code, DirectCallee::LEAF, ObjectHandle::NONE) };
+        if answer.status == DirectStatus::DONE { Ok(answer.bits) } else { Err(leaf_failure(answer.status)) }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn leaf_failure(status: DirectStatus) -> CallError {
+    failure(status).unwrap_or_else(|| CallError::new(FailureKind::OTHER, "a leaf of the host was not called"))
 }
 
 /// What the host has for direct calls of a handle.

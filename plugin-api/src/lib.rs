@@ -58,7 +58,7 @@ pub use out::Out;
 pub use signature::{Params, ReturnValue};
 pub use this::This;
 pub use value::{Plain, Value};
-pub use zcall::{ZFunction, zcall};
+pub use zcall::{HotFunction, ZFunction, zcall};
 pub use zmethod::{Each, ZMethod};
 pub use zproperty::ZProperty;
 

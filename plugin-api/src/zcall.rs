@@ -1,11 +1,12 @@
 //! Calls from the plugin by ZCall: with a handle the host has filled in, or by name. The slots stand on the stack.
 #![expect(unsafe_code, reason = "declares the trait that says what signature a delegate has")]
 
+use alcedo_abi::call::FailureKind;
 use alcedo_abi::handles::{ObjectHandle, ZCallHandle};
 use alcedo_rt::CallError;
 
 use crate::delegate_signature::Signature;
-use crate::direct::{KeptCode, is_direct, of_bits};
+use crate::direct::{KeptCode, Leaf, is_direct, of_bits};
 use crate::host::values::{Callee, Place};
 use crate::kinds::{Delegate, MulticastDelegate, SparseDelegate};
 use crate::plumbing::{CalledAs, FunctionCell, ImportCell, Outs};
@@ -133,10 +134,15 @@ fn static_by_slots<T, A: Params, R: ReturnValue>(
     Callee::in_cell(this, cell, what)?.call(None, what, args)
 }
 
+/// Whether a name is one of functions that are called on an object. A word of somebody's own may begin with the same letters.
+pub(crate) fn is_of_objects(name: &str) -> bool {
+    name.starts_with("uf:") || name.starts_with("uf!:")
+}
+
 /// Resolves and calls. A name of the `uf` protocol gets the object as slot 0.
 pub(crate) fn by_name<A: Params, R: ReturnValue>(object: ObjectHandle, name: &str, args: A) -> Result<R, CallError> {
     let callee = Callee::named(name)?;
-    callee.call(name.starts_with("uf").then_some(object), name, &args)
+    callee.call(is_of_objects(name).then_some(object), name, &args)
 }
 
 /// Calls whatever `name` stands for where there is no object to call it on: `ex:/function`, or `nm:/module:type:method`.
@@ -158,7 +164,7 @@ pub(crate) fn by_name<A: Params, R: ReturnValue>(object: ObjectHandle, name: &st
 /// `NOT_FOUND` for a name that leads nowhere, `SIGNATURE` when it takes or gives something else, `UNAVAILABLE` once the
 /// context that has the function unloads, and whatever the callee fails with.
 pub fn zcall<A: Params, R: ReturnValue>(name: &str, args: A) -> Result<R, CallError> {
-    if name.starts_with("uf") {
+    if is_of_objects(name) {
         return Err(on_an_object(name));
     }
     by_name(ObjectHandle::NONE, name, args)
@@ -191,7 +197,7 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     /// # Errors
     /// `NOT_FOUND` for a name that leads nowhere, `SIGNATURE` when it takes or gives something else.
     pub fn find(name: &str) -> Result<Self, CallError> {
-        if name.starts_with("uf") {
+        if is_of_objects(name) {
             return Err(on_an_object(name));
         }
         let callee = Callee::named(name)?;
@@ -219,11 +225,64 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
         })
     }
 
+    /// Calls it many times: `code` gets what calls it, which costs hardly more than a C function by its pointer. It is for a leaf of the
+    /// host (`Calls::register_leaf`), whose code needs nothing and is there as long as the host.
+    ///
+    /// What a call looks at, [`hot`](Self::hot) looks at once. Until `code` has returned there is no safe point, so no reload; a slice that
+    /// is lent in it does not keep a leaf from being called, and calls are not counted by who begins to observe them meanwhile.
+    ///
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    /// use alcedo_plugin_api::ZFunction;
+    ///
+    /// fn sum(of: &[i32]) -> Result<i32, CallError> {
+    ///     let add = ZFunction::<(i32, i32), i32>::find("ex:/host.add_leaf")?;
+    ///     add.hot(|add| of.iter().try_fold(0, |sum, number| add.call((sum, *number))))?
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// `UNAVAILABLE` when there is no pointer to it: it is no leaf of the host, a slice is lent, calls are observed, or this is before a
+    /// commit. [`call`](Self::call) needs none.
+    pub fn hot<T>(&self, code: impl FnOnce(HotFunction<'_, A, R>) -> T) -> Result<T, CallError> {
+        match self.code.leaf(self.handle) {
+            Some(leaf) => Ok(code(HotFunction(leaf))),
+            None => Err(no_pointer(&self.name)),
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn bits_by_slots(&self, args: A) -> Result<u64, CallError> {
         self.callee.call(None, &self.name, &args).map(R::into_direct_bits)
     }
+}
+
+/// A leaf of the host by its pointer: [`ZFunction::hot`].
+#[derive(Clone, Copy)]
+pub struct HotFunction<'a, A, R>(Leaf<'a, A, R>);
+
+impl<A: Params, R: ReturnValue> HotFunction<'_, A, R> {
+    /// Calls it.
+    ///
+    /// # Errors
+    /// Whatever the leaf fails with: a panic.
+    #[inline]
+    pub fn call(&self, args: A) -> Result<R, CallError> {
+        of_bits(self.0.call(&args))
+    }
+}
+
+impl<A, R> core::fmt::Debug for HotFunction<'_, A, R> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("a function by its pointer")
+    }
+}
+
+#[cold]
+fn no_pointer(name: &str) -> CallError {
+    let message = format!("there is no pointer to `{name}` now: `call` does not need one");
+    CallError::new(FailureKind::UNAVAILABLE, message)
 }
 
 impl<A, R> core::fmt::Debug for ZFunction<A, R> {

@@ -12,6 +12,7 @@ use alcedo_rt::CallError;
 use crate::direct::{KeptCode, is_direct, of_bits};
 use crate::host::values::Callee;
 use crate::signature::{Params, ReturnValue, fingerprint};
+use crate::zcall::is_of_objects;
 use crate::{Class, Obj, host};
 
 /// A function of objects by its `uf` name, or with `uf!` without overrides, with these parameters and this result. The name is
@@ -42,12 +43,27 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
     /// What `name` stands for, as `uf:/Script/Engine.Actor:heal`.
     ///
     /// # Errors
-    /// `NOT_FOUND` for a name that leads nowhere, `SIGNATURE` when it takes or gives something else.
+    /// `NOT_FOUND` for a name that leads nowhere, `SIGNATURE` when it takes or gives something else, `BUFFER` for a static function,
+    /// which is called on no object.
     pub fn find(name: &str) -> Result<Self, CallError> {
-        if !name.starts_with("uf") {
+        if !is_of_objects(name) {
             return Err(CallError::other(format!("`{name}` is called on no object: write `ZFunction::find`")));
         }
-        Ok(Self { callee: Callee::named(name)?, code: KeptCode::new(), name: name.into() })
+        let found = Self { callee: Callee::named(name)?, code: KeptCode::new(), name: name.into() };
+        // On none of them: the host looks whether it is called on objects at all.
+        let (mut slots, mut failed) = ([Slot::EMPTY], Vec::<Failed<crate::Object>>::new());
+        let mut lent = EachCall {
+            objects: core::ptr::null(),
+            count: 0,
+            slots: slots.as_mut_ptr(),
+            len: slots.len(),
+            results: core::ptr::null_mut(),
+            told: (&raw mut failed).cast(),
+            failed: note::<crate::Object>,
+        };
+        // SAFETY: the name was found on this thread, which is the game thread. There is one slot, and no object, so nothing is called.
+        unsafe { host::host(name)?.zcall_each(found.callee.handle(), fingerprint::<A, R>(), &mut lent)? };
+        Ok(found)
     }
 
     /// The name that it was found by.
@@ -124,7 +140,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
 /// `told` is the list of the failures of a call, which nobody else uses.
 unsafe extern "C" fn note<C>(told: *mut (), at: usize, failure: &Failure) {
     // SAFETY: the caller promises it.
-    let failed = unsafe { &mut *told.cast::<Vec<(Obj<C>, usize, CallError)>>() };
+    let failed = unsafe { &mut *told.cast::<Vec<Failed<C>>>() };
     failed.push((Obj::none(), at, CallError::from_failure(failure.clone())));
 }
 
@@ -134,21 +150,29 @@ impl<A, R> core::fmt::Debug for ZMethod<A, R> {
     }
 }
 
+/// An object whose call has failed, its number, and why.
+type Failed<C> = (Obj<C>, usize, CallError);
+
 /// What calls on several objects have given: see [`ZMethod::call_each`].
 pub struct Each<C, R> {
     results: Vec<u64>,
     /// Those that failed, with the numbers of their objects, in order.
-    failed: Vec<(Obj<C>, usize, CallError)>,
+    failed: Vec<Failed<C>>,
     of: PhantomData<fn() -> R>,
 }
 
 impl<C, R: ReturnValue> Each<C, R> {
     /// What each call has given, in the order of the objects; nothing for one that failed.
     pub fn results(&self) -> impl Iterator<Item = Option<R>> {
-        let mut failed = self.failed.iter().map(|(_, at, _)| *at).peekable();
-        self.results.iter().enumerate().map(move |(at, bits)| match failed.next_if_eq(&at) {
-            Some(_) => None,
-            None => R::of_direct_bits(*bits),
+        // No list has an object of the last number.
+        let mut failed = self.failed.iter().map(|(_, at, _)| *at);
+        let mut next = failed.next().unwrap_or(usize::MAX);
+        self.results.iter().enumerate().map(move |(at, bits)| {
+            if at == next {
+                next = failed.next().unwrap_or(usize::MAX);
+                return None;
+            }
+            R::of_direct_bits(*bits)
         })
     }
 

@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use alcedo_runtime::host::TypedFunction;
 use alcedo_runtime::native::{Obj, Object, This, uclass};
+use alcedo_runtime::zcall::Observed;
 use alcedo_runtime::{CallError, ObjectHandle, Runtime, Value, WeakRuntime, natives};
 
 /// What a class of the plugin extends.
@@ -47,6 +48,11 @@ impl Drop for Told {
 impl Adder {
     #[ufunction]
     fn add_inside(&self, left: i32, right: i32) -> i32 {
+        left.wrapping_add(right)
+    }
+
+    #[ufunction]
+    fn add_apart(left: i32, right: i32) -> i32 {
         left.wrapping_add(right)
     }
 
@@ -340,6 +346,44 @@ fn errors_and_panics_of_what_is_called_directly_are_the_callers() {
     let leaf = [Value::Text("ex:/host.leaf".into()), Value::I32(-13)];
     let error = text(&host, "nm:/crossings:Sums:call_with", &leaf);
     assert!(error.contains("not with -13"), "{error}");
+}
+
+#[test]
+fn a_leaf_is_called_by_its_pointer_and_nothing_else_has_one() {
+    let host = direct_host(&[support::plugin("crossings", &[])]);
+    let often = [Value::Text("ex:/host.leaf".into()), Value::U64(1_000)];
+    for _ in 0..2 {
+        let sum = host.calls().call("nm:/crossings:Sums:call_often_hot", &often).expect("it adds");
+        assert_eq!(sum, Some(Value::I32(1_000)));
+    }
+    let with = |name: &str, left| {
+        text(&host, "nm:/crossings:Sums:call_hot_with", &[Value::Text(name.into()), Value::I32(left)])
+    };
+    assert_eq!(with("ex:/host.leaf", 41), "42");
+    assert!(with("ex:/host.leaf", -13).contains("not with -13"), "{}", with("ex:/host.leaf", -13));
+    assert_eq!(with("ex:/host.leaf", -12), "-11");
+    for other in ["ex:/host.add", "nm:/crossings:Sums:add"] {
+        let refused = with(other, 41);
+        assert!(refused.contains(&format!("there is no pointer to `{other}` now")), "{refused}");
+    }
+    host.calls().observe(Observed { counts: true, spans: false });
+    assert!(with("ex:/host.leaf", 41).contains("there is no pointer"), "each call is to be seen");
+}
+
+#[test]
+fn a_static_function_is_found_as_no_method() {
+    let host = direct_host(&[support::plugin("crossings", &[])]);
+    let find = |name: &str| text(&host, "nm:/crossings:Sums:find_method", &[Value::Text(name.into())]);
+    for method in ["uf:/Script/Test.Adder:add_inside", "uf!:/Script/Test.Adder:sum_up", "uf:/Script/Game.Crossing:add"]
+    {
+        assert_eq!(find(method), method);
+    }
+    for name in ["uf:/Script/Test.Adder:add_apart", "uf!:/Script/Test.Adder:add_apart"] {
+        let refused = find(name);
+        assert!(refused.contains(&format!("`{name}` is a static function, which is called on no object")), "{refused}");
+    }
+    assert!(find("uf:/Script/Test.Adder:nothing").contains("leads nowhere"));
+    assert!(find("ufo:/lands").contains("is called on no object"));
 }
 
 #[test]

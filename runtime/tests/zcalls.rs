@@ -336,7 +336,7 @@ fn a_stale_object_is_refused_by_name_and_so_is_one_of_another_class() {
         &host,
         "up:/Script/Game.Line:number",
         &[Value::Object(line)],
-        expect!["refused: object #7.1 is gone: ask `is_expired` before using a handle that was kept"],
+        expect!["refused: object #8.1 is gone: ask `is_expired` before using a handle that was kept"],
     );
     check(
         &host,

@@ -66,6 +66,10 @@ pub struct DirectCallee {
 impl DirectCallee {
     /// None.
     pub const NONE: Self = Self { code: core::ptr::null(), context: core::ptr::null(), version: 0 };
+
+    /// The context of a leaf: a function whose code follows none, and lies in the host's own image. It may be called on the game thread at
+    /// all times while the host is there, whatever the version is.
+    pub const LEAF: *const () = core::ptr::without_provenance(1);
 }
 
 /// The host's word while no direct call may be made.

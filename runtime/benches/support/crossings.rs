@@ -170,7 +170,8 @@ pub(crate) fn plugin_to_host(group: &mut BenchmarkGroup<'_, WallTime>) {
     for (id, looping, first) in [
         ("c_pointer", "nm:/crossings:Sums:call_often_plain", vec![]),
         ("dyn_trait", "nm:/crossings:Sums:call_often_dyn", vec![]),
-        ("alcedo_pointer", "nm:/crossings:Sums:call_often", names("ex:/host.add_leaf")),
+        ("alcedo_pointer", "nm:/crossings:Sums:call_often_hot", names("ex:/host.add_leaf")),
+        ("alcedo_leaf", "nm:/crossings:Sums:call_often", names("ex:/host.add_leaf")),
         ("alcedo_ex", "nm:/crossings:Sums:call_often", names("ex:/host.add")),
         ("alcedo_uf", "uf:/Script/Game.Crossing:event_often", vec![Value::Object(crossing)]),
         ("alcedo_uf_override", "uf:/Script/Game.Crossing:override_often", vec![Value::Object(crossing)]),
@@ -178,6 +179,7 @@ pub(crate) fn plugin_to_host(group: &mut BenchmarkGroup<'_, WallTime>) {
         ("alcedo_up", "uf:/Script/Game.Crossing:property_often", vec![Value::Object(crossing)]),
         ("alcedo_batch", "uf:/Script/Game.Crossing:method_on_each_often", vec![Value::Object(crossing)]),
         ("alcedo_values", "nm:/crossings:Sums:call_often", names("ex:/host.add_values")),
+        ("alcedo_dynamic", "uf:/Script/Game.Crossing:values_often", vec![Value::Object(crossing)]),
         ("alcedo_by_name", "nm:/crossings:Sums:call_by_name_often", names("ex:/host.add")),
         ("alcedo_method", "uf:/Script/Game.Crossing:method_often", vec![Value::Object(crossing)]),
     ] {

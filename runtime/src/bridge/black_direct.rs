@@ -64,14 +64,25 @@ impl Answering {
     }
 
     /// Whether a call on the object runs the function's own body: it lives, and nobody overrides it there. That it is of the class,
-    /// whoever asks looks at as well.
+    /// whoever asks looks at as well. Nothing where that is not known yet, or the object is gone.
     #[inline]
-    pub(crate) fn answers(&self, core: &Core, object: ObjectHandle) -> bool {
-        let Some(class) = core.world.objects.class_id(object) else { return false };
-        match &self.event {
-            None => true,
-            Some(event) => self.is_its_own(core, event, object, class),
+    pub(crate) fn known(&self, core: &Core, object: ObjectHandle) -> Option<bool> {
+        let class = core.world.objects.class_id(object)?;
+        if self.event.is_none() {
+            return Some(true);
         }
+        if self.version.get() != core.world.mode.direct_version() {
+            return None;
+        }
+        *self.classes.borrow().get(class.0 as usize)?
+    }
+
+    /// The same, looked up where it is not known.
+    pub(crate) fn answers(&self, core: &Core, object: ObjectHandle) -> bool {
+        self.known(core, object).unwrap_or_else(|| match (&self.event, core.world.objects.class_id(object)) {
+            (Some(event), Some(class)) => self.look(core, event, object, class),
+            _ => false,
+        })
     }
 
     /// Calls what answers where the function itself does not: an override. Not done where there is none, or no short way to it.
@@ -81,16 +92,6 @@ impl Answering {
             Some(route) => guarded(|| route.call(core, object, slots)),
             None => DirectAnswer::without(DirectStatus::NOT_DONE),
         }
-    }
-
-    #[inline]
-    fn is_its_own(&self, core: &Core, event: &Rc<Function>, object: ObjectHandle, class: ClassId) -> bool {
-        if self.version.get() == core.world.mode.direct_version()
-            && let Some(Some(known)) = self.classes.borrow().get(class.0 as usize)
-        {
-            return *known;
-        }
-        self.look(core, event, object, class)
     }
 
     #[cold]
@@ -115,6 +116,13 @@ impl Answering {
 pub(crate) fn guarded(call: impl FnOnce() -> DirectAnswer) -> DirectAnswer {
     // As in the trap: unwinding releases the guards that the runtime's own state is changed under.
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(thrown)
+}
+
+/// A part of a direct call; the answer, where it throws.
+#[inline]
+pub(crate) fn attempted<T>(code: impl FnOnce() -> T) -> Result<T, DirectAnswer> {
+    // As above.
+    catch_unwind(AssertUnwindSafe(code)).map_err(thrown)
 }
 
 /// The answer of a call that has thrown something: an error, as accessors do, or a panic.

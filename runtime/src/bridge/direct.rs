@@ -27,22 +27,22 @@ pub(crate) struct MethodCall {
 /// The way into a static function of a module, where there is a short one.
 pub(crate) fn static_way(core: &Core, callee: &Callee) -> Option<StaticWay> {
     let found = callee.inner()?.downcast_ref::<ExportDispatcher>()?;
-    export_way(core, &found.export, &found.what, parameters(callee.signature().words())?)
+    export_way(core, &found.export, &found.what)
 }
 
-/// How many parameters a signature has.
-pub(super) fn parameters(words: &str) -> Option<usize> {
-    Some(words.parse::<SignatureText>().ok()?.arguments.len())
+/// How many parameters a static function of a module has.
+pub(super) fn parameters(export: &Export) -> Option<usize> {
+    Some(export.signature.parse::<SignatureText>().ok()?.arguments.len())
 }
 
-/// The way into a static function with so many parameters, which is called `what`.
-pub(super) fn export_way(core: &Core, export: &Export, what: &Rc<str>, count: usize) -> Option<StaticWay> {
-    let (shell, gate) = (export.direct?, &export.gate);
+/// The way into a static function, which is called `what`.
+pub(super) fn export_way(core: &Core, export: &Export, what: &Rc<str>) -> Option<StaticWay> {
+    let (shell, gate, count) = (export.direct?, &export.gate, parameters(export)?);
     if core.world.mode.is_before_commit() || !gate.is_open() {
         return None;
     }
     let frame = core.red.hot().number(gate.tag().id, what);
-    // SAFETY: the shell is that of the export, whose signature has so many parameters; its gate is open.
+    // SAFETY: the shell is that of the export, and its own signature says how many parameters it has; its gate is open.
     Some(unsafe { StaticWay::new(core.zcalls.stamp().count(), shell, count, frame) })
 }
 

@@ -13,7 +13,7 @@ use alcedo_abi::zcall::Slot;
 use crate::bridge::black_direct::{failed, guarded};
 use crate::bridge::calls::{self, Dispatch};
 use crate::bridge::core::Core;
-use crate::bridge::direct::{MethodCall, export_way};
+use crate::bridge::direct::{MethodCall, export_way, parameters};
 use crate::bridge::nm::Export;
 use crate::bridge::ways::{CLASSES, Called, MethodWay, StaticWay, place_of};
 use crate::handles::ObjectHandle;
@@ -80,7 +80,6 @@ struct StaticContext {
     core: NonNull<Core>,
     export: Export,
     what: Rc<str>,
-    count: usize,
     way: Cell<Option<StaticWay>>,
 }
 
@@ -129,7 +128,7 @@ impl StaticContext {
     #[cold]
     #[inline(never)]
     fn look_and_call(&self, core: &Core, slots: &[Slot]) -> DirectAnswer {
-        let way = export_way(core, &self.export, &self.what, self.count);
+        let way = export_way(core, &self.export, &self.what);
         self.way.set(way);
         answer(way.and_then(|way| core.ways.call(&way, slots, |lent| core.red.settle(lent))))
     }
@@ -164,11 +163,11 @@ pub(crate) fn method_code(core: &Rc<Core>, function: &Rc<Function>, dispatch: Di
 }
 
 /// How plugins call a static function of a module directly, if they may.
-pub(crate) fn static_code(core: &Rc<Core>, export: &Export, what: &Rc<str>, count: usize) -> Option<BlackCode> {
+pub(crate) fn static_code(core: &Rc<Core>, export: &Export, what: &Rc<str>) -> Option<BlackCode> {
     export.direct?;
-    let code = code::<OfStatic>(count)?;
+    let code = code::<OfStatic>(parameters(export)?)?;
     let (core, way) = (NonNull::from(&**core), Cell::new(None));
-    let context = StaticContext { core, export: export.clone(), what: Rc::clone(what), count, way };
+    let context = StaticContext { core, export: export.clone(), what: Rc::clone(what), way };
     // SAFETY: as for a method; a module has direct shells for functions alone whose values lie in slots.
     Some(unsafe { BlackCode::new(code, Some(Rc::new(context))) })
 }

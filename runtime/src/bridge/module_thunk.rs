@@ -11,7 +11,6 @@ use alcedo_abi::kinds::function_flags;
 use crate::border::{CallError, from_module};
 use crate::bridge::calls::is_static;
 use crate::bridge::core::Core;
-use crate::bridge::direct::parameters;
 use crate::bridge::module_code::static_code;
 use crate::bridge::nm::Export;
 use crate::conjugate::gate::Gate;
@@ -117,7 +116,7 @@ pub(crate) fn export_call(export: Export, core: &Weak<Core>) -> Resolved {
     let what: Rc<str> = format!("{}:{}:{}", export.gate.tag().name, export.type_path, export.name).into();
     let name = if export.type_path.is_empty() { format!("ex:/{}", export.name) } else { format!("nm:/{what}") };
     let (signature, module) = (described(&export.signature, export.fingerprint), export.gate.tag().id);
-    let black_code = core.upgrade().and_then(|core| static_code(&core, &export, &what, parameters(&export.signature)?));
+    let black_code = core.upgrade().and_then(|core| static_code(&core, &export, &what));
     let resolved = Resolved::new(signature, ExportDispatcher { export, what, name, core: Weak::clone(core) });
     resolved.by_module(module).with_black_code(black_code)
 }

@@ -10,6 +10,7 @@ use super::given::Given;
 use crate::border::CallError;
 use crate::bridge::black_direct::take_failure;
 use crate::bridge::core::Core;
+use crate::bridge::direct::method_call;
 use crate::handles::{ObjectHandle, ZCallHandle};
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::call::Slots;
@@ -60,6 +61,15 @@ pub(super) fn zcall_each(
     let count = each.slots.len().saturating_sub(1);
     if fingerprint == 0 || callee.slots() != Slots::Function || each.slots.is_empty() {
         return Err(CallError::Buffer { message: format!("`{}` is not called on several objects", callee.name()) });
+    }
+    if method_call(&callee).is_none() {
+        return Err(CallError::Buffer {
+            message: format!(
+                "`{0}` is a static function, which is called on no object: call it as a function of its class, or with values by \
+                 `zcall_any`",
+                callee.name()
+            ),
+        });
     }
     let mut bits = [0; MOST];
     for (bits, slot) in bits.iter_mut().zip(&each.slots[1..]) {

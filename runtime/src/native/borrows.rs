@@ -3,12 +3,15 @@
 //! Shared borrows do not exclude each other; an exclusive one excludes all, until it is lent: then the fields look free again to
 //! whatever the borrower calls, one level deeper. Plugin parts have the same rules.
 
-/// How one level is borrowed.
+/// How one level is borrowed: one number, so that the borrow of a method is one comparison and one addition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Top {
-    Free,
-    Shared(u32),
-    Exclusive,
+struct Top(i32);
+
+impl Top {
+    const FREE: Self = Self(0);
+    const EXCLUSIVE: Self = Self(-1);
+    /// The most that share.
+    const MOST: i32 = i32::MAX;
 }
 
 /// The borrows of the Rust fields of one object.
@@ -16,6 +19,7 @@ enum Top {
 pub(super) struct Borrows {
     /// Exclusive borrows that are lent at the moment.
     lent: u32,
+    /// So many share; or it is [`Top::EXCLUSIVE`].
     top: Top,
 }
 
@@ -38,21 +42,19 @@ pub(super) enum Event {
 
 impl Borrows {
     /// Nobody borrows.
-    pub(super) const FREE: Self = Self { lent: 0, top: Top::Free };
+    pub(super) const FREE: Self = Self { lent: 0, top: Top::FREE };
 
     /// What there is after `event`; none where another borrow is in its way, or an end has no beginning.
     #[inline]
     pub(super) const fn step(self, event: Event) -> Option<Self> {
         let Self { lent, top } = self;
-        let (lent, top) = match (top, event) {
-            (Top::Free, Event::Share) => (lent, Top::Shared(1)),
-            (Top::Shared(count), Event::Share) if count < u32::MAX => (lent, Top::Shared(count + 1)),
-            (Top::Shared(1), Event::EndShare) => (lent, Top::Free),
-            (Top::Shared(count), Event::EndShare) => (lent, Top::Shared(count - 1)),
-            (Top::Free, Event::Take) => (lent, Top::Exclusive),
-            (Top::Exclusive, Event::EndTake) => (lent, Top::Free),
-            (Top::Exclusive, Event::Lend) if lent < u32::MAX => (lent + 1, Top::Free),
-            (Top::Free, Event::EndLend) if lent > 0 => (lent - 1, Top::Exclusive),
+        let (lent, top) = match event {
+            Event::Share if top.0 >= 0 && top.0 < Top::MOST => (lent, Top(top.0 + 1)),
+            Event::EndShare if top.0 > 0 => (lent, Top(top.0 - 1)),
+            Event::Take if top.0 == 0 => (lent, Top::EXCLUSIVE),
+            Event::EndTake if top.0 < 0 => (lent, Top::FREE),
+            Event::Lend if top.0 < 0 && lent < u32::MAX => (lent + 1, Top::FREE),
+            Event::EndLend if top.0 == 0 && lent > 0 => (lent - 1, Top::EXCLUSIVE),
             _ => return None,
         };
         Some(Self { lent, top })
@@ -96,7 +98,7 @@ mod tests {
 
     #[test]
     fn counters_refuse_to_wrap() {
-        assert_eq!(Borrows { lent: 0, top: Top::Shared(u32::MAX) }.step(Share), None);
-        assert_eq!(Borrows { lent: u32::MAX, top: Top::Exclusive }.step(Lend), None);
+        assert_eq!(Borrows { lent: 0, top: Top(Top::MOST) }.step(Share), None);
+        assert_eq!(Borrows { lent: u32::MAX, top: Top::EXCLUSIVE }.step(Lend), None);
     }
 }

@@ -10,10 +10,11 @@ use std::rc::Rc;
 use alcedo_abi::black_direct::{DirectAnswer, DirectBits, DirectBody, DirectStatus};
 
 use crate::border::CallError;
-use crate::bridge::black_direct::{Answering, DirectMaker, beside_failure, failed, given, guarded};
+use crate::bridge::black_direct::{Answering, DirectMaker, attempted, beside_failure, failed, given, guarded};
 use crate::bridge::core::Core;
 use crate::handles::ObjectHandle;
 use crate::native::method::{Method, Receiver as _, StaticMethod};
+use crate::native::part_cell::PartCell;
 use crate::native::parts::Parts;
 use crate::native::this::This;
 use crate::native::world::World;
@@ -67,7 +68,9 @@ pub(super) fn of_static<M: StaticMethod>() -> Option<Rc<dyn Any>> {
 struct Shell<M>(PhantomData<M>);
 
 impl<M: Method> DirectBody<BitsOf<M::Args>> for Shell<M> {
-    #[inline]
+    // Into the loop of a call on several objects as well. What is not the plain case is in functions of its own, which are called last: so
+    // the plain one needs no stack.
+    #[inline(always)]
     unsafe fn run(context: *const (), object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
         // SAFETY: `of_method` has put this context beside the code, and the caller promises that the runtime is there, whose table has
         // it; nothing of either ends while a red frame is open, without which nothing is done below.
@@ -79,31 +82,85 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for Shell<M> {
         if core.red.depth() == 0 {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }
-        if !context.answering.answers(core, object) {
-            return context.answering.call_override(core, object, bits.slots().as_ref());
+        match context.answering.known(core, object) {
+            Some(true) => run_own::<M>(context, core, object, bits),
+            Some(false) => overridden::<M>(context, core, object, bits),
+            None => look_and_run::<M>(context, core, object, bits),
         }
-        let answer = guarded(|| {
-            // What a type makes of its bits may be anything, so the part is looked for after it.
-            let Some(args) = M::Args::of_bits(bits) else { return failed(in_no_slot()) };
-            let Some(part) = context.parts.find(object) else { return DirectAnswer::without(DirectStatus::NOT_DONE) };
-            // SAFETY: the part is there. It stays where it is until it is dropped, and while a method uses it, as the one below does as
-            // soon as it runs, it is not dropped; what is done before runs no other code.
-            let part = unsafe { part.as_ref() };
-            let this = This::<M::Class>::new(World::new(&core.world), object).with_part(part);
-            match M::Receiver::try_with(part, M::NAME, |part| M::run(part, this, args.into())) {
-                Some(returned) => given(returned.crossing(|| M::PLACE.into())),
-                None => failed(part.refused(object, M::NAME)),
-            }
-        });
-        if context.parts.has_ended() {
-            // Fields may panic when they are dropped.
-            return guarded(|| {
-                beside_failure(|| context.parts.drop_ended());
-                answer
-            });
-        }
-        answer
     }
+}
+
+/// A call on an object of whose class it is known that an override answers.
+#[inline(never)]
+fn overridden<M: Method>(
+    context: &Context<M::Class>,
+    core: &Core,
+    object: ObjectHandle,
+    bits: BitsOf<M::Args>,
+) -> DirectAnswer {
+    context.answering.call_override(core, object, bits.slots().as_ref())
+}
+
+/// A call on an object of which it is not known what answers.
+#[cold]
+#[inline(never)]
+fn look_and_run<M: Method>(
+    context: &Context<M::Class>,
+    core: &Core,
+    object: ObjectHandle,
+    bits: BitsOf<M::Args>,
+) -> DirectAnswer {
+    if context.answering.answers(core, object) {
+        run_own::<M>(context, core, object, bits)
+    } else {
+        overridden::<M>(context, core, object, bits)
+    }
+}
+
+/// Runs the method itself, in a red frame.
+#[inline(always)]
+fn run_own<M: Method>(
+    context: &Context<M::Class>,
+    core: &Core,
+    object: ObjectHandle,
+    bits: BitsOf<M::Args>,
+) -> DirectAnswer {
+    // What a type makes of its bits may be anything, so the part is looked for after it.
+    let args = match attempted(|| M::Args::of_bits(bits)) {
+        Ok(Some(args)) => args,
+        Ok(None) => return failed(in_no_slot()),
+        Err(answer) => return answer,
+    };
+    let Some(part) = context.parts.find(object) else { return DirectAnswer::without(DirectStatus::NOT_DONE) };
+    // SAFETY: the part is there. It stays where it is until it is dropped, and while a method uses it, as the one below does as
+    // soon as it runs, it is not dropped; what is done before runs no other code.
+    let part = unsafe { part.as_ref() };
+    let this = This::<M::Class>::new(World::new(&core.world), object).with_part(part);
+    let called = M::Receiver::try_with(part, M::NAME, |part| {
+        guarded(|| given(M::run(part, this, args.into()).crossing(|| M::PLACE.into())))
+    });
+    match called {
+        Some(answer) if context.parts.has_ended() => drop_ended(&context.parts, answer),
+        Some(answer) => answer,
+        None => refused(part, object, M::NAME),
+    }
+}
+
+/// The answer of a call that another borrow is in the way of.
+#[cold]
+#[inline(never)]
+fn refused<C>(part: &PartCell<C>, object: ObjectHandle, wanted: &'static str) -> DirectAnswer {
+    failed(part.refused(object, wanted))
+}
+
+/// After a call in which Rust fields have ended. They may panic when they are dropped.
+#[cold]
+#[inline(never)]
+fn drop_ended<C>(parts: &Parts<C>, answer: DirectAnswer) -> DirectAnswer {
+    guarded(|| {
+        beside_failure(|| parts.drop_ended());
+        answer
+    })
 }
 
 /// The code of a function without an object.

@@ -187,11 +187,16 @@ fn ended() -> CallError {
 
 /// The code of a function, with the function as its context where it needs it.
 fn direct_of<B: Body>(function: &Rc<Typed<B>>) -> BlackCode {
-    let code = <B::Args as SlotRow>::Bits::code_of::<B::Code>();
-    let context = B::HAS_CONTEXT.then(|| Rc::clone(function) as Rc<dyn Any>);
+    let code = <B::Args as SlotRow>::Bits::address(<B::Args as SlotRow>::Bits::code_of::<B::Code>());
     // SAFETY: the code has the form for so many arguments, whose values all lie in slots, as `register_code` has made sure of; what it
-    // follows is this function, which stays as its context.
-    unsafe { BlackCode::new(<B::Args as SlotRow>::Bits::address(code), context) }
+    // follows is this function, which stays as its context, or nothing.
+    unsafe {
+        if B::HAS_CONTEXT {
+            BlackCode::new(code, Some(Rc::clone(function) as Rc<dyn Any>))
+        } else {
+            BlackCode::of_leaf(code)
+        }
+    }
 }
 
 /// A body that gets the runtime.

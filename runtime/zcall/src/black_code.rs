@@ -13,6 +13,7 @@ pub struct BlackCode {
     code: *const (),
     each: Option<EachCode>,
     context: Option<Rc<dyn Any>>,
+    is_leaf: bool,
 }
 
 impl BlackCode {
@@ -24,7 +25,16 @@ impl BlackCode {
     /// game thread, outside of what is before a commit, while the runtime of the table that it stands in is there.
     #[must_use]
     pub unsafe fn new(code: *const (), context: Option<Rc<dyn Any>>) -> Self {
-        Self { code, each: None, context }
+        Self { code, each: None, context, is_leaf: false }
+    }
+
+    /// The code of a leaf.
+    ///
+    /// # Safety
+    /// As for [`BlackCode::new`], without the last: it needs no context and no runtime, and may be called at all times.
+    #[must_use]
+    pub unsafe fn of_leaf(code: *const ()) -> Self {
+        Self { code, each: None, context: None, is_leaf: true }
     }
 
     /// The same with code for several objects.
@@ -53,7 +63,8 @@ impl BlackCode {
     /// As it is given to a plugin, under a version of what is called directly. The context lives as long as the handle.
     #[must_use]
     pub fn callee(&self, version: u64) -> DirectCallee {
-        let context = self.context.as_ref().map_or(std::ptr::null(), |context| Rc::as_ptr(context).cast());
+        let without = if self.is_leaf { DirectCallee::LEAF } else { std::ptr::null() };
+        let context = self.context.as_ref().map_or(without, |context| Rc::as_ptr(context).cast());
         DirectCallee { code: self.code, context, version }
     }
 }
