@@ -243,9 +243,10 @@ impl Letterbox {
     /// Moves it.
     #[ufunction]
     fn shove(&self, this: This<Self>, by: f64) -> f64 {
-        let place = this.address().base();
-        place.set_x(place.x() + by);
-        this.address().base().x()
+        let address = this.address();
+        let place = address.base();
+        address.set_base(Place { x: place.x + by });
+        this.address().base().x
     }
 }
 
