@@ -51,7 +51,9 @@ fn every_error_of_the_attributes_has_an_id() {
     for name in files("macros/src", ".rs").into_iter().filter(|name| name != "rules") {
         let source = read(&format!("macros/src/{name}.rs"));
         let without: Vec<_> = source.lines().filter(|line| line.contains("syn::Error::new")).collect();
-        let known = source.matches("the build id of the module cannot be computed").count();
+        // What no single file can break.
+        let without_file = ["the build id of the module cannot be computed", "is a plugin itself, and one library"];
+        let known = without_file.map(|words| source.matches(words).count()).iter().sum::<usize>();
         assert_eq!(without.len(), known, "in {name}.rs, write `rules::spanned(\"ALC…\", …)`: {without:?}");
     }
 }

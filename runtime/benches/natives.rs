@@ -5,51 +5,21 @@
 //! * `native_method_call`: a plugin calls a method of the host, beside a C function by its pointer.
 //! * `native_property_read_by_host`: the host reads it by the type of the class, beside a field behind a pointer.
 
+#[path = "support/lamp.rs"]
+mod lamp;
 mod support;
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use alcedo_runtime::native::{Obj, This, uclass, uinterface};
-use alcedo_runtime::{CallError, ObjectHandle, Runtime, Value, natives};
+use alcedo_runtime::native::{Obj, This};
+use alcedo_runtime::{ObjectHandle, Runtime, Value, natives};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+
+use crate::lamp::{Hums, Lamp};
 
 /// Rounds of a loop for each that is asked for.
 const ROUNDS: u64 = 1_000;
-
-/// An interface that `lanterns` implements.
-#[uinterface(package = "Test")]
-trait Hums {
-    fn hum(&mut self, times: u32) -> Result<u32, CallError>;
-}
-
-/// The lamp that `lanterns` extends.
-#[uclass(package = "Test", blueprintable)]
-#[derive(Default)]
-struct Lamp {
-    #[uproperty]
-    brightness: f64,
-    turned: f64,
-}
-
-#[uclass]
-impl Lamp {
-    #[ufunction(blueprint_native_event)]
-    fn flicker(&self, times: u32) -> Result<u32, CallError>;
-    fn flicker_implementation(&mut self, times: u32) -> Result<u32, CallError> {
-        Ok(times)
-    }
-
-    #[ufunction]
-    fn count_inside(&self) -> u32 {
-        0
-    }
-
-    #[ufunction]
-    fn turn_up(&mut self, by: f64) {
-        self.turned += by;
-    }
-}
 
 fn cost(criterion: &mut Criterion) {
     let builds = support::builds("lanterns");

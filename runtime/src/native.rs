@@ -11,6 +11,7 @@ mod direct;
 pub(crate) mod dll;
 mod failing;
 mod functions;
+mod handles;
 mod interfaces;
 mod method;
 pub(crate) mod net;
@@ -33,6 +34,7 @@ pub use alcedo_macros::{
 pub use declared::Declared;
 pub use delegates::{Delegate, MulticastDelegate, Signature, SparseDelegate};
 pub(crate) use failing::failing;
+pub use handles::{AnyPropertyHandle, FunctionHandle, PropertyHandle};
 pub use interfaces::Interface;
 pub use method::Part;
 pub(crate) use method::run_for;
@@ -279,7 +281,8 @@ impl NativeClass {
         docs.iter().fold(self, |class, (name, doc)| class.member_doc(name, doc))
     }
 
-    /// Adds a property; `default` as its kind parses it, empty for zero.
+    /// Adds a property; `default` as its kind parses it, empty for zero. Where bodies of the class read or write it, use
+    /// [`NativeClass::add_property`], which gives them a handle.
     #[must_use]
     pub fn property(mut self, name: &str, (kind, type_path): NativeType, flags: u64, default: &str) -> Self {
         self.0.properties.push(property(name, kind, type_path, flags, default));
@@ -294,9 +297,9 @@ impl NativeClass {
         params: &[(&str, NativeType)],
         result: Option<NativeType>,
         flags: u64,
-        body: fn(&World, &mut Frame<'_>) -> Result<(), CallError>,
+        body: impl Fn(&World, &mut Frame<'_>) -> Result<(), CallError> + 'static,
     ) -> Self {
-        self.add_function(name, params, result, flags, Rc::new(move |context, frame| body(World::of(context), frame)))
+        self.with_function(name, params, result, flags, Rc::new(move |context, frame| body(World::of(context), frame)))
     }
 
     /// Adds an event that subclasses may override; without an override nothing happens.
@@ -306,7 +309,7 @@ impl NativeClass {
             hand_over(frame);
             Ok(())
         });
-        self.add_function(name, params, None, function_flags::NATIVE_EVENT, nothing)
+        self.with_function(name, params, None, function_flags::NATIVE_EVENT, nothing)
     }
 
     /// Says that it implements the interface of that path: references to the interface may lead to its objects. Where
@@ -319,21 +322,21 @@ impl NativeClass {
 
     /// Runs for every object of the class, once, after its bases'.
     #[must_use]
-    pub fn constructor(mut self, hook: fn(&World, ObjectHandle) -> Result<(), String>) -> Self {
+    pub fn constructor(mut self, hook: impl Fn(&World, ObjectHandle) -> Result<(), String> + 'static) -> Self {
         self.0.native_constructor = Some(Rc::new(move |context, object| hook(World::of(context), object)));
         self
     }
 
     /// Runs for every object of the class after the defaults and the plugin's own hook.
     #[must_use]
-    pub fn post_init_properties(mut self, hook: fn(&World, ObjectHandle) -> Result<(), String>) -> Self {
+    pub fn post_init_properties(mut self, hook: impl Fn(&World, ObjectHandle) -> Result<(), String> + 'static) -> Self {
         self.0.native_post_init = Some(Rc::new(move |context, object| hook(World::of(context), object)));
         self
     }
 
     /// Runs when the end of an object of the class begins, before that of its bases; nothing of it has ended then.
     #[must_use]
-    pub fn begin_destroy(mut self, hook: fn(&World, ObjectHandle)) -> Self {
+    pub fn begin_destroy(mut self, hook: impl Fn(&World, ObjectHandle) + 'static) -> Self {
         self.0.begin_destroy = Some(Rc::new(move |context, object| hook(World::of(context), object)));
         self
     }
@@ -342,12 +345,15 @@ impl NativeClass {
     /// say. The hook reads the world and changes nothing. A collection in slices calls it when it comes to the object,
     /// and again at its end.
     #[must_use]
-    pub fn add_references(mut self, hook: fn(&World, ObjectHandle, &mut dyn FnMut(ObjectHandle))) -> Self {
+    pub fn add_references(
+        mut self,
+        hook: impl Fn(&World, ObjectHandle, &mut dyn FnMut(ObjectHandle)) + 'static,
+    ) -> Self {
         self.0.add_references = Some(Rc::new(move |context, object, visit| hook(World::of(context), object, visit)));
         self
     }
 
-    fn add_function(
+    fn with_function(
         mut self,
         name: &str,
         params: &[(&str, NativeType)],

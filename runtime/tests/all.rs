@@ -71,6 +71,7 @@ mod suspending;
 mod tables;
 mod tasks;
 mod toy_kind;
+mod typed_handles;
 mod unload;
 mod unloading;
 mod values;

@@ -12,10 +12,11 @@ use alcedo_runtime::native::{Obj, Object, This, uclass};
 use alcedo_runtime::zcall::Observed;
 use alcedo_runtime::{CallError, ObjectHandle, Runtime, Value, WeakRuntime, natives};
 
-/// What a class of the plugin extends.
+/// The host's own adder.
 #[uclass(package = "Test", blueprintable)]
 #[derive(Default)]
 struct Adder {
+    /// What it has added up.
     #[uproperty]
     total: i32,
     counted: i32,
@@ -46,22 +47,26 @@ impl Drop for Told {
 
 #[uclass]
 impl Adder {
+    /// The sum, by code of the host.
     #[ufunction]
     fn add_inside(&self, left: i32, right: i32) -> i32 {
         left.wrapping_add(right)
     }
 
+    /// The sum, without an adder.
     #[ufunction]
     fn add_apart(left: i32, right: i32) -> i32 {
         left.wrapping_add(right)
     }
 
+    /// The sum, by code of the host or of whoever overrides it.
     #[ufunction(blueprint_native_event)]
     fn sum_up(&self, left: i32, right: i32) -> i32;
     fn sum_up_implementation(&self, left: i32, right: i32) -> i32 {
         left.wrapping_add(right)
     }
 
+    /// Adds to the total, in the Rust fields of the host; fails for zero, and panics for numbers below.
     #[ufunction]
     fn count(&mut self, number: i32) -> Result<i32, CallError> {
         assert!(number >= 0, "{number} is below zero");
@@ -72,6 +77,7 @@ impl Adder {
         Ok(self.counted)
     }
 
+    /// Ends the object, and counts after that.
     #[ufunction]
     fn end(&mut self, this: This<Self>) -> i32 {
         self.told.0 = true;
@@ -85,6 +91,7 @@ impl Adder {
         self.counted
     }
 
+    /// Ends the object, and fails.
     #[ufunction]
     fn end_badly(&mut self, this: This<Self>) -> Result<i32, CallError> {
         self.told.0 = true;
@@ -94,6 +101,7 @@ impl Adder {
         Err(CallError::returned("it ends badly"))
     }
 
+    /// Adds as much to the total as the event gives, with the Rust fields in use meanwhile.
     #[ufunction]
     fn count_sum(&mut self, this: This<Self>) -> Result<i32, CallError> {
         self.counted += this.sum_up(1, 1);
@@ -122,6 +130,11 @@ fn text(runtime: &Runtime, name: &str, arguments: &[Value]) -> String {
 }
 
 type TwoToOne = TypedFunction<(i32, i32), i32>;
+
+#[test]
+fn the_glue_of_the_plugin_is_that_of_the_natives() {
+    support::glue_is_written(natives![Adder], "Test", "crossings", "adder.rs");
+}
 
 #[test]
 fn calls_by_rust_types_cross_in_both_directions() {

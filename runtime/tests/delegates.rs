@@ -482,19 +482,23 @@ fn a_host_declares_delegates_by_the_same_words_and_binds_closures_by_their_types
     assert!(refused.contains("(u32, Object(/Script/Test.Bell))") && refused.contains("(u32 -> bool)"), "{refused}");
 }
 
+fn gongs() -> Natives {
+    let on_rung = NativeDelegate::multicast("Test", "OnRung").param("times", (PropertyKind::U32, ""));
+    let ty = (PropertyKind::MULTICAST_DELEGATE, "/Script/Test.OnRung(u32)");
+    let gong =
+        NativeClass::new("Test", "Gong", "/Script/Core.Object").doc("It is beaten.").property("on_rung", ty, 0, "");
+    let gong = gong.member_doc("on_rung", "Is told each time.");
+    Natives::in_package("Test").delegate(on_rung.doc("A bell of the host was rung.")).class(gong)
+}
+
+#[test]
+fn the_glue_of_the_plugin_is_that_of_the_natives() {
+    support::glue_is_written(gongs(), "Test", "tallies", "bells.rs");
+}
+
 #[test]
 fn a_module_has_a_delegate_of_the_host_by_name_and_is_refused_when_it_is_another_now() {
-    let build = || {
-        let on_rung = NativeDelegate::multicast("Test", "OnRung").param("times", (PropertyKind::U32, ""));
-        let bell = NativeClass::new("Test", "Gong", "/Script/Core.Object").property(
-            "on_rung",
-            (PropertyKind::MULTICAST_DELEGATE, "/Script/Test.OnRung(u32)"),
-            0,
-            "",
-        );
-        let natives = Natives::in_package("Test").delegate(on_rung.doc("It was rung.")).class(bell);
-        support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"))
-    };
+    let build = || support::builder().natives(gongs()).build().unwrap_or_else(|error| panic!("{error}"));
     let host = build();
     host.create_master(&[tallies(&["bells"])]).unwrap_or_else(|error| panic!("{error}"));
     let ringer = born(&host, "/Script/Game.Ringer");

@@ -124,13 +124,18 @@ fn an_entry_that_has_another_name_is_found_by_a_redirect() {
     assert_eq!(shown(&host, person, "counts"), "Calm: U32(1), Furious: U32(2)");
 }
 
+fn natives() -> Natives {
+    let mood = NativeEnum::new("Test", "Mood", PropertyKind::U8).entry("Calm", 0).entry("Angry", 1).entry("Lost", 9);
+    Natives::in_package("Test").enumeration(mood.doc("How somebody feels."))
+}
+
+#[test]
+fn the_glue_of_the_plugin_is_that_of_the_natives() {
+    support::glue_is_written(natives(), "Test", "moods", "mood.rs");
+}
+
 #[test]
 fn an_enum_of_the_host_is_used_by_name_and_compared_while_loading() {
-    let natives = || {
-        let mood =
-            NativeEnum::new("Test", "Mood", PropertyKind::U8).entry("Calm", 0).entry("Angry", 1).entry("Lost", 9);
-        Natives::in_package("Test").enumeration(mood.doc("How somebody feels."))
-    };
     let build = || support::builder().natives(natives()).build().unwrap_or_else(|error| panic!("{error}"));
     let host = build();
     host.create_master(&[moods(&["imported"])]).unwrap_or_else(|error| panic!("{error}"));

@@ -13,6 +13,9 @@ use crate::support;
 #[path = "../../example-plugins/lanterns/src/meter.rs"]
 mod meter;
 
+#[path = "../benches/support/lamp.rs"]
+mod lamp;
+
 /// The words of this side, for files that may stand on either.
 mod words {
     pub(super) use alcedo_runtime::CallError;
@@ -218,6 +221,11 @@ fn told(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value
         Err(Error::Call(CallError::Returned { message, .. })) => format!("an error: {message}"),
         Err(error) => error.to_string(),
     }
+}
+
+#[test]
+fn the_glue_of_the_plugin_is_that_of_the_natives() {
+    support::glue_is_written(natives![lamp::Hums, lamp::Lamp], "Test", "lanterns", "lamp.rs");
 }
 
 #[test]

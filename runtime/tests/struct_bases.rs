@@ -84,13 +84,22 @@ fn a_field_that_moved_to_the_base_keeps_its_value() {
     assert_eq!(note(&host, own, "elsewhere", 8), "elsewhere (7, 8) 1.5");
 }
 
+/// A place that extends the struct of that path, or none.
+fn places(base: &str) -> Natives {
+    let place = NativeStruct::new("Test", "Place").doc("A place, as the host has it.").extends(base);
+    Natives::in_package("Test").structure(place.field("x", (PropertyKind::F64, "")))
+}
+
+#[test]
+fn the_glue_of_the_plugin_is_that_of_the_natives() {
+    support::glue_is_written(places(""), "Test", "parcels", "place.rs");
+}
+
 #[test]
 fn a_struct_of_a_module_extends_one_of_the_host_and_another_base_is_refused() {
     let build = |base: &str| {
-        let empty = NativeStruct::new("Test", "Corner").field("side", (PropertyKind::I32, ""));
-        let place = NativeStruct::new("Test", "Place").extends(base).field("x", (PropertyKind::F64, ""));
-        let natives = Natives::in_package("Test").structure(empty).structure(place);
-        support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"))
+        let corner = NativeStruct::new("Test", "Corner").field("side", (PropertyKind::I32, ""));
+        support::builder().natives(places(base).structure(corner)).build().unwrap_or_else(|error| panic!("{error}"))
     };
     let host = build("");
     host.create_master(&[parcels(&["foreign"])]).unwrap_or_else(|error| panic!("{error}"));

@@ -214,3 +214,24 @@ fn a_host_that_gives_no_answer_is_an_error_that_says_what_was_tried_and_the_way_
     let said = String::from_utf8(none.stderr).unwrap();
     assert!(said.contains("no-such-host"), "{said}");
 }
+
+/// What `Cargo.toml` makes of a plugin that links another one, for its classes.
+#[test]
+fn a_plugin_that_links_another_one_is_told_to_use_its_glue() {
+    let scratch = Scratch::new();
+    let change = |plugin: &str, from: &str, to: &str| {
+        let manifest = scratch.other(plugin).join("Cargo.toml");
+        let text = fs::read_to_string(&manifest).unwrap();
+        assert!(text.contains(from), "{text}");
+        fs::write(&manifest, text.replace(from, to)).unwrap();
+    };
+    change("lamps", "[\"cdylib\"]", "[\"cdylib\", \"rlib\"]");
+    change("lamps-plus", "[dependencies]\n", "[dependencies]\nlamps = { path = \"../lamps\" }\n");
+    let mut build = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
+    let output = build.arg("build").arg(scratch.other("lamps-plus")).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{said}");
+    for words in ["`lamps` is a plugin itself, and one library is one module", "alcedo glue target/debug/liblamps.so"] {
+        assert!(said.contains(words), "{words} in\n{said}");
+    }
+}

@@ -9,40 +9,15 @@ use std::hint::black_box;
 
 use alcedo_plugin_api::prelude::*;
 
-mod direct_calls;
 use alcedo_plugin_api::{ZFunction, ZMethod, ZProperty};
 
+use crate::adder::Adder;
+
+// The types of the host: what `alcedo glue` writes.
+mod adder;
+mod direct_calls;
+
 module! { name: "crossings" }
-
-/// The host's own adder.
-#[uclass(imported, package = "Test")]
-pub struct Adder {
-    /// What it has added up.
-    #[uproperty]
-    total: i32,
-}
-
-#[uclass(imported)]
-impl Adder {
-    /// The sum, by code of the host.
-    #[ufunction]
-    fn add_inside(&self, left: i32, right: i32) -> i32;
-    /// The sum, by code of the host or of whoever overrides it.
-    #[ufunction(blueprint_native_event)]
-    fn sum_up(&self, left: i32, right: i32) -> i32;
-    /// Adds to the total, in the Rust fields of the host; fails for zero, and panics for numbers below.
-    #[ufunction]
-    fn count(&self, number: i32) -> Result<i32, CallError>;
-    /// Ends the object, and counts after that.
-    #[ufunction]
-    fn end(&self) -> i32;
-    /// Ends the object, and fails.
-    #[ufunction]
-    fn end_badly(&self) -> Result<i32, CallError>;
-    /// Adds as much to the total as the event gives, with the Rust fields in use meanwhile.
-    #[ufunction]
-    fn count_sum(&self) -> Result<i32, CallError>;
-}
 
 /// Adds.
 #[uclass(package = "Game", base = Adder)]

@@ -4,22 +4,12 @@
 
 use alcedo_plugin_api::prelude::*;
 
+use crate::adder::Adder;
+
+// The types of the host: what `alcedo glue` writes.
+mod adder;
+
 module! { name: "detours" }
-
-/// The host's own adder.
-#[uclass(imported, package = "Test")]
-pub struct Adder {
-    /// What it has added up.
-    #[uproperty]
-    total: i32,
-}
-
-#[uclass(imported)]
-impl Adder {
-    /// The sum, by code of the host or of whoever overrides it.
-    #[ufunction(blueprint_native_event)]
-    fn sum_up(&self, left: i32, right: i32) -> i32;
-}
 
 /// An adder that takes a detour.
 #[uclass(package = "Game", base = Adder)]

@@ -7,6 +7,10 @@ use std::hint::black_box;
 
 use alcedo_plugin_api::prelude::*;
 
+use crate::lamp::{Hums, Lamp};
+
+// The types of the host: what `alcedo glue` writes.
+mod lamp;
 #[cfg(feature = "meter")]
 mod meter;
 
@@ -17,34 +21,6 @@ mod words {
 }
 
 module! { name: "lanterns" }
-
-/// The host's lamp.
-#[uclass(imported, package = "Test")]
-pub struct Lamp {
-    /// How bright.
-    #[uproperty]
-    brightness: f64,
-}
-
-#[uclass(imported)]
-impl Lamp {
-    /// Flickers so often; gives how often it ever did.
-    #[ufunction(blueprint_native_event)]
-    fn flicker(&self, times: u32) -> Result<u32, CallError>;
-    /// Flickers once, and asks in the middle of it how often it did.
-    #[ufunction]
-    fn count_inside(&self) -> u32;
-    /// Turns it up.
-    #[ufunction]
-    fn turn_up(&self, by: f64);
-}
-
-/// What the host has declared.
-#[uinterface(imported, package = "Test")]
-pub trait Hums {
-    /// Hums so often; gives how often it ever did.
-    fn hum(&mut self, times: u32) -> Result<u32, CallError>;
-}
 
 /// Hums, and is no lamp.
 #[uclass(package = "Game", implements(Hums))]

@@ -197,15 +197,13 @@ pub struct Drawer {
     is_open: bool,
 }
 
-/// A place, as the host has it.
+// A place, as the host has it: what `alcedo glue` writes.
 #[cfg(all(feature = "foreign", not(feature = "stale")))]
-#[ustruct(imported, package = "Test")]
-pub struct Place {
-    /// Across.
-    x: f64,
-}
+mod place;
+#[cfg(all(feature = "foreign", not(feature = "stale")))]
+use place::Place;
 
-/// A place, as the host had it.
+/// A place, as no host has it, so written by hand.
 #[cfg(feature = "stale")]
 #[ustruct(imported, package = "Test", base = Spot)]
 pub struct Place {
@@ -245,9 +243,10 @@ impl Letterbox {
     /// Moves it.
     #[ufunction]
     fn shove(&self, this: This<Self>, by: f64) -> f64 {
-        let place = this.address().base();
-        place.set_x(place.x() + by);
-        this.address().base().x()
+        let address = this.address();
+        let place = address.base();
+        address.set_base(Place { x: place.x + by });
+        this.address().base().x
     }
 }
 

@@ -1,11 +1,18 @@
-//! The build id: differs whenever the sources of the crate, the arguments of the compiler or the libraries linked
-//! differ, and is the same for the same of all three.
+//! What a compiler run is made of. The build id: differs whenever the sources of the crate, the arguments of the compiler or the libraries linked
+//! differ, and is the same for the same of all three. And which of the libraries are plugins themselves.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Hashes what this compiler run is made of.
-pub(crate) fn compute() -> io::Result<u128> {
+/// What this compiler run is made of.
+pub(crate) struct Made {
+    pub(crate) build_id: u128,
+    /// The names of the crates linked that are plugins.
+    pub(crate) plugins: Vec<String>,
+}
+
+/// Hashes what this compiler run is made of, and looks for plugins in it.
+pub(crate) fn look() -> io::Result<Made> {
     let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| ".".into()));
     let mut hash = Hash::START;
     let mut files = vec![root.join("Cargo.toml")];
@@ -21,8 +28,13 @@ pub(crate) fn compute() -> io::Result<u128> {
     for arg in &args {
         hash.add(arg.as_bytes());
     }
-    for library in libraries(&args) {
-        hash.add(&std::fs::read(library)?);
+    let mut plugins = Vec::new();
+    for (name, library) in libraries(&args) {
+        let bytes = std::fs::read(library)?;
+        hash.add(&bytes);
+        if has_root_module(&bytes) {
+            plugins.push(name.to_owned());
+        }
     }
     // Our own words may come in through `option_env!`.
     let mut words: Vec<_> = std::env::vars().filter(|(name, _)| name.starts_with("ALCEDO_")).collect();
@@ -31,7 +43,7 @@ pub(crate) fn compute() -> io::Result<u128> {
         hash.add(name.as_bytes());
         hash.add(value.as_bytes());
     }
-    Ok(hash.finish())
+    Ok(Made { build_id: hash.finish(), plugins })
 }
 
 fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
@@ -50,11 +62,24 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// The files named by `--extern name=path`.
-fn libraries(args: &[String]) -> Vec<&str> {
+/// The crates and files named by `--extern name=path`; Cargo may write `noprelude:` or the like before a name.
+fn libraries(args: &[String]) -> Vec<(&str, &str)> {
     let pairs = args.windows(2).filter(|pair| pair[0] == "--extern").map(|pair| pair[1].as_str());
     let joined = args.iter().filter_map(|arg| arg.strip_prefix("--extern="));
-    pairs.chain(joined).filter_map(|word| Some(word.split_once('=')?.1)).collect()
+    pairs.chain(joined).filter_map(|word| word.split_once('=')).collect()
+}
+
+/// Whether a library defines the root of a module: whether the list of symbols, which is the first member of an archive, has its name.
+/// A library of which only the metadata are there, as for `cargo check`, has no such list.
+fn has_root_module(library: &[u8]) -> bool {
+    const ROOT: &[u8] = b"alcedo_root_module\0";
+    // The name, the date, owner, group and mode fill 48 bytes of the header; the length has 10 digits, and two bytes end it.
+    let list = library.strip_prefix(b"!<arch>\n").and_then(|archive| {
+        let (length, rest) = archive.get(48..)?.split_at_checked(10)?;
+        let length: usize = str::from_utf8(length).ok()?.trim().parse().ok()?;
+        rest.get(2..)?.get(..length)
+    });
+    list.is_some_and(|list| list.windows(ROOT.len()).any(|window| window == ROOT))
 }
 
 /// Two lanes of multiply and rotate over 64-bit words: quick even in a macro that was built without optimisation.
@@ -98,7 +123,7 @@ impl Hash {
 
 #[cfg(test)]
 mod tests {
-    use super::{Hash, libraries};
+    use super::{Hash, has_root_module, libraries};
 
     fn hash(parts: &[&[u8]]) -> u128 {
         let mut hash = Hash::START;
@@ -124,6 +149,20 @@ mod tests {
     #[test]
     fn libraries_are_found_in_both_spellings() {
         let args = ["--extern", "a=/x/liba.rlib", "--extern=b=/x/libb.rmeta", "--extern", "proc_macro"];
-        assert_eq!(libraries(&args.map(str::to_owned)), ["/x/liba.rlib", "/x/libb.rmeta"]);
+        assert_eq!(libraries(&args.map(str::to_owned)), [("a", "/x/liba.rlib"), ("b", "/x/libb.rmeta")]);
+    }
+
+    #[test]
+    fn only_the_list_of_symbols_says_that_a_library_is_a_plugin() {
+        let archive = |list: &str, rest: &str| {
+            let header = format!("{:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n", "/", 0, 0, 0, 0, list.len());
+            format!("!<arch>\n{header}{list}{rest}").into_bytes()
+        };
+        let root = "alcedo_root_module\0";
+        assert!(has_root_module(&archive(&format!("\0\0one\0{root}two\0"), "")));
+        assert!(!has_root_module(&archive("\0\0one\0two\0", root)), "what is in the code is no symbol");
+        let whole = archive(root, "");
+        assert!((0..whole.len()).all(|length| !has_root_module(&whole[..length])), "a library that is cut off");
+        assert!(!has_root_module(root.as_bytes()));
     }
 }

@@ -7,7 +7,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Expr, ExprLit, ExprTuple, Ident, Lit, LitStr, Path, Result, Token, bracketed};
 
-use crate::build_id;
+use crate::build_id::{self, Made};
 
 /// What stands in the braces.
 pub(crate) struct Module {
@@ -88,9 +88,17 @@ impl Parse for Module {
 
 pub(crate) fn expand(module: &Module) -> Result<TokenStream> {
     let Module { name, main, exit, pair, has_allocator, dependencies } = module;
-    let build_id = build_id::compute().map_err(|error| {
+    let Made { build_id, plugins } = build_id::look().map_err(|error| {
         syn::Error::new(name.span(), format!("the build id of the module cannot be computed: {error}"))
     })?;
+    if let Some(other) = plugins.first() {
+        let message = format!(
+            "`{other}` is a plugin itself, and one library is one module: put what both use into a library without `module!`, take \
+             `{other}` out of `[dependencies]`, and use its classes by what `alcedo glue target/debug/lib{other}.so -o src/{other}.rs` \
+             writes"
+        );
+        return Err(syn::Error::new(name.span(), message));
+    }
     let main = match main {
         Some(main) => quote! { ::alcedo_plugin_api::plumbing::run_main(#main, args) },
         None => quote! { let _ = args; },

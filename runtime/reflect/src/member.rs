@@ -64,6 +64,8 @@ impl<T: AsRef<str> + ?Sized> FunctionKey for &T {
 #[derive(Clone, Debug)]
 pub struct PropertyRef {
     name: Rc<str>,
+    /// The class that declares it, by path; none where any will do.
+    owner: Option<Rc<str>>,
     /// The class of the last use, and the place among its properties.
     seen: RefCell<(Weak<Class>, usize)>,
 }
@@ -71,16 +73,29 @@ pub struct PropertyRef {
 impl PropertyRef {
     /// The property of that name, of whatever class.
     pub fn new(name: &str) -> Self {
-        Self { name: name.into(), seen: RefCell::new((Weak::new(), 0)) }
+        Self { name: name.into(), owner: None, seen: RefCell::new((Weak::new(), 0)) }
+    }
+
+    /// The property of that name of the class at that path: of no class that does not extend it.
+    pub fn of_class(class: &str, name: &str) -> Self {
+        Self { owner: Some(class.into()), ..Self::new(name) }
     }
 
     #[cold]
     fn find_anew<'c>(&self, class: &'c Rc<Class>) -> Option<&'c Rc<Property>> {
+        if !extends(class, self.owner.as_deref()) {
+            return None;
+        }
         let at = class.properties.iter().position(|property| property.text == self.name)?;
         // The memory of a class is not reused while anything refers to it, even weakly.
         *self.seen.borrow_mut() = (Rc::downgrade(class), at);
         class.properties.get(at)
     }
+}
+
+/// Whether it is the class at that path or extends it; all extend none.
+fn extends(class: &Rc<Class>, owner: Option<&str>) -> bool {
+    owner.is_none_or(|owner| class.lineage().any(|class| *class.path == *owner))
 }
 
 impl PropertyKey for &PropertyRef {
@@ -105,13 +120,20 @@ impl PropertyKey for &PropertyRef {
 #[derive(Clone, Debug)]
 pub struct FunctionRef {
     name: Rc<str>,
+    /// The class that declares it, by path; none where any will do.
+    owner: Option<Rc<str>>,
     seen: RefCell<(Weak<Class>, Weak<Function>)>,
 }
 
 impl FunctionRef {
     /// The function of that name, of whatever class.
     pub fn new(name: &str) -> Self {
-        Self { name: name.into(), seen: RefCell::new((Weak::new(), Weak::new())) }
+        Self { name: name.into(), owner: None, seen: RefCell::new((Weak::new(), Weak::new())) }
+    }
+
+    /// The function of that name of the class at that path: of no class that does not extend it.
+    pub fn of_class(class: &str, name: &str) -> Self {
+        Self { owner: Some(class.into()), ..Self::new(name) }
     }
 }
 
@@ -128,6 +150,9 @@ impl FunctionKey for &FunctionRef {
             return Some(function);
         }
         drop(seen);
+        if !extends(class, self.owner.as_deref()) {
+            return None;
+        }
         let found = Rc::clone(class.find_function(&self.name)?);
         *self.seen.borrow_mut() = (Rc::downgrade(class), Rc::downgrade(&found));
         Some(found)

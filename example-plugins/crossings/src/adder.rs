@@ -1,0 +1,31 @@
+// What the host `a test` declares in package `Test`, for plugins that use it. Written by `alcedo glue`: change the host
+// and write it again. While a plugin is loaded each type, member and signature is compared with the host's own.
+
+use alcedo_plugin_api::prelude::*;
+
+/// The host's own adder.
+#[uclass(imported, package = "Test", base = Object)]
+pub struct Adder {
+    /// What it has added up.
+    #[uproperty]
+    total: i32,
+}
+
+#[uclass(imported)]
+impl Adder {
+    /// The sum, by code of the host.
+    #[ufunction]
+    fn add_inside(&self, left: i32, right: i32) -> i32;
+    /// Adds to the total, in the Rust fields of the host; fails for zero, and panics for numbers below.
+    #[ufunction]
+    fn count(&self, number: i32) -> Result<i32, CallError>;
+    /// Ends the object, and counts after that.
+    #[ufunction]
+    fn end(&self) -> i32;
+    /// Adds as much to the total as the event gives, with the Rust fields in use meanwhile.
+    #[ufunction]
+    fn count_sum(&self) -> Result<i32, CallError>;
+    /// The sum, by code of the host or of whoever overrides it.
+    #[ufunction(blueprint_native_event)]
+    fn sum_up(&self, left: i32, right: i32) -> i32;
+}

@@ -1,0 +1,254 @@
+//! Members of a class that is declared while running, held by bodies instead of their names: a declaration gives a handle, bodies
+//! move a clone of it into themselves, and the name is looked up once for each class whose objects they run for.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::rc::Rc;
+
+use crate::border::CallError;
+use crate::handles::ObjectHandle;
+use crate::kinds::function_flags;
+use crate::native::failing::failing;
+use crate::native::world::World;
+use crate::native::{NativeClass, NativeType, property};
+use crate::object::decl::{FunctionDecl, PropertyDecl};
+use crate::object::member::{FunctionKey, FunctionRef, PropertyKey, PropertyRef};
+use crate::object::native_value::{NativeParams, NativeResult, NativeValue, ValueParams};
+use crate::object::path::TypePath;
+use crate::object::thunk::{Frame, Thunk, hand_over};
+use crate::object::typed::FrameValue;
+use crate::object::value::Value;
+
+/// A property of a class that the host declares while running, by the Rust type of its values. It is good for objects of that
+/// class and of those that extend it, in the one runtime that is built with the declaration. Clones are the same property. It
+/// keeps nothing alive. Game thread only.
+pub struct PropertyHandle<T> {
+    of: AnyPropertyHandle,
+    values: PhantomData<fn(T) -> T>,
+}
+
+/// The same for a property whose type no Rust type of the host stands for.
+#[derive(Clone)]
+pub struct AnyPropertyHandle {
+    class: Rc<str>,
+    key: PropertyRef,
+}
+
+/// A function of a class that the host declares while running, by the Rust types of its parameters and result. It is good for the
+/// same objects as a [`PropertyHandle`]. Game thread only.
+pub struct FunctionHandle<A, R> {
+    class: Rc<str>,
+    key: FunctionRef,
+    types: PhantomData<fn(A) -> R>,
+}
+
+impl<T: NativeValue> PropertyHandle<T> {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// [`CallError::Stale`] when the object is gone, [`CallError::WrongClass`] when it is of another class.
+    #[inline]
+    pub fn get(&self, world: &World, object: ObjectHandle) -> Result<T, CallError> {
+        let raw = self.of.get(world, object)?;
+        // A number that no entry of an enum has ends this reading.
+        failing(|| Ok(T::from_raw(raw)))
+    }
+
+    /// Overwrites it.
+    ///
+    /// # Errors
+    /// As for [`PropertyHandle::get`]; [`CallError::WrongClass`] as well when the value is an object that is not of the class the
+    /// property is for; [`CallError::DuringRebuild`] while a reload is under way that could not put it back.
+    #[inline]
+    pub fn set(&self, world: &World, object: ObjectHandle, value: T) -> Result<(), CallError> {
+        self.of.set(world, object, value.into_raw())
+    }
+}
+
+impl AnyPropertyHandle {
+    /// Reads it as a Rust type that its values lie as: an [`ObjectHandle`] for a reference to an object.
+    ///
+    /// # Errors
+    /// As for [`PropertyHandle::get`]; [`CallError::Signature`] when it holds other values.
+    #[inline]
+    pub fn get<T: FrameValue>(&self, world: &World, object: ObjectHandle) -> Result<T, CallError> {
+        world.get(object, &self.key).map_err(|error| self.explained(world, object, error))
+    }
+
+    /// Overwrites it by such a type.
+    ///
+    /// # Errors
+    /// As for [`PropertyHandle::set`]; [`CallError::Signature`] when it holds other values.
+    #[inline]
+    pub fn set<T: FrameValue>(&self, world: &World, object: ObjectHandle, value: T) -> Result<(), CallError> {
+        world.set(object, &self.key, value).map_err(|error| self.explained(world, object, error))
+    }
+
+    /// Reads it, whatever its type.
+    ///
+    /// # Errors
+    /// As for [`PropertyHandle::get`].
+    pub fn read(&self, world: &World, object: ObjectHandle) -> Result<Value, CallError> {
+        world.read(object, &self.key).map_err(|error| self.explained(world, object, error))
+    }
+
+    /// Overwrites it, whatever its type.
+    ///
+    /// # Errors
+    /// As for [`PropertyHandle::set`]; [`CallError::Signature`] when it holds other values.
+    pub fn write(&self, world: &World, object: ObjectHandle, value: &Value) -> Result<(), CallError> {
+        world.write(object, &self.key, value).map_err(|error| self.explained(world, object, error))
+    }
+
+    #[cold]
+    fn explained(&self, world: &World, object: ObjectHandle, error: CallError) -> CallError {
+        explained(world, object, &self.class, (&self.key).name(), error)
+    }
+}
+
+impl<A: NativeParams, R: NativeResult> FunctionHandle<A, R> {
+    /// Calls it: the most derived body answers.
+    ///
+    /// # Errors
+    /// [`CallError::Stale`] when the object is gone, [`CallError::WrongClass`] when it is of another class, and whatever the body
+    /// fails with.
+    pub fn call(&self, world: &World, object: ObjectHandle, arguments: A) -> Result<R, CallError> {
+        let called = failing(|| world.call_typed(object, &self.key, None, arguments));
+        called.map_err(|error| explained(world, object, &self.class, (&self.key).name(), error))
+    }
+}
+
+/// What was not found because the object is of another class, said as such; every other error as it is.
+fn explained(world: &World, object: ObjectHandle, class: &str, member: &str, error: CallError) -> CallError {
+    let is_foreign = matches!(error, CallError::NotFound { .. }) && !world.is_a(object, class);
+    match world.class_of(object).filter(|_| is_foreign) {
+        Some(found) => {
+            let place = format!("{class}:{member}");
+            CallError::WrongClass { place, handle: object, found, wanted: class.to_owned() }
+        }
+        None => error,
+    }
+}
+
+impl NativeClass {
+    /// Adds a property whose values are of a Rust type, and gives the handle by which bodies read and write it; `flags` are bits of
+    /// `property_flags`, and `default` is as its kind parses it, empty for zero.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// use alcedo_runtime::Runtime;
+    /// use alcedo_runtime::native::{NativeClass, Natives};
+    ///
+    /// let mut lamp = NativeClass::new("Engine", "Lamp", "/Script/Core.Object");
+    /// let gain = lamp.add_property::<f64>("gain", 0, "2.5");
+    /// let _louder = lamp.add_function("louder", &["by"], 0, move |world, lamp, (by,): (f64,)| {
+    ///     let louder = gain.get(world, lamp)? * by;
+    ///     gain.set(world, lamp, louder)?;
+    ///     Ok(louder)
+    /// });
+    /// let runtime = Runtime::builder().natives(Natives::in_package("Engine").class(lamp)).build()?;
+    /// let lamp = runtime.objects().spawn("/Script/Engine.Lamp")?;
+    /// let louder = runtime.objects().call(lamp, "louder", &[alcedo_runtime::Value::F64(2.0)])?;
+    /// assert_eq!(louder, Some(alcedo_runtime::Value::F64(5.0)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use = "bodies use the property by this handle; `property` declares one that none uses"]
+    pub fn add_property<T: NativeValue>(&mut self, name: &str, flags: u64, default: &str) -> PropertyHandle<T> {
+        let of = self.push_property(T::declared(name).with_flags(flags).with_default(default));
+        PropertyHandle { of, values: PhantomData }
+    }
+
+    /// Adds a property of a type that no Rust type of the host stands for.
+    #[must_use = "bodies use the property by this handle; `property` declares one that none uses"]
+    pub fn add_any_property(
+        &mut self,
+        name: &str,
+        (kind, type_path): NativeType,
+        flags: u64,
+        default: &str,
+    ) -> AnyPropertyHandle {
+        self.push_property(property(name, kind, type_path, flags, default))
+    }
+
+    /// Adds a function with a native body: its parameters and its result are of the Rust types of the body's, and `params` has a
+    /// name for each of the parameters.
+    pub fn add_function<A: ValueParams, R: NativeResult>(
+        &mut self,
+        name: &str,
+        params: &[&str],
+        flags: u64,
+        body: impl Fn(&World, ObjectHandle, A) -> Result<R, CallError> + 'static,
+    ) -> FunctionHandle<A, R> {
+        let thunk = move |context: crate::object::hooks::HookContext<'_>, frame: &mut Frame<'_>| {
+            let (arguments, _nothing_comes_back) = A::take(frame)?;
+            frame.finish()?;
+            failing(|| body(World::of(context), frame.object(), arguments))?.give(frame)
+        };
+        self.push_function(name, params, flags, Rc::new(thunk))
+    }
+
+    /// Adds an event that subclasses may override, and gives the handle by which bodies call it; without an override nothing
+    /// happens.
+    pub fn add_event<A: ValueParams>(&mut self, name: &str, params: &[&str]) -> FunctionHandle<A, ()> {
+        let nothing: Thunk = Rc::new(|_context, frame| {
+            hand_over(frame);
+            Ok(())
+        });
+        self.push_function(name, params, function_flags::NATIVE_EVENT, nothing)
+    }
+
+    fn push_property(&mut self, declared: PropertyDecl) -> AnyPropertyHandle {
+        let class = self.path();
+        let key = PropertyRef::of_class(&class, &declared.name);
+        self.0.properties.push(declared);
+        AnyPropertyHandle { class, key }
+    }
+
+    fn push_function<A: NativeParams, R: NativeResult>(
+        &mut self,
+        name: &str,
+        params: &[&str],
+        flags: u64,
+        thunk: Thunk,
+    ) -> FunctionHandle<A, R> {
+        let class = self.path();
+        let params = A::declared(params).into_iter().chain(R::declared()).collect();
+        self.0.functions.push(FunctionDecl { flags, params, ..FunctionDecl::new(name, thunk) });
+        FunctionHandle { key: FunctionRef::of_class(&class, name), class, types: PhantomData }
+    }
+
+    fn path(&self) -> Rc<str> {
+        TypePath::new(&self.0.package, &self.0.name).to_string().into()
+    }
+}
+
+impl<T> Clone for PropertyHandle<T> {
+    fn clone(&self) -> Self {
+        Self { of: self.of.clone(), values: PhantomData }
+    }
+}
+
+impl<A, R> Clone for FunctionHandle<A, R> {
+    fn clone(&self) -> Self {
+        Self { class: Rc::clone(&self.class), key: self.key.clone(), types: PhantomData }
+    }
+}
+
+impl<T> fmt::Debug for PropertyHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.of.fmt(f)
+    }
+}
+
+impl fmt::Debug for AnyPropertyHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.class, (&self.key).name())
+    }
+}
+
+impl<A, R> fmt::Debug for FunctionHandle<A, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.class, (&self.key).name())
+    }
+}

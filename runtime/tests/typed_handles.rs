@@ -1,0 +1,184 @@
+//! Classes that a host declares while running: bodies use what the class declares by handles, and no name is looked up in them.
+
+use crate::support;
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use alcedo_runtime::kinds::{PropertyKind, class_flags, function_flags, property_flags};
+use alcedo_runtime::native::{
+    AnyPropertyHandle, FunctionHandle, NativeClass, NativeInterface, Natives, Obj, Object, PropertyHandle,
+};
+use alcedo_runtime::{CallError, Error, ObjectHandle, Runtime, Value};
+use expect_test::expect;
+
+const ADDER: &str = "/Script/Test.Adder";
+const OBJECT: &str = "/Script/Core.Object";
+
+/// What a plugin extends, and who has it add.
+fn adders() -> [Natives; 2] {
+    let mut adder =
+        NativeClass::new("Test", "Adder", OBJECT).doc("The host's own adder.").flags(class_flags::BLUEPRINTABLE);
+    let total: PropertyHandle<i32> = adder.add_property("total", 0, "");
+    let counted = total.clone();
+    let flags = function_flags::NATIVE_EVENT | function_flags::CALLABLE;
+    let sum_up =
+        adder.add_function("sum_up", &["left", "right"], flags, move |world, adder, (left, right): (i32, i32)| {
+            let sum = left.wrapping_add(right);
+            counted.set(world, adder, counted.get(world, adder)?.wrapping_add(sum))?;
+            Ok(sum)
+        });
+    let adder = adder.member_docs(&[
+        ("total", "What it has added up."),
+        ("sum_up", "The sum, by code of the host or of whoever overrides it."),
+    ]);
+    let mut teacher = NativeClass::new("School", "Teacher", OBJECT);
+    let _sum_twice = teacher.add_function("sum_twice", &["by"], 0, move |world, _teacher, (by,): (Obj<Object>,)| {
+        let sum = sum_up.call(world, by.handle(), (1, 2))?;
+        sum_up.call(world, by.handle(), (sum, sum))?;
+        total.get(world, by.handle())
+    });
+    [Natives::in_package("Test").class(adder), Natives::in_package("School").class(teacher)]
+}
+
+fn detours(features: &[&str], tag: u64) -> PathBuf {
+    support::tagged("detours", features, tag)
+}
+
+fn host(library: PathBuf) -> Runtime {
+    let [adder, teacher] = adders();
+    let host = support::builder().natives(adder).natives(teacher).build().unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(&[library]).unwrap_or_else(|error| panic!("{error}"));
+    host
+}
+
+#[test]
+fn the_glue_of_the_plugin_is_that_of_the_natives() {
+    let [adder, _teacher] = adders();
+    support::glue_is_written(adder, "Test", "detours", "adder.rs");
+}
+
+#[test]
+fn a_body_reads_and_writes_by_handle_whatever_class_of_a_plugin_extends_its_own_across_reloads() {
+    let host = host(detours(&[], 1));
+    let born = |class: &str| host.objects().spawn(class).expect("it is declared");
+    let [teacher, adder, detour] = ["/Script/School.Teacher", ADDER, "/Script/Game.Detour"].map(born);
+    let ask = |object| host.objects().call(teacher, "sum_twice", &[Value::Object(object)]);
+    let twice = |object| ask(object).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!([adder, detour].map(twice), [const { Some(Value::I32(9)) }; 2], "3, and 3 + 3");
+    host.reload(&[detours(&["override"], 2)]).expect("a Master").into_result().expect("it is committed");
+    // The event's handle reaches the override, which calls the body of the host: 3, then 4 + 4.
+    assert_eq!([adder, detour].map(twice), [Some(Value::I32(18)), Some(Value::I32(20))]);
+    host.reload(&[detours(&[], 3)]).expect("a Master").into_result().expect("it is committed");
+    assert_eq!(twice(detour), Some(Value::I32(29)));
+    host.objects().destroy(detour);
+    let gone = ask(detour).expect_err("it is gone");
+    assert!(matches!(gone, Error::Call(CallError::Stale { .. })), "{gone:?}");
+    host.shutdown().into_result().expect("all ends");
+}
+
+/// What bodies give out to the test that looks at them.
+type Seen<T> = Rc<RefCell<Vec<T>>>;
+
+#[test]
+fn a_handle_of_one_class_is_an_error_for_another_even_where_that_has_the_name() {
+    let mut lamp = NativeClass::new("Test", "Lamp", OBJECT);
+    let gain: PropertyHandle<f64> = lamp.add_property("gain", 0, "2.5");
+    let lit: FunctionHandle<(f64,), ()> = lamp.add_event("lit", &["how"]);
+    let of_lamps = gain.clone();
+    let _gain_of = lamp.add_function("gain_of", &["other"], 0, move |world, _lamp, (other,): (Obj<Object>,)| {
+        of_lamps.get(world, other.handle())
+    });
+    let of_lamps = gain.clone();
+    let _set_in = lamp.add_function("set_in", &["other"], 0, move |world, _, (other,): (Obj<Object>,)| {
+        of_lamps.set(world, other.handle(), 7.0)
+    });
+    let _light = lamp.add_function("light", &["other"], 0, move |world, _lamp, (other,): (Obj<Object>,)| {
+        lit.call(world, other.handle(), (1.0,))
+    });
+    let cat = NativeClass::new("Test", "Cat", OBJECT)
+        .property("gain", (PropertyKind::F64, ""), 0, "9")
+        .event("lit", &[("how", (PropertyKind::F64, ""))]);
+    let small = NativeClass::new("Test", "SmallLamp", "/Script/Test.Lamp");
+    let natives = Natives::in_package("Test").class(lamp).class(cat).class(small);
+    let host = Runtime::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
+    let born = |class: &str| host.objects().spawn(&format!("/Script/Test.{class}")).expect("it is declared");
+    let [lamp, small, cat] = ["Lamp", "SmallLamp", "Cat"].map(born);
+    let ask = |function: &str, other| host.objects().call(lamp, function, &[Value::Object(other)]);
+    assert_eq!(ask("gain_of", small).expect("it is a lamp"), Some(Value::F64(2.5)));
+    // In turns, so that what was looked up for the one is not used for the other.
+    for _ in 0..2 {
+        for function in ["gain_of", "set_in", "light"] {
+            let refused = ask(function, cat).expect_err("it is a cat");
+            let Error::Call(CallError::WrongClass { place, handle, found, wanted }) = refused else {
+                panic!("{refused:?}")
+            };
+            let member = if function == "light" { "/Script/Test.Lamp:lit" } else { "/Script/Test.Lamp:gain" };
+            assert_eq!((&*place, handle, &*found, &*wanted), (member, cat, "/Script/Test.Cat", "/Script/Test.Lamp"));
+            ask(function, small).expect("it is a lamp");
+        }
+    }
+    assert_eq!(host.objects().get(cat, "gain").expect("it has one"), Value::F64(9.0), "nothing was written");
+    assert_eq!(host.objects().get(small, "gain").expect("it has one"), Value::F64(7.0));
+    let gone = ask("gain_of", ObjectHandle::NONE).expect_err("there is none");
+    assert!(matches!(gone, Error::Call(CallError::Stale { .. })), "{gone:?}");
+    assert_eq!(format!("{gain:?}"), "/Script/Test.Lamp:gain");
+}
+
+#[test]
+fn hooks_use_handles_and_values_of_other_kinds_are_read_by_them_as_values() {
+    let names: Seen<Value> = Rc::default();
+    let mut crew = NativeClass::new("Test", "Crew", OBJECT);
+    let all: AnyPropertyHandle =
+        crew.add_any_property("all", (PropertyKind::ARRAY, "String"), property_flags::EDIT_ANYWHERE, "");
+    let captain = crew.add_any_property("captain", (PropertyKind::OBJECT, "/Script/Test.Crew"), 0, "");
+    let made = all.clone();
+    let crew = crew.constructor(move |world, crew| {
+        let one = Value::Array(vec![Value::Text("Ann".to_owned())]);
+        made.write(world, crew, &one).map_err(|error| error.to_string())
+    });
+    let (seen, read) = (Rc::clone(&names), all.clone());
+    let crew = crew.post_init_properties(move |world, crew| {
+        captain.set(world, crew, crew).map_err(|error| error.to_string())?;
+        assert_eq!(captain.get::<ObjectHandle>(world, crew), Ok(crew));
+        let wrong = all.get::<f64>(world, crew).expect_err("it holds texts");
+        assert!(matches!(wrong, CallError::Signature { .. }), "{wrong:?}");
+        seen.borrow_mut().push(read.read(world, crew).map_err(|error| error.to_string())?);
+        Ok(())
+    });
+    let host = Runtime::builder().natives(Natives::in_package("Test").class(crew)).build();
+    let host = host.unwrap_or_else(|error| panic!("{error}"));
+    host.objects().spawn("/Script/Test.Crew").expect("it is declared");
+    let last = names.borrow().last().cloned();
+    assert_eq!(last, Some(Value::Array(vec![Value::Text("Ann".to_owned())])));
+}
+
+#[test]
+fn a_parameter_without_a_name_is_refused_when_the_host_is_built() {
+    let mut lamp = NativeClass::new("Test", "Lamp", OBJECT);
+    let _sum = lamp.add_function("sum", &["left"], 0, |_, _, (left, right): (i32, i32)| Ok(left.wrapping_add(right)));
+    let refused = Runtime::builder()
+        .natives(Natives::in_package("Test").class(lamp))
+        .build()
+        .map(drop)
+        .expect_err("one has no name");
+    expect![[r#"a native type cannot be declared: "" in /Script/Test.Lamp:sum cannot be a name: use letters, digits and _, not starting with a digit"#]].assert_eq(&refused.to_string());
+}
+
+#[test]
+fn a_body_implements_a_function_of_an_interface_and_its_panic_is_an_error() {
+    let opens = NativeInterface::new("Test", "Opens").function("open", &[("by", (PropertyKind::F64, ""))], None);
+    let mut door = NativeClass::new("Test", "Door", OBJECT).implements("/Script/Test.Opens");
+    let width: PropertyHandle<f64> = door.add_property("width", 0, "");
+    let _open = door.add_function("open", &["by"], 0, move |world, door, (by,)| width.set(world, door, by));
+    let _slam = door.add_function("slam", &[], 0, |_, _, ()| -> Result<(), CallError> { panic!("it is locked") });
+    let natives = Natives::in_package("Test").class(door).interface_with_functions(opens);
+    let host = Runtime::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
+    let door = host.objects().spawn("/Script/Test.Door").expect("it is declared");
+    host.objects().call(door, "open", &[Value::F64(0.5)]).expect("it opens");
+    assert_eq!(host.objects().get(door, "width").expect("it has one"), Value::F64(0.5));
+    let slammed = host.objects().call(door, "slam", &[]).expect_err("it panics");
+    assert!(slammed.to_string().contains("it is locked"), "{slammed}");
+    assert_eq!(host.objects().get(door, "width").expect("it lives"), Value::F64(0.5));
+}
