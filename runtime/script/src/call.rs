@@ -380,14 +380,7 @@ impl Machine {
         let mut steps = ScriptSteps { world, site, registers };
         let mut frame = stepping(object, function, &mut steps);
         trap(|| (function.thunk)(world.context(), &mut frame))?;
-        if frame.is_balanced() {
-            return Ok(());
-        }
-        let path = &function.path;
-        Err(CallError::other(format!(
-            "the thunk of {path} returned before it took all of ({}), called `finish` and gave the result",
-            function.signature()
-        )))
+        function.check_balance(&frame)
     }
 
     /// Runs what was pushed on top of `depth` calls, entered from outside of the loop.

@@ -3,8 +3,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use alcedo_abi::host::mode;
-use alcedo_abi::kinds::function_flags;
+use alcedo_abi::kinds::{PropertyKind, function_flags};
 use alcedo_base::handles::ObjectHandle;
+use alcedo_reflect::decl::{FunctionDecl, PropertyDecl};
+use alcedo_reflect::testing::native_thunk;
 use alcedo_reflect::value::Value;
 use alcedo_script::Limits;
 use alcedo_script::code::{CallSite, Ins, Target};
@@ -12,7 +14,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
 use crate::package::Scripts;
-use crate::support::{made, path, stage};
+use crate::support::{made, path, stage, try_stage};
 
 /// A class `Robot` with this body, and an object of it.
 fn robot_of(limits: Limits, body: &str) -> (Scripts, ObjectHandle) {
@@ -97,11 +99,12 @@ fn a_sort_whose_order_ends_the_object_is_an_error() {
 }
 
 #[test]
-fn a_sort_is_stable_and_keeps_each_element_whatever_the_order_says() {
+fn a_sort_asks_few_times_is_stable_and_keeps_each_element_whatever_the_order_says() {
     check(
         r#"
         struct Pair { var int Key; var int At; };
-        function int Order(Pair a, Pair b) { return b.Key - a.Key; }
+        var int Asked;
+        function int Order(Pair a, Pair b) { Asked++; return b.Key - a.Key; }
         function int Backwards(int a, int b) { return -1; }
         function string Sorts() {
             local array<Pair> row; local array<int> odd; local Pair one; local int i, sum;
@@ -110,6 +113,7 @@ fn a_sort_is_stable_and_keeps_each_element_whatever_the_order_says() {
             for (i = 1; i < row.Length; i++) {
                 if (row[i - 1].Key > row[i].Key || (row[i - 1].Key == row[i].Key && row[i - 1].At > row[i].At)) return "wrong at " $ i;
             }
+            if (Asked > 300 * 10) return "asked " $ Asked;
             odd.Sort(Backwards);
             for (i = 0; i < odd.Length; i++) sum += odd[i];
             return "in order " $ sum $ " of " $ odd.Length;
@@ -310,14 +314,26 @@ fn a_variable_that_gets_what_it_was_before_a_step_keeps_it_to_the_last_bit() {
 
 #[test]
 fn scripts_call_scripts_before_a_commit_only_where_native_code_could() {
-    let call = || CallSite { callee: Target::Static(None, path("inner").into()), args: Vec::new(), to: None };
-    let mut outer = made("outer", &[], None);
+    let call = || CallSite { callee: Target::Final(None, path("inner").into()), args: Vec::new(), to: None };
+    let mut outer = made("outer", &[], None).method();
     outer.decl.flags |= function_flags::PURE;
     outer.code.calls = vec![call()];
-    let inner = made("inner", &[], None).code([Ins::Return]);
+    let inner = made("inner", &[], None).method().code([Ins::Return]);
     let stage = stage(vec![outer.code([Ins::Call { site: 0 }, Ins::Return]), inner]);
-    assert_eq!(stage.run("outer", &[]), Ok(None));
+    let robot = stage.robot();
+    assert_eq!(stage.call(robot, "outer", &[]), Ok(None));
     let _staging = stage.world.mode.enter(mode::REBUILDING);
-    let error = stage.run("outer", &[]).unwrap_err();
+    let error = stage.call(robot, "outer", &[]).unwrap_err().to_string();
     assert!(error.contains("calling /Script/Game.Robot:inner is refused before the commit"), "{error}");
+}
+
+#[test]
+fn a_thunk_of_its_own_that_does_half_is_an_error_over_a_parameter_block_too() {
+    let mut half = FunctionDecl::new("half", native_thunk(|_, frame| frame.take::<i32>().map(drop)));
+    half.flags = function_flags::STATIC | function_flags::CALLABLE | function_flags::CUSTOM_THUNK;
+    half.params = vec![PropertyDecl::new("a", PropertyKind::I32), PropertyDecl::result(PropertyKind::I32)];
+    half.meta.push(("custom_thunk".to_owned(), String::new()));
+    let stage = try_stage(Vec::new(), vec![half], Limits::default()).unwrap();
+    let error = stage.run("half", &[Value::I32(1)]).unwrap_err();
+    assert!(error.contains("the thunk of /Script/Game.Robot:half returned before it took all"), "{error}");
 }
