@@ -17,6 +17,7 @@ use alcedo_reflect::thunk::{Frame, Thunk, hand_over, run_over_block, stepping};
 use alcedo_reflect::value::{Binding, Value};
 use alcedo_reflect::values::ptr::{Ptr, PtrMut};
 
+use crate::cost;
 use crate::exec::{Aim, Arg, Callee, How, Linked, Move, Site, Slot};
 use crate::machine::{Machine, Went};
 use crate::place::{Purpose, Registers};
@@ -57,7 +58,11 @@ impl Move {
                 How::Bytes1 => *to = *from,
                 How::Bytes4 => *to.cast::<u32>() = *from.cast::<u32>(),
                 How::Bytes8 => *to.cast::<u64>() = *from.cast::<u64>(),
-                How::Typed => PtrMut::new(to, &self.property.ty).copy_from(Ptr::new(from, &self.property.ty)),
+                How::Typed => {
+                    let from = Ptr::new(from, &self.property.ty);
+                    cost::add(cost::of(from));
+                    PtrMut::new(to, &self.property.ty).copy_from(from);
+                }
             }
         }
     }

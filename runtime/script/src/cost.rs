@@ -34,8 +34,8 @@ pub(crate) fn of_text(bytes: usize) -> u64 {
     (bytes / TEXT) as u64
 }
 
-/// What it costs to go over a container once; nothing for what is none.
-#[inline]
+/// What it costs to go over a container or a text once; nothing for what is none.
 pub(crate) fn of(value: Ptr<'_>) -> u64 {
-    value.count().map_or(0, u64::from)
+    let count = value.count().map(u64::from);
+    count.or_else(|| value.text_bytes().map(of_text)).unwrap_or_default()
 }

@@ -162,7 +162,7 @@ impl Machine {
                 let mut rows = keyed_mut(at).ok_or_else(|| no_container(ty))?;
                 same_key(rows.key_type(), key.as_ptr())?;
                 let row = key.as_ptr().ty().size() + value.as_ptr().ty().size();
-                size::rows(rows.as_ref().len(), 1, row)?;
+                size::one_more(rows.as_ref(), key.as_ptr(), row)?;
                 let (row, _) = rows.insert(key.as_ptr()).map_err(failed)?;
                 if let Some(place) = rows.value(row) {
                     same_type(place.as_ptr(), value.as_ptr())?;
@@ -173,7 +173,7 @@ impl Machine {
                 let key = argument(0)?;
                 let mut rows = keyed_mut(at).ok_or_else(|| no_container(ty))?;
                 same_key(rows.key_type(), key.as_ptr())?;
-                size::rows(rows.as_ref().len(), 1, key.as_ptr().ty().size())?;
+                size::one_more(rows.as_ref(), key.as_ptr(), key.as_ptr().ty().size())?;
                 let (_, is_new) = rows.insert(key.as_ptr()).map_err(failed)?;
                 give(Value::Bool(is_new))?;
             }

@@ -547,9 +547,13 @@ impl Machine {
                         let registers = Registers::new(base, (*running).object, memory, (*running).class);
                         self.rounds.set(rounds);
                         // An error leaves the rounds as they are counted by then.
-                        let went = self.call(world, &linked.sites[word.x as usize], &registers)?;
+                        let site = &linked.sites[word.x as usize];
+                        let went = self.call(world, site, &registers)?;
                         if went != Went::In {
                             rounds = self.rounds.get().saturating_sub(cost::take());
+                        } else if !site.owning.is_empty() {
+                            // Containers and texts were copied.
+                            rounds = rounds.saturating_sub(cost::take());
                         }
                         match went {
                             Went::In => {

@@ -6,6 +6,8 @@
 use std::cell::Cell;
 
 use alcedo_base::border::CallError;
+use alcedo_reflect::containers::Keyed;
+use alcedo_reflect::values::ptr::Ptr;
 
 /// The limit where no machine runs, and the default of one.
 pub(crate) const DEFAULT: usize = 256 << 20;
@@ -64,10 +66,21 @@ pub(crate) fn check(what: &str, bytes: u64) -> Result<(), CallError> {
 /// # Errors
 /// [`TooLarge`], as the error of a call.
 pub(crate) fn rows(before: u32, more: u32, size: usize) -> Result<(), CallError> {
+    if more == 0 {
+        return Ok(());
+    }
     let rows = u64::from(before) + u64::from(more);
     check("an array, set or map", rows.saturating_mul(size.max(1) as u64))?;
     crate::cost::add(u64::from(more));
     Ok(())
+}
+
+/// Whether a set or map may have one more row of that size, if a key is none that it has.
+///
+/// # Errors
+/// [`TooLarge`], as the error of a call.
+pub(crate) fn one_more(found: Keyed<'_>, key: Ptr<'_>, size: usize) -> Result<(), CallError> {
+    rows(found.len(), 1, size).or_else(|error| found.find(key).map(drop).ok_or(error))
 }
 
 /// Whether a text may have so many bytes, which are paid for.

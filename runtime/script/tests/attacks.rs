@@ -149,11 +149,15 @@ fn operations_that_go_over_a_container_cost_rounds() {
          function int Searches() {{ {row} for (i = 0; i < 100; i++) i += array_find(a, 1) + 1; return i; }}\n\
          function int RemovesFirst() {{ {row} for (i = 0; i < 100; i++) a.Remove(0, 1); return i; }}\n\
          function int Copies() {{ local array<int> b; {row} for (i = 0; i < 100; i++) b = a; return i; }}\n\
+         function int Length(array<int> a) {{ return a.Length; }}\n\
+         function int Passes() {{ local int n; {row} for (i = 0; i < 100; i++) n += Length(a); return n; }}\n\
+         function int Texts() {{ local string s, t; local int i; s = \"0123456789abcdef\"; for (i = 0; i < 12; i++) s $= s;\n\
+         for (i = 0; i < 1000; i++) t = s; return Len(t); }}\n\
          function int Sorts() {{ {row} for (i = 0; i < 20; i++) a.Sort(Order); return i; }}\n\
          function int Fine() {{ {row} for (i = 0; i < 1000; i++) a.AddItem(i); return a.Length; }}"
     );
     let (scripts, robot) = robot_of(limits, &body);
-    for name in ["Finds", "Searches", "RemovesFirst", "Copies", "Sorts"] {
+    for name in ["Finds", "Searches", "RemovesFirst", "Copies", "Passes", "Texts", "Sorts"] {
         let told = scripts.told(robot, name);
         assert!(told.contains("never ends"), "{name}: {told}");
     }
@@ -214,6 +218,7 @@ fn no_value_of_a_script_gets_larger_than_the_limit() {
         function int Joined() { local array<string> a; local int i; for (i = 0; i < 9; i++) a.AddItem(Big()); return Len(join_array(a, "")); }
         function int Split1() { return split_string(Big() $ Big(), "0").Length; }
         function int Mapped() { local map<int, int> m; local int i; for (i = 0; i < 20000; i++) m.Set(i, i); return i; }
+        function int Full() { local map<int, int> m; local int i; for (i = 0; i < 16384; i++) m.Set(i & 8191, i); return m.Length; }
         function int MapAdded() { local map<int, int> m; local int i; for (i = 0; i < 20000; i++) map_add(m, i, i); return i; }
         function int Fine() { local array<int> a; a.Length = 16384; return a.Length; }
     "#;
@@ -227,6 +232,7 @@ fn no_value_of_a_script_gets_larger_than_the_limit() {
         assert!(told.contains("65536 that one value of a script may take"), "{name}: {told}");
     }
     assert_eq!(scripts.told(robot, "Fine"), "16384");
+    assert_eq!(scripts.told(robot, "Full"), "8192", "keys that are there are written");
     let (scripts, robot) =
         self::robot("function int Huge() { local array<int> a; a.Length = 2147483647; return a.Length; }");
     assert!(scripts.told(robot, "Huge").contains("may take"));

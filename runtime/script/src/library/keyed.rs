@@ -115,7 +115,7 @@ fn put(frame: &mut Frame<'_>, target: Param, key: Param) -> Result<(u32, bool), 
     };
     let (to, key) = frame.value_mut_and(target, key)?;
     let mut rows = keyed_mut(to).expect(STEPPED);
-    size::rows(rows.as_ref().len(), 1, key.ty().size() + value)?;
+    size::one_more(rows.as_ref(), key, key.ty().size() + value)?;
     rows.insert(key).map_err(failed)
 }
 
