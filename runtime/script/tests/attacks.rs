@@ -10,6 +10,7 @@ use alcedo_reflect::testing::native_thunk;
 use alcedo_reflect::value::Value;
 use alcedo_script::Limits;
 use alcedo_script::code::{CallSite, Ins, Target};
+use tracing::field::Field;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
@@ -49,10 +50,13 @@ fn an_order_that_panics_leaves_no_call_behind() {
     assert_eq!(scripts.told(robot, "Fine"), "3");
 }
 
-/// A log that panics at each line.
-struct PanickingLog;
+/// A log that does something with each line.
+struct Log<F>(F);
 
-impl Subscriber for PanickingLog {
+impl<F: Fn(String) + 'static> Subscriber for Log<F>
+where
+    F: Send + Sync,
+{
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         metadata.target() == "alcedo::script"
     }
@@ -65,8 +69,10 @@ impl Subscriber for PanickingLog {
 
     fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
 
-    fn event(&self, _event: &Event<'_>) {
-        panic!("a bug of the log");
+    fn event(&self, event: &Event<'_>) {
+        let mut line = String::new();
+        event.record(&mut |_field: &Field, value: &dyn std::fmt::Debug| line += &format!("{value:?}"));
+        (self.0)(line);
     }
 
     fn enter(&self, _span: &Id) {}
@@ -81,7 +87,7 @@ fn a_panic_in_the_middle_of_a_script_leaves_no_call_behind() {
          function int Fine() { return 3; }",
     );
     let called = catch_unwind(AssertUnwindSafe(|| {
-        tracing::subscriber::with_default(PanickingLog, || scripts.call(robot, "Divides", &[]))
+        tracing::subscriber::with_default(Log(|_| panic!("a bug of the log")), || scripts.call(robot, "Divides", &[]))
     }));
     assert!(called.is_err(), "the log panicked");
     assert!(!scripts.machine.is_running());
@@ -193,6 +199,20 @@ fn lines_in_the_log_cost_rounds() {
         assert!(told.contains("never ends"), "{name}: {told}");
     }
     assert_eq!(scripts.told(robot, "Few"), "10");
+}
+
+#[test]
+fn a_line_in_the_log_names_the_innermost_calls_and_how_many_more_there_are() {
+    let (scripts, robot) = robot(
+        "function int Tells() { return Deeper(19); }\n\
+         function int Deeper(int n) { if (n == 1) return 1 / (n - 1); return Deeper(n - 1); }",
+    );
+    let (sender, lines) = std::sync::mpsc::channel();
+    let log = Log(move |line| drop(sender.send(line)));
+    tracing::subscriber::with_default(log, || assert_eq!(scripts.told(robot, "Tells"), "0"));
+    let line = lines.recv().unwrap();
+    assert_eq!(line.matches("Robot:Deeper at").count(), 8, "{line}");
+    assert!(line.ends_with("… 12 more"), "{line}");
 }
 
 #[test]
