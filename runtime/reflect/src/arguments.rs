@@ -13,7 +13,9 @@ use crate::property::{Property, PropertyType};
 use crate::storage::View;
 use crate::typed::FrameValue;
 use crate::value::Value;
+use crate::values::ansi_text::AnsiText;
 use crate::values::ptr::{Ptr, PtrMut};
+use crate::values::text::{Text, Utf8Text};
 
 /// An argument: what it is, and where.
 #[derive(Clone, Copy, Debug)]
@@ -233,6 +235,16 @@ impl Ptr<'_> {
     #[inline]
     pub fn count(self) -> Option<u32> {
         array_ref(self).map(|rows| rows.len()).or_else(|| keyed(self).map(|rows| rows.len()))
+    }
+
+    /// How many bytes a text has; none for all else.
+    pub fn text_bytes(self) -> Option<usize> {
+        match self.ty() {
+            PropertyType::Text => self.to::<Text>().map(|at| at.raw().len),
+            PropertyType::Utf8Text => self.to::<Utf8Text>().map(|at| at.raw().len),
+            PropertyType::AnsiText => self.to::<AnsiText>().map(|at| at.raw().len),
+            _ => None,
+        }
     }
 }
 

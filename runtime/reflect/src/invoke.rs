@@ -7,14 +7,15 @@ use alcedo_base::handles::{ModuleId, ObjectHandle};
 use crate::World;
 use crate::function::Function;
 use crate::mode::Reach;
-use crate::thunk::ParamBlock;
+use crate::thunk::{Frame, ParamBlock};
 
 impl Function {
     /// Runs the function on `object` with the parameters of `block`. One that is no block of this very function is refused.
     ///
     /// # Errors
     /// What the thunk says; [`CallError::DuringRebuild`] when it may not run before the commit of what comes up;
-    /// [`CallError::Lent`] while plugin code holds a slice.
+    /// [`CallError::Lent`] while plugin code holds a slice; [`CallError::Other`] when a function that brings its own thunk did not take
+    /// and give all that it should.
     pub fn invoke(&self, world: &World, object: ObjectHandle, block: &mut ParamBlock<'_>) -> Result<(), CallError> {
         if !std::ptr::eq(self, block.function()) {
             return Err(CallError::Signature {
@@ -25,7 +26,27 @@ impl Function {
         }
         self.may_run(world, object)?;
         let _held = world.stack.hold(std::iter::once(object).chain(block.view().objects()));
-        (self.thunk)(world.context(), &mut block.frame(object))
+        let mut frame = block.frame(object);
+        (self.thunk)(world.context(), &mut frame)?;
+        match self.flags & function_flags::CUSTOM_THUNK {
+            0 => Ok(()),
+            _ => self.check_balance(&frame),
+        }
+    }
+
+    /// Whether a thunk that returned without an error has kept its side of a call of this function.
+    ///
+    /// # Errors
+    /// [`CallError::Other`] when it has not taken all parameters, said `finish` and given the result where there is one.
+    pub fn check_balance(&self, frame: &Frame<'_>) -> Result<(), CallError> {
+        if frame.is_balanced() {
+            return Ok(());
+        }
+        Err(CallError::other(format!(
+            "the thunk of {} returned before it took all of ({}), called `finish` and gave the result",
+            self.path,
+            self.signature()
+        )))
     }
 
     /// Whether a call on `object` may run now.

@@ -4,7 +4,7 @@
 
 use std::rc::{Rc, Weak};
 
-use alcedo_abi::kinds::function_flags;
+use alcedo_abi::kinds::{function_flags, property_flags};
 use alcedo_base::border::{CallError, trap};
 use alcedo_base::handles::{ClassId, Name, ObjectHandle};
 use alcedo_base::trap::caught;
@@ -17,9 +17,11 @@ use alcedo_reflect::thunk::{Frame, Thunk, hand_over, run_over_block, stepping};
 use alcedo_reflect::value::{Binding, Value};
 use alcedo_reflect::values::ptr::{Ptr, PtrMut};
 
+use crate::cost;
 use crate::exec::{Aim, Arg, Callee, How, Linked, Move, Site, Slot};
 use crate::machine::{Machine, Went};
 use crate::place::{Purpose, Registers};
+use crate::size;
 
 impl Move {
     /// From the caller's frame to the parameters at `there`.
@@ -56,7 +58,11 @@ impl Move {
                 How::Bytes1 => *to = *from,
                 How::Bytes4 => *to.cast::<u32>() = *from.cast::<u32>(),
                 How::Bytes8 => *to.cast::<u64>() = *from.cast::<u64>(),
-                How::Typed => PtrMut::new(to, &self.property.ty).copy_from(Ptr::new(from, &self.property.ty)),
+                How::Typed => {
+                    let from = Ptr::new(from, &self.property.ty);
+                    cost::add(cost::of(from));
+                    PtrMut::new(to, &self.property.ty).copy_from(from);
+                }
             }
         }
     }
@@ -178,10 +184,16 @@ impl Machine {
             [binding] => self.go(world, site, registers, binding.object, Name::default(), &find(binding)?),
             several => {
                 for binding in several {
+                    // One that was called before may have ended it, or the object that calls.
+                    if !world.objects.is_alive(binding.object) {
+                        continue;
+                    }
+                    let registers = registers.anew(world);
                     let callee = find(binding)?;
                     let depth = self.depth();
-                    if self.go(world, site, registers, binding.object, Name::default(), &callee)? == Went::In {
+                    if self.go(world, site, &registers, binding.object, Name::default(), &callee)? == Went::In {
                         self.enter(world, depth)?;
+                        // Nothing comes back: a delegate has no parameters that do, and one that calls several no result.
                         self.pop();
                     }
                 }
@@ -237,6 +249,9 @@ impl Machine {
         if let Some(linked) = &callee.linked
             && let Some(linked) = linked.upgrade()
         {
+            if world.mode.is_before_commit() {
+                callee.function.may_run(world, object)?;
+            }
             let memory = if object == registers.object { registers.memory() } else { self.memory_of(world, object) };
             if linked.is_singular && self.runs(&linked, object) {
                 registers.clear(site.to.as_ref(), site.initial.as_ref())?;
@@ -273,23 +288,14 @@ impl Machine {
         function: &Rc<Function>,
     ) -> Result<Went, CallError> {
         function.may_run(world, object)?;
-        let (top, depth, entries) = (self.top.get(), self.depth(), self.entries.get());
+        // Frames of scripts that the code called are left where it panicked.
+        let _mark = self.mark();
         let done = if site.is_custom {
             self.call_stepping(world, site, registers, object, function)
         } else {
             self.call_with_block(world, site, registers, object, function)
         };
-        self.top.set(top);
-        match done {
-            Ok(()) => Ok(Went::Out),
-            Err(error) => {
-                // Frames of scripts that the code called are left, where it panicked.
-                self.unwind(depth);
-                self.top.set(top);
-                self.entries.set(entries);
-                Err(error)
-            }
-        }
+        done.map(|()| Went::Out)
     }
 
     /// A call of a function of the host without an object, whose parameters are copied by their bytes; whether it went well. What
@@ -299,13 +305,12 @@ impl Machine {
     /// The frame of the caller, whose code `site` is of, lies at `base`, and the loader found the call to be plain.
     #[inline(never)]
     pub(crate) unsafe fn call_plain(&self, world: &World, site: &Site, base: *mut u8) -> bool {
-        let (function, top) = (&*site.function, self.top.get());
+        let (function, _mark) = (&*site.function, self.mark());
         let block = match self.take(site.block as usize, &|| function.path.to_string()) {
             Ok(block) => block,
             Err(error) => return self.went_wrong(error),
         };
         if let Err(error) = function.may_run(world, ObjectHandle::NONE) {
-            self.top.set(top);
             return self.went_wrong(error);
         }
         for one in &site.moves {
@@ -315,9 +320,7 @@ impl Machine {
         // SAFETY: as before; the block is not used otherwise until the call has returned.
         let view = unsafe { View::from_raw(block, function.schema()) };
         let mut called = Ok(());
-        let (depth, entries) = (self.depth(), self.entries.get());
         let caught = caught(|| called = run_over_block(world.context(), ObjectHandle::NONE, function, view));
-        self.top.set(top);
         if caught.is_ok() && called.is_ok() {
             for back in &site.outs {
                 // SAFETY: as before.
@@ -325,9 +328,6 @@ impl Machine {
             }
             return true;
         }
-        self.unwind(depth);
-        self.top.set(top);
-        self.entries.set(entries);
         self.went_wrong(match (caught, called) {
             (Err(message), _) => CallError::Panicked { message, place: None },
             (_, Err(error)) => error,
@@ -385,14 +385,7 @@ impl Machine {
         let mut steps = ScriptSteps { world, site, registers };
         let mut frame = stepping(object, function, &mut steps);
         trap(|| (function.thunk)(world.context(), &mut frame))?;
-        if frame.is_balanced() {
-            return Ok(());
-        }
-        let path = &function.path;
-        Err(CallError::other(format!(
-            "the thunk of {path} returned before it took all of ({}), called `finish` and gave the result",
-            function.signature()
-        )))
+        function.check_balance(&frame)
     }
 
     /// Runs what was pushed on top of `depth` calls, entered from outside of the loop.
@@ -409,10 +402,12 @@ impl Machine {
             self.unwind(depth);
             return Err(error);
         }
+        let mark = self.mark_at(depth);
+        let _limited = size::limited(self.limits.value);
         self.entries.set(entries + 1);
-        let ran = self.run(world, depth);
-        self.entries.set(entries);
-        ran
+        self.run(world, depth)?;
+        mark.keep();
+        Ok(())
     }
 
     /// A call from outside: parameters come from a block, and go back to it.
@@ -441,7 +436,9 @@ impl Machine {
             return Err(CallError::other(format!("{} is no function with a thunk of its own", linked.function.path)));
         }
         self.begin();
+        self.pay(1)?;
         let depth = self.depth();
+        let _mark = self.mark();
         let base = self.push(linked, object, memory, class, std::ptr::null(), 0)?;
         let function = &linked.function;
         let one = |param: &Property, from: *const u8, to: *mut u8| {
@@ -458,7 +455,6 @@ impl Machine {
         if let Some(result) = function.result() {
             one(result, base, block);
         }
-        self.pop();
         Ok(())
     }
 
@@ -490,7 +486,7 @@ unsafe impl<'a> Steps<'a> for ScriptSteps<'a> {
         match &site.args[at] {
             Arg::Value(source) => Ok(self.registers.argument(source)),
             Arg::Place(place) => {
-                let is_out = site.function.arguments()[at].flags & alcedo_abi::kinds::property_flags::OUT != 0;
+                let is_out = site.function.arguments()[at].flags & property_flags::OUT != 0;
                 let purpose = if is_out { Purpose::Change } else { Purpose::Read };
                 self.registers.place_argument(self.world, place, purpose)
             }
@@ -507,7 +503,9 @@ impl Site {
     /// Whether the parameters of a function lie as those of the function that the call was checked against.
     fn suits(&self, function: &Function) -> bool {
         let is_custom = function.flags & function_flags::CUSTOM_THUNK != 0;
-        let one = |((offset, ty), param): (&(u32, PropertyType), &Property)| *offset == param.offset && *ty == param.ty;
+        let one = |((offset, ty, is_out), param): (&(u32, PropertyType, bool), &Property)| {
+            *offset == param.offset && *ty == param.ty && *is_out == (param.flags & property_flags::OUT != 0)
+        };
         self.layout.len() == function.params.len()
             && self.layout.iter().zip(&function.params).all(one)
             && is_custom == self.is_custom

@@ -189,8 +189,8 @@ pub(crate) struct Site {
     pub(crate) moves: Box<[Move]>,
     /// What comes back from there, with the result.
     pub(crate) outs: Box<[Move]>,
-    /// Where parameters and result lie, and their types.
-    pub(crate) layout: Box<[(u32, PropertyType)]>,
+    /// Where parameters and result lie, their types, and whether they are written to.
+    pub(crate) layout: Box<[(u32, PropertyType, bool)]>,
     /// Parameters, with the result, whose values own memory.
     pub(crate) owning: Box<[Rc<Property>]>,
     /// Bytes of a parameter block.

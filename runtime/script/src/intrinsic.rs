@@ -2,18 +2,20 @@
 
 use std::rc::Rc;
 
-use alcedo_base::border::CallError;
+use alcedo_base::border::{CallError, trap};
 use alcedo_reflect::World;
-use alcedo_reflect::containers::{ContainerError, array, array_ref, keyed, keyed_mut};
+use alcedo_reflect::containers::{ContainerError, RowsMut, array, array_ref, keyed, keyed_mut};
 use alcedo_reflect::owned::OwnedValue;
 use alcedo_reflect::property::{Property, PropertyType};
 use alcedo_reflect::value::{Binding, Value};
 use alcedo_reflect::values::ptr::{Ptr, PtrMut};
 use alcedo_uc::hir::Intrinsic;
 
-use crate::exec::{LinkedPlace, Slot, Source};
+use crate::cost;
+use crate::exec::{LinkedPlace, LinkedRoot, Slot, Source};
 use crate::machine::{Machine, Went};
 use crate::place::{Purpose, Registers, grow};
+use crate::size;
 use crate::slow::bound;
 
 fn failed(error: ContainerError) -> CallError {
@@ -99,8 +101,11 @@ impl Machine {
             let (Ok(index), Ok(count)) = (u32::try_from(index), u32::try_from(count)) else {
                 return Err(CallError::other(format!("{count} elements are inserted at {index} of {len}")));
             };
-            rows.splice(index, 0, count).map_err(failed)?;
             let element = element()?;
+            size::rows(len, count, element.ty.size())?;
+            // What lies behind moves.
+            cost::add(u64::from(len.saturating_sub(index)));
+            rows.splice(index, 0, count).map_err(failed)?;
             if matches!(element.ty, PropertyType::Struct(_)) {
                 let initial = Value::initial(&element.ty);
                 for row in index..index + count {
@@ -138,30 +143,26 @@ impl Machine {
                 let (Ok(first), Ok(count)) = (u32::try_from(index), u32::try_from(count)) else {
                     return Err(CallError::other(format!("{count} elements are removed at {index} of {}", len(&at))));
                 };
+                cost::add(u64::from(len(&at).saturating_sub(first)));
                 array(at).ok_or_else(|| no_container(ty))?.splice(first, count, 0).map_err(failed)?;
             }
             Intrinsic::ArrayRemoveItem => {
                 let item = argument(0)?;
                 let mut rows = array(at).ok_or_else(|| no_container(ty))?;
-                let (mut row, mut removed) = (0, 0);
-                while let Some(found) = rows.get_mut(row) {
-                    if found.as_ptr().equal(item.as_ptr()) {
-                        rows.splice(row, 1, 0).map_err(failed)?;
-                        removed += 1;
-                    } else {
-                        row += 1;
-                    }
-                }
-                give(Value::I32(removed))?;
+                let removed = remove_equal(&mut rows, item.as_ptr())?;
+                give(Value::I32(removed as i32))?;
             }
             Intrinsic::ArrayEmpty => {
                 let count = len(&at);
+                cost::add(u64::from(count));
                 array(at).ok_or_else(|| no_container(ty))?.splice(0, count, 0).map_err(failed)?;
             }
             Intrinsic::MapSet => {
                 let (key, value) = (argument(0)?, argument(1)?);
                 let mut rows = keyed_mut(at).ok_or_else(|| no_container(ty))?;
                 same_key(rows.key_type(), key.as_ptr())?;
+                let row = key.as_ptr().ty().size() + value.as_ptr().ty().size();
+                size::one_more(rows.as_ref(), key.as_ptr(), row)?;
                 let (row, _) = rows.insert(key.as_ptr()).map_err(failed)?;
                 if let Some(place) = rows.value(row) {
                     same_type(place.as_ptr(), value.as_ptr())?;
@@ -172,6 +173,7 @@ impl Machine {
                 let key = argument(0)?;
                 let mut rows = keyed_mut(at).ok_or_else(|| no_container(ty))?;
                 same_key(rows.key_type(), key.as_ptr())?;
+                size::one_more(rows.as_ref(), key.as_ptr(), key.as_ptr().ty().size())?;
                 let (_, is_new) = rows.insert(key.as_ptr()).map_err(failed)?;
                 give(Value::Bool(is_new))?;
             }
@@ -185,7 +187,10 @@ impl Machine {
                 }
                 give(Value::Bool(row.is_some()))?;
             }
-            Intrinsic::Empty => keyed_mut(at).ok_or_else(|| no_container(ty))?.clear(),
+            Intrinsic::Empty => {
+                cost::add(u64::from(len(&at)));
+                keyed_mut(at).ok_or_else(|| no_container(ty))?.clear();
+            }
             Intrinsic::OptionalReset => at.destroy(),
             Intrinsic::MulticastAdd | Intrinsic::MulticastRemove | Intrinsic::MulticastClear => {
                 let one = args.first().map(|source| bound(registers, source)).unwrap_or_default();
@@ -198,7 +203,7 @@ impl Machine {
 
     /// A stable sort by a delegate. The elements are sorted beside the array, which what is called may change meanwhile.
     fn sort(&self, world: &World, place: &LinkedPlace, by: Binding, registers: &Registers) -> Result<(), CallError> {
-        let mut values = match registers.read(world, place)? {
+        let values = match registers.read(world, place)? {
             Ok(at) => match at.read() {
                 Value::Array(values) => values,
                 _ => return Err(no_container(&place.property.ty)),
@@ -212,28 +217,83 @@ impl Machine {
         let name = world.names.text(by.function);
         let function = class.find_function(&name).cloned();
         let function = function.ok_or_else(|| CallError::other(format!("{} has no function {name}", class.path)))?;
-        // By insertion: as long as the elements are in order so far, each new one is asked about once.
-        let (depth, top) = (self.depth(), self.top.get());
-        for at in 1..values.len() {
-            let mut to = at;
-            while to > 0 {
-                let mut block = alcedo_reflect::thunk::ParamBlock::new(&function);
-                block.set(0, &values[to - 1])?;
-                block.set(1, &values[to])?;
-                let called = function.invoke(world, by.object, &mut block);
-                self.unwind(depth);
-                self.top.set(top);
-                called?;
-                if block.result_as::<i32>()? >= 0 {
-                    break;
-                }
-                values.swap(to - 1, to);
-                to -= 1;
-            }
+        cost::add(values.len() as u64);
+        let values = sorted(values, &mut |one, two| {
+            let _mark = self.mark();
+            self.pay(1)?;
+            let mut block = alcedo_reflect::thunk::ParamBlock::new(&function);
+            block.set(0, one)?;
+            block.set(1, two)?;
+            trap(|| function.invoke(world, by.object, &mut block))?;
+            Ok(block.result_as::<i32>()? >= 0)
+        })?;
+        // What was called may have ended the object.
+        let registers = registers.anew(world);
+        if registers.memory().is_null() && matches!(place.root, LinkedRoot::OfSelf(_)) {
+            return Err(CallError::Stale { handle: registers.object });
         }
         let place = registers.write(world, place, Purpose::Write)?;
         place.map_or(Ok(()), |at| at.write(&Value::Array(values)).map_err(|error| CallError::other(error.found)))
     }
+}
+
+/// The values, merged from runs that double: `in_order` says whether the second of two may follow the first. A run that follows
+/// the one before is asked about once. Whatever `in_order` says, each value is there once.
+fn sorted(
+    values: Vec<Value>,
+    in_order: &mut dyn FnMut(&Value, &Value) -> Result<bool, CallError>,
+) -> Result<Vec<Value>, CallError> {
+    let len = values.len();
+    let mut order: Vec<usize> = (0..len).collect();
+    let mut merged = Vec::with_capacity(len);
+    let mut run = 1;
+    while run < len {
+        merged.clear();
+        for start in (0..len).step_by(run * 2) {
+            let (middle, end) = ((start + run).min(len), (start + run * 2).min(len));
+            let (one, two) = (&order[start..middle], &order[middle..end]);
+            let (Some(last), Some(first)) = (one.last(), two.first()) else {
+                merged.extend_from_slice(one);
+                continue;
+            };
+            if in_order(&values[*last], &values[*first])? {
+                merged.extend_from_slice(&order[start..end]);
+                continue;
+            }
+            let (mut one, mut two) = (one, two);
+            while let ([first, rest @ ..], [second, others @ ..]) = (one, two) {
+                if in_order(&values[*first], &values[*second])? {
+                    merged.push(*first);
+                    one = rest;
+                } else {
+                    merged.push(*second);
+                    two = others;
+                }
+            }
+            merged.extend_from_slice(one);
+            merged.extend_from_slice(two);
+        }
+        std::mem::swap(&mut order, &mut merged);
+        run *= 2;
+    }
+    let mut values: Vec<Option<Value>> = values.into_iter().map(Some).collect();
+    Ok(order.into_iter().filter_map(|at| values[at].take()).collect())
+}
+
+/// Takes all rows out that equal an item; how many they were. The others move up row by row, and the end is cut off once.
+pub(crate) fn remove_equal(rows: &mut RowsMut<'_>, item: Ptr<'_>) -> Result<u32, CallError> {
+    let (len, mut kept) = (rows.len(), 0);
+    cost::add(u64::from(len));
+    for at in 0..len {
+        if !rows.get_mut(at).is_some_and(|found| found.as_ptr().equal(item)) {
+            rows.swap(kept, at);
+            kept += 1;
+        }
+    }
+    if kept != len {
+        rows.splice(kept, len - kept, 0).map_err(failed)?;
+    }
+    Ok(len - kept)
 }
 
 /// Whether it changes nothing.
@@ -259,6 +319,9 @@ fn look(what: &Intrinsic, at: Ptr<'_>, args: &[Source], registers: &Registers) -
     let argument = args.first().map(|source| registers.source(source));
     let wanted = || argument.ok_or_else(|| CallError::other("an operand is missing"));
     let refused = || no_container(at.ty());
+    if !matches!(what, Intrinsic::Length | Intrinsic::MapGet | Intrinsic::Contains | Intrinsic::OptionalIsSet) {
+        cost::add(cost::of(at));
+    }
     Ok(match what {
         Intrinsic::Length => Some(Value::I32(at.count().ok_or_else(refused)? as i32)),
         Intrinsic::ArrayFind => {
@@ -337,6 +400,7 @@ fn set_len(at: PtrMut<'_>, wanted: u32, element: &Rc<Property>) -> Result<(), Ca
     if wanted >= len {
         return grow(at, wanted, element);
     }
+    cost::add(u64::from(len - wanted));
     let mut rows = array(at).ok_or_else(|| no_container(&element.ty))?;
     rows.splice(wanted, len - wanted, 0).map_err(failed)
 }

@@ -21,10 +21,12 @@ use alcedo_reflect::storage::View;
 use alcedo_reflect::values::ptr::PtrMut;
 use rustc_hash::FxHashMap;
 
+use crate::cost;
 use crate::exec::{Do, Linked, NUMS, OPS, Site, Word};
 use crate::host::Host;
 use crate::number::{arithmetic, compare_bits};
 use crate::place::{Registers, other_memory};
+use crate::size;
 
 /// How far scripts may go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,15 +35,18 @@ pub struct Limits {
     pub depth: u32,
     /// How many of these may be entered from native or plugin code: they take stack of the thread.
     pub entries: u32,
-    /// How many rounds of loops and calls one entry from outside may take, before it counts as one that never ends.
+    /// How many rounds of loops and calls one entry from outside may take, before it counts as one that never ends. Operations
+    /// that go over a container or a long text, and lines in the log, count as several.
     pub rounds: u64,
     /// Bytes for all frames.
     pub memory: usize,
+    /// Bytes that one array, set, map or text may take, without those that its elements own in turn.
+    pub value: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { depth: 1_000, entries: 64, rounds: 1_000_000_000, memory: 4 << 20 }
+        Self { depth: 1_000, entries: 64, rounds: 1_000_000_000, memory: 4 << 20, value: size::DEFAULT }
     }
 }
 
@@ -119,9 +124,17 @@ impl Machine {
     }
 
     /// The running functions, innermost first.
-    pub(crate) fn stack(&self) -> Vec<ScriptPlace> {
+    fn stack(&self) -> Vec<ScriptPlace> {
+        self.innermost(usize::MAX)
+    }
+
+    /// So many of the running functions, innermost first.
+    fn innermost(&self, most: usize) -> Vec<ScriptPlace> {
         let mut stack = Vec::new();
         self.each_activation(&mut |running| {
+            if stack.len() >= most {
+                return;
+            }
             let begin = running.linked.words.as_ptr();
             let at = (running.next.addr() - begin.addr()) / size_of::<Word>();
             let line = running.linked.lines.get(at.saturating_sub(1)).copied().unwrap_or_default();
@@ -210,8 +223,19 @@ impl Machine {
     /// Begins to count rounds, where nothing runs yet.
     pub(crate) fn begin(&self) {
         if self.depth() == 0 {
+            cost::take();
             self.rounds.set(self.limits.rounds);
         }
+    }
+
+    /// Takes rounds, and those that are due, from what is left.
+    ///
+    /// # Errors
+    /// When there are not so many left; none is left then.
+    pub(crate) fn pay(&self, rounds: u64) -> Result<(), CallError> {
+        let left = self.rounds.get().checked_sub(rounds.saturating_add(cost::take()));
+        self.rounds.set(left.unwrap_or_default());
+        left.map(drop).ok_or_else(|| self.runaway())
     }
 
     /// Runs until there are only `floor` calls left. On an error they are ended too.
@@ -293,13 +317,26 @@ impl Machine {
                 at!($ty, $word.a) = $body;
             }};
         }
+        macro_rules! count_round {
+            () => {{
+                let (left, was_none) = rounds.overflowing_sub(1);
+                if was_none {
+                    fail!(self.runaway());
+                }
+                rounds = left;
+            }};
+        }
+        macro_rules! warn {
+            ($message:expr) => {{
+                (*top()).next = pc;
+                self.warn($message);
+                rounds = rounds.saturating_sub(cost::take());
+            }};
+        }
         macro_rules! loop_if {
             ($word:ident, $is:expr) => {
                 if $is {
-                    rounds = rounds.wrapping_sub(1);
-                    if rounds == 0 {
-                        fail!(self.runaway());
-                    }
+                    count_round!();
                     jump!($word);
                 }
             };
@@ -344,8 +381,7 @@ impl Machine {
                         let (left, right) = (at!(i32, word.b), at!(i32, word.c));
                         at!(i32, word.a) = match (right, word.op) {
                             (0, _) => {
-                                (*top()).next = pc;
-                                self.warn("a division by zero, which gives zero");
+                                warn!("a division by zero, which gives zero");
                                 0
                             }
                             (right, Do::DivI32) => left.wrapping_div(right),
@@ -371,8 +407,7 @@ impl Machine {
                         let at = |offset: u16| base.wrapping_add(usize::from(offset));
                         let (op, num) = (OPS[word.x as usize], NUMS[word.y as usize]);
                         if arithmetic(op, num, at(word.a), at(word.b), at(word.c)) {
-                            (*top()).next = pc;
-                            self.warn("a division by zero, which gives zero");
+                            warn!("a division by zero, which gives zero");
                         }
                     }
                     Do::I32ToF32 => at!(f32, word.a) = at!(i32, word.b) as f32,
@@ -380,10 +415,7 @@ impl Machine {
                     Do::NotBool => at!(u8, word.a) = u8::from(at!(u8, word.b) == 0),
                     Do::JumpUp => jump!(word),
                     Do::JumpBack => {
-                        rounds = rounds.wrapping_sub(1);
-                        if rounds == 0 {
-                            fail!(self.runaway());
-                        }
+                        count_round!();
                         jump!(word);
                     }
                     Do::LoopLtI32 => loop_if!(word, at!(i32, word.a) < at!(i32, word.b)),
@@ -442,8 +474,7 @@ impl Machine {
                         at!(u32, word.a) = if index < (*raw).len {
                             *(*raw).data.cast::<u32>().wrapping_add(index as usize)
                         } else {
-                            (*top()).next = pc;
-                            self.warn(&format!("element {} of {} is read", index as i32, (*raw).len));
+                            warn!(&format!("element {} of {} is read", index as i32, (*raw).len));
                             0
                         };
                     }
@@ -461,6 +492,7 @@ impl Machine {
                         } else {
                             (*top()).next = pc;
                             tried!(self.store_behind(array, index as i32, value));
+                            rounds = rounds.saturating_sub(cost::take());
                         }
                     }
                     Do::LoadOther => {
@@ -471,8 +503,7 @@ impl Machine {
                             Some(from) => move_plain(to, from, word.c),
                             None => {
                                 to.write_bytes(0, usize::from(word.c));
-                                (*top()).next = pc;
-                                self.warn(&format!("{} of none is read", other.property.text));
+                                warn!(&format!("{} of none is read", other.property.text));
                             }
                         }
                     }
@@ -487,17 +518,13 @@ impl Machine {
                                 move_plain(to, base.wrapping_add(usize::from(word.a)), word.c);
                             }
                             None => {
-                                (*top()).next = pc;
-                                self.warn(&format!("{} of none is written", other.property.text));
+                                warn!(&format!("{} of none is written", other.property.text));
                             }
                         }
                     }
                     Do::SelfObject => at!(ObjectHandle, word.a) = (*top()).object,
                     Do::CallPlain => {
-                        rounds = rounds.wrapping_sub(1);
-                        if rounds == 0 {
-                            fail!(self.runaway());
-                        }
+                        count_round!();
                         let running = top();
                         (*running).next = pc;
                         self.rounds.set(rounds);
@@ -513,16 +540,22 @@ impl Machine {
                         stale = depth;
                     }
                     Do::Call => {
-                        rounds = rounds.wrapping_sub(1);
-                        if rounds == 0 {
-                            fail!(self.runaway());
-                        }
+                        count_round!();
                         let running = top();
                         (*running).next = pc;
                         let linked = &*code;
                         let registers = Registers::new(base, (*running).object, memory, (*running).class);
                         self.rounds.set(rounds);
-                        match tried!(self.call(world, &linked.sites[word.x as usize], &registers)) {
+                        // An error leaves the rounds as they are counted by then.
+                        let site = &linked.sites[word.x as usize];
+                        let went = self.call(world, site, &registers)?;
+                        if went != Went::In {
+                            rounds = self.rounds.get().saturating_sub(cost::take());
+                        } else if !site.owning.is_empty() {
+                            // Containers and texts were copied.
+                            rounds = rounds.saturating_sub(cost::take());
+                        }
+                        match went {
                             Went::In => {
                                 depth += 1;
                                 let entered = &*top();
@@ -530,7 +563,6 @@ impl Machine {
                                 code = Rc::as_ptr(&entered.linked);
                             }
                             Went::Out => {
-                                rounds = self.rounds.get();
                                 is_free = Self::is_free(world);
                                 memory = self.memory_of(world, (*running).object);
                                 (*running).memory = memory;
@@ -544,8 +576,9 @@ impl Machine {
                         (*running).next = pc;
                         let registers = Registers::new(base, (*running).object, memory, (*running).class);
                         self.rounds.set(rounds);
-                        if tried!(self.slow(world, &(*code).slow[word.x as usize], &registers)) == Went::Out {
-                            rounds = self.rounds.get();
+                        let went = self.slow(world, &(*code).slow[word.x as usize], &registers)?;
+                        rounds = self.rounds.get().saturating_sub(cost::take());
+                        if went == Went::Out {
                             is_free = Self::is_free(world);
                             memory = self.memory_of(world, (*running).object);
                             (*running).memory = memory;
@@ -590,7 +623,7 @@ impl Machine {
     #[cold]
     fn runaway(&self) -> CallError {
         CallError::other(format!(
-            "the script went round its loops, or called, {} times: it counts as one that never ends, so let it do less at a time",
+            "the script went round its loops, or called, {} times, where long operations and lines in the log count as several: it counts as one that never ends, so let it do less at a time",
             self.limits.rounds
         ))
     }
@@ -598,7 +631,11 @@ impl Machine {
     /// Tells the log what went wrong without ending the script.
     #[cold]
     pub(crate) fn warn(&self, message: &str) {
-        let stack: String = self.stack().iter().map(|place| format!("\n    {place}")).collect();
+        cost::add(cost::LINE);
+        let mut stack: String = self.innermost(LOGGED).iter().map(|place| format!("\n    {place}")).collect();
+        if let Some(more) = self.depth().checked_sub(LOGGED).filter(|more| *more != 0) {
+            stack.push_str(&format!("\n    … {more} more"));
+        }
         tracing::warn!(target: "alcedo::script", "{message}{stack}");
     }
 
@@ -620,6 +657,7 @@ impl Machine {
         let Some(mut rows) = alcedo_reflect::containers::array(place) else { return Ok(()) };
         let len = rows.len();
         let more = (index as u32 + 1).saturating_sub(len);
+        size::rows(len, more, size_of::<u32>())?;
         rows.splice(len, 0, more).map_err(|error| CallError::other(error.to_string()))?;
         if let Some(place) = rows.get_mut(index as u32) {
             place.set(value);
@@ -627,6 +665,9 @@ impl Machine {
         Ok(())
     }
 }
+
+/// How many calls a line in the log names.
+const LOGGED: usize = 8;
 
 /// Where a call or another step has led.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

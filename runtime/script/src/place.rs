@@ -15,6 +15,7 @@ use alcedo_reflect::value::Value;
 use alcedo_reflect::values::ptr::{Ptr, PtrMut};
 
 use crate::exec::{LinkedPlace, LinkedRoot, LinkedStep, OtherProperty, Slot, Source};
+use crate::size;
 
 /// The registers of a running call, and the object that it runs for.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +58,11 @@ impl Registers {
     #[inline]
     pub(crate) unsafe fn new(base: *mut u8, object: ObjectHandle, memory: *mut u8, class: Name) -> Self {
         Self { base, object, memory, class }
+    }
+
+    /// The same after code outside ran, which may have ended the object: its memory is looked up anew.
+    pub(crate) fn anew(self, world: &World) -> Self {
+        Self { memory: world.objects.memory(self.object).unwrap_or(std::ptr::null_mut()), ..self }
     }
 
     /// Where the frame begins.
@@ -278,7 +284,9 @@ fn check_class(world: &World, other: &OtherProperty, object: ObjectHandle) -> Re
 pub(crate) fn grow(place: PtrMut<'_>, wanted: u32, element: &Rc<Property>) -> Result<(), CallError> {
     let Some(mut rows) = array(place) else { return Ok(()) };
     let len = rows.len();
-    rows.splice(len, 0, wanted.saturating_sub(len)).map_err(|error| CallError::other(error.to_string()))?;
+    let more = wanted.saturating_sub(len);
+    size::rows(len, more, element.ty.size())?;
+    rows.splice(len, 0, more).map_err(|error| CallError::other(error.to_string()))?;
     if matches!(element.ty, alcedo_reflect::property::PropertyType::Struct(_)) {
         let initial = Value::initial(&element.ty);
         for at in len..wanted {

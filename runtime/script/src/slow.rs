@@ -2,7 +2,7 @@
 //! steps, new objects. Those on containers are in [`intrinsic`](crate::intrinsic).
 
 use alcedo_abi::kinds::PropertyKind;
-use alcedo_base::border::CallError;
+use alcedo_base::border::{CallError, trap};
 use alcedo_base::handles::{Name, ObjectHandle};
 use alcedo_reflect::World;
 use alcedo_reflect::construction::ConstructionArgs;
@@ -12,10 +12,12 @@ use alcedo_reflect::value::{Binding, Value};
 use alcedo_reflect::values::ptr::Ptr;
 use alcedo_uc::hir::{Cast, Conversion, Num, Op, Operand, Unary};
 
+use crate::cost;
 use crate::exec::{Slot, Slow, Source};
 use crate::machine::{Machine, Went};
 use crate::number::{Number as _, clockwise_from, compare, compares, with_num};
 use crate::place::{Purpose, Registers};
+use crate::size;
 use crate::triple::{self, Three};
 use crate::value::{
     Number, binding, from_text, handle, is_handle, name, number, plain_text, text_value, to_enum, to_num, to_text,
@@ -31,7 +33,11 @@ impl Machine {
         let put = |slot: &Slot, value: &Value| put(registers, slot, value);
         match slow {
             Slow::Init(slot, initial) => registers.clear(Some(slot), initial.as_ref())?,
-            Slow::Copy(slot, source) => registers.ptr_mut(slot).copy_from(registers.source(source)),
+            Slow::Copy(slot, source) => {
+                let from = registers.source(source);
+                cost::add(cost::of(from));
+                registers.ptr_mut(slot).copy_from(from);
+            }
             Slow::Unary(op, slot, source) => put(slot, &unary(op, registers.source(source))?)?,
             Slow::Binary(op, on, slot, left, right) => {
                 let value = self.binary(world, *op, on, registers.source(left), registers.source(right))?;
@@ -40,14 +46,21 @@ impl Machine {
             Slow::Convert(by, slot, source) => convert(world, by, registers, slot, source)?,
             Slow::Cast(cast, slot, source) => put(slot, &cast_value(world, cast, slot, registers.source(source)))?,
             Slow::Load(slot, place) => match registers.read(world, place)? {
-                Ok(from) => registers.ptr_mut(slot).copy_from(from),
+                Ok(from) => {
+                    cost::add(cost::of(from));
+                    registers.ptr_mut(slot).copy_from(from);
+                }
                 Err(told) => {
                     self.warn(&told);
                     registers.clear(Some(slot), place.initial.as_ref())?;
                 }
             },
             Slow::Store(place, source) => match registers.write(world, place, Purpose::Write)? {
-                Ok(to) => to.copy_from(registers.source(source)),
+                Ok(to) => {
+                    let from = registers.source(source);
+                    cost::add(cost::of(from));
+                    to.copy_from(from);
+                }
                 Err(told) => self.warn(&told),
             },
             Slow::SelfClass(slot) => {
@@ -110,11 +123,8 @@ impl Machine {
             archetype: template.filter(|template| !template.is_none()),
             root: false,
         };
-        let (depth, top) = (self.depth(), self.top.get());
-        let made = host.construct(world, &found, args);
-        self.unwind(depth);
-        self.top.set(top);
-        made
+        let _mark = self.mark();
+        trap(|| host.construct(world, &found, args))
     }
 
     fn binary(&self, world: &World, op: Op, on: &Operand, left: Ptr<'_>, right: Ptr<'_>) -> Result<Value, CallError> {
@@ -136,7 +146,7 @@ impl Machine {
             }
             Operand::Text => {
                 let text = |at: Ptr<'_>| plain_text(&at.read(), world).unwrap_or_default();
-                Ok(texts(op, &text(left), &text(right)))
+                texts(op, &text(left), &text(right))
             }
             Operand::Object => Ok(not(reference(&left.read()) == reference(&right.read()))),
             Operand::Name | Operand::Struct(_) | Operand::Delegate | Operand::Value => {
@@ -203,8 +213,13 @@ fn numbers(op: Op, num: Num, left: &Value, right: &Value) -> Result<(Value, bool
     })
 }
 
-fn texts(op: Op, left: &str, right: &str) -> Value {
-    match op {
+fn texts(op: Op, left: &str, right: &str) -> Result<Value, CallError> {
+    let joins = matches!(op, Op::Concat | Op::ConcatSpaced);
+    match joins {
+        true => size::text(left.len().saturating_add(right.len()).saturating_add(1))?,
+        false => cost::add(cost::of_text(left.len().saturating_add(right.len()))),
+    }
+    Ok(match op {
         Op::Concat => Value::Text(format!("{left}{right}")),
         Op::ConcatSpaced => Value::Text(format!("{left} {right}")),
         Op::TextWithout if right.is_empty() => Value::Text(left.to_owned()),
@@ -218,7 +233,7 @@ fn texts(op: Op, left: &str, right: &str) -> Value {
             Op::Ge => left >= right,
             _ => left == right,
         }),
-    }
+    })
 }
 
 fn unary(op: &Unary, from: Ptr<'_>) -> Result<Value, CallError> {

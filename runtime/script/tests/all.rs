@@ -1,5 +1,6 @@
 //! The machine from outside: bytecode made by hand, and text that runs on real objects.
 
+mod attacks;
 mod by_hand;
 mod fuzz;
 #[path = "../../uc/tests/interpreter/mod.rs"]

@@ -30,7 +30,13 @@ pub(crate) fn class() -> ClassDecl {
     let result = PropertyDecl::result;
     let statics = function_flags::STATIC;
     let mut class = ClassDecl::new("Engine", "Machine", "/Script/Engine.Object", Origin::Native);
-    class.properties = vec![whole("power"), PropertyDecl::new("label", PropertyKind::STRING), object("partner")];
+    class.properties = vec![
+        whole("power"),
+        PropertyDecl::new("label", PropertyKind::STRING),
+        object("partner"),
+        PropertyDecl::new("on_touch", PropertyKind::MULTICAST_DELEGATE).of_type("i32"),
+        PropertyDecl::new("on_rest", PropertyKind::SPARSE_DELEGATE).of_type("i32"),
+    ];
     class.functions = vec![
         function("add", statics, vec![whole("a"), whole("b"), result(PropertyKind::I32)], |_, frame| {
             let (a, b) = (frame.take::<i32>()?, frame.take::<i32>()?);
@@ -60,6 +66,20 @@ pub(crate) fn class() -> ClassDecl {
             Err(CallError::returned(words))
         }),
         function("panics", statics, Vec::new(), |_, _| panic!("a bug of the host")),
+        // An order of numbers that fails.
+        function("order_panics", 0, vec![whole("a"), whole("b"), result(PropertyKind::I32)], |_, _| {
+            panic!("a bug of the host's order")
+        }),
+        // Calls a function of an object by name, and says nothing of what goes wrong there.
+        function("try_call", 0, vec![PropertyDecl::new("name", PropertyKind::STRING)], |world, frame| {
+            let (object, name) = (frame.object(), frame.take::<String>()?);
+            frame.finish()?;
+            let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
+            if let Some(function) = class.find_function(&name) {
+                let _ignored = function.invoke(world, object, &mut ParamBlock::new(function));
+            }
+            Ok(())
+        }),
         // Calls a function of an object by name: from native code into a script.
         function(
             "call_by_name",

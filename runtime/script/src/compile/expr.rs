@@ -100,11 +100,8 @@ impl Maker {
                 let before = self.load(&lies, &place.ty);
                 self.emit(Ins::Copy { to, from: before });
                 // The place may be the target: `i = i++` keeps what was there before.
-                self.step_at(&lies, place, *up);
-                if let Lies::In(reg) = lies
-                    && reg == to
-                {
-                    self.step_at(&lies, place, !*up);
+                if !matches!(lies, Lies::In(reg) if reg == to) {
+                    self.step_at(&lies, place, *up);
                 }
             }
             ExprKind::New(new) => {

@@ -13,6 +13,8 @@ use alcedo_reflect::values::ptr::Ptr;
 
 use super::build::{any_array, any_item, custom, out, param, result};
 use super::math::below;
+use crate::intrinsic::remove_equal;
+use crate::{cost, size};
 
 /// The array, and what has the type of its elements.
 const ITEM: &[(&str, &str)] = &[("array_parm", "target_array"), ("array_type_dependent_params", "item")];
@@ -102,6 +104,14 @@ pub(super) fn problem(frame: &Frame<'_>, problem: impl std::fmt::Display) -> Cal
     CallError::other(format!("{}: {problem}", function_of(frame).text))
 }
 
+/// Bytes of an element of an array.
+fn row_size(frame: &Frame<'_>, target: Param) -> usize {
+    match &frame.property(target).ty {
+        PropertyType::Array(of) => of.ty().size(),
+        _ => 0,
+    }
+}
+
 fn rows(at: Ptr<'_>) -> Rows<'_> {
     array_ref(at).expect("it was stepped to as an array")
 }
@@ -123,6 +133,8 @@ fn put_new(frame: &mut Frame<'_>, target: Param, item: Param, at: u32) -> Result
     check_item(frame, target, item)?;
     let (to, from) = frame.value_mut_and(target, item)?;
     let mut rows = array(to).expect("it was stepped to as an array");
+    size::rows(rows.len(), 1, from.ty().size())?;
+    cost::add(u64::from(rows.len().saturating_sub(at)));
     rows.splice(at, 0, 1).map_err(failed)?;
     if let Some(place) = rows.get_mut(at) {
         place.copy_from(from);
@@ -151,9 +163,11 @@ fn append(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
         let (one, two) = (&frame.property(target).ty, &frame.property(source).ty);
         return Err(problem(frame, format_args!("a {two} is appended to a {one}")));
     }
+    let row = row_size(frame, target);
     let (to, from) = frame.value_mut_and(target, source)?;
     let (mut to, from) = (array(to).expect("it was stepped to as an array"), rows(from));
     let (len, more) = (to.len(), from.len());
+    size::rows(len, more, row)?;
     to.splice(len, 0, more).map_err(failed)?;
     for at in 0..more {
         if let (Some(place), Some(value)) = (to.get_mut(len + at), from.get(at)) {
@@ -180,7 +194,9 @@ fn insert(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
 fn remove(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let (target, index) = (frame.step_compiled_in_ref::<AnyArray>()?, frame.take::<i32>()?);
     frame.finish()?;
-    let at = place(frame, index, rows(frame.value(target)).len())?;
+    let len = rows(frame.value(target)).len();
+    let at = place(frame, index, len)?;
+    cost::add(u64::from(len - at));
     rows_mut(frame, target)?.splice(at, 1, 0).map_err(failed)
 }
 
@@ -189,17 +205,8 @@ fn remove_item(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     frame.finish()?;
     let (to, item) = frame.value_mut_and(target, item)?;
     let mut rows = array(to).expect("it was stepped to as an array");
-    let before = rows.len();
-    let mut at = 0;
-    while let Some(found) = rows.get_mut(at) {
-        if found.as_ptr().equal(item) {
-            rows.splice(at, 1, 0).map_err(failed)?;
-        } else {
-            at += 1;
-        }
-    }
-    let removed = rows.len() != before;
-    frame.give_result(removed)
+    let removed = remove_equal(&mut rows, item)?;
+    frame.give_result(removed != 0)
 }
 
 fn clear(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
@@ -207,6 +214,7 @@ fn clear(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     frame.finish()?;
     let mut rows = rows_mut(frame, target)?;
     let len = rows.len();
+    cost::add(u64::from(len));
     rows.splice(0, len, 0).map_err(failed)
 }
 
@@ -224,8 +232,10 @@ fn resize_to(frame: &mut Frame<'_>, target: Param, size: u32) -> Result<(), Call
     let mut rows = rows_mut(frame, target)?;
     let len = rows.len();
     if size <= len {
+        cost::add(u64::from(len - size));
         return rows.splice(size, len - size, 0).map_err(failed);
     }
+    size::rows(len, size - len, of.ty().size())?;
     rows.splice(len, 0, size - len).map_err(failed)?;
     if matches!(of.ty(), PropertyType::Struct(_)) {
         let initial = Value::initial(of.ty());
@@ -242,6 +252,7 @@ fn shuffle(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let target = frame.step_compiled_in_ref::<AnyArray>()?;
     frame.finish()?;
     let mut rows = rows_mut(frame, target)?;
+    cost::add(u64::from(rows.len()));
     for at in (1..rows.len()).rev() {
         rows.swap(at, below(at + 1));
     }
@@ -279,6 +290,7 @@ fn sort_by(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     frame.finish()?;
     let field = element_field(world, frame, target, name)?;
     let found = rows(frame.value(target));
+    cost::add(u64::from(found.len()) * u64::from(u32::BITS - found.len().leading_zeros()));
     let mut keys = Vec::with_capacity(found.len() as usize);
     for at in 0..found.len() {
         let value = found.get(at).and_then(|row| row.field(field)).map(Ptr::read);
@@ -348,6 +360,7 @@ fn position(frame: &mut Frame<'_>) -> Result<Option<u32>, CallError> {
     frame.finish()?;
     check_item(frame, target, item)?;
     let (rows, item) = (rows(frame.value(target)), frame.value(item));
+    cost::add(u64::from(rows.len()));
     Ok((0..rows.len()).find(|at| rows.get(*at).is_some_and(|found| found.equal(item))))
 }
 
@@ -396,6 +409,7 @@ fn average(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     frame.finish()?;
     let field = element_field(world, frame, target, name)?;
     let rows = rows(frame.value(target));
+    cost::add(u64::from(rows.len()));
     let sum = rows.sum(field);
     let average = match sum {
         Some(sum) if rows.len() == 0 => sum,

@@ -10,10 +10,17 @@ use alcedo_reflect::decl::{FunctionDecl, PropertyDecl, RESULT_NAME};
 use alcedo_reflect::hooks::HookContext;
 use alcedo_reflect::thunk::Frame;
 
+use crate::cost;
+
 /// Rust types of parameters, with their kind and what belongs to it.
 pub(super) trait Declared {
     const KIND: PropertyKind;
     const PATH: &'static str = "";
+
+    /// What it costs to go over the value.
+    fn cost(&self) -> u64 {
+        0
+    }
 }
 
 macro_rules! declared {
@@ -25,8 +32,24 @@ macro_rules! declared {
     )*};
 }
 declared! {
-    i32 => I32; f32 => F32; bool => BOOL; String => STRING; Name => NAME; u8 => U8;
-    Vec<String> => ARRAY, "String";
+    i32 => I32; f32 => F32; bool => BOOL; Name => NAME; u8 => U8;
+}
+
+impl Declared for String {
+    const KIND: PropertyKind = PropertyKind::STRING;
+
+    fn cost(&self) -> u64 {
+        cost::of_text(self.len())
+    }
+}
+
+impl Declared for Vec<String> {
+    const KIND: PropertyKind = PropertyKind::ARRAY;
+    const PATH: &'static str = "String";
+
+    fn cost(&self) -> u64 {
+        self.len() as u64 + self.iter().map(Declared::cost).sum::<u64>()
+    }
 }
 
 /// A parameter of a Rust type.
@@ -109,7 +132,10 @@ macro_rules! plain {
                 $crate::library::build::result::<$result>(),
             ],
             |_world, frame| {
-                $(let $param = frame.take::<$ty>()?;)*
+                $(
+                    let $param = frame.take::<$ty>()?;
+                    $crate::cost::add($crate::library::build::Declared::cost(&$param));
+                )*
                 frame.finish()?;
                 let result: $result = $body;
                 frame.give_result(result)

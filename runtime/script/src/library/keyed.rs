@@ -6,11 +6,13 @@ use alcedo_base::border::CallError;
 use alcedo_reflect::World;
 use alcedo_reflect::containers::{ContainerError, Keyed, keyed, keyed_mut};
 use alcedo_reflect::decl::{FunctionDecl, PropertyDecl};
+use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::thunk::{AnyMap, AnySet, AnyValue, Frame, Param};
 use alcedo_reflect::values::ptr::Ptr;
 
 use super::arrays::problem;
 use super::build::{any_item, custom, out, result};
+use crate::{cost, size};
 
 const SET: &[(&str, &str)] = &[("custom_struct_param", "target_set")];
 const SET_ITEM: &[(&str, &str)] = &[("custom_struct_param", "target_set,item")];
@@ -107,8 +109,14 @@ fn check_key(frame: &Frame<'_>, target: Param, key: Param) -> Result<(), CallErr
 /// Puts a key in; its row, and whether it is new.
 fn put(frame: &mut Frame<'_>, target: Param, key: Param) -> Result<(u32, bool), CallError> {
     check_key(frame, target, key)?;
+    let value = match &frame.property(target).ty {
+        PropertyType::Map(of) => of.value().size(),
+        _ => 0,
+    };
     let (to, key) = frame.value_mut_and(target, key)?;
-    keyed_mut(to).expect(STEPPED).insert(key).map_err(failed)
+    let mut rows = keyed_mut(to).expect(STEPPED);
+    size::one_more(rows.as_ref(), key, key.ty().size() + value)?;
+    rows.insert(key).map_err(failed)
 }
 
 /// Takes a key out; whether it was there.
@@ -127,6 +135,7 @@ fn row_of(frame: &Frame<'_>, target: Param, key: Param) -> Result<Option<u32>, C
 }
 
 fn clear(frame: &mut Frame<'_>, target: Param) -> Result<(), CallError> {
+    cost::add(u64::from(look(frame.value(target)).len()));
     keyed_mut(frame.value_mut(target)?).expect(STEPPED).clear();
     Ok(())
 }
@@ -180,7 +189,7 @@ fn map_add(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
 
 /// That a value is of the type of the values.
 fn check_value(frame: &Frame<'_>, target: Param, value: Param) -> Result<(), CallError> {
-    let alcedo_reflect::property::PropertyType::Map(of) = &frame.property(target).ty else { return Ok(()) };
+    let PropertyType::Map(of) = &frame.property(target).ty else { return Ok(()) };
     let found = &frame.property(value).ty;
     match of.value() == found {
         true => Ok(()),

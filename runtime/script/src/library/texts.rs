@@ -3,6 +3,8 @@
 use alcedo_base::handles::Name;
 use alcedo_reflect::decl::FunctionDecl;
 
+use crate::size;
+
 use super::build::{param, plain, pure, result};
 
 pub(super) fn functions() -> Vec<FunctionDecl> {
@@ -35,7 +37,13 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
             s.chars().next().map_or(0, |letter| letter as i32)
         }),
         plain!("repl", "Every occurrence of a text replaced.", |src: String, this: String, with: String| -> String {
-            if this.is_empty() { src } else { src.replace(&this, &with) }
+            if this.is_empty() {
+                src
+            } else {
+                let found = src.matches(&this).count();
+                size::text((src.len() - found * this.len()).saturating_add(found.saturating_mul(with.len())))?;
+                src.replace(&this, &with)
+            }
         }),
         plain!("trim", "Without the spaces around it.", |s: String| -> String { s.trim().to_owned() }),
         plain!("starts_with", "Whether s begins with t.", |s: String, t: String| -> bool { s.starts_with(&t) }),
@@ -43,10 +51,16 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
         plain!("split_string", "The parts between delimiters.", |s: String, delimiter: String = ","| -> Vec<String> {
             match delimiter.is_empty() {
                 true => vec![s],
-                false => s.split(&delimiter).map(str::to_owned).collect(),
+                false => {
+                    let parts = s.matches(&delimiter).count() + 1;
+                    size::rows(0, u32::try_from(parts).unwrap_or(u32::MAX), size_of::<String>())?;
+                    s.split(&delimiter).map(str::to_owned).collect()
+                }
             }
         }),
         plain!("join_array", "The parts with delimiters between.", |parts: Vec<String>, delimiter: String = ","| -> String {
+            let delimiters = parts.len().saturating_sub(1).saturating_mul(delimiter.len());
+            size::text(parts.iter().map(String::len).fold(delimiters, usize::saturating_add))?;
             parts.join(&delimiter)
         }),
         pure("name_of_text", "The name of a text.", vec![param::<String>("s"), result::<Name>()], |world, frame| {

@@ -167,6 +167,10 @@ impl Linker<'_> {
         if let Some(offset) = Self::in_self(place) {
             return Some(Fast::InSelf(offset, how));
         }
+        // What begins otherwise than as zero bytes does so where an array grows, and where there is nothing to read.
+        if place.initial.is_some() {
+            return None;
+        }
         if let LinkedRoot::Of(object, _) = &place.root {
             return Self::fields(place).map(|more| Fast::Other(*object, size as u16, more));
         }

@@ -80,7 +80,11 @@ impl Linker<'_> {
             }
             Target::Delegate { delegate, object, fallback } => {
                 let delegate = self.slot(*delegate)?;
-                if !matches!(delegate.property.ty, PropertyType::Delegate(_) | PropertyType::MulticastDelegate(_)) {
+                let is_delegate = matches!(
+                    delegate.property.ty,
+                    PropertyType::Delegate(_) | PropertyType::MulticastDelegate(_) | PropertyType::SparseDelegate(_)
+                );
+                if !is_delegate {
                     return Err(format!("a {} is called", delegate.property.ty));
                 }
                 let fallback = fallback.as_ref().map(|path| find(path)).transpose()?;
@@ -214,7 +218,8 @@ impl Linker<'_> {
         }
         let owns = |param: &&Property| param.ty.owns_memory();
         let owning = params.arguments.iter().chain(&params.result).filter(owns).map(|param| Rc::new(param.clone()));
-        let layout = params.arguments.iter().chain(&params.result).map(|param| (param.offset, param.ty.clone()));
+        let one = |param: &Property| (param.offset, param.ty.clone(), param.flags & property_flags::OUT != 0);
+        let layout = params.arguments.iter().chain(&params.result).map(one);
         Ok(Site {
             target,
             layout: layout.collect(),

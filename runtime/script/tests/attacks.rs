@@ -1,0 +1,365 @@
+//! What goes wrong in the middle of an operation, and what would take too much: the machine is as it was, and says so.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use alcedo_abi::host::mode;
+use alcedo_abi::kinds::{PropertyKind, function_flags};
+use alcedo_base::handles::ObjectHandle;
+use alcedo_reflect::decl::{FunctionDecl, PropertyDecl};
+use alcedo_reflect::testing::native_thunk;
+use alcedo_reflect::value::Value;
+use alcedo_script::Limits;
+use alcedo_script::code::{CallSite, Ins, Target};
+use tracing::field::Field;
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+
+use crate::package::Scripts;
+use crate::support::{made, path, stage, try_stage};
+
+/// A class `Robot` with this body, and an object of it.
+fn robot_of(limits: Limits, body: &str) -> (Scripts, ObjectHandle) {
+    let scripts = Scripts::with_limits(limits);
+    let text = format!("class Robot extends Machine;\n{body}");
+    let class = scripts.load("Scripts", &[("Robot.uc", &text)]).remove(0);
+    let robot = scripts.object(&class);
+    (scripts, robot)
+}
+
+fn robot(body: &str) -> (Scripts, ObjectHandle) {
+    robot_of(Limits::default(), body)
+}
+
+/// That a function gives that, and that the machine is at rest then.
+fn check(body: &str, function: &str, wanted: &str) {
+    let (scripts, robot) = robot(body);
+    assert_eq!(scripts.told(robot, function), wanted);
+    assert!(!scripts.machine.is_running());
+}
+
+#[test]
+fn an_order_that_panics_leaves_no_call_behind() {
+    let (scripts, robot) = robot(
+        "function int Sorts() { local array<int> a; a.AddItem(2); a.AddItem(1); a.Sort(order_panics); return 1; }\n\
+         function int Fine() { return 3; }",
+    );
+    let told = catch_unwind(AssertUnwindSafe(|| scripts.call(robot, "Sorts", &[]).map_err(|error| error.to_string())));
+    assert!(!scripts.machine.is_running());
+    let error = told.expect("the panic stops at the edge of the machine").expect_err("it is an error");
+    assert!(error.contains("a bug of the host's order") && error.contains("Robot:Sorts"), "{error}");
+    assert_eq!(scripts.told(robot, "Fine"), "3");
+}
+
+/// A log that does something with each line.
+struct Log<F>(F);
+
+impl<F: Fn(String) + 'static> Subscriber for Log<F>
+where
+    F: Send + Sync,
+{
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target() == "alcedo::script"
+    }
+
+    fn new_span(&self, _span: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _span: &Id, _values: &Record<'_>) {}
+
+    fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut line = String::new();
+        event.record(&mut |_field: &Field, value: &dyn std::fmt::Debug| line += &format!("{value:?}"));
+        (self.0)(line);
+    }
+
+    fn enter(&self, _span: &Id) {}
+
+    fn exit(&self, _span: &Id) {}
+}
+
+#[test]
+fn a_panic_in_the_middle_of_a_script_leaves_no_call_behind() {
+    let (scripts, robot) = robot(
+        "function int Divides() { return Below(3, 0); }\nfunction int Below(int a, int b) { local string s; s = \"kept\"; return a / b; }\n\
+         function int Fine() { return 3; }",
+    );
+    let called = catch_unwind(AssertUnwindSafe(|| {
+        tracing::subscriber::with_default(Log(|_| panic!("a bug of the log")), || scripts.call(robot, "Divides", &[]))
+    }));
+    assert!(called.is_err(), "the log panicked");
+    assert!(!scripts.machine.is_running());
+    assert_eq!(scripts.told(robot, "Fine"), "3");
+}
+
+#[test]
+fn a_sort_whose_order_ends_the_object_is_an_error() {
+    let (scripts, robot) = robot(
+        "var array<int> Row;\nfunction int Order(int a, int b) { destroy_it(self); return -1; }\n\
+         function int Sorts() { Row.AddItem(2); Row.AddItem(1); Row.Sort(Order); return 1; }",
+    );
+    let told = scripts.told(robot, "Sorts");
+    assert!(told.contains("is gone"), "{told}");
+}
+
+#[test]
+fn a_sort_asks_few_times_is_stable_and_keeps_each_element_whatever_the_order_says() {
+    check(
+        r#"
+        struct Pair { var int Key; var int At; };
+        var int Asked;
+        function int Order(Pair a, Pair b) { Asked++; return b.Key - a.Key; }
+        function int Backwards(int a, int b) { return -1; }
+        function string Sorts() {
+            local array<Pair> row; local array<int> odd; local Pair one; local int i, sum;
+            for (i = 0; i < 300; i++) { one.Key = (i * 7) % 10; one.At = i; row.AddItem(one); odd.AddItem(i); }
+            row.Sort(Order);
+            for (i = 1; i < row.Length; i++) {
+                if (row[i - 1].Key > row[i].Key || (row[i - 1].Key == row[i].Key && row[i - 1].At > row[i].At)) return "wrong at " $ i;
+            }
+            if (Asked > 300 * 10) return "asked " $ Asked;
+            odd.Sort(Backwards);
+            for (i = 0; i < odd.Length; i++) sum += odd[i];
+            return "in order " $ sum $ " of " $ odd.Length;
+        }
+        "#,
+        "Sorts",
+        "in order 44850 of 300",
+    );
+}
+
+#[test]
+fn rounds_stay_used_up_where_native_code_hides_the_error() {
+    let limits = Limits { rounds: 5_000, ..Limits::default() };
+    let body = "function Endless() { while (true) Tick(); }\nfunction Tick() {}\n\
+                function int Counts(int n) { local int i; for (i = 0; i < n; i++) Tick(); return i; }\n\
+                function int After() { try_call(\"Endless\"); return Counts(20000); }\n\
+                function EndlessLoop() { local int i; while (true) i++; }\n\
+                function int AfterLoop() { local int i; try_call(\"EndlessLoop\"); for (i = 0; i < 20000; i++) {} return i; }";
+    let (scripts, robot) = robot_of(limits, body);
+    for name in ["After", "AfterLoop"] {
+        let told = scripts.told(robot, name);
+        assert!(told.contains("never ends"), "{name}: {told}");
+    }
+}
+
+#[test]
+fn operations_that_go_over_a_container_cost_rounds() {
+    let limits = Limits { rounds: 100_000, ..Limits::default() };
+    let row = "local array<int> a; local int i; a.Length = 10000;";
+    let body = format!(
+        "function int Order(int a, int b) {{ return 0; }}\n\
+         function int Finds() {{ {row} for (i = 0; i < 100; i++) i += a.Find(1) + 1; return i; }}\n\
+         function int Searches() {{ {row} for (i = 0; i < 100; i++) i += array_find(a, 1) + 1; return i; }}\n\
+         function int RemovesFirst() {{ {row} for (i = 0; i < 100; i++) a.Remove(0, 1); return i; }}\n\
+         function int Copies() {{ local array<int> b; {row} for (i = 0; i < 100; i++) b = a; return i; }}\n\
+         function int Length(array<int> a) {{ return a.Length; }}\n\
+         function int Passes() {{ local int n; {row} for (i = 0; i < 100; i++) n += Length(a); return n; }}\n\
+         function int Texts() {{ local string s, t; local int i; s = \"0123456789abcdef\"; for (i = 0; i < 12; i++) s $= s;\n\
+         for (i = 0; i < 1000; i++) t = s; return Len(t); }}\n\
+         function int Sorts() {{ {row} for (i = 0; i < 20; i++) a.Sort(Order); return i; }}\n\
+         function int Fine() {{ {row} for (i = 0; i < 1000; i++) a.AddItem(i); return a.Length; }}"
+    );
+    let (scripts, robot) = robot_of(limits, &body);
+    for name in ["Finds", "Searches", "RemovesFirst", "Copies", "Passes", "Texts", "Sorts"] {
+        let told = scripts.told(robot, name);
+        assert!(told.contains("never ends"), "{name}: {told}");
+    }
+    assert_eq!(scripts.told(robot, "Fine"), "11000");
+}
+
+#[test]
+fn equal_elements_are_removed_in_one_pass_and_the_others_keep_their_order() {
+    let body = r#"
+        function string Both() {
+            local array<string> a, b; local string s; local int i;
+            for (i = 0; i < 9; i++) { if (i % 3 == 0) s = "x"; else s = string(i); a.AddItem(s); b.AddItem(s); }
+            s = a.RemoveItem("x") $ ":"; array_remove_item(b, "x");
+            for (i = 0; i < a.Length; i++) s $= a[i] $ b[i];
+            return s;
+        }
+        function int Many() { local array<int> a; a.Length = 400000; return a.RemoveItem(0) * 10 + a.Length; }
+    "#;
+    check(body, "Both", "3:112244557788");
+    // A splice for each would move 80 billion elements.
+    check(body, "Many", "4000000");
+}
+
+#[test]
+fn lines_in_the_log_cost_rounds() {
+    let limits = Limits { rounds: 1_000_000, ..Limits::default() };
+    let body = "function int Floods() { local int i, n; for (i = 0; i < 1000; i++) n += 1 / (i * 0); return i; }\n\
+                function int Reads() { local array<int> a; local int i, n; for (i = 0; i < 1000; i++) n += a[5]; return i; }\n\
+                function int Few() { local int i, n; for (i = 0; i < 10; i++) n += 1 / (i * 0); return i; }";
+    let (scripts, robot) = robot_of(limits, body);
+    for name in ["Floods", "Reads"] {
+        let told = scripts.told(robot, name);
+        assert!(told.contains("never ends"), "{name}: {told}");
+    }
+    assert_eq!(scripts.told(robot, "Few"), "10");
+}
+
+#[test]
+fn a_line_in_the_log_names_the_innermost_calls_and_how_many_more_there_are() {
+    let (scripts, robot) = robot(
+        "function int Tells() { return Deeper(19); }\n\
+         function int Deeper(int n) { if (n == 1) return 1 / (n - 1); return Deeper(n - 1); }",
+    );
+    let (sender, lines) = std::sync::mpsc::channel();
+    let log = Log(move |line| drop(sender.send(line)));
+    tracing::subscriber::with_default(log, || assert_eq!(scripts.told(robot, "Tells"), "0"));
+    let line = lines.recv().unwrap();
+    assert_eq!(line.matches("Robot:Deeper at").count(), 8, "{line}");
+    assert!(line.ends_with("… 12 more"), "{line}");
+}
+
+#[test]
+fn no_value_of_a_script_gets_larger_than_the_limit() {
+    let limits = Limits { value: 1 << 16, ..Limits::default() };
+    let body = r#"
+        struct Wide { var int a, b, c, d; };
+        var array<int> Own;
+        function string Big() { local string s; local int i; s = "0123456789abcdef"; for (i = 0; i < 11; i++) s $= s; return s; }
+        function int Length1() { local array<int> a; a.Length = 100000; return a.Length; }
+        function int Element() { Own[100000] = 1; return Own.Length; }
+        function int Local1() { local array<int> a; a[100000] = 1; return a.Length; }
+        function int Structs() { local array<Wide> a; local Wide w; a[5000] = w; return a.Length; }
+        function int Adds() { local array<string> a; a.Add(100000); return a.Length; }
+        function int Inserts() { local array<int> a; a.Insert(0, 100000); return a.Length; }
+        function int Items() { local array<int> a; local int i; for (i = 0; i < 20000; i++) a.AddItem(i); return i; }
+        function int Resizes() { local array<int> a; array_resize(a, 100000); return a.Length; }
+        function int Sets() { local array<int> a; array_set(a, 100000, 1, true); return a.Length; }
+        function int Appends() { local array<int> a; local int i; a.Length = 9; for (i = 0; i < 20; i++) array_append(a, a); return i; }
+        function int Doubles() { local string s; local int i; s = "x"; for (i = 0; i < 20; i++) s $= s; return i; }
+        function int Spaced() { local string s; local int i; s = "x"; for (i = 0; i < 20; i++) s = s @ s; return i; }
+        function int Replaced() { return Len(repl(Big(), "0", Big())); }
+        function int Joined() { local array<string> a; local int i; for (i = 0; i < 9; i++) a.AddItem(Big()); return Len(join_array(a, "")); }
+        function int Split1() { return split_string(Big() $ Big(), "0").Length; }
+        function int Mapped() { local map<int, int> m; local int i; for (i = 0; i < 20000; i++) m.Set(i, i); return i; }
+        function int Full() { local map<int, int> m; local int i; for (i = 0; i < 16384; i++) m.Set(i & 8191, i); return m.Length; }
+        function int MapAdded() { local map<int, int> m; local int i; for (i = 0; i < 20000; i++) map_add(m, i, i); return i; }
+        function int Fine() { local array<int> a; a.Length = 16384; return a.Length; }
+    "#;
+    let (scripts, robot) = robot_of(limits, body);
+    let names = [
+        "Length1", "Element", "Local1", "Structs", "Adds", "Inserts", "Items", "Resizes", "Sets", "Appends", "Doubles",
+        "Spaced", "Replaced", "Joined", "Split1", "Mapped", "MapAdded",
+    ];
+    for name in names {
+        let told = scripts.told(robot, name);
+        assert!(told.contains("65536 that one value of a script may take"), "{name}: {told}");
+    }
+    assert_eq!(scripts.told(robot, "Fine"), "16384");
+    assert_eq!(scripts.told(robot, "Full"), "8192", "keys that are there are written");
+    let (scripts, robot) =
+        self::robot("function int Huge() { local array<int> a; a.Length = 2147483647; return a.Length; }");
+    assert!(scripts.told(robot, "Huge").contains("may take"));
+}
+
+#[test]
+fn listeners_that_ended_meanwhile_are_passed_over() {
+    check(
+        r#"
+        var Robot Victim;
+        var string Calls;
+        function Ends(int n) { destroy_it(Victim); Calls $= "ends" $ n; }
+        function Counts(int n) { Calls $= "counts"; }
+        function Last(int n) { Calls $= "last" $ n; }
+        function string Tells() {
+            local Robot other;
+            other = new class'Robot'; Victim = other;
+            on_touch.Add(Ends); on_touch.Add(other.Counts); on_touch.Add(Last);
+            on_touch.Broadcast(5);
+            return Calls;
+        }
+        "#,
+        "Tells",
+        "ends5last5",
+    );
+}
+
+#[test]
+fn a_listener_may_end_the_object_that_calls() {
+    let (scripts, robot) = robot(
+        "var int Energy;\nvar Robot Caller;\nfunction Ends(int n) { destroy_it(Caller); }\n\
+         function Last(int n) { Energy += n; }\n\
+         function int Tells() { local Robot other; other = new class'Robot'; other.Caller = self; other.Energy = 2;\n\
+         on_touch.Add(other.Ends); on_touch.Add(Last); on_touch.Add(other.Last); on_touch.Broadcast(4); return other.Energy; }",
+    );
+    assert_eq!(scripts.told(robot, "Tells"), "6");
+}
+
+#[test]
+fn sparse_delegates_are_called() {
+    check(
+        "var int Energy;\nfunction Adds(int n) { Energy += n; }\n\
+         function int Tells() { on_rest.Broadcast(4); on_rest.Add(Adds); on_rest.Broadcast(3); return Energy; }",
+        "Tells",
+        "3",
+    );
+}
+
+#[test]
+fn arrays_of_small_structs_grow_with_the_defaults_of_their_fields() {
+    let (scripts, robot) = robot(
+        "struct Part { var int Count; structdefaultproperties { Count=7 } };\nvar array<Part> Own;\nvar Robot Other;\nvar Part Main;\n\
+         function int Grows() { local array<Part> a; local Part p; p.Count = 1; a[2] = p; Own[2] = p;\n\
+         return a[0].Count * 1000 + Own[1].Count * 100 + a[2].Count * 10 + Own.Length; }\n\
+         function int Behind() { local array<Part> a; local Part p; local int i; i = 4; p = a[i]; return p.Count; }\n\
+         function int OfNone() { local Part p; p = Other.Main; return p.Count; }",
+    );
+    assert_eq!(scripts.told(robot, "Grows"), "7713");
+    assert_eq!(scripts.told(robot, "Behind"), "7");
+    assert_eq!(scripts.told(robot, "OfNone"), "7");
+}
+
+#[test]
+fn a_static_function_of_a_class_that_writes_to_other_parameters_is_another_one() {
+    let scripts = Scripts::new();
+    let one = "class One extends Machine;\nstatic function int Ask(int n) { return 1; }\n\
+               function int Tells(class<One> of) { local int n; return of.static.Ask(n); }";
+    let two = "class Two extends Machine;\nstatic function int Ask(out int n) { return 2; }";
+    let classes = scripts.load("Scripts", &[("One.uc", one), ("Two.uc", two)]);
+    let object = scripts.object(classes.iter().find(|class| &*class.name == "One").unwrap());
+    let class = |path: &str| Value::SubclassOf(scripts.world.names.intern(path));
+    assert_eq!(scripts.call(object, "Tells", &[class("/Script/Scripts.One")]), Ok(Some(Value::I32(1))));
+    assert_eq!(scripts.call(object, "Tells", &[class("/Script/Scripts.Two")]), Ok(Some(Value::I32(1))));
+}
+
+#[test]
+fn a_variable_that_gets_what_it_was_before_a_step_keeps_it_to_the_last_bit() {
+    check(
+        "function string Steps() { local float f, g; local int i; f = 16777216.0; f = f++; g = 16777216.0; g = g--; i = 4; i = i++;\n\
+         return (f == 16777216.0) $ (g == 16777216.0) $ i; }",
+        "Steps",
+        "TrueTrue4",
+    );
+}
+
+#[test]
+fn scripts_call_scripts_before_a_commit_only_where_native_code_could() {
+    let call = || CallSite { callee: Target::Final(None, path("inner").into()), args: Vec::new(), to: None };
+    let mut outer = made("outer", &[], None).method();
+    outer.decl.flags |= function_flags::PURE;
+    outer.code.calls = vec![call()];
+    let inner = made("inner", &[], None).method().code([Ins::Return]);
+    let stage = stage(vec![outer.code([Ins::Call { site: 0 }, Ins::Return]), inner]);
+    let robot = stage.robot();
+    assert_eq!(stage.call(robot, "outer", &[]), Ok(None));
+    let _staging = stage.world.mode.enter(mode::REBUILDING);
+    let error = stage.call(robot, "outer", &[]).unwrap_err().to_string();
+    assert!(error.contains("calling /Script/Game.Robot:inner is refused before the commit"), "{error}");
+}
+
+#[test]
+fn a_thunk_of_its_own_that_does_half_is_an_error_over_a_parameter_block_too() {
+    let mut half = FunctionDecl::new("half", native_thunk(|_, frame| frame.take::<i32>().map(drop)));
+    half.flags = function_flags::STATIC | function_flags::CALLABLE | function_flags::CUSTOM_THUNK;
+    half.params = vec![PropertyDecl::new("a", PropertyKind::I32), PropertyDecl::result(PropertyKind::I32)];
+    half.meta.push(("custom_thunk".to_owned(), String::new()));
+    let stage = try_stage(Vec::new(), vec![half], Limits::default()).unwrap();
+    let error = stage.run("half", &[Value::I32(1)]).unwrap_err();
+    assert!(error.contains("the thunk of /Script/Game.Robot:half returned before it took all"), "{error}");
+}
