@@ -45,6 +45,7 @@ impl BorrowState {
     pub(crate) const FREE: Self = Self { lent: 0, top: Top::Free };
 
     /// The state after `event`, or why there is none.
+    #[inline]
     pub(crate) const fn step(self, event: Event) -> Result<Self, Refused> {
         let Self { lent, top } = self;
         let (lent, top) = match (top, event) {
@@ -62,6 +63,7 @@ impl BorrowState {
     }
 
     /// Whether there is no borrow, on any level.
+    #[inline]
     pub(crate) const fn is_free(self) -> bool {
         self.lent == 0 && matches!(self.top, Top::Free)
     }

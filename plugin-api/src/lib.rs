@@ -8,6 +8,7 @@ mod any_call;
 mod borrow_state;
 mod class;
 mod delegate_signature;
+mod direct;
 mod dispose;
 mod host;
 mod keep;
@@ -17,6 +18,8 @@ mod obj;
 mod object;
 mod out;
 mod part_cell;
+pub mod protocols;
+mod registered;
 mod signature;
 mod step;
 pub mod task;
@@ -27,6 +30,8 @@ pub mod timer;
 mod type_text;
 mod value;
 mod zcall;
+mod zmethod;
+mod zproperty;
 
 #[doc(hidden)]
 pub mod plumbing;
@@ -34,6 +39,7 @@ pub mod plumbing;
 pub use alcedo_abi::call::FailureKind;
 pub use alcedo_abi::handles::ObjectHandle;
 pub use alcedo_abi::kinds::PropertyKind;
+pub use alcedo_abi::net::{NetArchive, NetMap, NetNumber, NetObject};
 pub use alcedo_macros::{module, uclass, udelegate, uenum, uinterface, ustruct, zcall, zmethods};
 pub use alcedo_rt::{CallError, SourcePlace};
 pub use any_call::{AnyArgument, AnyArguments, AnyResult};
@@ -53,12 +59,14 @@ pub use signature::{Params, ReturnValue};
 pub use this::This;
 pub use value::{Plain, Value};
 pub use zcall::{ZFunction, zcall};
+pub use zmethod::{Each, ZMethod};
+pub use zproperty::ZProperty;
 
 /// All that most plugins need.
 pub mod prelude {
     pub use crate::{
-        AnyConjugate, CallError, FailureKind, Lent, Obj, Object, Out, PropertyKind, This, UName, module, task, timer,
-        uclass, udelegate, uenum, uinterface, ustruct, zcall, zmethods,
+        AnyConjugate, CallError, FailureKind, Lent, NetArchive, NetMap, Obj, Object, Out, PropertyKind, This, UName,
+        module, task, timer, uclass, udelegate, uenum, uinterface, ustruct, zcall, zmethods,
     };
     pub use crate::{
         Delegate, FieldPath, LazyObject, MulticastDelegate, ScriptInterface, SoftClass, SoftObject, SparseDelegate,

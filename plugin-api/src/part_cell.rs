@@ -35,6 +35,7 @@ impl<C> PartCell<C> {
     ///
     /// # Errors
     /// `REENTRANT_BORROW` while a `&mut self` method runs that has not lent its `self`.
+    #[inline]
     pub(crate) fn share<R>(
         &self,
         object: ObjectHandle,
@@ -51,6 +52,7 @@ impl<C> PartCell<C> {
     ///
     /// # Errors
     /// `REENTRANT_BORROW` while any method runs that has not lent its `self`.
+    #[inline]
     pub(crate) fn take<R>(
         &self,
         object: ObjectHandle,
@@ -81,20 +83,24 @@ impl<C> PartCell<C> {
     }
 
     /// Whether it is not borrowed.
+    #[inline]
     pub(crate) fn is_free(&self) -> bool {
         self.state.get().is_free()
     }
 
     /// The method that borrowed last and has not returned.
+    #[inline]
     pub(crate) fn holder(&self) -> &'static str {
         self.holder.get()
     }
 
+    #[inline]
     fn pointer(&self) -> NonNull<C> {
         // The cell lies as what is in it does.
         self.lent.get().unwrap_or_else(|| NonNull::from(&self.part).cast())
     }
 
+    #[inline]
     fn begin(
         &self,
         object: ObjectHandle,
@@ -117,6 +123,7 @@ struct Borrow<'a, C> {
 }
 
 impl<C> Drop for Borrow<'_, C> {
+    #[inline]
     fn drop(&mut self) {
         if let Ok(state) = self.cell.state.get().step(self.end) {
             self.cell.state.set(state);

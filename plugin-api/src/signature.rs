@@ -4,6 +4,7 @@
 
 use core::marker::PhantomData;
 
+use alcedo_abi::black_direct::DirectBits;
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::kinds::PropertyKind;
@@ -32,11 +33,13 @@ impl BlockLayout {
 
     /// The offset of the next value, and the layout with it.
     #[must_use]
+    #[inline(always)]
     pub const fn place(self, size: usize, align: usize) -> (usize, Self) {
         let offset = self.size.next_multiple_of(align);
         (offset, Self { size: offset + size, align: if align > self.align { align } else { self.align } })
     }
 
+    #[inline(always)]
     const fn place_value<T: Value>(self) -> (usize, Self) {
         self.place(size_of::<T::Raw>(), align_of::<T::Raw>())
     }
@@ -55,6 +58,7 @@ impl<'f, L> Block<'f, L> {
     /// # Safety
     /// The block is live for the call `'f`, which this thread, the game thread, is in; behind `before` it has the values of `L`,
     /// laid out as C does.
+    #[inline]
     pub(crate) unsafe fn new(at: *mut u8, before: BlockLayout) -> Self {
         Self { at, before, of: PhantomData }
     }
@@ -62,6 +66,7 @@ impl<'f, L> Block<'f, L> {
 
 impl<'f, T: Value, L> Block<'f, (T, L)> {
     /// The next value, and what lies behind it.
+    #[inline]
     pub(crate) fn next(self) -> (Viewable<'f, T, impl FnOnce() -> ValidityToken<'f>>, Block<'f, L>) {
         let (offset, before) = self.before.place_value::<T>();
         // SAFETY: `new` was promised a live block, which has this value at this offset, and stays for the frame.
@@ -81,6 +86,7 @@ impl<'a, L> ArgumentSlots<'a, L> {
     ///
     /// # Safety
     /// Pointer slots point to what the border prescribes for arguments of the types, live for `'a`.
+    #[inline]
     pub(crate) unsafe fn new(slots: &'a [Slot]) -> Self {
         Self { slots, of: PhantomData }
     }
@@ -88,6 +94,7 @@ impl<'a, L> ArgumentSlots<'a, L> {
 
 impl<'a, T, L> ArgumentSlots<'a, (T, L)> {
     /// The next, and those behind it.
+    #[inline]
     fn next(self) -> (ArgumentSlot<'a, T>, ArgumentSlots<'a, L>) {
         let (slot, slots) = self.slots.split_first().unwrap_or((&Slot::EMPTY, &[]));
         (ArgumentSlot { slot: *slot, of: PhantomData }, ArgumentSlots { slots, of: PhantomData })
@@ -102,6 +109,7 @@ pub struct ArgumentSlot<'a, T> {
 
 impl<'a, T> ArgumentSlot<'a, T> {
     /// The slot, to read what lies in it.
+    #[inline]
     pub(crate) fn bare(&self) -> Slot {
         self.slot
     }
@@ -143,11 +151,13 @@ impl<'a, T> ResultSlot<'a, T> {
     ///
     /// # Safety
     /// A pointer slot points to what the border prescribes for a result of the type, live for `'a`.
+    #[inline]
     pub(crate) unsafe fn new(slot: &'a mut Slot) -> Self {
         Self { slot, of: PhantomData }
     }
 
     /// Overwrites the slot.
+    #[inline]
     pub(crate) fn put(self, slot: Slot) {
         *self.slot = slot;
     }
@@ -292,6 +302,13 @@ pub unsafe trait Param: Sized {
     /// Takes it out of a caller's slot.
     #[doc(hidden)]
     fn from_slot(slot: ArgumentSlot<'_, Self::Value>) -> Result<Self, CallError>;
+
+    /// Its bits, where it lies in a slot.
+    #[doc(hidden)]
+    #[inline]
+    fn direct_bits(&self) -> u64 {
+        0
+    }
 }
 
 /// What a parameter that only goes in is to the way back.
@@ -324,6 +341,7 @@ unsafe impl<T: Value> Param for T {
 
     only_goes_in!();
 
+    #[inline]
     fn open<'f>(value: Viewable<'f, T, impl FnOnce() -> ValidityToken<'f>>) -> Self::Seen<'f> {
         T::load(value.ptr())
     }
@@ -337,8 +355,14 @@ unsafe impl<T: Value> Param for T {
         Value::slot_in(self, staged)
     }
 
+    #[inline]
     fn from_slot(slot: ArgumentSlot<'_, T>) -> Result<Self, CallError> {
         <T as Value>::from_slot(slot)
+    }
+
+    #[inline]
+    fn direct_bits(&self) -> u64 {
+        Value::direct_bits(self)
     }
 }
 
@@ -349,7 +373,7 @@ unsafe impl<T: Value> Param for T {
 pub unsafe trait Params: Sized {
     /// Their values in the host.
     #[doc(hidden)]
-    type Values: Params;
+    type Values: Params<Bits = Self::Bits>;
     /// The values as a list of pairs: the first, and the list of the others.
     #[doc(hidden)]
     type List;
@@ -368,6 +392,17 @@ pub unsafe trait Params: Sized {
     /// Their layout in a parameter block.
     #[doc(hidden)]
     const LAYOUT: BlockLayout;
+
+    /// Whether all lie in slots, and none comes back.
+    #[doc(hidden)]
+    const IN_SLOTS: bool;
+    /// The words of a direct call.
+    #[doc(hidden)]
+    type Bits: DirectBits;
+
+    /// The bits of all, where they lie in slots.
+    #[doc(hidden)]
+    fn direct_bits(&self) -> Self::Bits;
 
     /// What a method sees of a parameter block that starts with these parameters.
     #[doc(hidden)]
@@ -412,8 +447,17 @@ macro_rules! params {
             };
             const COUNT: usize = $count;
             const LAYOUT: BlockLayout = BlockLayout::EMPTY$(.place_value::<$name::Value>().1)*;
+            const IN_SLOTS: bool = true $(&& <$name::Value as Value>::KIND.fits_slot() && !$name::IS_OUT)*;
+            type Bits = [u64; $count];
+
+            #[inline]
+            fn direct_bits(&self) -> [u64; $count] {
+                let ($($value,)*) = self;
+                [$($value.direct_bits()),*]
+            }
 
             #[allow(clippy::unused_unit, reason = "for no parameters")]
+            #[inline]
             fn open<'f>(block: Block<'f, Self::List>) -> Self::Seen<'f> {
                 $(
                     let (value, block) = block.next();
@@ -464,6 +508,7 @@ macro_rules! params {
                 Ok(result)
             }
 
+            #[inline]
             fn from_slots(slots: ArgumentSlots<'_, Self::List>) -> Result<Self, CallError> {
                 $(
                     let (slot, slots) = slots.next();
@@ -527,6 +572,18 @@ pub unsafe trait ReturnValue: Sized {
     /// Puts it into a caller's slot.
     #[doc(hidden)]
     fn into_result_slot(self, slot: ResultSlot<'_, Self>) -> Result<(), CallError>;
+
+    /// Whether it lies in a slot, or is nothing.
+    #[doc(hidden)]
+    const IN_SLOT: bool;
+
+    /// What a direct call gave, where it lies in a slot.
+    #[doc(hidden)]
+    fn of_direct_bits(bits: u64) -> Option<Self>;
+
+    /// Its bits, where it lies in a slot.
+    #[doc(hidden)]
+    fn into_direct_bits(self) -> u64;
 }
 
 // SAFETY: there is nothing to know, and no slot.
@@ -535,6 +592,7 @@ unsafe impl ReturnValue for () {
     type Out = ();
     type List = ();
 
+    #[inline]
     fn store_result(self, _block: Block<'_, ()>) -> Result<(), CallError> {
         Ok(())
     }
@@ -549,8 +607,21 @@ unsafe impl ReturnValue for () {
         Ok(())
     }
 
+    #[inline]
     fn into_result_slot(self, _slot: ResultSlot<'_, ()>) -> Result<(), CallError> {
         Ok(())
+    }
+
+    const IN_SLOT: bool = true;
+
+    #[inline]
+    fn of_direct_bits(_bits: u64) -> Option<()> {
+        Some(())
+    }
+
+    #[inline]
+    fn into_direct_bits(self) -> u64 {
+        0
     }
 }
 
@@ -560,6 +631,7 @@ unsafe impl<T: Value> ReturnValue for T {
     type Out = T::Out;
     type List = (T, ());
 
+    #[inline]
     fn store_result(self, block: Block<'_, (T, ())>) -> Result<(), CallError> {
         let (target, _token) = block.next().0.into_parts();
         self.store(target)
@@ -578,8 +650,21 @@ unsafe impl<T: Value> ReturnValue for T {
         unsafe { T::take_out(slot, out) }
     }
 
+    #[inline]
     fn into_result_slot(self, slot: ResultSlot<'_, T>) -> Result<(), CallError> {
         self.into_slot(slot)
+    }
+
+    const IN_SLOT: bool = T::KIND.fits_slot();
+
+    #[inline]
+    fn of_direct_bits(bits: u64) -> Option<T> {
+        <T as Value>::of_direct_bits(bits)
+    }
+
+    #[inline]
+    fn into_direct_bits(self) -> u64 {
+        Value::direct_bits(&self)
     }
 }
 

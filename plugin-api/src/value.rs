@@ -42,6 +42,9 @@ pub unsafe trait Value: Sized + 'static {
     /// Whether a value in host form may own memory.
     #[doc(hidden)]
     const OWNS_MEMORY: bool = false;
+    /// Of an enum, the kind of its numbers, and whether all are those of a byte.
+    #[doc(hidden)]
+    const NUMBERS: Option<(PropertyKind, bool)> = None;
     /// How a value is seen where it lies: plain values, texts and containers of std as copies, every
     /// [`Kind`](crate::Kind) as a [`Lent`](crate::Lent) view.
     type Seen<'f>;
@@ -110,6 +113,20 @@ pub unsafe trait Value: Sized + 'static {
     /// Puts a result into a caller's slot.
     #[doc(hidden)]
     fn into_slot(self, slot: ResultSlot<'_, Self>) -> Result<(), CallError>;
+
+    /// The bits of a value that lies in a slot.
+    #[doc(hidden)]
+    #[inline]
+    fn direct_bits(&self) -> u64 {
+        0
+    }
+
+    /// The value of these bits, if such values lie in slots.
+    #[doc(hidden)]
+    #[inline]
+    fn of_direct_bits(_bits: u64) -> Option<Self> {
+        None
+    }
 }
 
 /// The way of values that lie in their slot.
@@ -146,31 +163,49 @@ macro_rules! in_the_slot {
         type In = ();
         type Out = ();
 
+        #[inline]
         unsafe fn stage(&self) {}
 
+        #[inline]
         fn slot_in(&self, (): &()) -> Slot {
             let $value = self;
             plain_slot($slot_value)
         }
 
+        #[inline]
         fn out() {}
 
+        #[inline]
         fn slot_out((): &mut ()) -> Slot {
             Slot::EMPTY
         }
 
+        #[inline]
         unsafe fn take_out(slot: Slot, (): ()) -> Result<Self, CallError> {
             plain_value(slot).map($from)
         }
 
+        #[inline]
         fn from_slot(slot: ArgumentSlot<'_, Self>) -> Result<Self, CallError> {
             plain_value(slot.bare()).map($from)
         }
 
+        #[inline]
         fn into_slot(self, slot: ResultSlot<'_, Self>) -> Result<(), CallError> {
             let $value = &self;
             slot.put(plain_slot($slot_value));
             Ok(())
+        }
+
+        #[inline]
+        fn direct_bits(&self) -> u64 {
+            let $value = self;
+            SlotValue::into_bits($slot_value)
+        }
+
+        #[inline]
+        fn of_direct_bits(bits: u64) -> Option<Self> {
+            Some(SlotValue::from_bits(bits)).map($from)
         }
     };
 }
@@ -301,30 +336,37 @@ unsafe impl Value for String {
         assign_text(target, self)
     }
 
+    #[inline]
     unsafe fn stage(&self) -> TextView {
         TextView::of(self)
     }
 
+    #[inline]
     fn slot_in(&self, staged: &TextView) -> Slot {
         pointer_slot(staged)
     }
 
+    #[inline]
     fn out() -> TextOut {
         TextOut::default()
     }
 
+    #[inline]
     fn slot_out(out: &mut TextOut) -> Slot {
         out.slot()
     }
 
+    #[inline]
     unsafe fn take_out(_slot: Slot, out: TextOut) -> Result<Self, CallError> {
         Ok(out.into_text())
     }
 
+    #[inline]
     fn from_slot(slot: ArgumentSlot<'_, Self>) -> Result<Self, CallError> {
         slot.text()
     }
 
+    #[inline]
     fn into_slot(self, slot: ResultSlot<'_, Self>) -> Result<(), CallError> {
         slot.put_text(&self)
     }
@@ -365,31 +407,38 @@ macro_rules! copied {
                 $store
             }
 
+            #[inline]
             unsafe fn stage(&self) -> Self::In {
                 $crate::kinds::Temp::of(self)
             }
 
+            #[inline]
             fn slot_in(&self, staged: &Self::In) -> alcedo_abi::zcall::Slot {
                 staged.slot()
             }
 
+            #[inline]
             fn out() -> Self::Out {
                 $crate::kinds::Temp::zeroed()
             }
 
+            #[inline]
             fn slot_out(out: &mut Self::Out) -> alcedo_abi::zcall::Slot {
                 out.slot_out()
             }
 
+            #[inline]
             unsafe fn take_out(_slot: alcedo_abi::zcall::Slot, out: Self::Out) -> Result<Self, $crate::CallError> {
                 // It was zero bytes, which are a value, and the callee has overwritten it with another.
                 Ok(Self::load(out.ptr()))
             }
 
+            #[inline]
             fn from_slot(slot: $crate::signature::ArgumentSlot<'_, Self>) -> Result<Self, $crate::CallError> {
                 Ok(Self::load(slot.ptr()?))
             }
 
+            #[inline]
             fn into_slot(self, slot: $crate::signature::ResultSlot<'_, Self>) -> Result<(), $crate::CallError> {
                 self.store(slot.ptr_mut()?)
             }
@@ -399,10 +448,12 @@ macro_rules! copied {
 pub(crate) use copied;
 
 /// A slot with a plain value.
+#[inline]
 pub(crate) fn plain_slot<T: SlotValue>(value: T) -> Slot {
     Slot::from_bits(T::SLOT, value.into_bits())
 }
 
+#[inline]
 pub(crate) fn plain_value<T: SlotValue>(slot: Slot) -> Result<T, CallError> {
     if slot.is(T::SLOT) { Ok(T::from_bits(slot.bits())) } else { Err(wrong_slot(slot, T::SLOT)) }
 }

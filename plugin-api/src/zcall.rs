@@ -1,10 +1,11 @@
 //! Calls from the plugin by ZCall: with a handle the host has filled in, or by name. The slots stand on the stack.
 #![expect(unsafe_code, reason = "declares the trait that says what signature a delegate has")]
 
-use alcedo_abi::handles::ObjectHandle;
+use alcedo_abi::handles::{ObjectHandle, ZCallHandle};
 use alcedo_rt::CallError;
 
 use crate::delegate_signature::Signature;
+use crate::direct::{KeptCode, is_direct, of_bits};
 use crate::host::values::{Callee, Place};
 use crate::kinds::{Delegate, MulticastDelegate, SparseDelegate};
 use crate::plumbing::{CalledAs, FunctionCell, ImportCell, Outs};
@@ -42,13 +43,46 @@ pub(crate) fn delegate<D: Delegated>(
 ///
 /// # Errors
 /// Whatever the callee fails with.
+#[inline]
 pub(crate) fn by_cell<T, A: Params, R: ReturnValue>(
     this: &impl CalledAs<T>,
     cell: &FunctionCell<T, A::Values, R>,
     what: &str,
     args: &A,
 ) -> Result<R, CallError> {
-    Callee::in_cell(this, cell, what)?.call(Some(this.called()), what, args)
+    if !is_direct::<A, R>() {
+        return by_slots(this, cell, what, args);
+    }
+    of_bits(match cell.direct().call(|| handle_in(cell), this.called(), args) {
+        Some(given) => given,
+        None => bits_by_slots(this, cell, what, args),
+    })
+}
+
+#[cold]
+#[inline(never)]
+fn bits_by_slots<T, A: Params, R: ReturnValue>(
+    this: &impl CalledAs<T>,
+    cell: &FunctionCell<T, A::Values, R>,
+    what: &str,
+    args: &A,
+) -> Result<u64, CallError> {
+    by_slots(this, cell, what, args).map(R::into_direct_bits)
+}
+
+#[inline(never)]
+fn by_slots<T, A: Params, R: ReturnValue>(
+    this: &impl CalledAs<T>,
+    cell: &FunctionCell<T, A::Values, R>,
+    what: &str,
+    args: &A,
+) -> Result<R, CallError> {
+    Callee::in_cell(this, cell, what)?.call(Some(this.called().object()), what, args)
+}
+
+/// What the host has filled the cell with. A cell without anything has a number that the host knows no function by.
+fn handle_in<T, A, R>(cell: &FunctionCell<T, A, R>) -> ZCallHandle {
+    ZCallHandle(cell.cell().get().cast_signed())
 }
 
 /// The same for a function of a C library: with what its out parameters hold then.
@@ -58,11 +92,39 @@ pub(crate) fn import_by_cell<T, A: Params, R: ReturnValue, O: Outs>(
     what: &str,
     args: &A,
 ) -> Result<(R, O), CallError> {
-    Callee::in_import_cell(this, cell, what)?.call(this.called(), what, args)
+    Callee::in_import_cell(this, cell, what)?.call(this.called().object(), what, args)
 }
 
 /// The same for a function that needs no object.
+#[inline]
 pub(crate) fn static_by_cell<T, A: Params, R: ReturnValue>(
+    this: &impl CalledAs<T>,
+    cell: &FunctionCell<T, A::Values, R>,
+    what: &str,
+    args: &A,
+) -> Result<R, CallError> {
+    if !is_direct::<A, R>() {
+        return static_by_slots(this, cell, what, args);
+    }
+    of_bits(match cell.direct().call(|| handle_in(cell), this.called(), args) {
+        Some(given) => given,
+        None => static_bits_by_slots(this, cell, what, args),
+    })
+}
+
+#[cold]
+#[inline(never)]
+fn static_bits_by_slots<T, A: Params, R: ReturnValue>(
+    this: &impl CalledAs<T>,
+    cell: &FunctionCell<T, A::Values, R>,
+    what: &str,
+    args: &A,
+) -> Result<u64, CallError> {
+    static_by_slots(this, cell, what, args).map(R::into_direct_bits)
+}
+
+#[inline(never)]
+fn static_by_slots<T, A: Params, R: ReturnValue>(
     this: &impl CalledAs<T>,
     cell: &FunctionCell<T, A::Values, R>,
     what: &str,
@@ -118,6 +180,8 @@ pub fn zcall<A: Params, R: ReturnValue>(name: &str, args: A) -> Result<R, CallEr
 /// ```
 pub struct ZFunction<A, R> {
     callee: Callee<'static, A, R>,
+    code: KeptCode<A, R>,
+    handle: ZCallHandle,
     name: Box<str>,
 }
 
@@ -130,7 +194,8 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
         if name.starts_with("uf") {
             return Err(on_an_object(name));
         }
-        Ok(Self { callee: Callee::named(name)?, name: name.into() })
+        let callee = Callee::named(name)?;
+        Ok(Self { handle: callee.handle(), callee, code: KeptCode::new(), name: name.into() })
     }
 
     /// The name that it was found by.
@@ -145,7 +210,19 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     /// `DEAD_HANDLE` or `UNAVAILABLE` once the generation of what it leads to is over, and whatever the callee fails with.
     #[inline]
     pub fn call(&self, args: A) -> Result<R, CallError> {
-        self.callee.call(None, &self.name, &args)
+        if !is_direct::<A, R>() {
+            return self.callee.call(None, &self.name, &args);
+        }
+        of_bits(match self.code.call(self.handle, ObjectHandle::NONE, &args) {
+            Some(given) => given,
+            None => self.bits_by_slots(args),
+        })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn bits_by_slots(&self, args: A) -> Result<u64, CallError> {
+        self.callee.call(None, &self.name, &args).map(R::into_direct_bits)
     }
 }
 
@@ -173,7 +250,7 @@ pub(crate) fn write_property<T: Value>(object: ObjectHandle, name: &str, value: 
     host::values::property(object, name, Some(value)).map(drop)
 }
 
-fn checked_property(name: &str) -> Result<(), CallError> {
+pub(crate) fn checked_property(name: &str) -> Result<(), CallError> {
     if !name.starts_with("up:") {
         return Err(CallError::other(format!("`{name}` names no property: write `up:/Script/Package.Class:property`")));
     }

@@ -2,131 +2,36 @@
 //!
 //! * `call_host_to_plugin`: the host calls. `c_pointer` is a C function by its pointer and `dyn_trait` a method of a boxed trait
 //!   object, both in the host; `alcedo_ex`, `alcedo_nm` and `alcedo_uf` are functions of the plugin by their Rust types, found once
-//!   ([`Runtime::function`]); `alcedo_dynamic` is the first of them by values.
+//!   ([`Runtime::function`]); `alcedo_pointer` is the first of them while its red frame is open (`TypedFunction::hot`), and
+//!   `alcedo_dynamic` the same by values. `alcedo_up` and `alcedo_up_write` are a property by its Rust type, and `alcedo_batch` is
+//!   `uf` on a thousand objects in one crossing: its time is for all of them, its throughput for each.
 //! * `call_plugin_to_host`: the plugin calls in a loop that one call starts, and that is long, so that this call does not show.
-//!   `c_pointer` and `dyn_trait` stay in the plugin; `alcedo_ex` is a function that the host registered by its Rust types, by the
+//!   `c_pointer` and `dyn_trait` stay in the plugin; `alcedo_pointer` is a leaf of the host, `alcedo_ex` a function that the host registered
+//!   by its Rust types, `alcedo_nm` one of a module, which the host enters; `alcedo_uf` is an event of a native class and
+//!   `alcedo_uf_override` an override of it in a module; `alcedo_up` reads and writes a property, twice the work; `alcedo_batch` is a method
+//!   on a thousand objects in one call, for each of them. `alcedo_ex` goes by the
 //!   handle that a `ZFunction` keeps, `alcedo_values` the same of one registered with values, `alcedo_by_name` by its name each time,
 //!   and `alcedo_method` a method of a native class.
+//!
+//! The same beside what else could be used: `peers/benches/calls.rs`.
 
 mod support;
 
-use std::hint::black_box;
-use std::time::{Duration, Instant};
+#[path = "support/crossings.rs"]
+mod crossings;
 
-use alcedo_runtime::host::TypedFunction;
-use alcedo_runtime::native::{Obj, Object, uclass};
-use alcedo_runtime::{ObjectHandle, Runtime, Value, natives};
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-
-/// Rounds of a loop in the plugin for each that is asked for.
-const ROUNDS: u64 = 1_000;
-
-/// What the plugin's class extends.
-#[uclass(package = "Test", blueprintable)]
-#[derive(Default)]
-struct Adder {}
-
-#[uclass]
-impl Adder {
-    #[ufunction]
-    fn add_inside(&self, left: i32, right: i32) -> i32 {
-        left.wrapping_add(right)
-    }
-}
-
-extern "C" fn add_plain(left: i32, right: i32) -> i32 {
-    left.wrapping_add(right)
-}
-
-trait Add {
-    fn add(&self, left: i32, right: i32) -> i32;
-}
-
-struct Plain;
-
-impl Add for Plain {
-    fn add(&self, left: i32, right: i32) -> i32 {
-        left.wrapping_add(right)
-    }
-}
-
-fn host() -> (Runtime, ObjectHandle) {
-    let builds = support::builds("crossings");
-    let runtime = Runtime::builder().package("Game").natives(natives![Adder]).build().expect("a runtime");
-    let calls = runtime.calls();
-    calls
-        .register_typed("host.add", |_, (left, right): (i32, i32)| left.wrapping_add(right))
-        .expect("the name is free");
-    let signature = "i32, i32 -> i32".parse().expect("a signature");
-    calls
-        .register("host.add_values", signature, |_, values| match values {
-            [Value::I32(left), Value::I32(right)] => Ok(Some(Value::I32(left.wrapping_add(*right)))),
-            _ => Ok(None),
-        })
-        .expect("the name is free");
-    runtime.create_master(&[&builds[0]]).expect("the plugin loads");
-    let crossing = runtime.objects().spawn("/Script/Game.Crossing").expect("an object");
-    (runtime, crossing)
-}
+use criterion::{Criterion, criterion_group, criterion_main};
 
 fn host_to_plugin(criterion: &mut Criterion) {
-    let (runtime, crossing) = host();
     let mut group = criterion.benchmark_group("call_host_to_plugin");
-    let plain = black_box(add_plain as extern "C" fn(i32, i32) -> i32);
-    group.bench_function("c_pointer", |bencher| bencher.iter(|| plain(black_box(20), black_box(22))));
-    let object: Box<dyn Add> = black_box(Box::new(Plain));
-    group.bench_function("dyn_trait", |bencher| bencher.iter(|| object.add(black_box(20), black_box(22))));
-    for (id, name) in [("alcedo_ex", "ex:/crossings.add"), ("alcedo_nm", "nm:/crossings:Sums:add")] {
-        let add: TypedFunction<(i32, i32), i32> = runtime.function(name).expect(name);
-        assert_eq!(add.call((20, 22)).expect(name), 42);
-        group.bench_function(id, |bencher| bencher.iter(|| add.call((black_box(20), black_box(22))).expect(name)));
-    }
-    for (id, name) in
-        [("alcedo_uf", "uf:/Script/Game.Crossing:add"), ("alcedo_uf_final", "uf!:/Script/Game.Crossing:add")]
-    {
-        let add: TypedFunction<(Obj<Object>, i32, i32), i32> = runtime.function(name).expect(name);
-        let object = Obj::new(crossing);
-        assert_eq!(add.call((object, 20, 22)).expect(name), 42);
-        group.bench_function(id, |bencher| {
-            bencher.iter(|| add.call((object, black_box(20), black_box(22))).expect(name));
-        });
-    }
-    let handle = runtime.calls().resolve("ex:/crossings.add").expect("it is there");
-    let arguments = [Value::I32(20), Value::I32(22)];
-    group.bench_function("alcedo_dynamic", |bencher| {
-        bencher.iter(|| runtime.calls().call_handle(handle, black_box(&arguments)).expect("a sum"));
-    });
+    crossings::host_to_plugin(&mut group);
     group.finish();
-    drop(runtime.shutdown());
 }
 
 fn plugin_to_host(criterion: &mut Criterion) {
-    let (runtime, crossing) = host();
     let mut group = criterion.benchmark_group("call_plugin_to_host");
-    group.throughput(Throughput::Elements(ROUNDS));
-    let names = |name: &str| vec![Value::Text(name.to_owned())];
-    for (id, looping, first) in [
-        ("c_pointer", "nm:/crossings:Sums:call_often_plain", vec![]),
-        ("dyn_trait", "nm:/crossings:Sums:call_often_dyn", vec![]),
-        ("alcedo_ex", "nm:/crossings:Sums:call_often", names("ex:/host.add")),
-        ("alcedo_values", "nm:/crossings:Sums:call_often", names("ex:/host.add_values")),
-        ("alcedo_by_name", "nm:/crossings:Sums:call_by_name_often", names("ex:/host.add")),
-        ("alcedo_method", "uf:/Script/Game.Crossing:method_often", vec![Value::Object(crossing)]),
-    ] {
-        group.bench_function(id, |bencher| {
-            bencher.iter_custom(|rounds| time(&runtime, looping, &first, rounds * ROUNDS));
-        });
-    }
+    crossings::plugin_to_host(&mut group);
     group.finish();
-    drop(runtime.shutdown());
-}
-
-fn time(runtime: &Runtime, looping: &str, first: &[Value], rounds: u64) -> Duration {
-    let arguments: Vec<_> = first.iter().cloned().chain([Value::U64(rounds)]).collect();
-    let start = Instant::now();
-    let sum = runtime.calls().call(looping, &arguments).expect("a loop");
-    assert_eq!(sum, Some(Value::I32(rounds as i32)), "it has added one each time");
-    start.elapsed()
 }
 
 criterion_group! { name = benches; config = support::config(); targets = host_to_plugin, plugin_to_host }

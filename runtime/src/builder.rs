@@ -20,6 +20,7 @@ use crate::load::declared::ScriptCheck;
 use crate::load::declared::{Declared, of_natives};
 use crate::load::events::MasterEvent;
 use crate::load::master::{self, Loads};
+use crate::native::net::NetStructs;
 use crate::native::{DestroyHook, Natives, Ticker};
 use crate::object::World;
 use crate::object::construction::make_cdo;
@@ -375,7 +376,7 @@ impl Builder {
         for class in declared.classes {
             make_cdo(&core.world, &core.plugins(), &class)?;
         }
-        let runtime = Runtime::of(core, loads, taken.tickers, taken.before_destroy);
+        let runtime = Runtime::of(core, loads, taken.tickers, taken.before_destroy, taken.net_structs);
         #[cfg(feature = "script")]
         runtime.add_scripts(self.scripts);
         if let Some(invitation) = invitation {
@@ -404,6 +405,7 @@ impl Builder {
             taken.batch.classes.extend(natives.classes);
             taken.tickers.extend(natives.tickers);
             taken.before_destroy.extend(natives.before_destroy);
+            taken.net_structs.extend(natives.net_structs);
             #[cfg(feature = "dll-bind")]
             taken.c_bodies.extend(natives.c_bodies);
         }
@@ -418,6 +420,7 @@ struct Taken {
     batch: Batch,
     tickers: Vec<Ticker>,
     before_destroy: Vec<DestroyHook>,
+    net_structs: NetStructs,
     #[cfg(feature = "dll-bind")]
     c_bodies: Vec<crate::emit::c_bodies::CBody>,
 }

@@ -93,11 +93,11 @@ thread_local! {
     static COUNTED: Cell<(Option<HostId>, u32)> = const { Cell::new((None, 0)) };
 }
 
-/// A handle to this host is dropped.
+/// A handle to a host is dropped. Which host is looked at only where handles are counted.
 #[inline]
-pub(crate) fn handle_goes(host: HostId) {
+pub(crate) fn handle_goes(host: impl FnOnce() -> HostId) {
     let (counted, count) = COUNTED.get();
-    if counted == Some(host) {
+    if counted.is_some() && counted == Some(host()) {
         COUNTED.set((counted, count + 1));
     }
 }
@@ -146,7 +146,7 @@ mod tests {
 
     impl Drop for Handle {
         fn drop(&mut self) {
-            handle_goes(self.0);
+            handle_goes(|| self.0);
         }
     }
 

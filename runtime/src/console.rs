@@ -7,6 +7,7 @@ mod objects;
 
 use crate::runtime::Runtime;
 use crate::shown::{self, printable};
+use crate::zcall::Observed;
 
 /// The commands, what follows them and what they do.
 const COMMANDS: &[(&str, &str)] = &[
@@ -17,6 +18,10 @@ const COMMANDS: &[(&str, &str)] = &[
     ("get OBJECT PROPERTY", "one property"),
     ("set OBJECT PROPERTY VALUE", "writes a property; values are written as they are shown"),
     ("call OBJECT FUNCTION [ARGUMENT…]", "calls a function; texts with spaces stand in quotes"),
+    ("calls", "calls by name that were counted, with their times"),
+    ("calls on|off", "counts calls by name, or does not"),
+    ("calls clear", "forgets what was counted"),
+    ("explain NAME", "which resolvers are called for the name of a call, and what each says"),
     ("spawn CLASS", "a new object"),
     ("destroy OBJECT", "ends an object"),
     ("eval TEXT", "an expression or statements of the language of scripts: `eval Hero'Hero_1'.Health + 1`"),
@@ -50,6 +55,17 @@ impl Runtime {
             ["get", object, property] => or_error(objects::get(self, object, property)),
             ["set", object, property, _value, ..] => or_error(objects::set(self, object, property, behind(line, 3))),
             ["call", object, function, ..] => or_error(objects::call(self, object, function, behind(line, 3))),
+            ["calls"] => lines("no calls were counted", self.calls().times().iter().map(ToString::to_string)),
+            ["calls", "on"] => self.count_calls(true),
+            ["calls", "off"] => self.count_calls(false),
+            ["calls", "clear"] => {
+                self.calls().clear_times();
+                "what was counted is forgotten".to_owned()
+            }
+            ["explain", name] => match self.calls().explain(name) {
+                Ok(explanation) => explanation.to_string(),
+                Err(error) => error.to_string(),
+            },
             ["spawn", class] => or_error(objects::spawn(self, class)),
             ["destroy", object] => or_error(objects::destroy(self, object)),
             ["eval", ..] => or_error(self.eval(behind(line, 1))),
@@ -84,6 +100,14 @@ impl Runtime {
         }
         let commands: Vec<_> = COMMANDS.iter().filter_map(|(command, _)| command.split(' ').next()).collect();
         objects::complete(self, line, &commands)
+    }
+
+    fn count_calls(&self, counts: bool) -> String {
+        self.calls().observe(Observed { counts, ..self.calls().observed() });
+        match counts {
+            true => "from now on calls by name are counted".to_owned(),
+            false => "calls by name are not counted any more".to_owned(),
+        }
     }
 
     #[cfg(feature = "script")]

@@ -6,8 +6,9 @@ use std::rc::Rc;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::zcall::SlotValue;
 
-use crate::border::CallError;
+use crate::border::{CallError, trap};
 use crate::bridge::core::Core;
+use crate::bridge::delegates;
 use crate::bridge::slots::{self, Source};
 use crate::handles::{Name, ObjectHandle, ZCallHandle};
 use crate::object::mode::{ModeWord, Reach};
@@ -15,7 +16,7 @@ use crate::object::origin::Origin;
 use crate::object::owned::OwnedValue;
 use crate::object::property::PropertyType;
 use crate::object::type_text::TypeText;
-use crate::object::value::Value;
+use crate::object::value::{Binding, Value};
 use crate::signature::{self, Signature, Travel, travel};
 use crate::zcall::buffer::BufferMut;
 pub(crate) use crate::zcall::call::Effect;
@@ -44,15 +45,30 @@ pub(crate) fn resolve(core: &Core, name: &str) -> Result<ZCallHandle, CallError>
 /// # Errors
 /// When the handle's generation is over, the arguments do not fit the signature, or the callee fails.
 pub(crate) fn call(core: &Core, handle: ZCallHandle, arguments: &[Value]) -> Result<Option<Value>, CallError> {
+    call_with_outs(core, handle, arguments).map(|(result, _)| result)
+}
+
+/// The same, and what the out parameters hold then, in their order.
+///
+/// # Errors
+/// As [`call`].
+pub(crate) fn call_with_outs(
+    core: &Core,
+    handle: ZCallHandle,
+    arguments: &[Value],
+) -> Result<(Option<Value>, Vec<Value>), CallError> {
     core.world.slices.allow_change(&"a call by name")?;
     let Some(callee) = core.zcalls.callee(handle) else {
         // A dead handle, or none: the table says which, and touches no slot.
-        return core.zcalls.dispatch(core.here(), handle, DynBuffer::with_len(0).lend()).1.map(|()| None);
+        return core.zcalls.dispatch(core.here(), handle, DynBuffer::with_len(0).lend()).1.map(|()| (None, Vec::new()));
     };
     let signature = signature::types(&callee)?;
     let receivers = match callee.slots() {
-        Slots::Property => return property(core, handle, &callee, signature, arguments),
-        Slots::Function | Slots::Delegate => arguments.len().wrapping_sub(signature.0.arguments.len()),
+        Slots::Property => {
+            return property(core, handle, &callee, signature, arguments).map(|value| (value, Vec::new()));
+        }
+        Slots::Delegate => return delegate(core, &callee, arguments).map(|value| (value, Vec::new())),
+        Slots::Function => arguments.len().wrapping_sub(signature.0.arguments.len()),
     };
     let (name, words) = (callee.name(), callee.signature().words());
     if receivers > 1 {
@@ -74,14 +90,42 @@ pub(crate) fn call(core: &Core, handle: ZCallHandle, arguments: &[Value]) -> Res
         let place = || format!("`{name}` ({words}): argument {at}");
         put(core, &mut buffer, at, argument, expected, &mut values, place)?;
     }
-    // What comes back so is for callers that know the types; it waits here, so that nothing is lost or leaked.
-    let outs = outs.iter().zip(arguments.len()..);
-    let _outs = outs.map(|(word, at)| await_result(core, &mut buffer, at, word)).collect::<Result<Vec<_>, _>>()?;
+    let outs = outs.into_iter().zip(arguments.len()..);
+    let outs = outs.map(|(word, at)| Ok((at, word, await_result(core, &mut buffer, at, word)?)));
+    let outs = outs.collect::<Result<Vec<_>, CallError>>()?;
     let result = signature.0.result.as_deref();
     let awaited = result.map(|word| await_result(core, &mut buffer, last, word)).transpose()?.flatten();
     let (_status, outcome) = core.zcalls.dispatch(core.here(), handle, buffer.lend());
     outcome?;
-    result.map(|word| take(&mut buffer, last, word, awaited)).transpose()
+    let outs = outs.into_iter().map(|(at, word, awaited)| take(&mut buffer, at, word, awaited));
+    let outs = outs.collect::<Result<_, _>>()?;
+    Ok((result.map(|word| take(&mut buffer, last, word, awaited)).transpose()?, outs))
+}
+
+/// Calls a delegate that is given as a value. Its signature is that of the function that it is bound to.
+fn delegate(core: &Core, callee: &Callee, arguments: &[Value]) -> Result<Option<Value>, CallError> {
+    let Some((bound @ (Value::Delegate(_) | Value::Multicast(_) | Value::Sparse(_)), arguments)) =
+        arguments.split_first()
+    else {
+        let message = format!("`{}` takes the delegate first, and then what that takes", callee.name());
+        return Err(CallError::Buffer { message });
+    };
+    let signature_of = |binding: &Binding| {
+        let class = core.world.objects.class(binding.object)?;
+        Some(class.find_function(&core.world.names.text(binding.function))?.words().to_owned())
+    };
+    let signature = delegates::bindings(bound).iter().find_map(signature_of).ok_or_else(|| CallError::NotFound {
+        message: "the delegate leads to no function of a living object: bind it first".into(),
+    })?;
+    let word = match bound {
+        Value::Multicast(_) => "MulticastDelegate",
+        Value::Sparse(_) => "SparseDelegate",
+        _ => "Delegate",
+    };
+    let ty = PropertyType::parse(&format!("{word}({signature})"), &core.world.types)
+        .map_err(|error| CallError::NotFound { message: error.to_string() })?;
+    let call = || trap(|| core.delegates.call_with_values(&core.world, &ty, None, bound, arguments));
+    core.zcalls.watched(callee.name().protocol(), "nd:/", call)
 }
 
 /// The object that a function is called on: of any class here, since the code that calls it compares the class.

@@ -30,29 +30,39 @@
 //! # }
 //! ```
 
+mod batch;
 mod class_macro;
 mod closures;
 mod delegate;
 mod function;
+mod list;
 mod member;
+mod property;
+
+pub use std::collections::{HashMap, HashSet};
 
 pub use crate::error::Error;
 pub use crate::handles::{Name, ObjectHandle};
-pub use crate::native::{Class, Obj, Object};
+pub use crate::native::{Class, Delegate, Obj, Object, udelegate, uenum};
 pub use crate::object::host_value::HostValue;
+#[doc(hidden)]
+pub use crate::object::native_out::Out;
 pub use crate::object::native_value::{NativeParams, NativeResult, NativeValue};
 pub use crate::object::typed_values::{
     AnsiString, FieldPath, LazyObject, ScriptInterface, SoftClass, SoftObject, SubclassOf, Utf8String, WeakObject,
 };
 pub use crate::object::value::{LocalText, Value};
 pub use crate::runtime::Runtime;
-pub use crate::{host_class, plain_struct};
+pub use crate::{host_class, host_struct, plain_struct};
 
+pub use batch::{BatchFunction, BatchReport};
 pub use closures::Listener;
 pub use delegate::DelegateOf;
-pub use function::TypedFunction;
+pub use function::{HotFunction, TypedFunction};
+pub use list::{ClassList, ObjectList};
 #[doc(hidden)]
 pub use member::{FunctionOf, PropertyOf};
+pub use property::TypedProperty;
 
 /// A class that is `B`, or extends it, as far as glue knows.
 pub trait Extends<B>: Class {}

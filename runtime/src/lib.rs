@@ -8,7 +8,7 @@
 //! boundary for mistakes, not a sandbox against malice.
 
 // The floors below, by the names that they have in this crate.
-use alcedo_base::{border, cells, game_thread, handles, numbered, shown, trap};
+use alcedo_base::{border, cells, game_thread, handles, numbered, shown, stamp, trap};
 use alcedo_reflect as object;
 
 #[doc(hidden)]
@@ -45,7 +45,7 @@ mod unload;
 mod watchdog;
 mod world;
 
-pub use alcedo_reflect::plain_struct;
+pub use alcedo_reflect::{host_struct, plain_struct};
 pub use alcedo_sys::{
     ImageError, KeyError, PublicKey, ReferenceSearch, SecretKey, SignatureFound, checkpoint, process, seal_file,
     sign_file,
@@ -101,7 +101,7 @@ pub use reload::report::{Named, Outcome, Reload, Remainder};
 pub use reload::requests::ReloadScope;
 pub use runtime::{
     AnyConjugate, Budget, Calls, ClassRef, Collected, Collection, ConjugateInfo, Conjugates, Declined, Drained, Links,
-    Objects, Runtime, Shutdown, Types, Unloads, WeakRuntime, Worlds, ZCallFunction, ZCallResolver,
+    NetNames, Objects, Runtime, Shutdown, Types, Unloads, WeakRuntime, Worlds, ZCallFunction, ZCallResolver,
 };
 pub use semver::{Version, VersionReq};
 pub use shown::printable;
@@ -133,15 +133,18 @@ pub mod thunk {
 
 /// Protocols of calls by name, for hosts that have their own: see [`Runtime::add_protocol`].
 pub mod zcall {
-    pub use alcedo_zcall::call::{Call, Dispatcher, Effect, Resolved};
+    pub use alcedo_zcall::call::{Call, Dispatcher, Effect, Implementer, Resolved};
     pub use alcedo_zcall::chain::{Answer, Resolver};
+    pub use alcedo_zcall::explain::{Explanation, Step, StepAnswer};
     pub use alcedo_zcall::name::ZCallName;
+    pub use alcedo_zcall::observe::{CallTimes, Histogram, Observed};
     pub use alcedo_zcall::protocol::{PlainProtocol, Protocol};
     pub use alcedo_zcall::reader::{NameError, NameFlaw, Reader};
 
     // The whole floor below, for this crate.
     pub(crate) use alcedo_zcall::{
-        buffer, call, chain, explicit, free, module_status, name, owned, protocol, reader, signature, table,
+        black_code, buffer, call, chain, explain, explicit, free, module_status, name, observe, owned, protocol,
+        reader, signature, table,
     };
 }
 

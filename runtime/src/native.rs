@@ -6,13 +6,16 @@ mod c_functions;
 mod class_macros;
 mod declared;
 mod delegates;
+mod direct;
 #[cfg(feature = "dll-bind")]
 pub(crate) mod dll;
 mod failing;
 mod functions;
 mod interfaces;
 mod method;
+pub(crate) mod net;
 mod part_cell;
+mod part_row;
 mod parts;
 #[doc(hidden)]
 pub mod plumbing;
@@ -22,12 +25,14 @@ mod type_macros;
 pub(crate) mod wildcards;
 pub(crate) mod world;
 
+pub use alcedo_abi::net::{NetArchive, NetMap, NetNumber, NetObject};
 pub use alcedo_macros::{
     native_uclass as uclass, native_udelegate as udelegate, native_uenum as uenum, native_uinterface as uinterface,
     native_ustruct as ustruct,
 };
 pub use declared::Declared;
 pub use delegates::{Delegate, MulticastDelegate, Signature, SparseDelegate};
+pub(crate) use failing::failing;
 pub use interfaces::Interface;
 pub use method::Part;
 pub(crate) use method::run_for;
@@ -69,6 +74,7 @@ pub struct Natives {
     pub(crate) classes: Vec<ClassDecl>,
     pub(crate) tickers: Vec<Ticker>,
     pub(crate) before_destroy: Vec<DestroyHook>,
+    pub(crate) net_structs: net::NetStructs,
     /// By the path of their class, with the name of the function.
     #[cfg(feature = "dll-bind")]
     pub(crate) c_bodies: Vec<crate::emit::c_bodies::CBody>,

@@ -10,9 +10,11 @@ mod functions;
 mod history;
 mod links;
 mod natives;
+mod net;
 mod objects;
 mod protocols;
 mod reloading;
+mod typed_functions;
 mod types;
 mod unended;
 mod unloading;
@@ -35,6 +37,7 @@ use crate::load::context::handle::Contexts;
 use crate::load::context::id::MasterModuleInfo;
 use crate::load::master::{self, Loads, Unload};
 use crate::load::module::master::MasterModule;
+use crate::native::net::NetStructs;
 use crate::native::world::World;
 use crate::native::{DestroyHook, Ticker};
 use crate::reload::report::Reload;
@@ -53,6 +56,7 @@ pub use ending::{Drained, Shutdown};
 pub use frames::Budget;
 pub use functions::Calls;
 pub use links::Links;
+pub use net::NetNames;
 pub use objects::Objects;
 pub use protocols::{Declined, ZCallFunction, ZCallResolver};
 pub use types::{ClassRef, Types};
@@ -64,6 +68,8 @@ struct Inner {
     loads: Loads,
     tickers: RefCell<Vec<Ticker>>,
     before_destroy: RefCell<Rc<Vec<DestroyHook>>>,
+    /// Structs of the host that write themselves for other machines.
+    net_structs: NetStructs,
     /// The functions that the host has registered; each leaves its place when the host has ended.
     functions: RefCell<Vec<Registered<Rc<HostFunction>>>>,
     /// The resolvers of the host's own protocols.
@@ -92,9 +98,24 @@ struct Inner {
 
 impl Drop for Runtime {
     /// The last handle ends what a shutdown has not. It is still there meanwhile, for the callbacks that it is given to.
+    #[inline]
     fn drop(&mut self) {
-        handle_goes(self.inner.loads.registry.id());
-        if Rc::strong_count(&self.inner) != 1 {
+        handle_goes(|| self.inner.loads.registry.id());
+        if Rc::strong_count(&self.inner) == 1 {
+            self.end();
+        }
+    }
+}
+
+impl Runtime {
+    /// Ends what a shutdown has not, with the last handle.
+    #[cold]
+    fn end(&mut self) {
+        let red = &self.inner.core.red;
+        if red.depth() != 0 {
+            // Code of a module is on the stack, and works on what would end now: the end waits until it has returned.
+            let last = Self { inner: Rc::clone(&self.inner) };
+            red.afterwards(Box::new(move || drop(last)));
             return;
         }
         if let Some(agent) = self.inner.agent.get() {
@@ -152,6 +173,7 @@ pub struct WeakRuntime {
 impl WeakRuntime {
     /// The host, while there is a handle to it.
     #[must_use]
+    #[inline]
     pub fn upgrade(&self) -> Option<Runtime> {
         self.inner.upgrade().map(|inner| Runtime { inner })
     }
@@ -170,12 +192,19 @@ impl std::fmt::Debug for WeakRuntime {
 
 impl Runtime {
     /// A host of finished stores.
-    pub(crate) fn of(core: Rc<Core>, loads: Loads, tickers: Vec<Ticker>, before_destroy: Vec<DestroyHook>) -> Self {
+    pub(crate) fn of(
+        core: Rc<Core>,
+        loads: Loads,
+        tickers: Vec<Ticker>,
+        before_destroy: Vec<DestroyHook>,
+        net_structs: NetStructs,
+    ) -> Self {
         let inner = Inner {
             core,
             loads,
             tickers: RefCell::new(tickers),
             before_destroy: RefCell::new(Rc::new(before_destroy)),
+            net_structs,
             functions: RefCell::default(),
             resolvers: RefCell::default(),
             has_ended: Cell::default(),

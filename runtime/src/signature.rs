@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "vouches that slots hold what the signature says that callers are compared with")]
 
 use std::fmt;
+use std::rc::Rc;
 use std::str::FromStr;
 
 use alcedo_abi::fingerprint::Fingerprint;
@@ -102,6 +103,18 @@ type Types = Result<Signature, CallError>;
 /// callers that call with values.
 pub(crate) fn described(words: &str, fingerprint: u64) -> CallSignature {
     CallSignature::new(words.to_owned(), fingerprint, Types::from(words.parse()))
+}
+
+/// The signature as a module words it, where that is what its fingerprint says. An author may have other names for the types; then it
+/// can be called from code with these static types, and not with values.
+pub(crate) fn honest_words(signature: &str, fingerprint: u64) -> Rc<str> {
+    let is_true = signature.parse::<Signature>().is_ok_and(|parsed| parsed.fingerprint() == fingerprint);
+    if is_true { signature.into() } else { format!("({signature})").into() }
+}
+
+/// The same as [`described`], by the words of a module.
+pub(crate) fn described_by_module(words: &str, fingerprint: u64) -> CallSignature {
+    described(&honest_words(words, fingerprint), fingerprint)
 }
 
 /// The types of a callee.

@@ -3,23 +3,81 @@
 
 use crate::support;
 
+use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::rc::Rc;
 
 use alcedo_runtime::host::TypedFunction;
-use alcedo_runtime::native::{Obj, Object, uclass};
-use alcedo_runtime::{ObjectHandle, Runtime, Value, natives};
+use alcedo_runtime::native::{Obj, Object, This, uclass};
+use alcedo_runtime::{CallError, ObjectHandle, Runtime, Value, WeakRuntime, natives};
 
 /// What a class of the plugin extends.
 #[uclass(package = "Test", blueprintable)]
 #[derive(Default)]
-struct Adder {}
+struct Adder {
+    #[uproperty]
+    total: i32,
+    counted: i32,
+    told: Told,
+}
+
+thread_local! {
+    /// How many fields of objects were dropped that had ended in a call of theirs.
+    static DROPPED: Cell<u32> = const { Cell::new(0) };
+    /// The host, for a method that ends its own object.
+    static HOST: RefCell<Option<WeakRuntime>> = const { RefCell::new(None) };
+}
+
+/// Counts its drop, once it is told to.
+#[derive(Default)]
+struct Told(bool);
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        DROPPED.set(DROPPED.get() + u32::from(self.0));
+    }
+}
 
 #[uclass]
 impl Adder {
     #[ufunction]
     fn add_inside(&self, left: i32, right: i32) -> i32 {
         left.wrapping_add(right)
+    }
+
+    #[ufunction(blueprint_native_event)]
+    fn sum_up(&self, left: i32, right: i32) -> i32;
+    fn sum_up_implementation(&self, left: i32, right: i32) -> i32 {
+        left.wrapping_add(right)
+    }
+
+    #[ufunction]
+    fn count(&mut self, number: i32) -> Result<i32, CallError> {
+        assert!(number >= 0, "{number} is below zero");
+        if number == 0 {
+            return Err(CallError::returned("nothing to count"));
+        }
+        self.counted += number;
+        Ok(self.counted)
+    }
+
+    #[ufunction]
+    fn end(&mut self, this: This<Self>) -> i32 {
+        self.told.0 = true;
+        let host =
+            HOST.with_borrow(|host| host.as_ref().and_then(WeakRuntime::upgrade)).expect("the host of this test");
+        host.objects().destroy(this.handle());
+        assert!(!host.objects().is_alive(this.handle()));
+        let before = DROPPED.get();
+        self.counted = 7;
+        assert_eq!(DROPPED.get(), before, "not while they are in use");
+        self.counted
+    }
+
+    #[ufunction]
+    fn count_sum(&mut self, this: This<Self>) -> Result<i32, CallError> {
+        self.counted += this.sum_up(1, 1);
+        Ok(self.counted)
     }
 }
 
@@ -191,4 +249,211 @@ fn a_property_is_no_function_by_types() {
     let host = host();
     let refused = host.function::<(i32,), ()>("up:/Script/Game.Crossing:number").expect_err("it is a property");
     assert!(refused.to_string().contains("a property of type i32"), "{refused}");
+}
+
+/// A host whose `crossings` calls it directly, with a leaf as well.
+fn direct_host(libraries: &[PathBuf]) -> Runtime {
+    let runtime = support::builder().natives(natives![Adder]).build().unwrap_or_else(|error| panic!("{error}"));
+    let add = |_: &Runtime, (left, right): (i32, i32)| left.wrapping_add(right);
+    runtime.calls().register_typed("host.add", add).expect("the name is free");
+    let leaf = |(left, right): (i32, i32)| {
+        assert!(left != -13, "not with {left}");
+        left.wrapping_add(right)
+    };
+    runtime.calls().register_leaf("host.leaf", leaf).expect("the name is free");
+    HOST.set(Some(runtime.downgrade()));
+    runtime.create_master(libraries).unwrap_or_else(|error| panic!("{error}"));
+    runtime
+}
+
+fn ask(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> String {
+    match host.objects().call(object, function, arguments) {
+        Ok(Some(Value::Text(text))) => text,
+        other => panic!("{function}: {other:?}"),
+    }
+}
+
+fn witness(host: &Runtime) -> ObjectHandle {
+    host.objects().spawn("/Script/Game.Witness").expect("born")
+}
+
+/// Says how each line begins, by its first words.
+fn begins(lines: &str, wanted: [&str; 5]) {
+    let found: Vec<_> = lines.lines().collect();
+    assert_eq!(found.len(), wanted.len(), "{lines}");
+    for (line, wanted) in found.iter().zip(wanted) {
+        assert!(line.starts_with(wanted), "{lines}\nwanted {wanted}");
+    }
+}
+
+#[test]
+fn direct_calls_do_what_calls_with_slots_do() {
+    let host = direct_host(&[support::plugin("crossings", &[])]);
+    let witness = witness(&host);
+    // It counted once in its construction, and the class default object has fields of its own.
+    for counted in 2..5 {
+        let lines = ask(&host, witness, "call_all", &[]);
+        let method = format!("method: {counted}");
+        // The defaults came after the red constructor.
+        let read = if counted == 2 { "read: 0" } else { "read: 5" };
+        begins(&lines, ["function: 3", &method, "event: 3", read, "write: ()"]);
+    }
+    for name in ["host.add", "host.leaf"] {
+        let arguments = [Value::Text(format!("ex:/{name}")), Value::U64(1_000)];
+        let sum = host.calls().call("nm:/crossings:Sums:call_often", &arguments).expect("it adds");
+        assert_eq!(sum, Some(Value::I32(1_000)), "{name}");
+    }
+    let crossing = host.objects().spawn("/Script/Game.Crossing").expect("born");
+    for often in ["method_often", "event_often", "property_often"] {
+        assert_eq!(host.objects().call(crossing, often, &[Value::U64(1_000)]).expect(often), Some(Value::I32(1_000)));
+    }
+    assert_eq!(host.objects().get(crossing, "total").expect("it has one"), Value::I32(1_000));
+}
+
+#[test]
+fn errors_and_panics_of_what_is_called_directly_are_the_callers() {
+    let host = direct_host(&[support::plugin("crossings", &[])]);
+    let witness = witness(&host);
+    let count = |number| ask(&host, witness, "count_what", &[Value::I32(number)]);
+    for _ in 0..3 {
+        let error = count(-1);
+        assert!(error.starts_with("count: PANIC") && error.contains("-1 is below zero"), "{error}");
+        let error = count(0);
+        assert!(error.starts_with("count: RETURNED") && error.contains("crossings.rs:"), "{error}");
+    }
+    // The fields are free after each of these.
+    assert_eq!(count(10), "count: 11");
+    let leaf = [Value::Text("ex:/host.leaf".into()), Value::I32(-13)];
+    let error = text(&host, "nm:/crossings:Sums:call_with", &leaf);
+    assert!(error.contains("not with -13"), "{error}");
+}
+
+#[test]
+fn what_is_called_directly_does_not_borrow_what_is_in_use() {
+    let host = direct_host(&[support::plugin("crossings", &[])]);
+    let echo = host.objects().spawn("/Script/Game.Echo").expect("born");
+    let error = host.objects().call(echo, "count_sum", &[]).expect_err("the fields are in use").to_string();
+    assert!(error.contains("`count` needs the plugin part while `count_sum` holds it"), "{error}");
+    assert_eq!(host.objects().call(echo, "count", &[Value::I32(2)]).expect("they are free"), Some(Value::I32(2)));
+}
+
+#[test]
+fn no_direct_call_is_made_while_a_slice_is_lent_or_on_an_object_that_is_gone() {
+    let host = direct_host(&[support::plugin("crossings", &[])]);
+    for _ in 0..2 {
+        let lent = ask(&host, witness(&host), "call_all_while_lent", &[]);
+        begins(&lent, ["function: LENT", "method: LENT", "event: LENT", "read: LENT", "write: LENT"]);
+        let gone = ask(&host, witness(&host), "call_all_after_the_end", &[]);
+        begins(&gone, ["function: 3", "method: STALE", "event: STALE", "read: STALE", "write: STALE"]);
+        let lines = ask(&host, witness(&host), "call_all", &[]);
+        begins(&lines, ["function: 3", "method: 2", "event: 3", "read: 0", "write: ()"]);
+    }
+}
+
+#[test]
+fn before_a_commit_direct_calls_are_refused_as_all_calls_are_and_a_property_is_written_where_it_is_its_turn() {
+    let build = |tag| [support::tagged("crossings", &[], tag)];
+    let host = direct_host(&build(1));
+    let witness = witness(&host);
+    begins(&ask(&host, witness, "heard", &[]), ["function: 3", "method: 1", "event: 3", "read: 0", "write: ()"]);
+    let refused =
+        ["function: DURING_REBUILD", "method: DURING_REBUILD", "event: DURING_REBUILD", "read: ", "write: ()"];
+    for tag in [2, 1, 2] {
+        host.reload(&build(tag)).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
+        begins(&ask(&host, witness, "heard", &[]), refused);
+        begins(&ask(&host, witness, "call_all", &[]), ["function: 3", "method: ", "event: 3", "read: 5", "write: ()"]);
+    }
+    // Here the very module that has called directly comes to a time at which it may not.
+    let path = support::test_dir().join("direct_calls.world");
+    host.worlds().save(&path).expect("it is saved");
+    let found = host.objects().path_of(witness).expect("it lives");
+    host.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
+    let again = host.objects().at_path(&found).expect("it is there again");
+    begins(&ask(&host, again, "heard", &[]), refused);
+    begins(&ask(&host, again, "call_all", &[]), ["function: 3", "method: ", "event: 3", "read: 5", "write: ()"]);
+}
+
+#[test]
+fn a_direct_call_runs_the_override_that_comes_and_no_longer_the_one_that_went() {
+    let libraries =
+        |features: &[&str], tag| vec![support::plugin("crossings", &[]), support::tagged("detours", features, tag)];
+    let host = direct_host(&libraries(&[], 1));
+    let witness = witness(&host);
+    let detour = host.objects().spawn("/Script/Game.Detour").expect("born");
+    let other = |function: &str| ask(&host, witness, function, &[Value::Object(detour)]);
+    assert_eq!(other("sum_of"), "sum: 3");
+    for (features, tag, sum) in [(&["override"][..], 2, "sum: 4"), (&[], 3, "sum: 3"), (&["override"], 4, "sum: 4")] {
+        let report = host.reload_changed(&libraries(features, tag)).expect("a Master");
+        report.into_result().unwrap_or_else(|report| panic!("{report}"));
+        assert_eq!(other("sum_of"), sum);
+        // Objects without the override are not concerned.
+        assert!(ask(&host, witness, "call_all", &[]).contains("event: 3"));
+    }
+    let sums = other("sums_of");
+    let lines: Vec<_> = sums.lines().collect();
+    assert!(matches!(lines[..], ["sum: 12", panic, "sum: 12"] if panic.contains("not with 13")), "{sums}");
+}
+
+#[test]
+fn a_property_that_is_kept_by_its_name_ends_with_the_generation_of_its_class() {
+    let libraries = |tag| vec![support::plugin("crossings", &[]), support::tagged("detours", &[], tag)];
+    let host = direct_host(&libraries(1));
+    let detour = host.objects().spawn("/Script/Game.Detour").expect("born");
+    let name = "up:/Script/Game.Detour:miles";
+    let keep = || text(&host, "nm:/crossings:Sums:keep_property", &[Value::Text(name.into())]);
+    let read = || text(&host, "nm:/crossings:Sums:read_kept", &[Value::Object(detour)]);
+    assert_eq!((keep(), read(), read()), (String::new(), "7".into(), "7".into()));
+    let crossing = host.objects().spawn("/Script/Game.Crossing").expect("born");
+    let wrong = text(&host, "nm:/crossings:Sums:read_kept", &[Value::Object(crossing)]);
+    assert!(wrong.contains("is a /Script/Game.Crossing, not a /Script/Game.Detour"), "{wrong}");
+    let report = host.reload_changed(&libraries(2)).expect("a Master");
+    report.into_result().unwrap_or_else(|report| panic!("{report}"));
+    assert!(read().contains("is dead, its module is over"), "{}", read());
+    assert_eq!((keep(), read()), (String::new(), "7".into()));
+    host.objects().destroy(detour);
+    assert!(read().contains("is gone"), "{}", read());
+    let refused =
+        text(&host, "nm:/crossings:Sums:keep_property", &[Value::Text("up:/Script/Test.Adder:nothing".into())]);
+    assert!(refused.contains("leads nowhere"), "{refused}");
+}
+
+#[test]
+fn calls_on_several_objects_name_those_that_fail_and_do_the_others() {
+    let host = direct_host(&[support::plugin("crossings", &[]), support::tagged("detours", &["override"], 1)]);
+    let witness = witness(&host);
+    let plain = host.objects().spawn("/Script/Test.Adder").expect("born");
+    let detour = host.objects().spawn("/Script/Game.Detour").expect("born");
+    let gone = host.objects().spawn("/Script/Test.Adder").expect("born");
+    host.objects().destroy(gone);
+    let each = |objects: [ObjectHandle; 3], left| {
+        let [first, second, third] = objects.map(Value::Object);
+        ask(&host, witness, "sum_of_each", &[first, second, third, Value::I32(left)])
+    };
+    assert_eq!(each([plain, detour, plain], 1), "Some(2)\nSome(3)\nSome(2)");
+    // The override panics for a sum of thirteen; whoever stands behind it is called.
+    for (objects, failed) in [([plain, detour, plain], detour), ([detour, plain, plain], detour)] {
+        let lines = each(objects, 11);
+        let lines: Vec<_> = lines.lines().collect();
+        let sums = objects.map(|object| if object == failed { "None" } else { "Some(12)" });
+        assert_eq!(lines[..3], sums, "{lines:?}");
+        assert!(lines.len() == 4 && lines[3].contains("not with 13"), "{lines:?}");
+        assert!(lines[3].starts_with(&format!("{failed:?} PANIC")), "{lines:?}");
+    }
+    let lines = each([gone, plain, gone], 1);
+    let lines: Vec<_> = lines.lines().collect();
+    assert_eq!(lines[..3], ["None", "Some(2)", "None"], "{lines:?}");
+    assert!(lines.len() == 5 && lines[3].starts_with(&format!("{gone:?} STALE")), "{lines:?}");
+}
+
+#[test]
+fn what_ends_in_the_middle_of_a_direct_call_is_there_until_the_call_is_over() {
+    let host = direct_host(&[support::plugin("crossings", &[])]);
+    let witness = witness(&host);
+    // The method of the host ends its own object, and counts in its fields after that.
+    for _ in 0..3 {
+        let adder = host.objects().spawn("/Script/Test.Adder").expect("born");
+        assert_eq!(ask(&host, witness, "end_of", &[Value::Object(adder)]), "end: 7");
+        assert!(!host.objects().is_alive(adder));
+    }
+    assert_eq!(DROPPED.get(), 3, "the fields of each are dropped, once");
 }

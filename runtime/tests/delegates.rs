@@ -8,7 +8,7 @@ use std::rc::Rc;
 use alcedo_glue::{Glue, Origin};
 use alcedo_runtime::kinds::PropertyKind;
 use alcedo_runtime::native::{NativeClass, NativeDelegate, Natives, Obj, This, uclass, udelegate};
-use alcedo_runtime::{ManifestInfo, ObjectHandle, Reload, Runtime, Value, natives};
+use alcedo_runtime::{Binding, CallError, ManifestInfo, ObjectHandle, Reload, Runtime, Value, natives};
 use expect_test::{Expect, expect, expect_file};
 
 use crate::support;
@@ -393,6 +393,57 @@ impl Bell {
         assert_ne!(by, this.obj(), "another one");
         this.set_heard(this.heard() + times);
     }
+
+    /// Asks that rule, and keeps it.
+    #[ufunction]
+    fn agree(&self, this: This<Self>, times: u32, rule: MayToll) -> Result<bool, CallError> {
+        this.set_may_toll(rule);
+        rule.call(this.world(), (times,))
+    }
+
+    /// Not more than that.
+    #[ufunction]
+    fn at_most_four(&self, times: u32) -> bool {
+        times <= 4
+    }
+
+    /// Has another bell agree to what this one may.
+    #[ufunction]
+    fn hand_on(&self, this: This<Self>, other: Obj<Bell>, rule: MayToll) -> Result<bool, CallError> {
+        this.get(other).map_or(Ok(false), |other| other.agree(3, rule))
+    }
+}
+
+#[test]
+fn a_native_function_takes_a_delegate_calls_it_and_keeps_it() {
+    let host = support::builder().natives(natives![Bell, MayToll, OnTolled]).build().expect("a host");
+    let [bell, other] = [(); 2].map(|()| host.objects().spawn_a::<Bell>().expect("a bell"));
+    let declared = host.types().declared_natives();
+    let class = declared.classes.iter().find(|class| class.path == "/Script/Test.Bell").expect("it is there");
+    let function = class.functions.iter().find(|function| function.name == "agree").expect("it is there");
+    assert_eq!(function.params[1].ty, "Delegate(/Script/Test.Bell:MayToll(u32 -> bool))");
+    let agree = |rule: MayToll, times| host.objects().with(bell, |bell| bell.agree(times, rule)).expect("it is alive");
+    let rule: MayToll = host.links().delegate(other.handle(), "at_most_four").expect("it suits");
+    assert_eq!([agree(rule, 4).expect("it answers"), agree(rule, 5).expect("it answers")], [true, false]);
+    let kept = host.objects().with(bell, |bell| bell.may_toll()).expect("it is alive");
+    assert!(kept.call(&host, (4,)).expect("it was kept"));
+    // With values, and in a call within a call.
+    let binding = Value::Delegate(Binding { object: other.handle(), function: host.intern("at_most_four") });
+    let answer = host.objects().call(bell.handle(), "agree", &[Value::U32(5), binding.clone()]).expect("it answers");
+    assert_eq!(answer, Some(Value::Bool(false)));
+    let handed = host.objects().with(bell, |bell| bell.hand_on(other, rule)).expect("it is alive");
+    assert!(handed.expect("it answers"));
+    let unbound = agree(MayToll::none(), 1).expect_err("nothing").to_string();
+    assert!(unbound.contains("bound to nothing"), "{unbound}");
+    // A binding of values is compared when it is called.
+    let wrong = Value::Delegate(Binding { object: other.handle(), function: host.intern("hear") });
+    let refused = host.objects().call(bell.handle(), "agree", &[Value::U32(5), wrong]).expect_err("it gives nothing");
+    assert!(refused.to_string().contains("u32 -> bool"), "{refused}");
+    host.objects().destroy(other.handle());
+    host.collection().collect().expect("a safe point");
+    let gone = agree(rule, 1).expect_err("it went").to_string();
+    assert!(gone.contains("gone"), "{gone}");
+    host.shutdown().into_result().expect("all ends");
 }
 
 #[test]

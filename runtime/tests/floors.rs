@@ -114,6 +114,7 @@ fn the_list_names_every_file_with_unsafe_code_and_no_other() {
         "runtime/src",
         "runtime/reflect/src",
         "runtime/zcall/src",
+        "runtime/script/src",
         "runtime/dll-bind/src",
         "runtime/sys/src",
         "plugin-api/src",

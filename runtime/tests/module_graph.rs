@@ -21,6 +21,8 @@ const CRATES: &[&str] = &[
     "runtime/reflect/src",
     "runtime/src",
     "runtime/sys/src",
+    "runtime/script/src",
+    "runtime/uc/src",
     "runtime/zcall/src",
     "tools/build/src",
     "tools/glue/src",
@@ -46,6 +48,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
             "any_call",
             "class",
             "delegate_signature",
+            "direct",
             "host",
             "kinds",
             "name",
@@ -69,7 +72,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "plugin-api/src/plumbing",
-        &["declared", "describe", "registry", "shells"],
+        &["declared", "describe", "direct", "registry", "shells"],
         "what is declared is described with its shell, which is typed by the declaration; and shells of the root module hand \
          out the lists of what is declared",
     ),
@@ -101,10 +104,13 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     (
         "runtime/src/bridge",
         &[
+            "black_direct",
             "collection",
             "conjugate_calls",
             "conjugates",
             "core",
+            "direct",
+            "module_code",
             "module_thunk",
             "nd",
             "nm",

@@ -235,7 +235,7 @@ fn a_word_or_a_label_that_is_bad_or_taken_is_refused_with_the_way_out() {
     refused(
         scene.host.calls().add_protocol(Console),
         expect![
-            "the protocol `console` is taken: the host has registered it, and may add resolvers to it; choose another name"
+            "the protocol `console` is taken: the host has registered it, and resolvers may be added to it; choose another name"
         ],
     );
     refused(

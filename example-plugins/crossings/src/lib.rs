@@ -6,20 +6,38 @@
 use std::cell::RefCell;
 use std::hint::black_box;
 
-use alcedo_plugin_api::ZFunction;
 use alcedo_plugin_api::prelude::*;
+
+mod direct_calls;
+use alcedo_plugin_api::{ZFunction, ZMethod, ZProperty};
 
 module! { name: "crossings" }
 
 /// The host's own adder.
 #[uclass(imported, package = "Test")]
-pub struct Adder {}
+pub struct Adder {
+    /// What it has added up.
+    #[uproperty]
+    total: i32,
+}
 
 #[uclass(imported)]
 impl Adder {
     /// The sum, by code of the host.
     #[ufunction]
     fn add_inside(&self, left: i32, right: i32) -> i32;
+    /// The sum, by code of the host or of whoever overrides it.
+    #[ufunction(blueprint_native_event)]
+    fn sum_up(&self, left: i32, right: i32) -> i32;
+    /// Adds to the total, in the Rust fields of the host; fails for zero, and panics for numbers below.
+    #[ufunction]
+    fn count(&self, number: i32) -> Result<i32, CallError>;
+    /// Ends the object, and counts after that.
+    #[ufunction]
+    fn end(&self) -> i32;
+    /// Adds as much to the total as the event gives, with the Rust fields in use meanwhile.
+    #[ufunction]
+    fn count_sum(&self) -> Result<i32, CallError>;
 }
 
 /// Adds.
@@ -29,6 +47,10 @@ pub struct Crossing {
     /// A number to read and write.
     #[uproperty]
     number: i32,
+    /// Adders to call all at once.
+    crowd: Vec<Obj<Adder>>,
+    /// One that overrides the event.
+    turn: Obj<Turn>,
 }
 
 #[uclass]
@@ -43,6 +65,78 @@ impl Crossing {
     #[ufunction]
     fn method_often(&self, this: This<Self>, times: u64) -> i32 {
         (0..times).fold(0, |sum, _| black_box(this).add_inside(black_box(sum), 1))
+    }
+
+    /// Has the host's method add so often, on a thousand adders in one call; for a benchmark.
+    #[ufunction]
+    fn method_on_each_often(&mut self, this: This<Self>, times: u64) -> i32 {
+        let add = ZMethod::<(i32, i32), i32>::find("uf:/Script/Test.Adder:add_inside").expect("it is there");
+        if self.crowd.is_empty() {
+            self.crowd = (0..1_000).map(|_| this.spawn::<Adder>(Obj::none()).expect("born")).collect();
+        }
+        let mut sum = 0_i32;
+        for _ in 0..times / 1_000 {
+            let each = add.call_each(black_box(&self.crowd), (black_box(1), 0)).expect("they are called");
+            sum = each.results().flatten().fold(sum, i32::wrapping_add);
+        }
+        sum
+    }
+
+    /// Has the host's event add so often; for a benchmark.
+    #[ufunction]
+    fn event_often(&self, this: This<Self>, times: u64) -> i32 {
+        (0..times).fold(0, |sum, _| black_box(this).sum_up(black_box(sum), 1))
+    }
+
+    /// Has an override of the host's event add so often; for a benchmark.
+    #[ufunction]
+    fn override_often(&mut self, this: This<Self>, times: u64) -> i32 {
+        if self.turn.is_none() {
+            self.turn = this.spawn(Obj::none()).expect("born");
+        }
+        let turn = this.get(self.turn).expect("it lives").as_base();
+        (0..times).fold(0, |sum, _| black_box(turn).sum_up(black_box(sum), 1))
+    }
+
+    /// Reads and writes the host's property so often by its name, which is looked up once; for a benchmark.
+    #[ufunction]
+    fn property_often(&self, this: This<Self>, times: u64) -> i32 {
+        let total = ZProperty::<i32>::find("up:/Script/Test.Adder:total").expect("it is there");
+        let this = this.as_obj();
+        total.write(this, 0).expect("it may be written");
+        (0..times).for_each(|_| {
+            let read = black_box(&total).read(black_box(this)).expect("it is there");
+            total.write(black_box(this), read.wrapping_add(1)).expect("it may be written");
+        });
+        total.read(this).expect("it is there")
+    }
+}
+
+/// An adder that adds by itself.
+#[uclass(package = "Game", base = Adder)]
+#[derive(Default)]
+pub struct Turn {}
+
+#[uclass]
+impl Turn {
+    /// The sum, by code of this module.
+    #[overrides(Adder)]
+    fn sum_up(&self, left: i32, right: i32) -> i32 {
+        left.wrapping_add(right)
+    }
+}
+
+/// An adder that asks the host to count while the host does.
+#[uclass(package = "Game", base = Adder)]
+#[derive(Default)]
+pub struct Echo {}
+
+#[uclass]
+impl Echo {
+    /// What the host has counted.
+    #[overrides(Adder)]
+    fn sum_up(&self, this: This<Self>, _left: i32, _right: i32) -> i32 {
+        this.count(1).expect("the fields are free")
     }
 }
 
@@ -80,6 +174,8 @@ type TwoToOne = ZFunction<(i32, i32), i32>;
 thread_local! {
     /// What `keep` has found.
     static KEPT: RefCell<Option<ZFunction<(), u64>>> = const { RefCell::new(None) };
+    /// What `keep_property` has found.
+    static KEPT_PROPERTY: RefCell<Option<ZProperty<i32>>> = const { RefCell::new(None) };
 }
 
 /// What stands under no object.
@@ -118,6 +214,35 @@ impl Sums {
     fn call_often_dyn(times: u64) -> i32 {
         let add: Box<dyn Add> = black_box(Box::new(Plain));
         (0..times).fold(0, |sum, _| add.add(black_box(sum), 1))
+    }
+
+    /// Calls the function of that name once; why it fails.
+    #[zmethod]
+    fn call_with(name: String, left: i32) -> String {
+        let ended = TwoToOne::find(&name).and_then(|function| function.call((left, 1)));
+        ended.map_or_else(|error| error.to_string(), |sum| sum.to_string())
+    }
+
+    /// Finds a property and keeps it; nothing, or why not.
+    #[zmethod]
+    fn keep_property(name: String) -> String {
+        match ZProperty::find(&name) {
+            Ok(found) => {
+                KEPT_PROPERTY.set(Some(found));
+                String::new()
+            }
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// Reads the property that was kept: the number, or why there is none.
+    #[zmethod]
+    fn read_kept(object: Obj<Object>) -> String {
+        KEPT_PROPERTY.with_borrow(|kept| match kept.as_ref().map(|kept| kept.read(object)) {
+            Some(Ok(number)) => number.to_string(),
+            Some(Err(error)) => error.to_string(),
+            None => "nothing was kept".to_owned(),
+        })
     }
 
     /// Finds a function and keeps it; nothing, or why not.

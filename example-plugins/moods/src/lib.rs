@@ -105,7 +105,7 @@ pub struct Person {
     #[uproperty(edit_anywhere, default = "Angry")]
     mood: Mood,
     /// What it may do.
-    #[uproperty(edit_anywhere)]
+    #[uproperty(edit_anywhere, blueprint_read, enum_as_byte)]
     rights: Rights,
     /// How it felt.
     #[uproperty]
@@ -144,6 +144,13 @@ impl Person {
             _ => "something else",
         };
         format!("{mood}, {:?}, {:?}", this.far(), this.high())
+    }
+
+    /// Another mood and other rights come back.
+    #[ufunction]
+    fn sway(&self, mood: &mut Mood, rights: &mut Rights) -> Mood {
+        *rights = *rights | Rights::Write;
+        std::mem::replace(mood, after(*mood))
     }
 
     /// Gives rights, and says which it has now.

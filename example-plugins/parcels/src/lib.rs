@@ -5,6 +5,7 @@
 use alcedo_plugin_api::prelude::*;
 
 mod carriers;
+mod crates;
 
 module! { name: "parcels" }
 
@@ -82,6 +83,67 @@ pub struct Parcel {
     size: Size,
     /// As others.
     inner: Size,
+}
+
+#[ustruct]
+impl Size {
+    /// One of that height, which goes by air if it is tall.
+    #[constructor]
+    fn tall(&mut self, height: f64) {
+        self.height = height;
+        self.way = if height > 5.0 { Way::Air } else { Way::Road };
+    }
+
+    /// How many bytes of it another machine gets: a number without sign, and the way in one bit of it. Nothing of a flat one.
+    #[net_serialize]
+    fn net_serialize(&mut self, archive: &mut NetArchive, _map: &mut NetMap) -> (bool, bool) {
+        if archive.is_saving() && self.height == 0.0 {
+            return (false, true);
+        }
+        let mut packed = (self.height * 10.0) as u16 * 2 + u16::from(self.way == Way::Air);
+        archive.number(&mut packed);
+        self.height = f64::from(packed / 2) / 10.0;
+        self.way = if packed % 2 == 1 { Way::Air } else { Way::Road };
+        assert!(self.weight != 77, "broken on purpose: net_serialize");
+        (true, self.weight != 99)
+    }
+}
+
+#[ustruct]
+impl Parcel {
+    /// One to somebody, of that height.
+    #[constructor]
+    pub fn addressed(value: Lent<'_, Self>, to: &str, height: f64) {
+        value.set_to(to);
+        value.set_size(Size::tall(height));
+    }
+}
+
+/// A reference that another machine gets with the name of the object.
+#[ustruct(package = "Game")]
+pub struct Label {
+    /// Who sends it.
+    sender: Obj<Object>,
+    /// What is said.
+    words: UString,
+    /// It stays here.
+    secret: u32,
+}
+
+#[ustruct]
+impl Label {
+    /// All but the secret.
+    #[net_serialize]
+    fn sent(value: Lent<'_, Self>, archive: &mut NetArchive, map: &mut NetMap) -> (bool, bool) {
+        let (mut sender, mut words) = (value.sender(), value.words().to_string());
+        map.object(archive, &mut sender);
+        archive.text(&mut words);
+        if archive.is_loading() && !archive.has_failed() {
+            value.set_sender(sender);
+            value.set_words(words.as_str());
+        }
+        (true, !words.is_empty())
+    }
 }
 
 /// Where something is.
@@ -204,6 +266,9 @@ pub struct Depot {
     /// Where they are put.
     #[uproperty]
     drawer: Drawer,
+    /// What stands on the next one.
+    #[uproperty]
+    label: Label,
 }
 
 #[uclass]
@@ -227,6 +292,22 @@ impl Depot {
         spot.numbers().push(number);
         let text = format!("{} {} {}", spot.name(), spot.numbers(), drawer.base().height());
         text
+    }
+
+    /// Sends what is next, and has that next; what was next comes back by its size.
+    #[ufunction]
+    fn send(&self, this: This<Self>, parcel: Parcel, size: &mut Size) -> Result<Parcel, CallError> {
+        *size = this.next().size();
+        this.set_next(parcel.clone());
+        Ok(parcel)
+    }
+
+    /// What constructors make: the rest begins as it does.
+    #[ufunction]
+    fn constructed(&self, this: This<Self>) -> String {
+        let parcel = Parcel::addressed("me", 6.0);
+        let parcel = this.open(&parcel);
+        format!("{} {:?} {:?} | {:?}", parcel.to(), parcel.size(), parcel.inner(), Size::tall(1.0))
     }
 
     /// What it is told of a size.

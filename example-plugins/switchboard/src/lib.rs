@@ -7,6 +7,15 @@ use alcedo_plugin_api::prelude::*;
 
 module! { name: "switchboard" }
 
+/// Which build this is.
+const BUILD_TAG: u64 = match option_env!("ALCEDO_BUILD_TAG") {
+    Some(tag) => match u64::from_str_radix(tag, 10) {
+        Ok(tag) => tag,
+        Err(_) => panic!("ALCEDO_BUILD_TAG is a whole number"),
+    },
+    None => 0,
+};
+
 /// Offered to everybody as `ex:/switchboard.add`.
 #[zcall(ex = "switchboard.add")]
 fn add(one: i32, other: i32) -> i32 {
@@ -53,6 +62,18 @@ impl Line {
     #[zmethod]
     fn office() -> String {
         "the office".to_owned()
+    }
+
+    /// Which build this is.
+    #[zmethod]
+    fn build_tag() -> u64 {
+        BUILD_TAG
+    }
+
+    /// The sum, for whoever knows the module and the type: `nm:/switchboard:Line:sum`.
+    #[zmethod]
+    fn sum(one: i32, other: i32) -> i32 {
+        one.wrapping_add(other)
     }
 
     /// Asks whatever `name` stands for, with `caller` as its argument; a refusal comes back as its sentence.

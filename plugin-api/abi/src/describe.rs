@@ -7,6 +7,7 @@ use abi_stable::StableAbi;
 use abi_stable::std_types::{ROption, RSlice, RStr};
 
 use crate::call::{Call, Failure, Invoke, Status};
+use crate::direct::{DirectMethod, DirectShell};
 use crate::handles::PartPtr;
 use crate::kinds::PropertyKind;
 use crate::value::{KeepSink, TextView};
@@ -100,6 +101,8 @@ pub struct FunctionDesc {
     pub fingerprint: u64,
     /// The body; for a native event the default one.
     pub invoke: Invoke,
+    /// The same without a parameter block, for a method whose parameters and result are plain values.
+    pub direct: ROption<DirectMethod>,
     /// Receives the handle of the virtual call.
     pub cell: &'static Cell,
     /// The doc comment.
@@ -156,6 +159,10 @@ pub struct ClassDesc {
     pub doc: RStr<'static>,
     /// Paths of the interfaces it implements, beside those of its bases.
     pub implements: RSlice<'static, RStr<'static>>,
+    /// Classes for subobjects that bases declare: name of the property, path of the class.
+    pub subobject_classes: RSlice<'static, MetaDesc>,
+    /// Defaults of what bases declare, and of what lies in subobjects: names with dots between, and the text of the value.
+    pub default_overrides: RSlice<'static, MetaDesc>,
 }
 
 /// A function of an interface: what it takes and gives. The bodies are functions of classes, under the same name.
@@ -331,4 +338,6 @@ pub struct ExportDesc {
     pub signature: RStr<'static>,
     /// The body.
     pub invoke: ZCallInvoke,
+    /// The same without a buffer, where parameters and result are plain values.
+    pub direct: ROption<DirectShell>,
 }

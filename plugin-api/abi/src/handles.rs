@@ -13,24 +13,28 @@ impl ObjectHandle {
 
     /// The handle of slot `index` while it has `serial`. A living slot's serial is never zero.
     #[must_use]
+    #[inline]
     pub const fn new(index: u32, serial: u32) -> Self {
         Self((serial as u64) << 32 | index as u64)
     }
 
     /// The slot.
     #[must_use]
+    #[inline]
     pub const fn index(self) -> u32 {
         (self.0 & 0xffff_ffff) as u32
     }
 
     /// Which of the slot's tenants is meant.
     #[must_use]
+    #[inline]
     pub const fn serial(self) -> u32 {
         (self.0 >> 32) as u32
     }
 
     /// Whether this names no object at all.
     #[must_use]
+    #[inline]
     pub const fn is_none(self) -> bool {
         self.0 == 0
     }

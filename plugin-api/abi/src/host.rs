@@ -11,9 +11,11 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 use abi_stable::StableAbi;
 use abi_stable::std_types::RStr;
 
+use crate::black_direct::{DirectCallee, EachCall};
 use crate::call::{Failure, Status};
 use crate::handles::{ClassId, Name, ObjectHandle, PartPtr, ZCallHandle};
 use crate::log::{LogLevel, LogRecord, SpanStep};
+use crate::protocols::{ProtocolDesc, ResolverDesc};
 use crate::task::{Job, JobId};
 use crate::value::{TextRaw, TextSink, TextView};
 use crate::values::ValueTableRef;
@@ -138,6 +140,9 @@ pub struct ModuleContext {
     pub slices: *const Slices,
     /// Where the values are that plugin code owns; null for a module that may own none.
     pub blacks: *const BlackDirectory,
+    /// The version of what is called directly, or [`CLOSED`](crate::black_direct::CLOSED) while nothing may be: before a commit, say. A
+    /// function that was found under another version is looked up anew. On the game thread.
+    pub direct: *const AtomicU64,
     /// The loudest level anybody listens to.
     pub level: LogLevel,
 }

@@ -141,6 +141,8 @@ pub mod property_flags {
     pub const REPLICATED: u64 = 1 << 9;
     /// Saved games have it.
     pub const SAVE_GAME: u64 = 1 << 10;
+    /// Scripts have the enum that it holds as a byte, whatever its underlying type.
+    pub const ENUM_AS_BYTE: u64 = 1 << 12;
     /// No field, but the struct that a struct extends: the first of its fields, a struct at its start.
     pub const BASE: u64 = 1 << 11;
 }
@@ -183,4 +185,6 @@ pub mod class_flags {
     pub const FINAL: u64 = 1 << 2;
     /// Only classes that extend it have objects, beside its class default object.
     pub const ABSTRACT: u64 = 1 << 3;
+    /// An object is made inside of another only, its context, beside the class default object.
+    pub const CONTEXTUAL: u64 = 1 << 4;
 }

@@ -3,11 +3,13 @@
 
 use core::mem::{align_of, offset_of, size_of};
 
+use crate::black_direct::{DirectAnswer, DirectCallee, EachCall};
 use crate::call::{Call, Failure};
 use crate::describe::{
     ClassDesc, DelegateDesc, EnumDesc, EnumEntryDesc, ExportDesc, FunctionDesc, ImportDesc, InterfaceDesc, MetaDesc,
     PartHooks, PropertyDesc, SignatureDesc, StructDesc,
 };
+use crate::direct::{Answer, Batch, BatchItem, DirectMethod};
 use crate::fingerprint::Fingerprint;
 use crate::hooks::{HookContext, HookSlot, HookTable};
 use crate::host::{BlackDirectory, BlackEntry, Directory, DirectoryEntry, ModuleContext, Slices};
@@ -64,9 +66,11 @@ pub const LAYOUT_HASH: u64 = layout! {
     LogRecord { level, line, target, message, file, fields }
     MetaDesc { key, value }
     PropertyDesc { name, kind, type_path, flags, default, doc, meta, offset, cell }
-    FunctionDesc { name, flags, overrides, params, params_size, params_align, fingerprint, invoke, cell, doc, meta }
+    FunctionDesc { name, flags, overrides, params, params_size, params_align, fingerprint, invoke, direct, cell, doc, meta }
     PartHooks { red_constructor, class_constructor, post_init_properties, save_kept, load_kept, finalize }
-    ClassDesc { package, name, base, flags, properties, functions, hooks, cell, doc, implements }
+    ClassDesc {
+        package, name, base, flags, properties, functions, hooks, cell, doc, implements, subobject_classes, default_overrides
+    }
     SignatureDesc { name, flags, params, fingerprint, doc }
     InterfaceDesc { package, name, functions, doc }
     StructDesc { package, name, size, align, fields, fingerprint, doc }
@@ -74,7 +78,11 @@ pub const LAYOUT_HASH: u64 = layout! {
     EnumDesc { package, name, underlying, flags, entries, fingerprint, doc }
     DelegateDesc { package, class, name, kind, params, fingerprint, doc }
     ImportDesc { kind, path, fingerprint, wanted, fields, cell }
-    ExportDesc { type_path, name, fingerprint, signature, invoke }
+    ExportDesc { type_path, name, fingerprint, signature, invoke, direct }
+    Answer { failed, bits }
+    BatchItem { object, memory, part }
+    Batch { items, len, at, words, results, directory, ends, condition, ended, unmet, failure }
+    DirectMethod { call, batch }
     HookSlot { magic, context }
     HookContext { table, image, stop }
     HookTable {
@@ -87,7 +95,10 @@ pub const LAYOUT_HASH: u64 = layout! {
         block_made, block_lent, segment_attach, segment_detach, stream_opened, looked_up,
         refuses
     }
-    ModuleContext { host, table, values, module, generation, mode, directory, slices, blacks, level }
+    ModuleContext { host, table, values, module, generation, mode, directory, slices, blacks, direct, level }
+    DirectAnswer { status, bits }
+    DirectCallee { code, context, version }
+    EachCall { objects, count, slots, len, results, told, failed }
     Slices { out, module }
     Directory { entries, len, ends }
     DirectoryEntry { serial, class, memory }

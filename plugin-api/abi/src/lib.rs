@@ -4,8 +4,10 @@
 //! layout check of `abi_stable`, and [`LAYOUT_HASH`] in the manifest section. So nothing here allocates, logs,
 //! or knows who is the host. No Rust enum, `bool`, `String`, `Vec`, closure or trait object crosses as such.
 
+pub mod black_direct;
 pub mod call;
 pub mod describe;
+pub mod direct;
 pub mod fingerprint;
 pub mod handles;
 pub mod hooks;
@@ -16,6 +18,8 @@ pub mod log;
 pub mod manifest;
 pub mod module;
 pub mod names;
+pub mod net;
+pub mod protocols;
 pub mod task;
 pub mod value;
 pub mod values;

@@ -6,15 +6,26 @@ use syn::spanned::Spanned;
 use syn::{Field, Fields, Ident, ItemStruct, LitStr, Result, Type};
 
 use crate::conditions::Conditions;
-use crate::default_value::DefaultValue;
+use crate::default_value::{self, DefaultValue};
 use crate::dll_bind;
 use crate::docs;
 use crate::rules;
 use crate::specifiers::{self, PROPERTY};
 use crate::words::{Words, take_attr};
 
-const CLASS_WORDS: &[&str] =
-    &["package", "base", "blueprintable", "blueprint_type", "abstract", "implements", "imported", "dll_bind"];
+const CLASS_WORDS: &[&str] = &[
+    "package",
+    "base",
+    "blueprintable",
+    "blueprint_type",
+    "abstract",
+    "contextual",
+    "implements",
+    "subobjects",
+    "defaults",
+    "imported",
+    "dll_bind",
+];
 /// A reflected field.
 struct Property {
     field: Field,
@@ -47,6 +58,7 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
         true => Vec::new(),
         false => properties.iter().filter_map(|property| errors.take(property.declared())).collect(),
     };
+    let (subobjects, defaults) = (errors.take(subobjects_of(words)), errors.take(defaults_of(words, &properties)));
     let (package, flags) = errors.unless(package.zip(flags))?;
     if imported {
         return expand_imported(words, &item, &fields, &package, &properties);
@@ -91,6 +103,8 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
             kept: [#(#kept)*],
             fields: [#((#field_names, #field_types))*],
             implements: [#((#implements, #bodies))*],
+            subobjects: [#subobjects],
+            defaults: [#defaults],
             checks: { #(#without_bodies)* },
         }
     })
@@ -133,7 +147,16 @@ fn expand_imported(
             "an imported class has reflected properties only: its plugin part is elsewhere",
         ));
     }
-    for flag in ["blueprintable", "blueprint_type", "abstract", "implements", "dll_bind"] {
+    for flag in [
+        "blueprintable",
+        "blueprint_type",
+        "abstract",
+        "contextual",
+        "implements",
+        "subobjects",
+        "defaults",
+        "dll_bind",
+    ] {
         if let Some(word) = words.get(flag) {
             return Err(rules::at("ALC0026", word.name.span(), "the class says this where it is declared"));
         }
@@ -159,6 +182,44 @@ fn expand_imported(
             properties: [#({ #members })*],
         }
     })
+}
+
+/// The classes that it names for subobjects of its bases: `subobjects(mesh = FancyMesh)`.
+fn subobjects_of(words: &Words) -> Result<TokenStream> {
+    let mut rows = Vec::new();
+    for (name, class) in words.pairs("subobjects")? {
+        let syn::Expr::Path(class) = class else {
+            return Err(rules::spanned(
+                "ALC0198",
+                class,
+                "the class of a subobject goes here: `subobjects(mesh = FancyMesh)`",
+            ));
+        };
+        let name = text_of(&name);
+        rows.push(quote! { (#name, #class) });
+    }
+    Ok(quote! { #(#rows)* })
+}
+
+/// The defaults that it names for what others declare: `defaults(speed = 2.0, mesh.scale = 3.0)`.
+fn defaults_of(words: &Words, own: &[Property]) -> Result<TokenStream> {
+    let mut rows = Vec::new();
+    for (names, value) in words.dotted_pairs("defaults")? {
+        if let [name] = &names[..]
+            && own.iter().any(|property| property.name == *name)
+        {
+            return Err(rules::at(
+                "ALC0199",
+                name.span(),
+                format!(
+                    "`{name}` is a property of this class: its default stands with it, `#[uproperty(default = …)]`"
+                ),
+            ));
+        }
+        let (path, text) = (names.iter().map(text_of).collect::<Vec<_>>().join("."), default_value::untyped(&value)?);
+        rows.push(quote! { (#path, #text) });
+    }
+    Ok(quote! { #(#rows)* })
 }
 
 /// A name as the host has it.
@@ -193,8 +254,11 @@ fn class_flags(words: &Words, is_final: bool) -> Result<TokenStream> {
         ));
     }
     let is_abstract = is_abstract.then(|| quote! { | ::alcedo_plugin_api::plumbing::class_flags::ABSTRACT });
+    let is_contextual = words.flag("contextual")?.then(|| {
+        quote! { | ::alcedo_plugin_api::plumbing::class_flags::CONTEXTUAL }
+    });
     let is_final = is_final.then(|| quote! { | ::alcedo_plugin_api::plumbing::class_flags::FINAL });
-    Ok(quote! { #of_scripts #is_final #is_abstract })
+    Ok(quote! { #of_scripts #is_final #is_abstract #is_contextual })
 }
 
 /// Takes the reflected fields out, and says which of the rest are kept.
@@ -280,6 +344,36 @@ impl Property {
         quote! { #(#attrs)* #cell #get #set #try_set: #ty, #arg }
     }
 
+    /// Has the compiler say where scripts would see an enum that they cannot have.
+    fn seen_by_scripts(&self) -> Result<TokenStream> {
+        let (ty, as_byte) = (&self.field.ty, self.words.flag("enum_as_byte")?);
+        let mut is_seen = false;
+        for word in ["blueprint_read", "blueprint_write", "blueprint_read_write"] {
+            is_seen |= self.words.flag(word)?;
+        }
+        let fits = as_byte.then(|| {
+            quote_spanned! {ty.span()=>
+                const _: () = ::core::assert!(
+                    ::alcedo_plugin_api::plumbing::fits_a_byte::<#ty>(),
+                    "`enum_as_byte` is for an enum whose entries have numbers from 0 to 255 [ALC0192]"
+                );
+            }
+        });
+        // The types of numbers are known by their names; what may be an enum is looked at.
+        let may_be_enum = !matches!(ty, Type::Path(path) if path.path.get_ident().is_some_and(|name| {
+            ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64", "bool", "String"].iter().any(|known| name == known)
+        }));
+        let seen = (is_seen && may_be_enum).then(|| {
+            quote_spanned! {ty.span()=>
+                const _: () = ::core::assert!(
+                    ::alcedo_plugin_api::plumbing::scripts_have::<#ty>(#as_byte),
+                    "scripts know enums of `u8` only: give the enum `#[repr(u8)]`, or say `enum_as_byte` here [ALC0191]"
+                );
+            }
+        });
+        Ok(quote! { #fits #seen })
+    }
+
     /// The accessors and the description, and what makes the compiler check the default.
     fn declared(&self) -> Result<(TokenStream, TokenStream)> {
         let ty = &self.field.ty;
@@ -315,6 +409,7 @@ impl Property {
                 (default.text, default.check)
             }
         };
+        let check = [check, self.seen_by_scripts()?].into_iter().collect();
         let flags = specifiers::flags(&self.words, PROPERTY, "property_flags")?;
         let (name, doc, accessors) = (self.text(), docs::text(&self.field.attrs), self.accessors());
         let about = specifiers::about(Some(&self.words), PROPERTY, &doc)?;

@@ -55,6 +55,19 @@ fn assign(value: &Expr) -> Option<&ExprAssign> {
     if let Expr::Assign(assign) = value { Some(assign) } else { None }
 }
 
+/// Of what is declared elsewhere, whose type the host knows.
+pub(crate) fn untyped(value: &Expr) -> Result<String> {
+    let Some(assigns) = assigns(value) else { return text(value) };
+    let mut fields = Vec::new();
+    for ExprAssign { left, right, .. } in assigns {
+        let Expr::Path(field) = &**left else {
+            return Err(rules::spanned("ALC0036", left, "a field of the struct goes here: `(x = 1.0, y = 2.0)`"));
+        };
+        fields.push(format!("{}={}", field.path.require_ident()?, text(right)?));
+    }
+    Ok(format!("({})", fields.join(", ")))
+}
+
 fn text(value: &Expr) -> Result<String> {
     match value {
         Expr::Lit(ExprLit { lit, .. }) => match lit {

@@ -28,6 +28,7 @@ mod rules;
 mod specifiers;
 mod static_function;
 mod struct_field;
+mod struct_impl;
 mod structure;
 mod words;
 
@@ -98,22 +99,22 @@ fn class(words: &Words, item: Item, side: Side) -> syn::Result<proc_macro2::Toke
 /// With `pod`, a struct of plain values that travels by value: it becomes `#[repr(C)]` and `Copy`. Where a field says a default, it
 /// has `Default` too, which gives them.
 /// With `imported`, the host or another module declares it, and its layout is compared while loading.
+///
+/// On the struct's `impl` block, without words: a method that says `#[constructor]` becomes a function that gives a new value. The
+/// method is given the value that the struct begins as (`&mut self`, or `value: Lent<'_, Self>` without `pod`) and changes it. One that
+/// says `#[net_serialize]` writes and reads the value for another machine.
 #[proc_macro_attribute]
 pub fn ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
     let words = parse_macro_input!(attr as Words);
-    let item = parse_macro_input!(item as syn::ItemStruct);
-    finish(words.flag("pod").and_then(|is_pod| match is_pod {
-        true => pod::expand(&words, item),
-        false => structure::expand(&words, &item),
-    }))
+    finish(struct_impl::expand(&words, parse_macro_input!(item as Item), Side::Plugin))
 }
 
 /// `#[ustruct(pod)]` of a host: the same words. It is `alcedo_runtime::native::ustruct`.
 #[proc_macro_attribute]
 pub fn native_ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
     let words = parse_macro_input!(attr as Words);
-    let item = parse_macro_input!(item as syn::ItemStruct);
-    finish(pod::of_the_host(&words, item).map(native::of_the_host))
+    let expanded = struct_impl::expand(&words, parse_macro_input!(item as Item), Side::Host);
+    finish(expanded.map(native::of_the_host))
 }
 
 /// A reflected enum: `#[uenum(package = "Game")] #[repr(u8)] pub enum Mood { Calm, Angry }`. The host knows its entries by name, so they may

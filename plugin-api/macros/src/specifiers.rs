@@ -39,6 +39,7 @@ pub(crate) const PROPERTY: &[Specifier] = &[
     flag("transient", &["TRANSIENT"], "it is not written to disk"),
     flag("save_game", &["SAVE_GAME"], "saved games have it"),
     flag("replicated", &["REPLICATED"], "copies of the object on other machines get its value"),
+    flag("enum_as_byte", &["ENUM_AS_BYTE"], "scripts have its enum, whose numbers are no `u8`, as a byte"),
     flag("default", &[], "`default = 1.0`: what it starts as; data, not code"),
     flag("default_subobject", &["DEFAULT_SUBOBJECT"], "it holds an object that is made together with its owner"),
     flag("root_component", &["ROOT_COMPONENT"], "that object is the root of an actor"),

@@ -21,17 +21,22 @@ pub(crate) struct Word {
 /// What stands in the parentheses of a word: `Type` or `key = value`.
 struct Entry {
     path: Path,
+    /// What stands behind it with dots: `mesh.scale`.
+    inside: Vec<Ident>,
     value: Option<Expr>,
 }
 
 impl Parse for Entry {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let path = input.parse()?;
+        let (path, mut inside) = (input.parse()?, Vec::new());
+        while input.parse::<Option<Token![.]>>()?.is_some() {
+            inside.push(input.parse()?);
+        }
         let value = match input.parse::<Option<Token![=]>>()? {
             Some(_) => Some(input.parse()?),
             None => None,
         };
-        Ok(Self { path, value })
+        Ok(Self { path, inside, value })
     }
 }
 
@@ -144,6 +149,9 @@ impl Words {
         if let Some(value) = entries.iter().find_map(|entry| entry.value.as_ref()) {
             return Err(rules::spanned("ALC0092", value, format!("`{name}` lists types: `{name}(Type, Other)`")));
         }
+        if let Some(inside) = entries.iter().find_map(|entry| entry.inside.first()) {
+            return Err(rules::spanned("ALC0092", inside, format!("`{name}` lists types: `{name}(Type, Other)`")));
+        }
         let paths: Vec<_> = entries.iter().map(|entry| entry.path.clone()).collect();
         match paths.iter().enumerate().find(|(at, path)| paths[..*at].contains(path)) {
             Some((_, again)) => Err(rules::spanned("ALC0093", again, format!("`{name}` lists this twice"))),
@@ -153,6 +161,25 @@ impl Words {
 
     /// The names and values in the parentheses of `name(…)`, each name once; none where the word is not said.
     pub(crate) fn pairs(&self, name: &str) -> Result<Vec<(Ident, Expr)>> {
+        let mut pairs = Vec::new();
+        for (names, value) in self.dotted_pairs(name)? {
+            match &names[..] {
+                [key] => pairs.push((key.clone(), value)),
+                names => {
+                    let last = names.last();
+                    return Err(rules::spanned(
+                        "ALC0094",
+                        last,
+                        format!("`{name}` lists values: `{name}(key = value)`"),
+                    ));
+                }
+            }
+        }
+        Ok(pairs)
+    }
+
+    /// The same, where names may have others behind a dot: `mesh.scale = 2.0`.
+    pub(crate) fn dotted_pairs(&self, name: &str) -> Result<Vec<(Vec<Ident>, Expr)>> {
         let Some(word) = self.get(name) else { return Ok(Vec::new()) };
         let Some(entries) = word.list.as_deref().filter(|entries| !entries.is_empty()) else {
             return Err(rules::at(
@@ -161,15 +188,17 @@ impl Words {
                 format!("`{name}` lists values: `{name}(key = value)`"),
             ));
         };
-        let mut pairs: Vec<(Ident, Expr)> = Vec::new();
-        for Entry { path, value } in entries {
+        let mut pairs: Vec<(Vec<Ident>, Expr)> = Vec::new();
+        for Entry { path, inside, value } in entries {
             let (Some(key), Some(value)) = (path.get_ident(), value) else {
                 return Err(rules::spanned("ALC0094", path, format!("`{name}` lists values: `{name}(key = value)`")));
             };
-            if pairs.iter().any(|(known, _)| known == key) {
-                return Err(rules::at("ALC0095", key.span(), format!("`{name}` gives `{key}` twice")));
+            let names: Vec<_> = std::iter::once(key).chain(inside).cloned().collect();
+            if pairs.iter().any(|(known, _)| *known == names) {
+                let shown = names.iter().map(ToString::to_string).collect::<Vec<_>>().join(".");
+                return Err(rules::at("ALC0095", key.span(), format!("`{name}` gives `{shown}` twice")));
             }
-            pairs.push((key.clone(), value.clone()));
+            pairs.push((names, value.clone()));
         }
         Ok(pairs)
     }

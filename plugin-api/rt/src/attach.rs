@@ -42,7 +42,7 @@ pub fn detach() {
     let _flushed = std::io::stdout().flush();
     ATTACHMENT.detach();
     HOME.store(0, Ordering::Relaxed);
-    ATTACHMENT.forget_mode();
+    ATTACHMENT.forget_words();
     panic_hook::remove();
 }
 
@@ -67,4 +67,17 @@ pub fn is_game_thread() -> bool {
 #[must_use]
 pub fn mode() -> u32 {
     ATTACHMENT.mode()
+}
+
+/// While direct calls are closed, [`direct_version`] says so, whatever the host does: a slice of its memory is lent. Game thread only.
+pub fn close_direct_calls(closed: bool) {
+    ATTACHMENT.close_direct(closed);
+}
+
+/// The version of what is called directly, or [`CLOSED`](alcedo_abi::black_direct::CLOSED): two looks, as for [`mode`]. Game thread only,
+/// for the same reason.
+#[inline]
+#[must_use]
+pub fn direct_version() -> u64 {
+    ATTACHMENT.direct()
 }

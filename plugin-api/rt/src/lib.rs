@@ -21,7 +21,7 @@ mod stop;
 mod trace_bridge;
 mod trap;
 
-pub use attach::{attach, context, detach, is_game_thread, mode};
+pub use attach::{attach, close_direct_calls, context, detach, direct_version, is_game_thread, mode};
 pub use error::{CallError, SourcePlace};
 #[cfg(all(hooked, not(feature = "pass-through")))]
 pub use heap::{ModuleHeap, live_bytes};
@@ -31,7 +31,7 @@ pub use host::{Host, lent_text, put_text};
 #[cfg(any(not(hooked), feature = "pass-through"))]
 pub use std::alloc::System as ModuleHeap;
 pub use stop::{StopToken, stop_requested};
-pub use trap::{fail, keep_hook, trap};
+pub use trap::{fail, keep_hook, trap, trap_directly};
 
 /// Bytes that the module has allocated and not freed: the platform's allocator counts none.
 #[cfg(any(not(hooked), feature = "pass-through"))]

@@ -9,9 +9,10 @@
 use core::arch::asm;
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
-use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
+use alcedo_abi::black_direct::CLOSED;
 use alcedo_abi::hooks::{HookContext, HookSlot};
 use alcedo_abi::host::ModuleContext;
 
@@ -66,12 +67,17 @@ const DETACHED: u8 = 3;
 /// What stands for the host's mode word while there is no host: no mode there is, so whoever looks asks, and learns why.
 static NO_MODE: AtomicU32 = AtomicU32::new(u32::MAX);
 
+/// What stands for the host's word of direct calls while there is no host: none may be made.
+static NO_DIRECT: AtomicU64 = AtomicU64::new(CLOSED);
+
 /// The words of the host that the module is attached to. Written once, and then read from any thread.
 pub(crate) struct Attachment {
     state: AtomicU8,
     context: UnsafeCell<MaybeUninit<ModuleContext>>,
     /// The host's mode word while the module is attached. Every write of a property looks at it, so there is always one.
     mode: AtomicPtr<AtomicU32>,
+    /// The host's word of direct calls, in the same way.
+    direct: AtomicPtr<AtomicU64>,
 }
 
 // SAFETY: the context is written by the one thread that moved the state from ALONE to ATTACHING, before ATTACHED is
@@ -85,6 +91,7 @@ impl Attachment {
             state: AtomicU8::new(ALONE),
             context: UnsafeCell::new(MaybeUninit::uninit()),
             mode: AtomicPtr::new((&raw const NO_MODE).cast_mut()),
+            direct: AtomicPtr::new((&raw const NO_DIRECT).cast_mut()),
         }
     }
 
@@ -96,6 +103,7 @@ impl Attachment {
         // SAFETY: this thread moved the state from ALONE, so no other writes, and none reads before ATTACHED.
         unsafe { self.context.get().write(MaybeUninit::new(*context)) };
         self.mode.store(context.mode.cast_mut(), Ordering::Release);
+        self.direct.store(context.direct.cast_mut(), Ordering::Release);
         before();
         self.state.store(ATTACHED, Ordering::Release);
         true
@@ -106,8 +114,18 @@ impl Attachment {
         self.state.store(DETACHED, Ordering::Release);
     }
 
-    /// Forgets the host's mode word: the host may end it afterwards.
-    pub(crate) fn forget_mode(&self) {
+    /// Whether direct calls wait, whatever the host's word says.
+    pub(crate) fn close_direct(&self, closed: bool) {
+        let word = match self.context() {
+            Some(context) if !closed => context.direct,
+            _ => &raw const NO_DIRECT,
+        };
+        self.direct.store(word.cast_mut(), Ordering::Release);
+    }
+
+    /// Forgets the words that the host writes: it may end them afterwards.
+    pub(crate) fn forget_words(&self) {
+        self.direct.store((&raw const NO_DIRECT).cast_mut(), Ordering::Release);
         self.mode.store((&raw const NO_MODE).cast_mut(), Ordering::Release);
     }
 
@@ -126,6 +144,13 @@ impl Attachment {
     pub(crate) fn mode(&self) -> u32 {
         // SAFETY: it leads to a static, or to the word that the host promises to keep as long as the module is attached.
         unsafe { &*self.mode.load(Ordering::Acquire) }.load(Ordering::Relaxed)
+    }
+
+    /// The version of what is called directly; without a host, that none may be.
+    #[inline]
+    pub(crate) fn direct(&self) -> u64 {
+        // SAFETY: as for the mode.
+        unsafe { &*self.direct.load(Ordering::Acquire) }.load(Ordering::Relaxed)
     }
 }
 

@@ -8,12 +8,14 @@
 
 use std::any::{Any, TypeId};
 use std::cell::Cell;
+use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, resume_unwind};
 
 use alcedo_abi::call::{Failure, FailureKind, Status};
+use alcedo_abi::direct::Answer;
 use alcedo_abi::log::LogLevel;
 
-use crate::{CallError, panic_hook, records};
+use crate::{CallError, is_game_thread, panic_hook, records};
 
 /// What a panic said, and where.
 struct Note {
@@ -51,6 +53,21 @@ pub fn trap(failure: &mut Failure, code: impl FnOnce() -> Result<(), CallError>)
     })
 }
 
+/// The same for a call that gives a word, on the game thread: without a count of open traps, which lies in a thread-local and
+/// costs as much as all the rest. On that thread the module is entered through traps only, so its panics are always caught.
+///
+/// The failure is written exactly when the answer says so; what was there is not dropped.
+#[inline]
+pub fn trap_directly(failure: &mut MaybeUninit<Failure>, code: impl FnOnce() -> Result<u64, CallError>) -> Answer {
+    // As for `trap`.
+    match catch_unwind(AssertUnwindSafe(code)) {
+        Ok(Ok(bits)) => return Answer::of(bits),
+        Ok(Err(error)) => failure.write(error.into_failure()),
+        Err(payload) => failure.write(failure_of(payload)),
+    };
+    Answer::FAILED
+}
+
 #[cold]
 fn fill(failure: &mut Failure, found: Failure) -> Status {
     *failure = found;
@@ -62,6 +79,7 @@ pub fn fail(error: CallError) -> ! {
     resume_unwind(Box::new(Thrown(error)))
 }
 
+#[cold]
 fn failure_of(payload: Box<dyn Any + Send>) -> Failure {
     let payload = match payload.downcast::<Thrown>() {
         Ok(thrown) => return thrown.0.into_failure(),
@@ -134,7 +152,8 @@ fn hook(info: &PanicHookInfo<'_>) {
     let place = info.location();
     let (file, line, column) = place.map_or(("", 0, 0), |place| (place.file(), place.line(), place.column()));
     records::panicked(file, line, column);
-    if OPEN_TRAPS.get() == 0 {
+    // The traps of direct calls are not counted.
+    if OPEN_TRAPS.get() == 0 && !is_game_thread() {
         // A thread of the module's own: no caller waits for the failure, so it is written to the log.
         records::event(LogLevel::ERROR, "alcedo::panic", &message, file, line);
         return;
@@ -144,15 +163,25 @@ fn hook(info: &PanicHookInfo<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{fail, trap};
+    use super::{fail, trap, trap_directly};
     use crate::CallError;
     use alcedo_abi::call::{Failure, FailureKind, Status};
+    use alcedo_abi::direct::Answer;
+    use std::mem::MaybeUninit;
 
     fn check(code: impl FnOnce() -> Result<(), CallError>) -> (FailureKind, String) {
         let mut failure = Failure::none();
         let status = trap(&mut failure, code);
         assert_eq!(status == Status::OK, failure.kind == FailureKind::NONE);
         (failure.kind, failure.message.as_str().to_owned())
+    }
+
+    #[test]
+    fn a_direct_call_says_whether_it_failed() {
+        let mut failure = MaybeUninit::uninit();
+        assert_eq!(trap_directly(&mut failure, || Ok(7)), Answer::of(7));
+        assert_eq!(trap_directly(&mut failure, || panic!("no")), Answer::FAILED);
+        assert_eq!(trap_directly(&mut failure, || fail(CallError::new(FailureKind::STALE, "gone"))), Answer::FAILED);
     }
 
     struct Bomb;

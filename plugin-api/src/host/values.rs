@@ -25,7 +25,7 @@ use crate::kinds::ptr::{Ptr, PtrMut};
 use crate::kinds::row::{Keyed, List};
 use crate::plumbing::{CalledAs, FunctionCell, ImportCell, Outs};
 use crate::signature::{Params, ReturnValue, fingerprint};
-use crate::value::plain_slot;
+use crate::value::{plain_slot, plain_value};
 use crate::zcall::Delegated;
 use crate::{AnyArguments, AnyResult, FieldPath, UAnsiString, Value};
 
@@ -170,12 +170,16 @@ pub(crate) fn conjugate_zcall<A: AnyArguments, R: AnyResult>(
     name: &str,
     args: &A,
 ) -> Result<R, CallError> {
-    let result = host("asking what a ZCall gives")?.zcall_result(handle)?;
-    Wanted::check::<R>(name, result)?;
     args.with_slots(object.unwrap_or_default(), |slots| {
         let end = slots.len() - usize::from(R::WANTED.is_none());
         let slots = &mut slots[usize::from(object.is_none())..end];
         let host = host(name)?;
+        let result = match slots.first() {
+            // What a delegate gives, only that delegate says.
+            Some(delegate) if name.starts_with("nd:") => host.delegate_result(plain_value(*delegate)?)?,
+            _ => host.zcall_result(handle)?,
+        };
+        Wanted::check::<R>(name, result)?;
         // SAFETY: the buffer lends `slots`, of which the host follows no address: what is neither plain nor a conjugate that it
         // knows, it refuses. It said just now that it gives what is wanted, and gives it to us alone.
         unsafe {
@@ -236,6 +240,15 @@ impl<'a> Callee<'a, (), ()> {
 }
 
 impl<A: Params, R: ReturnValue> Callee<'_, A, R> {
+    /// Its handle; the one of nothing for what is bound to a delegate.
+    #[inline]
+    pub(crate) fn handle(&self) -> ZCallHandle {
+        match self.way {
+            Way::Handle(handle) => handle,
+            Way::Delegate(_) => ZCallHandle::NONE,
+        }
+    }
+
     /// Calls it; with an object, that is slot 0.
     ///
     /// # Errors
@@ -326,9 +339,23 @@ impl<A: Params, R: ReturnValue, O: Outs> ImportCallee<A, R, O> {
 /// A property of an object, by its `up` name: overwritten where there is a value to write, or else read.
 pub(crate) fn property<T: Value>(object: ObjectHandle, name: &str, write: Option<&T>) -> Result<Option<T>, CallError> {
     let handle = super::zcall_resolve(name, Fingerprint::START.value(T::KIND, T::TYPE_PATH).finish())?;
+    // SAFETY: the host has just resolved the name with the fingerprint of `T`, which it does on the game thread only.
+    unsafe { exchange(handle, object, name, write) }
+}
+
+/// The same by the handle of the name.
+///
+/// # Safety
+/// The host has given the handle for the fingerprint of `T`, and this is the game thread.
+pub(crate) unsafe fn exchange<T: Value>(
+    handle: ZCallHandle,
+    object: ObjectHandle,
+    name: &str,
+    write: Option<&T>,
+) -> Result<Option<T>, CallError> {
     let mut out = write.is_none().then(T::out);
-    // SAFETY: the host has just resolved the name with the fingerprint of `T`, which it does on the game thread only. What is staged
-    // and what waits for a result stand on this stack until the call is over, and the host has filled the latter then.
+    // SAFETY: the caller promises handle and thread. What is staged and what waits for a result stand on this stack until the call is
+    // over, and the host has filled the latter then.
     unsafe {
         let staged = write.map(|value| (value, value.stage()));
         let slot = match (&staged, &mut out) {

@@ -58,6 +58,7 @@ impl Lending {
             Access::Write => Slices { exclusive: before.exclusive + 1, ..before },
         });
         OUT.fetch_add(1, Ordering::Relaxed);
+        alcedo_rt::close_direct_calls(true);
         Self { before, host: Self::tell_the_host(access) }
     }
 
@@ -81,7 +82,9 @@ impl Drop for Lending {
             slices.module.store(module, Ordering::Relaxed);
         }
         HERE.set(self.before);
-        OUT.fetch_sub(1, Ordering::Relaxed);
+        if OUT.fetch_sub(1, Ordering::Relaxed) == 1 {
+            alcedo_rt::close_direct_calls(false);
+        }
     }
 }
 

@@ -36,6 +36,18 @@ pub struct Lent<'f, K: Kind> {
     kind: PhantomData<fn(K) -> K>,
 }
 
+/// Shows a value that plugin code owns to `code`, where there is no object that would show it.
+#[track_caller]
+pub fn with_open<K: Kind, R>(value: &K, code: impl for<'v> FnOnce(Lent<'v, K>) -> R) -> R {
+    let value = value.owned();
+    // On another thread this is an error, and so is a value that has ended.
+    value.at().unwrap_or_else(|error| alcedo_rt::fail(error));
+    let (at, token) = seen::<K>(value.handle());
+    // SAFETY: the value is of kind `K`, which `Owned` says, and lies there as long as the token says so, which looks; this is the game
+    // thread, as was just seen, and the view does not outlive `code`, which `'v` says.
+    code(unsafe { Lent::new(at, token) })
+}
+
 impl<'f, K: Kind> Lent<'f, K> {
     /// A value that plugin code owns.
     #[inline]

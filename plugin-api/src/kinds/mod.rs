@@ -31,7 +31,7 @@ pub use delegate::{Delegate, MulticastDelegate, SparseDelegate};
 pub use field_path::FieldPath;
 pub use into_host::{IntoHost, Passed};
 pub use kind::Kind;
-pub use lent::{Lent, Red, lend};
+pub use lent::{Lent, Red, lend, with_open};
 pub use map::UMap;
 pub use optional::UOptional;
 pub use owned::Owned;

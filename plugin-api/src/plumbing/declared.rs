@@ -16,6 +16,7 @@ use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 
 use super::describe::{Block, BlockOf, SignatureBlock, Words, struct_fingerprint};
+use super::direct;
 use super::enums::Underlying;
 use super::returned::Returned;
 use super::shells::{
@@ -23,6 +24,7 @@ use super::shells::{
     invoke_nothing, invoke_static,
 };
 use crate::class::Part;
+use crate::direct::DirectCell;
 use crate::kinds::FieldType;
 use crate::signature::{Params, ReturnValue, ValueType, fingerprint, words};
 use crate::type_text::{is_member_path, is_path_of};
@@ -90,20 +92,26 @@ impl<C: Class, T: Value> PropertyCell<C, T> {
 }
 
 /// Receives the handle of a function of class `C` that takes the values `A` and gives `R`.
-pub struct FunctionCell<C, A, R>(pub(super) Cell, PhantomData<fn(C, A) -> R>);
+pub struct FunctionCell<C, A, R>(pub(super) Cell, DirectCell<A, R>, PhantomData<fn(C, A) -> R>);
 
 impl<C, A, R> FunctionCell<C, A, R> {
     /// An empty one. Until it is filled, calls through it are refused.
     #[must_use]
     #[expect(clippy::new_without_default, reason = "a static is made of it")]
     pub const fn new() -> Self {
-        Self(Cell::new(), PhantomData)
+        Self(Cell::new(), DirectCell::new(), PhantomData)
     }
 
     /// As the border has it.
     #[must_use]
     pub const fn cell(&self) -> &Cell {
         &self.0
+    }
+
+    /// What calls find behind it.
+    #[inline]
+    pub(crate) fn direct(&self) -> &DirectCell<A, R> {
+        &self.1
     }
 }
 
@@ -211,6 +219,7 @@ const fn nothing<C>() -> Function<C> {
         params_align: 1,
         fingerprint: 0,
         invoke: Invoke(fail),
+        direct: ROption::RNone,
         cell: &CELL,
         doc: NONE,
         meta: RSlice::EMPTY,
@@ -271,7 +280,9 @@ pub const fn function<M: Method>(
     let unchanging = if <M::Receiver as Receiver>::IS_SHARED { function_flags::CONST } else { 0 };
     let fingerprint = fingerprint::<M::Args, M::Result>();
     let flags = flags | fallible | unchanging;
-    described((name, flags, overrides), block.block(), fingerprint, Invoke(invoke::<M>), &cell.0, about)
+    let Function(desc, of) =
+        described((name, flags, overrides), block.block(), fingerprint, Invoke(invoke::<M>), &cell.0, about);
+    Function(FunctionDesc { direct: direct::of_method::<M>(), ..desc }, of)
 }
 
 /// A reflected function that needs no object, with the body `M`.
@@ -379,6 +390,7 @@ const fn described<C>(
         params_align: block.align(),
         fingerprint,
         invoke,
+        direct: ROption::RNone,
         cell,
         doc: RStr::from_str(about.doc),
         meta: RSlice::from_slice(about.meta),
@@ -461,6 +473,9 @@ impl<C> Body<C> {
     }
 }
 
+/// What a class says of what others declare: the interfaces it implements, classes for subobjects of its bases, and defaults.
+type OfBases = (&'static [RStr<'static>], &'static [MetaDesc], &'static [MetaDesc]);
+
 /// A class that this module declares, by its package and its name there.
 #[must_use]
 pub const fn class<C: Part>(
@@ -470,7 +485,7 @@ pub const fn class<C: Part>(
     properties: &'static [Property<C>],
     body: Body<C>,
     cell: &'static ClassCell<C>,
-    implements: &'static [RStr<'static>],
+    (implements, subobject_classes, default_overrides): OfBases,
 ) -> Declared<ClassDesc> {
     assert!(is_path_of(C::PATH, package, name), "a class is declared under the path that it is known by");
     Declared(ClassDesc {
@@ -484,6 +499,8 @@ pub const fn class<C: Part>(
         cell: &cell.0,
         doc: RStr::from_str(doc),
         implements: RSlice::from_slice(implements),
+        subobject_classes: RSlice::from_slice(subobject_classes),
+        default_overrides: RSlice::from_slice(default_overrides),
     })
 }
 
@@ -577,6 +594,7 @@ pub const fn export<E: Export, const N: usize>(
         fingerprint: fingerprint::<E::Args, E::Result>(),
         signature: RStr::from_str(words.as_str()),
         invoke: ZCallInvoke(export_shell::<E>),
+        direct: direct::of_export::<E>(),
     })
 }
 

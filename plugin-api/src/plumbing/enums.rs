@@ -47,6 +47,33 @@ pub fn entry_number<E: Value>(text: &str, numbers: &[(&str, u64)]) -> u64 {
     text.split('|').map(str::trim).filter(|part| !part.is_empty()).fold(0, |all, part| all | one(part))
 }
 
+/// What is to be known of the numbers of an enum: their kind, and whether all are those of a byte.
+#[must_use]
+pub const fn numbers<N: Underlying>(numbers: &[(&str, u64)]) -> Option<(PropertyKind, bool)> {
+    let (mut fit, mut at) = (true, 0);
+    while at < numbers.len() {
+        // One that is negative is a large one here.
+        fit = fit && numbers[at].1 <= u8::MAX as u64;
+        at += 1;
+    }
+    Some((N::KIND, fit))
+}
+
+/// Whether scripts can have a property of the type: of an enum, where it is one of bytes, or the property says `enum_as_byte`.
+#[must_use]
+pub const fn scripts_have<T: Value>(as_byte: bool) -> bool {
+    match T::NUMBERS {
+        Some((kind, _)) => as_byte || kind.0 == PropertyKind::U8.0,
+        None => true,
+    }
+}
+
+/// Whether the type is an enum whose numbers are all those of a byte.
+#[must_use]
+pub const fn fits_a_byte<T: Value>() -> bool {
+    matches!(T::NUMBERS, Some((_, true)))
+}
+
 /// The number that lies there.
 #[inline]
 #[must_use]

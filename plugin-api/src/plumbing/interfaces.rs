@@ -6,12 +6,12 @@ use core::ops::Deref;
 
 use alcedo_abi::abi_stable::std_types::{RSlice, RStr};
 use alcedo_abi::describe::{ImportDesc, ImportKind, InterfaceDesc, SignatureDesc};
-use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::kinds::function_flags;
 
 use super::declared::{Declared, Function, FunctionCell, FunctionOf, PresenceCell, SignatureWords, import};
 use super::describe::SignatureBlock;
 use super::shells::bare;
+use crate::direct::Called;
 use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::type_text::{is_member_path, is_path_of};
 use crate::{Class, Interface, Object, This, Value};
@@ -226,20 +226,22 @@ impl<'f, I> Deref for InterfaceThis<'f, I> {
 
 /// An object on which functions of `T` can be called: of a class, or of an interface.
 pub trait CalledAs<T> {
-    /// The object.
+    /// The object, and that this is its thread.
     #[doc(hidden)]
-    fn called(&self) -> ObjectHandle;
+    fn called(&self) -> Called<'_>;
 }
 
 impl<C: Class> CalledAs<C> for This<'_, C> {
-    fn called(&self) -> ObjectHandle {
-        self.object()
+    #[inline]
+    fn called(&self) -> Called<'_> {
+        Called::new(self)
     }
 }
 
 impl<I: Interface> CalledAs<I> for InterfaceThis<'_, I> {
-    fn called(&self) -> ObjectHandle {
-        self.object.object()
+    #[inline]
+    fn called(&self) -> Called<'_> {
+        Called::new(&self.object)
     }
 }
 

@@ -29,6 +29,7 @@ pub fn write_member<C: Class, T: Value>(
 ///
 /// # Errors
 /// Whatever the callee fails with.
+#[inline]
 pub fn invoke_member<T, A: Params, R: ReturnValue>(
     this: &impl CalledAs<T>,
     cell: &FunctionCell<T, A::Values, R>,
@@ -42,6 +43,7 @@ pub fn invoke_member<T, A: Params, R: ReturnValue>(
 ///
 /// # Errors
 /// Whatever the callee fails with.
+#[inline]
 pub fn invoke_static_member<T, A: Params, R: ReturnValue>(
     this: &impl CalledAs<T>,
     cell: &FunctionCell<T, A::Values, R>,

@@ -6,11 +6,13 @@ mod declared;
 mod defaults;
 mod delegates;
 mod describe;
+mod direct;
 mod enums;
 mod interfaces;
 mod macros;
 mod member_names;
 mod members;
+mod net;
 mod owned;
 mod registry;
 mod returned;
@@ -31,7 +33,9 @@ pub use linkme;
 
 pub use crate::class::Part;
 pub use crate::delegate_signature::{Named, NamedSignature, Signature};
+pub use crate::direct::Called;
 pub use crate::keep::{Keep, Restore, restore, unknown_field};
+pub use crate::kinds::with_open;
 pub use crate::kinds::{
     Delegate, Field, FieldPlace, FieldType, MulticastDelegate, Owned, Passed, Ptr, PtrMut, Red, SparseDelegate, Stored,
     Temp, ValidityToken, Viewable, blank, field, lend, set_field,
@@ -61,7 +65,9 @@ pub use declared::{
 pub use defaults::{BuildDefault, DefaultPart, PluginState, Probe, WithoutARedConstructor, the_finalizer_thread_drops};
 pub use delegates::{NamedDelegate, delegate as delegate_description, import_delegate, name_in, package_of};
 pub use describe::{BlockOf, CParam, SignatureBlock, Words, field_descriptions, is_struct, joined, joined_len};
-pub use enums::{OfText, Underlying, entry_number, enum_number, put_enum_number, unknown_entry};
+pub use enums::{
+    OfText, Underlying, entry_number, enum_number, fits_a_byte, numbers, put_enum_number, scripts_have, unknown_entry,
+};
 pub use interfaces::{
     Bodies, CalledAs, InterfaceFunction, InterfaceThis, crosses, declared_as, first_absent, has_signature,
     import_interface, import_interface_function, interface as interface_description, interface_function,
@@ -69,6 +75,7 @@ pub use interfaces::{
 };
 pub use member_names::{Members, is_property};
 pub use members::{base_ref, invoke_member, invoke_static_member, read_member, write_member};
+pub use net::{net_load, net_save};
 pub use owned::{
     are_owned_equal, clone_owned, debug_owned, is_owned_expired, load_owned, new_owned, owned_at, owned_out,
     owned_slot, parse_owned, print_owned, store_owned,
@@ -76,6 +83,7 @@ pub use owned::{
 pub use registry::{CLASSES, DELEGATES, ENUMS, EXPORTS, IMPORTS, INTERFACES, STRUCTS};
 pub use returned::{ErrorInWords, Place, Returned, error_in_words};
 pub use root::{MainFn, ModuleHooks, Outcome, run_hook, run_main};
+pub(crate) use shells::typed_slots;
 pub use shells::{
     CustomThunk, Exclusive, Export, Given, Held, Keeper, Method, NoBody, Shared, StaticMethod, Untouched, lib_header,
 };

@@ -27,6 +27,7 @@ use crate::dispose::dispose_all;
 use crate::host::lent_text;
 use crate::keep::Keep;
 use crate::part_cell::PartCell;
+use crate::registered;
 use crate::signature::{ArgumentSlots, Block, BlockLayout, Params, ResultSlot, ReturnValue};
 use crate::thunk::Frame;
 use crate::{CallError, Class, This};
@@ -214,7 +215,7 @@ pub(super) unsafe extern "C" fn invoke<M: Method>(call: &mut Call<'_>) -> Status
 
 /// # Safety
 /// `part` is null or the plugin part that this module made for `C` and that the host keeps.
-unsafe fn cell_of<'a, C: Part>(part: *mut (), object: ObjectHandle) -> Result<&'a PartCell<C>, CallError> {
+pub(super) unsafe fn cell_of<'a, C: Part>(part: *mut (), object: ObjectHandle) -> Result<&'a PartCell<C>, CallError> {
     // SAFETY: promised by the caller.
     unsafe { part.cast::<PartCell<C>>().as_ref() }
         .ok_or_else(|| CallError::new(FailureKind::UNAVAILABLE, format!("the plugin part of {object} for {}", C::PATH)))
@@ -347,23 +348,36 @@ pub trait Export {
 /// # Safety
 /// As [`alcedo_abi::describe::ZCallInvoke`] says.
 pub(super) unsafe extern "C" fn export_shell<E: Export>(buffer: &mut ZCallBuffer, failure: &mut Failure) -> Status {
-    trap(failure, || {
-        let wanted = E::Args::COUNT + usize::from(E::Result::VALUE.is_some());
-        if buffer.len != wanted {
-            let message = format!("{} takes {wanted} slots, result included, the buffer has {}", E::NAME, buffer.len);
-            return Err(CallError::new(FailureKind::BUFFER, message));
-        }
-        let mut none = Slot::EMPTY;
-        // SAFETY: `ZCallInvoke`: the buffer lends its slots, live and unshared, for the call, and pointer slots are what the signature
-        // says: those of the arguments, and behind them that of the result, if there is one.
-        let (args, result) = unsafe {
-            let slots: &mut [Slot] =
-                if wanted == 0 { &mut [] } else { core::slice::from_raw_parts_mut(buffer.slots, wanted) };
-            let (args, result) = slots.split_at_mut(E::Args::COUNT);
-            (ArgumentSlots::new(args), ResultSlot::new(result.first_mut().unwrap_or(&mut none)))
-        };
-        E::run(E::Args::from_slots(args)?).crossing(E::PLACE)?.into_result_slot(result)
-    })
+    // SAFETY: `ZCallInvoke` promises the slots of the signature, for the call.
+    trap(failure, || unsafe { typed_slots::<E::Args, E::Returned>(E::NAME, E::PLACE, buffer, E::run) })
+}
+
+/// Calls `run` with the arguments that lie in slots, and puts what it gives into the last of them. Errors call it `name`.
+///
+/// # Safety
+/// The buffer lends its slots, live and unshared, for the call; pointer slots are what the signature of these types says.
+#[inline]
+pub(crate) unsafe fn typed_slots<A: Params, X: Returned>(
+    name: &str,
+    place: Place,
+    buffer: &mut ZCallBuffer,
+    run: impl FnOnce(A) -> X,
+) -> Result<(), CallError> {
+    let wanted = A::COUNT + usize::from(<X::Value as ReturnValue>::VALUE.is_some());
+    if buffer.len != wanted {
+        let message = format!("{name} takes {wanted} slots, result included, the buffer has {}", buffer.len);
+        return Err(CallError::new(FailureKind::BUFFER, message));
+    }
+    let mut none = Slot::EMPTY;
+    // SAFETY: our caller promises that the buffer lends its slots, live and unshared, for the call, and pointer slots are what the
+    // signature says: those of the arguments, and behind them that of the result, if there is one.
+    let (args, result) = unsafe {
+        let slots: &mut [Slot] =
+            if wanted == 0 { &mut [] } else { core::slice::from_raw_parts_mut(buffer.slots, wanted) };
+        let (args, result) = slots.split_at_mut(A::COUNT);
+        (ArgumentSlots::new(args), ResultSlot::new(result.first_mut().unwrap_or(&mut none)))
+    };
+    run(A::from_slots(args)?).crossing(place)?.into_result_slot(result)
 }
 
 /// A description with a type of ours around it, for which the border has the description alone.
@@ -458,7 +472,9 @@ impl<M: ModuleHooks> Root<M> {
     }
 
     unsafe extern "C" fn dispose(failure: &mut Failure) -> Status {
-        dispose_all(failure)
+        let ended = end_registered(failure);
+        let disposed = dispose_all(failure);
+        if ended == Status::OK { disposed } else { ended }
     }
 
     extern "C" fn heap_bytes() -> u64 {
@@ -489,11 +505,20 @@ impl<M: ModuleHooks> Root<M> {
     }
 
     unsafe extern "C" fn exit(failure: &mut Failure) -> Status {
+        let ended = end_registered(failure);
         let exited = trap(failure, || {
             M::exit();
             Ok(())
         });
         let disposed = dispose_all(failure);
-        if exited == Status::OK { disposed } else { exited }
+        [ended, exited, disposed].into_iter().find(|status| *status != Status::OK).unwrap_or(Status::OK)
     }
+}
+
+/// Drops the protocols and resolvers of the module, to which no name leads any more.
+fn end_registered(failure: &mut Failure) -> Status {
+    trap(failure, || {
+        registered::drop_all();
+        Ok(())
+    })
 }

@@ -270,6 +270,24 @@ mod alc0182;
 mod alc0183;
 #[path = "rules/ALC0190.rs"]
 mod alc0190;
+#[path = "rules/ALC0191.rs"]
+mod alc0191;
+#[path = "rules/ALC0192.rs"]
+mod alc0192;
+#[path = "rules/ALC0193.rs"]
+mod alc0193;
+#[path = "rules/ALC0194.rs"]
+mod alc0194;
+#[path = "rules/ALC0195.rs"]
+mod alc0195;
+#[path = "rules/ALC0196.rs"]
+mod alc0196;
+#[path = "rules/ALC0197.rs"]
+mod alc0197;
+#[path = "rules/ALC0198.rs"]
+mod alc0198;
+#[path = "rules/ALC0199.rs"]
+mod alc0199;
 #[path = "rules/ALC0200.rs"]
 mod alc0200;
 #[path = "rules/ALC0201.rs"]

@@ -5,10 +5,11 @@
 mod tables;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use alcedo_abi::abi_stable::std_types::RStr;
+use alcedo_abi::black_direct::CLOSED;
 use alcedo_abi::call::{Call, Failure, FailureKind, Status};
 use alcedo_abi::describe::{Cell, ClassDesc, FunctionDesc, ImportKind};
 use alcedo_abi::handles::{ClassId, Name, ObjectHandle, PartPtr, ZCallHandle};
@@ -52,6 +53,7 @@ unsafe impl Send for State {}
 static STATE: OnceLock<Mutex<State>> = OnceLock::new();
 static ALONE: Mutex<()> = Mutex::new(());
 static MODE: AtomicU32 = AtomicU32::new(0);
+static DIRECT: AtomicU64 = AtomicU64::new(CLOSED);
 
 fn state() -> MutexGuard<'static, State> {
     STATE.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
@@ -229,6 +231,7 @@ fn attach() {
         directory: std::ptr::null(),
         slices: std::ptr::null(),
         blacks: std::ptr::null(),
+        direct: &raw const DIRECT,
         level: LogLevel::DEBUG,
     };
     let mut failure = Failure::none();

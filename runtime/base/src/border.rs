@@ -381,7 +381,7 @@ fn panicked(message: String) -> CallError {
 
 #[cfg(test)]
 mod tests {
-    use super::{CallError, SourcePlace, from_module, trap};
+    use super::{CallError, ScriptPlace, SourcePlace, from_module, trap};
     use crate::handles::ObjectHandle;
     use alcedo_abi::call::Status;
 
@@ -412,6 +412,24 @@ mod tests {
         ] {
             assert_eq!(CallError::from_failure(&error.to_failure()), error);
         }
+    }
+
+    #[test]
+    fn an_error_of_a_script_crosses_as_what_it_is_and_sentences_name_the_calls() {
+        let place = |line| ScriptPlace { function: "/Script/A.B:c".to_owned(), file: "B.uc".to_owned(), line };
+        let in_script = |error, lines: std::ops::Range<u32>| CallError::InScript {
+            error: Box::new(error),
+            stack: lines.map(place).collect(),
+        };
+        let error = in_script(CallError::other("no luck"), 3..5);
+        let told = "no luck\n    in /Script/A.B:c at B.uc:3\n    in /Script/A.B:c at B.uc:4";
+        assert_eq!(error.to_string(), told);
+        assert_eq!(CallError::from_failure(&error.to_failure()), CallError::other(told));
+        let handle = ObjectHandle::new(3, 9);
+        let stale = in_script(CallError::Stale { handle }, 3..4);
+        assert_eq!(CallError::from_failure(&stale.to_failure()), CallError::Stale { handle });
+        let deep = in_script(CallError::other("x"), 0..100).to_string();
+        assert!(deep.contains("… 68 more") && deep.lines().count() == 34, "{deep}");
     }
 
     #[test]

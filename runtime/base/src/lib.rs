@@ -10,4 +10,5 @@ pub mod game_thread;
 pub mod handles;
 pub mod numbered;
 pub mod shown;
+pub mod stamp;
 pub mod trap;

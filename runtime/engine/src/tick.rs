@@ -1,7 +1,11 @@
-//! What drives the objects: begin play when one is first seen, tick once a frame, end play before one goes. An event
-//! that fails is written to the log and concerns only its object: the frame goes on.
+//! What drives the objects: begin play when one is first seen, tick once a frame, end play before one goes. An event that fails is
+//! written to the log and concerns only its object: the frame goes on.
+//!
+//! A frame asks nothing of an object by name. The objects are in lists by class, which are looked for anew when some object has
+//! begun or ended, and the ticks of all objects of a class are one call over the border.
 
-use alcedo_runtime::native::{Natives, This};
+use alcedo_runtime::host::{BatchFunction, BatchReport, ClassList, ObjectList, TypedProperty};
+use alcedo_runtime::native::{Class, Natives, This};
 use alcedo_runtime::{CallError, Error, ObjectHandle, Runtime};
 
 use crate::actor::Actor;
@@ -9,40 +13,76 @@ use crate::component::ActorComponent;
 use crate::world::World;
 
 pub(crate) fn drive(natives: Natives) -> Natives {
+    let mut known = None;
+    let tick = move |runtime: &Runtime, seconds: f32| match &mut known {
+        Some(frame) => Frame::tick(frame, runtime, seconds),
+        None => match Frame::new(runtime) {
+            Ok(frame) => known.insert(frame).tick(runtime, seconds),
+            Err(error) => tracing::warn!(%error, "nothing ticks"),
+        },
+    };
     natives.ticker(tick).before_destroy(end_play)
 }
 
-fn tick(runtime: &Runtime, seconds: f32) {
-    let objects = runtime.objects();
-    for object in objects.all() {
-        // An event before may have destroyed it, and nothing happens to one that sleeps.
-        if !objects.is_alive(object) || objects.dormant_class(object).is_some() {
-            continue;
-        }
-        if let Some(actor) = objects.as_a::<Actor>(object) {
-            log(runtime, object, objects.with(actor, begin_actor));
-            log(
-                runtime,
-                object,
-                objects.with(actor, |actor| match actor.can_tick() {
-                    true => actor.try_receive_tick(seconds),
-                    false => Ok(()),
-                }),
-            );
-        } else if let Some(component) = objects.as_a::<ActorComponent>(object) {
-            log(runtime, object, objects.with(component, begin_component));
-            log(
-                runtime,
-                object,
-                objects.with(component, |component| match component.can_tick() {
-                    true => component.try_component_tick(seconds),
-                    false => Ok(()),
-                }),
-            );
-        } else if let Some(world) = objects.as_a::<World>(object) {
-            log(runtime, object, objects.with(world, |world| world.try_set_time(world.time() + f64::from(seconds))));
-        }
+/// The objects that a frame goes through, and what it calls on them.
+struct Frame {
+    actors: ClassList,
+    components: ClassList,
+    worlds: ClassList,
+    actor_tick: BatchFunction<(f32,), ()>,
+    component_tick: BatchFunction<(f32,), ()>,
+    time: TypedProperty<f64>,
+    /// Whether some object could not begin to play in the last frame.
+    is_waiting: bool,
+}
+
+impl Frame {
+    fn new(runtime: &Runtime) -> Result<Self, Error> {
+        // What an event does where nobody overrides it is nothing.
+        let tick = |path: &str, event: &str| {
+            let tick = runtime.batch(&format!("uf:{path}:{event}"))?;
+            Ok::<_, Error>(tick.when("can_tick").only_overrides())
+        };
+        Ok(Self {
+            actors: runtime.list(Actor::PATH),
+            components: runtime.list(ActorComponent::PATH),
+            worlds: runtime.list(World::PATH),
+            actor_tick: tick(Actor::PATH, "receive_tick")?,
+            component_tick: tick(ActorComponent::PATH, "component_tick")?,
+            time: runtime.property(&format!("up:{}:time", World::PATH))?,
+            is_waiting: false,
+        })
     }
+
+    fn tick(&mut self, runtime: &Runtime, seconds: f32) {
+        self.worlds.refresh(runtime);
+        for world in self.worlds.list().objects() {
+            let passed = self.time.get(*world).and_then(|time| self.time.set(*world, time + f64::from(seconds)));
+            log(runtime, *world, passed);
+        }
+        // Both, so no short circuit.
+        let is_new = self.actors.refresh(runtime) | self.components.refresh(runtime);
+        if is_new || self.is_waiting {
+            self.is_waiting = false;
+            self.is_waiting |= begin(runtime, self.actors.list(), begin_actor);
+            self.is_waiting |= begin(runtime, self.components.list(), begin_component);
+        }
+        log_all(runtime, self.actor_tick.call_list(self.actors.list(), (seconds,)));
+        log_all(runtime, self.component_tick.call_list(self.components.list(), (seconds,)));
+    }
+}
+
+/// Lets those begin that have not. Whether one of them could not.
+fn begin<C: Class>(runtime: &Runtime, list: &ObjectList, begin: impl Fn(This<'_, C>) -> Result<(), CallError>) -> bool {
+    let mut has_failed = false;
+    for object in list.objects() {
+        // One before it may have destroyed it.
+        let Some(typed) = runtime.objects().as_a::<C>(*object) else { continue };
+        let begun = runtime.objects().with(typed, &begin).and_then(|begun| begun.map_err(Error::from));
+        has_failed |= begun.is_err();
+        log(runtime, *object, begun);
+    }
+    has_failed
 }
 
 fn begin_actor(actor: This<'_, Actor>) -> Result<(), CallError> {
@@ -67,11 +107,18 @@ fn end_play(runtime: &Runtime, object: ObjectHandle) {
         true => actor.try_receive_end_play(),
         false => Ok(()),
     });
-    log(runtime, object, ended);
+    log(runtime, object, ended.and_then(|ended| ended.map_err(Error::from)));
 }
 
-fn log(runtime: &Runtime, object: ObjectHandle, result: Result<Result<(), CallError>, Error>) {
-    if let Err(error) = result.and_then(|done| done.map_err(Error::from)) {
+fn log_all(runtime: &Runtime, report: Result<BatchReport, Error>) {
+    match report {
+        Ok(report) => report.failed.into_iter().for_each(|(object, error)| log(runtime, object, Err(error))),
+        Err(error) => tracing::warn!(%error, "a tick was not done"),
+    }
+}
+
+fn log(runtime: &Runtime, object: ObjectHandle, result: Result<(), Error>) {
+    if let Err(error) = result {
         tracing::warn!(%error, "an event of {} failed", runtime.objects().describe(object));
     }
 }

@@ -73,6 +73,8 @@ pub struct Class {
     pub subobjects: Vec<Subobject>,
     /// Classes it names in place of those its bases gave their subobjects: name of the subobject, path of the class.
     pub subobject_overrides: Vec<(Rc<str>, Rc<str>)>,
+    /// Defaults it names in place of those its bases, or the classes of its subobjects, gave: a path of names, text of the value.
+    pub default_overrides: Vec<(Rc<str>, Rc<str>)>,
     /// What a script class makes of its class default object, when that has the values of its base's.
     pub script_defaults: Option<NativeHook>,
     /// Paths of the interfaces it implements itself.

@@ -47,6 +47,8 @@ impl Compiler<'_> {
         let interfaces = self.interfaces(decl, &path)?;
         interfaces.iter().try_for_each(|interface| self.check_implements(&path, &functions, interface))?;
         let (subobjects, subobject_overrides) = self.subobjects(decl, &path, &own_properties, base.as_deref())?;
+        // What needs a context needs it however it is extended.
+        let inherited_flags = base.as_ref().map_or(0, |base| base.flags & class_flags::CONTEXTUAL);
         let fields = properties.iter().map(|property| (property.offset, property.ty.clone()));
         let members = Members {
             schema: Rc::new(Schema::new(placed.size, placed.align, fields)),
@@ -68,7 +70,7 @@ impl Compiler<'_> {
             package: decl.package.as_str().into(),
             base,
             origin: decl.origin,
-            flags: decl.flags,
+            flags: decl.flags | inherited_flags,
             doc: decl.doc.as_str().into(),
             own_properties,
             properties,
@@ -76,6 +78,7 @@ impl Compiler<'_> {
             vtable,
             subobjects,
             subobject_overrides,
+            default_overrides: texts(&decl.default_overrides),
             script_defaults: decl.script_defaults.clone(),
             interfaces,
             native_constructor: decl.native_constructor.clone(),
@@ -161,6 +164,7 @@ impl Compiler<'_> {
             doc: decl.doc.as_str().into(),
             meta: decl.meta.clone(),
             thunk: decl.thunk.clone(),
+            black_code: decl.black_code.clone(),
             tag: decl.tag,
         });
         if decl.fingerprint != 0 && decl.fingerprint != function.fingerprint {
@@ -250,6 +254,10 @@ impl Compiler<'_> {
             role: words.map_or(role, |words| words.role),
         })
     }
+}
+
+fn texts(pairs: &[(String, String)]) -> Vec<(Rc<str>, Rc<str>)> {
+    pairs.iter().map(|(path, text)| (path.as_str().into(), text.as_str().into())).collect()
 }
 
 /// The functions that a subclass may override: they have a place in the table of virtual functions.

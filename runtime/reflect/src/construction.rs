@@ -25,6 +25,7 @@ use crate::value::Value;
 
 mod failure;
 mod living;
+mod overrides;
 mod whole;
 
 pub use failure::StepError;
@@ -93,6 +94,10 @@ pub fn construct(
         let step = ConstructionStep::Abstract(class.path.to_string());
         return Err(constructor.failed("a new object", step, StepError::new(way_out)));
     }
+    if let Some(way_out) = refused_without_context(class, args.outer) {
+        let step = ConstructionStep::Contextual(class.path.to_string());
+        return Err(constructor.failed("a new object", step, StepError::new(way_out)));
+    }
     let is_whole = |template| !class.has_subobjects() && world.objects.class_id(template) == Some(class.id);
     if args.name.is_none() && args.archetype.is_none() && is_whole(class.cdo.get()) {
         return constructor.construct_whole(&args, class.cdo.get());
@@ -134,6 +139,12 @@ fn refused_as_abstract(world: &World, class: &Class) -> Option<String> {
         (false, more) => format!("{}, and {more} more", paths.join(", ")),
     };
     Some(format!("it is abstract: take a class that extends it ({known})"))
+}
+
+/// Why an object of `class` is not made where it stands alone and is for a context.
+fn refused_without_context(class: &Class, outer: ObjectHandle) -> Option<&'static str> {
+    let is_contextual = class.flags & class_flags::CONTEXTUAL != 0;
+    (is_contextual && outer.is_none()).then_some("it is contextual: say which object it is made inside of, its outer")
 }
 
 /// The CDO of `class`; where there is none it is born, after the CDO of its base. Game thread only.
@@ -371,7 +382,14 @@ impl Constructor<'_> {
             self.step(
                 object,
                 || ConstructionStep::Defaults(turn.path.to_string()),
-                || self.set_defaults(object, turn),
+                || {
+                    self.set_defaults(object, turn)?;
+                    // All others get them with the values of their template.
+                    match copying {
+                        Copying::BeforeOwnClass => overrides::set_default_overrides(self.world, object, turn),
+                        _ => Ok(()),
+                    }
+                },
             )?;
             self.construct(object, turn)?;
         }

@@ -1,6 +1,7 @@
 //! Declarations: types as plain data, before they are types. The macro for native classes and the emission of a module's
 //! classes both end here, so that the same declaration gives the same metadata.
 
+use std::any::Any;
 use std::rc::Rc;
 
 use alcedo_abi::kinds::{PropertyKind, property_flags};
@@ -55,6 +56,8 @@ pub struct FunctionDecl {
     pub meta: Meta,
     /// What runs it.
     pub thunk: Thunk,
+    /// See [`Function::black_code`](crate::function::Function::black_code).
+    pub black_code: Option<Rc<dyn Any>>,
     /// See [`Function::tag`](crate::function::Function::tag).
     pub tag: u64,
 }
@@ -132,6 +135,14 @@ pub struct SubobjectDecl {
     pub role: SubobjectRole,
 }
 
+impl SubobjectDecl {
+    /// The class of that path for a subobject that a base declares.
+    pub fn instead(property: &str, class_path: &str) -> Self {
+        let (property, class_path) = (property.to_owned(), class_path.to_owned());
+        Self { property, class_path, role: SubobjectRole::Part }
+    }
+}
+
 /// A class.
 #[derive(Clone)]
 pub struct ClassDecl {
@@ -151,6 +162,8 @@ pub struct ClassDecl {
     pub functions: Vec<FunctionDecl>,
     /// Subobjects that need more words.
     pub subobjects: Vec<SubobjectDecl>,
+    /// Defaults of what its bases declare, and of what lies in its subobjects: names with dots between, and the text of the value.
+    pub default_overrides: Vec<(String, String)>,
     /// What a script class makes of its class default object, when that has the values of its base's.
     pub script_defaults: Option<NativeHook>,
     /// Paths of the interfaces it implements.
@@ -240,8 +253,19 @@ impl PropertyDecl {
 impl FunctionDecl {
     /// A function without flags or parameters.
     pub fn new(name: &str, thunk: Thunk) -> Self {
-        let (overrides, params, doc, meta) = Default::default();
-        Self { name: name.to_owned(), flags: 0, overrides, params, fingerprint: 0, doc, meta, thunk, tag: 0 }
+        let (overrides, params, doc, meta, black_code) = Default::default();
+        Self {
+            name: name.to_owned(),
+            flags: 0,
+            overrides,
+            params,
+            fingerprint: 0,
+            doc,
+            meta,
+            thunk,
+            black_code,
+            tag: 0,
+        }
     }
 
     /// A function of an interface, whose bodies are those of classes.
@@ -314,6 +338,7 @@ impl ClassDecl {
             properties,
             functions,
             subobjects,
+            default_overrides: Vec::new(),
             script_defaults: None,
             interfaces,
             native_constructor,

@@ -91,6 +91,7 @@ fn dump_class(text: &mut String, names: &Names, class: &Class) {
         vtable,
         subobjects,
         subobject_overrides,
+        default_overrides,
         interfaces,
         // Whose code runs, which is what differs.
         script_defaults: _,
@@ -107,7 +108,7 @@ fn dump_class(text: &mut String, names: &Names, class: &Class) {
     line(text, format_args!("class {path} {name} {package} {base:?} {flags:#x} {doc:?} {interfaces:?}"));
     let properties: Vec<_> = properties.iter().map(|property| (&property.owner, &property.text)).collect();
     let vtable: Vec<_> = vtable.iter().map(|function| &function.path).collect();
-    line(text, format_args!("  {properties:?} {vtable:?} {subobject_overrides:?}"));
+    line(text, format_args!("  {properties:?} {vtable:?} {subobject_overrides:?} {default_overrides:?}"));
     for Subobject { property, name, class_path, role } in subobjects {
         line(text, format_args!("  subobject {} {name} {class_path} {role:?}", property.text));
     }
@@ -139,6 +140,7 @@ fn dump_function(text: &mut String, names: &Names, function: &Rc<Function>) {
         doc,
         meta,
         thunk: _,
+        black_code: _,
         tag: _,
         // Computed of the parameters.
         schema: _,

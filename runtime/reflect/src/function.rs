@@ -1,5 +1,6 @@
 //! A reflected function: what it is called, what it takes and gives, and the thunk that runs it.
 
+use std::any::Any;
 use std::fmt;
 use std::rc::Rc;
 
@@ -40,6 +41,8 @@ pub struct Function {
     pub meta: Meta,
     /// What runs it.
     pub thunk: Thunk,
+    /// What means nothing here; higher floors know by it how a body of the host is called without a frame.
+    pub black_code: Option<Rc<dyn Any>>,
     /// A number that means nothing here; higher floors say which module it belongs to.
     pub tag: u64,
     pub(super) schema: Rc<Schema>,
@@ -60,13 +63,28 @@ pub(super) struct FunctionParts {
     pub(super) doc: Rc<str>,
     pub(super) meta: Meta,
     pub(super) thunk: Thunk,
+    pub(super) black_code: Option<Rc<dyn Any>>,
     pub(super) tag: u64,
 }
 
 impl Function {
     pub(super) fn new(parts: FunctionParts) -> Self {
-        let FunctionParts { name, text, path, owner, flags, params, schema, vslot, overrides, doc, meta, thunk, tag } =
-            parts;
+        let FunctionParts {
+            name,
+            text,
+            path,
+            owner,
+            flags,
+            params,
+            schema,
+            vslot,
+            overrides,
+            doc,
+            meta,
+            thunk,
+            black_code,
+            tag,
+        } = parts;
         let fingerprint = fingerprint(&params);
         let (schema, words) = (Rc::new(schema), signature(&params).into());
         let interface = None;
@@ -84,6 +102,7 @@ impl Function {
             doc,
             meta,
             thunk,
+            black_code,
             tag,
             schema,
             words,

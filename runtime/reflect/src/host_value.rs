@@ -1,6 +1,9 @@
 //! Rust types by which a host reads and writes properties of classes that modules declare. More of them than a native declaration
 //! may name: what a declaration says beside the type (the class of a reference) is the module's to say here.
 
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
+
 use alcedo_abi::kinds::property_flags;
 use alcedo_base::border::CallError;
 
@@ -14,7 +17,7 @@ use crate::typed_values::{
 use crate::value::LocalText;
 
 /// A Rust type that properties of modules' classes are read and written as: each [`NativeValue`], other texts and references, and
-/// `Vec` and `Option` of all of these.
+/// `Vec`, `Option`, `HashSet` and `HashMap` of all of these.
 pub trait HostValue: Sized + 'static {
     /// As what it is read and written.
     type Raw: FrameValue;
@@ -85,6 +88,38 @@ where
 
     fn into_raw(self) -> Self::Raw {
         self.map(T::into_raw)
+    }
+}
+
+impl<T: HostValue + Eq + Hash> HostValue for HashSet<T>
+where
+    T::Raw: Eq + Hash,
+    HashSet<T::Raw>: FrameValue,
+{
+    type Raw = HashSet<T::Raw>;
+
+    fn from_raw(raw: Self::Raw) -> Self {
+        raw.into_iter().map(T::from_raw).collect()
+    }
+
+    fn into_raw(self) -> Self::Raw {
+        self.into_iter().map(T::into_raw).collect()
+    }
+}
+
+impl<K: HostValue + Eq + Hash, V: HostValue> HostValue for HashMap<K, V>
+where
+    K::Raw: Eq + Hash,
+    HashMap<K::Raw, V::Raw>: FrameValue,
+{
+    type Raw = HashMap<K::Raw, V::Raw>;
+
+    fn from_raw(raw: Self::Raw) -> Self {
+        raw.into_iter().map(|(key, value)| (K::from_raw(key), V::from_raw(value))).collect()
+    }
+
+    fn into_raw(self) -> Self::Raw {
+        self.into_iter().map(|(key, value)| (key.into_raw(), value.into_raw())).collect()
     }
 }
 

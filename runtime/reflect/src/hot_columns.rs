@@ -62,11 +62,13 @@ impl PartOf {
 
 /// The two rows, and the head by which plugins find the first.
 #[derive(Debug)]
-pub(super) struct HotColumns {
+pub struct HotColumns {
     entries: Row<DirectoryEntry>,
     parts: Row<PartEntry>,
     /// Plugins hold its address, which never changes, since it lies in an `Rc`.
     head: Rc<Cell<Directory>>,
+    /// Counts what is written to the rows.
+    changes: Cell<u64>,
 }
 
 /// An entry of nothing: all zero bytes.
@@ -79,13 +81,25 @@ impl HotColumns {
     /// No slots.
     pub(super) fn new() -> Self {
         let head = Rc::new(Cell::new(Directory { entries: std::ptr::null(), len: 0, ends: 0 }));
-        Self { entries: Row::new(NOBODY), parts: Row::new(NO_PART), head }
+        Self { entries: Row::new(NOBODY), parts: Row::new(NO_PART), head, changes: Cell::new(0) }
     }
 
     /// Where plugins find the first row. The address stays as long as `self`.
     #[inline]
-    pub(super) fn head(&self) -> *const Directory {
+    pub fn head(&self) -> *const Directory {
         self.head.as_ptr()
+    }
+
+    /// Another number whenever an object has begun or ended, or has another body or plugin part.
+    #[inline]
+    pub fn changes(&self) -> u64 {
+        self.changes.get()
+    }
+
+    /// How many objects have ended or got another body, as plugins see it.
+    #[inline]
+    pub fn ends(&self) -> u64 {
+        self.head.get().ends
     }
 
     /// How many slots there are.
@@ -101,14 +115,16 @@ impl HotColumns {
 
     /// The entry of an object, if its handle works.
     #[inline]
-    pub(super) fn find(&self, object: ObjectHandle) -> Option<DirectoryEntry> {
+    pub fn find(&self, object: ObjectHandle) -> Option<DirectoryEntry> {
         // A handle that names none has serial zero, and so has an empty slot.
-        self.entries.get(object.index()).filter(|entry| entry.serial == object.serial() && entry.serial != 0)
+        let entry = self.entries.get(object.index())?;
+        // One comparison and one test of a word that is in a register: this is looked at in every call.
+        if entry.serial == object.serial() && !object.is_none() { Some(entry) } else { None }
     }
 
     /// The part of an object, if its handle works and that is the class that the part is for.
     #[inline]
-    pub(super) fn part(&self, object: ObjectHandle, class: ClassId) -> Option<*mut ()> {
+    pub fn part(&self, object: ObjectHandle, class: ClassId) -> Option<*mut ()> {
         // An object without a part has none for class zero, which is never looked up.
         debug_assert_ne!(class, ClassId::NONE);
         let entry = self.parts.get(object.index())?;
@@ -149,6 +165,7 @@ impl HotColumns {
     }
 
     fn put_part(&self, index: u32, serial: u32, plugin_part: PluginPart) {
+        self.changes.set(self.changes.get() + 1);
         self.parts.set(index, PartEntry { of: PartOf::new(serial, plugin_part.class), part: plugin_part.part });
     }
 

@@ -100,6 +100,43 @@ mod tests {
     }
 
     #[test]
+    fn a_thunk_steps_to_places_in_a_block_and_uses_them_once_it_has_finished() {
+        use crate::containers::{array, array_ref};
+        use crate::thunk::{AnyArray, AnyStruct, AnyValue};
+        use alcedo_abi::kinds::property_flags;
+        let params = [
+            PropertyDecl::new("rows", PropertyKind::ARRAY).of_type("i32").with_flags(property_flags::OUT),
+            PropertyDecl::new("item", PropertyKind::I32),
+            PropertyDecl::result(PropertyKind::I32),
+        ];
+        let function = function("f", &params, |_, frame| {
+            assert!(frame.most_recent_property().is_none());
+            assert!(matches!(frame.step_compiled_in::<AnyStruct>(), Err(CallError::Signature { .. })));
+            let rows = frame.step_compiled_in_ref::<AnyArray>()?;
+            assert_eq!(frame.most_recent_property().map(|property| &*property.text), Some("rows"));
+            assert!(frame.value_mut(rows).is_err(), "before it has finished");
+            assert!(frame.step_compiled_in_ref::<AnyValue>().is_err(), "it is no out parameter");
+            let item = frame.step_compiled_in::<AnyValue>()?;
+            frame.finish()?;
+            assert!(frame.value_mut(item).is_err());
+            assert!(frame.value_mut_and(rows, rows).is_err());
+            let (to, from) = frame.value_mut_and(rows, item)?;
+            let mut to = array(to).unwrap();
+            to.splice(1, 0, 1).unwrap();
+            to.get_mut(1).unwrap().copy_from(from);
+            assert!(to.swap(0, 1) && !to.swap(0, 9) && to.get_mut(2).is_none());
+            let first = array_ref(frame.value(rows)).unwrap().get(0).unwrap().get::<i32>();
+            frame.give_result(first.unwrap())
+        });
+        let mut block = ParamBlock::new(&function);
+        block.set(0, &Value::Array(vec![Value::I32(1)])).unwrap();
+        block.put(1, 7_i32).unwrap();
+        function.invoke(&World::new(), ObjectHandle::NONE, &mut block).unwrap();
+        assert_eq!(block.get(0), Ok(Value::Array(vec![Value::I32(7), Value::I32(1)])));
+        assert_eq!(block.result(), Some(Value::I32(7)));
+    }
+
+    #[test]
     fn a_thunk_takes_finishes_and_gives() {
         let result = check(|_, frame| {
             let (count, label) = (frame.take::<i32>()?, frame.take::<String>()?);

@@ -32,6 +32,7 @@ pub mod dump;
 pub mod enums;
 pub mod function;
 pub mod hooks;
+pub mod host_structs;
 pub mod host_value;
 pub mod hot_columns;
 mod interface;
@@ -61,7 +62,7 @@ pub mod property;
 mod references;
 pub mod refusal;
 pub mod row;
-mod slices;
+pub mod slices;
 mod slots;
 mod stack;
 pub mod storage;
@@ -80,10 +81,13 @@ pub mod types;
 mod typing;
 pub mod value;
 pub mod values;
+pub mod word_place;
 
 /// What [`plain_struct!`] expands to. Not for use by hand.
 #[doc(hidden)]
 pub mod plumbing {
+    pub use crate::host_structs::{FieldsToRead, FieldsToWrite, HostField, HostStructure, StructOf};
+    pub use crate::native_value::NativeValue;
     pub use crate::typed::{PlainField, PlainStruct, PropertyKind, add_field, start_fields};
 }
 

@@ -6,8 +6,9 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use alcedo_abi::black_direct::CLOSED;
 use alcedo_abi::host::mode;
 use alcedo_base::border::CallError;
 use alcedo_base::cells::RefCell;
@@ -27,6 +28,13 @@ struct Shared {
     rebuilt: Cell<ObjectHandle>,
     /// The first of the modules that come up; none while no module does.
     first_new: Cell<Option<ModuleId>>,
+    /// What plugins look at before each direct call: the version of what they were given, or that none may be made. Its address is
+    /// given to them as well.
+    direct: AtomicU64,
+    /// The version.
+    version: Cell<u64>,
+    /// How many there are for whom direct calls may not be made.
+    closed: Cell<u32>,
     /// What was called before the commit, and went beyond what comes up, by name.
     calls: RefCell<BTreeMap<String, CallCount>>,
 }
@@ -85,8 +93,9 @@ impl ModeWord {
     /// A word that says normal.
     pub fn new() -> Self {
         let (word, rebuilt) = (AtomicU32::new(mode::NORMAL), Cell::new(ObjectHandle::NONE));
-        let (first_new, calls) = Default::default();
-        Self { shared: Rc::new(Shared { word, rebuilt, first_new, calls }) }
+        let (direct, version) = (AtomicU64::new(CLOSED + 1), Cell::new(CLOSED + 1));
+        let (first_new, closed, calls) = Default::default();
+        Self { shared: Rc::new(Shared { word, rebuilt, first_new, direct, version, closed, calls }) }
     }
 
     /// The mode.
@@ -98,7 +107,44 @@ impl ModeWord {
     /// Another mode.
     #[inline]
     pub fn set(&self, mode: u32) {
+        let was_before_commit = self.is_before_commit();
         self.shared.word.store(mode, Ordering::Relaxed);
+        if was_before_commit != self.is_before_commit() {
+            self.renew_direct();
+        }
+    }
+
+    /// The version under which functions may be called directly, or [`CLOSED`] while none may be: before a commit, where each call is
+    /// looked at, and as long as somebody has closed it.
+    #[inline]
+    pub fn direct_version(&self) -> u64 {
+        self.shared.direct.load(Ordering::Relaxed)
+    }
+
+    /// Where that stands, for plugins. Valid as long as a clone lives.
+    #[inline]
+    pub fn direct_address(&self) -> *const AtomicU64 {
+        &raw const self.shared.direct
+    }
+
+    /// From now on whatever was given out for direct calls is looked up anew: it may stand for something else.
+    pub fn renew_direct(&self) {
+        let Shared { direct, version, closed, .. } = &*self.shared;
+        version.set(version.get() + 1);
+        let is_open = closed.get() == 0 && !self.is_before_commit();
+        direct.store(if is_open { version.get() } else { CLOSED }, Ordering::Relaxed);
+    }
+
+    /// No function is called directly until [`ModeWord::open_direct`] was called as often as this.
+    pub fn close_direct(&self) {
+        self.shared.closed.set(self.shared.closed.get() + 1);
+        self.renew_direct();
+    }
+
+    /// One of those who have closed direct calls has no reason any more.
+    pub fn open_direct(&self) {
+        self.shared.closed.set(self.shared.closed.get().saturating_sub(1));
+        self.renew_direct();
     }
 
     /// Another mode until the guard goes.
@@ -231,6 +277,7 @@ fn may_call(reach: Reach, first_new: Option<ModuleId>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use alcedo_abi::black_direct::CLOSED;
     use alcedo_abi::host::mode;
     use alcedo_base::handles::{ModuleId, ObjectHandle};
 
@@ -287,6 +334,33 @@ mod tests {
                 .map(|(is_its_turn, is_staged)| may_write(mode, is_its_turn, || is_staged));
             assert_eq!(found, allowed, "{mode}");
         }
+    }
+
+    #[test]
+    fn direct_calls_are_closed_before_a_commit_and_their_version_is_another_after_it() {
+        let word = ModeWord::new();
+        let seen = || word.direct_version();
+        let first = seen();
+        assert_ne!(first, CLOSED);
+        {
+            let _marking = word.enter(mode::MARKING);
+            assert_eq!(seen(), first, "a collection does not matter to calls");
+        }
+        {
+            let _staging = word.enter(mode::STAGING);
+            assert_eq!(seen(), CLOSED);
+            let _rebuilding = word.enter(mode::REBUILDING);
+            word.renew_direct();
+            assert_eq!(seen(), CLOSED);
+        }
+        let second = seen();
+        assert!(second > first);
+        word.close_direct();
+        word.close_direct();
+        word.open_direct();
+        assert_eq!(seen(), CLOSED);
+        word.open_direct();
+        assert!(seen() > second);
     }
 
     #[test]

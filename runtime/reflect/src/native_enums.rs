@@ -1,6 +1,7 @@
 //! Enums that a host declares as Rust types: what a value of one is in memory, and what it is declared as.
 
 use std::borrow::Cow;
+use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::rc::Rc;
 
@@ -11,7 +12,7 @@ use alcedo_base::border::CallError;
 use crate::decl::EnumDecl;
 use crate::enums::{EnumEntry, EnumType};
 use crate::origin::Origin;
-use crate::property::PropertyType;
+use crate::property::{PropertyType, with_parts};
 use crate::typed::OfKind;
 use crate::values::InMemory;
 use crate::values::enumeration::{Enum, number_of, whole};
@@ -55,6 +56,17 @@ pub trait NativeEnumeration: Copy + 'static {
     fn number(self) -> i128;
     /// The value of a number; none for one that is no entry here.
     fn of_number(number: i128) -> Option<Self>;
+
+    /// The kind of its numbers, and whether all are those of a byte.
+    #[doc(hidden)]
+    const NUMBERS: Option<(PropertyKind, bool)> = {
+        let (mut fit, mut at) = (true, 0);
+        while at < Self::ENTRIES.len() {
+            fit = fit && 0 <= Self::ENTRIES[at].number && Self::ENTRIES[at].number <= u8::MAX as i128;
+            at += 1;
+        }
+        Some((Self::UNDERLYING, fit))
+    };
 
     /// The declaration of the enum.
     fn declaration() -> EnumDecl {
@@ -117,6 +129,20 @@ impl<E: NativeEnumeration> NumberOf<E> {
     }
 }
 
+impl<E> PartialEq for NumberOf<E> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl<E> Eq for NumberOf<E> {}
+
+impl<E> Hash for NumberOf<E> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
 impl<E: NativeEnumeration> OfKind for NumberOf<E> {
     type Kind = Enum;
 
@@ -125,7 +151,7 @@ impl<E: NativeEnumeration> OfKind for NumberOf<E> {
     }
 
     fn describe() -> Cow<'static, str> {
-        E::PATH.into()
+        with_parts(E::PATH, E::ENTRIES.iter().map(|entry| format!("{} = {}", entry.name, entry.number))).into()
     }
 
     #[inline]

@@ -3,6 +3,7 @@
 
 use std::fmt::Display;
 
+use alcedo_abi::black_direct::DirectBits;
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::zcall::Slot;
 use alcedo_base::border::{CallError, SourcePlace};
@@ -32,6 +33,9 @@ pub trait NativeValue: Sized + 'static {
     const KIND: PropertyKind;
     /// Path of its struct or class; empty for plain kinds.
     const TYPE_PATH: &'static str;
+    /// Of an enum, the kind of its numbers, and whether all are those of a byte.
+    #[doc(hidden)]
+    const NUMBERS: Option<(PropertyKind, bool)> = None;
 
     /// What was read.
     fn from_raw(raw: Self::Raw) -> Self;
@@ -255,6 +259,9 @@ pub trait NativeParam: Sized {
     const TYPE_PATH: &'static str;
     /// Whether it comes back.
     const IS_OUT: bool = false;
+    /// What is true of its type beside kind and path, as a number.
+    #[doc(hidden)]
+    const INSIDE: u64 = 0;
     /// How a body has it.
     type Seen;
     /// What is given back through.
@@ -358,7 +365,8 @@ impl<T: NativeValue> NativeParam for T {
 
 const fn with_param<P: NativeParam>(print: Fingerprint) -> Fingerprint {
     let print = if P::IS_OUT { print.out() } else { print };
-    print.value(P::KIND, P::TYPE_PATH)
+    let print = print.value(P::KIND, P::TYPE_PATH);
+    if P::INSIDE != 0 { print.number(P::INSIDE) } else { print }
 }
 
 /// The parameters of a native function, as a tuple of up to eight.
@@ -422,7 +430,7 @@ mod sealed {
 
 /// Parameters as they lie in the slots of a call, if they do. Tuples of parameters are such; a slot is made by the form of its value,
 /// so none ever holds an address.
-pub trait SlotRow: sealed::Sealed + Sized {
+pub trait SlotRow: sealed::Sealed + NativeParams {
     /// Whether all lie in slots, and none comes back.
     #[doc(hidden)]
     const IN_SLOTS: bool;
@@ -449,6 +457,14 @@ pub trait SlotRow: sealed::Sealed + Sized {
     /// What lies in slots; none where that is something else, or there are not so many.
     #[doc(hidden)]
     fn from_slots(slots: &[Slot]) -> Option<Self::Read>;
+
+    /// The words of a direct call.
+    #[doc(hidden)]
+    type Bits: DirectBits;
+
+    /// What a body has of the words of a direct call; none where something does not lie in a slot.
+    #[doc(hidden)]
+    fn of_bits(bits: Self::Bits) -> Option<Self::Seen>;
 }
 
 macro_rules! tuples {
@@ -517,6 +533,13 @@ macro_rules! tuples {
             #[inline]
             fn from_slots(slots: &[Slot]) -> Option<Self::Read> {
                 Some(($($param::from_slotted(<$param::Slotted as OfKind>::from_slot(*slots.get($at)?)?),)*))
+            }
+
+            type Bits = [u64; <[usize]>::len(&[$($at),*])];
+
+            #[inline]
+            fn of_bits(bits: Self::Bits) -> Option<Self::Seen> {
+                Some(($($param::from_slotted(<$param::Slotted as OfKind>::from_bits(bits[$at])?),)*))
             }
         }
     )*};

@@ -174,6 +174,22 @@ impl World {
         Ok((result, O::read(&block, &outs)?))
     }
 
+    /// Says why an object has no function of that signature, in words.
+    ///
+    /// # Errors
+    /// [`CallError::Stale`], [`CallError::NotFound`] or [`CallError::Signature`].
+    pub fn check_function(&self, object: ObjectHandle, function: &FunctionRef, wanted: &str) -> Result<(), CallError> {
+        let class = self.objects.class(object).ok_or(CallError::Stale { handle: object })?;
+        let found = function.find(&class).ok_or_else(|| CallError::NotFound {
+            message: format!("{} has no function {}", class.path, function.name()),
+        })?;
+        if found.words() == wanted {
+            return Ok(());
+        }
+        let (name, found) = (found.path.to_string(), found.words().to_owned());
+        Err(CallError::Signature { name, found, wanted: wanted.to_owned() })
+    }
+
     /// The value of a property of whatever type.
     ///
     /// # Errors

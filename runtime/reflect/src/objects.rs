@@ -152,6 +152,12 @@ impl Objects {
         self.columns.head()
     }
 
+    /// What is looked at most.
+    #[inline]
+    pub fn columns(&self) -> &Rc<HotColumns> {
+        &self.columns
+    }
+
     /// Whether the handle names an object that is there.
     #[inline]
     pub fn is_alive(&self, object: ObjectHandle) -> bool {

@@ -48,6 +48,19 @@ pub struct Property {
 }
 
 impl PropertyType {
+    /// The type with what a struct or an enum consists of, for errors about two that have one path.
+    pub(crate) fn in_full(&self) -> String {
+        match self {
+            Self::Struct(of) => {
+                with_parts(&of.path, of.fields().iter().map(|field| format!("{}: {}", field.text, field.ty)))
+            }
+            Self::Enum(of) => {
+                with_parts(&of.path, of.entries().iter().map(|entry| format!("{} = {}", entry.name, entry.number)))
+            }
+            other => other.to_string(),
+        }
+    }
+
     /// The type of a kind that needs no more words; `None` for all others and for unknown numbers.
     pub fn plain(kind: PropertyKind) -> Option<Self> {
         Entry::of(kind)?.plain.clone()
@@ -168,6 +181,17 @@ impl PropertyType {
     pub fn fingerprint(&self) -> u64 {
         Fingerprint::START.value(self.kind(), self.type_path()).finish()
     }
+}
+
+/// A type with what it consists of, as errors show it where the name alone says nothing: two that are called the same and differ.
+pub(crate) fn with_parts(path: &str, parts: impl Iterator<Item = String>) -> String {
+    /// So many are shown.
+    const MOST: usize = 12;
+    let mut shown: Vec<_> = parts.take(MOST + 1).collect();
+    if shown.len() > MOST {
+        shown[MOST] = "…".to_owned();
+    }
+    format!("{path} with {}", shown.join(", "))
 }
 
 /// The type as signatures, reports and errors show it: `f64`, `Object(/Script/Engine.Actor)`, `/Script/Engine.Rotator`,

@@ -87,4 +87,24 @@ mod tests {
         drop(outer);
         assert_eq!(held(), Vec::<u32>::new());
     }
+
+    #[test]
+    fn what_runs_calls_by_itself_shows_what_they_refer_to_for_as_long_as_it_is_there() {
+        use std::rc::{Rc, Weak};
+
+        use crate::collect::RootSource;
+
+        let stack = CallStack::default();
+        let source: Rc<dyn RootSource> = Rc::new(|visit: &mut dyn FnMut(ObjectHandle)| visit(ObjectHandle::new(5, 1)));
+        let weak: Weak<dyn RootSource> = Rc::downgrade(&source);
+        stack.add_source(weak);
+        let shown = || {
+            let mut shown = Vec::new();
+            stack.each_object(&mut |object| shown.push(object.index()));
+            shown
+        };
+        assert_eq!(shown(), [5]);
+        drop(source);
+        assert_eq!(shown(), Vec::<u32>::new());
+    }
 }

@@ -320,7 +320,7 @@ impl<'a> View<'a> {
         let Some(of) = T::of(&property.ty) else {
             return Err(CallError::Signature {
                 name: member(property),
-                found: property.ty.to_string(),
+                found: property.ty.in_full(),
                 wanted: T::describe().into_owned(),
             });
         };

@@ -14,7 +14,7 @@ use alcedo_base::handles::{Name, ObjectHandle};
 pub use alcedo_abi::kinds::PropertyKind;
 
 use crate::owned::OwnedValue;
-use crate::property::PropertyType;
+use crate::property::{PropertyType, with_parts};
 use crate::structs::StructType;
 use crate::values::boolean::Bool;
 use crate::values::name::NameKind;
@@ -68,6 +68,12 @@ pub(crate) trait OfKind: Sized {
     fn from_slot(_slot: Slot) -> Option<Self> {
         None
     }
+
+    /// What has these bits in a slot; none for what goes by an address.
+    #[inline]
+    fn from_bits(_bits: u64) -> Option<Self> {
+        None
+    }
 }
 
 /// How values lie in slots that are [`SlotValue`]s.
@@ -83,6 +89,11 @@ macro_rules! in_slot {
         #[inline]
         fn from_slot(slot: Slot) -> Option<Self> {
             slot.is(<Self as SlotValue>::SLOT).then(|| <Self as SlotValue>::from_bits(slot.bits()))
+        }
+
+        #[inline]
+        fn from_bits(bits: u64) -> Option<Self> {
+            Some(<Self as SlotValue>::from_bits(bits))
         }
     };
 }
@@ -156,7 +167,11 @@ impl<T: PlainStruct> OfKind for T {
     type Kind = HostStruct<T>;
 
     fn describe() -> Cow<'static, str> {
-        T::PATH.into()
+        let field = |(name, kind, path): &(&str, PropertyKind, &str)| match *path {
+            "" => format!("{name}: {}", kind.text().unwrap_or_default()),
+            path => format!("{name}: {path}"),
+        };
+        with_parts(T::PATH, T::FIELDS.iter().map(field)).into()
     }
 
     #[inline]

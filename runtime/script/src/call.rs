@@ -67,7 +67,7 @@ impl Machine {
     ///
     /// # Errors
     /// What goes wrong, in native code too.
-    #[inline(never)]
+    #[inline]
     pub(crate) fn call(&self, world: &World, site: &Site, registers: &Registers) -> Result<Went, CallError> {
         match &site.target {
             Aim::Final(None, callee) if let Some(callee) = callee.get() => {

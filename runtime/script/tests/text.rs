@@ -272,3 +272,78 @@ fn maps_and_sets_are_containers() {
         &[("Maps", "61"), ("Has", "true")],
     );
 }
+
+#[test]
+fn what_a_call_writes_to_may_move_while_it_runs() {
+    check(
+        r#"
+        struct Part { var int Count; };
+        var array<Part> Parts;
+        var Robot Other;
+        var int Energy;
+        function Bump(out int v) { Parts.Length = 500; v += 1; }
+        function Shrink(out int v) { Parts.Length = 0; v += 1; }
+        function int Element() { Parts.Length = 1; Parts[0].Count = 4; Bump(Parts[0].Count); return Parts[0].Count * 1000 + Parts.Length; }
+        function int Gone() { Parts.Length = 2; Shrink(Parts[1].Count); return Parts.Length * 10 + Parts[1].Count; }
+        function NoOther(out int v) { Other = none; v = 9; }
+        function string OfOther() { Other = self; NoOther(Other.Energy); return Energy $ Other; }
+        "#,
+        // The object of the place is found before the call.
+        &[("Element", "5500"), ("Gone", "21"), ("OfOther", "9None")],
+    );
+}
+
+#[test]
+fn a_call_site_leads_to_the_function_of_each_class_that_comes_by() {
+    let scripts = Scripts::new();
+    let base = "class Base extends Machine;\nfunction string Name1() { return \"b\"; }\nfinal function string Asked() { return Name1(); }";
+    let one = "class One extends Base;\nfunction string Name1() { return \"1\"; }";
+    let user = "class User extends Base;\n\
+                function string All() { local array<Base> all; local Base one; local string s; local int i;\n\
+                for (i = 0; i < 2; i++) { all.AddItem(new class'One'); all.AddItem(new class'Base'); all.AddItem(none); }\n\
+                foreach all(one) s $= one.Name1() $ one.Asked(); return s; }";
+    let classes = scripts.load("Scripts", &[("Base.uc", base), ("One.uc", one), ("User.uc", user)]);
+    let user = classes.iter().find(|class| &*class.name == "User").unwrap();
+    assert_eq!(scripts.told(scripts.object(user), "All"), "11bb11bb");
+}
+
+#[test]
+fn nothing_is_written_while_the_host_could_not_take_it_back() {
+    use alcedo_abi::host::mode;
+    let scripts = Scripts::new();
+    let text = "class Robot extends Machine;\nvar int Energy;\nvar array<string> Words;\nvar Robot Other;\n\
+                function int Reads() { return Energy; }\nfunction Writes() { Energy = 5; }\nfunction Adds() { Words.AddItem(\"x\"); }\n\
+                function Others() { Other = self; Other.Energy = 3; }\nfunction Library() { array_add(Words, \"y\"); }";
+    let class = scripts.load("Scripts", &[("Robot.uc", text)]).remove(0);
+    let robot = scripts.object(&class);
+    let object = scripts.machine.clone();
+    // A collection in slices is under way: writes are announced, and made.
+    {
+        let _marking = scripts.world.mode.enter(mode::MARKING);
+        assert_eq!(scripts.told(robot, "Writes"), "");
+    }
+    assert_eq!(scripts.world.get::<i32>(robot, "Energy"), Ok(5));
+    scripts.world.write(robot, "Energy", &Value::I32(1)).unwrap();
+    // In the middle of a reload functions of the host's are not called at all; a frame that began before it would be refused too.
+    let _staging = scripts.world.mode.enter(mode::REBUILDING);
+    for name in ["Writes", "Adds", "Others", "Library"] {
+        assert!(scripts.told(robot, name).contains("refused before the commit"), "{name}");
+    }
+    assert_eq!(scripts.world.get::<i32>(robot, "Energy"), Ok(1));
+    assert!(!object.is_running());
+}
+
+#[test]
+fn parameters_that_are_left_away_get_their_defaults_in_the_called_function() {
+    check(
+        r#"
+        var int Calls;
+        function int Next() { Calls++; return Calls; }
+        function int Sum(int a, optional int b = a * 2, optional int c = Next()) { return a * 100 + b * 10 + c; }
+        function int All() { return Sum(1, 2, 3); }
+        function int One() { return Sum(1); }
+        function int Again() { return Sum(1, 5); }
+        "#,
+        &[("All", "123"), ("One", "121"), ("Again", "152")],
+    );
+}

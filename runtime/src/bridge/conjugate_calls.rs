@@ -19,7 +19,7 @@ use crate::object::type_text::{SignatureText, TypeText};
 use crate::object::value::Value;
 use crate::signature;
 use crate::zcall::buffer::BufferMut;
-use crate::zcall::call::Slots;
+use crate::zcall::call::{Callee, Slots};
 
 /// Which slots a call takes from its caller, and which one it gives back.
 struct Plan<'a> {
@@ -42,10 +42,28 @@ pub(crate) fn call(
         // A dead handle, or none: the call says which, and touches no slot.
         return dynamic_call::call(core, handle, &[]).map(drop);
     };
+    call_of(core, module, (handle, &callee), buffer).map_err(|error| match error {
+        // What reads a slot knows the slot, and not the call.
+        CallError::Buffer { message } if !message.starts_with('`') => {
+            CallError::Buffer { message: format!("`{}`: {message}", callee.name()) }
+        }
+        error => error,
+    })
+}
+
+fn call_of(
+    core: &Core,
+    module: ModuleId,
+    (handle, callee): (ZCallHandle, &Callee),
+    buffer: &mut BufferMut<'_>,
+) -> Result<(), CallError> {
     let plan = match callee.slots() {
-        Slots::Delegate => return nd::call(core, Some(module), buffer),
-        Slots::Property => plan_property(buffer, &signature::types(&callee)?.0)?,
-        Slots::Function => plan_function(buffer.len(), &signature::types(&callee)?.0).ok_or_else(|| {
+        Slots::Delegate => {
+            let call = || nd::call(core, Some(module), buffer);
+            return core.zcalls.watched(callee.name().protocol(), "nd:/", call);
+        }
+        Slots::Property => plan_property(buffer, &signature::types(callee)?.0)?,
+        Slots::Function => plan_function(buffer.len(), &signature::types(callee)?.0).ok_or_else(|| {
             let (name, words) = (callee.name(), callee.signature().words());
             let message =
                 format!("`{name}` ({words}) does not take {} slots, object and result included", buffer.len());

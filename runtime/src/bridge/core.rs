@@ -15,11 +15,13 @@ use crate::bridge::protocols;
 use crate::bridge::rebuild::Rebuild;
 use crate::bridge::tasks::Tasks;
 use crate::bridge::value_types::ValueTypes;
+use crate::bridge::ways::Ways;
 use crate::cells::RefCell;
 use crate::conjugate::blacks::Blacks;
 use crate::conjugate::build::Plugins;
 use crate::conjugate::class_hook_table::ClassHookTable;
 use crate::conjugate::finalizer::Finalizer;
+use crate::conjugate::hot::HotFrames;
 use crate::conjugate::pairs::Pairs;
 use crate::conjugate::red::RedStack;
 use crate::game_thread::{GameThread, GameThreadId};
@@ -38,6 +40,8 @@ pub(crate) struct Core {
     pub game_thread: GameThreadId,
     /// Names, types, objects.
     pub world: World,
+    /// What calls that were looked up before need of all this.
+    pub ways: Rc<Ways>,
     /// Objects and their plugin parts.
     pub pairs: Pairs,
     /// Values that plugin code owns.
@@ -85,21 +89,33 @@ pub(crate) struct Core {
     pub(crate) user_code: OnceCell<alcedo_dll_bind::UserCode>,
 }
 
+impl Drop for Core {
+    fn drop(&mut self) {
+        // Whoever kept a short way may be used by what is dropped now.
+        self.zcalls.stamp().shut();
+    }
+}
+
 impl Core {
     /// Empty stores; the calling thread becomes the game thread.
     ///
     /// # Errors
     /// When the finalizer thread cannot be started.
     pub(crate) fn new() -> std::io::Result<Rc<Self>> {
+        let zcalls = ZCallTable::new();
+        let world = World::new();
+        let red = RedStack::new(Rc::new(HotFrames::new(Rc::clone(zcalls.stamp()))));
+        let ways = Rc::new(Ways::new(&red, &world));
         let core = Rc::new(Self {
             game_thread: GameThreadId::here(),
-            world: World::new(),
+            world,
+            ways,
             pairs: Pairs::default(),
             blacks: Blacks::default(),
-            red: RedStack::default(),
+            red,
             finalizer: Finalizer::start()?,
             hooks: RefCell::default(),
-            zcalls: ZCallTable::new(),
+            zcalls,
             chain: protocols::built_in(),
             explicit: Rc::new(Explicit::default()),
             exports: Rc::new(Exports::default()),
@@ -120,6 +136,8 @@ impl Core {
             user_code: OnceCell::new(),
         });
         protocols::install(&core);
+        let mode = core.world.mode.clone();
+        core.zcalls.stamp().on_change(move || mode.renew_direct());
         #[cfg(feature = "script")]
         core.limit_scripts(alcedo_script::Limits::default());
         Ok(core)
@@ -146,6 +164,8 @@ impl Core {
     pub(crate) fn watch(&self, limit: Duration, listeners: Vec<Listener>) -> std::io::Result<()> {
         let activities = Arc::clone(self.red.activities());
         activities.turn_on();
+        // From now on each call is told to the watchdog, which only the long way does.
+        self.zcalls.stamp().shut();
         let game_thread = Source { thread: GAME_THREAD, activity: Box::new(move || activities.snapshot()) };
         let watchdog = Watchdog::start(limit, vec![game_thread, self.finalizer.source()], listeners)?;
         // There is one at most: a second one would report the same.
@@ -196,6 +216,7 @@ impl Core {
         for module in modules {
             self.zcalls.suspend(module);
             self.explicit.suspend(module);
+            self.chain.suspend(module);
             self.value_types.suspend(module);
         }
     }
@@ -205,6 +226,7 @@ impl Core {
         for module in modules {
             self.zcalls.resume(module);
             self.explicit.resume(module);
+            self.chain.resume(module);
             self.value_types.resume(module);
         }
     }

@@ -105,7 +105,19 @@ pub(crate) fn binding(
     object: ObjectHandle,
     function: &str,
 ) -> Result<Binding, CallError> {
-    let signature = signature_of(ty)?;
+    binding_of(world, signature_of(ty)?, object, function)
+}
+
+/// The same for a signature in words.
+///
+/// # Errors
+/// As for [`binding`].
+pub(crate) fn binding_of(
+    world: &World,
+    signature: &str,
+    object: ObjectHandle,
+    function: &str,
+) -> Result<Binding, CallError> {
     let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
     let found = class.find_function(function).ok_or_else(|| CallError::NotFound {
         message: format!("{} has no function {function} to be bound: look at what the class declares", class.path),

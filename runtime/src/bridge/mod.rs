@@ -1,13 +1,18 @@
 //! Where reflection meets calls by name: what the addresses `uf`, `uf!`, `up`, `nm` and `nd` lead to, how slots become
 //! parameters, and how a reflected function of a module is entered.
 
+pub(crate) mod batches;
+pub(crate) mod black_direct;
 pub(crate) mod calls;
 pub(crate) mod collection;
 pub(crate) mod conjugate_calls;
 pub(crate) mod conjugates;
 pub(crate) mod core;
 pub(crate) mod delegates;
+pub(crate) mod direct;
 pub(crate) mod frames;
+mod module_code;
+pub(crate) mod module_protocols;
 pub(crate) mod module_thunk;
 pub(crate) mod nd;
 pub(crate) mod nm;
@@ -22,3 +27,4 @@ mod uf;
 pub(crate) mod unbinding;
 mod up;
 pub(crate) mod value_types;
+pub(crate) mod ways;

@@ -2,6 +2,7 @@
 //! in a red frame, and hands the parameter block over; the dispatcher of a static function hands the buffer of slots over.
 #![expect(unsafe_code, reason = "enters module code through the function pointers of its descriptions")]
 
+use std::any::Any;
 use std::rc::{Rc, Weak};
 
 use alcedo_abi::call::{self, Invoke};
@@ -10,6 +11,8 @@ use alcedo_abi::kinds::function_flags;
 use crate::border::{CallError, from_module};
 use crate::bridge::calls::is_static;
 use crate::bridge::core::Core;
+use crate::bridge::direct::parameters;
+use crate::bridge::module_code::static_code;
 use crate::bridge::nm::Export;
 use crate::conjugate::gate::Gate;
 use crate::conjugate::red::RedStack;
@@ -84,7 +87,7 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
         let part = part.ok_or_else(|| no_plugin_part(core, object, what))?;
         (memory, part.0)
     };
-    core.red.enter_module(&gate.tag().name, what, || {
+    let run = || {
         gate.through(|| {
             from_module(|failure| {
                 let mut call = call::Call { object, memory, part, params, failure };
@@ -94,7 +97,8 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
                 unsafe { (invoke.0)(&mut call) }
             })
         })
-    })
+    };
+    core.zcalls.watched("method", what, || core.red.enter_module(&gate.tag().name, what, run))
 }
 
 /// Why there is no plugin part to call.
@@ -113,18 +117,26 @@ pub(crate) fn export_call(export: Export, core: &Weak<Core>) -> Resolved {
     let what: Rc<str> = format!("{}:{}:{}", export.gate.tag().name, export.type_path, export.name).into();
     let name = if export.type_path.is_empty() { format!("ex:/{}", export.name) } else { format!("nm:/{what}") };
     let (signature, module) = (described(&export.signature, export.fingerprint), export.gate.tag().id);
-    Resolved::new(signature, ExportDispatcher { export, what, name, core: Weak::clone(core) }).by_module(module)
+    let black_code = core.upgrade().and_then(|core| static_code(&core, &export, &what, parameters(&export.signature)?));
+    let resolved = Resolved::new(signature, ExportDispatcher { export, what, name, core: Weak::clone(core) });
+    resolved.by_module(module).with_black_code(black_code)
 }
 
-struct ExportDispatcher {
-    export: Export,
-    what: Rc<str>,
+/// Calls a static function of a module with the buffer of slots.
+pub(super) struct ExportDispatcher {
+    pub(super) export: Export,
+    /// What it is called in red frames.
+    pub(super) what: Rc<str>,
     /// As it is called by name.
     name: String,
     core: Weak<Core>,
 }
 
 impl Dispatcher for ExportDispatcher {
+    fn inner(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+
     fn call(&self, call: Call<'_>) -> Result<(), CallError> {
         let mut buffer = call.into_buffer();
         let core = self.core.upgrade().ok_or_else(|| CallError::Unavailable { what: self.what.to_string() })?;

@@ -7,6 +7,7 @@ use std::rc::Weak;
 use std::time::Instant;
 
 use alcedo_abi::handles::ConjugateHandle;
+use alcedo_abi::kinds::PropertyKind;
 
 use crate::border::CallError;
 use crate::bridge::conjugate_calls::{give, read};
@@ -16,6 +17,7 @@ use crate::bridge::delegates;
 use crate::bridge::protocols::alive;
 use crate::dynamic_call::set_plain;
 use crate::handles::ModuleId;
+use crate::object::type_text::TypeText;
 use crate::signature::described;
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::call::{Call, Resolved, Slots};
@@ -52,6 +54,16 @@ impl Resolver for DelegateResolver {
         let body = move |call: Call<'_>| self::call(&*alive(&core)?, None, &mut call.into_buffer());
         Ok(Answer::Function(Resolved::new(described("", 0), body).with_slots(Slots::Delegate)))
     }
+}
+
+/// The kind of what a call of the delegate gives back; zero for nothing.
+///
+/// # Errors
+/// When the conjugate has expired or is no delegate.
+pub(crate) fn result(core: &Core, delegate: ConjugateHandle) -> Result<PropertyKind, CallError> {
+    let opened = conjugates::open(core, delegate, Instant::now())?;
+    let signature = core.delegates.signature(&opened.ty)?;
+    Ok(signature.result.as_deref().map_or(PropertyKind(0), TypeText::kind))
 }
 
 /// Calls it, for `module` where one asks.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 
 use alcedo_abi::describe::ZCallInvoke;
+use alcedo_abi::direct::DirectShell;
 
 use crate::border::CallError;
 use crate::bridge::calls::Dispatch;
@@ -120,6 +121,8 @@ pub(crate) struct Export {
     pub signature: Rc<str>,
     /// The body.
     pub invoke: ZCallInvoke,
+    /// The same without a buffer, where it has plain values only.
+    pub direct: Option<DirectShell>,
 }
 
 /// The static functions of the modules. Game thread only.

@@ -2,8 +2,11 @@
 //! behind a pointer slot, which only the border's own plumbing can make, and is copied with all it owns.
 #![expect(unsafe_code, reason = "makes and follows the pointer slots of values that do not fit a slot")]
 
+use std::rc::Rc;
+
 use crate::border::CallError;
 use crate::handles::{Name, ObjectHandle};
+use crate::object::class::Class;
 use crate::object::function::Function;
 use crate::object::objects::Objects;
 use crate::object::owned::OwnedValue;
@@ -141,14 +144,7 @@ fn in_view<'a>(view: View<'a>, property: &'a Property) -> Result<PtrMut<'a>, Cal
 pub(crate) fn exchange(buffer: &mut BufferMut<'_>, objects: &Objects, property: &Property) -> Result<(), CallError> {
     let object: ObjectHandle = buffer.get(0)?;
     let class = objects.class(object).ok_or(CallError::Stale { handle: object })?;
-    if !class.chain().iter().any(|class| class.path == property.owner) {
-        return Err(CallError::WrongClass {
-            place: format!("{}:{}", property.owner, property.text),
-            handle: object,
-            found: class.path.to_string(),
-            wanted: property.owner.to_string(),
-        });
-    }
+    check_has(&class, object, property)?;
     let memory = objects.memory(object).ok_or(CallError::Stale { handle: object })?;
     // SAFETY: the memory is that of the living object, laid out as its class's schema says. A sink that takes a
     // text only copies it, so nothing frees the object while the view is used.
@@ -163,6 +159,22 @@ pub(crate) fn exchange(buffer: &mut BufferMut<'_>, objects: &Objects, property: 
             Err(CallError::Buffer { message: format!("slot 1 of `up` says 0 to read or 1 to write, it is {other}") })
         }
     }
+}
+
+/// Says why an object of a class does not have a property.
+///
+/// # Errors
+/// [`CallError::WrongClass`] when the property is one of another class.
+pub(crate) fn check_has(class: &Rc<Class>, object: ObjectHandle, property: &Property) -> Result<(), CallError> {
+    if class.chain().iter().any(|class| class.path == property.owner) {
+        return Ok(());
+    }
+    Err(CallError::WrongClass {
+        place: format!("{}:{}", property.owner, property.text),
+        handle: object,
+        found: class.path.to_string(),
+        wanted: property.owner.to_string(),
+    })
 }
 
 /// What a pointer slot leads to.

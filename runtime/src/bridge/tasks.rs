@@ -291,9 +291,13 @@ impl Tasks {
         self.store.borrow().infos()
     }
 
-    fn gate(&self, module: ModuleId) -> Result<Rc<Gate>, CallError> {
+    /// The gate of a module that may hand jobs over.
+    ///
+    /// # Errors
+    /// When its jobs have ended.
+    pub(crate) fn gate(&self, module: ModuleId) -> Result<Rc<Gate>, CallError> {
         let gates = self.gates.borrow();
-        gates.get(&module).cloned().ok_or_else(|| CallError::Unavailable { what: "the module of a job".into() })
+        gates.get(&module).cloned().ok_or_else(|| CallError::Unavailable { what: "the module that asks".into() })
     }
 
     /// Reads the inbox.

@@ -1,10 +1,13 @@
 //! `uf` and `uf!`: a path leads to a reflected function, which is called with the overrides that there are, or without.
 
+use std::any::Any;
 use std::rc::{Rc, Weak};
 
 use crate::border::CallError;
+use crate::bridge::black_direct::direct_of;
 use crate::bridge::calls::{self, Dispatch};
 use crate::bridge::core::Core;
+use crate::bridge::module_code::method_code;
 use crate::bridge::paths::member_path;
 use crate::bridge::protocols::alive;
 use crate::bridge::slots;
@@ -56,8 +59,10 @@ impl Resolver for FunctionResolver {
         let core = alive(&self.core)?;
         let Some(function) = core.world.types.function_by_path(name.address()) else { return Ok(Answer::declined("")) };
         let module = module_of(&core, name.address(), function.tag);
+        let direct = direct_of(&core, &function, self.dispatch);
+        let direct = direct.or_else(|| method_code(&core, &function, self.dispatch));
         let function = function_call(&self.core, function, self.dispatch);
-        Ok(Answer::Function(function.of_module(module)))
+        Ok(Answer::Function(function.of_module(module).with_black_code(direct)))
     }
 }
 
@@ -74,13 +79,18 @@ pub(super) fn function_call(core: &Weak<Core>, function: Rc<Function>, dispatch:
     Resolved::new(signature, FunctionDispatcher { core: Weak::clone(core), function, dispatch })
 }
 
-struct FunctionDispatcher {
+/// Calls a function with the buffer of slots.
+pub(super) struct FunctionDispatcher {
     core: Weak<Core>,
-    function: Rc<Function>,
-    dispatch: Dispatch,
+    pub(super) function: Rc<Function>,
+    pub(super) dispatch: Dispatch,
 }
 
 impl Dispatcher for FunctionDispatcher {
+    fn inner(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+
     fn call(&self, call: Call<'_>) -> Result<(), CallError> {
         let mut buffer = call.into_buffer();
         let core = alive(&self.core)?;

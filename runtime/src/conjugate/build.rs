@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use alcedo_abi::call::{Call, Failure, Invoke};
 use alcedo_abi::describe::PartHooks;
+use alcedo_abi::direct::DirectMethod;
 use alcedo_abi::value::{KeepSink, TextView};
+use rustc_hash::FxHashMap;
 
 use crate::border::{CallError, from_module, reported};
 use crate::cells::RefCell;
@@ -35,6 +37,8 @@ pub(crate) struct ClassHooks {
     pub hooks: PartHooks,
     /// The gate of its module.
     pub gate: Rc<Gate>,
+    /// Those of its functions that may be called directly, by name, with what they are called in red frames.
+    pub direct: FxHashMap<Box<str>, (Rc<str>, DirectMethod)>,
     /// "red constructor of Game.MagicCube", as red frames and errors name it.
     pub names: HookNames,
 }

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::border::CallError;
+use crate::conjugate::hot::HotFrames;
 use crate::handles::{Generation, ModuleId};
 
 /// The module behind a gate. The name is shared with the finalizer thread.
@@ -36,12 +37,24 @@ pub(crate) struct Gate {
     tag: ModuleTag,
     state: Cell<State>,
     inside: Cell<u32>,
+    /// The calls that pass it by a way that was looked up while it was open.
+    hot: Rc<HotFrames>,
 }
 
 impl Gate {
     /// A gate that is open: its module is being loaded.
     pub(crate) fn new(tag: ModuleTag) -> Rc<Self> {
-        Rc::new(Self { tag, state: Cell::new(State::Open), inside: Cell::new(0) })
+        Self::among(tag, &Rc::default())
+    }
+
+    /// A gate that is open, among the calls of a host: what these have looked up is wrong when it is shut.
+    pub(crate) fn among(tag: ModuleTag, hot: &Rc<HotFrames>) -> Rc<Self> {
+        Rc::new(Self { tag, state: Cell::new(State::Open), inside: Cell::new(0), hot: Rc::clone(hot) })
+    }
+
+    fn set(&self, state: State) {
+        self.state.set(state);
+        self.hot.stamp().change();
     }
 
     /// Whose gate it is.
@@ -51,7 +64,7 @@ impl Gate {
 
     /// Calls that have not returned.
     pub(crate) fn inside(&self) -> u32 {
-        self.inside.get()
+        self.inside.get() + self.hot.inside(self.tag.id)
     }
 
     /// Whether calls get in, and what the module has built is not expired.
@@ -66,18 +79,18 @@ impl Gate {
 
     /// From now on no call gets in, until it is reopened.
     pub(crate) fn close(&self) {
-        self.state.set(State::Aside);
+        self.set(State::Aside);
     }
 
     /// Lets calls in again: a reload was rolled back.
     pub(crate) fn reopen(&self) {
         debug_assert_ne!(self.state.get(), State::Ending, "an end is not taken back");
-        self.state.set(State::Open);
+        self.set(State::Open);
     }
 
     /// From now on no call gets in, for ever.
     pub(crate) fn end(&self) {
-        self.state.set(State::Ending);
+        self.set(State::Ending);
     }
 
     /// Runs `call` behind the gate.

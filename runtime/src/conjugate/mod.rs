@@ -8,6 +8,7 @@ pub(crate) mod class_hook_table;
 pub(crate) mod drops;
 pub(crate) mod finalizer;
 pub(crate) mod gate;
+pub(crate) mod hot;
 pub(crate) mod life;
 pub(crate) mod pairs;
 pub(crate) mod red;

@@ -10,6 +10,7 @@ use alcedo_abi::handles::ConjugateHandle;
 use crate::border::CallError;
 use crate::cells::RefCell;
 use crate::conjugate::blacks::Opened;
+use crate::conjugate::hot::{self, HotFrames};
 use crate::conjugate::reds::Reds;
 use crate::watchdog::{Activities, Entered};
 
@@ -20,16 +21,45 @@ pub(crate) struct RedFrame {
     pub what: Rc<str>,
 }
 
+/// What is to be done when the outermost frame has closed.
+type Afterwards = Box<dyn FnOnce()>;
+
 /// The calls that have not returned, oldest first. Game thread only.
-#[derive(Debug, Default)]
 pub(crate) struct RedStack {
+    /// All of them; the names of those that are called by a way that was looked up before.
+    hot: Rc<HotFrames>,
+    /// The others.
     frames: RefCell<Vec<RedFrame>>,
     reds: Reds,
     /// The same for the watchdog, if there is one.
     activities: Arc<Activities>,
+    afterwards: RefCell<Vec<Afterwards>>,
+}
+
+impl Default for RedStack {
+    fn default() -> Self {
+        Self::new(Rc::default())
+    }
+}
+
+impl std::fmt::Debug for RedStack {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.snapshot()).finish()
+    }
 }
 
 impl RedStack {
+    /// No calls. What they all touch is in `hot`.
+    pub(crate) fn new(hot: Rc<HotFrames>) -> Self {
+        let reds = Reds::new(Rc::clone(&hot));
+        Self { hot, frames: RefCell::default(), reds, activities: Arc::default(), afterwards: RefCell::default() }
+    }
+
+    /// What all calls touch.
+    pub(crate) fn hot(&self) -> &Rc<HotFrames> {
+        &self.hot
+    }
+
     /// Runs `call` in a red frame of its own.
     pub(crate) fn enter<T>(&self, what: &Rc<str>, call: impl FnOnce() -> T) -> T {
         let _open = self.push(what);
@@ -52,7 +82,26 @@ impl RedStack {
     #[inline]
     fn push(&self, what: &Rc<str>) -> Pop<'_> {
         self.frames.borrow_mut().push(RedFrame { what: Rc::clone(what) });
-        Pop { stack: self, lent: self.reds.height() }
+        let opened = self.hot.open_unnamed();
+        Pop { stack: self, opened, lent: self.reds.height() }
+    }
+
+    /// What is left to be done when a frame has closed in which values were lent, or for which something waits: ends what was
+    /// lent above this height.
+    #[cold]
+    pub(crate) fn settle(&self, lent: usize) {
+        self.reds.cut(lent);
+        if self.depth() == 0 && self.hot.waits() {
+            self.hot.set_waits(false);
+            let waiting = self.afterwards.take();
+            waiting.into_iter().for_each(|work| work());
+        }
+    }
+
+    /// Does `work` when the outermost frame has closed.
+    pub(crate) fn afterwards(&self, work: Afterwards) {
+        self.hot.set_waits(true);
+        self.afterwards.borrow_mut().push(work);
     }
 
     /// Lends a value until the innermost frame closes.
@@ -80,13 +129,17 @@ impl RedStack {
     }
 
     /// Open frames.
+    #[inline]
     pub(crate) fn depth(&self) -> usize {
-        self.frames.borrow().len()
+        self.hot.depth()
     }
 
     /// The calls that have not returned, oldest first.
     pub(crate) fn snapshot(&self) -> Vec<RedFrame> {
-        self.frames.borrow().clone()
+        let elsewhere = self.frames.borrow();
+        let mut elsewhere = elsewhere.iter().cloned();
+        let frames = self.hot.open_frames().into_iter();
+        frames.filter_map(|name| name.map(|what| RedFrame { what }).or_else(|| elsewhere.next())).collect()
     }
 }
 
@@ -99,6 +152,7 @@ pub(crate) struct OpenFrame<'a> {
 
 struct Pop<'a> {
     stack: &'a RedStack,
+    opened: hot::Opened,
     /// How much was lent when the frame began.
     lent: usize,
 }
@@ -107,7 +161,9 @@ impl Drop for Pop<'_> {
     #[inline]
     fn drop(&mut self) {
         let _closed = self.stack.frames.borrow_mut().pop();
-        self.stack.reds.cut(self.lent);
+        if !self.stack.hot.close(self.opened) {
+            self.stack.settle(self.lent);
+        }
     }
 }
 
@@ -124,6 +180,28 @@ mod tests {
     use crate::conjugate::serials::{Age, Facts};
     use crate::handles::ObjectHandle;
     use crate::object::property::PropertyType;
+
+    #[test]
+    fn frames_of_both_sorts_are_shown_in_order_and_what_waits_is_done_after_the_outermost() {
+        let stack = RedStack::default();
+        let number = stack.hot().number(crate::handles::ModuleId(1), &"hot".into());
+        let done = std::rc::Rc::new(std::cell::Cell::new(0));
+        let seen = std::rc::Rc::clone(&done);
+        stack.enter(&"outer".into(), || {
+            let frame = stack.hot().open(number).expect("there is room");
+            stack.afterwards(Box::new(move || seen.set(seen.get() + 1)));
+            stack.enter(&"inner".into(), || {
+                let names: Vec<_> = stack.snapshot().into_iter().map(|frame| frame.what.to_string()).collect();
+                assert_eq!(names, ["outer", "hot", "inner"]);
+            });
+            assert!(!stack.hot().close(frame), "something waits since it was opened");
+            stack.settle(0);
+            assert_eq!(done.get(), 0);
+        });
+        assert_eq!(done.get(), 1);
+        stack.enter(&"again".into(), || ());
+        assert_eq!(done.get(), 1);
+    }
 
     #[test]
     fn frames_nest_and_leave_in_order() {

@@ -4,13 +4,14 @@
 //!
 //! Views with static types need none of this: they have the frame's lifetime.
 
-use std::cell::Cell;
+use std::rc::Rc;
 use std::time::Instant;
 
 use alcedo_abi::handles::ConjugateHandle;
 
 use crate::cells::RefCell;
 use crate::conjugate::blacks::Opened;
+use crate::conjugate::hot::HotFrames;
 use crate::conjugate::serials::{Facts, Serials};
 use crate::handles::last_serial;
 
@@ -23,39 +24,41 @@ pub(crate) struct Reds {
     lent: RefCell<Serials<Opened>>,
     /// Those that have not ended, oldest first.
     row: RefCell<Vec<ConjugateHandle>>,
-    height: Cell<usize>,
+    /// How many there are, where every call looks.
+    hot: Rc<HotFrames>,
 }
 
 impl Default for Reds {
     fn default() -> Self {
-        Self::with_last_serial(last_serial())
+        Self::new(Rc::default())
     }
 }
 
 impl Reds {
-    /// A store whose places have so many tenants each at the most.
-    pub(crate) fn with_last_serial(last_serial: u32) -> Self {
-        let lent = RefCell::new(Serials::new(FIRST, last_serial));
-        Self { lent, row: RefCell::default(), height: Cell::default() }
+    /// Nothing is lent; how much is, stands in `hot`.
+    pub(super) fn new(hot: Rc<HotFrames>) -> Self {
+        let lent = RefCell::new(Serials::new(FIRST, last_serial()));
+        Self { lent, row: RefCell::default(), hot }
     }
 
     /// How much is lent now.
+    #[inline]
     pub(super) fn height(&self) -> usize {
-        self.height.get()
+        self.hot.height()
     }
 
     /// Lends a value, until the stack is cut below it.
     pub(super) fn lend(&self, value: Opened, now: Instant) -> ConjugateHandle {
         let handle = self.lent.borrow_mut().insert(value.ty.kind(), now, value);
         self.row.borrow_mut().push(handle);
-        self.height.set(self.height.get() + 1);
+        self.hot.set_height(self.hot.height() + 1);
         handle
     }
 
     /// Ends what was lent above this height.
     #[inline]
     pub(super) fn cut(&self, height: usize) {
-        if self.height.get() > height {
+        if self.height() > height {
             self.end_above(height);
         }
     }
@@ -63,7 +66,7 @@ impl Reds {
     #[cold]
     fn end_above(&self, height: usize) {
         let ended = self.row.borrow_mut().split_off(height);
-        self.height.set(height);
+        self.hot.set_height(height);
         let mut lent = self.lent.borrow_mut();
         ended.into_iter().rev().for_each(|handle| drop(lent.remove(handle)));
     }

@@ -21,7 +21,7 @@ use crate::lease::Leases;
 use crate::object::class::Class;
 use crate::object::decl::Batch;
 use crate::object::refusal::DeclareError;
-use crate::signature::Signature;
+use crate::signature::honest_words;
 
 /// A module, as far as emitting goes.
 #[derive(Clone)]
@@ -160,13 +160,6 @@ fn names(modules: &[&Declarer<'_>]) -> String {
     modules.iter().map(|module| module.name).collect::<Vec<_>>().join(", ")
 }
 
-/// The signature as the module words it, where that is what its fingerprint says. An author may have other names for the
-/// types; then it can be called from code with these static types, and not with values.
-fn words(signature: &str, fingerprint: u64) -> Rc<str> {
-    let is_true = signature.parse::<Signature>().is_ok_and(|parsed| parsed.fingerprint() == fingerprint);
-    if is_true { signature.into() } else { format!("({signature})").into() }
-}
-
 /// Makes the classes and exports of a module known to the floors that enter it.
 fn enroll(core: &Rc<Core>, module: &Declarer<'_>) -> Result<(), EmitError> {
     for described in module.described.structs {
@@ -181,20 +174,23 @@ fn enroll(core: &Rc<Core>, module: &Declarer<'_>) -> Result<(), EmitError> {
             class: class.id,
             hooks: described.hooks,
             gate: Rc::clone(module.gate),
+            direct: read::direct_methods(described),
             names: HookNames::new(&format!("{}.{}", described.package, described.name)),
         };
         core.hooks.borrow_mut().insert(class.id, hooks);
         imports::fill_own(core, module.name, described, &class)?;
     }
     core.explicit.set_title(module.gate.tag().id, &module.title);
+    core.chain.set_title(module.gate.tag().id, &module.title);
     for described in module.described.exports {
         let export = Export {
             gate: Rc::clone(module.gate),
             type_path: described.type_path.as_str().into(),
             name: described.name.as_str().into(),
             fingerprint: described.fingerprint,
-            signature: words(described.signature.as_str(), described.fingerprint),
+            signature: honest_words(described.signature.as_str(), described.fingerprint),
             invoke: described.invoke,
+            direct: described.direct.into_option(),
         };
         if export.type_path.is_empty() {
             register_explicit(core, export)?;

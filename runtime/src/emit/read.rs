@@ -7,7 +7,9 @@ use alcedo_abi::describe::{
     ClassDesc, DelegateDesc, EnumDesc, EnumEntryDesc, FunctionDesc, InterfaceDesc, MetaDesc, PropertyDesc,
     SignatureDesc, StructDesc,
 };
+use alcedo_abi::direct::DirectMethod;
 use alcedo_abi::kinds::{PropertyKind, property_flags};
+use rustc_hash::FxHashMap;
 
 use crate::bridge::core::Core;
 use crate::bridge::module_thunk::module_thunk;
@@ -130,7 +132,12 @@ pub(crate) fn class_decl(core: &Weak<Core>, gate: &Rc<Gate>, described: &ClassDe
         doc: described.doc.as_str().to_owned(),
         properties: properties(gate, &short, &described.properties)?,
         functions,
-        subobjects: described.properties.iter().filter_map(subobject).collect(),
+        subobjects: {
+            let instead = |said: &MetaDesc| SubobjectDecl::instead(said.key.as_str(), said.value.as_str());
+            let own = described.properties.iter().filter_map(subobject);
+            own.chain(described.subobject_classes.iter().map(instead)).collect()
+        },
+        default_overrides: meta(&described.default_overrides),
         script_defaults: None,
         interfaces: described.implements.iter().map(|path| path.as_str().to_owned()).collect(),
         native_constructor: None,
@@ -157,8 +164,20 @@ fn function_decl(
         doc: described.doc.as_str().to_owned(),
         meta: meta(&described.meta),
         thunk: module_thunk(Weak::clone(core), Rc::clone(gate), described.invoke, what),
+        black_code: None,
         tag: gate.tag().id.0,
     })
+}
+
+/// The functions of a class that may be called directly, by name, with what they are called in red frames.
+pub(crate) fn direct_methods(described: &ClassDesc) -> FxHashMap<Box<str>, (Rc<str>, DirectMethod)> {
+    let class = format!("{}.{}", described.package, described.name);
+    let direct = described.functions.iter().filter_map(|function| Some((function, function.direct.into_option()?)));
+    direct
+        .map(|(function, direct)| {
+            (function.name.as_str().into(), (format!("{class}:{}", function.name).into(), direct))
+        })
+        .collect()
 }
 
 fn meta(described: &[MetaDesc]) -> Meta {

@@ -21,7 +21,7 @@ macro_rules! host_class {
         )*}
         functions {$(
             $(#[$function_attr:meta])*
-            $function:ident $function_name:literal($($arg:ident: $arg_ty:ty),*) -> $result:ty;
+            $function:ident $function_name:literal($($arg:ident $($out:ident)?: $arg_ty:ty),*) -> $result:ty;
         )*}
         dynamic {$(
             $(#[$dynamic_attr:meta])*
@@ -115,10 +115,10 @@ macro_rules! host_class {
                 fn $function(
                     self,
                     runtime: &$crate::Runtime,
-                    $($arg: $arg_ty),*
+                    $($arg: $crate::host_class!(@type $($out)? $arg_ty)),*
                 ) -> ::core::result::Result<$result, $crate::Error> {
                     $crate::host_class!(@member FunctionOf $path, $function_name, |member| {
-                        member.call(runtime, self.to_handle(), ($($arg,)*))
+                        member.call(runtime, self.to_handle(), ($($crate::host_class!(@give $($out)? $arg),)*))
                     })
                 }
             )*
@@ -138,6 +138,11 @@ macro_rules! host_class {
 
         impl<C: $crate::host::Extends<$class>> $members for $crate::host::Obj<C> {}
     };
+    // A parameter that comes back is `out`.
+    (@type out $ty:ty) => { &mut $ty };
+    (@type $ty:ty) => { $ty };
+    (@give out $arg:ident) => { $crate::host::Out::to($arg) };
+    (@give $arg:ident) => { $arg };
     (@member $sort:ident $path:literal, $name:literal, |$member:ident| $body:expr) => {{
         ::std::thread_local! {
             static MEMBER: $crate::host::$sort = $crate::host::$sort::new($path, $name);

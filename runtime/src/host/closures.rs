@@ -10,8 +10,10 @@ use crate::callback::{CLOSURE, Registered, Site};
 use crate::error::Error;
 use crate::handles::ObjectHandle;
 use crate::kinds::class_flags;
+use crate::native::{Delegate, Signature};
 use crate::object::construction::make_cdo;
 use crate::object::decl::{Batch, ClassDecl, FunctionDecl};
+use crate::object::host_value::signature_of;
 use crate::object::native_value::{NativeResult, ValueParams};
 use crate::object::origin::Origin;
 use crate::object::thunk::{Frame, Thunk};
@@ -41,6 +43,29 @@ impl fmt::Debug for Listener {
 }
 
 impl Listener {
+    /// It as a delegate, to be given to functions that take one: `Listener::of(&runtime, |_, (done,)| …)?.delegate()`.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] when the closure takes or gives something else, [`CallError::Stale`] when another world was loaded, and
+    /// [`CallError::Unavailable`] when the runtime has ended.
+    pub fn delegate<F: Signature>(&self) -> Result<Delegate<F>, Error> {
+        let ended = || CallError::Unavailable { what: "the runtime of the closure".to_owned() };
+        self.runtime.upgrade().ok_or_else(ended)?.links().delegate(self.object, CALL)
+    }
+
+    /// A closure that no delegate is bound to yet. Otherwise as [`DelegateOf::listen`](super::DelegateOf::listen).
+    ///
+    /// # Errors
+    /// [`Error::NotASafePoint`] where plugin code is on the stack and no closure of that signature was made before.
+    #[track_caller]
+    pub fn of<A: ValueParams, R: NativeResult>(
+        runtime: &Runtime,
+        closure: impl Fn(&Runtime, A) -> Result<R, CallError> + 'static,
+    ) -> Result<Self, Error> {
+        let signature = signature_of::<A, R>()?;
+        made(runtime, &signature, closure)
+    }
+
     /// Whether the delegate can still call it: the runtime has not ended, and no other world was loaded.
     #[must_use]
     pub fn is_bound(&self) -> bool {
@@ -67,13 +92,24 @@ pub(super) fn listen<A: ValueParams, R: NativeResult>(
     (object, property): (ObjectHandle, &str),
     closure: impl Fn(&Runtime, A) -> Result<R, CallError> + 'static,
 ) -> Result<Listener, Error> {
+    let listener = made(runtime, signature, closure)?;
+    runtime.links().bind(object, property, listener.object, CALL)?;
+    Ok(listener)
+}
+
+/// The object of a closure.
+#[track_caller]
+fn made<A: ValueParams, R: NativeResult>(
+    runtime: &Runtime,
+    signature: &SignatureText,
+    closure: impl Fn(&Runtime, A) -> Result<R, CallError> + 'static,
+) -> Result<Listener, Error> {
     let class = class_of::<A, R>(runtime, signature)?;
     let bound = runtime.objects().spawn(&class)?;
     let listener = Listener { runtime: runtime.downgrade(), object: bound };
     let site = Site::new("closure of a delegate", &closure);
     let closure: Rc<Closure<A, R>> = Rc::new(closure);
     runtime.closures().bound.borrow_mut().insert(bound, Registered { code: Rc::new(closure), site });
-    runtime.links().bind(object, property, bound, CALL)?;
     Ok(listener)
 }
 

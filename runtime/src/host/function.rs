@@ -5,16 +5,23 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
+use alcedo_abi::zcall::{Slot, SlotType};
+
 use crate::border::CallError;
+use crate::bridge::core::Core;
+use crate::bridge::direct::{self, MethodCall};
+use crate::bridge::ways::{CLASSES, HotShell, MethodWay, StaticWay, Ways, place_of};
 use crate::cells::RefCell;
 use crate::dynamic_call;
 use crate::error::Error;
+use crate::handles::ObjectHandle;
 use crate::kinds::PropertyKind;
 use crate::object::host_value::signature_of;
 use crate::object::native_value::{NativeResult, ValueParams};
 use crate::object::property::PropertyType;
 use crate::object::type_text::SignatureText;
 use crate::runtime::{Runtime, WeakRuntime};
+use crate::stamp::Stamp;
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::call::{Callee, Slots};
 use crate::zcall::table::KeptHandle;
@@ -30,7 +37,64 @@ pub struct TypedFunction<A, R> {
     in_slots: Cell<bool>,
     /// What the words of the signature mean, and since when.
     types: RefCell<Option<(u64, Types)>>,
+    ways: Rc<Ways>,
+    /// The count at which the short ways below were looked up.
+    looked: Cell<u64>,
+    /// The short way into a static function.
+    way: Cell<Option<StaticWay>>,
+    /// The method behind the name, if it is one.
+    method: RefCell<Option<MethodCall>>,
+    /// The short ways into what answers for some classes, each at the place of its class's number.
+    by_class: [Cell<Option<MethodWay>>; CLASSES],
     of: PhantomData<fn(A) -> R>,
+}
+
+/// A function while its red frame is open: [`TypedFunction::hot`].
+pub struct HotFunction<'a, A, R> {
+    shell: &'a HotShell<'a>,
+    of: PhantomData<fn(A) -> R>,
+}
+
+impl<A, R> fmt::Debug for HotFunction<'_, A, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a function by its pointer")
+    }
+}
+
+impl<A: ValueParams, R: NativeResult> HotFunction<'_, A, R> {
+    /// Calls it.
+    ///
+    /// # Errors
+    /// Whatever it fails with: a panic, or an error that it gives back. [`CallError::Lent`] while plugin code holds a slice.
+    #[inline]
+    pub fn call(&self, arguments: A) -> Result<R, Error> {
+        let mut slots = arguments.into_slots();
+        match self.shell.call(&slots.as_mut()[..A::COUNT]) {
+            Some(Ok(bits)) => match R::from_slot(result_slot::<R>(bits)) {
+                Some(result) => Ok(result),
+                None => Err(wrong_slots()),
+            },
+            Some(Err(error)) => Err((*error).into()),
+            None => Err(wrong_slots()),
+        }
+    }
+}
+
+#[cold]
+fn wrong_slots() -> Error {
+    CallError::Lent {
+        message: "a call by a pointer is refused while plugin code holds a slice of host memory".to_owned(),
+    }
+    .into()
+}
+
+/// The word of a result as the slot that it would be in.
+#[inline]
+pub(super) fn result_slot<R: NativeResult>(bits: u64) -> Slot {
+    match R::VALUE.and_then(|(kind, _)| SlotType::of_kind(kind)) {
+        Some(kind) => Slot::from_bits(kind, bits),
+        None => Slot::EMPTY,
+    }
 }
 
 /// Those of the parameters, and that of the result.
@@ -71,6 +135,11 @@ impl Runtime {
             handle: RefCell::new(None),
             in_slots: Cell::new(false),
             types: RefCell::new(None),
+            ways: Rc::clone(&self.core().ways),
+            looked: Cell::new(Stamp::NEVER),
+            way: Cell::new(None),
+            method: RefCell::new(None),
+            by_class: [const { Cell::new(None) }; CLASSES],
             of: PhantomData,
         };
         function.resolve(self)?;
@@ -90,28 +159,134 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
     /// # Errors
     /// When the name leads nowhere now, or to a function with another signature, and whatever the callee fails with;
     /// [`CallError::Unavailable`] when the runtime has ended.
+    #[inline]
     pub fn call(&self, arguments: A) -> Result<R, Error> {
-        let ended = || CallError::Unavailable { what: format!("the runtime of `{}`", self.name) };
-        let runtime = self.runtime.upgrade().ok_or_else(ended)?;
-        let core = runtime.core();
-        let known = self.handle.borrow().as_ref().and_then(|kept| core.zcalls.fresh(kept));
-        let callee = match known {
-            Some(callee) => callee,
-            // What has changed may have been something else: then the name leads where it led.
-            None => self.resolve(&runtime)?,
+        // Where all goes in words, and the ways that are kept are right: else they are looked up again.
+        if !(A::IN_SLOTS && R::IN_SLOT && self.looked.get() == self.ways.stamp().get()) {
+            return self.call_long(arguments);
+        }
+        let mut slots = arguments.into_slots();
+        let slots = slots.as_mut();
+        let called = if A::FIRST_IS_OBJECT {
+            let object = ObjectHandle(slots[0].bits());
+            self.ways.call_on(&self.by_class, object, &slots[1..A::COUNT], |lent| self.settle(lent))
+        } else {
+            let way = self.way.get();
+            way.and_then(|way| self.ways.call(&way, &slots[..A::COUNT], |lent| self.settle(lent)))
         };
+        match called {
+            Some(Ok(bits)) => R::from_slot(result_slot::<R>(bits)).ok_or_else(|| self.other_result()),
+            Some(Err(error)) => Err((*error).into()),
+            None => {
+                let count = A::COUNT + usize::from(R::VALUE.is_some());
+                self.call_slots(&mut slots[..count])
+            }
+        }
+    }
+
+    /// Calls it many times in one red frame: `code` gets what calls it, which costs as much as a C function by its pointer. It is for
+    /// a static function whose parameters, at most four, and result are numbers, `bool`s and names.
+    ///
+    /// Until `code` has returned, plugin code counts as running: there is no safe point, so no reload, no unload, and no memory of
+    /// ended objects is freed.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// # use alcedo_runtime::{Runtime, Value};
+    /// # let runtime = Runtime::builder().build()?;
+    /// # runtime.calls().register_typed("host.add", |_, (left, right): (i32, i32)| left + right)?;
+    /// let add = runtime.function::<(i32, i32), i32>("ex:/host.add")?;
+    /// // A function of the host's own has no such pointer.
+    /// assert!(add.hot(|add| add.call((1, 2))).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When there is no pointer to it: another sort of function, or calls are watched or observed; and [`TypedFunction::call`]'s own
+    /// while it may not be called.
+    pub fn hot<T>(&self, code: impl FnOnce(HotFunction<'_, A, R>) -> T) -> Result<T, Error> {
+        let runtime = self.runtime()?;
+        self.callee(&runtime)?;
+        runtime.core().world.slices.allow_change(&"a call by name")?;
+        runtime.core().world.mode.may_act(&format!("calling {}", self.name))?;
+        let mut code = Some(code);
+        let within = |shell: &HotShell<'_>| code.take().map(|code| code(HotFunction { shell, of: PhantomData }));
+        let way = self.way.get().filter(|_| self.looked.get() == self.ways.stamp().get());
+        let done = way.and_then(|way| self.ways.within(&way, within, |lent| runtime.core().red.settle(lent)));
+        done.flatten().ok_or_else(|| {
+            let what = format!("a pointer to `{}`: `call` does not need one, and it", self.name);
+            CallError::Unavailable { what }.into()
+        })
+    }
+
+    /// Does what is left when a red frame has closed.
+    #[cold]
+    fn settle(&self, lent: usize) {
+        if let Some(runtime) = self.runtime.upgrade() {
+            runtime.core().red.settle(lent);
+        }
+    }
+
+    fn runtime(&self) -> Result<Runtime, CallError> {
+        let ended = || CallError::Unavailable { what: format!("the runtime of `{}`", self.name) };
+        self.runtime.upgrade().ok_or_else(ended)
+    }
+
+    /// What it stands for now.
+    fn callee(&self, runtime: &Runtime) -> Result<Rc<Callee>, Error> {
+        let known = self.handle.borrow().as_ref().and_then(|kept| runtime.core().zcalls.fresh(kept));
+        match known {
+            Some(callee) => Ok(callee),
+            // What has changed may have been something else: then the name leads where it led.
+            None => self.resolve(runtime),
+        }
+    }
+
+    #[inline(never)]
+    fn call_long(&self, arguments: A) -> Result<R, Error> {
+        let runtime = self.runtime()?;
+        let core = runtime.core();
+        let callee = self.callee(&runtime)?;
         if A::IN_SLOTS && R::IN_SLOT && self.in_slots.get() {
-            core.world.slices.allow_change(&"a call by name")?;
             let mut slots = arguments.into_slots();
-            let slots = slots.as_mut();
             let count = A::COUNT + usize::from(R::VALUE.is_some());
-            core.zcalls.dispatch_fresh(core.here(), &callee, BufferMut::over(&mut slots[..count]))?;
-            return R::from_slot(slots[count.saturating_sub(1)]).ok_or_else(|| self.other_result());
+            return self.dispatch(core, &callee, &mut slots.as_mut()[..count]);
         }
         let handle = self.handle.borrow().as_ref().map(KeptHandle::handle).unwrap_or_default();
         let (params, result) = self.types(&runtime)?;
         let arguments = arguments.into_values(&params)?;
         Ok(R::from_value(dynamic_call::call(core, handle, &arguments)?, result.as_ref())?)
+    }
+
+    /// The long way for what goes in slots.
+    #[cold]
+    #[inline(never)]
+    fn call_slots(&self, slots: &mut [Slot]) -> Result<R, Error> {
+        let runtime = self.runtime()?;
+        let callee = self.callee(&runtime)?;
+        self.dispatch(runtime.core(), &callee, slots)
+    }
+
+    fn dispatch(&self, core: &Core, callee: &Rc<Callee>, slots: &mut [Slot]) -> Result<R, Error> {
+        core.world.slices.allow_change(&"a call by name")?;
+        if A::FIRST_IS_OBJECT {
+            self.look_for_way(core, ObjectHandle(slots[0].bits()));
+        }
+        core.zcalls.dispatch_fresh(core.here(), callee, BufferMut::over(slots))?;
+        let none = Slot::EMPTY;
+        R::from_slot(*slots.last().unwrap_or(&none)).ok_or_else(|| self.other_result())
+    }
+
+    /// Notes the short way for objects of the class of this one, for the next call.
+    fn look_for_way(&self, core: &Core, object: ObjectHandle) {
+        if self.looked.get() != core.zcalls.stamp().get() {
+            return;
+        }
+        let found = self.method.borrow().as_ref().and_then(|method| method.way(core, object));
+        if let Some(way) = found {
+            place_of(&self.by_class, way.class()).set(Some(way));
+        }
     }
 
     #[cold]
@@ -148,9 +323,18 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         // The class of the object that a function is called on is compared by the callee; that of any other by the path with values.
         let has_other_objects = A::OTHERS_ARE_OBJECTS || (A::FIRST_IS_OBJECT && !takes_object);
         let are_those = self.signature.arguments.iter().map(|word| Some(word.kind())).eq(A::KINDS.iter().copied());
-        self.in_slots.set(are_those && !has_other_objects && callee.slots() == Slots::Function);
+        let in_slots = are_those && !has_other_objects && callee.slots() == Slots::Function;
+        self.in_slots.set(in_slots);
         let kept = runtime.core().zcalls.keep(handle)?;
         self.handle.replace(Some(kept));
+        let core = runtime.core();
+        self.by_class.iter().for_each(|place| place.set(None));
+        self.method.replace(direct::method_call(&callee).filter(|_| takes_object));
+        self.way.set(direct::static_way(core, &callee).filter(|_| !takes_object));
+        let has_way = self.way.get().is_some() || self.method.borrow().is_some();
+        // What was looked up before a commit is looked up again after it.
+        let is_lasting = in_slots && has_way && !core.world.mode.is_before_commit();
+        self.looked.set(if is_lasting { core.zcalls.stamp().count() } else { Stamp::NEVER });
         Ok(callee)
     }
 

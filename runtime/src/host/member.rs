@@ -7,11 +7,12 @@ use crate::border::CallError;
 use crate::cells::RefCell;
 use crate::error::Error;
 use crate::handles::ObjectHandle;
+use crate::native::failing;
 use crate::object::World;
 use crate::object::class::Class;
 use crate::object::host_value::{HostValue, signature_of};
 use crate::object::member::{FunctionKey, FunctionRef, PropertyRef};
-use crate::object::native_value::{NativeResult, ValueParams};
+use crate::object::native_value::{NativeParams, NativeResult};
 use crate::object::value::Value;
 use crate::runtime::Runtime;
 
@@ -85,7 +86,9 @@ impl PropertyOf {
     /// When the object is gone, sleeps or is of another class, or the property is not there or of another type.
     pub fn get<T: HostValue>(&self, runtime: &Runtime, object: ObjectHandle) -> Result<T, Error> {
         self.see(runtime, object)?;
-        Ok(runtime.world().get(object, &self.key).map(T::from_raw)?)
+        let raw = runtime.world().get(object, &self.key)?;
+        // A number that no entry of an enum has is an error of this reading.
+        Ok(failing(|| Ok(T::from_raw(raw)))?)
     }
 
     /// Writes it.
@@ -134,7 +137,7 @@ impl FunctionOf {
     /// # Errors
     /// When the object is gone, sleeps or is of another class, the function is not there or has another signature, and whatever its
     /// body fails with.
-    pub fn call<A: ValueParams, R: NativeResult>(
+    pub fn call<A: NativeParams, R: NativeResult>(
         &self,
         runtime: &Runtime,
         object: ObjectHandle,
@@ -159,7 +162,7 @@ impl FunctionOf {
             }
             self.meant.is_seen(&class);
         }
-        Ok(world.call_typed(object, &self.key, None, arguments)?)
+        Ok(failing(|| world.call_typed(object, &self.key, None, arguments))?)
     }
 
     /// Calls it with values.

@@ -1,13 +1,21 @@
 //! Calls by name.
 
+use alcedo_abi::black_direct::{CLOSED, DirectCallee};
+
 use super::answer::Refused;
 use super::host_context::CallerContext;
 use crate::border::CallError;
-use crate::bridge::conjugate_calls;
+use crate::bridge::black_direct::take_failure;
 use crate::bridge::core::Core;
-use crate::handles::{ModuleId, ZCallHandle};
+use crate::bridge::module_protocols::Lent;
+use crate::bridge::slots;
+use crate::bridge::{conjugate_calls, module_protocols, nd};
+use crate::handles::{ClassId, ModuleId, ObjectHandle, ZCallHandle};
 use crate::zcall::buffer::BufferMut;
+use crate::zcall::call::Slots;
+use alcedo_abi::handles::ConjugateHandle;
 use alcedo_abi::kinds::PropertyKind;
+use alcedo_abi::protocols::{ProtocolDesc, ResolverDesc};
 
 pub(super) fn zcall_resolve(host: CallerContext<'_>, name: &str, fingerprint: u64) -> Result<ZCallHandle, CallError> {
     match &host.calls {
@@ -26,6 +34,40 @@ pub(super) fn zcall(host: CallerContext<'_>, handle: ZCallHandle, buffer: Buffer
     }
 }
 
+pub(super) fn zcall_direct(core: &Core, handle: ZCallHandle, fingerprint: u64) -> Result<DirectCallee, CallError> {
+    let version = core.world.mode.direct_version();
+    if version == CLOSED {
+        return Ok(DirectCallee::NONE);
+    }
+    let found = core.zcalls.black_code(handle, fingerprint)?;
+    Ok(found.map_or(DirectCallee::NONE, |direct| direct.callee(version)))
+}
+
+pub(super) fn property_place(
+    core: &Core,
+    handle: ZCallHandle,
+    fingerprint: u64,
+    object: ObjectHandle,
+) -> Result<(ClassId, u32), CallError> {
+    let callee = core.zcalls.callee_of(handle, fingerprint)?;
+    let path = callee.name().address();
+    let property = (callee.slots() == Slots::Property && fingerprint != 0)
+        .then(|| core.world.types.property_by_path(path))
+        .flatten()
+        .ok_or_else(|| CallError::NotFound { message: format!("`{}` names no property", callee.name()) })?;
+    // The name may lead to another property than it did, if its class was declared anew: its type may be another, too.
+    if property.ty.fingerprint() != fingerprint {
+        return Err(CallError::Unavailable { what: format!("`{}`", callee.name()) });
+    }
+    let class = core.world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
+    slots::check_has(&class, object, &property)?;
+    Ok((class.id, property.offset))
+}
+
+pub(super) fn direct_failure(_core: &Core) -> Result<(), CallError> {
+    Err(take_failure())
+}
+
 pub(super) fn conjugate_zcall(
     core: &Core,
     module: ModuleId,
@@ -37,4 +79,24 @@ pub(super) fn conjugate_zcall(
 
 pub(super) fn zcall_result(core: &Core, handle: ZCallHandle) -> Result<PropertyKind, CallError> {
     conjugate_calls::result(core, handle)
+}
+
+pub(super) fn delegate_result(core: &Core, delegate: ConjugateHandle) -> Result<PropertyKind, CallError> {
+    nd::result(core, delegate)
+}
+
+pub(super) fn protocol_add(
+    host: CallerContext<'_>,
+    module: ModuleId,
+    protocol: Lent<'_, ProtocolDesc<'_>>,
+) -> Result<(), CallError> {
+    host.enter(|core| module_protocols::add_protocol(core, module, &protocol))
+}
+
+pub(super) fn resolver_add(
+    host: CallerContext<'_>,
+    module: ModuleId,
+    resolver: Lent<'_, ResolverDesc<'_>>,
+) -> Result<(), CallError> {
+    host.enter(|core| module_protocols::add_resolver(core, module, &resolver))
 }

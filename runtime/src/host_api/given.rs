@@ -16,6 +16,7 @@ use alcedo_abi::list::prelude::*;
 use crate::border::CallError;
 use crate::bridge::conjugates;
 use crate::bridge::core::Core;
+use crate::bridge::module_protocols::Lent;
 use crate::bridge::tasks::{Code, waking};
 use crate::conjugate::blacks::Opened;
 use crate::object::property::PropertyType;
@@ -336,6 +337,18 @@ impl<'c, Host> Given<Host, OwnedJob<'c>> for &'c Job<'c> {
         OwnedJob { job: self, code: unsafe { Code::of(self) } }
     }
 }
+
+macro_rules! lent {
+    ($($description:ident),*) => {$(
+        impl<'c, 'd, Host> Given<Host, Lent<'c, $description<'d>>> for &'c $description<'d> {
+            unsafe fn given(self, _host: Host) -> Lent<'c, $description<'d>> {
+                // SAFETY: the list demands functions of the module's that do what their types say for the number.
+                unsafe { Lent::new(self) }
+            }
+        }
+    )*};
+}
+lent!(ProtocolDesc, ResolverDesc);
 
 /// A waker that a module was lent or holds.
 pub(super) struct LentWaker(ManuallyDrop<Arc<waking::Waking>>);

@@ -4,8 +4,9 @@
 
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
+use alcedo_abi::black_direct::CLOSED;
 use alcedo_abi::host::{HostRef, ModuleContext, mode};
 
 use super::given::Given;
@@ -76,6 +77,7 @@ impl HostContext {
             directory: core.world.objects.directory(),
             slices: core.world.slices.address(),
             blacks: core.blacks.directory(),
+            direct: core.world.mode.direct_address(),
             level: crate::logs::loudest(),
         };
         LastingContext { context, kept: None }
@@ -115,6 +117,7 @@ impl SharedHostContext {
             directory: std::ptr::null(),
             slices: std::ptr::null(),
             blacks: std::ptr::null(),
+            direct: &raw const DIRECT,
             level: crate::logs::loudest(),
         };
         LastingContext { context, kept: Some(Arc::clone(self)) }
@@ -128,6 +131,9 @@ impl SharedHostContext {
 
 /// What a module without objects tests before it writes: there is nothing it could write to.
 static MODE: AtomicU32 = AtomicU32::new(mode::NORMAL);
+
+/// A module without objects calls nothing directly: it may do so on several threads.
+static DIRECT: AtomicU64 = AtomicU64::new(CLOSED);
 
 /// What one module is attached with. All that it leads to stays as long as the module is mapped, if what is to be kept is kept as
 /// long.

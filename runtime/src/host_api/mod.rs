@@ -9,6 +9,7 @@ mod calls;
 mod conjugates;
 mod containers;
 mod delegates;
+mod each;
 mod frames;
 mod given;
 mod host_context;

@@ -22,8 +22,8 @@ use crate::handles::ModuleId;
 /// Where the bodies are: a new one in one of these files is found by its name.
 mod bodies {
     pub(super) use super::super::{
-        blacks::*, calls::*, conjugates::*, containers::*, delegates::*, frames::*, jobs::*, links::*, logging::*,
-        objects::*, plain::*, texts::*,
+        blacks::*, calls::*, conjugates::*, containers::*, delegates::*, each::*, frames::*, jobs::*, links::*,
+        logging::*, objects::*, plain::*, texts::*,
     };
 }
 

@@ -189,7 +189,7 @@ pub(crate) fn stage(
 
 /// The module behind its gate, as the stores know it.
 fn admitted(core: &Core, module: Module, tag: ModuleTag) -> Rc<MasterModule> {
-    let module = MasterModule::new(module, Gate::new(tag));
+    let module = MasterModule::new(module, Gate::among(tag, core.red.hot()));
     core.tasks.admit(module.gate(), Arc::clone(module.leases()));
     core.blacks.admit(module.gate(), Arc::clone(module.leases()));
     module

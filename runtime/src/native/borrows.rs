@@ -41,6 +41,7 @@ impl Borrows {
     pub(super) const FREE: Self = Self { lent: 0, top: Top::Free };
 
     /// What there is after `event`; none where another borrow is in its way, or an end has no beginning.
+    #[inline]
     pub(super) const fn step(self, event: Event) -> Option<Self> {
         let Self { lent, top } = self;
         let (lent, top) = match (top, event) {

@@ -15,6 +15,8 @@ macro_rules! __alcedo_native_class {
         kept: [],
         fields: [$(($field:ident, $field_ty:ty))*],
         implements: [$(($interface:ty, $bodies:ident))*],
+        subobjects: [$(($part:literal, $part_class:ty))*],
+        defaults: [$(($default_path:literal, $default_text:literal))*],
         checks: { $($checks:tt)* },
     ) => {
         #[doc = $view_doc]
@@ -23,10 +25,12 @@ macro_rules! __alcedo_native_class {
 
         const _: () = {
             impl<'f> $crate::native::plumbing::View<'f> for $view<'f> {
+                #[inline]
                 fn new(at: $crate::native::plumbing::At<'f>) -> Self {
                     Self($crate::native::plumbing::View::new(at))
                 }
 
+                #[inline]
                 fn at(&self) -> $crate::native::plumbing::At<'f> {
                     $crate::native::plumbing::View::at(&self.0)
                 }
@@ -35,6 +39,7 @@ macro_rules! __alcedo_native_class {
             impl<'f> $crate::native::plumbing::core::ops::Deref for $view<'f> {
                 type Target = <$base as $crate::native::plumbing::Class>::View<'f>;
 
+                #[inline]
                 fn deref(&self) -> &Self::Target {
                     &self.0
                 }
@@ -91,6 +96,8 @@ macro_rules! __alcedo_native_class {
                                 $property, $property_flags, $default, $about,
                             )
                         ),*],
+                        subobjects: &[$(($part, <$part_class as $crate::native::plumbing::Class>::PATH)),*],
+                        defaults: &[$(($default_path, $default_text)),*],
                         body: $class::ONE_UCLASS_IMPL_BLOCK_PER_CLASS,
                         bodies: {
                             const ALCEDO_BODIES: &[&[$crate::native::plumbing::Function<$class>]] =

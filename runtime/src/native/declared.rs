@@ -14,6 +14,7 @@ use crate::native::failing::failing;
 use crate::native::functions::{About, Function};
 use crate::native::interfaces::Implements;
 use crate::native::method::{Method, Part, part_of, run};
+use crate::native::net::NetHooks;
 use crate::native::parts::Parts;
 use crate::native::property::NativeProperty;
 use crate::native::this::{At, Class, This, View};
@@ -130,6 +131,10 @@ pub struct Description<C: Class> {
     pub doc: &'static str,
     /// Its properties.
     pub properties: Vec<Property>,
+    /// Classes for subobjects that bases declare.
+    pub subobjects: &'static [(&'static str, &'static str)],
+    /// Defaults of what bases declare, and of what lies in subobjects.
+    pub defaults: &'static [(&'static str, &'static str)],
     /// The rest.
     pub body: Body<C>,
     /// Its bodies for the interfaces that it lists.
@@ -138,7 +143,7 @@ pub struct Description<C: Class> {
 
 /// The declaration of a class in one more runtime.
 pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
-    let Description { name, flags, doc, properties, body, bodies } = C::description();
+    let Description { name, flags, doc, properties, subobjects, defaults, body, bodies } = C::description();
     let Body { functions, class_constructor, post_init_properties, begin_destroy, add_references } = body;
     let parts = Rc::new(Parts::new(C::PATH));
     let properties: Vec<_> = properties
@@ -153,6 +158,9 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
     decl.flags = flags;
     decl.doc = doc.to_owned();
     decl.subobjects = properties.iter().filter_map(subobject).collect();
+    decl.subobjects.extend(subobjects.iter().map(|(property, class)| SubobjectDecl::instead(property, class)));
+    let owned = |(path, text): &(&str, &str)| ((*path).to_owned(), (*text).to_owned());
+    decl.default_overrides = defaults.iter().map(owned).collect();
     decl.properties = properties;
     let functions = functions.iter().chain(bodies.iter().copied().flatten());
     decl.functions = functions.map(|function| function.declared(&parts)).collect();
@@ -246,8 +254,10 @@ pub fn add_class<C: DeclaredClass>(natives: Natives) -> Natives {
 
 /// Adds a struct.
 #[must_use]
-pub fn add_struct<T: PlainStruct>(natives: Natives, package: &str) -> Natives {
-    natives.of_package(package).structure(NativeStruct::plain::<T>())
+pub fn add_struct<T: PlainStruct>(natives: Natives, package: &str, net: &NetHooks) -> Natives {
+    let mut natives = natives.of_package(package).structure(NativeStruct::plain::<T>());
+    natives.net_structs.extend(net.functions().map(|functions| (T::PATH.to_owned(), functions)));
+    natives
 }
 
 /// Adds an enum.

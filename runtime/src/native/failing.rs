@@ -11,7 +11,7 @@ pub fn fail(error: CallError) -> ! {
 }
 
 /// Gives the error that [`fail`] ended `code` with.
-pub(super) fn failing<R>(code: impl FnOnce() -> Result<R, CallError>) -> Result<R, CallError> {
+pub(crate) fn failing<R>(code: impl FnOnce() -> Result<R, CallError>) -> Result<R, CallError> {
     catch_unwind(AssertUnwindSafe(code)).unwrap_or_else(|thrown| match thrown.downcast::<CallError>() {
         Ok(error) => Err(*error),
         Err(panic) => resume_unwind(panic),

@@ -1,11 +1,13 @@
 //! The functions of native classes as their types declare them: the flags that follow from the signature, and thunks that
 //! take the parameters by type. Emission sets the same flags for a plugin's.
 
+use std::any::Any;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
 use crate::border::CallError;
 use crate::kinds::{function_flags, property_flags};
+use crate::native::direct::{of_method, of_static};
 use crate::native::failing::failing;
 use crate::native::method::{Method, Receiver, StaticMethod, run, run_static};
 use crate::native::parts::Parts;
@@ -121,7 +123,7 @@ impl<C: 'static> Function<C> {
         (self.declare)(self, parts)
     }
 
-    fn of<A: NativeParams, R: NativeResult>(&self, thunk: Thunk) -> FunctionDecl {
+    fn of<A: NativeParams, R: NativeResult>(&self, black_code: Option<Rc<dyn Any>>, thunk: Thunk) -> FunctionDecl {
         let mut params = A::declared(self.names);
         for (param, default) in params.iter_mut().zip(self.defaults) {
             (*default).clone_into(&mut param.default);
@@ -137,6 +139,7 @@ impl<C: 'static> Function<C> {
             params,
             doc: self.about.doc.to_owned(),
             meta: self.about.meta(),
+            black_code,
             ..FunctionDecl::new(self.name, thunk)
         }
     }
@@ -157,14 +160,17 @@ pub const fn function_description<M: Method>(
     let (names, defaults) = (block.0.names, block.0.defaults);
     let declare = |function: &Function<M::Class>, parts: &Rc<Parts<M::Class>>| {
         let parts = Rc::clone(parts);
-        function.of::<M::Args, M::Result>(Rc::new(move |context, frame| {
-            let this = This::new(World::of(context), frame.object());
-            let (args, kept) = M::Args::take(frame)?;
-            frame.finish()?;
-            let result = run::<M>(&parts, this, args)?;
-            M::Args::give(kept, frame)?;
-            result.give(frame)
-        }))
+        function.of::<M::Args, M::Result>(
+            of_method::<M>(&parts),
+            Rc::new(move |context, frame| {
+                let this = This::new(World::of(context), frame.object());
+                let (args, kept) = M::Args::take(frame)?;
+                frame.finish()?;
+                let result = run::<M>(&parts, this, args)?;
+                M::Args::give(kept, frame)?;
+                result.give(frame)
+            }),
+        )
     };
     Function { name, flags, overrides, names, defaults, in_c: &[], about, declare }
 }
@@ -181,13 +187,16 @@ pub const fn static_function<M: StaticMethod>(
     let flags = flags | function_flags::STATIC | fallible;
     let (names, defaults) = (block.names, block.defaults);
     let declare = |function: &Function<M::Class>, _parts: &Rc<Parts<M::Class>>| {
-        function.of::<M::Args, M::Result>(Rc::new(|_context, frame| {
-            let (args, kept) = M::Args::take(frame)?;
-            frame.finish()?;
-            let result = run_static::<M>(args)?;
-            M::Args::give(kept, frame)?;
-            result.give(frame)
-        }))
+        function.of::<M::Args, M::Result>(
+            of_static::<M>(),
+            Rc::new(|_context, frame| {
+                let (args, kept) = M::Args::take(frame)?;
+                frame.finish()?;
+                let result = run_static::<M>(args)?;
+                M::Args::give(kept, frame)?;
+                result.give(frame)
+            }),
+        )
     };
     Function { name, flags, overrides: "", names, defaults, in_c: &[], about, declare }
 }
@@ -203,10 +212,13 @@ pub const fn implementable_event<C: Class, A: NativeParams, R: NativeResult>(
     let flags = flags | function_flags::IMPLEMENTABLE_EVENT;
     let (names, defaults) = (block.names, block.defaults);
     let declare = |function: &Function<C>, _parts: &Rc<Parts<C>>| {
-        function.of::<A, R>(Rc::new(|_context, frame| {
-            hand_over(frame);
-            Ok(())
-        }))
+        function.of::<A, R>(
+            None,
+            Rc::new(|_context, frame| {
+                hand_over(frame);
+                Ok(())
+            }),
+        )
     };
     Function { name, flags, overrides: "", names, defaults, in_c: &[], about, declare }
 }
@@ -234,13 +246,16 @@ pub const fn custom_thunk<T: CustomThunk, A: NativeParams, R: NativeResult>(
     let flags = flags | function_flags::CUSTOM_THUNK;
     let (names, defaults) = (block.names, block.defaults);
     let declare = |function: &Function<T::Class>, _parts: &Rc<Parts<T::Class>>| {
-        function.of::<A, R>(Rc::new(|context, frame| {
-            failing(|| T::run(World::of(context), frame))?;
-            match frame.is_balanced() {
-                true => Ok(()),
-                false => Err(unbalanced(&function_of(frame).path)),
-            }
-        }))
+        function.of::<A, R>(
+            None,
+            Rc::new(|context, frame| {
+                failing(|| T::run(World::of(context), frame))?;
+                match frame.is_balanced() {
+                    true => Ok(()),
+                    false => Err(unbalanced(&function_of(frame).path)),
+                }
+            }),
+        )
     };
     Function { name, flags, overrides: "", names, defaults, in_c: &[], about, declare }
 }
@@ -261,10 +276,13 @@ pub(super) const fn import_of_c<C: Class, A: NativeParams, R: NativeResult>(
 ) -> Function<C> {
     let (names, in_c) = (block.names, block.in_c);
     let declare = |function: &Function<C>, _parts: &Rc<Parts<C>>| {
-        function.of::<A, R>(Rc::new(|_context, frame| {
-            hand_over(frame);
-            Ok(())
-        }))
+        function.of::<A, R>(
+            None,
+            Rc::new(|_context, frame| {
+                hand_over(frame);
+                Ok(())
+            }),
+        )
     };
     Function { name, flags, overrides: "", names, defaults: &[], in_c, about, declare }
 }

@@ -9,7 +9,7 @@ use crate::native::part_cell::PartCell;
 use crate::native::parts::Parts;
 use crate::native::this::{At, Class, This, View};
 use crate::native::world::World;
-use crate::object::native_value::{NativeParams, NativeResult, NativeReturned};
+use crate::object::native_value::{NativeParams, NativeResult, NativeReturned, SlotRow};
 
 /// A class with Rust fields of the host.
 pub trait Part: Class {
@@ -30,6 +30,8 @@ pub trait Receiver {
         wanted: &'static str,
         code: impl FnOnce(Self::Ref<'_, C>) -> R,
     ) -> Result<R, CallError>;
+    #[doc(hidden)]
+    fn try_with<C, R>(cell: &PartCell<C>, wanted: &'static str, code: impl FnOnce(Self::Ref<'_, C>) -> R) -> Option<R>;
 }
 
 /// `&self`.
@@ -44,6 +46,7 @@ impl Receiver for Shared {
     const IS_SHARED: bool = true;
     type Ref<'p, C: 'p> = &'p C;
 
+    #[inline]
     fn with<C, R>(
         cell: &PartCell<C>,
         object: ObjectHandle,
@@ -52,12 +55,18 @@ impl Receiver for Shared {
     ) -> Result<R, CallError> {
         cell.share(object, wanted, code)
     }
+
+    #[inline]
+    fn try_with<C, R>(cell: &PartCell<C>, wanted: &'static str, code: impl FnOnce(&C) -> R) -> Option<R> {
+        cell.try_share(wanted, code)
+    }
 }
 
 impl Receiver for Exclusive {
     const IS_SHARED: bool = false;
     type Ref<'p, C: 'p> = &'p mut C;
 
+    #[inline]
     fn with<C, R>(
         cell: &PartCell<C>,
         object: ObjectHandle,
@@ -65,6 +74,11 @@ impl Receiver for Exclusive {
         code: impl FnOnce(&mut C) -> R,
     ) -> Result<R, CallError> {
         cell.take(object, wanted, code)
+    }
+
+    #[inline]
+    fn try_with<C, R>(cell: &PartCell<C>, wanted: &'static str, code: impl FnOnce(&mut C) -> R) -> Option<R> {
+        cell.try_take(wanted, code)
     }
 }
 
@@ -118,12 +132,12 @@ pub trait StaticMethod: 'static {
 }
 
 /// Parameters, as a method sees them.
-pub trait Params: NativeParams {
+pub trait Params: NativeParams + SlotRow {
     /// In the call `'f`.
     type Seen<'f>: From<<Self as NativeParams>::Seen>;
 }
 
-impl<T: NativeParams> Params for T {
+impl<T: NativeParams + SlotRow> Params for T {
     type Seen<'f> = <T as NativeParams>::Seen;
 }
 
@@ -152,7 +166,9 @@ pub(super) fn run<M: Method>(
         let part = part_of(parts, this)?;
         let (object, this) = (this.view.at().object, this.with_part(&part));
         M::Receiver::with(&part, object, M::NAME, |part| M::run(part, this, args.into()))
-    })?;
+    });
+    parts.drop_ended();
+    let returned = returned?;
     returned.crossing(|| M::PLACE.into())
 }
 

@@ -77,11 +77,13 @@ impl<C> PartCell<C> {
         Ok(code())
     }
 
+    #[inline]
     fn pointer(&self) -> NonNull<C> {
         // The cell lies as what is in it does.
         self.lent.get().unwrap_or_else(|| NonNull::from(&self.part).cast())
     }
 
+    #[inline]
     fn begin(
         &self,
         object: ObjectHandle,
@@ -89,13 +91,40 @@ impl<C> PartCell<C> {
         begin: Event,
         end: Event,
     ) -> Result<Borrow<'_, C>, CallError> {
-        let Some(borrows) = self.borrows.get().step(begin) else { return Err(self.refused(object, wanted)) };
-        self.borrows.set(borrows);
-        Ok(Borrow { cell: self, end, holder: self.holder.replace(wanted), lent: self.lent.get() })
+        self.try_begin(wanted, begin, end).ok_or_else(|| self.refused(object, wanted))
     }
 
+    #[inline]
+    fn try_begin(&self, wanted: &'static str, begin: Event, end: Event) -> Option<Borrow<'_, C>> {
+        let borrows = self.borrows.get().step(begin)?;
+        self.borrows.set(borrows);
+        Some(Borrow { cell: self, end, holder: self.holder.replace(wanted), lent: self.lent.get() })
+    }
+
+    /// Runs a `&self` method, unless another borrow is in its way.
+    #[inline]
+    pub(super) fn try_share<R>(&self, wanted: &'static str, code: impl FnOnce(&C) -> R) -> Option<R> {
+        let _borrow = self.try_begin(wanted, Event::Share, Event::EndShare)?;
+        // SAFETY: as in `share`.
+        Some(code(unsafe { self.pointer().as_ref() }))
+    }
+
+    /// Runs a `&mut self` method, unless another borrow is in its way.
+    #[inline]
+    pub(super) fn try_take<R>(&self, wanted: &'static str, code: impl FnOnce(&mut C) -> R) -> Option<R> {
+        let _borrow = self.try_begin(wanted, Event::Take, Event::EndTake)?;
+        // SAFETY: as in `take`.
+        Some(code(unsafe { self.pointer().as_mut() }))
+    }
+
+    /// Whether a method of it runs.
+    pub(super) fn is_in_use(&self) -> bool {
+        self.borrows.get() != Borrows::FREE
+    }
+
+    /// Why a method of that name does not get the fields now.
     #[cold]
-    fn refused(&self, object: ObjectHandle, wanted: &str) -> CallError {
+    pub(super) fn refused(&self, object: ObjectHandle, wanted: &str) -> CallError {
         CallError::ReentrantBorrow { object, held: self.holder.get().to_owned(), wanted: wanted.to_owned() }
     }
 }
@@ -118,6 +147,7 @@ struct Borrow<'a, C> {
 }
 
 impl<C> Drop for Borrow<'_, C> {
+    #[inline]
     fn drop(&mut self) {
         if let Some(borrows) = self.cell.borrows.get().step(self.end) {
             self.cell.borrows.set(borrows);

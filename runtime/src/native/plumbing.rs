@@ -22,7 +22,8 @@ pub use crate::native::interfaces::{
     interface_function, joined, joined_len, lists, member,
 };
 pub use crate::native::method::{Exclusive, Given, Held, Method, Params, Part, Place, Shared, StaticMethod};
-pub use crate::native::property::{IntoHost, NativeProperty, read_member, write_member};
+pub use crate::native::net::{NetHooks, NetStruct, WithoutNet};
+pub use crate::native::property::{IntoHost, NativeProperty, fits_a_byte, read_member, scripts_have, write_member};
 pub use crate::native::this::{At, Class, This, View};
 pub use crate::native::world::World;
 pub use crate::object::member::{FunctionRef, PropertyRef};

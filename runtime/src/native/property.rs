@@ -1,6 +1,7 @@
 //! Rust types that a native class may have for a property: values, which are read and written, and what is used where it lies.
 
 use crate::border::CallError;
+use crate::kinds::PropertyKind;
 use crate::native::failing::fail;
 use crate::native::this::{At, View};
 use crate::object::decl::PropertyDecl;
@@ -17,6 +18,8 @@ use crate::object::native_value::NativeValue;
 pub trait NativeProperty: Sized + 'static {
     /// What the accessor gives.
     type Seen;
+    /// Of an enum, the kind of its numbers, and whether all are those of a byte.
+    const NUMBERS: Option<(PropertyKind, bool)> = None;
     /// The declaration of such a property.
     fn declared(name: &str) -> PropertyDecl;
     /// The property of the object that the view is of.
@@ -33,8 +36,22 @@ pub trait IntoHost<T>: NativeProperty {}
 
 impl<T: NativeProperty> IntoHost<T> for T {}
 
+/// Whether scripts can have a property of the type: of an enum, where it is one of bytes, or the property says `enum_as_byte`.
+pub const fn scripts_have<T: NativeProperty>(as_byte: bool) -> bool {
+    match T::NUMBERS {
+        Some((kind, _)) => as_byte || kind.0 == PropertyKind::U8.0,
+        None => true,
+    }
+}
+
+/// Whether the type is an enum whose numbers are all those of a byte.
+pub const fn fits_a_byte<T: NativeProperty>() -> bool {
+    matches!(T::NUMBERS, Some((_, true)))
+}
+
 impl<T: NativeValue> NativeProperty for T {
     type Seen = T;
+    const NUMBERS: Option<(PropertyKind, bool)> = <T as NativeValue>::NUMBERS;
 
     fn declared(name: &str) -> PropertyDecl {
         <T as NativeValue>::declared(name)

@@ -2,6 +2,7 @@
 //! is safe: a view is a handle and the world, and each access looks the object up.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::ops::Deref;
 
@@ -55,10 +56,12 @@ impl Class for Object {
 pub struct ObjectView<'f>(At<'f>);
 
 impl<'f> View<'f> for ObjectView<'f> {
+    #[inline]
     fn new(at: At<'f>) -> Self {
         Self(at)
     }
 
+    #[inline]
     fn at(&self) -> At<'f> {
         self.0
     }
@@ -127,17 +130,20 @@ impl<C: Class> fmt::Debug for This<'_, C> {
 impl<'f, C: Class> Deref for This<'f, C> {
     type Target = C::View<'f>;
 
+    #[inline]
     fn deref(&self) -> &C::View<'f> {
         &self.view
     }
 }
 
 impl<'f, C: Class> This<'f, C> {
+    #[inline]
     pub(super) fn new(world: &'f World, object: ObjectHandle) -> Self {
         Self { view: C::View::new(At { world, object }), part: None }
     }
 
     /// The same, while a method runs for its Rust fields.
+    #[inline]
     pub(super) fn with_part<'p>(self, part: &'p PartCell<C>) -> This<'p, C>
     where
         'f: 'p,
@@ -190,6 +196,12 @@ impl<C> PartialEq for Obj<C> {
 }
 
 impl<C> Eq for Obj<C> {}
+
+impl<C> Hash for Obj<C> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
 
 impl<C: Class> fmt::Debug for Obj<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -16,7 +16,10 @@ macro_rules! __alcedo_native_pod {
 
             impl $crate::native::plumbing::Declared for $struct {
                 fn add_to(natives: $crate::native::plumbing::Natives) -> $crate::native::plumbing::Natives {
-                    $crate::native::plumbing::add_struct::<$struct>(natives, $package)
+                    // That of the struct itself comes first.
+                    #[allow(unused_imports, reason = "a struct may have its own")]
+                    use $crate::native::plumbing::WithoutNet as _;
+                    $crate::native::plumbing::add_struct::<$struct>(natives, $package, &<$struct>::ALCEDO_NET)
                 }
             }
         };
@@ -105,6 +108,8 @@ macro_rules! __alcedo_native_enum {
                 const KIND: $crate::native::plumbing::PropertyKind = $crate::native::plumbing::PropertyKind::ENUM;
                 const TYPE_PATH: &'static $crate::native::plumbing::core::primitive::str =
                     <Self as $crate::native::plumbing::NativeEnumeration>::PATH;
+                const NUMBERS: $crate::native::plumbing::core::option::Option<($crate::native::plumbing::PropertyKind, bool)> =
+                    <Self as $crate::native::plumbing::NativeEnumeration>::NUMBERS;
 
                 fn from_raw(raw: Self::Raw) -> Self {
                     raw.entry().unwrap_or_else(|error| $crate::native::plumbing::fail(error))

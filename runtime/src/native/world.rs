@@ -104,6 +104,16 @@ impl World {
         self.0.set(object, property, value)
     }
 
+    /// Says why an object has no function of that signature.
+    pub(super) fn check_function(
+        &self,
+        object: ObjectHandle,
+        function: &FunctionRef,
+        wanted: &str,
+    ) -> Result<(), CallError> {
+        self.0.check_function(object, function, wanted)
+    }
+
     /// Calls a function by the Rust types of its parameters and result.
     pub(super) fn call_typed<A: NativeParams, R: NativeResult>(
         &self,

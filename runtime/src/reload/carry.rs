@@ -6,6 +6,7 @@ use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::handles::ObjectHandle;
 use crate::object::body::Body;
+use crate::object::class::Class;
 use crate::object::convert::convert;
 use crate::object::dormant::{Dormant, KeptField, KeptValue, RemovedValues};
 use crate::object::property::Property;
@@ -19,6 +20,21 @@ use crate::reload::plan::{
 
 /// Values by the name of their property.
 pub(super) type OwnValues = Vec<(Rc<str>, Value)>;
+
+/// An object on its way.
+#[derive(Clone, Copy)]
+pub(super) struct Carried {
+    pub(super) object: ObjectHandle,
+    /// What it started with, and would start with now, where those are not the class default objects: of a subobject those that lie in
+    /// the ones of its owner's class, which may give it other defaults than its own class has.
+    pub(super) templates: Option<(ObjectHandle, ObjectHandle)>,
+}
+
+impl From<ObjectHandle> for Carried {
+    fn from(object: ObjectHandle) -> Self {
+        Self { object, templates: None }
+    }
+}
 
 /// The object, and the three bodies its new values come from.
 struct Sources<'a> {
@@ -46,13 +62,15 @@ enum Decision<'p> {
 /// The values of one object in the layout of its new class.
 pub(super) fn carry(
     core: &Core,
-    object: ObjectHandle,
+    carried: impl Into<Carried>,
     plan: &ClassPlan,
     changes: &mut [PropertyChange],
     to_own: &mut Vec<OwnReference>,
 ) -> Result<Body, CallError> {
+    let carried = carried.into();
+    let object = carried.object;
     let mut body = Body::new(&plan.new);
-    body.removed = with_sources(core, object, plan, |sources| {
+    body.removed = with_sources(core, carried, plan, |sources| {
         let mut removed = sources.removed.cloned().unwrap_or_default();
         for (property, action) in &plan.actions {
             let own = match decide(core, sources, property, action, (&mut *changes, &mut removed))? {
@@ -74,11 +92,11 @@ pub(super) fn carry(
 /// new class has no property for.
 pub(super) fn own_values(
     core: &Core,
-    object: ObjectHandle,
+    carried: impl Into<Carried>,
     plan: &ClassPlan,
     changes: &mut [PropertyChange],
 ) -> Result<(OwnValues, Option<Box<RemovedValues>>), CallError> {
-    with_sources(core, object, plan, |sources| {
+    with_sources(core, carried.into(), plan, |sources| {
         let mut values = Vec::new();
         let mut removed = sources.removed.cloned().unwrap_or_default();
         for (property, action) in plan.actions.iter().filter(|(property, _)| !is_transient(property)) {
@@ -96,13 +114,13 @@ pub(super) fn own_values(
 /// What an object keeps of itself while its class is gone; `fields` are those of its plugin part.
 pub(super) fn asleep(
     core: &Core,
-    object: ObjectHandle,
+    carried: impl Into<Carried>,
     plan: &ClassPlan,
     fields: Vec<KeptField>,
 ) -> Result<Dormant, CallError> {
     let mut values = Vec::new();
     let mut before = None;
-    with_sources(core, object, plan, |sources| {
+    with_sources(core, carried.into(), plan, |sources| {
         for (property, was) in &plan.left {
             let value = match has_default(core, sources, property, was)? {
                 true => KeptValue::Default,
@@ -131,20 +149,25 @@ pub(super) fn asleep(
 
 fn with_sources<R>(
     core: &Core,
-    object: ObjectHandle,
+    carried: Carried,
     plan: &ClassPlan,
     work: impl FnOnce(&Sources<'_>) -> Result<R, CallError>,
 ) -> Result<R, CallError> {
     let objects = &core.world.objects;
+    let own_classes = (plan.old.cdo.get(), plan.new.cdo.get());
+    let Carried { object, templates } = carried;
+    let is_of = |template, class: &Rc<Class>| objects.class_id(template) == Some(class.id);
+    let templates = templates.filter(|(old, new)| is_of(*old, &plan.old) && is_of(*new, &plan.new));
+    let (old_cdo, new_cdo) = templates.unwrap_or(own_classes);
     objects.with_body(object, |own| {
-        objects.with_body(plan.old.cdo.get(), |old| {
-            objects.with_body(plan.new.cdo.get(), |new| {
+        objects.with_body(old_cdo, |old| {
+            objects.with_body(new_cdo, |new| {
                 work(&Sources {
                     object,
                     own: own.view(),
                     dormant: own.dormant.as_deref(),
                     removed: own.removed.as_deref(),
-                    old_cdo: plan.old.cdo.get(),
+                    old_cdo,
                     old_default: old.view(),
                     new_default: new.view(),
                 })

@@ -13,9 +13,10 @@ use crate::load::error::LoadError;
 use crate::object::body::Body;
 use crate::object::class::{Class, Subobject};
 use crate::object::construction::{add_subobject, reconstruct};
+use crate::object::objects::object_flags;
 use crate::object::path::short;
 use crate::object::value::Value;
-use crate::reload::carry::{OwnValues, asleep, carry, own_values};
+use crate::reload::carry::{Carried, OwnValues, asleep, carry, own_values};
 use crate::reload::changes::ClassFate;
 use crate::reload::fate::{Before, Fate, fate};
 use crate::reload::journal::Changes;
@@ -177,9 +178,10 @@ impl Walk<'_> {
         }
         faults::at(ReloadStep::CarryObject)?;
         let changes = &mut changes.properties;
+        let carried = Carried { object, templates: self.templates_in_owner(object) };
         match &plan.fate {
             Fate::Carried => {
-                let body = carry(core, object, &plan, changes, &mut self.to_own)?;
+                let body = carry(core, carried, &plan, changes, &mut self.to_own)?;
                 if key.1.is_some() {
                     self.wake(object);
                     faults::at(ReloadStep::Wake)?;
@@ -191,15 +193,15 @@ impl Walk<'_> {
                 }
             }
             Fate::Asleep { .. } => {
-                let mut body = carry(core, object, &plan, changes, &mut self.to_own)?;
+                let mut body = carry(core, carried, &plan, changes, &mut self.to_own)?;
                 let fields = core.rebuild.borrow_mut().as_mut().and_then(|rebuild| rebuild.kept.remove(&object));
-                body.dormant = Some(Box::new(asleep(core, object, &plan, fields.unwrap_or_default())?));
+                body.dormant = Some(Box::new(asleep(core, carried, &plan, fields.unwrap_or_default())?));
                 objects.stage(object, body)?;
                 self.sleeping.insert(object);
                 faults::at(ReloadStep::Sleep)?;
             }
             Fate::Reborn { .. } => {
-                let (values, removed) = own_values(core, object, &plan, changes)?;
+                let (values, removed) = own_values(core, carried, &plan, changes)?;
                 self.wake(object);
                 let mut body = Body::new(&plan.new);
                 body.removed = removed;
@@ -211,6 +213,27 @@ impl Walk<'_> {
             goal.objects += 1;
         }
         Ok(())
+    }
+
+    /// Of a subobject, those of the same name in the class default objects of its owner's class: of the old and of the new one.
+    fn templates_in_owner(&self, object: ObjectHandle) -> Option<(ObjectHandle, ObjectHandle)> {
+        let (objects, names) = (&self.core.world.objects, &self.core.world.names);
+        let (mut path, mut at) = (Vec::new(), object);
+        while objects.flags(at)? & object_flags::SUBOBJECT != 0 {
+            path.push(names.text(objects.name(at)?));
+            at = objects.outer(at)?;
+        }
+        if path.is_empty() {
+            return None;
+        }
+        // An owner is older than its subobjects, so it has its new body already if its class changes.
+        let found = objects.class(at)?;
+        let (old, new) = match self.plans.iter().find(|(key, plan)| key.1.is_none() && Rc::ptr_eq(&plan.new, &found)) {
+            Some((_, plan)) => (Rc::clone(&plan.old), found),
+            None => (Rc::clone(&found), found),
+        };
+        let down = |from| path.iter().rev().try_fold(from, |at, name| objects.subobject(at, name));
+        Some((down(old.cdo.get())?, down(new.cdo.get())?))
     }
 
     fn plan(

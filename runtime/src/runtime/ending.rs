@@ -123,6 +123,7 @@ impl Inner {
     /// Lets every callback go, because the host has ended.
     pub(super) fn let_go(&self) {
         self.has_ended.set(true);
+        self.core.world.mode.close_direct();
         let host = self.loads.registry.id();
         let_go(host, self.tickers.take());
         let_go(host, Rc::unwrap_or_clone(self.before_destroy.take()));

@@ -2,21 +2,18 @@
 
 use std::rc::Rc;
 
-use alcedo_abi::kinds::PropertyKind;
-
 use super::Runtime;
-use crate::border::{CallError, SourcePlace};
+use crate::border::CallError;
 use crate::bridge::protocols::built_in;
 use crate::callback::{Registered, Site};
 use crate::cells::RefCell;
 use crate::dynamic_call::{self, Effect};
 use crate::error::Error;
 use crate::handles::ZCallHandle;
-use crate::object::host_value::signature_of;
-use crate::object::native_value::{NativeResult, NativeReturned, SlotRow, ValueParams};
 use crate::object::value::Value;
 use crate::signature::Signature;
-use crate::zcall::call::{Call, Resolved};
+use crate::zcall::explain::Explanation;
+use crate::zcall::observe::{CallTimes, Observed};
 
 /// The body of a function that the host has registered, until the host ends.
 pub(super) type HostFunction = RefCell<Option<Rc<HostBody>>>;
@@ -44,12 +41,21 @@ pub(super) type HostBody = dyn Fn(&Runtime, &[Value]) -> Result<Option<Value>, C
 pub struct Calls<'a>(pub(super) &'a Runtime);
 
 impl Calls<'_> {
-    /// Calls by ZCall name with values. For tools and tests: static callers resolve once and build slots themselves.
+    /// Calls by ZCall name with values. For tools and tests: static callers resolve once and build slots themselves. A function of
+    /// an object has the object before its parameters; a property the object, and behind it what is written; `nd:/` the delegate.
     ///
     /// # Errors
     /// As [`Calls::resolve`]; when the arguments do not fit, or the callee fails.
     pub fn call(&self, name: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
         self.call_handle(self.resolve(name)?, arguments)
+    }
+
+    /// The same, and what the out parameters hold then, in their order.
+    ///
+    /// # Errors
+    /// As [`Calls::call`].
+    pub fn call_with_outs(&self, name: &str, arguments: &[Value]) -> Result<(Option<Value>, Vec<Value>), Error> {
+        Ok(dynamic_call::call_with_outs(&self.0.inner.core, self.resolve(name)?, arguments)?)
     }
 
     /// Looks a ZCall name up, to call it by handle from then on. A handle dies with the generation of what it calls,
@@ -77,6 +83,64 @@ impl Calls<'_> {
     /// [`CallError::DeadHandle`] when the generation of the handle is over; when the arguments do not fit, or the callee fails.
     pub fn call_handle(&self, handle: ZCallHandle, arguments: &[Value]) -> Result<Option<Value>, Error> {
         Ok(dynamic_call::call(&self.0.inner.core, handle, arguments)?)
+    }
+
+    /// What becomes of a name, for people and tools: which resolvers are called for it, in which order, who registered each, and
+    /// what each says. Nothing is kept of it, and no function is called.
+    ///
+    /// # Errors
+    /// When the text is no name, and what [`Calls::resolve`] fails with before it calls a resolver.
+    pub fn explain(&self, name: &str) -> Result<Explanation, Error> {
+        Ok(self.0.inner.core.chain.explain(name)?)
+    }
+
+    /// From now on calls by name are counted and timed, or are `tracing` spans, or both, or neither, which is how it begins: then a
+    /// call pays one comparison for this. Both are for tools: a call that is watched takes about a microsecond longer.
+    ///
+    /// A span is named `call`, of the target `alcedo::calls` and the level trace, with the fields `kind` (the protocol) and `name`.
+    /// Calls that modules of Slims, pinned contexts and the Default make of each other go past the game thread, and are not watched.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// use alcedo_runtime::Runtime;
+    /// use alcedo_runtime::zcall::Observed;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// runtime.calls().register_typed("host.double", |_, (number,): (i64,)| number * 2)?;
+    /// runtime.calls().observe(Observed { counts: true, spans: false });
+    /// let double = runtime.function::<(i64,), i64>("ex:/host.double")?;
+    /// double.call((21,))?;
+    /// let times = runtime.calls().times();
+    /// assert_eq!((&*times[0].name, times[0].calls), ("ex:/host.double", 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn observe(&self, what: Observed) {
+        let core = &self.0.inner.core;
+        // What modules call directly is watched by nobody, so meanwhile they do not.
+        match (core.zcalls.is_observed(), what.any()) {
+            (false, true) => core.world.mode.close_direct(),
+            (true, false) => core.world.mode.open_direct(),
+            _ => {}
+        }
+        core.zcalls.observe(what);
+    }
+
+    /// What is watched of calls.
+    #[must_use]
+    pub fn observed(&self) -> Observed {
+        self.0.inner.core.zcalls.observed()
+    }
+
+    /// How many calls of each name there were while they were counted, and how long they took, by kind and name.
+    #[must_use]
+    pub fn times(&self) -> Vec<CallTimes> {
+        self.0.inner.core.zcalls.times()
+    }
+
+    /// Forgets what was counted.
+    pub fn clear_times(&self) {
+        self.0.inner.core.zcalls.clear_times();
     }
 
     /// Registers a host function under `ex:/name`. Modules and the host call it alike; code of a generation that comes up
@@ -130,82 +194,6 @@ impl Calls<'_> {
         self.0.inner.functions.borrow_mut().push(Registered { code: function, site });
         Ok(())
     }
-}
-
-impl Calls<'_> {
-    /// Registers a host function under `ex:/name` by its Rust types, whose parameters and result are numbers, `bool` or names: no
-    /// [`Value`] is made in a call of it. Otherwise it is as one of [`Calls::register`].
-    ///
-    /// ```
-    /// # fn main() -> Result<(), alcedo_runtime::Error> {
-    /// use alcedo_runtime::Runtime;
-    ///
-    /// let runtime = Runtime::builder().build()?;
-    /// runtime.calls().register_typed("host.double", |_, (number,): (i64,)| number * 2)?;
-    /// let double = runtime.function::<(i64,), i64>("ex:/host.double")?;
-    /// assert_eq!(double.call((21,))?, 42);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// When the name is taken or is no name.
-    #[track_caller]
-    pub fn register_typed<A: ValueParams + SlotRow<Read = A>, R: NativeReturned>(
-        &self,
-        name: &str,
-        body: impl Fn(&Runtime, A) -> R + 'static,
-    ) -> Result<(), Error> {
-        const {
-            assert!(
-                A::IN_SLOTS
-                    && !A::FIRST_IS_OBJECT
-                    && !A::OTHERS_ARE_OBJECTS
-                    && <R::Value as NativeResult>::IN_SLOT
-                    && !is_object::<R::Value>(),
-                "`register_typed` is for numbers, `bool` and names: register a function of other types with `register`"
-            );
-        }
-        let site = Site::new("registered function", &body);
-        let signature = Signature(signature_of::<A, R::Value>()?);
-        if !signature.0.arguments.iter().map(|word| Some(word.kind())).eq(A::KINDS.iter().copied()) {
-            let message = format!("`ex:/{name}` ({signature}): a type of it declares another kind than it is read as");
-            return Err(CallError::other(message).into());
-        }
-        let place = std::panic::Location::caller();
-        let place = move || SourcePlace { file: place.file().to_owned(), line: place.line(), column: place.column() };
-        let (weak, path) = (self.0.downgrade(), format!("ex:/{name}"));
-        let call = {
-            let path = path.clone();
-            move |call: Call<'_>| {
-                let runtime = weak.upgrade().ok_or_else(|| CallError::Unavailable { what: "the runtime".into() })?;
-                let mut buffer = call.into_buffer();
-                let result = <R::Value as NativeResult>::VALUE.is_some();
-                buffer.expect_len(A::COUNT + usize::from(result))?;
-                let arguments = A::from_slots(buffer.slots()).ok_or_else(|| other_arguments(&path))?;
-                let given = body(&runtime, arguments).crossing(place)?;
-                if result { buffer.put(A::COUNT, given.into_slot()) } else { Ok(()) }
-            }
-        };
-        let function = self.0.guarded(path, Resolved::new(signature, call), site);
-        if let Err(error) = self.0.inner.core.explicit.register(name, function) {
-            // Nothing refers to the body but this, and what it owns may run code when it is dropped.
-            let refused = self.0.inner.resolvers.borrow_mut().pop();
-            drop(refused);
-            return Err(CallError::from(error).into());
-        }
-        Ok(())
-    }
-}
-
-/// Whether a result is an object, whose class a slot does not tell.
-const fn is_object<R: NativeResult>() -> bool {
-    matches!(R::VALUE, Some((kind, _)) if kind.0 == PropertyKind::OBJECT.0)
-}
-
-#[cold]
-fn other_arguments(path: &str) -> CallError {
-    CallError::Buffer { message: format!("`{path}`: a slot holds another type than its signature says") }
 }
 
 impl Runtime {

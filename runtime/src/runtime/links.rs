@@ -7,6 +7,8 @@ use crate::border::CallError;
 use crate::bridge::delegates::{self, DelegateMark};
 use crate::error::Error;
 use crate::handles::ObjectHandle;
+use crate::native::{Delegate, Signature};
+use crate::object::host_value::signature_of;
 use crate::object::property::PropertyType;
 use crate::object::value::Value;
 use crate::runtime::Runtime;
@@ -109,6 +111,16 @@ impl Links<'_> {
         self.0.objects().set(object, property, &delegates::with(now, added))
     }
 
+    /// A delegate that is bound to a function of an object, for native functions that take one and for those of modules.
+    ///
+    /// # Errors
+    /// When the object is gone, or has no such function, or that takes or gives something else.
+    pub fn delegate<F: Signature>(&self, object: ObjectHandle, function: &str) -> Result<Delegate<F>, Error> {
+        let signature = signature_of::<F::Args, F::Result>()?.to_string();
+        let binding = delegates::binding_of(&self.0.core().world, &signature, object, function)?;
+        Ok(Delegate::of(binding))
+    }
+
     /// Takes bindings out of a delegate property: those to the object and function; with an empty name all to the object;
     /// with no object all. Returns how many there were.
     ///
@@ -163,7 +175,7 @@ impl Links<'_> {
         Ok(self.0.core().world.objects.delegate_mark(object, property, fresh)?)
     }
 
-    fn type_of(&self, object: ObjectHandle, property: &str) -> Result<PropertyType, Error> {
+    pub(super) fn type_of(&self, object: ObjectHandle, property: &str) -> Result<PropertyType, Error> {
         self.0.objects().property(object, property)?;
         let class = self.0.core().world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
         let found = class.find_property(property).map(|property| property.ty.clone());

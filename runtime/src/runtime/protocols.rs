@@ -27,6 +27,13 @@ pub(super) enum HostCode {
     Resolver(Rc<Kept<dyn Resolver>>),
     Values(Rc<Kept<dyn ZCallResolver>>),
     Dispatcher(Rc<Kept<dyn Dispatcher>>),
+    Typed(Rc<dyn TakeBody>),
+}
+
+/// A function whose body can be taken out of its place.
+pub(super) trait TakeBody {
+    /// Takes the body, to drop it.
+    fn take_body(&self) -> Option<Rc<dyn Any>>;
 }
 
 impl HostCode {
@@ -40,6 +47,7 @@ impl HostCode {
             Self::Resolver(code) => boxed(&code),
             Self::Values(code) => boxed(&code),
             Self::Dispatcher(code) => boxed(&code),
+            Self::Typed(function) => function.take_body(),
         }
     }
 }

@@ -88,7 +88,9 @@ fn release(core: &Core, modules: &BTreeSet<ModuleId>) {
     }
     for module in modules {
         core.zcalls.end_module(*module);
+        core.red.hot().forget(*module);
         core.explicit.end_module(*module);
+        core.chain.end_module(*module);
         core.exports.end_module(*module);
         #[cfg(feature = "script")]
         core.scripts.end_module(*module).into_iter().for_each(|class| core.world.types.forget(class));

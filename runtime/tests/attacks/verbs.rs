@@ -167,6 +167,9 @@ pub(crate) const VERBS: &[Verb] = &[
         quiet!(|host, tools| host.objects().with(Obj::<Object>::new(tools.holder), |holder| holder.name())),
     ),
     ("function", Nothing, quiet!(|host, tools| host.function::<(u64,), u64>("ex:/attack.none").map(drop))),
+    ("property", Nothing, quiet!(|host, tools| host.property::<u64>("up:/Script/Game.Holder:none").map(drop))),
+    ("batch", Nothing, quiet!(|host, tools| host.batch::<(u64,), u64>("uf:/Script/Game.Holder:none").map(drop))),
+    ("list", Nothing, quiet!(|host, tools| host.list("/Script/Game.Holder").refresh(host))),
     ("objects().find_in", Nothing, quiet!(|host, tools| host.objects().find_in(ObjectHandle::NONE, "Holder_0"))),
     (
         "objects().rename",

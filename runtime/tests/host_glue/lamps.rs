@@ -115,6 +115,12 @@ host_class! {
     values {}
     delegates {}
     functions {
+        /// Needs no object.
+        twice "twice"(number out: f64) -> ();
+        /// Panics when it has changed what was to come back.
+        crash "crash"(number out: u32) -> ();
+        /// An event without a body leaves what it is given.
+        looked_at "looked_at"(by out: String) -> u32;
         /// All of these, called by type and by name.
         all "all"() -> String;
         /// Who gives a plain value where one comes back is refused, and the other way round.
@@ -125,12 +131,6 @@ host_class! {
     dynamic {
         /// Every sort of value comes back.
         sorts "sorts";
-        /// Needs no object.
-        twice "twice";
-        /// Panics when it has changed what was to come back.
-        crash "crash";
-        /// An event without a body leaves what it is given.
-        looked_at "looked_at";
         /// Gives what each of so many gets; the rest, and a line, come back.
         split "split";
     }

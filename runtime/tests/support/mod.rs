@@ -21,6 +21,9 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 #[allow(unused_imports, reason = "each test file uses its own part of these")]
 pub(crate) use builds::{build, examples, line_of, plugin, request, tagged, test_dir};
 
+/// Whether the slots of this host have types: see `bare-slots`, where some of these tests are run without.
+pub(crate) const SLOT_TYPES: bool = cfg!(feature = "slot-types");
+
 /// A builder with the packages and native classes that the example plugins need. On a busy machine a finalizer thread
 /// may have to wait for its turn; a test that wants the end of a generation waits for it, however long that takes.
 pub(crate) fn builder() -> Builder {

@@ -131,7 +131,7 @@ impl<'a> Drawn<'a> {
         let (mut text, mut range) = (String::new(), None::<(usize, usize)>);
         // What is far before the place is left out.
         let place = (span.start as usize).saturating_sub(start);
-        let skipped = if place > LONGEST_LINE / 2 { place - LONGEST_LINE / 2 } else { 0 };
+        let skipped = place.saturating_sub(LONGEST_LINE / 2);
         let mut letters = 0;
         for (at, letter) in whole.char_indices().skip_while(|(at, _)| *at < skipped) {
             let at = start + at;

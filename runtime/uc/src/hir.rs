@@ -420,18 +420,8 @@ pub enum Num {
 
 impl Num {
     /// All kinds.
-    pub const ALL: [Self; 10] = [
-        Self::U8,
-        Self::U16,
-        Self::U32,
-        Self::U64,
-        Self::I8,
-        Self::I16,
-        Self::I32,
-        Self::I64,
-        Self::F32,
-        Self::F64,
-    ];
+    pub const ALL: [Self; 10] =
+        [Self::U8, Self::U16, Self::U32, Self::U64, Self::I8, Self::I16, Self::I32, Self::I64, Self::F32, Self::F64];
 
     /// The kind in reflection.
     pub const fn kind(self) -> PropertyKind {
@@ -527,6 +517,7 @@ pub struct Stmt {
 
 /// What a statement does.
 #[derive(Clone, PartialEq, Debug)]
+#[expect(clippy::large_enum_variant, reason = "a tree lives for as long as bytecode is made of it")]
 pub enum StmtKind {
     /// An expression, whose value is dropped.
     Expr(Expr),

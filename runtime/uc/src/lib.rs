@@ -6,6 +6,7 @@
 
 pub mod ast;
 mod check;
+mod console;
 mod diagnostic;
 pub mod hir;
 mod outline;
@@ -15,6 +16,7 @@ mod source;
 mod token;
 
 pub use check::{Checked, Options, check};
+pub use console::{Snippet, complete, snippet};
 pub use diagnostic::{Diagnostic, Severity};
 pub use outline::{Outline, outline};
 pub use parse::{DEEPEST, DEEPEST_EXPRESSION, MOST_ERRORS, parse};

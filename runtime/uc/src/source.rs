@@ -67,7 +67,9 @@ impl Source {
             return Self { too_large: Some(bytes.len()), ..none };
         }
         match bytes {
-            [0xEF, 0xBB, 0xBF, rest @ ..] => Self::of_text(name, String::from_utf8_lossy(rest).into_owned(), Encoding::Utf8),
+            [0xEF, 0xBB, 0xBF, rest @ ..] => {
+                Self::of_text(name, String::from_utf8_lossy(rest).into_owned(), Encoding::Utf8)
+            }
             [0xFF, 0xFE, rest @ ..] => Self::utf16(name, rest, Encoding::Utf16Le),
             [0xFE, 0xFF, rest @ ..] => Self::utf16(name, rest, Encoding::Utf16Be),
             // Text of two bytes a letter without a mark: every other byte of its first letters is zero.
@@ -165,7 +167,10 @@ mod tests {
     fn places_are_lines_and_columns() {
         let source = Source::new("Game/Cube.uc", "a\néb\n");
         let at = |at| (source.line(at), source.column(at));
-        assert_eq!([at(0), at(1), at(2), at(4), at(5), at(6), at(99)], [(1, 1), (1, 2), (2, 1), (2, 2), (2, 3), (3, 1), (3, 1)]);
+        assert_eq!(
+            [at(0), at(1), at(2), at(4), at(5), at(6), at(99)],
+            [(1, 1), (1, 2), (2, 1), (2, 2), (2, 3), (3, 1), (3, 1)]
+        );
         assert_eq!(source.stem(), "Cube");
     }
 }

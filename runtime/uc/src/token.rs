@@ -266,7 +266,10 @@ mod tests {
 
     #[test]
     fn numbers_are_whole_or_have_fractions() {
-        check("1 0x1F 1.5 .5 3. 1e5 1.0e-3f 2f", "Int:1 Int:0x1F Float:1.5 Float:.5 Float:3. Float:1e5 Float:1.0e-3f Float:2f");
+        check(
+            "1 0x1F 1.5 .5 3. 1e5 1.0e-3f 2f",
+            "Int:1 Int:0x1F Float:1.5 Float:.5 Float:3. Float:1e5 Float:1.0e-3f Float:2f",
+        );
         check("12ab", "BadNumber:12ab");
     }
 

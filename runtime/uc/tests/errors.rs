@@ -2,18 +2,48 @@
 
 use expect_test::expect_file;
 
-use crate::support::{checked, programs, rendered, sources};
+use crate::support::{checked, folder, programs, rendered, sources};
 
 #[test]
 fn each_error_program_shows_its_messages() {
     let all = programs("errors");
     assert!(all.len() >= 50, "{} error programs", all.len());
+    let mut without = Vec::new();
     for path in all {
         let sources = sources(&path);
         let messages = match checked(&sources) {
-            Ok(checked) => panic!("{} has no error: {:?}", path.display(), checked.warnings),
+            Ok(_) => {
+                without.push(path);
+                continue;
+            }
             Err(messages) => messages,
         };
         expect_file![path.with_extension("stderr")].assert_eq(&rendered(&messages, &sources));
     }
+    assert!(without.is_empty(), "these have no error: {without:?}");
+}
+
+/// The ids of the messages, as the sources name them.
+fn ids_in_sources(folder: &std::path::Path, found: &mut std::collections::BTreeSet<String>) {
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            ids_in_sources(&path, found);
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).expect("a source");
+        let quoted = text.split('"').filter(|part| part.starts_with("uc-"));
+        found.extend(quoted.filter(|part| part.chars().all(|c| c.is_ascii_lowercase() || c == '-')).map(str::to_owned));
+    }
+}
+
+#[test]
+fn the_page_of_the_language_lists_every_id_and_no_other() {
+    let mut used = std::collections::BTreeSet::new();
+    ids_in_sources(&folder("../src"), &mut used);
+    let page = std::fs::read_to_string(folder("../../docs/script-language.md")).expect("the page");
+    let listed: std::collections::BTreeSet<_> =
+        page.split('`').skip(1).step_by(2).filter(|word| word.starts_with("uc-")).map(str::to_owned).collect();
+    let wrong: Vec<_> = used.symmetric_difference(&listed).collect();
+    assert!(wrong.is_empty(), "{wrong:?} are in the sources or on the page, and not in both");
 }

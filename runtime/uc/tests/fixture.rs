@@ -4,9 +4,7 @@
 
 use alcedo_abi::kinds::{PropertyKind as K, class_flags, function_flags, property_flags};
 use alcedo_reflect::World;
-use alcedo_reflect::decl::{
-    Batch, ClassDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl,
-};
+use alcedo_reflect::decl::{Batch, ClassDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl};
 use alcedo_reflect::enums::EnumEntry;
 use alcedo_reflect::origin::Origin;
 
@@ -95,7 +93,11 @@ fn actor() -> ClassDecl {
         function(
             "take_damage",
             function_flags::NATIVE_EVENT | callable,
-            vec![param("amount", K::I32, ""), param("absorbed", K::I32, "").with_flags(property_flags::OUT), result(K::BOOL, "")],
+            vec![
+                param("amount", K::I32, ""),
+                param("absorbed", K::I32, "").with_flags(property_flags::OUT),
+                result(K::BOOL, ""),
+            ],
         ),
         function("not_for_scripts", 0, vec![]),
         function("destroy", callable, vec![result(K::BOOL, "")]),
@@ -125,7 +127,11 @@ fn library() -> ClassDecl {
         function("FRand", plain, vec![result(K::F32, "")]),
         function("VSize", plain, vec![param("a", K::STRUCT, VECTOR), result(K::F32, "")]),
         function("Normal", plain, vec![param("a", K::STRUCT, VECTOR), result(K::STRUCT, VECTOR)]),
-        wild("show_struct_fields", &[("custom_struct_param", "custom_struct")], vec![param("custom_struct", K::STRUCT, VECTOR)]),
+        wild(
+            "show_struct_fields",
+            &[("custom_struct_param", "custom_struct")],
+            vec![param("custom_struct", K::STRUCT, VECTOR)],
+        ),
         wild(
             "array_numeric_property_average",
             &[("array_parm", "target_array"), ("array_type_dependent_params", "target_array")],
@@ -141,6 +147,22 @@ fn library() -> ClassDecl {
             &[("array_parm", "target_array, source_array")],
             vec![any("target_array").with_flags(property_flags::OUT), any("source_array")],
         ),
+        wild(
+            "set_has",
+            &[("custom_struct_param", "target_set, item")],
+            vec![param("target_set", K::SET, "i32"), item("item"), result(K::BOOL, "")],
+        ),
+        wild(
+            "map_find",
+            &[("custom_struct_param", "target_map, key, value")],
+            vec![param("target_map", K::MAP, "i32, i32"), item("key"), item("value").with_flags(property_flags::OUT)],
+        ),
+        wild(
+            "map_put",
+            &[("custom_struct_param", "target_map, key, value")],
+            vec![param("target_map", K::MAP, "i32, i32").with_flags(property_flags::OUT), item("key"), item("value")],
+        ),
+        wild("show_anything", &[("custom_struct_param", "what")], vec![item("what")]),
         wild(
             "array_last",
             &[("array_parm", "target_array"), ("array_type_dependent_params", "return_value")],
@@ -179,10 +201,7 @@ pub(crate) fn world() -> World {
         ..FunctionDecl::without_body("sing")
     };
     let sings = InterfaceDecl { functions: vec![sing], ..InterfaceDecl::new("Engine", "Sings", Origin::Native) };
-    let closed = ClassDecl {
-        flags: class_flags::BLUEPRINT_TYPE,
-        ..class("Sealed", "Object", Vec::new(), Vec::new())
-    };
+    let closed = ClassDecl { flags: class_flags::BLUEPRINT_TYPE, ..class("Sealed", "Object", Vec::new(), Vec::new()) };
     let last = ClassDecl { flags: class_flags::FINAL, ..class("Last", "Object", Vec::new(), Vec::new()) };
     let hud = class(
         "HUD",
@@ -205,12 +224,8 @@ pub(crate) fn world() -> World {
         vec![property("controller", K::OBJECT, "/Script/Engine.Controller", BOTH), property("speed", K::F32, "", BOTH)],
         vec![function("jump", function_flags::NATIVE_EVENT | function_flags::CALLABLE, vec![result(K::BOOL, "")])],
     );
-    let controller = class(
-        "Controller",
-        "Actor",
-        vec![property("pawn", K::OBJECT, "/Script/Engine.Pawn", BOTH)],
-        vec![],
-    );
+    let controller =
+        class("Controller", "Actor", vec![property("pawn", K::OBJECT, "/Script/Engine.Pawn", BOTH)], vec![]);
     let component = class("Component", "Object", vec![property("size", K::F32, "", BOTH)], vec![]);
     let batch = Batch {
         enums: vec![phase],

@@ -282,6 +282,13 @@ pub(super) fn sink_into(text: &mut String) -> TextSink {
     TextSink { context: ptr::from_mut(text).cast(), put: put_text }
 }
 
+/// Lends a sink for a call: what `give` gives, and the text that was put into the sink; the empty one when none was.
+pub fn collect_text<R>(give: impl FnOnce(&TextSink) -> R) -> (R, String) {
+    let mut text = String::new();
+    let given = give(&sink_into(&mut text));
+    (given, text)
+}
+
 /// # Safety
 /// `context` is the live, unshared `String` of [`sink_into`]; `data` lends `len` bytes for the call.
 unsafe extern "C" fn put_text(context: *mut (), data: *const u8, len: usize) {

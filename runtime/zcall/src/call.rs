@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use alcedo_abi::zcall::SlotValue;
 
+use crate::black_code::BlackCode;
 use crate::border::CallError;
 use crate::buffer::BufferMut;
 use crate::handles::ModuleId;
@@ -21,6 +22,12 @@ pub trait Dispatcher {
     /// # Errors
     /// Why the call was not done: the caller has the same error.
     fn call(&self, call: Call<'_>) -> Result<(), CallError>;
+
+    /// What it is, for whoever knows a shorter way to the same.
+    #[doc(hidden)]
+    fn inner(&self) -> Option<&dyn Any> {
+        None
+    }
 }
 
 impl<F: Fn(Call<'_>) -> Result<(), CallError>> Dispatcher for F {
@@ -142,6 +149,7 @@ pub struct Resolved {
     pub(crate) signature: CallSignature,
     pub(crate) slots: Slots,
     pub(crate) effect: Effect,
+    pub(crate) black_code: Option<BlackCode>,
 }
 
 impl Resolved {
@@ -154,6 +162,7 @@ impl Resolved {
             signature: signature.into(),
             slots: Slots::Function,
             effect: Effect::Any,
+            black_code: None,
         }
     }
 
@@ -179,6 +188,12 @@ impl Resolved {
     #[must_use]
     pub fn with_slots(self, slots: Slots) -> Self {
         Self { slots, signature: self.signature.without_kinds(), ..self }
+    }
+
+    /// The same function, which plugins may call without slots, too.
+    #[must_use]
+    pub fn with_black_code(self, black_code: Option<BlackCode>) -> Self {
+        Self { black_code, ..self }
     }
 
     /// Its signature in words.
@@ -218,12 +233,13 @@ pub struct Callee {
     pub(crate) module: ModuleId,
     pub(crate) signature: CallSignature,
     pub(crate) slots: Slots,
+    pub(crate) black_code: Option<BlackCode>,
 }
 
 impl Callee {
     pub(crate) fn new(name: ZCallName, resolved: Resolved) -> Self {
-        let Resolved { dispatcher, module, signature, slots, .. } = resolved;
-        Self { name, dispatcher, module, signature, slots }
+        let Resolved { dispatcher, module, signature, slots, black_code, .. } = resolved;
+        Self { name, dispatcher, module, signature, slots, black_code }
     }
 
     /// Its name.
@@ -242,6 +258,18 @@ impl Callee {
     #[must_use]
     pub fn slots(&self) -> Slots {
         self.slots
+    }
+
+    /// How it is called without slots, if it is.
+    #[must_use]
+    pub fn black_code(&self) -> Option<&BlackCode> {
+        self.black_code.as_ref()
+    }
+
+    /// What its dispatcher is, for whoever knows a shorter way to the same.
+    #[must_use]
+    pub fn inner(&self) -> Option<&dyn Any> {
+        self.dispatcher.inner()
     }
 
     /// Its signature as whoever resolved the name has read it.

@@ -2,12 +2,16 @@
 //! after the other until one answers. This file keeps their order, and its errors list those that were called. A
 //! declined name is not cached: the next lookup calls the resolvers again.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
 
 use crate::border::{CallError, trap};
 use crate::call::Resolved;
 use crate::cells::RefCell;
+use crate::explain::{Explanation, Step, StepAnswer};
+use crate::handles::ModuleId;
+use crate::module_status::{ModuleStatus, ModuleStatuses};
 use crate::name::ZCallName;
 use crate::protocol::{Protocol, is_word};
 use crate::reader::{NameError, NameFlaw};
@@ -50,22 +54,38 @@ impl Answer {
     }
 }
 
-/// Where a protocol comes from.
+/// Where a protocol or a resolver comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
     /// It is built in: only the runtime adds resolvers to it, and these look up no other names.
     BuiltIn,
     /// The host has registered it.
     Host,
+    /// A module has registered it, and it ends with the module: it is passed over while the module is suspended.
+    Module(ModuleId),
+}
+
+impl Origin {
+    /// The module it ends with; the host's own, where it ends with none.
+    fn module(self) -> ModuleId {
+        match self {
+            Self::BuiltIn | Self::Host => ModuleId::HOST,
+            Self::Module(module) => module,
+        }
+    }
 }
 
 /// The protocols, and for each the resolvers in the order in which they are called. Game thread only.
 #[derive(Default)]
 pub struct ResolverChain {
-    /// In the order in which they were added. Replaced whole, so that what is running keeps the rows it began with.
+    /// In the order in which they were added. Replaced whole, so that what is running keeps the rows it began with. A word
+    /// has a second row only while the module of its first is suspended.
     rows: RefCell<Rc<[Row]>>,
-    /// The names of host protocols that are being looked up, outermost first.
+    /// The names of protocols that are not built in and are being looked up, outermost first.
     under_way: RefCell<Vec<ZCallName>>,
+    statuses: RefCell<ModuleStatuses>,
+    /// How errors name the modules.
+    titles: RefCell<HashMap<ModuleId, Rc<str>>>,
 }
 
 #[derive(Clone)]
@@ -81,6 +101,7 @@ struct Row {
 struct Link {
     priority: i32,
     label: Rc<str>,
+    origin: Origin,
     resolver: Rc<dyn Resolver>,
 }
 
@@ -94,7 +115,7 @@ impl ResolverChain {
     /// Adds a protocol, which has no resolver yet.
     ///
     /// # Errors
-    /// When its word is taken, or is none; when it panics.
+    /// When its word is taken, or is none; when it panics; when its module is set aside or over.
     pub fn add_protocol(&self, protocol: Rc<dyn Protocol>, origin: Origin) -> Result<(), CallError> {
         let texts = || Ok((Rc::<str>::from(protocol.word()), Rc::<str>::from(protocol.way_out())));
         let (word, way_out) = trap(texts)?;
@@ -106,19 +127,22 @@ impl ResolverChain {
         }
         if let Some(row) = self.row(&word) {
             let whose = match row.origin {
-                Origin::BuiltIn => "it is built in",
-                Origin::Host => "the host has registered it, and may add resolvers to it",
+                Origin::BuiltIn => "it is built in".to_owned(),
+                Origin::Host => "the host has registered it, and resolvers may be added to it".to_owned(),
+                Origin::Module(module) => format!("{} has registered it", self.title(module)),
             };
             return Err(CallError::other(format!("the protocol `{word}` is taken: {whose}; choose another name")));
         }
+        self.expect_running(origin, &word)?;
         let row = Row { word, way_out, protocol, origin, links: Rc::default() };
         let mut rows = self.rows.borrow_mut();
         *rows = rows.iter().cloned().chain([row]).collect();
         Ok(())
     }
 
-    /// Adds a resolver to a protocol of that origin: the smallest priority is called first, among equal ones the one
-    /// added first. Errors name it by its label. A lookup that is running does not call it.
+    /// Adds a resolver to a protocol of that origin, or one of a module to a protocol of the host: the smallest priority is
+    /// called first, among equal ones the one added first. Errors name it by its label. A lookup that is running does not
+    /// call it.
     ///
     /// # Errors
     /// When there is no such protocol, or it has a resolver of that label.
@@ -137,23 +161,108 @@ impl ResolverChain {
         let Some(row) = self.row(word) else {
             return refuse("there is none of that name; add the protocol first".into());
         };
-        if row.origin != origin {
-            return refuse("it is built in, and its names are resolved by the runtime; add a protocol for them".into());
+        match (row.origin, origin) {
+            (of, by) if of == by => {}
+            (Origin::Host, Origin::Module(_)) => {}
+            (Origin::Module(module), _) => {
+                let whose = self.title(module);
+                return refuse(format!("it is {whose}'s, and ends with it; add a protocol of your own"));
+            }
+            (Origin::BuiltIn, _) | (Origin::Host, _) => {
+                return refuse(
+                    "it is built in, and its names are resolved by the runtime; add a protocol for them".into(),
+                );
+            }
         }
-        if row.links.iter().any(|link| *link.label == *label) {
+        self.expect_running(origin, label)?;
+        if row.links.iter().any(|link| *link.label == *label && self.is_running(link.origin)) {
             return refuse("it has one of that label; choose another, which is how errors tell them apart".into());
         }
         let at = row.links.partition_point(|link| link.priority <= priority);
         let (before, after) = row.links.split_at(at);
-        let added = Link { priority, label: label.into(), resolver };
+        let added = Link { priority, label: label.into(), origin, resolver };
         let links: Rc<[Link]> = before.iter().cloned().chain([added]).chain(after.iter().cloned()).collect();
         let mut rows = self.rows.borrow_mut();
-        let with = |row: &Row| match *row.word == *word {
-            true => Row { links: Rc::clone(&links), ..row.clone() },
-            false => row.clone(),
+        let with = |found: &Row| match *found.word == *word && found.origin == row.origin {
+            true => Row { links: Rc::clone(&links), ..found.clone() },
+            false => found.clone(),
         };
         *rows = rows.iter().map(with).collect();
         Ok(())
+    }
+
+    /// From now on errors call a module by this name, until it ends.
+    pub fn set_title(&self, module: ModuleId, title: &str) {
+        self.titles.borrow_mut().insert(module, title.into());
+    }
+
+    /// Passes a module's protocols and resolvers over, until it is resumed: their words and labels are free meanwhile.
+    pub fn suspend(&self, module: ModuleId) {
+        self.statuses.borrow_mut().suspend(module);
+    }
+
+    /// Takes a suspended module's back. End the module that was to replace it as well.
+    pub fn resume(&self, module: ModuleId) {
+        self.statuses.borrow_mut().resume(module);
+    }
+
+    /// The modules between these two have none.
+    pub fn pass_over(&self, after: ModuleId, before: ModuleId) {
+        self.statuses.borrow_mut().pass_over(after, before);
+    }
+
+    /// Forgets a module's protocols and resolvers, suspended or not. The host's own module does not end.
+    pub fn end_module(&self, module: ModuleId) {
+        if module == ModuleId::HOST {
+            return;
+        }
+        self.statuses.borrow_mut().end(module);
+        self.titles.borrow_mut().remove(&module);
+        let is_its = |origin: Origin| origin == Origin::Module(module);
+        let ended = {
+            let mut rows = self.rows.borrow_mut();
+            let has_any = |row: &Row| is_its(row.origin) || row.links.iter().any(|link| is_its(link.origin));
+            if !rows.iter().any(has_any) {
+                return;
+            }
+            let without = |row: &Row| Row {
+                links: row.links.iter().filter(|link| !is_its(link.origin)).cloned().collect(),
+                ..row.clone()
+            };
+            let left = rows.iter().filter(|row| !is_its(row.origin)).map(without).collect();
+            std::mem::replace(&mut *rows, left)
+        };
+        // Letting go of a resolver may run code that comes back here.
+        drop(ended);
+    }
+
+    fn is_running(&self, origin: Origin) -> bool {
+        self.statuses.borrow().status(origin.module()) == ModuleStatus::Running
+    }
+
+    fn expect_running(&self, origin: Origin, what: &str) -> Result<(), CallError> {
+        match self.is_running(origin) {
+            true => Ok(()),
+            false => {
+                let (what, module) = (shown::line(what), self.title(origin.module()));
+                let message = format!("`{what}` cannot be added: {module} is set aside or over; load it again");
+                Err(CallError::other(message))
+            }
+        }
+    }
+
+    /// How errors name a module.
+    fn title(&self, module: ModuleId) -> String {
+        let title = self.titles.borrow().get(&module).map(ToString::to_string);
+        title.unwrap_or_else(|| format!("module {}", module.0))
+    }
+
+    fn whose(&self, origin: Origin) -> String {
+        match origin {
+            Origin::BuiltIn => "built in".to_owned(),
+            Origin::Host => "the host".to_owned(),
+            Origin::Module(module) => self.title(module),
+        }
     }
 
     /// Reads a name.
@@ -166,7 +275,8 @@ impl ResolverChain {
             Some(row) => trap(|| Ok(ZCallName::read(text, &*row.protocol)?)),
             None => {
                 let rows = Rc::clone(&self.rows.borrow());
-                let words: Vec<_> = rows.iter().map(|row| format!("`{}:/`", row.word)).collect();
+                let running = rows.iter().filter(|row| self.is_running(row.origin));
+                let words: Vec<_> = running.map(|row| format!("`{}:/`", row.word)).collect();
                 let form = format!("one of {} and what it needs", words.join(", "));
                 Err(NameError { text: text.to_owned(), at: 0, flaw: NameFlaw::Protocol, form }.into())
             }
@@ -185,10 +295,10 @@ impl ResolverChain {
         };
         let _under_way = match row.origin {
             Origin::BuiltIn => None,
-            Origin::Host => Some(self.enter(name)?),
+            Origin::Host | Origin::Module(_) => Some(self.enter(name)?),
         };
         let mut reasons = Vec::new();
-        for link in row.links.iter() {
+        for link in row.links.iter().filter(|link| self.is_running(link.origin)) {
             match trap(|| link.resolver.resolve(name))? {
                 Answer::Function(resolved) => return Ok(resolved),
                 Answer::Declined(reason) => reasons.push((Rc::clone(&link.label), reason)),
@@ -197,21 +307,68 @@ impl ResolverChain {
         Err(not_found(name, &reasons, &row.way_out))
     }
 
-    /// A line for each resolver of a protocol of the host's, in order.
+    /// What each resolver says to `name`, in the order in which they are called, up to the one that answers. The function
+    /// that is answered with is not called.
+    ///
+    /// # Errors
+    /// When the text is no name.
+    pub fn explain(&self, text: &str) -> Result<Explanation, CallError> {
+        let name = self.read(text)?;
+        let row = self.row(name.protocol());
+        let mut steps = Vec::new();
+        let mut is_decided = false;
+        let _under_way = match &row {
+            Some(row) if row.origin != Origin::BuiltIn => Some(self.enter(&name)?),
+            _ => None,
+        };
+        for link in row.iter().flat_map(|row| row.links.iter()) {
+            let answer = if !self.is_running(link.origin) {
+                StepAnswer::SetAside
+            } else if is_decided {
+                StepAnswer::NotCalled
+            } else {
+                match trap(|| link.resolver.resolve(&name)) {
+                    Ok(Answer::Function(found)) => {
+                        is_decided = true;
+                        StepAnswer::Found { signature: found.words().to_owned(), by: found.side }
+                    }
+                    Ok(Answer::Declined(reason)) => StepAnswer::Declined(reason),
+                    Err(error) => {
+                        is_decided = true;
+                        StepAnswer::Failed(error)
+                    }
+                }
+            };
+            let (resolver, of) = (link.label.to_string(), self.whose(link.origin));
+            steps.push(Step { resolver, of, priority: link.priority, answer });
+        }
+        let way_out = row.as_ref().map(|row| row.way_out.to_string()).unwrap_or_default();
+        let protocol = row.map_or_else(String::new, |row| self.whose(row.origin));
+        Ok(Explanation { name: name.to_string(), protocol, steps, way_out })
+    }
+
+    /// A line for each protocol that is not built in, with its resolvers, in order.
     pub fn lines(&self) -> Vec<String> {
         let rows = Rc::clone(&self.rows.borrow());
-        let of_host = rows.iter().filter(|row| row.origin == Origin::Host);
-        let line = |row: &Row| {
-            let labels: Vec<_> = row.links.iter().map(|link| &*link.label).collect();
-            format!("protocol {} by {}", row.word, labels.join(", then "))
+        let others = rows.iter().filter(|row| row.origin != Origin::BuiltIn);
+        let of = |origin: Origin| match origin {
+            Origin::BuiltIn | Origin::Host => String::new(),
+            Origin::Module(ModuleId(number)) => {
+                format!(" of module {number}, {:?}", self.statuses.borrow().status(ModuleId(number)))
+            }
         };
-        let mut lines: Vec<_> = of_host.map(line).collect();
+        let line = |row: &Row| {
+            let labels: Vec<_> = row.links.iter().map(|link| format!("{}{}", link.label, of(link.origin))).collect();
+            format!("protocol {}{} by {}", row.word, of(row.origin), labels.join(", then "))
+        };
+        let mut lines: Vec<_> = others.map(line).collect();
         lines.sort_unstable();
         lines
     }
 
     fn row(&self, word: &str) -> Option<Row> {
-        self.rows.borrow().iter().find(|row| *row.word == *word).cloned()
+        let rows = Rc::clone(&self.rows.borrow());
+        rows.iter().find(|row| *row.word == *word && self.is_running(row.origin)).cloned()
     }
 
     fn enter(&self, name: &ZCallName) -> Result<UnderWay<'_>, CallError> {

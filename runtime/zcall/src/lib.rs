@@ -4,15 +4,18 @@
 //! A part of `alcedo-runtime`, which is what hosts depend on.
 
 // The floor below, by the names that it has in this crate.
-use alcedo_base::{border, cells, game_thread, handles, numbered, shown};
+use alcedo_base::{border, cells, game_thread, handles, numbered, shown, stamp};
 
+pub mod black_code;
 pub mod buffer;
 pub mod call;
 pub mod chain;
+pub mod explain;
 pub mod explicit;
 pub mod free;
 pub mod module_status;
 pub mod name;
+pub mod observe;
 pub mod owned;
 pub mod protocol;
 pub mod reader;
@@ -20,3 +23,6 @@ pub mod signature;
 pub mod table;
 
 mod rows;
+
+#[cfg(test)]
+mod property_tests;

@@ -36,6 +36,9 @@ pub enum NameFlaw {
     /// A character that may not stand there.
     #[error("{0:?} is unexpected")]
     Unexpected(char),
+    /// What else a protocol finds wrong, in its own words.
+    #[error("{}", line(.0))]
+    Other(String),
 }
 
 impl From<NameError> for CallError {

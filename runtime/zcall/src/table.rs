@@ -3,30 +3,34 @@
 //!
 //! Resolvers and dispatchers may call functions of this file while they run, so nothing is borrowed then.
 
-use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 
 use alcedo_abi::zcall::ZCallStatus;
 
+use super::black_code::BlackCode;
 use super::buffer::BufferMut;
 use super::call::{Call, Callee, Implementer, Resolved};
 use super::chain::ResolverChain;
 use super::module_status::{ModuleStatus, ModuleStatuses};
 use super::name::ZCallName;
+use super::observe::{CallTimes, Observed, Observer};
 use super::rows::{Found, Row};
 use super::signature::CallSignature;
 use crate::border::{CallError, trap};
 use crate::cells::RefCell;
 use crate::game_thread::GameThread;
 use crate::handles::{ModuleId, ZCallHandle};
+use crate::stamp::Stamp;
 
 /// Every handle given out, and what it calls. Game thread only.
 #[derive(Default)]
 pub struct ZCallTable {
     state: RefCell<State>,
-    /// Changes when a handle may stand for something else than before, or for nothing.
-    changes: Cell<u64>,
+    /// Changes when a handle may stand for something else than before, or for nothing. Shut while calls are watched, so that whoever
+    /// compares pays nothing more for that.
+    stamp: Rc<Stamp>,
+    observer: Observer,
 }
 
 /// A handle with what it stood for when it was last looked at, for callers that keep it: no look while nothing has changed. It keeps
@@ -104,7 +108,7 @@ impl ZCallTable {
     #[inline]
     pub fn dispatch(
         &self,
-        _gt: GameThread<'_>,
+        gt: GameThread<'_>,
         handle: ZCallHandle,
         buffer: BufferMut<'_>,
     ) -> (ZCallStatus, Result<(), CallError>) {
@@ -112,12 +116,9 @@ impl ZCallTable {
             Ok(callee) => callee,
             Err((status, error)) => return (status, Err(error)),
         };
-        match trap(|| callee.dispatcher.call(Call::new(&callee, buffer))) {
+        match self.dispatch_fresh(gt, &callee, buffer) {
             Ok(()) => (ZCallStatus::SUCCESS, Ok(())),
-            Err(error) => {
-                let error = placed(&callee, error);
-                (status_of(&error), Err(error))
-            }
+            Err(error) => (status_of(&error), Err(error)),
         }
     }
 
@@ -127,14 +128,14 @@ impl ZCallTable {
     /// As for a call of it.
     pub fn keep(&self, handle: ZCallHandle) -> Result<KeptHandle, CallError> {
         let callee = self.running(handle).map_err(|(_, error)| error)?;
-        Ok(KeptHandle { handle, callee: Rc::downgrade(&callee), looked: self.changes.get() })
+        Ok(KeptHandle { handle, callee: Rc::downgrade(&callee), looked: self.stamp.count() })
     }
 
     /// What a kept handle stands for, if nothing has changed in the table since it was looked at; none where something has, which may
     /// have been something else.
     #[inline]
     pub fn fresh(&self, kept: &KeptHandle) -> Option<Rc<Callee>> {
-        if kept.looked == self.changes.get() { kept.callee.upgrade() } else { None }
+        if kept.looked == self.stamp.count() { kept.callee.upgrade() } else { None }
     }
 
     /// Calls what [`Self::fresh`] has just given, as [`Self::dispatch`] does.
@@ -148,15 +149,88 @@ impl ZCallTable {
         callee: &Rc<Callee>,
         buffer: BufferMut<'_>,
     ) -> Result<(), CallError> {
-        match trap(|| callee.dispatcher.call(Call::new(callee, buffer))) {
-            Ok(()) => Ok(()),
-            Err(error) => Err(placed(callee, error)),
-        }
+        let call = || trap(|| callee.dispatcher.call(Call::new(callee, buffer))).map_err(|error| placed(callee, error));
+        if self.is_observed() { self.observer.around_named(&callee.name, call) } else { call() }
     }
 
     /// From now on kept handles are looked at again.
     fn change(&self) {
-        self.changes.set(self.changes.get() + 1);
+        self.stamp.change();
+    }
+
+    /// The number that changes when a handle may stand for something else than before.
+    #[inline]
+    pub fn stamp(&self) -> &Rc<Stamp> {
+        &self.stamp
+    }
+
+    /// Whether calls are watched.
+    #[must_use]
+    #[inline]
+    pub fn is_observed(&self) -> bool {
+        self.observer.what().any()
+    }
+
+    /// What is watched.
+    #[must_use]
+    pub fn observed(&self) -> Observed {
+        self.observer.what()
+    }
+
+    /// From now on this is watched. What was counted stays.
+    pub fn observe(&self, what: Observed) {
+        let was_observed = self.is_observed();
+        self.observer.set(what);
+        match (was_observed, what.any()) {
+            (false, true) => self.stamp.shut(),
+            (true, false) => self.stamp.open(),
+            _ => {}
+        }
+    }
+
+    /// What was counted so far, by kind and name.
+    #[must_use]
+    pub fn times(&self) -> Vec<CallTimes> {
+        self.observer.times()
+    }
+
+    /// Forgets what was counted.
+    pub fn clear_times(&self) {
+        self.observer.clear();
+    }
+
+    /// Does a call that is not dispatched here, and watches it where calls are watched: `kind` says what sort of call it is.
+    ///
+    /// # Errors
+    /// Those of the call.
+    #[inline]
+    pub fn watched<T>(
+        &self,
+        kind: &str,
+        name: &str,
+        call: impl FnOnce() -> Result<T, CallError>,
+    ) -> Result<T, CallError> {
+        if self.is_observed() { self.observer.around(kind, name, call) } else { call() }
+    }
+
+    /// What `handle` stands for, if its module answers calls now and callers of that fingerprint may call it.
+    ///
+    /// # Errors
+    /// As for a call of it, and [`CallError::Signature`].
+    pub fn callee_of(&self, handle: ZCallHandle, fingerprint: u64) -> Result<Rc<Callee>, CallError> {
+        let callee = self.running(handle).map_err(|(_, error)| error)?;
+        agree(&callee.name, &callee.signature, fingerprint)?;
+        Ok(callee)
+    }
+
+    /// How plugins call directly what `handle` stands for, if callers of that fingerprint may.
+    ///
+    /// # Errors
+    /// As for a call of it.
+    pub fn black_code(&self, handle: ZCallHandle, fingerprint: u64) -> Result<Option<BlackCode>, CallError> {
+        let callee = self.running(handle).map_err(|(_, error)| error)?;
+        let is_its = fingerprint != 0 && callee.signature.fingerprint() == fingerprint;
+        Ok(callee.black_code.clone().filter(|_| is_its))
     }
 
     /// What `handle` stands for, with its signature as it was read when the name was resolved; `None` once its module

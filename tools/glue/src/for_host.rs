@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use alcedo_runtime::{Declared, DeclaredClass, DeclaredFunction, DeclaredStruct};
+use alcedo_runtime::{Declared, DeclaredClass, DeclaredDelegate, DeclaredFunction, DeclaredProperty, DeclaredStruct};
 
 use crate::error::GlueError;
-use crate::for_plugins::{bases_first, own};
+use crate::for_plugins::{bases_first, enumeration, own};
 use crate::host_types::{Form, HostNames, MOST_PARAMS};
-use crate::text::{doc, head, parts, word};
+use crate::text::{doc, head, own_name, parts, word};
 use crate::{Glue, Origin};
 
 /// The indent of members.
@@ -17,15 +17,25 @@ const INDENT: &str = "        ";
 /// The glue of a module.
 pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Result<String, GlueError> {
     let own = own(glue, declared)?;
-    let names = HostNames { own: &own, elsewhere: &glue.elsewhere, declared };
+    let names = HostNames::new(&own, &glue.elsewhere, declared);
     let mut text = format!(
         "// What {origin} declares, for a host that uses it. Written by `alcedo glue --for-host`: change the {sort}\n\
          // and write it again. Each member is compared with the {sort}'s own when it is used.\n\n\
          use alcedo_runtime::host::*;\n",
         sort = origin.sort()
     );
-    for found in declared.structs.iter().filter(|found| glue.writes(&found.path) && names.is_plain(found, 0)) {
-        structure(&mut text, &names, found);
+    for found in declared.enums.iter().filter(|found| glue.writes(&found.path)) {
+        enumeration(&mut text, found, "");
+    }
+    for found in declared.delegates.iter().filter(|found| glue.writes(&found.path)) {
+        if let Some((params, result)) = names.delegate(found) {
+            delegate(&mut text, &names, found, &params, result);
+        }
+    }
+    for found in declared.structs.iter().filter(|found| glue.writes(&found.path)) {
+        if let Some(fields) = names.fields(found) {
+            structure(&mut text, &names, found, &fields);
+        }
     }
     let classes: Vec<_> = declared.classes.iter().filter(|found| glue.writes(&found.path)).collect();
     for found in bases_first(classes) {
@@ -34,16 +44,39 @@ pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Resul
     Ok(text)
 }
 
-fn structure(text: &mut String, names: &HostNames<'_>, found: &DeclaredStruct) {
+/// A delegate that functions take, in the words of its author.
+fn delegate(
+    text: &mut String,
+    names: &HostNames<'_>,
+    found: &DeclaredDelegate,
+    params: &[String],
+    result: Option<String>,
+) {
+    let (package, _) = parts(&found.path);
+    let place = match found.path.split_once(':') {
+        None => format!("package = {package:?}"),
+        Some((class, _)) => format!("of = {}", names.class(class)),
+    };
+    doc(text, "", &found.doc);
+    let _ = writeln!(text, "#[udelegate({}, {place})]", found.sort);
+    let result = result.map(|result| format!(" -> {result}")).unwrap_or_default();
+    let head = head("", &format!("pub type {} = fn", word(own_name(&found.path))), params, &format!("{result};"));
+    let _ = writeln!(text, "{head}");
+}
+
+fn structure(text: &mut String, names: &HostNames<'_>, found: &DeclaredStruct, fields: &[(&DeclaredProperty, String)]) {
     let (_, name) = parts(&found.path);
-    let _ = write!(text, "\nplain_struct! {{");
+    let is_plain = names.lies_plain(&found.path);
+    let _ = write!(text, "\n{}! {{", if is_plain { "plain_struct" } else { "host_struct" });
     let mut inside = String::new();
     doc(&mut inside, "    ", &found.doc);
     let _ = write!(text, "\n{inside}    pub struct {} in {:?} {{\n", word(name), found.path);
-    for field in &found.fields {
+    for (field, ty) in fields {
         doc(text, INDENT, &field.doc);
-        let ty = names.native(&field.ty).unwrap_or_default();
-        let _ = writeln!(text, "{INDENT}pub {}: {ty},", field.name);
+        let _ = match is_plain {
+            true => writeln!(text, "{INDENT}pub {}: {ty},", field.name),
+            false => writeln!(text, "{INDENT}pub {} {:?}: {ty},", word(&field.name), field.name),
+        };
     }
     let _ = writeln!(text, "    }}\n}}");
 }
@@ -126,15 +159,18 @@ fn extends(names: &HostNames<'_>, found: &DeclaredClass) -> Vec<String> {
     chain
 }
 
-/// A function by Rust types, where all have one.
+/// A function by Rust types, where all have one. What comes back is marked.
 fn typed(names: &HostNames<'_>, function: &DeclaredFunction) -> Option<String> {
-    if function.params.len() > MOST_PARAMS
-        || function.params.iter().any(|param| param.flags.iter().any(|flag| flag == "out"))
-    {
+    if function.params.len() > MOST_PARAMS {
         return None;
     }
-    let param =
-        |param: &alcedo_runtime::DeclaredProperty| Some(format!("{}: {}", word(&param.name), names.native(&param.ty)?));
+    let param = |param: &DeclaredProperty| {
+        let name = word(&param.name);
+        Some(match param.flags.iter().any(|flag| flag == "out") {
+            true => format!("{name} out: {}", names.native(&param.ty)?),
+            false => format!("{name}: {}", names.param(&param.ty)?),
+        })
+    };
     let params = function.params.iter().map(param).collect::<Option<Vec<_>>>()?;
     let result = match &function.result {
         Some(result) => names.native(result)?,

@@ -25,7 +25,7 @@ pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Resul
          use alcedo_plugin_api::prelude::*;\n"
     );
     for found in declared.enums.iter().filter(|found| glue.writes(&found.path)) {
-        enumeration(&mut text, found);
+        enumeration(&mut text, found, "imported, ");
     }
     for found in declared.delegates.iter().filter(|found| glue.writes(&found.path)) {
         delegate(&mut text, &names, found)?;
@@ -146,11 +146,12 @@ pub(crate) fn bases_first(mut left: Vec<&DeclaredClass>) -> Vec<&DeclaredClass> 
     sorted
 }
 
-fn enumeration(text: &mut String, found: &DeclaredEnum) {
+/// An enum in the words of its author; `imported` for plugins, for whom the host compares it while loading.
+pub(crate) fn enumeration(text: &mut String, found: &DeclaredEnum, imported: &str) {
     let (package, name) = parts(&found.path);
     doc(text, "", &found.doc);
     let flags = if found.is_flags { ", flags" } else { "" };
-    let _ = writeln!(text, "#[uenum(imported, package = {package:?}{flags})]");
+    let _ = writeln!(text, "#[uenum({imported}package = {package:?}{flags})]");
     let _ = writeln!(text, "#[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]");
     let _ = writeln!(text, "#[repr({})]\npub enum {name} {{", found.underlying);
     for entry in &found.entries {

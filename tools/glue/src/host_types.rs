@@ -1,10 +1,10 @@
 //! The Rust types by which a host has the types of modules. Unlike a plugin it need not have one for each: what has none is a `Value`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use alcedo_runtime::{Declared, DeclaredStruct};
+use alcedo_runtime::{Declared, DeclaredDelegate, DeclaredProperty, DeclaredStruct};
 
-use crate::text::{is_name, parts, word};
+use crate::text::{is_name, own_name, parts, word};
 use crate::types::{named, signature, split};
 
 /// How a host has a type.
@@ -27,9 +27,39 @@ pub(crate) struct HostNames<'a> {
     pub(crate) elsewhere: &'a BTreeMap<String, String>,
     /// What is declared.
     pub(crate) declared: &'a Declared,
+    /// The structs that lie in memory as a `plain_struct!` does.
+    plain: BTreeSet<&'a str>,
+    /// Those, and the ones that are copied field by field.
+    structs: BTreeSet<&'a str>,
 }
 
-impl HostNames<'_> {
+impl<'a> HostNames<'a> {
+    /// Of what is declared. A struct is known when the types of its fields are, so one that holds itself never is.
+    pub(crate) fn new(
+        own: &'a BTreeMap<&'a str, &'a str>,
+        elsewhere: &'a BTreeMap<String, String>,
+        declared: &'a Declared,
+    ) -> Self {
+        let mut names = Self { own, elsewhere, declared, plain: BTreeSet::new(), structs: BTreeSet::new() };
+        loop {
+            let is_new = |found: &&DeclaredStruct| !names.structs.contains(&*found.path);
+            let found: Vec<_> = declared.structs.iter().filter(is_new).filter(|found| names.is_plain(found)).collect();
+            let Some(found) = (!found.is_empty()).then_some(found) else { break };
+            names.plain.extend(found.iter().map(|found| &*found.path));
+            names.structs.extend(found.iter().map(|found| &*found.path));
+        }
+        loop {
+            let is_new = |found: &&DeclaredStruct| !names.structs.contains(&*found.path);
+            let known = |found: &&DeclaredStruct| names.fields(found).is_some();
+            let found: Vec<_> =
+                declared.structs.iter().filter(is_new).filter(known).map(|found| &*found.path).collect();
+            if found.is_empty() {
+                return names;
+            }
+            names.structs.extend(found);
+        }
+    }
+
     /// The Rust name of a class or a struct, where it has one.
     pub(crate) fn path(&self, path: &str) -> Option<String> {
         let (package, name) = parts(path);
@@ -52,23 +82,30 @@ impl HostNames<'_> {
     /// The form of a type, as signatures write it.
     pub(crate) fn of(&self, text: &str) -> Form {
         if text.starts_with('/') {
-            let own = self.declared.structs.iter().find(|found| found.path == text);
-            let is_known = own.map_or(!self.is_class(text), |found| self.is_plain(found, 0));
+            let is_declared = self.structure(text).is_some();
+            let is_known = if is_declared { self.structs.contains(text) } else { !self.is_class(text) };
             return self.path(text).filter(|_| is_known).map_or(Form::Value, Form::Native);
         }
         let Some((name, inside)) = text.split_once('(') else { return plain(text) };
         let Some(inside) = inside.strip_suffix(')') else { return Form::Value };
         match name {
             "Object" => Form::Native(format!("Obj<{}>", self.class(inside))),
+            "Enum" => self.path(inside).map_or(Form::Value, Form::Native),
             "SubclassOf" | "SoftClass" | "SoftObject" | "LazyObject" | "WeakObject" | "ScriptInterface" => {
                 Form::Property(name.to_owned())
             }
-            "Array" | "Optional" => match self.of(inside) {
-                Form::Native(of) | Form::Property(of) => {
-                    Form::Property(format!("{}<{of}>", if name == "Array" { "Vec" } else { "Option" }))
-                }
-                Form::Delegate(..) | Form::Value => Form::Value,
-            },
+            "Array" | "Optional" => {
+                let of = |of| Form::Property(format!("{}<{of}>", if name == "Array" { "Vec" } else { "Option" }));
+                self.property(inside).map_or(Form::Value, of)
+            }
+            "Set" => self.key(inside).map_or(Form::Value, |of| Form::Property(format!("HashSet<{of}>"))),
+            "Map" => {
+                let of = match split(inside, ',')[..] {
+                    [key, value] => self.key(key).zip(self.property(value)),
+                    _ => None,
+                };
+                of.map_or(Form::Value, |(key, value)| Form::Property(format!("HashMap<{key}, {value}>")))
+            }
             "Delegate" | "MulticastDelegate" | "SparseDelegate" => {
                 let (params, result) = signature(named(inside).1);
                 let params: Option<Vec<_>> = split(params, ',').into_iter().map(|param| self.native(param)).collect();
@@ -90,32 +127,100 @@ impl HostNames<'_> {
         }
     }
 
+    /// The Rust type that parameters may have which do not come back.
+    pub(crate) fn param(&self, text: &str) -> Option<String> {
+        let Some(inside) = text.strip_prefix("Delegate(").and_then(|rest| rest.strip_suffix(')')) else {
+            return self.native(text);
+        };
+        let Form::Delegate(params, result) = self.of(text) else { return None };
+        match named(inside).0 {
+            Some(path) => self.declared.delegates.iter().find(|found| found.path == path).and_then(|found| {
+                self.delegate(found)?;
+                Some(word(own_name(path)))
+            }),
+            None if result == "()" => Some(format!("Delegate<fn({})>", params.join(", "))),
+            None => Some(format!("Delegate<fn({}) -> {result}>", params.join(", "))),
+        }
+    }
+
+    /// A delegate that is written here by its name: what it takes, and what it gives. Those that call several are properties, and have
+    /// their signature where they are used.
+    pub(crate) fn delegate(&self, found: &DeclaredDelegate) -> Option<(Vec<String>, Option<String>)> {
+        let place = found.path.split_once(':').map_or(Some(&*found.path), |(class, _)| self.path(class).map(|_| class));
+        let is_own = self.own.get(own_name(&found.path)) == Some(&&*found.path);
+        if found.sort != "single" || !is_own || place.is_none() || found.params.len() > MOST_PARAMS {
+            return None;
+        }
+        let param = |param: &DeclaredProperty| Some(format!("{}: {}", word(&param.name), self.native(&param.ty)?));
+        let params = found.params.iter().map(param).collect::<Option<Vec<_>>>()?;
+        let result = found.result.as_deref().map(|result| self.native(result));
+        match result {
+            Some(None) => None,
+            result => Some((params, result.flatten())),
+        }
+    }
+
+    /// The Rust type that properties and fields may have.
+    fn property(&self, text: &str) -> Option<String> {
+        match self.of(text) {
+            Form::Native(ty) | Form::Property(ty) => Some(ty),
+            Form::Delegate(..) | Form::Value => None,
+        }
+    }
+
+    /// The Rust type of a key, where such are compared and hashed.
+    fn key(&self, text: &str) -> Option<String> {
+        const KEYS: [&str; 6] = ["bool", "String", "Utf8String", "AnsiString", "Name", "FieldPath"];
+        const REFERENCES: [&str; 7] =
+            ["Object(", "Enum(", "SubclassOf(", "SoftClass(", "SoftObject(", "LazyObject(", "WeakObject("];
+        let is_whole = NUMBERS.contains(&text) && !text.starts_with('f');
+        let is_key = is_whole || KEYS.contains(&text) || REFERENCES.iter().any(|start| text.starts_with(start));
+        self.property(text).filter(|_| is_key)
+    }
+
+    /// The fields of a struct with their Rust types, those of what it extends first; none where one has no Rust type.
+    pub(crate) fn fields(&self, found: &'a DeclaredStruct) -> Option<Vec<(&'a DeclaredProperty, String)>> {
+        let mut fields = match &*found.base {
+            "" => Vec::new(),
+            // That comes first here, and so is known before this is.
+            base => self.fields(self.structure(base).filter(|base| self.structs.contains(&*base.path))?)?,
+        };
+        for field in &found.fields {
+            fields.push((field, self.property(&field.ty)?));
+        }
+        (!fields.is_empty()).then_some(fields)
+    }
+
+    fn structure(&self, path: &str) -> Option<&'a DeclaredStruct> {
+        self.declared.structs.iter().find(|found| found.path == path)
+    }
+
     fn is_class(&self, path: &str) -> bool {
         self.declared.classes.iter().any(|found| found.path == path)
     }
 
-    /// Whether a struct can be a `plain_struct!`: numbers, names, and structs of these.
-    pub(crate) fn is_plain(&self, found: &DeclaredStruct, depth: u32) -> bool {
+    /// Whether a struct can be a `plain_struct!`: numbers, names, and structs of these, of which it is known already.
+    fn is_plain(&self, found: &DeclaredStruct) -> bool {
         let is_plain_type = |ty: &str| {
+            let is_struct = || ty.starts_with('/') && self.path(ty).is_some() && !self.is_class(ty);
             NUMBERS.contains(&ty)
                 || ty == "Name"
-                || self.path(ty).is_some_and(|_| {
-                    let inner = self.declared.structs.iter().find(|other| other.path == ty);
-                    depth < DEEPEST && inner.is_none_or(|inner| self.is_plain(inner, depth + 1))
-                })
+                || is_struct() && (self.plain.contains(ty) || self.structure(ty).is_none())
         };
         // The names are compared as they stand in the source, where no word of the language can.
         found.base.is_empty()
             && !found.fields.is_empty()
             && found.fields.iter().all(|field| is_plain_type(&field.ty) && word(&field.name) == field.name)
     }
+
+    /// Whether it is written as a `plain_struct!`.
+    pub(crate) fn lies_plain(&self, path: &str) -> bool {
+        self.plain.contains(path)
+    }
 }
 
 /// A function of more is called with values.
 pub(crate) const MOST_PARAMS: usize = 8;
-
-/// Structs deeper in each other are values.
-const DEEPEST: u32 = 16;
 
 const NUMBERS: [&str; 10] = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64"];
 

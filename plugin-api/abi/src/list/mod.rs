@@ -40,6 +40,7 @@ mod values;
 pub mod prelude {
     pub use abi_stable::std_types::{RSlice, RStr};
 
+    pub use crate::black_direct::{DirectCallee, EachCall};
     pub use crate::call::{Failure, Status};
     pub use crate::describe::{ClassDesc, DelegateDesc, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc};
     pub use crate::handles::{
@@ -48,6 +49,7 @@ pub mod prelude {
     pub use crate::host::{HostRef, ModuleContext};
     pub use crate::kinds::PropertyKind;
     pub use crate::log::{LogRecord, SpanStep};
+    pub use crate::protocols::{ProtocolDesc, ResolverDesc};
     pub use crate::task::{Job, JobId};
     pub use crate::value::{TextRaw, TextSink, TextView};
     pub use crate::values::{ConjugateState, Site, ValuePlace};

@@ -100,6 +100,33 @@ macro_rules! host_functions {
             #[sabi(last_prefix_field)]
             bare("telling of a panic")
             fn panicked(host; file: RStr<'_>, line: u32, column: u32);
+            /// The code behind a handle, for calls without slots, where its signature has that fingerprint and all of it lies in slots;
+            /// none for other functions.
+            game_thread("finding a function for direct calls")
+            fn zcall_direct(
+                host; handle: ZCallHandle, fingerprint: u64; gives out: DirectCallee = DirectCallee::NONE; or failure
+            ) -> Status;
+            /// Calls the function of objects behind a handle, whose signature has that fingerprint and lies in slots, on each object,
+            /// and goes on where one fails. It lends what its type says, unshared, until it returns.
+            game_thread("a call on several objects", unsafe)
+            fn zcall_each(host; handle: ZCallHandle, fingerprint: u64, each: &mut EachCall; or failure) -> Status;
+            /// Where the property behind a handle lies in objects of just the class of this one. Its type has that fingerprint.
+            game_thread("finding a property")
+            fn property_place(
+                host; handle: ZCallHandle, fingerprint: u64, object: ObjectHandle;
+                gives class: ClassId = ClassId::NONE, offset: u32 = 0; or failure
+            ) -> Status;
+            /// Why the last direct call on this thread has failed. It fails always, with just that.
+            game_thread("a direct call")
+            fn direct_failure(host;; or failure) -> Status;
+            /// From now on names that begin with the word of a protocol of the asking module are read by it. Its function is one
+            /// of the module's that does what the type says, for its number. Game thread.
+            any_thread("registering a protocol", unsafe)
+            fn protocol_add(host, module; protocol: &ProtocolDesc<'_>; or failure) -> Status;
+            /// From now on a resolver of the asking module is called for the names of a protocol. Its functions are of the
+            /// module's that do what their types say, for its number. Game thread.
+            any_thread("registering a resolver", unsafe)
+            fn resolver_add(host, module; resolver: &ResolverDesc<'_>; or failure) -> Status;
         }
     };
 }

@@ -163,6 +163,10 @@ macro_rules! value_functions {
         #[sabi(last_prefix_field)]
         game_thread("asking what a ZCall gives")
         fn zcall_result(host; handle: ZCallHandle; gives out: PropertyKind = PropertyKind(0); or failure) -> Status;
+        /// The kind of what a call of a delegate gives back, by its conjugate; zero for nothing. `EXPIRED` as for
+        /// `conjugate_open`, `SIGNATURE` when it is none of a delegate.
+        game_thread("asking what a delegate gives")
+        fn delegate_result(host; delegate: ConjugateHandle; gives out: PropertyKind = PropertyKind(0); or failure) -> Status;
 
         /// Steps to the next parameter of a call whose function has the flag `CUSTOM_THUNK`; `frame` is the number in
         /// [`crate::call::Call::params`], good until the call returns. It gives the parameter's place among those that were

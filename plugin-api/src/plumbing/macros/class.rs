@@ -15,6 +15,8 @@ macro_rules! __alcedo_class {
         kept: [$(($kept:ident, $kept_name:literal, $kept_ty:ty))*],
         fields: [$(($field:ident, $field_ty:ty))*],
         implements: [$(($interface:ty, $bodies:ident))*],
+        subobjects: [$(($part:literal, $part_class:ty))*],
+        defaults: [$(($default_path:literal, $default_text:literal))*],
         checks: { $($checks:tt)* },
     ) => {
         $crate::plumbing::view! { $vis $class $view $view_doc }
@@ -121,7 +123,11 @@ macro_rules! __alcedo_class {
                         )),*],
                         ALCEDO_BODY.with_functions(ALCEDO_FUNCTIONS),
                         &ALCEDO_CLASS,
-                        &[$($crate::plumbing::interface_path::<$interface>()),*],
+                        (
+                            &[$($crate::plumbing::interface_path::<$interface>()),*],
+                            &[$($crate::plumbing::meta($part, <$part_class as $crate::plumbing::Class>::PATH)),*],
+                            &[$($crate::plumbing::meta($default_path, $default_text)),*],
+                        ),
                     )
                 }
             }
@@ -251,6 +257,7 @@ macro_rules! __alcedo_call {
             $(#[$attr])*
             ///
             /// When the call fails, the running call ends with the same error.
+            #[inline]
             pub fn $name(&self, $($arg: $ty),*) -> $result {
                 self.$try_name($($arg),*).unwrap_or_else(|error| $crate::plumbing::fail(error))
             }
@@ -259,6 +266,7 @@ macro_rules! __alcedo_call {
             ///
             /// # Errors
             /// Whatever the callee fails with.
+            #[inline]
             pub fn $try_name(
                 &self,
                 $($arg: $ty),*
@@ -277,6 +285,7 @@ macro_rules! __alcedo_call {
             ///
             /// # Errors
             /// What its author gives back, of which `is_returned` is true; and whatever else the call fails with.
+            #[inline]
             pub fn $name(
                 &self,
                 $($arg: $ty),*

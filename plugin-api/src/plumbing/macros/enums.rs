@@ -46,6 +46,8 @@ macro_rules! __alcedo_enum {
             const TYPE_PATH: &'static $crate::plumbing::core::primitive::str =
                 $crate::plumbing::core::concat!("/Script/", $package, ".", $text);
             const NAMES_OBJECTS: bool = false;
+            const NUMBERS: $crate::plumbing::core::option::Option<($crate::plumbing::PropertyKind, bool)> =
+                $crate::plumbing::numbers::<$repr>(ALCEDO_NUMBERS);
             type Raw = $repr;
             type Seen<'f> = Self;
             type Literal = &'static $crate::plumbing::core::primitive::str;

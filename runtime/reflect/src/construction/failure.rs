@@ -47,6 +47,8 @@ pub enum ConstructionStep {
     Name(String),
     /// The class was looked at: it is abstract.
     Abstract(String),
+    /// Nothing yet: the class is contextual, and no outer was named.
+    Contextual(String),
     /// The CDO was requested.
     Cdo(String),
     /// The plugin part was built.
@@ -72,7 +74,7 @@ impl fmt::Display for ConstructionStep {
         let (what, class) = match self {
             Self::Archetype(class) => ("archetype", class),
             Self::Name(class) => ("name for an object", class),
-            Self::Abstract(class) => ("class", class),
+            Self::Abstract(class) | Self::Contextual(class) => ("class", class),
             Self::Cdo(class) => ("class default object", class),
             Self::RedConstructor(class) => ("red constructor", class),
             Self::Subobject(class, name) => return write!(f, "subobject {name} of {}", short(class)),

@@ -8,6 +8,7 @@ const OF_CLASSES: &[(u64, &str)] = &[
     (class_flags::BLUEPRINT_TYPE, "blueprint_type"),
     (class_flags::FINAL, "final"),
     (class_flags::ABSTRACT, "abstract"),
+    (class_flags::CONTEXTUAL, "contextual"),
 ];
 
 /// The word for what a struct extends.
@@ -26,6 +27,7 @@ const OF_PROPERTIES: &[(u64, &str)] = &[
     (property_flags::REPLICATED, "replicated"),
     (property_flags::SAVE_GAME, "save_game"),
     (property_flags::BASE, BASE),
+    (property_flags::ENUM_AS_BYTE, "enum_as_byte"),
 ];
 
 const OF_FUNCTIONS: &[(u64, &str)] = &[

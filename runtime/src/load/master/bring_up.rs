@@ -100,7 +100,9 @@ pub(crate) fn bring_up(
             Ok(module) => new.push(module),
             Err(error) => {
                 core.zcalls.end_module(id);
+                core.red.hot().forget(id);
                 core.explicit.end_module(id);
+                core.chain.end_module(id);
                 core.value_types.end_module(id);
                 let unload =
                     GenerationUnload { cause: UnloadCause::NotStaged, generation, modules: &new, is_known: false };

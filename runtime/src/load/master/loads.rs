@@ -251,6 +251,7 @@ impl Loads {
         // Those in between are of contexts that belong to no thread, which have none of what the Master's have.
         core.zcalls.pass_over(before, module);
         core.explicit.pass_over(before, module);
+        core.chain.pass_over(before, module);
         core.value_types.pass_over(before, module);
         module
     }

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use alcedo_abi::abi_stable::std_types::{RSlice, RStr};
+use alcedo_abi::abi_stable::std_types::{ROption, RSlice, RStr};
 use alcedo_abi::describe::{ExportDesc, InterfaceDesc, ZCallInvoke};
 
 use crate::border::CallError;
@@ -39,6 +39,7 @@ static SAY: ExportDesc = ExportDesc {
     fingerprint: 7,
     signature: RStr::from_str("()"),
     invoke: ZCallInvoke(say),
+    direct: ROption::RNone,
 };
 
 static INTERFACES: [&InterfaceDesc; 1] = [&SPEAKER];

@@ -88,6 +88,18 @@ const ROWS: &[Row] = &[
         ("()", "(#900.1:open, #901.1:shut)"),
         ("MulticastDelegate()", "Delegate()"),
     ),
+    row(
+        "structs in an `Array`",
+        "Array(/Script/Test.Point)",
+        ("((a=1, b=0))", "((a=1, b=0), (a=1, b=2))"),
+        ("Optional(Array(/Script/Test.Point))", "Array(u8)"),
+    ),
+    row(
+        "structs in a `Map`, by an enum",
+        "Map(Enum(/Script/Test.Mood), /Script/Test.Point)",
+        ("()", "((Angry, (a=1, b=2)))"),
+        ("Map(Enum(/Script/Test.OtherMood), /Script/Test.Point)", "Map(bool, /Script/Test.Point)"),
+    ),
     row("field path", "FieldPath", ("none", "/Script/Game.Thing:part"), ("Optional(FieldPath)", "u8")),
 ];
 

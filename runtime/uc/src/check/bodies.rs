@@ -1,93 +1,14 @@
-//! A class as a whole, once the signatures of all are known; and what a body knows while it is checked.
+//! A class as a whole, once the signatures of all are known.
 
-use std::collections::HashMap;
-
+use super::body::{Body, LocalSym};
 use super::declare::Work;
 use super::functions::FuncWork;
 use super::members::Members;
-use super::symbols::At;
 use super::{Checker, Found, TypeSym};
 use crate::ast::{self, Ident};
 use crate::diagnostic::Diagnostic;
-use crate::hir::{self, ClassFlags, Const, Expr, ExprKind, Local, LocalId, Path, Type};
-use crate::source::Span;
-
-/// A parameter or local.
-#[derive(Clone, Debug)]
-pub(super) struct LocalSym {
-    pub(super) name: String,
-    pub(super) ty: Option<Type>,
-    pub(super) id: LocalId,
-}
-
-/// What a function knows while its statements are checked.
-pub(crate) struct Body<'c, 'a> {
-    pub(super) checker: &'c Checker<'a>,
-    pub(super) file: usize,
-    pub(super) class: Path,
-    pub(super) is_static: bool,
-    /// Whether only what is known now may occur: constants.
-    pub(super) only_constants: bool,
-    pub(super) result: Option<Type>,
-    pub(super) result_unknown: bool,
-    /// The function that `super` may lead to is looked for above this class.
-    pub(super) locals: HashMap<String, LocalSym>,
-    pub(super) made: Vec<Local>,
-    pub(super) params: u32,
-    /// Loops around.
-    pub(super) loops: u32,
-    /// Loops and switches around.
-    pub(super) breakable: u32,
-}
-
-impl<'c, 'a> Body<'c, 'a> {
-    pub(super) fn new(checker: &'c Checker<'a>, file: usize, class: &str) -> Self {
-        Self {
-            checker,
-            file,
-            class: class.into(),
-            is_static: false,
-            only_constants: false,
-            result: None,
-            result_unknown: false,
-            locals: HashMap::new(),
-            made: Vec::new(),
-            params: 0,
-            loops: 0,
-            breakable: 0,
-        }
-    }
-
-    pub(super) fn at(&self, span: Span) -> At {
-        (self.file, span)
-    }
-
-    pub(super) fn line(&self, span: Span) -> u32 {
-        self.checker.line((self.file, span))
-    }
-
-    pub(super) fn error(&self, id: &'static str, span: Span, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::error(id, self.at(span), message)
-    }
-
-    pub(super) fn report(&self, diagnostic: Diagnostic) -> super::Told {
-        self.checker.report(diagnostic)
-    }
-
-    /// Adds a local.
-    pub(super) fn add_local(&mut self, name: &Ident, ty: Option<Type>) {
-        self.checker.check_name(name, self.file);
-        if self.locals.contains_key(&name.text.to_ascii_lowercase()) {
-            let message = format!("a second local variable or parameter `{}`", name.text);
-            self.report(self.error("uc-declared-twice", name.span, message));
-            return;
-        }
-        let id = LocalId(self.params + self.made.len() as u32);
-        self.made.push(Local { name: name.text.clone(), ty: ty.clone().unwrap_or(Type::Nothing) });
-        let symbol = LocalSym { name: name.text.clone(), ty, id };
-        self.locals.insert(name.text.to_ascii_lowercase(), symbol);
-    }
-}
+use crate::hir::{self, ClassFlags, Expr, ExprKind, LocalId, Path, Type};
+use crate::parse::DEEPEST;
 
 impl<'a> Checker<'a> {
     /// A value that is known now.
@@ -98,7 +19,8 @@ impl<'a> Checker<'a> {
         if matches!(found.kind, ExprKind::Const(_) | ExprKind::Triple(_)) {
             return Ok(found);
         }
-        let error = Diagnostic::error("uc-not-constant", (file, value.span), "this is not known before the script runs");
+        let error =
+            Diagnostic::error("uc-not-constant", (file, value.span), "this is not known before the script runs");
         Err(self.report(error.hint("numbers, texts, names, classes and other constants are")))
     }
 
@@ -109,7 +31,8 @@ impl<'a> Checker<'a> {
         let has = |word: &str| head.modifiers.iter().any(|modifier| modifier.word.is(word));
         let dll_bind = head.modifiers.iter().find(|modifier| modifier.word.is("dllbind")).and_then(|modifier| {
             let library = modifier.argument.clone().unwrap_or_default();
-            let is_name = !library.is_empty() && library.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
+            let is_name =
+                !library.is_empty() && library.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
             if !is_name {
                 let message = format!("`{library}` is no name of a library");
                 let error = Diagnostic::error("uc-dll-bind", (work.file, modifier.word.span), message);
@@ -181,8 +104,14 @@ impl<'a> Checker<'a> {
                 let wanted = super::symbols::reflected_func(function, path, false, true);
                 let message = match self.find_function(&work.path, &function.text) {
                     Some(found) if found.signature() == wanted.signature() => continue,
-                    Some(_) => format!("`{}` takes and gives other types than `{}` of `{}`", function.text, function.text, interface.name),
-                    None => format!("`{}` has no function `{}`, which `{}` has", work.head.name.text, function.text, interface.name),
+                    Some(_) => format!(
+                        "`{}` takes and gives other types than `{}` of `{}`",
+                        function.text, function.text, interface.name
+                    ),
+                    None => format!(
+                        "`{}` has no function `{}`, which `{}` has",
+                        work.head.name.text, function.text, interface.name
+                    ),
                 };
                 let error = Diagnostic::error("uc-interface-function", (work.file, work.head.name.span), message);
                 self.report(error.hint(format!("it takes and gives ({})", function.signature())));
@@ -206,13 +135,23 @@ impl<'a> Checker<'a> {
     /// The value of a constant, as one of the type that is wanted if it can be.
     pub(super) fn const_named(&self, class: &str, name: &Ident, file: usize, want: Option<&Type>) -> Found<Expr> {
         let Some(found) = self.find_const(class, &name.text) else { return Err(super::Told) };
+        if self.wrong_consts.borrow().contains(&found.at) {
+            return Err(super::Told);
+        }
         if self.open_consts.borrow().contains(&found.at) {
             let message = format!("the constant `{}` is made of itself", name.text);
             return Err(self.report(Diagnostic::error("uc-const-circle", found.at, message)));
         }
+        if self.open_consts.borrow().len() >= DEEPEST as usize {
+            let message = format!("the constant `{}` is made of more than {DEEPEST} others", name.text);
+            return Err(self.report(Diagnostic::error("uc-too-deep", found.at, message)));
+        }
         self.open_consts.borrow_mut().push(found.at);
         let value = self.constant(&found.value, found.file, class, want);
         self.open_consts.borrow_mut().pop();
+        if value.is_err() {
+            self.wrong_consts.borrow_mut().insert(found.at);
+        }
         let line = self.line((file, name.span));
         value.map(|value| Expr { line, ..value })
     }
@@ -237,6 +176,8 @@ impl<'a> Checker<'a> {
                 param.default = body.coerced(value, &param.ty, (work.file, default.span)).ok();
             }
         }
+        let errors = || self.messages.borrow().iter().filter(|message| message.is_error()).count();
+        let before = errors();
         let statements = match &made.ast.body {
             Some(statements) => Some(body.block(statements)),
             // A function that ends with a semicolon does nothing.
@@ -244,7 +185,10 @@ impl<'a> Checker<'a> {
             None => None,
         };
         let at = (work.file, made.ast.name.span);
-        if made.ast.body.is_some() && symbol.result.is_some() && !statements.as_ref().is_some_and(|body| super::statements::returns(body)) {
+        // With errors in it, it is not known what the body does.
+        let whole = errors() == before && made.ast.body.is_some();
+        if whole && symbol.result.is_some() && !statements.as_ref().is_some_and(|body| super::statements::returns(body))
+        {
             let message = format!("`{}` may end without a result: it gives the zero value then", made.ast.name.text);
             self.report(Diagnostic::error("uc-no-return", at, message).warning());
         }
@@ -263,13 +207,5 @@ impl<'a> Checker<'a> {
             line: self.line(at),
             end_line: self.line((work.file, made.ast.end)),
         }
-    }
-}
-
-/// The value as a constant, if it is one.
-pub(super) fn as_const(value: &Expr) -> Option<&Const> {
-    match &value.kind {
-        ExprKind::Const(value) => Some(value),
-        _ => None,
     }
 }

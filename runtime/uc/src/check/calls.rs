@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::bodies::Body;
+use super::body::Body;
 use super::convert::{Way, converted};
 use super::symbols::{DelegateSym, FuncSym, ParamSym, type_of_words};
 use super::types::plain_type;
@@ -75,13 +75,15 @@ impl Body<'_, '_> {
         if self.checker.is_broken(&class) {
             return Err(Told);
         }
-        if !self.checker.told.borrow_mut().insert((self.file, format!("{class}:{}()", name.text.to_ascii_lowercase()))) {
+        if !self.checker.told.borrow_mut().insert((self.file, format!("{class}:{}()", name.text.to_ascii_lowercase())))
+        {
             return Err(Told);
         }
         let message = format!("there is no function `{}` here", name.text);
         let mut error = self.error("uc-unknown-function", name.span, message);
         let chain = self.checker.chain(&class);
-        let libraries: Vec<_> = self.checker.options.libraries.iter().filter_map(|path| self.checker.class(path)).collect();
+        let libraries: Vec<_> =
+            self.checker.options.libraries.iter().filter_map(|path| self.checker.class(path)).collect();
         let all = chain.iter().chain(&libraries).map(|class| &class.funcs);
         if let Some(near) = self.checker.similar(&name.text, all) {
             error = error.hint(format!("there is `{near}`"));
@@ -211,7 +213,11 @@ impl Body<'_, '_> {
                 if matches!(found.ty, Type::Delegate(..)) {
                     return self.delegate_value_call(found, args, span);
                 }
-                return Err(self.report(self.error("uc-no-function", name.span, format!("`{}` is no function", found.ty))));
+                return Err(self.report(self.error(
+                    "uc-no-function",
+                    name.span,
+                    format!("`{}` is no function", found.ty),
+                )));
             }
             ast::ExprKind::Member(inner, word) if word.is("static") => {
                 let (class, path) = self.class_of(inner)?;
@@ -240,7 +246,8 @@ impl Body<'_, '_> {
                 self.make_call(&found, callee, name, args, span)
             }
             Type::Class(_) => {
-                let error = self.error("uc-unknown-function", name.span, format!("a class has no function `{}`", name.text));
+                let error =
+                    self.error("uc-unknown-function", name.span, format!("a class has no function `{}`", name.text));
                 Err(self.report(error.hint(format!("static functions are called by `.static.{}(…)`", name.text))))
             }
             Type::Struct(_) => {
@@ -356,10 +363,20 @@ impl Body<'_, '_> {
         self.make_call(&open, callee, name, args, span)
     }
 
-    fn delegate_call(&self, object: Option<Expr>, found: &DelegateSym, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
+    fn delegate_call(
+        &self,
+        object: Option<Expr>,
+        found: &DelegateSym,
+        name: &Ident,
+        args: &Args,
+        span: Span,
+    ) -> Found<Expr> {
         let delegate = self.property(object.clone(), &found.prop, self.at(name.span))?;
-        let callee =
-            Callee::Delegate { delegate: Box::new(delegate), object: object.map(Box::new), fallback: found.body.clone() };
+        let callee = Callee::Delegate {
+            delegate: Box::new(delegate),
+            object: object.map(Box::new),
+            fallback: found.body.clone(),
+        };
         self.make_call(&found.func, callee, name, args, span)
     }
 
@@ -385,7 +402,6 @@ impl Body<'_, '_> {
             is_static: false,
             is_virtual: false,
             is_final: true,
-            of_script: true,
             callable: true,
             access: Access::Public,
             first: "".into(),
@@ -409,7 +425,10 @@ impl Body<'_, '_> {
             return Err(self.report(error));
         }
         if !found.callable {
-            let message = format!("scripts cannot call `{}`: its declaration lacks `blueprint_callable` and `blueprint_pure`", found.name);
+            let message = format!(
+                "scripts cannot call `{}`: its declaration lacks `blueprint_callable` and `blueprint_pure`",
+                found.name
+            );
             return Err(self.report(self.error("uc-access", name.span, message)));
         }
         let (args, wildcards, wild_result) = self.arguments(found, args, name, span)?;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_reflect::type_text::SignatureText;
 
-use super::bodies::Body;
+use super::body::Body;
 use super::convert::Way;
 use super::{Found, Told};
 use crate::ast::{self, Ident};
@@ -16,7 +16,14 @@ type Args = [Option<ast::Expr>];
 
 impl Body<'_, '_> {
     /// `array.AddItem(x)` and the like.
-    pub(super) fn container_call(&self, base: Expr, base_span: Span, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
+    pub(super) fn container_call(
+        &self,
+        base: Expr,
+        base_span: Span,
+        name: &Ident,
+        args: &Args,
+        span: Span,
+    ) -> Found<Expr> {
         use Intrinsic as I;
         let ty = base.ty.clone();
         let int = Type::INT;
@@ -44,7 +51,9 @@ impl Body<'_, '_> {
                 (I::ArraySort, vec![delegate], Type::Nothing)
             }
             (Type::Map(key, value), "find" | "get") => (I::MapGet, vec![(**key).clone()], (**value).clone()),
-            (Type::Map(key, value), "set" | "add") => (I::MapSet, vec![(**key).clone(), (**value).clone()], Type::Nothing),
+            (Type::Map(key, value), "set" | "add") => {
+                (I::MapSet, vec![(**key).clone(), (**value).clone()], Type::Nothing)
+            }
             (Type::Map(key, _), "contains") => (I::Contains, vec![(**key).clone()], Type::Bool),
             (Type::Map(key, _), "remove") => (I::Remove, vec![(**key).clone()], Type::Bool),
             (Type::Map(..) | Type::Set(_), "empty") => (I::Empty, Vec::new(), Type::Nothing),
@@ -75,13 +84,26 @@ impl Body<'_, '_> {
         };
         let reads = matches!(
             which,
-            I::ArrayFind | I::MapGet | I::Contains | I::MapKeys | I::MapValues | I::SetValues | I::OptionalIsSet | I::OptionalGet
+            I::ArrayFind
+                | I::MapGet
+                | I::Contains
+                | I::MapKeys
+                | I::MapValues
+                | I::SetValues
+                | I::OptionalIsSet
+                | I::OptionalGet
         );
         if !reads {
             self.check_place(&base, base_span)?;
         }
         if args.len() != params.len() || args.iter().any(Option::is_none) {
-            let message = format!("`{}` takes {} argument{}, here are {}", name.text, params.len(), if params.len() == 1 { "" } else { "s" }, args.len());
+            let message = format!(
+                "`{}` takes {} argument{}, here are {}",
+                name.text,
+                params.len(),
+                if params.len() == 1 { "" } else { "s" },
+                args.len()
+            );
             return Err(self.report(self.error("uc-arguments", name.span, message)));
         }
         let mut operands = vec![base];
@@ -98,7 +120,8 @@ impl Body<'_, '_> {
             return Err(self.report(self.error("uc-arguments", span, "`Find` takes a name and a value here")));
         };
         let ast::ExprKind::Name(name) = &field.kind else {
-            let error = self.error("uc-arguments", field.span, "the first of two arguments of `Find` is the name of a field");
+            let error =
+                self.error("uc-arguments", field.span, "the first of two arguments of `Find` is the name of a field");
             return Err(self.report(error.hint("write it between two `'`")));
         };
         let Type::Struct(path) = of else {
@@ -126,7 +149,9 @@ impl Body<'_, '_> {
         if let Some(name) = self.iterator_function(array) {
             let message = format!("`{name}` is a function: `foreach` over functions is outside of the language");
             let error = self.error("uc-iterator", over.span, message);
-            return Err(self.report(error.hint("`foreach` goes over arrays and sets; let a function give an array back")));
+            return Err(
+                self.report(error.hint("`foreach` goes over arrays and sets; let a function give an array back"))
+            );
         }
         let found = self.value(array, None)?;
         let (of, found) = match found.ty.clone() {
@@ -138,7 +163,11 @@ impl Body<'_, '_> {
             ty => {
                 let error = self.error("uc-foreach", array.span, format!("`{ty}` is no array"));
                 let is_map = matches!(ty, Type::Map(..));
-                return Err(self.report(if is_map { error.hint("assign `Keys()` or `Values()` to an array first") } else { error }));
+                return Err(self.report(if is_map {
+                    error.hint("assign `Keys()` or `Values()` to an array first")
+                } else {
+                    error
+                }));
             }
         };
         let (element, index) = match args.as_slice() {

@@ -2,7 +2,7 @@
 
 use alcedo_abi::kinds::PropertyKind;
 
-use super::bodies::Body;
+use super::body::Body;
 use super::symbols::At;
 use super::{Checker, Found};
 use crate::diagnostic::Diagnostic;
@@ -27,9 +27,10 @@ impl Checker<'_> {
             (Type::Num(from), Type::Num(to)) => by(Conversion::Num(*from, *to)),
             (Type::Enum(_, from), Type::Num(to)) => by(Conversion::EnumToNum(*from, *to)),
             (Type::Num(from @ Num::U8), Type::Enum(path, to)) => by(Conversion::NumToEnum(*from, path.clone(), *to)),
-            (Type::None, Type::Object(_) | Type::Class(_) | Type::Interface(_) | Type::Reference(..) | Type::Delegate(..)) => {
-                by(Conversion::Up)
-            }
+            (
+                Type::None,
+                Type::Object(_) | Type::Class(_) | Type::Interface(_) | Type::Reference(..) | Type::Delegate(..),
+            ) => by(Conversion::Up),
             (Type::Object(one), Type::Object(other)) | (Type::Class(one), Type::Class(other)) => {
                 self.extends(one, other).then_some(Way::By(Conversion::Up))
             }
@@ -76,7 +77,9 @@ impl Checker<'_> {
             }
             (one, Type::Optional(of)) if *one == **of => by(Conversion::ToOptional),
             // A delegate without a name, or with another one, calls the same functions.
-            (Type::Delegate(kind, _, one), Type::Delegate(other_kind, _, other)) if kind == other_kind && one == other => {
+            (Type::Delegate(kind, _, one), Type::Delegate(other_kind, _, other))
+                if kind == other_kind && one == other =>
+            {
                 by(Conversion::Up)
             }
             _ => None,
@@ -95,11 +98,15 @@ impl Checker<'_> {
             (Type::Num(of), Type::Bool) => by(Conversion::NumToBool(*of)),
             (Type::Enum(_, of), Type::Bool) => by(Conversion::NumToBool(*of)),
             (Type::Bool, Type::Num(to)) => by(Conversion::BoolToNum(*to)),
-            (Type::Object(_) | Type::Class(_) | Type::Interface(_) | Type::Reference(..), Type::Bool) => by(Conversion::ObjectToBool),
+            (Type::Object(_) | Type::Class(_) | Type::Interface(_) | Type::Reference(..), Type::Bool) => {
+                by(Conversion::ObjectToBool)
+            }
             (Type::Text, Type::Bool) => by(Conversion::TextToBool),
             (Type::Name, Type::Bool) => by(Conversion::NameToBool),
             (_, Type::Bool) => self.triple(from).and_then(|(triple, _)| by(Conversion::TripleToBool(triple))),
-            (Type::Name, other) | (other, Type::Name) if is_text(other) => by(Conversion::Text(from.clone(), to.clone())),
+            (Type::Name, other) | (other, Type::Name) if is_text(other) => {
+                by(Conversion::Text(from.clone(), to.clone()))
+            }
             (Type::Nothing, _) => None,
             (_, Type::Text) => by(Conversion::ToText(from.clone())),
             (Type::Text, Type::Num(_) | Type::Enum(..)) => by(Conversion::FromText(to.clone())),
@@ -123,7 +130,9 @@ pub(super) fn converted(value: Expr, way: Way, to: &Type) -> Expr {
     let Way::By(conversion) = way else { return value };
     let line = value.line;
     let folded = match (&value.kind, &conversion) {
-        (ExprKind::Const(Const::Int(whole)), Conversion::Num(_, num)) => Some(num_const(*whole as f64, Some(*whole), *num)),
+        (ExprKind::Const(Const::Int(whole)), Conversion::Num(_, num)) => {
+            Some(num_const(*whole as f64, Some(*whole), *num))
+        }
         (ExprKind::Const(Const::Float(float)), Conversion::Num(from, num)) => {
             let exact = if *from == Num::F32 { f64::from(*float as f32) } else { *float };
             Some(num_const(exact, None, *num))
@@ -131,6 +140,7 @@ pub(super) fn converted(value: Expr, way: Way, to: &Type) -> Expr {
         (ExprKind::Const(Const::Enum(_, _, number)), Conversion::EnumToNum(_, num)) => {
             Some(num_const(*number as f64, Some(*number), *num))
         }
+        (ExprKind::Const(Const::None), Conversion::ToText(_)) => Some(Const::Text("None".to_owned())),
         (ExprKind::Const(Const::None), _) => Some(Const::None),
         _ => None,
     };
@@ -163,6 +173,20 @@ fn num_const(float: f64, whole: Option<i128>, to: Num) -> Const {
 impl Body<'_, '_> {
     /// The value as one of that type, which it has to become by itself.
     pub(super) fn coerced(&self, value: Expr, to: &Type, at: At) -> Found<Expr> {
+        if let (ExprKind::Const(known), Type::Num(num)) = (&value.kind, to)
+            && let Some((low, high)) = num.range()
+        {
+            let whole = match known {
+                Const::Int(whole) => Some(*whole),
+                // Without its fraction, as at run time.
+                Const::Float(float) if !float.is_nan() => Some(*float as i128),
+                _ => None,
+            };
+            if let Some(whole) = whole.filter(|whole| !(low..=high).contains(whole)) {
+                let message = format!("{whole} does not fit `{to}`: {low} to {high} do");
+                return Err(self.report(Diagnostic::error("uc-number-range", at, message)));
+            }
+        }
         match self.checker.implicit(&value.ty, to) {
             Some(way) => Ok(converted(value, way, to)),
             None => Err(self.mismatch(&value.ty, to, at)),
@@ -176,7 +200,13 @@ impl Body<'_, '_> {
         // Two types of one name are told apart by their packages.
         let same = shown_found == shown_wanted;
         let long = |ty: &Type, shown: String| match ty {
-            Type::Struct(path) | Type::Object(path) | Type::Enum(path, _) | Type::Interface(path) | Type::Class(path) if same => {
+            Type::Struct(path)
+            | Type::Object(path)
+            | Type::Enum(path, _)
+            | Type::Interface(path)
+            | Type::Class(path)
+                if same =>
+            {
                 path.trim_start_matches("/Script/").to_owned()
             }
             _ => shown,
@@ -189,7 +219,9 @@ impl Body<'_, '_> {
         } else if *wanted == Type::Bool {
             error = match found {
                 Type::Num(_) | Type::Enum(..) => error.hint("write `… != 0`"),
-                Type::Object(_) | Type::Class(_) | Type::Interface(_) | Type::Reference(..) => error.hint("write `… != none`"),
+                Type::Object(_) | Type::Class(_) | Type::Interface(_) | Type::Reference(..) => {
+                    error.hint("write `… != none`")
+                }
                 Type::Text => error.hint("write `… != \"\"`"),
                 Type::Name => error.hint("write `… != ''`"),
                 _ => error,
@@ -214,7 +246,8 @@ impl Body<'_, '_> {
                 if self.checker.extends(one, two) {
                     return Some(converted(value, Way::By(Conversion::Up), to));
                 }
-                let related = self.checker.extends(two, one) || self.checker.is_broken(one) || self.checker.is_broken(two);
+                let related =
+                    self.checker.extends(two, one) || self.checker.is_broken(one) || self.checker.is_broken(two);
                 related.then(|| cast(Cast::Object(two.clone()), value))
             }
             (Type::Interface(_), Type::Object(two)) => {

@@ -68,8 +68,10 @@ impl<'a> Checker<'a> {
             ..hir::Package::default()
         };
         let mut works = self.heads();
-        let mut taken: HashMap<String, At> =
-            works.iter().map(|work| (work.head.name.text.to_ascii_lowercase(), (work.file, work.head.name.span))).collect();
+        let mut taken: HashMap<String, At> = works
+            .iter()
+            .map(|work| (work.head.name.text.to_ascii_lowercase(), (work.file, work.head.name.span)))
+            .collect();
         let mut structs = Vec::new();
         for work in &works {
             let mut inner = Inner::default();
@@ -123,7 +125,11 @@ impl<'a> Checker<'a> {
             };
             let at = (file, head.name.span);
             if head.is_interface {
-                let error = Diagnostic::error("uc-interface", at, "an interface declared by a script is outside of the language");
+                let error = Diagnostic::error(
+                    "uc-interface",
+                    at,
+                    "an interface declared by a script is outside of the language",
+                );
                 self.report(error.hint("declare it in Rust; script classes can implement it"));
                 continue;
             }
@@ -142,7 +148,9 @@ impl<'a> Checker<'a> {
             let path = self.own_path(&head.name.text);
             if self.is_of_host(&path) {
                 let message = format!("`{}` is declared by the host or by a plugin", path);
-                self.report(Diagnostic::error("uc-declared-twice", at, message).hint("take another name, or another package"));
+                self.report(
+                    Diagnostic::error("uc-declared-twice", at, message).hint("take another name, or another package"),
+                );
             }
             seen.insert(head.name.text.to_ascii_lowercase(), at);
             self.add_name(&head.name.text, TypeSym::Class(path.clone()));
@@ -180,7 +188,9 @@ impl<'a> Checker<'a> {
         let path = self.own_path(&name.text);
         if self.is_of_host(&path) {
             let message = format!("`{path}` is declared by the host or by a plugin");
-            self.report(Diagnostic::error("uc-declared-twice", at, message).hint("take another name, or another package"));
+            self.report(
+                Diagnostic::error("uc-declared-twice", at, message).hint("take another name, or another package"),
+            );
         }
         taken.insert(name.text.to_ascii_lowercase(), at);
         true
@@ -208,8 +218,13 @@ impl<'a> Checker<'a> {
             self.report(Diagnostic::error("uc-enum-size", at, message));
         }
         let numbered = entries.iter().cloned().zip(0..).collect();
-        let symbol =
-            EnumSym { path: path.clone(), name: found.name.text.clone(), num: Num::U8, entries: numbered, at: Some(at) };
+        let symbol = EnumSym {
+            path: path.clone(),
+            name: found.name.text.clone(),
+            num: Num::U8,
+            entries: numbered,
+            at: Some(at),
+        };
         self.enums.borrow_mut().insert(0, Rc::new(symbol));
         let (name, doc, line) = (found.name.text.clone(), found.doc.clone(), self.line(at));
         Some(hir::Enum { path, name, entries, doc, line })
@@ -223,7 +238,10 @@ impl<'a> Checker<'a> {
                 work.broken = true;
                 let message = format!("`{}` extends nothing", work.head.name.text);
                 let error = Diagnostic::error("uc-no-base", at, message);
-                self.report(error.hint(format!("write `class {} extends Object`, or another class of the host", work.head.name.text)));
+                self.report(error.hint(format!(
+                    "write `class {} extends Object`, or another class of the host",
+                    work.head.name.text
+                )));
                 continue;
             };
             match self.type_named(base, work.file) {
@@ -241,7 +259,9 @@ impl<'a> Checker<'a> {
         }
         let own: HashMap<Path, (Option<Path>, At, String)> = works
             .iter()
-            .map(|work| (work.path.clone(), (work.base.clone(), (work.file, work.head.name.span), work.head.name.text.clone())))
+            .map(|work| {
+                (work.path.clone(), (work.base.clone(), (work.file, work.head.name.span), work.head.name.text.clone()))
+            })
             .collect();
         let mut in_circles: HashSet<Path> = HashSet::new();
         for work in works.iter_mut() {
@@ -350,7 +370,9 @@ impl<'a> Checker<'a> {
         let mut done: Vec<hir::Struct> = Vec::new();
         for (mut structure, at) in ordered {
             self.keep_struct(&structure, at);
-            if let Some((file, class, found)) = all.iter().find(|(.., found)| self.own_path(&found.name.text) == structure.path) {
+            if let Some((file, class, found)) =
+                all.iter().find(|(.., found)| self.own_path(&found.name.text) == structure.path)
+            {
                 self.struct_defaults(&mut structure, found, *file, class);
             }
             done.push(structure);

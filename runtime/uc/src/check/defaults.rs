@@ -1,6 +1,6 @@
 //! `defaultproperties` and `structdefaultproperties`: values of properties, by the types of the properties.
 
-use super::bodies::{Body, as_const};
+use super::body::as_const;
 use super::convert::is_text;
 use super::declare::Work;
 use super::symbols::{At, PropSym};
@@ -11,14 +11,14 @@ use crate::hir::{self, Const, Default, DefaultAction, Num, Path, Type};
 use crate::source::Span;
 
 /// Where defaults stand: of which class they are, and which subobjects are known by name there.
-struct Place<'p> {
-    file: usize,
+pub(super) struct Place<'p> {
+    pub(super) file: usize,
     /// The class whose properties are set.
-    class: &'p str,
+    pub(super) class: &'p str,
     /// The class that the text is of.
-    of: &'p str,
+    pub(super) of: &'p str,
     /// Subobjects of the text so far, with their classes.
-    objects: &'p [(String, Path)],
+    pub(super) objects: &'p [(String, Path)],
 }
 
 impl<'a> Checker<'a> {
@@ -83,6 +83,19 @@ impl<'a> Checker<'a> {
             }
         }
         let inherited = object.class.is_none();
+        // A new subobject is a member of the class.
+        let members = self.chain(place.of);
+        let member = members.iter().find(|class| {
+            super::types::taken(&class.props, &name.text)
+                || super::types::taken(&class.funcs, &name.text)
+                || super::types::taken(&class.delegates, &name.text)
+        });
+        if let Some(class) = member.filter(|_| !inherited) {
+            let message = format!("`{}` has a member `{}` already", class.name, name.text);
+            let error = Diagnostic::error("uc-subobject", (place.file, name.span), message);
+            self.report(error.hint("give the object another name"));
+            return None;
+        }
         let class = match &object.class {
             Some(class) => self.class_named(std::slice::from_ref(class), place.file).ok()?,
             None => match self.find_subobject(place.of, &name.text) {
@@ -101,7 +114,11 @@ impl<'a> Checker<'a> {
         let inner = Place { class: &class, ..*place };
         for line in &object.lines {
             if let DefaultLine::Object(nested) = line {
-                let error = Diagnostic::error("uc-subobject", (place.file, nested.span), "an object in an object is outside of the language");
+                let error = Diagnostic::error(
+                    "uc-subobject",
+                    (place.file, nested.span),
+                    "an object in an object is outside of the language",
+                );
                 self.report(error.hint("declare it beside the other one"));
                 continue;
             }
@@ -123,6 +140,11 @@ impl<'a> Checker<'a> {
             DefaultLine::Object(_) => return None,
         };
         let found = self.default_property(name, place)?;
+        if !found.readable {
+            let message = format!("scripts cannot set `{}`: its declaration lacks `blueprint_read`", found.name);
+            self.report(Diagnostic::error("uc-access", (place.file, name.span), message));
+            return None;
+        }
         let ty = found.ty.clone()?;
         let action = match line {
             DefaultLine::Set(_, None, value, _) => DefaultAction::Set(self.default_value(value, &ty, place).ok()?),
@@ -177,7 +199,13 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn element(&self, index: &DefaultIndex, value: &DefaultValue, ty: &Type, place: &Place<'_>) -> Found<DefaultAction> {
+    fn element(
+        &self,
+        index: &DefaultIndex,
+        value: &DefaultValue,
+        ty: &Type,
+        place: &Place<'_>,
+    ) -> Found<DefaultAction> {
         let at = (place.file, index.span);
         let number = self.index_of(index, place)?;
         match ty {
@@ -195,7 +223,14 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn default_method(&self, method: &Ident, values: &[DefaultValue], ty: &Type, place: &Place<'_>, span: Span) -> Found<DefaultAction> {
+    fn default_method(
+        &self,
+        method: &Ident,
+        values: &[DefaultValue],
+        ty: &Type,
+        place: &Place<'_>,
+        span: Span,
+    ) -> Found<DefaultAction> {
         let at = (place.file, method.span);
         let Type::Array(of) = ty else {
             let message = format!("`{ty}` is no dynamic array: `.{}` cannot stand behind it", method.text);
@@ -203,7 +238,11 @@ impl<'a> Checker<'a> {
         };
         let number = |value: &DefaultValue| match value.kind {
             DefaultValueKind::Int(_, Some(number)) if (0..=65_536).contains(&number) => Ok(number as u32),
-            _ => Err(self.report(Diagnostic::error("uc-array-index", (place.file, value.span), "a number from 0 on is missing here"))),
+            _ => Err(self.report(Diagnostic::error(
+                "uc-array-index",
+                (place.file, value.span),
+                "a number from 0 on is missing here",
+            ))),
         };
         match (method.text.to_ascii_lowercase().as_str(), values) {
             ("add", [value]) => Ok(DefaultAction::Add(self.default_value(value, of, place)?)),
@@ -215,13 +254,14 @@ impl<'a> Checker<'a> {
                 Err(self.report(Diagnostic::error("uc-arguments", (place.file, span), message)))
             }
             _ => {
-                let error = Diagnostic::error("uc-unknown-function", at, format!("there is no `{}` in defaults", method.text));
+                let error =
+                    Diagnostic::error("uc-unknown-function", at, format!("there is no `{}` in defaults", method.text));
                 Err(self.report(error.hint("`Add`, `Remove`, `RemoveIndex` and `Empty` are there")))
             }
         }
     }
 
-    fn default_value(&self, value: &DefaultValue, ty: &Type, place: &Place<'_>) -> Found<Const> {
+    pub(super) fn default_value(&self, value: &DefaultValue, ty: &Type, place: &Place<'_>) -> Found<Const> {
         let at: At = (place.file, value.span);
         let refuse = |hint: &str| {
             let error = Diagnostic::error("uc-default", at, format!("this is no value of `{ty}`"));
@@ -255,7 +295,9 @@ impl<'a> Checker<'a> {
                 }
             }
             (DefaultValueKind::Text(text), ty) if is_text(ty) => Ok(Const::Text(text.clone())),
-            (DefaultValueKind::Text(text), Type::Name) | (DefaultValueKind::Name(text), Type::Name) => Ok(name_of(text)),
+            (DefaultValueKind::Text(text), Type::Name) | (DefaultValueKind::Name(text), Type::Name) => {
+                Ok(name_of(text))
+            }
             (DefaultValueKind::Object(word, name), ty) => self.default_object(word, name, ty, value.span, place),
             // Exported texts put names of objects into quotes.
             (DefaultValueKind::Text(text), Type::Object(_)) => {
@@ -294,7 +336,12 @@ impl<'a> Checker<'a> {
         Ok(Const::Array(found.into_iter().collect::<Found<_>>()?))
     }
 
-    fn default_struct(&self, fields: &[(Ident, Option<DefaultIndex>, DefaultValue)], path: &Path, place: &Place<'_>) -> Found<Const> {
+    fn default_struct(
+        &self,
+        fields: &[(Ident, Option<DefaultIndex>, DefaultValue)],
+        path: &Path,
+        place: &Place<'_>,
+    ) -> Found<Const> {
         let Some(structure) = self.structure(path) else { return Err(Told) };
         let mut told = None;
         let mut made: Vec<(String, Const)> = Vec::new();
@@ -331,7 +378,7 @@ impl<'a> Checker<'a> {
     }
 
     /// A row of values in a struct with one more element set.
-    fn row_with(
+    pub(super) fn row_with(
         &self,
         index: &DefaultIndex,
         value: &DefaultValue,
@@ -373,157 +420,13 @@ impl<'a> Checker<'a> {
                 if is_hex && num.is_signed() && number >= 0 && number < 1 << num.bits() {
                     return Ok(Const::Int(number - (1 << num.bits())));
                 }
-                let message = format!("{text} does not fit a `{}`: {low} to {high} do", num.script_name());
+                let message = format!("{text} does not fit `{}`: {low} to {high} do", num.script_name());
                 Err(self.report(Diagnostic::error("uc-number-range", at, message)))
-            }
-        }
-    }
-
-    /// A word: `true`, an entry of an enum, a constant, a name, a subobject, a function.
-    fn default_word(&self, names: &[Ident], value: &DefaultValue, ty: &Type, place: &Place<'_>) -> Found<Const> {
-        let at: At = (place.file, value.span);
-        let last = &names[names.len() - 1];
-        let is_none = names.len() == 1 && last.is("none");
-        let refuse = |what: String, hint: String| Err(self.report(Diagnostic::error("uc-default", at, what).hint(hint)));
-        match ty {
-            Type::Bool if last.is("true") || last.is("yes") || last.is("on") => return Ok(Const::Bool(true)),
-            Type::Bool if last.is("false") || last.is("no") || last.is("off") => return Ok(Const::Bool(false)),
-            Type::Object(_) | Type::Class(_) | Type::Interface(_) | Type::Reference(..) | Type::Delegate(..) if is_none => {
-                return Ok(Const::None);
-            }
-            Type::Name if names.len() == 1 => return Ok(name_of(&last.text)),
-            Type::Enum(path, _) => {
-                let Some(found) = self.enumeration(path) else { return Err(Told) };
-                return match found.entry(&last.text) {
-                    Some((name, number)) => Ok(Const::Enum(path.clone(), name.clone(), *number)),
-                    None => {
-                        let near = super::lookup::nearest(&last.text, found.entries.iter().map(|(entry, _)| entry.as_str()));
-                        let hint = near.map_or(String::new(), |near| format!("there is `{near}`"));
-                        refuse(format!("`{ty}` has no entry `{}`", last.text), hint)
-                    }
-                };
-            }
-            Type::Object(wanted) => {
-                let known = place.objects.iter().find(|(name, _)| last.is(name));
-                let found = known.cloned().or_else(|| self.find_subobject(place.of, &last.text).map(|class| (last.text.clone(), class)));
-                return match found {
-                    Some((name, class)) if self.extends(&class, wanted) => Ok(Const::Subobject(name)),
-                    Some((name, class)) => {
-                        let class = class.rsplit('.').next().unwrap_or("").to_owned();
-                        refuse(format!("`{ty}` is wanted, `{name}` is `{class}`"), String::new())
-                    }
-                    None => refuse(
-                        format!("there is no object `{}` in these defaults", last.text),
-                        "an object elsewhere is written `Class'Package.Name'`".to_owned(),
-                    ),
-                };
-            }
-            Type::Delegate(_, _, wanted) => {
-                let [name] = names else {
-                    return refuse("only functions of the object itself can be bound by defaults".to_owned(), String::new());
-                };
-                let Some(found) = self.find_function(place.class, &name.text) else {
-                    if self.is_broken(place.class) {
-                        return Err(Told);
-                    }
-                    return refuse(format!("there is no function `{}`", name.text), String::new());
-                };
-                let Some(signature) = found.signature() else { return Err(Told) };
-                if signature != **wanted {
-                    return refuse(
-                        format!("`{}` takes and gives other types than the delegate", found.name),
-                        format!("the delegate is ({wanted})"),
-                    );
-                }
-                return Ok(Const::Function(found.name.clone()));
-            }
-            _ => {}
-        }
-        // A constant, or an entry as a number.
-        if let ([name], Type::Num(_) | Type::Text | Type::Bool | Type::Struct(_)) = (names, ty) {
-            let is_known = self.find_const(place.of, &name.text).is_some()
-                || self.enums.borrow().iter().any(|found| found.entry(&name.text).is_some() || found.is_count(&name.text));
-            if is_known {
-                let body = Body { only_constants: true, ..Body::new(self, place.file, place.of) };
-                let word = ast::Expr { kind: ast::ExprKind::Ident(name.text.clone()), span: name.span, depth: 1 };
-                let found = body.value(&word, Some(ty)).and_then(|found| body.coerced(found, ty, at))?;
-                if let Some(value) = as_const(&found) {
-                    return Ok(value.clone());
-                }
-                if let hir::ExprKind::Triple(values) = found.kind
-                    && let (Type::Struct(path), Some((triple, _))) = (ty, self.triple(ty))
-                    && let Some(structure) = self.structure(path)
-                {
-                    let number = |value: f64| if triple.of.is_float() { Const::Float(value) } else { Const::Int(value as i128) };
-                    let fields = structure.fields.iter().zip(values).map(|(field, value)| (field.name.clone(), number(value)));
-                    return Ok(Const::Struct(fields.collect()));
-                }
-            }
-        }
-        let shown: Vec<_> = names.iter().map(|name| name.text.as_str()).collect();
-        let hint = if is_text(ty) { "texts stand between two `\"`".to_owned() } else { String::new() };
-        refuse(format!("`{}` is no value of `{ty}`", shown.join(".")), hint)
-    }
-
-    fn default_object(&self, word: &Ident, name: &str, ty: &Type, span: Span, place: &Place<'_>) -> Found<Const> {
-        let last = name.rsplit('.').next().unwrap_or(name).trim();
-        // A subobject, as exported texts have it: `Component'Default__Class.Name'`.
-        if let Type::Object(wanted) = ty
-            && let Some((name, class)) = place.objects.iter().find(|(known, _)| known.eq_ignore_ascii_case(last))
-            && self.extends(class, wanted)
-        {
-            return Ok(Const::Subobject(name.clone()));
-        }
-        let body = Body { only_constants: true, ..Body::new(self, place.file, place.of) };
-        let literal = body.object_literal(word, name, span)?;
-        let found = body.coerced(literal, ty, (place.file, span))?;
-        match found.kind {
-            hir::ExprKind::Const(value) => Ok(value),
-            hir::ExprKind::Convert(_, inner) => match inner.kind {
-                hir::ExprKind::Const(value) => Ok(value),
-                _ => Err(Told),
-            },
-            _ => Err(Told),
-        }
-    }
-
-    /// The defaults of the fields of a struct.
-    pub(super) fn struct_defaults(&self, structure: &mut hir::Struct, found: &ast::Struct, file: usize, class: &str) {
-        for item in &found.items {
-            let Item::Defaults(block) = item else { continue };
-            for line in &block.lines {
-                let (DefaultLine::Set(name, index, value, _), false) = (line, block.word.is("defaultproperties")) else {
-                    let span = block.span;
-                    let error = Diagnostic::error("uc-default", (file, span), "defaults of a struct are lines `Field=value`");
-                    self.report(error.hint("write `structdefaultproperties`"));
-                    return;
-                };
-                let place = Place { file, class, of: class, objects: &[] };
-                let own = structure.fields.iter().position(|field| name.is(&field.name));
-                let Some(at) = own else {
-                    let message = format!("`{}` declares no field `{}`", structure.name, name.text);
-                    self.report(Diagnostic::error("uc-unknown-member", (file, name.span), message));
-                    continue;
-                };
-                let ty = structure.fields[at].ty.clone();
-                let before = structure.fields[at].default.take().map(|value| (String::new(), value));
-                let found = match (index, &ty) {
-                    (_, Type::Nothing) => continue,
-                    (None, ty) => self.default_value(value, ty, &place),
-                    (Some(index), Type::Array(of) | Type::Fixed(of, _)) => {
-                        self.row_with(index, value, of, &ty, before.as_ref(), &place)
-                    }
-                    (Some(index), ty) => {
-                        let message = format!("`{ty}` has no elements");
-                        Err(self.report(Diagnostic::error("uc-no-array", (file, index.span), message)))
-                    }
-                };
-                structure.fields[at].default = found.ok();
             }
         }
     }
 }
 
-fn name_of(text: &str) -> Const {
+pub(super) fn name_of(text: &str) -> Const {
     Const::Name(if text.eq_ignore_ascii_case("none") { String::new() } else { text.to_owned() })
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::bodies::Body;
+use super::body::Body;
 use super::symbols::FuncSym;
 use super::{Found, Told, TypeSym};
 use crate::ast::{self, Ident};
@@ -116,6 +116,11 @@ impl Body<'_, '_> {
             let message = format!("`{}` is a function: `(` is missing behind it", found.name);
             return Err(self.report(self.error("uc-no-value", span, message)));
         }
+        if self.only_constants && (self.checker.find_property(class, &name.text).is_some()) {
+            let error =
+                self.error("uc-not-constant", span, format!("`{}` is not known before the script runs", name.text));
+            return Err(self.report(error.hint("numbers, texts, names, classes and other constants are")));
+        }
         if let Some(value) = built_in(&name.text) {
             let ty = if matches!(value, Const::Int(_)) { Type::INT } else { Type::FLOAT };
             return Ok(self.known(value, ty, span));
@@ -123,7 +128,12 @@ impl Body<'_, '_> {
         if self.checker.is_broken(class) {
             return Err(Told);
         }
-        if !self.checker.told.borrow_mut().insert((self.file, format!("{}:{}", self.class, name.text.to_ascii_lowercase()))) {
+        if !self
+            .checker
+            .told
+            .borrow_mut()
+            .insert((self.file, format!("{}:{}", self.class, name.text.to_ascii_lowercase())))
+        {
             return Err(Told);
         }
         if let Some(Ok(found)) = self.checker.type_named(std::slice::from_ref(name), self.file) {
@@ -151,7 +161,7 @@ impl Body<'_, '_> {
             names.extend(class.props.names().map(String::as_str));
             names.extend(class.consts.names().map(String::as_str));
         }
-        super::lookup::nearest(name, names.into_iter()).map(str::to_owned)
+        self.checker.near(name, names.into_iter()).map(str::to_owned)
     }
 
     /// The entry of that name of the enum that is wanted, or of the one enum that has it.
@@ -172,7 +182,9 @@ impl Body<'_, '_> {
         match all.as_slice() {
             [] => {}
             [one] => return Some(self.entry_of(&one.path, name, span)),
-            [one, two, ..] if is_own(&one.path) && !is_own(&two.path) => return Some(self.entry_of(&one.path, name, span)),
+            [one, two, ..] if is_own(&one.path) && !is_own(&two.path) => {
+                return Some(self.entry_of(&one.path, name, span));
+            }
             [one, two, ..] => {
                 let message = format!("`{}` is an entry of `{}` and of `{}`", name.text, one.name, two.name);
                 let error = self.error("uc-ambiguous-entry", span, message);
@@ -193,16 +205,23 @@ impl Body<'_, '_> {
         if found.is_count(&name.text) || name.is("enumcount") {
             return Ok(self.known(Const::Int(found.entries.len() as i128), Type::INT, span));
         }
-        let mut error = self.error("uc-unknown-member", name.span, format!("`{}` has no entry `{}`", found.name, name.text));
+        let mut error =
+            self.error("uc-unknown-member", name.span, format!("`{}` has no entry `{}`", found.name, name.text));
         let names = found.entries.iter().map(|(entry, _)| entry.as_str());
-        if let Some(near) = super::lookup::nearest(&name.text, names) {
+        if let Some(near) = self.checker.near(&name.text, names) {
             error = error.hint(format!("there is `{near}`"));
         }
         Err(self.report(error))
     }
 
     /// A function as the value of a delegate of the type that is wanted.
-    pub(super) fn function_value(&self, object: Option<Expr>, found: &Rc<FuncSym>, want: Option<&Type>, span: Span) -> Found<Expr> {
+    pub(super) fn function_value(
+        &self,
+        object: Option<Expr>,
+        found: &Rc<FuncSym>,
+        want: Option<&Type>,
+        span: Span,
+    ) -> Found<Expr> {
         let Some(ty @ Type::Delegate(_, _, wanted)) = want else {
             let message = format!("`{}` is a function and no value here", found.name);
             return Err(self.report(self.error("uc-no-value", span, message)));
@@ -217,11 +236,8 @@ impl Body<'_, '_> {
             let error = self.error("uc-delegate", span, message).label(format!("this is ({signature})"));
             return Err(self.report(error.hint(format!("the delegate is ({wanted})"))));
         }
-        let kind = ExprKind::FunctionOf {
-            object: object.map(Box::new),
-            owner: found.owner.clone(),
-            name: found.name.clone(),
-        };
+        let kind =
+            ExprKind::FunctionOf { object: object.map(Box::new), owner: found.owner.clone(), name: found.name.clone() };
         Ok(Expr { kind, ty: ty.clone(), line: self.line(span) })
     }
 
@@ -310,7 +326,14 @@ impl Body<'_, '_> {
         let (condition, first, second) = (condition?, first?, second?);
         // The one that becomes the other, or both what is wanted.
         let to = match want {
-            Some(want) if self.checker.implicit(&first.ty, want).is_some() && self.checker.implicit(&second.ty, want).is_some() => want.clone(),
+            // Of numbers the wider one decides, whatever the result is for.
+            Some(want)
+                if !matches!(want, Type::Num(_))
+                    && self.checker.implicit(&first.ty, want).is_some()
+                    && self.checker.implicit(&second.ty, want).is_some() =>
+            {
+                want.clone()
+            }
             _ => match (&first.ty, &second.ty) {
                 (Type::Num(a), Type::Num(b)) => super::operators::promoted(*a, *b).map_or(first.ty.clone(), Type::Num),
                 (Type::None, ty) => ty.clone(),
@@ -342,8 +365,13 @@ fn built_in(name: &str) -> Option<Const> {
 /// Whether the form of an expression may be known before the script runs.
 fn may_be_constant(value: &ast::Expr) -> bool {
     use ast::ExprKind as E;
-    !matches!(
-        value.kind,
-        E::SelfObject | E::Super(_) | E::Global | E::Static | E::New(..) | E::Postfix(..) | E::Index(..) | E::ClassCast(..)
-    )
+    match &value.kind {
+        E::Int(..) | E::Float(..) | E::Text(_) | E::Name(_) | E::Object(..) | E::Bool(_) | E::None | E::Ident(_) => {
+            true
+        }
+        E::Triple(..) | E::Paren(_) | E::Macro(..) | E::Broken => true,
+        E::Prefix(sign, _) => matches!(sign, ast::Prefix::Minus | ast::Prefix::Plus),
+        E::Member(of, _) => matches!(of.kind, E::Ident(_)),
+        _ => false,
+    }
 }

@@ -33,7 +33,6 @@ impl<'a> Checker<'a> {
             is_static: false,
             is_virtual: true,
             is_final: false,
-            of_script: true,
             callable: true,
             access: Access::Public,
             first: "".into(),
@@ -68,7 +67,10 @@ impl<'a> Checker<'a> {
                 let message = format!("`{}` has a value for when it is left away, and is not `optional`", name.text);
                 self.report(Diagnostic::error("uc-optional", (work.file, default.span), message));
             }
-            found.push((ParamSym { name: name.text.clone(), ty, out: has("out"), optional, coerce: has("coerce") }, param));
+            found.push((
+                ParamSym { name: name.text.clone(), ty, out: has("out"), optional, coerce: has("coerce") },
+                param,
+            ));
         }
         found
     }
@@ -78,7 +80,9 @@ impl<'a> Checker<'a> {
         match result {
             None => Ok(None),
             // As old files have it: `function void F()`.
-            Some(TypeRef { kind: ast::TypeKind::Named(names), .. }) if names.len() == 1 && names[0].is("void") => Ok(None),
+            Some(TypeRef { kind: ast::TypeKind::Named(names), .. }) if names.len() == 1 && names[0].is("void") => {
+                Ok(None)
+            }
             Some(result) => self.type_of_ref(result, work.file, &work.path).map(Some),
         }
     }
@@ -103,7 +107,10 @@ impl<'a> Checker<'a> {
             let Item::Function(found) = item else { continue };
             let at = (work.file, found.name.span);
             if found.kind == FunctionKind::Operator {
-                let message = format!("the operator `{}` is declared here: operators of one's own are outside of the language", found.name.text);
+                let message = format!(
+                    "the operator `{}` is declared here: operators of one's own are outside of the language",
+                    found.name.text
+                );
                 self.report(Diagnostic::error("uc-operator", at, message).hint("write a function"));
                 continue;
             }
@@ -146,7 +153,11 @@ impl<'a> Checker<'a> {
             }
             return None;
         }
-        let mut flags = FunctionFlags { is_event: found.kind == FunctionKind::Event, delegate_body: is_delegate, ..FunctionFlags::default() };
+        let mut flags = FunctionFlags {
+            is_event: found.kind == FunctionKind::Event,
+            delegate_body: is_delegate,
+            ..FunctionFlags::default()
+        };
         let mut access = Access::Public;
         for Modifier { word, .. } in found.modifiers.iter().chain(&found.behind) {
             let place = (work.file, word.span);
@@ -165,16 +176,26 @@ impl<'a> Checker<'a> {
                 | "k2override" | "coerce" | "demorecording" | "auto" => {}
                 "dllimport" => flags.dll_import = true,
                 "native" | "intrinsic" => {
+                    // It is known all the same, so that calls of it are not told too.
+                    let message =
+                        format!("`{}` is `native`: native functions are not declared by scripts", found.name.text);
+                    let error = Diagnostic::error("uc-native", place, message);
                     self.report(
-                        Diagnostic::error("uc-native", place, format!("`{}` is `native`: native functions are not declared by scripts", found.name.text))
-                            .hint("declare it in the Rust of a native class or of a plugin, or give it a body here"),
+                        error.hint("declare it in the Rust of a native class or of a plugin, or give it a body here"),
                     );
-                    return None;
                 }
-                "latent" => outside("functions wait over several frames, which is outside of the language", "take a timer of the host"),
+                "latent" => outside(
+                    "functions wait over several frames, which is outside of the language",
+                    "take a timer of the host",
+                ),
                 "iterator" => outside("functions are outside of the language", "give an array back"),
                 "reliable" | "unreliable" | "server" | "client" | "multicast" => {
-                    self.warn_once(work.file, word, "uc-remote", "calls are not sent to other machines: the function runs where it is called");
+                    self.warn_once(
+                        work.file,
+                        word,
+                        "uc-remote",
+                        "calls are not sent to other machines: the function runs where it is called",
+                    );
                 }
                 _ => outside("is no word that a function can have", ""),
             }
@@ -182,7 +203,9 @@ impl<'a> Checker<'a> {
         if flags.dll_import {
             if !has_dll {
                 let message = format!("`{}` is imported from a library, and its class names none", found.name.text);
-                self.report(Diagnostic::error("uc-dll-import", at, message).hint("write `DLLBind(Name)` behind the class"));
+                self.report(
+                    Diagnostic::error("uc-dll-import", at, message).hint("write `DLLBind(Name)` behind the class"),
+                );
             }
             if !flags.is_final {
                 let message = format!("`{}` is imported from a library and has to be `final`", found.name.text);
@@ -226,15 +249,17 @@ impl<'a> Checker<'a> {
         let Some(base) = &work.base else { return };
         let Some(above) = self.find_function(base, &made.symbol.name) else {
             if let Some(delegate) = self.find_delegate(base, &made.symbol.name) {
-                let message = format!("`{}` is a delegate of a class above: write `delegate` to give it another body", delegate.name);
+                let message = format!(
+                    "`{}` is a delegate of a class above: write `delegate` to give it another body",
+                    delegate.name
+                );
                 self.report(Diagnostic::error("uc-override", at, message));
+            } else if let Some(class) = self.chain(base).iter().find(|class| taken(&class.props, &made.symbol.name)) {
+                let message = format!("`{}` has a variable `{}` already", class.name, made.symbol.name);
+                self.report(Diagnostic::error("uc-declared-twice", at, message));
             }
             return;
         };
-        // A private function of a class above is not seen from here.
-        if above.access == Access::Private && above.of_script {
-            return;
-        }
         let owner = above.owner.rsplit('.').next().unwrap_or("").to_owned();
         let refuse = |why: String, hint: &str| {
             let message = format!("`{}` cannot override the function of `{owner}`: {why}", made.symbol.name);
@@ -244,6 +269,11 @@ impl<'a> Checker<'a> {
             }
             self.report(error);
         };
+        // Reflection has one function of a name in a chain of classes.
+        if above.access == Access::Private {
+            refuse("that one is private".to_owned(), "take another name");
+            return;
+        }
         if above.is_final {
             refuse("that one is final".to_owned(), "take another name");
             return;
@@ -252,12 +282,12 @@ impl<'a> Checker<'a> {
             refuse(format!("that one is {}static", if above.is_static { "" } else { "not " }), "");
             return;
         }
-        if !above.is_virtual && !above.is_static {
-            refuse("that one is no event".to_owned(), "take another name");
+        if above.is_static {
+            refuse("static functions are not overridden".to_owned(), "take another name");
             return;
         }
-        if above.is_static && !above.of_script {
-            refuse("that one is a static function of native code".to_owned(), "take another name");
+        if !above.is_virtual {
+            refuse("that one is no event".to_owned(), "take another name");
             return;
         }
         if !self.same_signature(made, &above, at) {

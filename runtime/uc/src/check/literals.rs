@@ -1,6 +1,6 @@
 //! Values that are written out: numbers, texts, names, classes, objects, vectors.
 
-use super::bodies::{Body, as_const};
+use super::body::{Body, as_const};
 use super::{Found, TypeSym};
 use crate::ast::{self, Ident, Prefix};
 use crate::hir::{Const, Expr, ExprKind, Num, Type};
@@ -15,6 +15,15 @@ pub(super) fn is_number(value: &ast::Expr) -> bool {
     }
 }
 
+/// Whether it is a number with a fraction that is written out.
+pub(super) fn is_fraction(value: &ast::Expr) -> bool {
+    match &value.kind {
+        ast::ExprKind::Float(..) => true,
+        ast::ExprKind::Prefix(Prefix::Minus | Prefix::Plus, of) | ast::ExprKind::Paren(of) => is_fraction(of),
+        _ => false,
+    }
+}
+
 impl Body<'_, '_> {
     /// A known value.
     pub(super) fn known(&self, value: Const, ty: Type, span: Span) -> Expr {
@@ -22,7 +31,14 @@ impl Body<'_, '_> {
     }
 
     /// A whole number: of the kind that is wanted, if it fits; else an `int`, if it fits; else an `i64`.
-    pub(super) fn whole(&self, text: &str, value: Option<u64>, negative: bool, want: Option<&Type>, span: Span) -> Found<Expr> {
+    pub(super) fn whole(
+        &self,
+        text: &str,
+        value: Option<u64>,
+        negative: bool,
+        want: Option<&Type>,
+        span: Span,
+    ) -> Found<Expr> {
         let too_large = || {
             let message = format!("`{text}` does not fit 64 bits");
             self.report(self.error("uc-number-range", span, message))
@@ -71,11 +87,18 @@ impl Body<'_, '_> {
 
     /// `Texture'Pkg.Name'`, `class'Pawn'`.
     pub(super) fn object_literal(&self, word: &Ident, name: &str, span: Span) -> Found<Expr> {
-        let dotted: Vec<Ident> =
-            name.split('.').map(|part| Ident { text: part.trim().to_owned(), span }).filter(|part| !part.text.is_empty()).collect();
+        let dotted: Vec<Ident> = name
+            .split('.')
+            .map(|part| Ident { text: part.trim().to_owned(), span })
+            .filter(|part| !part.text.is_empty())
+            .collect();
         if word.is("class") {
             if dotted.is_empty() {
-                return Err(self.report(self.error("uc-no-class", span, "the name of a class is missing between the quotes")));
+                return Err(self.report(self.error(
+                    "uc-no-class",
+                    span,
+                    "the name of a class is missing between the quotes",
+                )));
             }
             let path = self.checker.class_named(&dotted, self.file)?;
             return Ok(self.known(Const::Class(path.clone()), Type::Class(path), span));
@@ -100,7 +123,13 @@ impl Body<'_, '_> {
     }
 
     /// `vect(1, 2, 3)` and `rot(1, 2, 3)`.
-    pub(super) fn triple_literal(&self, word: &Ident, values: &[ast::Expr], want: Option<&Type>, span: Span) -> Found<Expr> {
+    pub(super) fn triple_literal(
+        &self,
+        word: &Ident,
+        values: &[ast::Expr],
+        want: Option<&Type>,
+        span: Span,
+    ) -> Found<Expr> {
         let is_vector = word.is("vect");
         if word.is("rng") {
             let message = "`rng(…)`, a range, is outside of the language";

@@ -58,7 +58,9 @@ impl Checker<'_> {
         let table = self.type_names.borrow();
         let found = table.get(&last.text.to_ascii_lowercase())?;
         let path_of = |symbol: &TypeSym| match symbol {
-            TypeSym::Class(path) | TypeSym::Struct(path) | TypeSym::Enum(path, _) | TypeSym::Interface(path) => path.clone(),
+            TypeSym::Class(path) | TypeSym::Struct(path) | TypeSym::Enum(path, _) | TypeSym::Interface(path) => {
+                path.clone()
+            }
         };
         let package_of = |path: &str| path.trim_start_matches("/Script/").split('.').next().unwrap_or("").to_owned();
         let in_package = |symbol: &&TypeSym, package: &str| package_of(&path_of(symbol)).eq_ignore_ascii_case(package);
@@ -106,9 +108,19 @@ impl Checker<'_> {
             return super::Told;
         }
         let message = format!("there is no {what} `{}`, neither in this package nor in reflection", in_dots(names));
-        let mut error = Diagnostic::error("uc-unknown-type", (file, last.span), message).label(format!("no such {what}"));
+        let mut error =
+            Diagnostic::error("uc-unknown-type", (file, last.span), message).label(format!("no such {what}"));
         let table = self.type_names.borrow();
-        if let Some(near) = nearest(&last.text, table.keys().map(String::as_str)) {
+        let fits = |found: &&TypeSym| match what {
+            "class" => matches!(found, TypeSym::Class(_)),
+            "struct" => matches!(found, TypeSym::Struct(_)),
+            "enum" => matches!(found, TypeSym::Enum(..)),
+            "interface" => matches!(found, TypeSym::Interface(_)),
+            "type" => true,
+            _ => false,
+        };
+        let of_kind = table.iter().filter(|(_, found)| found.iter().any(|found| fits(&found)));
+        if let Some(near) = self.near(&last.text, of_kind.map(|(name, _)| name.as_str())) {
             let shown = table.get(near).and_then(|found| found.first()).map_or_else(|| near.to_owned(), shown_type);
             error = error.hint(format!("there is one that is called `{shown}`"));
         }
@@ -142,63 +154,60 @@ impl Checker<'_> {
         self.enums.borrow().iter().find(|found| &*found.path == path).cloned()
     }
 
-    /// The classes from that one to the root, as far as they are known.
+    /// The classes from that one to the root, as far as they are known. Circles of them were opened before.
     pub(super) fn chain(&self, path: &str) -> Vec<Rc<ClassSym>> {
-        let mut chain: Vec<Rc<ClassSym>> = Vec::new();
-        let mut next = self.class(path);
-        while let Some(class) = next {
-            // A circle of classes was told.
-            if chain.iter().any(|known| known.path == class.path) {
-                break;
-            }
-            next = class.base.as_ref().and_then(|base| self.class(base));
-            chain.push(class);
-        }
-        chain
+        self.lineage(path).collect()
+    }
+
+    fn lineage(&self, path: &str) -> impl Iterator<Item = Rc<ClassSym>> {
+        std::iter::successors(self.class(path), |class| self.class(class.base.as_ref()?))
     }
 
     /// Whether what is not found in the class may be in one that is not known.
     pub(super) fn is_broken(&self, path: &str) -> bool {
-        self.chain(path).last().is_none_or(|last| last.broken)
+        self.lineage(path).last().is_none_or(|last| last.broken)
     }
 
     /// Whether the one class is the other or extends it.
     pub(super) fn extends(&self, path: &str, base: &str) -> bool {
-        self.chain(path).iter().any(|class| &*class.path == base)
+        self.lineage(path).any(|class| &*class.path == base)
     }
 
     /// Whether a class of the chain implements the interface.
     pub(super) fn implements(&self, path: &str, interface: &str) -> bool {
-        self.chain(path).iter().any(|class| class.interfaces.iter().any(|known| &**known == interface))
+        self.lineage(path).any(|class| class.interfaces.iter().any(|known| &**known == interface))
     }
 
-    fn member<T: Clone>(&self, class: &str, find: impl Fn(&ClassSym) -> Option<&T>) -> Option<T> {
-        self.chain(class).iter().find_map(|class| find(class).cloned())
+    /// The member of that very name in the chain; else the one whose name is the same without `_`.
+    fn member<T: Clone>(&self, class: &str, name: &str, of: impl Fn(&ClassSym) -> &Named<T>) -> Option<T> {
+        let chain = self.chain(class);
+        let exact = chain.iter().find_map(|class| of(class).exact(name).cloned());
+        exact.or_else(|| chain.iter().find_map(|class| of(class).get(name).cloned()))
     }
 
     /// The property that a class or one above it has.
     pub(super) fn find_property(&self, class: &str, name: &str) -> Option<Rc<PropSym>> {
-        self.member(class, |class| class.props.get(name))
+        self.member(class, name, |class| &class.props)
     }
 
     /// The function that a class or one above it has.
     pub(super) fn find_function(&self, class: &str, name: &str) -> Option<Rc<FuncSym>> {
-        self.member(class, |class| class.funcs.get(name))
+        self.member(class, name, |class| &class.funcs)
     }
 
     /// The delegate that a class or one above it declares.
     pub(super) fn find_delegate(&self, class: &str, name: &str) -> Option<Rc<DelegateSym>> {
-        self.member(class, |class| class.delegates.get(name))
+        self.member(class, name, |class| &class.delegates)
     }
 
     /// The constant that a class or one above it has.
     pub(super) fn find_const(&self, class: &str, name: &str) -> Option<Rc<ConstSym>> {
-        self.member(class, |class| class.consts.get(name))
+        self.member(class, name, |class| &class.consts)
     }
 
     /// The class of the subobject that a class or one above it has.
     pub(super) fn find_subobject(&self, class: &str, name: &str) -> Option<Path> {
-        self.member(class, |class| class.subobjects.get(name))
+        self.member(class, name, |class| &class.subobjects)
     }
 
     /// The function of an interface.
@@ -245,16 +254,25 @@ impl Checker<'_> {
 
     /// The class that every object is of: the root of a chain, or what is called `Object`.
     pub(super) fn root_of(&self, class: &str) -> Path {
-        self.chain(class).last().map_or_else(|| class.into(), |last| last.path.clone())
+        self.lineage(class).last().map_or_else(|| class.into(), |last| last.path.clone())
+    }
+
+    /// The name that looks most like that one, for a hint. Only so many are looked for: a text with thousands of mistakes has
+    /// an answer in time too.
+    pub(super) fn near<'n>(&self, name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+        let left = self.hints.get().checked_sub(1)?;
+        self.hints.set(left);
+        nearest(name, names)
     }
 
     /// Names of members that look like that one.
-    pub(super) fn similar<'n, T: Clone>(&self, name: &str, of: impl Iterator<Item = &'n Named<T>>) -> Option<String>
-    where
-        T: 'n,
-    {
+    pub(super) fn similar<'n, T: Clone + 'n>(
+        &self,
+        name: &str,
+        of: impl Iterator<Item = &'n Named<T>>,
+    ) -> Option<String> {
         let names: Vec<&String> = of.flat_map(|named| named.names()).collect();
-        nearest(name, names.iter().map(|name| name.as_str())).map(str::to_owned)
+        self.near(name, names.iter().map(|name| name.as_str())).map(str::to_owned)
     }
 }
 
@@ -267,7 +285,7 @@ fn shown_type(symbol: &TypeSym) -> String {
 }
 
 /// The name that differs from `name` in at most a third of its letters, if there is one.
-pub(super) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let name = name.to_ascii_lowercase();
     let most = name.chars().count().min(24) / 3;
     if most == 0 || name.chars().count() > 64 {

@@ -3,12 +3,12 @@
 use std::rc::Rc;
 
 use alcedo_abi::kinds::{PropertyKind, property_flags};
-use alcedo_reflect::type_text::SignatureText;
+use alcedo_reflect::type_text::{SignatureText, TypeText};
 
 use super::Checker;
 use super::declare::Work;
 use super::functions::FuncWork;
-use super::symbols::{ARRAY_DIM, At, DelegateSym, FuncSym, PropSym};
+use super::symbols::{ARRAY_DIM, At, ClassSym, DelegateSym, FuncSym, PropSym};
 use super::types::taken;
 use crate::ast::{self, FunctionKind, Item, Modifier, TypeKind, TypeRef, VarName};
 use crate::diagnostic::Diagnostic;
@@ -74,12 +74,24 @@ impl<'a> Checker<'a> {
         func.result_unknown = result.is_err();
         func.result = result.unwrap_or_default();
         for (symbol, written) in params.iter().filter(|(symbol, _)| symbol.out) {
-            let message = format!("a delegate cannot give `{}` back: delegates of reflection have no `out` parameters", symbol.name);
+            let message = format!(
+                "a delegate cannot give `{}` back: delegates of reflection have no `out` parameters",
+                symbol.name
+            );
             let place = (work.file, written.name.name.span);
             self.report(Diagnostic::error("uc-delegate-out", place, message).hint("give it back as the result"));
         }
-        let signature: Option<SignatureText> = func.signature();
-        let ty = signature.map(|signature| Type::Delegate(PropertyKind::DELEGATE, Some(path.clone()), Rc::new(signature)));
+        let signature: Option<SignatureText> = func.signature().filter(|signature| {
+            // A delegate has the words of those that it takes.
+            let fits = words_in(signature) <= MOST_WORDS;
+            if !fits {
+                let message = format!("the delegate `{name}` takes delegates that take delegates: its type has more than {MOST_WORDS} words");
+                self.report(Diagnostic::error("uc-too-deep", at, message));
+            }
+            fits
+        });
+        let ty =
+            signature.map(|signature| Type::Delegate(PropertyKind::DELEGATE, Some(path.clone()), Rc::new(signature)));
         let prop = PropSym {
             name: delegate_property(&name),
             ty,
@@ -107,12 +119,10 @@ impl<'a> Checker<'a> {
     }
 
     /// Changes what is known of a class of the package.
-    pub(super) fn change_class(&self, path: &str, change: impl FnOnce(&mut super::symbols::ClassSym)) {
-        let Some(known) = self.class(path) else { return };
-        let mut class = (*known).clone();
-        drop(known);
-        change(&mut class);
-        self.classes.borrow_mut().insert(class.path.clone(), Some(Rc::new(class)));
+    pub(super) fn change_class(&self, path: &str, change: impl FnOnce(&mut ClassSym)) {
+        if let Some(Some(class)) = self.classes.borrow_mut().get_mut(path) {
+            change(Rc::make_mut(class));
+        }
     }
 
     /// Variables and functions of a class.
@@ -120,7 +130,8 @@ impl<'a> Checker<'a> {
         let mut properties = Vec::new();
         // The properties of delegates come first.
         if let Some(class) = self.class(&work.path) {
-            let mut delegates: Vec<_> = class.delegates.names().filter_map(|name| class.delegates.get(name)).cloned().collect();
+            let mut delegates: Vec<_> =
+                class.delegates.names().filter_map(|name| class.delegates.get(name)).cloned().collect();
             delegates.sort_by_key(|delegate| delegate.prop.at.map(|(_, span)| span));
             for delegate in delegates {
                 let Some(ty) = delegate.prop.ty.clone() else { continue };
@@ -149,14 +160,20 @@ impl<'a> Checker<'a> {
         let above = work.base.as_deref();
         for (symbol, at) in symbols {
             let inherited = above.and_then(|above| {
-                self.chain(above).iter().find(|class| taken(&class.props, &symbol.name)).map(|class| class.name.clone())
+                let chain = self.chain(above);
+                let has = |class: &&Rc<ClassSym>| {
+                    taken(&class.props, &symbol.name)
+                        || taken(&class.delegates, &symbol.name)
+                        || taken(&class.funcs, &symbol.name)
+                };
+                chain.iter().find(has).map(|class| class.name.clone())
             });
-            let own = self.class(&work.path).is_some_and(|class| {
-                taken(&class.props, &symbol.name) || taken(&class.delegates, &symbol.name)
-            });
+            let own = self
+                .class(&work.path)
+                .is_some_and(|class| taken(&class.props, &symbol.name) || taken(&class.delegates, &symbol.name));
             if own || inherited.is_some() {
                 let whose = inherited.map_or_else(|| "the class".to_owned(), |class| format!("`{class}`"));
-                let message = format!("{whose} has a variable `{}` already", symbol.name);
+                let message = format!("{whose} has a member `{}` already", symbol.name);
                 self.report(Diagnostic::error("uc-declared-twice", at, message));
                 continue;
             }
@@ -178,7 +195,10 @@ impl<'a> Checker<'a> {
         for name in &found.names {
             self.check_name(&name.name, work.file);
             let at = (work.file, name.name.span);
-            let ty = ty.as_ref().ok().and_then(|ty| self.with_dim(ty.clone(), name.dim.as_ref(), work.file, &work.path).ok());
+            let ty = ty
+                .as_ref()
+                .ok()
+                .and_then(|ty| self.with_dim(ty.clone(), name.dim.as_ref(), work.file, &work.path).ok());
             symbols.push((
                 PropSym {
                     name: name.name.text.clone(),
@@ -223,7 +243,8 @@ impl<'a> Checker<'a> {
     }
 
     fn var_words(&self, found: &ast::Var, file: usize, class: &str) -> Words {
-        let mut words = Words { flags: property_flags::BLUEPRINT_READ | property_flags::BLUEPRINT_WRITE, ..Words::default() };
+        let mut words =
+            Words { flags: property_flags::BLUEPRINT_READ | property_flags::BLUEPRINT_WRITE, ..Words::default() };
         let mut edit = property_flags::EDIT_ANYWHERE;
         for Modifier { word, .. } in &found.modifiers {
             match word.text.to_ascii_lowercase().as_str() {
@@ -241,7 +262,12 @@ impl<'a> Checker<'a> {
                     self.warn_once(file, word, "uc-config", "values of `config`, `globalconfig` and `localized` variables are not read from ini files: they are what `defaultproperties` says");
                 }
                 "native" => {
-                    self.warn_once(file, word, "uc-native-var", "no native code shares a `native` variable of a script class: it is one as any other");
+                    self.warn_once(
+                        file,
+                        word,
+                        "uc-native-var",
+                        "no native code shares a `native` variable of a script class: it is one as any other",
+                    );
                 }
                 text if super::outside::is_var_word(text) => {}
                 _ => {
@@ -268,7 +294,10 @@ impl<'a> Checker<'a> {
                     let ty = self.type_of_ref(&var.ty, file, class);
                     for name in &var.names {
                         self.check_name(&name.name, file);
-                        let ty = ty.as_ref().ok().and_then(|ty| self.with_dim(ty.clone(), name.dim.as_ref(), file, class).ok());
+                        let ty = ty
+                            .as_ref()
+                            .ok()
+                            .and_then(|ty| self.with_dim(ty.clone(), name.dim.as_ref(), file, class).ok());
                         let at = (file, name.name.span);
                         if fields.iter().any(|field| name.name.is(&field.name)) {
                             let message = format!("a second field `{}`", name.name.text);
@@ -300,6 +329,20 @@ impl<'a> Checker<'a> {
             self.report(Diagnostic::error(id, (file, word.span), message).warning());
         }
     }
+}
+
+/// Words that the type of a delegate may have.
+const MOST_WORDS: usize = 1_000;
+
+fn words_in(signature: &SignatureText) -> usize {
+    fn of(ty: &TypeText) -> usize {
+        match ty {
+            TypeText::Delegate(_, _, signature) => 1 + words_in(signature),
+            TypeText::Container(_, inner) => 1 + inner.iter().map(of).sum::<usize>(),
+            _ => 1,
+        }
+    }
+    signature.arguments.iter().chain(signature.result.as_deref()).map(of).sum()
 }
 
 fn names_delegate(ty: &TypeRef) -> bool {

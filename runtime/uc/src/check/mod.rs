@@ -2,10 +2,13 @@
 //! compared, conversions written out. A mistake is told once; what comes of it is not told.
 
 mod bodies;
+mod body;
 mod calls;
+mod complete;
 mod containers;
 mod convert;
 mod declare;
+mod default_words;
 mod defaults;
 mod expressions;
 mod functions;
@@ -20,7 +23,7 @@ mod symbols;
 mod types;
 mod wildcards;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -31,6 +34,7 @@ use crate::diagnostic::Diagnostic;
 use crate::hir;
 use crate::parse::parse_file;
 use crate::source::Source;
+pub(crate) use complete::complete_in;
 use symbols::{At, ClassSym, EnumSym, FuncSym, Named, StructSym};
 
 /// What a check may be told beside the sources.
@@ -109,6 +113,10 @@ pub(crate) struct Checker<'a> {
     interfaces: RefCell<HashMap<hir::Path, Named<Rc<FuncSym>>>>,
     /// Constants that are being evaluated, so that a circle of them is noticed.
     open_consts: RefCell<Vec<At>>,
+    /// Constants that have no value, which was told.
+    wrong_consts: RefCell<HashSet<At>>,
+    /// For how many names one like it is still looked for.
+    hints: Cell<u32>,
 }
 
 impl<'a> Checker<'a> {
@@ -134,6 +142,8 @@ impl<'a> Checker<'a> {
             enums: RefCell::default(),
             interfaces: RefCell::default(),
             open_consts: RefCell::default(),
+            wrong_consts: RefCell::default(),
+            hints: Cell::new(200),
         };
         checker.read_reflection();
         checker

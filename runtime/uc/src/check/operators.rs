@@ -1,8 +1,8 @@
 //! Operators: on which types they are, and of which type the result is.
 
-use super::bodies::Body;
+use super::body::Body;
 use super::convert::{Way, converted, is_text};
-use super::literals::is_number;
+use super::literals::{is_fraction, is_number};
 use super::{Found, Told};
 use crate::ast::{self, Infix, Prefix};
 use crate::hir::{Binary, Compound, Const, Conversion, Expr, ExprKind, Intrinsic, Num, Op, Operand, Type, Unary};
@@ -74,7 +74,9 @@ impl Body<'_, '_> {
             I::Xor => Op::Xor,
             I::And | I::Or | I::Concat | I::ConcatSpaced | I::ConcatAssign | I::ConcatSpacedAssign => return None,
         };
-        let make = |on: Operand, left: Type, right: Type, result: Type| Some(Operation { binary: Binary { op: simple, on }, left, right, result });
+        let make = |on: Operand, left: Type, right: Type, result: Type| {
+            Some(Operation { binary: Binary { op: simple, on }, left, right, result })
+        };
         let same = |on: Operand, ty: &Type, result: Type| make(on, ty.clone(), ty.clone(), result);
         let nums = number_of(left).zip(number_of(right));
         let triples = (self.checker.triple(left), self.checker.triple(right));
@@ -115,7 +117,12 @@ impl Body<'_, '_> {
                 if let (Some((vector, true)), Some((rotator, false))) = &triples
                     && simple != Op::Ushr
                 {
-                    return make(Operand::Turned(vector.clone(), rotator.clone()), left.clone(), right.clone(), left.clone());
+                    return make(
+                        Operand::Turned(vector.clone(), rotator.clone()),
+                        left.clone(),
+                        right.clone(),
+                        left.clone(),
+                    );
                 }
                 let (one, other) = nums.filter(|(one, other)| !one.is_float() && !other.is_float())?;
                 let _ = other;
@@ -127,9 +134,9 @@ impl Body<'_, '_> {
                 let num = promoted(one, other).filter(|num| !num.is_float())?;
                 same(Operand::Num(num), &Type::Num(num), Type::Num(num))
             }
-            Op::Xor => (*left == Type::Bool && *right == Type::Bool)
-                .then(|| same(Operand::Bool, left, Type::Bool))
-                .flatten(),
+            Op::Xor => {
+                (*left == Type::Bool && *right == Type::Bool).then(|| same(Operand::Bool, left, Type::Bool)).flatten()
+            }
             Op::ClockwiseFrom => {
                 nums.filter(|(one, other)| !one.is_float() && !other.is_float())?;
                 same(Operand::Num(Num::I32), &Type::INT, Type::Bool)
@@ -215,11 +222,15 @@ impl Body<'_, '_> {
                 Some((Operand::Object, left.clone(), root))
             }
             (one, other) if object(one) && object(other) => Some((Operand::Object, left.clone(), right.clone())),
-            (Type::Delegate(kind, _, one), Type::Delegate(other_kind, _, other)) if kind == other_kind && one == other => {
+            (Type::Delegate(kind, _, one), Type::Delegate(other_kind, _, other))
+                if kind == other_kind && one == other =>
+            {
                 Some((Operand::Delegate, left.clone(), left.clone()))
             }
             (Type::Struct(one), Type::Struct(other)) => match (self.checker.triple(left), self.checker.triple(right)) {
-                (Some((triple, kind)), Some((_, other_kind))) if kind == other_kind => both(Operand::Triple(triple), left),
+                (Some((triple, kind)), Some((_, other_kind))) if kind == other_kind => {
+                    both(Operand::Triple(triple), left)
+                }
                 _ if one == other => both(Operand::Struct(one.clone()), left),
                 _ => None,
             },
@@ -248,7 +259,8 @@ impl Body<'_, '_> {
         }
         if matches!(op, Infix::Concat | Infix::ConcatSpaced) {
             let (left, right) = (self.text_operand(one), self.text_operand(other));
-            let binary = Binary { op: if op == Infix::Concat { Op::Concat } else { Op::ConcatSpaced }, on: Operand::Text };
+            let binary =
+                Binary { op: if op == Infix::Concat { Op::Concat } else { Op::ConcatSpaced }, on: Operand::Text };
             let kind = ExprKind::Binary(binary, Box::new(left?), Box::new(right?));
             return Ok(Expr { kind, ty: Type::Text, line: self.line(span) });
         }
@@ -301,10 +313,13 @@ impl Body<'_, '_> {
             Ok(Expr { ty, .. }) => self.checker.triple(ty).map(|(triple, _)| Type::Num(triple.of)),
             Err(Told) => None,
         };
-        let want = want.filter(|want| matches!(want, Type::Num(num) if num.is_float()));
+        // What the result is for decides nothing of the operands: `7 / 2` is 3 for a `float` too. But a fraction that is written out
+        // for a `double` is one from the start.
+        let want = want.filter(|want| **want == Type::Num(Num::F64));
+        let want_of = |value: &ast::Expr| if is_fraction(value) { want } else { None };
         let is_name = |value: &ast::Expr| matches!(value.kind, ast::ExprKind::Ident(_));
         if is_number(one) && !is_number(other) && !shifts {
-            let right = self.value(other, want);
+            let right = self.value(other, None);
             let left = self.value(one, numeric(&right).as_ref());
             return Ok((left?, right?));
         }
@@ -314,9 +329,9 @@ impl Body<'_, '_> {
             let left = self.value(one, numeric(&right).as_ref());
             return Ok((left?, right?));
         }
-        let left = self.value(one, want);
-        let hint = if shifts { None } else { numeric(&left) };
-        let right = self.value(other, hint.as_ref().or(want));
+        let left = self.value(one, want_of(one));
+        let hint = if shifts || (is_number(one) && is_number(other)) { None } else { numeric(&left) };
+        let right = self.value(other, hint.as_ref().or(want_of(other)));
         Ok((left?, right?))
     }
 
@@ -426,7 +441,7 @@ impl Body<'_, '_> {
             (ast::ExprKind::Float(_, number), Prefix::Minus) => return self.fraction(-number, want, span),
             _ => {}
         }
-        let found = self.value(of, want)?;
+        let found = self.value(of, None)?;
         let refused = |body: &Self| {
             let shown = match sign {
                 Prefix::Minus => "-",

@@ -12,13 +12,49 @@ pub(super) fn is_var_word(word: &str) -> bool {
 
 /// Words of a class that are for editors, for native code and for saving.
 const CLASS_WORDS: &[&str] = &[
-    "abstract", "final", "transient", "placeable", "notplaceable", "dllbind", "noexport", "nativereplication",
-    "perobjectconfig", "perobjectlocalized", "hidecategories", "showcategories", "dontsortcategories",
-    "collapsecategories", "dontcollapsecategories", "autoexpandcategories", "autocollapsecategories",
-    "dontautocollapsecategories", "editinlinenew", "noteditinlinenew", "hidedropdown", "parseconfig", "cacheexempt",
-    "dependson", "implements", "guid", "safereplace", "instanced", "intrinsic", "inherits", "classgroup",
-    "deprecated", "iterationoptimized", "nousercreate", "forcescriptorder", "exportstructs", "nonplaceable",
-    "notlistable", "placeable", "unsafe", "nontransient",
+    "abstract",
+    "final",
+    "transient",
+    "placeable",
+    "notplaceable",
+    "dllbind",
+    "noexport",
+    "nativereplication",
+    "perobjectconfig",
+    "perobjectlocalized",
+    "hidecategories",
+    "showcategories",
+    "dontsortcategories",
+    "collapsecategories",
+    "dontcollapsecategories",
+    "autoexpandcategories",
+    "autocollapsecategories",
+    "dontautocollapsecategories",
+    "editinlinenew",
+    "noteditinlinenew",
+    "hidedropdown",
+    "parseconfig",
+    "cacheexempt",
+    "dependson",
+    "implements",
+    "guid",
+    "safereplace",
+    "instanced",
+    "intrinsic",
+    "inherits",
+    "classgroup",
+    "deprecated",
+    "iterationoptimized",
+    "nousercreate",
+    "forcescriptorder",
+    "exportstructs",
+    "nonplaceable",
+    "notlistable",
+    "unsafe",
+    "nontransient",
+    "showfunctions",
+    "hidefunctions",
+    "shoulddecorate",
 ];
 
 impl Checker<'_> {
@@ -30,15 +66,21 @@ impl Checker<'_> {
         let told = match found.what {
             OutsideKind::State => error("uc-state", format!("the state{} is outside of the language", name()))
                 .hint("keep the state in a variable, and ask it in the functions"),
-            OutsideKind::Replication => error("uc-replication", "variables and calls are not replicated: this block says nothing here".to_owned())
-                .warning(),
+            OutsideKind::Replication => error(
+                "uc-replication",
+                "variables and calls are not replicated: this block says nothing here".to_owned(),
+            )
+            .warning(),
             OutsideKind::CppText => {
                 error("uc-cpptext", "C++ for the headers of a native class says nothing here".to_owned()).warning()
             }
             OutsideKind::Exec => {
-                error("uc-exec", "commands for the editor are not run: what this imports is not there".to_owned()).warning()
+                error("uc-exec", "commands for the editor are not run: what this imports is not there".to_owned())
+                    .warning()
             }
-            OutsideKind::Directive => error("uc-directive", "lines that begin with `#` are outside of the language".to_owned()),
+            OutsideKind::Directive => {
+                error("uc-directive", "lines that begin with `#` are outside of the language".to_owned())
+            }
             OutsideKind::Macro => error("uc-macro", "macros are outside of the language".to_owned()),
         };
         self.report(told);
@@ -49,11 +91,18 @@ impl Checker<'_> {
         for Modifier { word, argument } in &head.modifiers {
             let at = (file, word.span);
             match word.text.to_ascii_lowercase().as_str() {
-                "native" => self.warn_once(file, word, "uc-native-class", "no native code belongs to a script class: `native` says nothing here"),
+                "native" => self.warn_once(
+                    file,
+                    word,
+                    "uc-native-class",
+                    "no native code belongs to a script class: `native` says nothing here",
+                ),
                 "config" | "localized" => {}
                 "within" => {
                     let outer = argument.as_deref().unwrap_or("");
-                    let message = format!("that objects of the class lie in a `{outer}` is not checked, and `Outer` is not known as one");
+                    let message = format!(
+                        "that objects of the class lie in a `{outer}` is not checked, and `Outer` is not known as one"
+                    );
                     self.warn_once(file, word, "uc-within", &message);
                 }
                 text if CLASS_WORDS.contains(&text) => {}
@@ -68,8 +117,17 @@ impl Checker<'_> {
     /// A word before the name of a struct.
     pub(super) fn struct_word(&self, word: &Modifier, file: usize) {
         const WORDS: &[&str] = &[
-            "native", "export", "immutable", "immutablewhencooked", "atomic", "atomicwhencooked", "transient",
-            "strictconfig", "init", "noexport", "long",
+            "native",
+            "export",
+            "immutable",
+            "immutablewhencooked",
+            "atomic",
+            "atomicwhencooked",
+            "transient",
+            "strictconfig",
+            "init",
+            "noexport",
+            "long",
         ];
         if !WORDS.contains(&word.word.text.to_ascii_lowercase().as_str()) {
             let message = format!("`{}` is no word that a struct can have", word.word.text);

@@ -1,7 +1,7 @@
 //! Members: properties of objects, fields of structs, elements, defaults, `Class` and `Length`; and which of them can be
 //! written to.
 
-use super::bodies::Body;
+use super::body::Body;
 use super::symbols::{At, PropSym};
 use super::{Found, Told, TypeSym};
 use crate::ast::{self, Ident};
@@ -23,7 +23,9 @@ impl Body<'_, '_> {
     /// `a.b`.
     pub(super) fn member(&self, of: &ast::Expr, name: &Ident, want: Option<&Type>, span: Span) -> Found<Expr> {
         match &of.kind {
-            ast::ExprKind::Default => return self.default_property(self.self_class(of.span), &self.class.clone(), name, span),
+            ast::ExprKind::Default => {
+                return self.default_property(self.self_class(of.span), &self.class.clone(), name, span);
+            }
             ast::ExprKind::Static | ast::ExprKind::Super(_) | ast::ExprKind::Global => {
                 let message = "only functions are called like this";
                 return Err(self.report(self.error("uc-syntax", span, message)));
@@ -108,7 +110,14 @@ impl Body<'_, '_> {
     }
 
     /// The property of an object of a class; of `self` without one.
-    fn property_of(&self, object: Option<Expr>, class: &Path, name: &Ident, want: Option<&Type>, span: Span) -> Found<Expr> {
+    fn property_of(
+        &self,
+        object: Option<Expr>,
+        class: &Path,
+        name: &Ident,
+        want: Option<&Type>,
+        span: Span,
+    ) -> Found<Expr> {
         let line = self.line(name.span);
         if let Some(found) = self.checker.find_property(class, &name.text) {
             return self.property(object, &found, self.at(name.span));
@@ -219,7 +228,11 @@ impl Body<'_, '_> {
             return Err(self.report(error));
         };
         if self.only_constants {
-            return Err(self.report(self.error("uc-not-constant", span, "defaults are not known before the script runs")));
+            return Err(self.report(self.error(
+                "uc-not-constant",
+                span,
+                "defaults are not known before the script runs",
+            )));
         }
         if !self.may(found.read, &found.owner) {
             return Err(self.refused(&found, found.read, self.at(name.span)));
@@ -280,7 +293,14 @@ impl Body<'_, '_> {
                         return Err(self.report(self.error("uc-const", span, message)));
                     }
                     if !self.may(found.write, &found.owner) {
-                        return Err(self.refused(&found, found.write, self.at(span)));
+                        let owner = found.owner.rsplit('.').next().unwrap_or("");
+                        let whose = if found.write == Access::Private { "" } else { " and of classes that extend it" };
+                        let message = format!("`{}` is only changed by code of `{owner}`{whose}", found.name);
+                        let mut error = self.error("uc-access", span, message);
+                        if let Some(other) = found.at {
+                            error = error.other(other, "declared here");
+                        }
+                        return Err(self.report(error));
                     }
                     return Ok(());
                 }
@@ -295,7 +315,13 @@ impl Body<'_, '_> {
                     let error = self.error("uc-not-a-place", span, "a value in a map is not changed in place");
                     return Err(self.report(error.hint("copy it to a local variable, and assign it back")));
                 }
-                _ => return Err(self.report(self.error("uc-not-a-place", span, "this cannot be changed: it is no variable"))),
+                _ => {
+                    return Err(self.report(self.error(
+                        "uc-not-a-place",
+                        span,
+                        "this cannot be changed: it is no variable",
+                    )));
+                }
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Statements.
 
-use super::bodies::Body;
+use super::body::Body;
 use super::{Found, Told};
 use crate::ast::{self, DoEnd, Infix};
 use crate::hir::{Arm, Const, Expr, ExprKind, Intrinsic, Stmt, StmtKind, Type, Unary};
@@ -41,7 +41,8 @@ impl Body<'_, '_> {
                 let ty = self.checker.type_of_ref(ty, self.file, &self.class);
                 for name in names {
                     let ty = ty.as_ref().ok().cloned();
-                    let ty = ty.and_then(|ty| self.checker.with_dim(ty, name.dim.as_ref(), self.file, &self.class).ok());
+                    let ty =
+                        ty.and_then(|ty| self.checker.with_dim(ty, name.dim.as_ref(), self.file, &self.class).ok());
                     self.add_local(&name.name, ty);
                 }
                 return Ok(None);
@@ -69,7 +70,9 @@ impl Body<'_, '_> {
                 let init = self.simple(init);
                 let condition = match condition {
                     Some(condition) => self.condition(condition),
-                    None => Ok(Expr { kind: ExprKind::Const(Const::Bool(true)), ty: Type::Bool, line: self.line(span) }),
+                    None => {
+                        Ok(Expr { kind: ExprKind::Const(Const::Bool(true)), ty: Type::Bool, line: self.line(span) })
+                    }
                 };
                 let step = self.simple(step);
                 let body = self.loop_body(body);
@@ -97,10 +100,20 @@ impl Body<'_, '_> {
                 return Err(self.outside("uc-goto", span, "`goto` is outside of the language", hint));
             }
             ast::StmtKind::Stop => {
-                return Err(self.outside("uc-state", span, "`stop`, for the code of states, is outside of the language", ""));
+                return Err(self.outside(
+                    "uc-state",
+                    span,
+                    "`stop`, for the code of states, is outside of the language",
+                    "",
+                ));
             }
             ast::StmtKind::Label(_) => {
-                return Err(self.outside("uc-goto", span, "labels, for `goto` and states, are outside of the language", ""));
+                return Err(self.outside(
+                    "uc-goto",
+                    span,
+                    "labels, for `goto` and states, are outside of the language",
+                    "",
+                ));
             }
             ast::StmtKind::Directive(_) => {
                 let message = "lines that begin with `#` are outside of the language";
@@ -169,7 +182,9 @@ impl Body<'_, '_> {
                 }
                 (Some(_), Err(Told)) => None,
                 (Some(case), Ok(value)) => {
-                    let found = self.value(case, Some(&value.ty)).and_then(|found| self.coerced(found, &value.ty, self.at(case.span)));
+                    let found = self
+                        .value(case, Some(&value.ty))
+                        .and_then(|found| self.coerced(found, &value.ty, self.at(case.span)));
                     match found {
                         Ok(found) => {
                             if let ExprKind::Const(known) = &found.kind {
@@ -227,7 +242,8 @@ impl Body<'_, '_> {
                 let found = self.expr(value, None)?;
                 if found.ty == Type::Nothing && matches!(found.kind, ExprKind::Call(_)) {
                     let line = found.line;
-                    let body = vec![Stmt { kind: StmtKind::Expr(found), line }, Stmt { kind: StmtKind::Return(None), line }];
+                    let body =
+                        vec![Stmt { kind: StmtKind::Expr(found), line }, Stmt { kind: StmtKind::Return(None), line }];
                     return Ok(StmtKind::Block(body));
                 }
                 let error = self.error("uc-return", value.span, "this function gives no result");
@@ -254,7 +270,11 @@ impl Body<'_, '_> {
             ExprKind::Call(_) | ExprKind::New(_) | ExprKind::Compound(_) | ExprKind::Step { .. } => true,
             ExprKind::Intrinsic(which, _) => !matches!(
                 which,
-                Intrinsic::Length | Intrinsic::ArrayFind | Intrinsic::ArrayFindField(_) | Intrinsic::MapGet | Intrinsic::Contains
+                Intrinsic::Length
+                    | Intrinsic::ArrayFind
+                    | Intrinsic::ArrayFindField(_)
+                    | Intrinsic::MapGet
+                    | Intrinsic::Contains
             ),
             ExprKind::Convert(_, of) | ExprKind::Cast(_, of) => matches!(of.kind, ExprKind::Call(_)),
             _ => false,

@@ -14,7 +14,7 @@ use alcedo_reflect::structs::StructType;
 use alcedo_reflect::type_text::{SignatureText, TypeText};
 
 use crate::ast;
-use crate::hir::{Access, Num, Path, Type};
+use crate::hir::{Access, Num, Path, Type, delegate_body};
 use crate::source::Span;
 
 /// The key of a property's metadata that says that it has so many elements.
@@ -46,10 +46,16 @@ fn squash(name: &str) -> String {
 }
 
 impl<T: Clone> Named<T> {
+    /// By the very name, in whatever case.
+    pub(crate) fn exact(&self, name: &str) -> Option<&T> {
+        self.exact.get(&name.to_ascii_lowercase()).map(|(_, what)| what)
+    }
+
     pub(crate) fn get(&self, name: &str) -> Option<&T> {
-        self.exact.get(&name.to_ascii_lowercase()).map(|(_, what)| what).or_else(|| {
-            if self.squashed.is_empty() { None } else { self.squashed.get(&squash(name))?.as_ref() }
-        })
+        self.exact
+            .get(&name.to_ascii_lowercase())
+            .map(|(_, what)| what)
+            .or_else(|| if self.squashed.is_empty() { None } else { self.squashed.get(&squash(name))?.as_ref() })
     }
 
     pub(crate) fn insert(&mut self, name: &str, what: T) {
@@ -107,6 +113,8 @@ pub(crate) enum Wild {
     Set,
     /// Any map.
     Map,
+    /// Anything. Of a set or map beside it, an element, a key or a value, as the name of the parameter says.
+    Any,
     /// What the elements of the array are.
     Element,
     /// An array of what the elements of the array are.
@@ -129,8 +137,6 @@ pub(crate) struct FuncSym {
     /// Whether the nearest override is called.
     pub(crate) is_virtual: bool,
     pub(crate) is_final: bool,
-    /// Whether it is one of scripts.
-    pub(crate) of_script: bool,
     /// Whether scripts may call it.
     pub(crate) callable: bool,
     pub(crate) access: Access,
@@ -213,9 +219,11 @@ impl EnumSym {
 
     /// Whether the name is what stands for the number of entries: the name of the enum, or what all entries begin with, and `_MAX`.
     pub(crate) fn is_count(&self, name: &str) -> bool {
-        let Some(before) = name.len().checked_sub(4).and_then(|at| {
-            name.get(at..).filter(|end| end.eq_ignore_ascii_case("_max")).and_then(|_| name.get(..at))
-        }) else {
+        let Some(before) = name
+            .len()
+            .checked_sub(4)
+            .and_then(|at| name.get(at..).filter(|end| end.eq_ignore_ascii_case("_max")).and_then(|_| name.get(..at)))
+        else {
             return false;
         };
         let prefix = |(entry, _): &(String, i128)| {
@@ -325,11 +333,8 @@ fn with_dim(ty: &PropertyType, meta: &Meta) -> Type {
 
 fn reflected_prop(found: &Property, free: bool) -> PropSym {
     let has = |flag| free || found.flags & flag != 0;
-    let writable = if has(property_flags::BLUEPRINT_WRITE) {
-        Ok(())
-    } else {
-        Err("its declaration lacks `blueprint_write`")
-    };
+    let writable =
+        if has(property_flags::BLUEPRINT_WRITE) { Ok(()) } else { Err("its declaration lacks `blueprint_write`") };
     PropSym {
         name: found.text.to_string(),
         ty: Some(with_dim(&found.ty, &found.meta)),
@@ -364,7 +369,6 @@ pub(crate) fn reflected_func(found: &Function, owner: &Path, of_script: bool, fr
         is_static: has(function_flags::STATIC),
         is_virtual: found.vslot.is_some() || has(function_flags::IMPLEMENTABLE_EVENT | function_flags::NATIVE_EVENT),
         is_final: false,
-        of_script,
         callable: free || of_script || has(function_flags::CALLABLE | function_flags::PURE),
         access: Access::Public,
         first: found.overrides.as_ref().map_or_else(|| found.path.clone(), |of| format!("{of}:{}", found.text).into()),
@@ -390,11 +394,49 @@ fn wild_of(meta: &Meta, param: &Property) -> Option<Wild> {
             PropertyType::Array(_) => Wild::Array,
             PropertyType::Set(_) => Wild::Set,
             PropertyType::Map(_) => Wild::Map,
-            _ => Wild::Struct,
+            PropertyType::Struct(_) => Wild::Struct,
+            _ => Wild::Any,
         })
     } else {
         None
     }
+}
+
+/// The delegate that a script class of another package declares, by the property that holds what it calls.
+fn reflected_delegate(class: &Class, property: &Property) -> Option<DelegateSym> {
+    let name = property.text.strip_prefix("__")?.strip_suffix("__Delegate")?.to_owned();
+    let prop = reflected_prop(property, true);
+    let Some(Type::Delegate(_, Some(path), signature)) = prop.ty.clone() else { return None };
+    // Numbers of enums of scripts are all of this kind.
+    let num_of = |_: &str| Num::U8;
+    let param = |(at, words): (usize, &TypeText)| ParamSym {
+        name: format!("{}", at + 1),
+        ty: Some(type_of_words(words, &num_of)),
+        out: signature.outs.contains(&at),
+        optional: false,
+        coerce: false,
+    };
+    let func = FuncSym {
+        name: name.clone(),
+        path: path.clone(),
+        owner: class.path.clone(),
+        params: signature.arguments.iter().enumerate().map(param).collect(),
+        result: signature.result.as_deref().map(|words| type_of_words(words, &num_of)),
+        result_unknown: false,
+        is_static: false,
+        is_virtual: false,
+        is_final: true,
+        callable: true,
+        access: Access::Public,
+        first: path,
+        wild: Vec::new(),
+        wild_result: None,
+        at: None,
+    };
+    let body = delegate_body(&name);
+    let body =
+        class.own_functions.iter().find(|function| *function.text == *body).map(|function| function.path.clone());
+    Some(DelegateSym { name, func: Rc::new(func), prop: Rc::new(prop), body })
 }
 
 /// A class of reflection. Its own members only.
@@ -407,6 +449,12 @@ pub(crate) fn reflected_class(found: &Class, free: bool) -> ClassSym {
     let mut funcs = Named::default();
     for function in &found.own_functions {
         funcs.insert_reflected(&function.text, Rc::new(reflected_func(function, &found.path, of_script, free)));
+    }
+    let mut delegates = Named::default();
+    for property in found.own_properties.iter().filter(|_| of_script) {
+        if let Some(delegate) = reflected_delegate(found, property) {
+            delegates.insert(&delegate.name.clone(), Rc::new(delegate));
+        }
     }
     let mut subobjects = Named::default();
     for subobject in &found.subobjects {
@@ -431,7 +479,7 @@ pub(crate) fn reflected_class(found: &Class, free: bool) -> ClassSym {
         closed,
         props,
         funcs,
-        delegates: Named::default(),
+        delegates,
         consts: Named::default(),
         interfaces: found.interfaces.clone(),
         subobjects,

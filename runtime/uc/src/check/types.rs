@@ -89,7 +89,8 @@ impl Checker<'_> {
                 Err(self.report(error.hint("write `array<int>`")))
             }
             "pointer" => {
-                let error = Diagnostic::error("uc-pointer", at, "`pointer` is a type of C++, which is outside of the language");
+                let error =
+                    Diagnostic::error("uc-pointer", at, "`pointer` is a type of C++, which is outside of the language");
                 Err(self.report(error))
             }
             _ => {
@@ -116,7 +117,12 @@ impl Checker<'_> {
             }
         };
         if of.len() != wanted {
-            let message = format!("`{}` takes {wanted} type{}, here are {}", name.text, if wanted == 1 { "" } else { "s" }, of.len());
+            let message = format!(
+                "`{}` takes {wanted} type{}, here are {}",
+                name.text,
+                if wanted == 1 { "" } else { "s" },
+                of.len()
+            );
             return Err(self.report(Diagnostic::error("uc-generic", (file, name.span), message)));
         }
         let mut inner = Vec::new();
@@ -133,7 +139,12 @@ impl Checker<'_> {
         let key = |ty: Type| {
             let no_key = matches!(
                 ty,
-                Type::Array(_) | Type::Fixed(..) | Type::Set(_) | Type::Map(..) | Type::Optional(_) | Type::Delegate(..)
+                Type::Array(_)
+                    | Type::Fixed(..)
+                    | Type::Set(_)
+                    | Type::Map(..)
+                    | Type::Optional(_)
+                    | Type::Delegate(..)
             );
             if !no_key {
                 return Ok(Box::new(ty));
@@ -171,7 +182,9 @@ impl Checker<'_> {
         let replaced = |found: &alcedo_reflect::delegates::DelegateType| {
             found.origin == alcedo_reflect::origin::Origin::Script && *found.package == *self.package
         };
-        if let Some(found) = reflected.iter().find(|found| found.name.eq_ignore_ascii_case(&last.text) && !replaced(found)) {
+        if let Some(found) =
+            reflected.iter().find(|found| found.name.eq_ignore_ascii_case(&last.text) && !replaced(found))
+        {
             let words: Result<alcedo_reflect::type_text::SignatureText, _> = found.signature().parse();
             let signature = Rc::new(words.unwrap_or_default());
             return Ok(Type::Delegate(found.kind, Some(found.path.clone()), signature));
@@ -209,7 +222,9 @@ impl Checker<'_> {
                 let message = format!("an array has 1 to {LONGEST_FIXED} elements, not {len}");
                 Err(self.report(Diagnostic::error("uc-array-length", at, message)))
             }
-            _ => Err(self.report(Diagnostic::error("uc-array-length", at, "the number of elements is no whole number"))),
+            _ => {
+                Err(self.report(Diagnostic::error("uc-array-length", at, "the number of elements is no whole number")))
+            }
         }
     }
 

@@ -1,6 +1,8 @@
 //! Arguments, in the order of the parameters; and wildcards, whose types the arguments decide.
 
-use super::bodies::Body;
+use std::collections::HashMap;
+
+use super::body::Body;
 use super::symbols::{FuncSym, Wild};
 use super::{Found, Told};
 use crate::ast::{self, Ident};
@@ -8,6 +10,9 @@ use crate::hir::{Arg, Expr, Type, Wildcard};
 use crate::source::Span;
 
 type Args = [Option<ast::Expr>];
+
+/// Arguments that were checked already, by their place.
+type Seen = HashMap<usize, Found<Expr>>;
 
 impl Body<'_, '_> {
     /// The arguments, what the wildcards are, and the type of a result that they decide.
@@ -25,7 +30,9 @@ impl Body<'_, '_> {
             let message = format!("`{}` takes {}, here are {}", found.name, counted(found.params.len()), args.len());
             told = Some(self.report(self.error("uc-arguments", place, message)));
         }
-        let element = if found.wild.iter().any(Option::is_some) { self.element_of(found, args) } else { Ok(None) };
+        let mut seen = Seen::new();
+        let element =
+            if found.wild.iter().any(Option::is_some) { self.element_of(found, args, &mut seen) } else { Ok(None) };
         let mut made = Vec::new();
         let mut wildcards = Vec::new();
         for (at, param) in found.params.iter().enumerate() {
@@ -36,14 +43,23 @@ impl Body<'_, '_> {
                 (None, _) => {
                     // One message for all that are missing.
                     if told.is_none() {
-                        let message = format!("`{}` takes {}: `{}` is missing", found.name, counted(found.params.len()), param.name);
+                        let message = format!(
+                            "`{}` takes {}: `{}` is missing",
+                            found.name,
+                            counted(found.params.len()),
+                            param.name
+                        );
                         self.report(self.error("uc-arguments", name.span, message));
                     }
                     Err(Told)
                 }
                 (Some(arg), None) => self.argument(param, arg),
+                (Some(arg), Some(Wild::Any)) => self.any_argument(found, at, arg, &mut seen).map(|value| {
+                    wildcards.push(Wildcard { param: at as u32, ty: value.ty.clone() });
+                    Arg::Wildcard(value)
+                }),
                 (Some(arg), Some(wild)) => match &element {
-                    Ok(element) => self.wild_argument(found, at, wild, element.as_ref(), arg).map(|value| {
+                    Ok(element) => self.wild_argument(found, at, wild, element.as_ref(), arg, &mut seen).map(|value| {
                         wildcards.push(Wildcard { param: at as u32, ty: value.ty.clone() });
                         Arg::Wildcard(value)
                     }),
@@ -70,24 +86,65 @@ impl Body<'_, '_> {
         Ok((made, wildcards, result))
     }
 
-    /// What the elements are: of the first array among the arguments whose type is known.
-    fn element_of(&self, found: &FuncSym, args: &Args) -> Found<Option<Type>> {
-        let wants_element = found.wild.iter().flatten().any(|wild| matches!(wild, Wild::Array | Wild::Element | Wild::SameArray));
-        if !wants_element {
-            return Ok(None);
-        }
+    /// What the elements are: of the first array among the arguments whose type is known. Arrays, sets and maps among the
+    /// arguments are checked here, once: what they are decides of the others.
+    fn element_of(&self, found: &FuncSym, args: &Args, seen: &mut Seen) -> Found<Option<Type>> {
+        let mut element = None;
         for (at, wild) in found.wild.iter().enumerate() {
-            let (Some(Wild::Array | Wild::SameArray), Some(arg)) = (wild, args.get(at).and_then(Option::as_ref)) else { continue };
-            if let Ok(value) = self.value_quietly(arg)
-                && let Type::Array(of) | Type::Fixed(of, _) = value.ty
+            let Some(wild) = wild else { continue };
+            let decides = matches!(wild, Wild::Array | Wild::SameArray | Wild::Set | Wild::Map);
+            let Some(arg) = args.get(at).and_then(Option::as_ref).filter(|_| decides) else { continue };
+            let value = self.value(arg, None);
+            if element.is_none()
+                && matches!(wild, Wild::Array | Wild::SameArray)
+                && let Ok(Expr { ty: Type::Array(of) | Type::Fixed(of, _), .. }) = &value
             {
-                return Ok(Some(*of));
+                element = Some((**of).clone());
             }
+            seen.insert(at, value);
         }
-        Ok(None)
+        Ok(element)
     }
 
-    fn wild_argument(&self, found: &FuncSym, at: usize, wild: Wild, element: Option<&Type>, arg: &ast::Expr) -> Found<Expr> {
+    /// An argument that may be anything: as an element, key or value of the set or map beside it, where it becomes one by itself.
+    fn any_argument(&self, found: &FuncSym, at: usize, arg: &ast::Expr, seen: &mut Seen) -> Found<Expr> {
+        let param = &found.params[at];
+        let name = param.name.to_ascii_lowercase();
+        let beside = found.wild.iter().enumerate().find_map(|(other, wild)| match wild {
+            Some(Wild::Set | Wild::Map) => seen.get(&other)?.as_ref().ok(),
+            _ => None,
+        });
+        let want = match beside.map(|beside| beside.ty.clone()) {
+            Some(Type::Set(of)) => Some(*of),
+            Some(Type::Map(key, _)) if name.contains("key") => Some(*key),
+            Some(Type::Map(_, value)) if name.contains("value") || name.contains("item") => Some(*value),
+            _ => None,
+        };
+        let value = self.value(arg, want.as_ref())?;
+        if value.ty == Type::None {
+            return Err(self.report(self.error("uc-wildcard", arg.span, "`none` has no type here")));
+        }
+        if param.out {
+            self.check_place(&value, arg.span)?;
+            return Ok(value);
+        }
+        match want {
+            Some(want) if self.checker.implicit(&value.ty, &want).is_some() => {
+                self.coerced(value, &want, self.at(arg.span))
+            }
+            _ => Ok(value),
+        }
+    }
+
+    fn wild_argument(
+        &self,
+        found: &FuncSym,
+        at: usize,
+        wild: Wild,
+        element: Option<&Type>,
+        arg: &ast::Expr,
+        seen: &mut Seen,
+    ) -> Found<Expr> {
         let param = &found.params[at];
         let wanted_array = element.map(|element| Type::Array(Box::new(element.clone())));
         let want = match wild {
@@ -95,7 +152,10 @@ impl Body<'_, '_> {
             Wild::Array | Wild::SameArray => wanted_array.as_ref(),
             _ => None,
         };
-        let value = self.value(arg, want)?;
+        let value = match seen.remove(&at) {
+            Some(value) => value?,
+            None => self.value(arg, want)?,
+        };
         let refuse = |what: &str, found_type: &Type| {
             let message = format!("`{}` of `{}` takes {what}, this is `{found_type}`", param.name, found.name);
             Err(self.report(self.error("uc-wildcard", arg.span, message).label(format!("this is `{found_type}`"))))
@@ -105,8 +165,11 @@ impl Body<'_, '_> {
             (Wild::Struct, ty) => return refuse("any struct", ty),
             (Wild::Set, ty) => return refuse("any set", ty),
             (Wild::Map, ty) => return refuse("any map", ty),
+            (Wild::Any, _) => value,
             (Wild::Array | Wild::SameArray, Type::Array(of) | Type::Fixed(of, _)) => match element {
-                Some(element) if **of != *element => return refuse(&format!("an array of `{element}`, as another argument is"), &value.ty),
+                Some(element) if **of != *element => {
+                    return refuse(&format!("an array of `{element}`, as another argument is"), &value.ty);
+                }
                 _ => value,
             },
             (Wild::Array | Wild::SameArray, ty) => return refuse("any array", ty),
@@ -114,7 +177,7 @@ impl Body<'_, '_> {
                 None => return Err(Told),
                 Some(element) => {
                     if self.checker.implicit(ty, element).is_none() {
-                        return refuse(&format!("a `{element}`, as the array holds"), ty);
+                        return refuse(&format!("`{element}`, as the array holds"), ty);
                     }
                     self.coerced(value, element, self.at(arg.span))?
                 }

@@ -185,7 +185,9 @@ impl Parser<'_> {
     fn default_value_here(&mut self) -> Read<DefaultValue> {
         use DefaultValueKind as V;
         let token = self.peek();
-        if token.on_new_line || matches!(token.kind, Kind::Comma | Kind::ParenClose | Kind::Semicolon | Kind::BraceClose) {
+        if token.on_new_line
+            || matches!(token.kind, Kind::Comma | Kind::ParenClose | Kind::Semicolon | Kind::BraceClose)
+        {
             let end = self.last_end;
             return Ok(DefaultValue { kind: V::Empty, span: Span { start: end.saturating_sub(1), end } });
         }
@@ -199,7 +201,8 @@ impl Parser<'_> {
                 match number.kind {
                     Kind::Int => {
                         self.next();
-                        let value = whole(digits).map(|value| if sign == "-" { -i128::from(value) } else { value.into() });
+                        let value =
+                            whole(digits).map(|value| if sign == "-" { -i128::from(value) } else { value.into() });
                         V::Int(format!("{sign}{digits}"), value)
                     }
                     Kind::Float => {
@@ -209,7 +212,8 @@ impl Parser<'_> {
                     }
                     _ => {
                         let shown = self.shown(number);
-                        let error = self.error("uc-syntax", number.span, format!("a number is missing: here is {shown}"));
+                        let error =
+                            self.error("uc-syntax", number.span, format!("a number is missing: here is {shown}"));
                         return self.fail(error);
                     }
                 }
@@ -232,6 +236,13 @@ impl Parser<'_> {
                 V::Name(text[1..text.len() - 1].trim().to_owned())
             }
             Kind::ParenOpen => self.default_group()?,
+            // `{( … )}` is what `( … )` is.
+            Kind::BraceOpen => {
+                self.next();
+                let inner = self.value_in_group()?;
+                self.expect(Kind::BraceClose, "`}`", "behind the value")?;
+                inner.kind
+            }
             Kind::Word => {
                 let names = self.dotted("a value")?;
                 let quoted = self.peek();

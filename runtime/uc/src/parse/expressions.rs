@@ -17,7 +17,8 @@ impl Parser<'_> {
         let value = self.expression()?;
         if self.peek().kind == Kind::Assign {
             let here = self.peek();
-            let error = self.error("uc-assign-chain", here.span, "an assignment has no value that could be assigned on");
+            let error =
+                self.error("uc-assign-chain", here.span, "an assignment has no value that could be assigned on");
             return self.fail(error.hint("write two statements"));
         }
         let (span, depth) = (target.span.to(value.span), 1 + target.depth.max(value.depth));
@@ -63,7 +64,8 @@ impl Parser<'_> {
             {
                 let message = format!("`{}` behind `{}` does not say which is meant first", op.sign(), before.sign());
                 let error = self.error("uc-parentheses", token.span, message);
-                let error = error.other((self.file, *at), "this assigns").hint("put what is meant first into parentheses");
+                let error =
+                    error.other((self.file, *at), "this assigns").hint("put what is meant first into parentheses");
                 return self.fail(error);
             }
             let right = self.deeper(|parser| parser.infix(op.binding() - 1))?;
@@ -236,6 +238,11 @@ impl Parser<'_> {
                 self.next();
                 let name = text.trim_matches(['`', '{', '}']).to_owned();
                 let here = self.peek();
+                if name.eq_ignore_ascii_case("define") {
+                    self.skip_rest_of_line();
+                    let span = Span { start: token.span.start, end: self.last_end };
+                    return Ok(Expr { kind: ExprKind::Macro(name, None), span, depth: 1 });
+                }
                 let argument =
                     if here.kind == Kind::ParenOpen && !here.on_new_line { Some(self.raw_parens()?) } else { None };
                 let span = Span { start: token.span.start, end: self.last_end };
@@ -357,7 +364,11 @@ impl Parser<'_> {
                     // As the language has it: the sign itself.
                     let start = token.span.start as usize + 1 + at;
                     let span = Span::new(start, start + 1 + other.len_utf8());
-                    let error = self.error("uc-escape", span, format!("`\\{other}` stands for nothing: it is read as `{other}`"));
+                    let error = self.error(
+                        "uc-escape",
+                        span,
+                        format!("`\\{other}` stands for nothing: it is read as `{other}`"),
+                    );
                     self.report(error.hint("`\\\\ \\\" \\n \\t \\r` stand for something").warning());
                     found.push(other);
                 }

@@ -1,10 +1,7 @@
 //! Declarations: the class, variables, structs, enums, constants, functions, and what is recognized and outside.
 
 use super::{Failed, Parser, Read};
-use crate::ast::{
-    ClassHead, Const, Enum, File, Function, FunctionKind, Ident, Item, Modifier, Outside, OutsideKind, Param, Struct,
-    TypeKind, TypeRef, Var, VarName,
-};
+use crate::ast::{ClassHead, Const, Enum, File, Ident, Item, Modifier, Outside, OutsideKind, Struct, Var, VarName};
 use crate::source::Span;
 use crate::token::{Kind, Token};
 
@@ -13,23 +10,90 @@ pub(crate) const PARAM_WORDS: &[&str] = &["out", "optional", "coerce", "const", 
 
 /// Words before the type of a variable.
 pub(crate) const VAR_WORDS: &[&str] = &[
-    "config", "globalconfig", "localized", "const", "editconst", "editconstarray", "transient", "travel", "private",
-    "protected", "public", "native", "export", "input", "noexport", "edfindable", "editinline", "editinlinenotify",
-    "editinlineuse", "noclear", "duplicatetransient", "nontransactional", "interp", "notforconsole", "noimport",
-    "databinding", "repnotify", "repretry", "crosslevel", "crosslevelactive", "crosslevelpassive", "archetype",
-    "deprecated", "protectedwrite", "privatewrite", "editoronly", "instanced", "init", "allowabstract", "automated",
-    "editfixedsize", "cache", "serializetext", "nonlocalized", "editconstfixed", "pointer_only", "savegame",
+    "config",
+    "globalconfig",
+    "localized",
+    "const",
+    "editconst",
+    "editconstarray",
+    "transient",
+    "travel",
+    "private",
+    "protected",
+    "public",
+    "native",
+    "export",
+    "input",
+    "noexport",
+    "edfindable",
+    "editinline",
+    "editinlinenotify",
+    "editinlineuse",
+    "noclear",
+    "duplicatetransient",
+    "nontransactional",
+    "interp",
+    "notforconsole",
+    "noimport",
+    "databinding",
+    "repnotify",
+    "repretry",
+    "crosslevel",
+    "crosslevelactive",
+    "crosslevelpassive",
+    "archetype",
+    "deprecated",
+    "protectedwrite",
+    "privatewrite",
+    "editoronly",
+    "instanced",
+    "init",
+    "allowabstract",
+    "automated",
+    "editfixedsize",
+    "cache",
+    "serializetext",
+    "nonlocalized",
+    "editconstfixed",
+    "pointer_only",
+    "savegame",
     "hidecategories",
 ];
 
 /// Words before `function`, `event`, `delegate`, `state` and the operators.
 pub(crate) const FUNCTION_WORDS: &[&str] = &[
-    "native", "intrinsic", "final", "static", "simulated", "latent", "iterator", "singular", "exec", "private",
-    "protected", "public", "reliable", "unreliable", "server", "client", "dllimport", "noexport", "noexportheader",
-    "const", "virtual", "demorecording", "auto", "k2call", "k2pure", "k2override", "coerce", "multicast", "throws",
+    "native",
+    "intrinsic",
+    "final",
+    "static",
+    "simulated",
+    "latent",
+    "iterator",
+    "singular",
+    "exec",
+    "private",
+    "protected",
+    "public",
+    "reliable",
+    "unreliable",
+    "server",
+    "client",
+    "dllimport",
+    "noexport",
+    "noexportheader",
+    "const",
+    "virtual",
+    "demorecording",
+    "auto",
+    "k2call",
+    "k2pure",
+    "k2override",
+    "coerce",
+    "multicast",
+    "throws",
 ];
 
-const OPERATOR_WORDS: &[&str] = &["operator", "preoperator", "postoperator"];
+pub(super) const OPERATOR_WORDS: &[&str] = &["operator", "preoperator", "postoperator"];
 
 impl Parser<'_> {
     pub(super) fn file(&mut self) -> File {
@@ -57,7 +121,8 @@ impl Parser<'_> {
     fn keep_class(&mut self, file: &mut File, head: ClassHead) {
         if file.class.is_some() {
             let message = format!("a second class in one file: `{}`", head.name.text);
-            let error = self.error("uc-second-class", head.name.span, message).hint("write each class into a file of its own");
+            let error =
+                self.error("uc-second-class", head.name.span, message).hint("write each class into a file of its own");
             self.report(error);
         } else {
             file.class = Some(head);
@@ -81,7 +146,8 @@ impl Parser<'_> {
                 self.next();
                 let named = self.dotted("the name of the base class")?;
                 if base.is_some() {
-                    let error = self.error("uc-syntax", named[0].span, "a class extends one class: this is a second one");
+                    let error =
+                        self.error("uc-syntax", named[0].span, "a class extends one class: this is a second one");
                     self.report(error);
                 }
                 base = Some(named);
@@ -99,7 +165,7 @@ impl Parser<'_> {
         Ok(ClassHead { is_interface, name, base, modifiers, doc, span: start.span.to(end.span) })
     }
 
-    fn modifier(&mut self) -> Read<Modifier> {
+    pub(super) fn modifier(&mut self) -> Read<Modifier> {
         let word = self.ident("a word")?;
         let argument = match self.peek().kind {
             Kind::ParenOpen => Some(self.raw_parens()?),
@@ -165,7 +231,9 @@ impl Parser<'_> {
                     self.next();
                     return;
                 }
-                Kind::Word if token.on_new_line && token.span.start != self.last_end && self.begins_declaration() => return,
+                Kind::Word if token.on_new_line && token.span.start != self.last_end && self.begins_declaration() => {
+                    return;
+                }
                 _ => {
                     self.next();
                 }
@@ -175,10 +243,15 @@ impl Parser<'_> {
 
     /// Whether a word stands here that begins a declaration and no statement.
     pub(super) fn begins_declaration(&mut self) -> bool {
-        self.is_one_of(0, &["var", "function", "event", "defaultproperties", "replication", "cpptext"])
-            || (self.is_one_of(0, &["struct", "enum", "const", "state", "delegate"]) && self.peek_kind(1) == Kind::Word)
+        let behind = self.peek_kind(1);
+        // A variable may be called `Event`: a word has to stand behind what begins a declaration.
+        (self.is_one_of(0, &["function", "event", "struct", "enum", "const", "state", "delegate"])
+            && behind == Kind::Word)
+            || (self.is_word(0, "var") && matches!(behind, Kind::Word | Kind::ParenOpen))
+            || (self.is_one_of(0, &["defaultproperties", "replication", "cpptext"]) && behind == Kind::BraceOpen)
             || (self.is_one_of(0, FUNCTION_WORDS)
-                && (self.is_one_of(1, FUNCTION_WORDS) || self.is_one_of(1, &["function", "event", "delegate", "state"])))
+                && (self.is_one_of(1, FUNCTION_WORDS)
+                    || self.is_one_of(1, &["function", "event", "delegate", "state"])))
     }
 
     fn item(&mut self) -> Read<Item> {
@@ -194,7 +267,9 @@ impl Parser<'_> {
             _ => {
                 let shown = self.shown(start);
                 let error = self.error("uc-syntax", start.span, format!("{shown} begins no declaration"));
-                return self.fail(error.hint("`var`, `const`, `enum`, `struct`, `function`, `event`, `delegate` and `defaultproperties` do"));
+                return self.fail(error.hint(
+                    "`var`, `const`, `enum`, `struct`, `function`, `event`, `delegate` and `defaultproperties` do",
+                ));
             }
         }
         let text = self.text(start).to_ascii_lowercase();
@@ -228,7 +303,7 @@ impl Parser<'_> {
         }
     }
 
-    fn outside(&mut self, what: OutsideKind, start: Token, end: Span, name: Option<Ident>) -> Item {
+    pub(super) fn outside(&mut self, what: OutsideKind, start: Token, end: Span, name: Option<Ident>) -> Item {
         let raw = self.source.slice(start.span.to(end)).to_owned();
         let span = name.as_ref().map_or(start.span, |name| start.span.to(name.span));
         Item::Outside(Outside { what, raw, name, span })
@@ -246,16 +321,30 @@ impl Parser<'_> {
     fn macro_item(&mut self) -> Read<Item> {
         let start = self.next();
         let mut end = start.span;
-        if self.peek().kind == Kind::ParenOpen && !self.peek().on_new_line {
+        if self.text(start).eq_ignore_ascii_case("`define") {
+            end.end = self.skip_rest_of_line();
+        } else if self.peek().kind == Kind::ParenOpen && !self.peek().on_new_line {
             self.raw_parens()?;
             end.end = self.last_end;
         }
         Ok(self.outside(OutsideKind::Macro, start, end, None))
     }
 
+    /// Takes what stands on the line; where that ends.
+    pub(super) fn skip_rest_of_line(&mut self) -> u32 {
+        while !self.peek().on_new_line && self.peek().kind != Kind::End {
+            self.next();
+        }
+        self.last_end
+    }
+
     fn var(&mut self) -> Read<Var> {
         let start = self.next();
         let doc = self.doc(start);
+        // `var{private}`, as exported headers have it.
+        if self.peek().kind == Kind::BraceOpen {
+            self.skip_braces()?;
+        }
         let category = match self.peek().kind {
             Kind::ParenOpen => Some(self.raw_parens()?),
             _ => None,
@@ -275,6 +364,22 @@ impl Parser<'_> {
         matches!(self.peek_kind(n + 1), Kind::Word | Kind::Lt | Kind::Dot | Kind::ParenOpen | Kind::BraceOpen)
     }
 
+    /// Whether a word stands here that is no type, since a type and a name stand behind it on the line.
+    fn is_odd_word(&mut self) -> bool {
+        const TYPES: &[&str] = &[
+            "struct", "enum", "int", "float", "bool", "byte", "string", "name", "array", "class", "map", "set",
+            "delegate",
+        ];
+        let (one, two) = (self.tokens.peek(1), self.tokens.peek(2));
+        let generic = two.kind == Kind::Lt && self.is_one_of(1, &["array", "class", "map", "set", "delegate"]);
+        self.peek().kind == Kind::Word
+            && !self.is_one_of(0, TYPES)
+            && one.kind == Kind::Word
+            && !one.on_new_line
+            && !two.on_new_line
+            && (two.kind == Kind::Word || generic)
+    }
+
     fn var_modifiers(&mut self) -> Read<Vec<Modifier>> {
         let mut modifiers = Vec::new();
         loop {
@@ -286,12 +391,7 @@ impl Parser<'_> {
                 _ => false,
             };
             // A word that is not known, before what can only be a type and a name.
-            let odd = !known
-                && self.peek().kind == Kind::Word
-                && !self.is_one_of(0, &["struct", "enum"])
-                && behind == Kind::Word
-                && matches!(self.peek_kind(2), Kind::Word | Kind::Lt)
-                && !(self.peek_kind(2) == Kind::Lt && !self.is_one_of(1, &["array", "class", "map", "set", "delegate"]));
+            let odd = !known && self.is_odd_word();
             if !(known && goes_on || odd) {
                 return Ok(modifiers);
             }
@@ -309,7 +409,7 @@ impl Parser<'_> {
     }
 
     /// A name with brackets behind it, and with `<…>`.
-    fn var_name(&mut self, what: &str) -> Read<VarName> {
+    pub(super) fn var_name(&mut self, what: &str) -> Read<VarName> {
         let name = self.ident(what)?;
         let dim = match self.take(Kind::BracketOpen) {
             Some(_) => {
@@ -319,80 +419,14 @@ impl Parser<'_> {
             }
             None => None,
         };
+        // `pointer X{FVoid}`: the type of C++, of which native code alone knows.
+        if self.peek().kind == Kind::BraceOpen && !self.peek().on_new_line {
+            self.skip_cpp_braces()?;
+        }
         Ok(VarName { name, dim, meta: self.meta()? })
     }
 
-    /// What stands between `<` and `>`, which is no text of the language.
-    fn meta(&mut self) -> Read<Option<String>> {
-        let open = self.peek();
-        if !matches!(open.kind, Kind::Lt | Kind::Le | Kind::Shl) {
-            return Ok(None);
-        }
-        let start = open.span.start as usize + 1;
-        let Some(len) = self.source.text.get(start..).and_then(|rest| rest.find('>')) else {
-            let error = self.error("uc-syntax", open.span, "this `<` is not closed");
-            return self.fail(error);
-        };
-        self.tokens.go_to(start + len + 1);
-        self.last_end = (start + len + 1) as u32;
-        let words: Vec<_> = self.source.text[start..start + len].split_whitespace().collect();
-        Ok(Some(words.join(" ")))
-    }
-
-    pub(super) fn type_ref(&mut self) -> Read<TypeRef> {
-        self.deeper(Self::type_here)
-    }
-
-    fn type_here(&mut self) -> Read<TypeRef> {
-        let start = self.peek();
-        if self.is_word(0, "struct") {
-            let found = self.structure()?;
-            return Ok(TypeRef { span: found.span, kind: TypeKind::Struct(Box::new(found)) });
-        }
-        if self.is_word(0, "enum") {
-            let found = self.enumeration()?;
-            return Ok(TypeRef { span: found.span, kind: TypeKind::Enum(Box::new(found)) });
-        }
-        if self.is_word(0, "delegate") && self.peek_kind(1) == Kind::Lt {
-            self.next();
-            self.next();
-            let path = self.dotted("the name of the delegate")?;
-            let end = self.close_angle("behind the delegate")?;
-            return Ok(TypeRef { kind: TypeKind::Delegate(path), span: start.span.to(end.span) });
-        }
-        let name = self.ident("a type")?;
-        if self.peek().kind == Kind::Lt {
-            self.next();
-            let mut of = vec![self.inner_type()?];
-            while self.take(Kind::Comma).is_some() {
-                of.push(self.inner_type()?);
-            }
-            self.close_angle("behind the type")?;
-            let span = Span { start: start.span.start, end: self.last_end };
-            return Ok(TypeRef { kind: TypeKind::Generic(name, of), span });
-        }
-        if self.peek().kind == Kind::BraceOpen && name.is("map") {
-            let error = self.error("uc-native-map", name.span, "`map{…}` is a type of C++, which is outside of the language");
-            return self.fail(error.hint("write `map<Key, Value>`"));
-        }
-        let mut names = vec![name];
-        while self.peek().kind == Kind::Dot && self.peek_kind(1) == Kind::Word {
-            self.next();
-            names.push(self.ident("a type")?);
-        }
-        let span = Span { start: start.span.start, end: self.last_end };
-        Ok(TypeRef { kind: TypeKind::Named(names), span })
-    }
-
-    /// A type between `<` and `>`; words of editors before it say nothing here.
-    fn inner_type(&mut self) -> Read<TypeRef> {
-        while self.is_one_of(0, VAR_WORDS) && self.peek_kind(1) == Kind::Word {
-            self.next();
-        }
-        self.type_ref()
-    }
-
-    fn structure(&mut self) -> Read<Struct> {
+    pub(super) fn structure(&mut self) -> Read<Struct> {
         let start = self.next();
         let doc = self.doc(start);
         let mut words = Vec::new();
@@ -427,7 +461,8 @@ impl Parser<'_> {
                 _ => {
                     if self.is_one_of(0, &["function", "event", "class", "state"]) {
                         let shown = self.shown(token);
-                        let error = self.error("uc-syntax", token.span, format!("{shown} does not belong into a struct"));
+                        let error =
+                            self.error("uc-syntax", token.span, format!("{shown} does not belong into a struct"));
                         return self.fail(error.hint("a `}` may be missing above"));
                     }
                     match self.item() {
@@ -461,7 +496,7 @@ impl Parser<'_> {
         }
     }
 
-    fn enumeration(&mut self) -> Read<Enum> {
+    pub(super) fn enumeration(&mut self) -> Read<Enum> {
         let start = self.next();
         let doc = self.doc(start);
         let name = self.ident("the name of the enum")?;
@@ -499,109 +534,6 @@ impl Parser<'_> {
         let value = self.expression()?;
         let end = self.expect(Kind::Semicolon, "`;`", "behind the constant")?;
         Ok(Const { name, value, doc, span: start.span.to(end.span) })
-    }
-
-    fn function_or_state(&mut self) -> Read<Item> {
-        let start = self.peek();
-        let doc = self.doc(start);
-        let mut modifiers = Vec::new();
-        loop {
-            if self.is_one_of(0, &["function", "event"]) || self.is_one_of(0, OPERATOR_WORDS) {
-                break;
-            }
-            if self.is_word(0, "delegate") && self.peek_kind(1) != Kind::Lt {
-                break;
-            }
-            if self.is_word(0, "state") {
-                return self.state(start);
-            }
-            if self.is_one_of(0, FUNCTION_WORDS) {
-                let word = self.modifier()?;
-                // `private{private}`, as exported headers have it.
-                if self.peek().kind == Kind::BraceOpen {
-                    self.skip_braces()?;
-                }
-                modifiers.push(word);
-                continue;
-            }
-            let found = self.peek();
-            let shown = self.shown(found);
-            let error = self.error("uc-syntax", found.span, format!("{shown} begins no declaration"));
-            return self.fail(error.hint("`var`, `const`, `enum`, `struct`, `function`, `event`, `delegate` and `defaultproperties` do"));
-        }
-        let kind_word = self.modifier()?;
-        let kind = match kind_word.word.text.to_ascii_lowercase().as_str() {
-            "function" => FunctionKind::Function,
-            "event" => FunctionKind::Event,
-            "delegate" => FunctionKind::Delegate,
-            _ => FunctionKind::Operator,
-        };
-        // Some write them behind: `function static …`, `event simulated …`.
-        while self.is_one_of(0, FUNCTION_WORDS) && self.peek_kind(1) == Kind::Word {
-            modifiers.push(self.modifier()?);
-        }
-        let names_now = self.peek_kind(1) == Kind::ParenOpen && kind != FunctionKind::Operator;
-        let result = if names_now { None } else { Some(self.type_ref()?) };
-        let name = if kind == FunctionKind::Operator { self.operator_sign()? } else { self.ident("the name of the function")? };
-        self.expect(Kind::ParenOpen, "`(`", "behind the name of the function")?;
-        let params = self.params()?;
-        let close = self.expect(Kind::ParenClose, "`)`", "behind the parameters")?;
-        let mut behind = Vec::new();
-        while self.is_one_of(0, FUNCTION_WORDS) && !self.peek().on_new_line {
-            behind.push(self.modifier()?);
-        }
-        let span = start.span.to(close.span);
-        let (body, end) = if self.peek().kind == Kind::BraceOpen {
-            let (body, end) = self.body()?;
-            self.take(Kind::Semicolon);
-            (Some(body), end)
-        } else {
-            (None, self.expect(Kind::Semicolon, "`;` or `{`", "behind the parameters")?.span)
-        };
-        Ok(Item::Function(Function { modifiers, kind, kind_word, result, name, params, behind, body, doc, span, end }))
-    }
-
-    fn operator_sign(&mut self) -> Read<Ident> {
-        let start = self.peek();
-        while !matches!(self.peek().kind, Kind::ParenOpen | Kind::End | Kind::Semicolon | Kind::BraceOpen) {
-            self.next();
-        }
-        let span = Span { start: start.span.start, end: self.last_end.max(start.span.start) };
-        Ok(Ident { text: self.source.slice(span).to_owned(), span })
-    }
-
-    fn params(&mut self) -> Read<Vec<Param>> {
-        let mut params = Vec::new();
-        if self.peek().kind == Kind::ParenClose {
-            return Ok(params);
-        }
-        loop {
-            let mut modifiers = Vec::new();
-            while self.is_one_of(0, PARAM_WORDS) && self.peek_kind(1) == Kind::Word && self.type_and_name_ahead(1) {
-                modifiers.push(self.modifier()?);
-            }
-            let ty = self.type_ref()?;
-            let name = self.var_name("the name of the parameter")?;
-            let default = if self.take(Kind::Assign).is_some() { Some(self.expression()?) } else { None };
-            params.push(Param { modifiers, ty, name, default });
-            if self.take(Kind::Comma).is_none() {
-                return Ok(params);
-            }
-        }
-    }
-
-    fn state(&mut self, start: Token) -> Read<Item> {
-        self.next();
-        if self.peek().kind == Kind::ParenOpen {
-            self.raw_parens()?;
-        }
-        let name = self.ident("the name of the state")?;
-        if self.is_one_of(0, &["extends", "expands"]) {
-            self.next();
-            self.ident("the name of the state that it extends")?;
-        }
-        let end = if self.peek().kind == Kind::BraceOpen { self.skip_braces()? } else { self.expect(Kind::Semicolon, "`{`", "behind the state")?.span };
-        Ok(self.outside(OutsideKind::State, start, end, Some(name)))
     }
 }
 

@@ -3,13 +3,15 @@
 
 mod defaults;
 mod expressions;
+mod functions;
 mod items;
 mod statements;
+mod types;
 
 pub(crate) use expressions::whole;
 pub(crate) use items::{VAR_WORDS, in_dots};
 
-use crate::ast::{File, Ident};
+use crate::ast::{Expr, File, Ident};
 use crate::diagnostic::Diagnostic;
 use crate::source::{LARGEST_FILE, Source, Span};
 use crate::token::{Kind, Token, Tokens};
@@ -26,17 +28,39 @@ pub fn parse(source: &Source) -> (File, Vec<Diagnostic>) {
     parse_file(source, 0)
 }
 
-/// The same, with messages about the file of that number.
+/// Whether the text is an expression, and nothing behind it but a semicolon.
+pub(crate) fn parse_value(source: &Source) -> bool {
+    let mut parser = Parser::new(source, 0);
+    let is_value = parser.expression().is_ok();
+    parser.take(Kind::Semicolon);
+    is_value && parser.peek().kind == Kind::End && parser.diagnostics.iter().all(|message| !message.is_error())
+}
+
+/// The expression of a text, if it is one.
+pub(crate) fn parse_expression(source: &Source) -> Option<Expr> {
+    let mut parser = Parser::new(source, 0);
+    let value = parser.expression().ok()?;
+    (parser.peek().kind == Kind::End).then_some(value)
+}
+
+/// The messages of a text that is read as statements.
+pub(crate) fn parse_statements(source: &Source) -> Vec<Diagnostic> {
+    let mut parser = Parser::new(source, 0);
+    while parser.peek().kind != Kind::End {
+        let before = parser.peek().span.start;
+        if parser.statement().is_err() {
+            parser.skip_statement();
+        }
+        if parser.peek().span.start == before && parser.peek().kind != Kind::End {
+            parser.next();
+        }
+    }
+    parser.finish()
+}
+
+/// As [`parse`], with messages about the file of that number.
 pub(crate) fn parse_file(source: &Source, file: usize) -> (File, Vec<Diagnostic>) {
-    let mut parser = Parser {
-        source,
-        file,
-        tokens: Tokens::new(&source.text),
-        diagnostics: Vec::new(),
-        depth: 0,
-        stopped: false,
-        last_end: 0,
-    };
+    let mut parser = Parser::new(source, file);
     if let Some(bytes) = source.too_large {
         let message = format!("the file has {bytes} bytes: {LARGEST_FILE} are the most that are read");
         parser.report(Diagnostic::error("uc-file-too-large", (file, Span::default()), message));
@@ -75,6 +99,11 @@ pub(crate) struct Parser<'s> {
 }
 
 impl<'s> Parser<'s> {
+    fn new(source: &'s Source, file: usize) -> Self {
+        let tokens = Tokens::new(&source.text);
+        Self { source, file, tokens, diagnostics: Vec::new(), depth: 0, stopped: false, last_end: 0 }
+    }
+
     fn finish(self) -> Vec<Diagnostic> {
         let sources = std::slice::from_ref(self.source);
         let at_zero = |found: Diagnostic| {
@@ -91,7 +120,12 @@ impl<'s> Parser<'s> {
         }
         // One error at one place: what comes of it is not told.
         if diagnostic.is_error()
-            && self.diagnostics.iter().rev().take(4).any(|told| told.is_error() && told.span.start == diagnostic.span.start)
+            && self
+                .diagnostics
+                .iter()
+                .rev()
+                .take(4)
+                .any(|told| told.is_error() && told.span.start == diagnostic.span.start)
         {
             return;
         }
@@ -173,7 +207,10 @@ impl<'s> Parser<'s> {
         } else {
             found.span
         };
-        let error = self.error("uc-syntax", span, message).label(format!("{what} belongs here"));
+        let mut error = self.error("uc-syntax", span, message).label(format!("{what} belongs here"));
+        if found.kind == Kind::Unknown && self.text(found).chars().any(char::is_alphabetic) {
+            error = error.hint("names are made of `a` to `z`, `A` to `Z`, digits and `_`");
+        }
         self.fail(error)
     }
 
@@ -209,7 +246,8 @@ impl<'s> Parser<'s> {
             Kind::OpenQuoted => "a name without an end".to_owned(),
             _ => {
                 let text = self.text(token);
-                let short: String = text.chars().take(30).map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect();
+                let short: String =
+                    text.chars().take(30).map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect();
                 if short.len() < text.len() { format!("`{short}…`") } else { format!("`{short}`") }
             }
         }
@@ -220,7 +258,8 @@ impl<'s> Parser<'s> {
         if self.depth >= DEEPEST {
             let found = self.peek();
             let message = format!("here more than {DEEPEST} levels lie in one another");
-            let error = self.error("uc-too-deep", found.span, message).hint("move an inner part to a function of its own");
+            let error =
+                self.error("uc-too-deep", found.span, message).hint("move an inner part to a function of its own");
             self.report(error);
             // Nothing behind it can be told from what belongs to it.
             self.stopped = true;
@@ -250,7 +289,8 @@ impl<'s> Parser<'s> {
                 }
                 Kind::OpenText | Kind::OpenQuoted | Kind::Directive => {
                     let shown = self.shown(token);
-                    let error = self.error("uc-syntax", token.span, format!("{shown} does not belong into parentheses"));
+                    let error =
+                        self.error("uc-syntax", token.span, format!("{shown} does not belong into parentheses"));
                     return self.fail(error);
                 }
                 Kind::End => {
@@ -339,8 +379,10 @@ impl<'s> Parser<'s> {
         } else {
             lines.extend(text.lines().filter_map(|line| Some(line.trim().strip_prefix("///")?.trim())));
         }
-        let kept: Vec<String> =
-            lines.into_iter().map(|line| line.trim_start_matches('*').trim().replace("/*", "/ *").replace("*/", "* /")).collect();
+        let kept: Vec<String> = lines
+            .into_iter()
+            .map(|line| line.trim_start_matches('*').trim().replace("/*", "/ *").replace("*/", "* /"))
+            .collect();
         kept.join("\n").trim().to_owned()
     }
 }

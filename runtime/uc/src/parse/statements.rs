@@ -29,8 +29,16 @@ impl Parser<'_> {
                 }
                 _ if token.on_new_line && self.begins_declaration() => {
                     let shown = self.shown(token);
-                    let error = self.error("uc-syntax", token.span, format!("{shown} begins a declaration inside of a function"));
-                    return self.fail(error.other((self.file, open.span), "this brace is still open").hint("a `}` may be missing above"));
+                    let error = self.error(
+                        "uc-syntax",
+                        token.span,
+                        format!("{shown} begins a declaration inside of a function"),
+                    );
+                    return self.fail(
+                        error
+                            .other((self.file, open.span), "this brace is still open")
+                            .hint("a `}` may be missing above"),
+                    );
                 }
                 _ => {
                     match self.statement() {
@@ -47,7 +55,7 @@ impl Parser<'_> {
     }
 
     /// Goes behind the next semicolon or block, or before the brace that closes.
-    fn skip_statement(&mut self) {
+    pub(super) fn skip_statement(&mut self) {
         loop {
             let token = self.peek();
             match token.kind {
@@ -69,11 +77,12 @@ impl Parser<'_> {
     }
 
     fn begins_statement(&mut self) -> bool {
-        const WORDS: &[&str] = &["if", "while", "do", "for", "foreach", "switch", "return", "break", "continue", "local"];
+        const WORDS: &[&str] =
+            &["if", "while", "do", "for", "foreach", "switch", "return", "break", "continue", "local"];
         self.is_one_of(0, WORDS) || self.begins_declaration()
     }
 
-    fn statement(&mut self) -> Read<Stmt> {
+    pub(super) fn statement(&mut self) -> Read<Stmt> {
         self.deeper(Self::statement_here)
     }
 
@@ -100,22 +109,23 @@ impl Parser<'_> {
         let word = self.text(start).to_ascii_lowercase();
         let behind = self.peek_kind(1);
         match word.as_str() {
-            "if" if behind == Kind::ParenOpen => self.if_statement(),
-            "while" if behind == Kind::ParenOpen => {
+            "if" => self.if_statement(),
+            "while" => {
                 self.next();
                 let condition = self.condition()?;
                 head(StmtKind::While(condition, self.inner_body()?), start.span)
             }
             "do" => self.do_statement(),
-            "for" if behind == Kind::ParenOpen => self.for_statement(),
+            "for" => self.for_statement(),
             "foreach" => {
                 self.next();
                 let over = self.expression()?;
                 head(StmtKind::ForEach(over, self.inner_body()?), start.span)
             }
-            "switch" if behind == Kind::ParenOpen => self.switch_statement(),
+            "switch" => self.switch_statement(),
             "local" => self.local_statement(),
-            "break" | "continue" | "stop" => {
+            // Functions and variables may be called `Stop`.
+            "break" | "continue" | "stop" if word != "stop" || behind == Kind::Semicolon => {
                 self.next();
                 self.expect(Kind::Semicolon, "`;`", &format!("behind `{word}`"))?;
                 let kind = match word.as_str() {
@@ -137,11 +147,13 @@ impl Parser<'_> {
                 self.expect(Kind::Semicolon, "`;`", "behind `assert`")?;
                 head(StmtKind::Assert(condition), Span { start: start.span.start, end: self.last_end })
             }
-            "goto" => {
+            "goto" if matches!(behind, Kind::Word | Kind::Quoted | Kind::ParenOpen) => {
                 self.next();
                 self.take(Kind::ParenOpen);
                 let label = match self.take(Kind::Quoted) {
-                    Some(token) => crate::ast::Ident { text: self.text(token).trim_matches('\'').to_owned(), span: token.span },
+                    Some(token) => {
+                        crate::ast::Ident { text: self.text(token).trim_matches('\'').to_owned(), span: token.span }
+                    }
                     None => self.ident("the label")?,
                 };
                 self.take(Kind::ParenClose);
@@ -289,7 +301,8 @@ impl Parser<'_> {
                 arms.push(Arm { span: token.span, value: None, body: Vec::new() });
             } else if token.on_new_line && self.begins_declaration() {
                 let shown = self.shown(token);
-                let error = self.error("uc-syntax", token.span, format!("{shown} begins a declaration inside of a `switch`"));
+                let error =
+                    self.error("uc-syntax", token.span, format!("{shown} begins a declaration inside of a `switch`"));
                 return self.fail(error.hint("a `}` may be missing above"));
             } else {
                 match (self.statement(), arms.last_mut()) {
@@ -311,9 +324,13 @@ impl Parser<'_> {
     fn local_statement(&mut self) -> Read<Stmt> {
         let start = self.next();
         // Words that say something of variables of a class say nothing of these.
-        while self.is_one_of(0, super::items::VAR_WORDS) && self.peek_kind(1) == Kind::Word && self.type_and_name_ahead(1) {
+        while self.is_one_of(0, super::items::VAR_WORDS)
+            && self.peek_kind(1) == Kind::Word
+            && self.type_and_name_ahead(1)
+        {
             let word = self.ident("a word")?;
-            let error = self.error("uc-local-word", word.span, format!("`{}` says nothing of a local variable", word.text));
+            let error =
+                self.error("uc-local-word", word.span, format!("`{}` says nothing of a local variable", word.text));
             self.report(error.warning());
         }
         let ty = self.type_ref()?;

@@ -22,13 +22,7 @@ pub(super) fn quoted(text: &str) -> String {
 }
 
 fn list(args: &[Option<Expr>]) -> String {
-    let mut text: Vec<_> = args.iter().map(|arg| arg.as_ref().map_or(String::new(), expression)).collect();
-    // A comma at the end is what says that one is left away there.
-    if let [only] = &mut text[..]
-        && only.is_empty()
-    {
-        only.push(',');
-    }
+    let text: Vec<_> = args.iter().map(|arg| arg.as_ref().map_or(String::new(), expression)).collect();
     text.join(", ")
 }
 

@@ -4,8 +4,8 @@ mod expressions;
 mod statements;
 
 use crate::ast::{
-    ClassHead, DefaultIndex, DefaultLine, DefaultObject, DefaultValue, DefaultValueKind, Defaults, Enum, File, Function,
-    Ident, Item, Modifier, Param, Struct, TypeKind, TypeRef, Var, VarName,
+    ClassHead, DefaultIndex, DefaultLine, DefaultObject, DefaultValue, DefaultValueKind, Defaults, Enum, File,
+    Function, Ident, Item, Modifier, Param, Struct, TypeKind, TypeRef, Var, VarName,
 };
 use crate::parse::in_dots;
 use expressions::{expression, quoted};

@@ -77,7 +77,8 @@ impl Printer {
             StmtKind::Assert(condition) => self.line(&format!("assert ({});", expression(condition))),
             StmtKind::Goto(label) => {
                 let plain = label.text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
-                let label = if plain && !label.text.is_empty() { label.text.clone() } else { format!("'{}'", label.text) };
+                let label =
+                    if plain && !label.text.is_empty() { label.text.clone() } else { format!("'{}'", label.text) };
                 self.line(&format!("goto {label};"));
             }
             StmtKind::Stop => self.line("stop;"),

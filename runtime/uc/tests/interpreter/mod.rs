@@ -349,8 +349,13 @@ impl<'p> Interpreter<'p> {
             }
             StmtKind::ForEach { array, element, convert, index, body } => {
                 let mut at = 0;
+                let kept = if array.is_place() { None } else { Some(self.value(frame, array)) };
                 loop {
-                    let Value::Array(row) = self.value(frame, array) else { panic!("an array") };
+                    let now = match &kept {
+                        Some(kept) => kept.clone(),
+                        None => self.value(frame, array),
+                    };
+                    let Value::Array(row) = now else { panic!("an array") };
                     let Some(value) = row.get(at).cloned() else { break };
                     let value = match convert {
                         Some(convert) => converted(convert, value, &|path, number| self.entry(path, number)),

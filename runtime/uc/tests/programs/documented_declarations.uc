@@ -2,7 +2,7 @@
 class Program extends Actor;
 
 /** How many there are. */
-var int Count<ToolTip=How many|ClampMin=0>;
+var int Amount<ToolTip=How many|ClampMin=0>;
 /** What it is. */
 enum EWhat { W_One<DisplayName=One>, W_Two };
 /**

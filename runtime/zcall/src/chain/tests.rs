@@ -220,3 +220,52 @@ fn a_panic_of_a_protocol_or_a_resolver_is_an_error() {
         is_panic(resolve(&chain, "db:/f").expect_err("it panics"));
     }
 }
+
+#[test]
+fn what_a_module_added_is_passed_over_while_it_is_set_aside_and_forgotten_at_its_end() {
+    let chain = chain();
+    let (old, new) = (ModuleId(1), ModuleId(2));
+    let protocol = |module| chain.add_protocol(Rc::new(PlainProtocol::new("http")), Origin::Module(module));
+    let answers = |words: &'static str| {
+        Rc::new(move |_: &ZCallName| Ok(Answer::Function(nothing(Implementer::Host, 0, words)))) as Rc<dyn Resolver>
+    };
+    let resolver = |word: &str, module, words| chain.add(word, Origin::Module(module), 0, "pages", answers(words));
+    protocol(old).expect("it is free");
+    resolver("http", old, "old").expect("its own");
+    resolver("db", old, "old").expect("the host's");
+    assert!(protocol(new).is_err() && resolver("http", new, "new").is_err() && resolver("db", new, "new").is_err());
+    let both = || (resolve(&chain, "http:/a"), resolve(&chain, "db:/a"));
+    assert_eq!(both(), (Ok("old".into()), Ok("old".into())));
+    chain.suspend(old);
+    assert!(both().0.is_err_and(|error| error.contains("no known protocol")));
+    assert!(both().1.is_err_and(|error| error.contains("leads nowhere: tried ") || error.contains("no resolver")));
+    assert!(protocol(old).is_err_and(|error| error.to_string().contains("set aside or over")));
+    protocol(new).expect("it is free meanwhile");
+    resolver("http", new, "new").expect("its own");
+    resolver("db", new, "new").expect("the label is free too");
+    assert_eq!(both(), (Ok("new".into()), Ok("new".into())));
+    // A rollback.
+    chain.end_module(new);
+    chain.resume(old);
+    assert_eq!(both(), (Ok("old".into()), Ok("old".into())));
+    chain.end_module(old);
+    chain.end_module(ModuleId::HOST);
+    assert!(both().0.is_err() && both().1.is_err() && resolver("db", old, "old").is_err());
+    assert_eq!(chain.lines(), ["protocol db by "]);
+}
+
+#[test]
+fn an_explanation_stops_where_a_name_is_decided() {
+    let chain = chain();
+    let added = |priority, label: &str, resolver: Rc<dyn Resolver>| {
+        chain.add("db", Origin::Host, priority, label, resolver).expect("there is the protocol");
+    };
+    added(1, "second", Rc::new(|_: &ZCallName| Ok(Answer::Function(nothing(Implementer::Host, 0, "-> u8")))));
+    added(0, "first", Rc::new(|_: &ZCallName| Ok(Answer::declined("not mine"))));
+    added(2, "third", Rc::new(|_: &ZCallName| panic!("it is not called")));
+    let explained = chain.explain("db:/a").expect("a name");
+    assert!(explained.is_found());
+    let told = "db:/a  (protocol: the host)\n  0  first (the host): declined: not mine\n  1  second (the host): found (-> u8), \
+                implemented by the host\n  2  third (the host): not called, one before it has decided";
+    assert_eq!(explained.to_string(), told);
+}

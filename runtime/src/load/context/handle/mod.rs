@@ -106,13 +106,13 @@ impl fmt::Debug for Contexts {
 
 impl Drop for Contexts {
     fn drop(&mut self) {
-        handle_goes(self.registry.id());
+        handle_goes(|| self.registry.id());
     }
 }
 
 impl Drop for LoadContext {
     fn drop(&mut self) {
-        handle_goes(self.kept.registry.id());
+        handle_goes(|| self.kept.registry.id());
     }
 }
 

@@ -1,0 +1,134 @@
+//! What the calls of this module end with that go to the code of the host directly, and when they may not: lines for tests to read.
+
+use std::cell::RefCell;
+
+use alcedo_plugin_api::prelude::*;
+use alcedo_plugin_api::{ZFunction, ZMethod, ZProperty};
+
+use crate::Adder;
+
+thread_local! {
+    /// A function and a property of the host that were found once.
+    static FOUND: RefCell<Option<(ZFunction<(i32, i32), i32>, ZProperty<i32>)>> = const { RefCell::new(None) };
+}
+
+/// The end of a call, in words.
+fn words<T: std::fmt::Debug>(call: &str, ended: Result<T, CallError>) -> String {
+    match ended {
+        Ok(given) => format!("{call}: {given:?}"),
+        Err(error) => format!("{call}: {} {error}", kind(&error)),
+    }
+}
+
+fn kind(error: &CallError) -> &'static str {
+    match error.kind() {
+        FailureKind::PANIC => "PANIC",
+        FailureKind::RETURNED => "RETURNED",
+        FailureKind::REENTRANT_BORROW => "REENTRANT_BORROW",
+        FailureKind::STALE => "STALE",
+        FailureKind::DURING_REBUILD => "DURING_REBUILD",
+        FailureKind::LENT => "LENT",
+        _ => "OTHER",
+    }
+}
+
+/// Calls in each way that the host may be called directly.
+pub(crate) fn all(this: This<'_, Adder>) -> Vec<String> {
+    FOUND.with_borrow_mut(|found| {
+        let (function, property) = found.get_or_insert_with(|| {
+            let function = ZFunction::find("ex:/host.add").expect("it is there");
+            (function, ZProperty::find("up:/Script/Test.Adder:total").expect("it is there"))
+        });
+        vec![
+            words("function", function.call((1, 2))),
+            words("method", this.count(1)),
+            words("event", this.try_sum_up(1, 2)),
+            words("read", property.read(this.as_obj())),
+            words("write", property.write(this.as_obj(), 5)),
+        ]
+    })
+}
+
+/// Notes what its red constructor may call.
+#[uclass(package = "Game", base = Adder)]
+pub struct Witness {
+    /// A container to lend.
+    #[uproperty]
+    numbers: UArray<f64>,
+    heard: String,
+}
+
+#[uclass]
+impl Witness {
+    #[red_constructor]
+    fn new(this: This<Self>) -> Self {
+        Self { heard: all(this.as_base()).join("\n") }
+    }
+
+    /// What it has noted.
+    #[ufunction]
+    fn heard(&self) -> String {
+        self.heard.clone()
+    }
+
+    /// What its calls end with now.
+    #[ufunction]
+    fn call_all(&self, this: This<Self>) -> String {
+        all(this.as_base()).join("\n")
+    }
+
+    /// The same while a slice of the host's is lent, after they all went through.
+    #[ufunction]
+    fn call_all_while_lent(&self, this: This<Self>) -> String {
+        let _before = all(this.as_base());
+        this.numbers().push(1.0);
+        this.numbers().with_slice(|_numbers| all(this.as_base())).join("\n")
+    }
+
+    /// The same after its end.
+    #[ufunction]
+    fn call_all_after_the_end(&self, this: This<Self>) -> String {
+        this.destroy().expect("it lives");
+        all(this.as_base()).join("\n")
+    }
+
+    /// Has the host count, which may fail.
+    #[ufunction]
+    fn count_what(&self, this: This<Self>, number: i32) -> String {
+        words("count", this.count(number))
+    }
+
+    /// The event of several adders in one call, of which some may have gone or not like it.
+    #[ufunction]
+    fn sum_of_each(&self, first: Obj<Adder>, second: Obj<Adder>, third: Obj<Adder>, left: i32) -> String {
+        let sum_up = ZMethod::<(i32, i32), i32>::find("uf:/Script/Test.Adder:sum_up").expect("it is there");
+        match sum_up.call_each(&[first, second, third], (left, 1)) {
+            Ok(each) => {
+                let failed = each.failed().map(|(object, error)| format!("{object:?} {} {error}", kind(error)));
+                let sums = each.results().map(|sum| format!("{sum:?}"));
+                sums.chain(failed).collect::<Vec<_>>().join("\n")
+            }
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// Has another adder end itself.
+    #[ufunction]
+    fn end_of(&self, this: This<Self>, other: Obj<Adder>) -> String {
+        words("end", this.get(other).and_then(|other| other.try_end()))
+    }
+
+    /// The event of another adder.
+    #[ufunction]
+    fn sum_of(&self, this: This<Self>, other: Obj<Adder>) -> String {
+        words("sum", this.get(other).and_then(|other| other.try_sum_up(1, 2)))
+    }
+
+    /// The same in a loop, with a sum that its override does not like in the middle.
+    #[ufunction]
+    fn sums_of(&self, this: This<Self>, other: Obj<Adder>) -> String {
+        let other = this.get(other).expect("it lives");
+        let sums = [10, 11, 10].map(|left| words("sum", other.try_sum_up(left, 1)));
+        sums.join("\n")
+    }
+}

@@ -1,0 +1,99 @@
+// What the host `a test` declares in package `Test`, for plugins that use it. Written by `alcedo glue`: change the host
+// and write it again. While a plugin is loaded each type, member and signature is compared with the host's own.
+
+use alcedo_plugin_api::prelude::*;
+
+/// A suit of cards.
+#[uenum(imported, package = "Test")]
+#[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Suit {
+    /// Red.
+    #[default]
+    Hearts = 0,
+    /// Black.
+    Spades = 7,
+}
+
+/// A place, which travels by value.
+#[ustruct(pod, imported, package = "Test")]
+#[derive(Debug, Default, PartialEq)]
+pub struct Point {
+    /// To the right.
+    pub x: f64,
+    /// Down.
+    pub y: f64,
+}
+
+/// Has functions of every sort, by code of the host.
+#[uclass(imported, package = "Test", base = Object)]
+pub struct Desk {
+    /// A number to read and write.
+    #[uproperty]
+    number: i64,
+    /// An object to read and write.
+    #[uproperty]
+    object: Obj<Object>,
+    /// An enum to read and write.
+    #[uproperty]
+    suit: Suit,
+    /// A struct to read and write.
+    #[uproperty]
+    point: Point,
+    /// A text to read and write.
+    #[uproperty]
+    text: String,
+    /// Calls of delegates.
+    #[uproperty]
+    on_numbers: Delegate<fn(u8, i16, u32, f32, f64, bool) -> f64>,
+    /// The same with an object.
+    #[uproperty]
+    on_object: Delegate<fn(Obj<Object>) -> Obj<Object>>,
+    /// The same with an enum.
+    #[uproperty]
+    on_suit: Delegate<fn(Suit) -> Suit>,
+    /// The same with a struct.
+    #[uproperty]
+    on_point: Delegate<fn(Point) -> Point>,
+    /// The same with a text.
+    #[uproperty]
+    on_text: Delegate<fn(String) -> String>,
+    /// The same with what may fail.
+    #[uproperty]
+    on_number: Delegate<fn(i32) -> i32>,
+}
+
+#[uclass(imported)]
+impl Desk {
+    #[ufunction]
+    fn numbers(&self, a: u8, b: i16, c: u32, d: f32, e: f64, f: bool) -> f64;
+    #[ufunction]
+    fn same(&self, object: Obj<Object>) -> Obj<Object>;
+    #[ufunction]
+    fn other(&self, suit: Suit) -> Suit;
+    #[ufunction]
+    fn turn(&self, point: Point) -> Point;
+    #[ufunction]
+    fn split(&self, number: u32, rest: &mut u32) -> u32;
+    #[ufunction]
+    fn fail(&self, number: i32) -> Result<i32, CallError>;
+    #[ufunction]
+    fn crash(&self, number: i32) -> i32;
+    #[ufunction(blueprint_native_event)]
+    fn greet(&self, text: String) -> String;
+}
+
+/// Has a container as well.
+#[uclass(imported, package = "Test", base = Desk)]
+pub struct Rack {
+    #[uproperty]
+    list: UArray<i64>,
+    #[uproperty]
+    on_list: Delegate<fn(UArray<i64>) -> UArray<i64>>,
+}
+
+#[uclass(imported)]
+impl Rack {
+    #[ufunction]
+    fn backwards(&self, list: UArray<i64>) -> UArray<i64>;
+}

@@ -1,0 +1,174 @@
+//! Names of its own: the protocol `db`, whose names are columns of tables that this module knows, and a resolver for the protocol
+//! `console` of a host that has one. All of it ends with each generation, and the next one registers its own.
+
+#![forbid(unsafe_code)]
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use alcedo_plugin_api::ZFunction;
+use alcedo_plugin_api::prelude::*;
+use alcedo_plugin_api::protocols::{Answer, PlainProtocol, Protocol, Resolver, add_protocol, add_resolver};
+
+module! { name: "ledger", main: started, exit: ended }
+
+/// Which build this is.
+const BUILD_TAG: u64 = match option_env!("ALCEDO_BUILD_TAG") {
+    Some(tag) => match u64::from_str_radix(tag, 10) {
+        Ok(tag) => tag,
+        Err(_) => panic!("ALCEDO_BUILD_TAG is a whole number"),
+    },
+    None => 0,
+};
+
+/// Numbers by the names of their columns, shared by all who look at them.
+type Columns = Rc<RefCell<BTreeMap<String, i64>>>;
+
+thread_local! {
+    static COLUMNS: Columns = Rc::new(RefCell::new(BTreeMap::from([("users.count".to_owned(), 2)])));
+}
+
+fn started() {
+    let columns = COLUMNS.with(Rc::clone);
+    let added = add_protocol(Db).and_then(|()| add_resolver("db", 0, "tables", Tables(columns)));
+    tracing::info!(target: "ledger", "db: {}", told(added));
+    let added = add_resolver("console", -1, "commands of the ledger", commands);
+    tracing::info!(target: "ledger", "console: {}", told(added));
+    #[cfg(feature = "panic-in-main")]
+    panic!("the main was told to");
+}
+
+fn ended() {
+    tracing::info!(target: "ledger", "exit");
+}
+
+/// `db:/table.column`, in any case.
+struct Db;
+
+impl Protocol for Db {
+    fn word(&self) -> &str {
+        "db"
+    }
+
+    fn form(&self) -> &str {
+        "`db:/table.column`"
+    }
+
+    fn way_out(&self) -> &str {
+        "the ledger has to learn it first"
+    }
+
+    fn read(&self, address: &str) -> Result<String, String> {
+        let Some((table, column)) = address.strip_prefix('/').and_then(|rest| rest.split_once('.')) else {
+            return Err("there is no table and column".to_owned());
+        };
+        assert!(table != "crash", "the protocol crashes");
+        Ok(format!("/{}.{}", table.to_lowercase(), column.to_lowercase()))
+    }
+}
+
+/// Knows the columns.
+struct Tables(Columns);
+
+impl Resolver for Tables {
+    fn resolve(&self, name: &str) -> Result<Answer, CallError> {
+        match name {
+            "resolver.crash" => panic!("the resolver crashes"),
+            "resolver.fails" => return Err(CallError::other("the resolver fails")),
+            // Names that need others.
+            "other.sum" => {
+                let add = ZFunction::<(i32, i32), i32>::find("ex:/ledger.add")?;
+                return Ok(Answer::function(move |args: (i32, i32)| add.call(args)));
+            }
+            "itself.needed" => {
+                let itself = zcall::<_, i64>("db:/itself.needed", ());
+                return Ok(Answer::declined(told(itself)));
+            }
+            _ => {}
+        }
+        if !self.0.borrow().contains_key(name) {
+            return Ok(Answer::declined(format!("there is no column {name}")));
+        }
+        let (columns, name, dropped) = (Rc::clone(&self.0), name.to_owned(), Dropped(name.to_owned()));
+        Ok(Answer::function(move |(add,): (i64,)| {
+            let _kept = &dropped;
+            if add < 0 {
+                return Err("a column only grows");
+            }
+            assert!(add != 99, "99 is too much");
+            let mut columns = columns.borrow_mut();
+            let number = columns.entry(name.clone()).or_default();
+            *number += add;
+            Ok(*number)
+        }))
+    }
+}
+
+/// Tells when the function of a column is dropped.
+struct Dropped(String);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        tracing::info!(target: "ledger", "dropped {}", self.0);
+    }
+}
+
+/// Commands that this module adds to those of the host.
+fn commands(name: &str) -> Result<Answer, CallError> {
+    match name {
+        "build" => Ok(Answer::function(|()| BUILD_TAG)),
+        "greet" => Ok(Answer::function(|(whom,): (String,)| format!("the ledger greets {whom}"))),
+        other => Ok(Answer::declined(format!("the ledger has no command {other}"))),
+    }
+}
+
+#[zcall(ex = "ledger.add")]
+fn add(one: i32, other: i32) -> i32 {
+    one.wrapping_add(other)
+}
+
+/// What stands under no object.
+pub struct Sums;
+
+#[zmethods]
+impl Sums {
+    /// The sum.
+    #[zmethod]
+    fn add(one: i32, other: i32) -> i32 {
+        add(one, other)
+    }
+}
+
+/// Has whatever that name stands for add one and two, on a thread of its own if that is wanted.
+#[zcall(ex = "ledger.try_call")]
+fn try_call(name: String, on_thread: bool) -> String {
+    let call = move || match zcall::<_, i32>(&name, (1_i32, 2_i32)) {
+        Ok(sum) => sum.to_string(),
+        Err(error) => format!("{:?}: {error}", error.kind()),
+    };
+    if on_thread { std::thread::spawn(call).join().expect("no panic") } else { call() }
+}
+
+/// From now on there is a column of that name.
+#[zcall(ex = "ledger.learn")]
+fn learn(column: String) {
+    COLUMNS.with(|columns| columns.borrow_mut().insert(column, 0));
+}
+
+/// Registers a protocol of that word, on a thread of its own if that is wanted.
+#[zcall(ex = "ledger.register")]
+fn register(word: String, on_thread: bool) -> String {
+    let register = move || told(add_protocol(PlainProtocol::new(&word)));
+    if on_thread { std::thread::spawn(register).join().expect("no panic") } else { register() }
+}
+
+/// Adds a resolver that knows nothing to that protocol.
+#[zcall(ex = "ledger.resolve")]
+fn resolve(protocol: String, label: String) -> String {
+    told(add_resolver(&protocol, 0, &label, |_: &str| Ok(Answer::declined("it knows nothing"))))
+}
+
+fn told<T>(done: Result<T, CallError>) -> String {
+    done.map_or_else(|error| format!("{:?}: {error}", error.kind()), |_| "done".to_owned())
+}

@@ -1,0 +1,282 @@
+//! Each peer as a value that calls: `there` is one call from the host into what is called, and `back` has the other side call the host
+//! so many times in a loop of its own, and gives the sum.
+
+#![allow(non_local_definitions, reason = "the macro of `abi_stable` writes some")]
+
+use std::hint::black_box;
+
+use abi_stable::sabi_trait;
+use abi_stable::sabi_trait::prelude::TD_Opaque;
+use abi_stable::std_types::RBox;
+use bevy_reflect::func::{ArgList, DynamicFunction, IntoFunction};
+use libffi::low::ffi_cif;
+use libffi::middle::{Cif, Closure, CodePtr, Type, arg};
+use mlua::{Function, Lua};
+use rhai::{AST, Engine, Scope};
+use wasmtime::{Engine as WasmEngine, Instance, Linker, Module, Store, TypedFunc};
+
+/// The work.
+#[inline(never)]
+pub extern "C" fn add(left: i32, right: i32) -> i32 {
+    left.wrapping_add(right)
+}
+
+/// One peer.
+pub trait Peer {
+    /// One call.
+    fn there(&mut self, left: i32, right: i32) -> i32;
+
+    /// So many calls in the other direction, of which each adds one.
+    fn back(&mut self, times: u64) -> i32;
+}
+
+/// `libffi`: a C function whose signature is known when it is called; and a closure of the host as a C function.
+pub struct Libffi {
+    cif: Cif,
+    closure: Closure<'static>,
+}
+
+unsafe extern "C" fn added(_cif: &ffi_cif, result: &mut i32, args: *const *const std::ffi::c_void, _data: &()) {
+    // SAFETY: libffi passes the addresses of as many arguments as the closure has, of its types.
+    let (left, right) = unsafe { (*(*args).cast::<i32>(), *(*args.add(1)).cast::<i32>()) };
+    *result = left.wrapping_add(right);
+}
+
+impl Libffi {
+    /// Ready to call.
+    #[must_use]
+    pub fn new() -> Self {
+        let cif = || Cif::new([Type::i32(), Type::i32()], Type::i32());
+        Self { cif: cif(), closure: Closure::new(cif(), added, &()) }
+    }
+}
+
+impl Default for Libffi {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Peer for Libffi {
+    fn there(&mut self, left: i32, right: i32) -> i32 {
+        let code = CodePtr::from_ptr(black_box(add as extern "C" fn(i32, i32) -> i32) as *const _);
+        // SAFETY: the function takes and gives what the description says.
+        unsafe { self.cif.call(code, &[arg(&left), arg(&right)]) }
+    }
+
+    fn back(&mut self, times: u64) -> i32 {
+        // SAFETY: the closure is described so.
+        let code: extern "C" fn(i32, i32) -> i32 = unsafe { std::mem::transmute(*self.closure.code_ptr()) };
+        (0..times).fold(0, |sum, _| black_box(code)(black_box(sum), 1))
+    }
+}
+
+/// `bevy_reflect`: a function whose arguments are reflected values. There is no border, so both directions are the same.
+pub struct Bevy(DynamicFunction<'static>);
+
+impl Bevy {
+    /// Ready to call.
+    #[must_use]
+    pub fn new() -> Self {
+        Self((|left: i32, right: i32| left.wrapping_add(right)).into_function())
+    }
+
+    fn call(&self, left: i32, right: i32) -> i32 {
+        let given = self.0.call(ArgList::new().with_owned(left).with_owned(right)).expect("a sum");
+        *given.unwrap_owned().try_downcast_ref::<i32>().expect("a number")
+    }
+}
+
+impl Default for Bevy {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Peer for Bevy {
+    fn there(&mut self, left: i32, right: i32) -> i32 {
+        self.call(left, right)
+    }
+
+    fn back(&mut self, times: u64) -> i32 {
+        (0..times).fold(0, |sum, _| black_box(&*self).call(black_box(sum), 1))
+    }
+}
+
+/// `mlua` with LuaJIT.
+pub struct LuaJit {
+    _lua: Lua,
+    add: Function,
+    often: Function,
+}
+
+impl LuaJit {
+    /// Ready to call.
+    #[must_use]
+    pub fn new() -> Self {
+        let lua = Lua::new();
+        let host =
+            lua.create_function(|_, (left, right): (i32, i32)| Ok(left.wrapping_add(right))).expect("a function");
+        lua.globals().set("host_add", host).expect("a name");
+        let add = lua.load("return function(a, b) return a + b end").eval().expect("a function");
+        let often =
+            "local add = host_add; return function(n) local s = 0; for i = 1, n do s = add(s, 1) end; return s end";
+        let often = lua.load(often).eval().expect("a function");
+        Self { _lua: lua, add, often }
+    }
+}
+
+impl Default for LuaJit {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Peer for LuaJit {
+    fn there(&mut self, left: i32, right: i32) -> i32 {
+        self.add.call((left, right)).expect("a sum")
+    }
+
+    fn back(&mut self, times: u64) -> i32 {
+        self.often.call(times).expect("a sum")
+    }
+}
+
+/// `wasmtime`: typed functions, both ways.
+pub struct Wasm {
+    store: Store<()>,
+    add: TypedFunc<(i32, i32), i32>,
+    often: TypedFunc<i64, i32>,
+}
+
+impl Wasm {
+    /// Ready to call.
+    #[must_use]
+    pub fn new() -> Self {
+        let engine = WasmEngine::default();
+        let text = r#"(module
+            (import "host" "add" (func $host (param i32 i32) (result i32)))
+            (func (export "add") (param i32 i32) (result i32) local.get 0 local.get 1 i32.add)
+            (func (export "often") (param $n i64) (result i32) (local $sum i32)
+                (block $done (loop $again
+                    local.get $n i64.eqz br_if $done
+                    local.get $sum i32.const 1 call $host local.set $sum
+                    local.get $n i64.const 1 i64.sub local.set $n
+                    br $again))
+                local.get $sum))"#;
+        let module = Module::new(&engine, text).expect("a module");
+        let mut linker = Linker::new(&engine);
+        linker.func_wrap("host", "add", |left: i32, right: i32| left.wrapping_add(right)).expect("a function");
+        let mut store = Store::new(&engine, ());
+        let instance: Instance = linker.instantiate(&mut store, &module).expect("an instance");
+        let add = instance.get_typed_func(&mut store, "add").expect("a function");
+        let often = instance.get_typed_func(&mut store, "often").expect("a function");
+        Self { store, add, often }
+    }
+}
+
+impl Default for Wasm {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Peer for Wasm {
+    fn there(&mut self, left: i32, right: i32) -> i32 {
+        self.add.call(&mut self.store, (left, right)).expect("a sum")
+    }
+
+    fn back(&mut self, times: u64) -> i32 {
+        self.often.call(&mut self.store, times.cast_signed()).expect("a sum")
+    }
+}
+
+/// `rhai`: a script that is walked as a tree.
+pub struct Rhai {
+    engine: Engine,
+    script: AST,
+}
+
+impl Rhai {
+    /// Ready to call.
+    #[must_use]
+    pub fn new() -> Self {
+        let mut engine = Engine::new();
+        engine.register_fn("host_add", |left: i32, right: i32| left.wrapping_add(right));
+        let text = "fn add(a, b) { a + b } fn often(n) { let s = 0; let i = 0; while i < n { s = host_add(s, 1); i += 1; } s }";
+        let script = engine.compile(text).expect("a script");
+        Self { engine, script }
+    }
+}
+
+impl Default for Rhai {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Peer for Rhai {
+    fn there(&mut self, left: i32, right: i32) -> i32 {
+        self.engine.call_fn(&mut Scope::new(), &self.script, "add", (left, right)).expect("a sum")
+    }
+
+    fn back(&mut self, times: u64) -> i32 {
+        let times = i32::try_from(times).expect("not so often");
+        self.engine.call_fn(&mut Scope::new(), &self.script, "often", (times,)).expect("a sum")
+    }
+}
+
+/// What a trait object of `abi_stable` has.
+#[sabi_trait]
+pub trait Adds {
+    /// The sum.
+    fn add(&self, left: i32, right: i32) -> i32;
+}
+
+struct Plain;
+
+impl Adds for Plain {
+    fn add(&self, left: i32, right: i32) -> i32 {
+        left.wrapping_add(right)
+    }
+}
+
+/// `abi_stable`: a trait object whose table is known to both sides. Both directions are the same.
+pub struct AbiStable(Adds_TO<'static, RBox<()>>);
+
+impl AbiStable {
+    /// Ready to call.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(black_box(Adds_TO::from_value(Plain, TD_Opaque)))
+    }
+}
+
+impl Default for AbiStable {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Peer for AbiStable {
+    fn there(&mut self, left: i32, right: i32) -> i32 {
+        self.0.add(left, right)
+    }
+
+    fn back(&mut self, times: u64) -> i32 {
+        (0..times).fold(0, |sum, _| black_box(&self.0).add(black_box(sum), 1))
+    }
+}
+
+/// All of them, by the ids of the benchmark.
+#[must_use]
+pub fn all() -> Vec<(&'static str, Box<dyn Peer>)> {
+    vec![
+        ("abi_stable", Box::new(AbiStable::new())),
+        ("libffi", Box::new(Libffi::new())),
+        ("wasmtime", Box::new(Wasm::new())),
+        ("mlua", Box::new(LuaJit::new())),
+        ("bevy_reflect", Box::new(Bevy::new())),
+        ("rhai", Box::new(Rhai::new())),
+    ]
+}

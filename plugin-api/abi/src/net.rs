@@ -1,0 +1,318 @@
+//! A struct on its way to another machine: the bytes into which `net_serialize` writes it and out of which it reads it. Both sides have
+//! structs that do so, so both have the same archive. Objects are no bytes: they stand in a table beside them, which the host fills and
+//! reads, since it alone knows what they are called elsewhere.
+//!
+//! A table and bytes cross as one row of bytes: the count of the objects in four bytes, their handles in eight bytes each, the bytes. All
+//! numbers are little-endian.
+
+use crate::handles::ObjectHandle;
+
+/// Bytes that a struct is written into or read out of, in order. What does not fit what is there leaves the value as it is, and marks the
+/// archive as failed: the whole is not successful then, whatever `net_serialize` says.
+#[derive(Debug)]
+pub struct NetArchive {
+    bytes: Vec<u8>,
+    at: usize,
+    is_saving: bool,
+    has_failed: bool,
+}
+
+/// What an archive takes: whole numbers, floats and `bool`, in the bytes that they have.
+pub trait NetNumber: sealed::Sealed + Copy {
+    /// Its bytes.
+    #[doc(hidden)]
+    fn to_bytes(self) -> Vec<u8>;
+    /// The value of so many bytes; none where they are no such value.
+    #[doc(hidden)]
+    fn of_bytes(bytes: &[u8]) -> Option<Self>;
+}
+
+/// What refers to an object.
+pub trait NetObject {
+    /// The handle.
+    fn to_handle(&self) -> ObjectHandle;
+    /// That of another.
+    fn of_handle(handle: ObjectHandle) -> Self;
+}
+
+impl NetObject for ObjectHandle {
+    fn to_handle(&self) -> ObjectHandle {
+        *self
+    }
+
+    fn of_handle(handle: ObjectHandle) -> Self {
+        handle
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! numbers {
+    ($($rust:ty),*) => {$(
+        impl sealed::Sealed for $rust {}
+        impl NetNumber for $rust {
+            fn to_bytes(self) -> Vec<u8> {
+                self.to_le_bytes().to_vec()
+            }
+
+            fn of_bytes(bytes: &[u8]) -> Option<Self> {
+                Some(Self::from_le_bytes(bytes.try_into().ok()?))
+            }
+        }
+    )*};
+}
+numbers!(u8, u16, u32, u64, i8, i16, i32, i64, f32, f64);
+
+impl sealed::Sealed for bool {}
+impl NetNumber for bool {
+    fn to_bytes(self) -> Vec<u8> {
+        vec![self.into()]
+    }
+
+    fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        match bytes {
+            [0] => Some(false),
+            [1] => Some(true),
+            _ => None,
+        }
+    }
+}
+
+impl NetArchive {
+    fn saving() -> Self {
+        Self { bytes: Vec::new(), at: 0, is_saving: true, has_failed: false }
+    }
+
+    fn loading(bytes: &[u8]) -> Self {
+        Self { bytes: bytes.to_vec(), at: 0, is_saving: false, has_failed: false }
+    }
+
+    /// Whether values are written into it.
+    #[must_use]
+    pub fn is_saving(&self) -> bool {
+        self.is_saving
+    }
+
+    /// Whether values are read out of it.
+    #[must_use]
+    pub fn is_loading(&self) -> bool {
+        !self.is_saving
+    }
+
+    /// Whether something that was to be read is not there, or no such value.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.has_failed
+    }
+
+    /// Writes the number, or overwrites it with the next one.
+    pub fn number<T: NetNumber>(&mut self, number: &mut T) {
+        if self.is_saving {
+            self.bytes.extend(number.to_bytes());
+            return;
+        }
+        let next = self.next(size_of::<T>()).and_then(T::of_bytes);
+        self.put(number, next);
+    }
+
+    /// Writes the bytes with their count, or overwrites them with the next ones.
+    pub fn bytes(&mut self, bytes: &mut Vec<u8>) {
+        let next = self.row(bytes).map(<[u8]>::to_vec);
+        self.put(bytes, next);
+    }
+
+    /// Writes the text, or overwrites it with the next one.
+    pub fn text(&mut self, text: &mut String) {
+        let next = self.row(text.as_bytes()).and_then(|bytes| String::from_utf8(bytes.to_vec()).ok());
+        self.put(text, next);
+    }
+
+    /// Writes the bytes with their count, or gives the next ones.
+    fn row(&mut self, bytes: &[u8]) -> Option<&[u8]> {
+        // A row of four gigabytes is not sent.
+        let mut count = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        self.number(&mut count);
+        if self.is_saving {
+            self.has_failed |= count as usize != bytes.len();
+            self.bytes.extend_from_slice(bytes);
+            return None;
+        }
+        if self.has_failed { None } else { self.next(count as usize) }
+    }
+
+    fn next(&mut self, count: usize) -> Option<&[u8]> {
+        let end = self.at.checked_add(count).filter(|end| *end <= self.bytes.len())?;
+        let bytes = &self.bytes[self.at..end];
+        self.at = end;
+        Some(bytes)
+    }
+
+    fn put<T>(&mut self, value: &mut T, next: Option<T>) {
+        match next {
+            Some(next) if !self.has_failed => *value = next,
+            _ => self.has_failed |= !self.is_saving,
+        }
+    }
+}
+
+/// The objects that a struct refers to.
+#[derive(Debug, Default)]
+pub struct NetMap {
+    objects: Vec<ObjectHandle>,
+}
+
+impl NetMap {
+    /// Writes which object that is, or overwrites it with the next one: none where the other machine's is not known here.
+    pub fn object(&mut self, archive: &mut NetArchive, object: &mut impl NetObject) {
+        let handle = object.to_handle();
+        let known = self.objects.iter().position(|known| *known == handle);
+        let mut at = known.unwrap_or(self.objects.len()) as u32;
+        if archive.is_saving && known.is_none() {
+            self.objects.push(handle);
+        }
+        archive.number(&mut at);
+        if archive.is_saving {
+            return;
+        }
+        let next = self.objects.get(at as usize).copied();
+        archive.put(object, next.map(NetObject::of_handle));
+    }
+}
+
+/// What became of a struct that was to be written or read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NetOutcome<T> {
+    /// Its `net_serialize` leaves it to the host.
+    NotHandled,
+    /// It was not successful.
+    Failed,
+    /// It was.
+    Done(T),
+}
+
+impl<T> NetOutcome<T> {
+    fn of((handled, success): (bool, bool), archive: &NetArchive, value: T) -> Self {
+        match (handled, success && !archive.has_failed) {
+            (false, _) => Self::NotHandled,
+            (true, false) => Self::Failed,
+            (true, true) => Self::Done(value),
+        }
+    }
+}
+
+/// Has `net_serialize` write a struct: gives the objects and the bytes as one row.
+pub fn save(net_serialize: impl FnOnce(&mut NetArchive, &mut NetMap) -> (bool, bool)) -> NetOutcome<Vec<u8>> {
+    let (mut archive, mut map) = (NetArchive::saving(), NetMap::default());
+    let said = net_serialize(&mut archive, &mut map);
+    let row = joined(&map.objects, &archive.bytes);
+    NetOutcome::of(said, &archive, row)
+}
+
+/// Has `net_serialize` read a struct out of such a row.
+pub fn load(row: &[u8], net_serialize: impl FnOnce(&mut NetArchive, &mut NetMap) -> (bool, bool)) -> NetOutcome<()> {
+    let Some((objects, bytes)) = split(row) else { return NetOutcome::Failed };
+    let (mut archive, mut map) = (NetArchive::loading(bytes), NetMap { objects });
+    let said = net_serialize(&mut archive, &mut map);
+    NetOutcome::of(said, &archive, ())
+}
+
+/// Objects and bytes as one row.
+#[must_use]
+pub fn joined(objects: &[ObjectHandle], bytes: &[u8]) -> Vec<u8> {
+    let count = (objects.len() as u32).to_le_bytes();
+    let objects = objects.iter().flat_map(|object| object.0.to_le_bytes());
+    count.into_iter().chain(objects).chain(bytes.iter().copied()).collect()
+}
+
+/// The objects and the bytes of a row; none where it is none.
+#[must_use]
+pub fn split(row: &[u8]) -> Option<(Vec<ObjectHandle>, &[u8])> {
+    let (count, rest) = row.split_first_chunk::<4>()?;
+    let end = (u32::from_le_bytes(*count) as usize).checked_mul(8)?;
+    let (objects, bytes) = rest.split_at_checked(end)?;
+    let (objects, _none_is_left) = objects.as_chunks::<8>();
+    Some((objects.iter().map(|object| ObjectHandle(u64::from_le_bytes(*object))).collect(), bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NetArchive, NetMap, NetOutcome, joined, load, save, split};
+    use crate::handles::ObjectHandle;
+
+    #[derive(Clone, Debug, Default, PartialEq)]
+    struct Whole {
+        number: i32,
+        is_on: bool,
+        text: String,
+        bytes: Vec<u8>,
+        objects: [ObjectHandle; 3],
+    }
+
+    impl Whole {
+        fn net_serialize(&mut self, archive: &mut NetArchive, map: &mut NetMap) -> (bool, bool) {
+            archive.number(&mut self.number);
+            archive.number(&mut self.is_on);
+            archive.text(&mut self.text);
+            archive.bytes(&mut self.bytes);
+            self.objects.iter_mut().for_each(|object| map.object(archive, object));
+            (true, true)
+        }
+    }
+
+    fn whole() -> Whole {
+        let objects = [ObjectHandle(7), ObjectHandle::NONE, ObjectHandle(7)];
+        Whole { number: -3, is_on: true, text: "äh".to_owned(), bytes: vec![0, 255], objects }
+    }
+
+    fn row() -> Vec<u8> {
+        match save(|archive, map| whole().net_serialize(archive, map)) {
+            NetOutcome::Done(row) => row,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_was_written_is_read_and_an_object_stands_in_the_table_once() {
+        let mut read = Whole::default();
+        assert_eq!(load(&row(), |archive, map| read.net_serialize(archive, map)), NetOutcome::Done(()));
+        assert_eq!(read, whole());
+        let row = row();
+        let (objects, bytes) = split(&row).expect("it is a row");
+        assert_eq!(objects, [ObjectHandle(7), ObjectHandle::NONE]);
+        assert_eq!(joined(&objects, bytes), row);
+    }
+
+    /// From another machine, so it may be anything.
+    #[test]
+    fn a_row_that_is_cut_or_changed_fails_or_gives_values_and_never_more() {
+        let row = row();
+        for end in 0..row.len() {
+            let outcome = load(&row[..end], |archive, map| Whole::default().net_serialize(archive, map));
+            assert_eq!(outcome, NetOutcome::Failed, "{end} bytes");
+        }
+        for at in 0..row.len() {
+            for flipped in 0..8 {
+                let mut row = row.clone();
+                row[at] ^= 1 << flipped;
+                let mut read = Whole::default();
+                let _any = load(&row, |archive, map| read.net_serialize(archive, map));
+                assert!(read.text.len() <= row.len() && read.bytes.len() <= row.len());
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_leaves_all_that_follows_as_it_is() {
+        let (mut first, mut second) = (5_u64, "as it was".to_owned());
+        let outcome = load(&joined(&[], &[1, 2]), |archive, _| {
+            archive.number(&mut first);
+            archive.text(&mut second);
+            (true, true)
+        });
+        assert_eq!((outcome, first, &*second), (NetOutcome::Failed, 5, "as it was"));
+        assert_eq!(save(|_, _| (false, true)), NetOutcome::NotHandled);
+        assert_eq!(save(|_, _| (true, false)), NetOutcome::Failed);
+    }
+}

@@ -1,0 +1,214 @@
+//! `#[ustruct]` on the `impl` block of a struct: constructors, each of which begins with the value that the struct begins as, and how it
+//! is written for another machine.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::spanned::Spanned;
+use syn::{Attribute, FnArg, Ident, ImplItem, ImplItemFn, Item, ItemImpl, Pat, Result, ReturnType, Type};
+
+use crate::class_struct::is_named;
+use crate::conditions::Conditions;
+use crate::method::lent;
+use crate::native::Side;
+use crate::result::place_of;
+use crate::rules;
+use crate::words::{Words, take_attr};
+use crate::{class_impl, docs, pod, structure};
+
+/// `#[ustruct]` on whatever it stands on.
+pub(crate) fn expand(words: &Words, item: Item, side: Side) -> Result<TokenStream> {
+    match (item, side) {
+        (Item::Struct(item), Side::Host) => pod::of_the_host(words, item),
+        (Item::Struct(item), Side::Plugin) if words.flag("pod")? => pod::expand(words, item),
+        (Item::Struct(item), Side::Plugin) => structure::expand(words, &item),
+        (Item::Impl(item), side) => block(words, item, side),
+        (other, _) => Err(rules::spanned(
+            "ALC0197",
+            other,
+            "`#[ustruct]` stands on a struct, which declares it, or on its `impl` block",
+        )),
+    }
+}
+
+fn block(words: &Words, mut item: ItemImpl, side: Side) -> Result<TokenStream> {
+    words.expect(&[])?;
+    let ty = class_impl::class_of(&item)?;
+    let (mut errors, mut members, mut around) = (rules::Errors::default(), Vec::new(), Vec::new());
+    let mut has_net_serialize = false;
+    for member in std::mem::take(&mut item.items) {
+        let ImplItem::Fn(mut function) = member else {
+            members.push(member);
+            continue;
+        };
+        let constructor = errors.take(take_attr(&mut function.attrs, "constructor")).flatten();
+        let net = errors.take(take_attr(&mut function.attrs, "net_serialize")).flatten();
+        match (constructor, net) {
+            (Some(attr), _) => {
+                let made = errors.take(no_words(&attr).and_then(|()| self::constructor(function)));
+                members.extend(made.into_iter().flatten());
+            }
+            (None, Some(attr)) => {
+                if std::mem::replace(&mut has_net_serialize, true) {
+                    let problem = "a struct has one `#[net_serialize]`";
+                    errors.take::<()>(Err(rules::spanned("ALC0196", &attr, problem)));
+                }
+                let made = errors.take(no_words(&attr).and_then(|()| net_serialize(&ty, &function, side)));
+                around.extend(made);
+                members.push(ImplItem::Fn(function));
+            }
+            (None, None) => members.push(ImplItem::Fn(function)),
+        }
+    }
+    errors.finish()?;
+    item.items = members;
+    Ok(quote! { #item #(#around)* })
+}
+
+fn no_words(attr: &Attribute) -> Result<()> {
+    Words::of(attr)?.expect(&[])
+}
+
+/// How a function has the struct.
+enum Takes {
+    /// `&mut self`: a struct that travels by value.
+    Value,
+    /// `Lent<'_, Self>`: one that is used where it lies.
+    View,
+}
+
+fn takes(function: &ImplItemFn) -> Result<Takes> {
+    match function.sig.inputs.first() {
+        Some(FnArg::Receiver(own)) if own.reference.is_some() && own.mutability.is_some() => Ok(Takes::Value),
+        Some(FnArg::Typed(first)) if lent(&first.ty).is_some() => Ok(Takes::View),
+        _ => Err(rules::spanned(
+            "ALC0193",
+            &function.sig,
+            "it is given the struct first: `&mut self` where that travels by value (`pod`), `value: Lent<'_, Self>` where it is used \
+             where it lies",
+        )),
+    }
+}
+
+/// A function that gives a new value, and the author's, which changes what the struct begins as.
+fn constructor(mut function: ImplItemFn) -> Result<Vec<ImplItem>> {
+    Conditions::refuse(&function.attrs)?;
+    let takes = takes(&function)?;
+    if !matches!(function.sig.output, ReturnType::Default) {
+        return Err(rules::spanned(
+            "ALC0194",
+            &function.sig.output,
+            "a constructor gives nothing: it changes the value that the struct begins as, and that is what its caller gets",
+        ));
+    }
+    let (name, vis) = (function.sig.ident.clone(), function.vis.clone());
+    let body = format_ident!("alcedo_construct_{}", name);
+    let attrs = docs::shared(&function.attrs);
+    let typed = function.sig.inputs.iter().skip(1).enumerate().filter_map(|(at, input)| match input {
+        FnArg::Typed(typed) => Some((at, typed)),
+        FnArg::Receiver(_) => None,
+    });
+    let (names, types): (Vec<_>, Vec<_>) = typed.map(|(at, typed)| (name_of(at, &typed.pat), &typed.ty)).unzip();
+    let generics = &function.sig.generics;
+    let change = match takes {
+        Takes::Value => quote! { Self::#body(&mut value, #(#names),*); },
+        Takes::View => quote! {
+            ::alcedo_plugin_api::plumbing::with_open(&value, |value| Self::#body(value, #(#names),*));
+        },
+    };
+    let is_mut = matches!(takes, Takes::Value).then(|| quote! { mut });
+    let maker = quote! {
+        #(#attrs)*
+        #[must_use]
+        #vis fn #name #generics(#(#names: #types),*) -> Self {
+            let #is_mut value = <Self as ::alcedo_plugin_api::plumbing::core::default::Default>::default();
+            #change
+            value
+        }
+    };
+    function.attrs.retain(|attr| !attr.path().is_ident("doc"));
+    function.sig.ident = body;
+    function.vis = syn::Visibility::Inherited;
+    Ok(vec![ImplItem::Verbatim(maker), ImplItem::Fn(function)])
+}
+
+fn name_of(at: usize, pattern: &Pat) -> Ident {
+    match pattern {
+        Pat::Ident(pattern) => pattern.ident.clone(),
+        other => format_ident!("value{at}", span = other.span()),
+    }
+}
+
+fn net_serialize(ty: &Ident, function: &ImplItemFn, side: Side) -> Result<TokenStream> {
+    let (takes, sig) = (takes(function)?, &function.sig);
+    let is_by_mut = |input: &FnArg, name: &str| match input {
+        FnArg::Typed(typed) => match &*typed.ty {
+            Type::Reference(reference) => reference.mutability.is_some() && is_named(&reference.elem, name),
+            _ => false,
+        },
+        FnArg::Receiver(_) => false,
+    };
+    let inputs: Vec<_> = sig.inputs.iter().skip(1).collect();
+    let gives_two =
+        matches!(&sig.output, ReturnType::Type(_, ty) if matches!(&**ty, Type::Tuple(pair) if pair.elems.len() == 2));
+    let are_right =
+        matches!(inputs[..], [archive, map] if is_by_mut(archive, "NetArchive") && is_by_mut(map, "NetMap"));
+    if !are_right || !gives_two {
+        return Err(rules::spanned(
+            "ALC0195",
+            sig,
+            "it takes `archive: &mut NetArchive, map: &mut NetMap`, and gives `(bool, bool)`: whether it did it at all, and whether that \
+             was a success",
+        ));
+    }
+    let name = &sig.ident;
+    if side == Side::Host {
+        return Ok(quote! {
+            impl ::alcedo_plugin_api::plumbing::NetStruct for #ty {
+                const NET: fn(
+                    &mut Self,
+                    &mut ::alcedo_plugin_api::NetArchive,
+                    &mut ::alcedo_plugin_api::NetMap,
+                ) -> (bool, bool) = #ty::#name;
+            }
+            impl #ty {
+                #[doc(hidden)]
+                pub const ALCEDO_NET: ::alcedo_plugin_api::plumbing::NetHooks =
+                    ::alcedo_plugin_api::plumbing::NetHooks::of::<#ty>();
+            }
+        });
+    }
+    let (mutable, call) = match takes {
+        Takes::Value => (quote! { mut }, quote! { value.#name(archive, map) }),
+        Takes::View => (
+            TokenStream::new(),
+            quote! { ::alcedo_plugin_api::plumbing::with_open(&value, |value| #ty::#name(value, archive, map)) },
+        ),
+    };
+    let place = place_of(name);
+    Ok(quote! {
+        const _: () = {
+            type AlcedoBytes = ::std::vec::Vec<u8>;
+            type AlcedoSaved = ::core::option::Option<AlcedoBytes>;
+            type AlcedoLoaded = ::core::option::Option<#ty>;
+            type AlcedoResult<T> = ::core::result::Result<T, ::alcedo_plugin_api::plumbing::CallError>;
+
+            fn alcedo_save(#mutable value: #ty) -> AlcedoResult<AlcedoSaved> {
+                ::alcedo_plugin_api::plumbing::net_save(|archive, map| #call)
+            }
+
+            fn alcedo_load(#mutable value: #ty, bytes: AlcedoBytes) -> AlcedoResult<AlcedoLoaded> {
+                let is_done = ::alcedo_plugin_api::plumbing::net_load(&bytes, |archive, map| #call)?;
+                ::core::result::Result::Ok(is_done.then_some(value))
+            }
+
+            ::alcedo_plugin_api::plumbing::export! {
+                type_path: <#ty as ::alcedo_plugin_api::plumbing::Value>::TYPE_PATH, name: "net_save",
+                (value: #ty) -> AlcedoSaved, returns: AlcedoResult<AlcedoSaved>, place: #place, alcedo_save
+            }
+            ::alcedo_plugin_api::plumbing::export! {
+                type_path: <#ty as ::alcedo_plugin_api::plumbing::Value>::TYPE_PATH, name: "net_load",
+                (value: #ty, bytes: AlcedoBytes) -> AlcedoLoaded, returns: AlcedoResult<AlcedoLoaded>, place: #place, alcedo_load
+            }
+        };
+    })
+}

@@ -1,0 +1,183 @@
+//! Direct calls of the host: where all values of a signature lie in slots, the host gives out the address of the code, and calls go
+//! there without slots. Each looks at one word before: the version, which changes whenever the address may stand for something else, and
+//! says while nothing may be called so: before a commit, and while a slice of host memory is lent. What is not done in this way takes
+//! the call with slots, which does it or says why not.
+#![expect(unsafe_code, reason = "calls the code whose address the host has given")]
+
+use core::cell::Cell;
+use core::marker::PhantomData;
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+
+use alcedo_abi::black_direct::{CLOSED, DirectAnswer, DirectBits, DirectCallee, DirectStatus};
+use alcedo_abi::call::FailureKind;
+use alcedo_abi::handles::{ObjectHandle, ZCallHandle};
+use alcedo_rt::{CallError, direct_version};
+
+use crate::host;
+use crate::signature::{Params, ReturnValue, fingerprint};
+
+/// No version of the host's, nor what it says while nothing may be called.
+const NEVER: u64 = u64::MAX;
+
+/// That this is the game thread, as the borrow of an object of a frame shows. Only such objects have one, and it does not leave the
+/// thread.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Called<'a> {
+    object: ObjectHandle,
+    frame: PhantomData<(&'a (), *const ())>,
+}
+
+impl Called<'_> {
+    /// The object of a frame.
+    pub(crate) fn new<C: crate::Class>(this: &crate::This<'_, C>) -> Self {
+        Self { object: this.object(), frame: PhantomData }
+    }
+
+    /// Its handle.
+    #[inline]
+    pub(crate) fn object(self) -> ObjectHandle {
+        self.object
+    }
+}
+
+/// The code behind a cell of a function that takes `A` and gives `R`, once a call has found it. It is looked at on the game thread
+/// only; atomic, since it stands in a static.
+pub(crate) struct DirectCell<A, R> {
+    /// The version it was found under.
+    version: AtomicU64,
+    code: AtomicPtr<()>,
+    context: AtomicPtr<()>,
+    /// The last version under which the host was asked for it.
+    asked: AtomicU64,
+    of: PhantomData<fn(A) -> R>,
+}
+
+impl<A, R> DirectCell<A, R> {
+    /// One that has found nothing.
+    pub(crate) const fn new() -> Self {
+        let (code, context) = (AtomicPtr::new(core::ptr::null_mut()), AtomicPtr::new(core::ptr::null_mut()));
+        Self { version: AtomicU64::new(NEVER), code, context, asked: AtomicU64::new(NEVER), of: PhantomData }
+    }
+}
+
+impl<A: Params, R: ReturnValue> DirectCell<A, R> {
+    /// Calls the code behind the handle that a function cell was filled with; nothing where the call takes slots.
+    #[inline]
+    pub(crate) fn call<Given: Params<Bits = A::Bits>>(
+        &self,
+        handle: impl FnOnce() -> ZCallHandle,
+        called: Called<'_>,
+        args: &Given,
+    ) -> Option<Result<u64, CallError>> {
+        if !(is_direct::<A, R>() && Given::IN_SLOTS) {
+            return None;
+        }
+        if self.version.load(Ordering::Relaxed) != direct_version() && !self.find(handle()) {
+            return None;
+        }
+        let (code, context) = (self.code.load(Ordering::Relaxed), self.context.load(Ordering::Relaxed));
+        // SAFETY: the host gave code and context for a function with this signature, and its version is still the same, which says
+        // that they are right and that this is no time at which nothing may be called; `called` says that this is the game thread.
+        // The bits are those of values of the types.
+        given(unsafe { args.direct_bits().call(code, context, called.object()) })
+    }
+
+    #[cold]
+    fn find(&self, handle: ZCallHandle) -> bool {
+        let version = direct_version();
+        if version == CLOSED || self.asked.swap(version, Ordering::Relaxed) == version {
+            return false;
+        }
+        let Some(DirectCallee { code, context, version }) = found::<A, R>(handle) else { return false };
+        self.code.store(code.cast_mut(), Ordering::Relaxed);
+        self.context.store(context.cast_mut(), Ordering::Relaxed);
+        self.version.store(version, Ordering::Relaxed);
+        true
+    }
+}
+
+/// The code behind a handle that the thread it was made on keeps: the game thread, or one of a module for which the host's word always
+/// says that there are no direct calls.
+pub(crate) struct KeptCode<A, R> {
+    callee: Cell<DirectCallee>,
+    asked: Cell<u64>,
+    of: PhantomData<fn(A) -> R>,
+    // A raw pointer, which keeps it on its thread.
+    thread: PhantomData<*const ()>,
+}
+
+impl<A: Params, R: ReturnValue> KeptCode<A, R> {
+    /// Of a handle that the host has just given for a name, on this thread.
+    pub(crate) fn new() -> Self {
+        let callee = Cell::new(DirectCallee { version: NEVER, ..DirectCallee::NONE });
+        Self { callee, asked: Cell::new(NEVER), of: PhantomData, thread: PhantomData }
+    }
+
+    /// Calls the code behind the handle; nothing where the call takes slots. With an object where the function is one of objects.
+    #[inline]
+    pub(crate) fn call(&self, handle: ZCallHandle, object: ObjectHandle, args: &A) -> Option<Result<u64, CallError>> {
+        if !is_direct::<A, R>() {
+            return None;
+        }
+        if self.callee.get().version != direct_version() && !self.find(handle) {
+            return None;
+        }
+        let DirectCallee { code, context, .. } = self.callee.get();
+        // SAFETY: as in `DirectCell::call`; a host whose word has a version has found the name on this thread, so this is the game
+        // thread.
+        given(unsafe { args.direct_bits().call(code, context, object) })
+    }
+
+    #[cold]
+    fn find(&self, handle: ZCallHandle) -> bool {
+        let version = direct_version();
+        if version == CLOSED || self.asked.replace(version) == version {
+            return false;
+        }
+        let found = found::<A, R>(handle);
+        self.callee.set(found.unwrap_or(DirectCallee { version: NEVER, ..DirectCallee::NONE }));
+        found.is_some()
+    }
+}
+
+/// What the host has for direct calls of a handle.
+fn found<A: Params, R: ReturnValue>(handle: ZCallHandle) -> Option<DirectCallee> {
+    let host = host::host("finding a function for direct calls").ok()?;
+    // Why there is none, the call with slots says.
+    let callee = host.zcall_direct(handle, fingerprint::<A, R>()).ok()?;
+    (!callee.code.is_null() && callee.version != CLOSED).then_some(callee)
+}
+
+#[inline]
+fn given(answer: DirectAnswer) -> Option<Result<u64, CallError>> {
+    if answer.status == DirectStatus::DONE { Some(Ok(answer.bits)) } else { failure(answer.status).map(Err) }
+}
+
+/// Whether functions with this signature may be called directly: all that they take and give lies in slots.
+pub(crate) const fn is_direct<A: Params, R: ReturnValue>() -> bool {
+    A::IN_SLOTS && R::IN_SLOT
+}
+
+/// The result that has these bits. Calls of such functions have their results as bits until here, so that they go in registers,
+/// whichever way the call has taken.
+#[inline]
+pub(crate) fn of_bits<R: ReturnValue>(bits: Result<u64, CallError>) -> Result<R, CallError> {
+    R::of_direct_bits(bits?).ok_or_else(in_no_slot)
+}
+
+#[cold]
+fn in_no_slot() -> CallError {
+    CallError::new(FailureKind::OTHER, "the result of a direct call does not lie in a slot")
+}
+
+/// Why a call failed; nothing for one that was not done. In a register, so that no result goes through memory.
+#[cold]
+#[inline(never)]
+fn failure(status: DirectStatus) -> Option<CallError> {
+    if status == DirectStatus::NOT_DONE {
+        return None;
+    }
+    let why = host::host("a direct call").and_then(|host| host.direct_failure());
+    Some(why.err().unwrap_or_else(|| CallError::new(FailureKind::OTHER, "a direct call failed without a reason")))
+}

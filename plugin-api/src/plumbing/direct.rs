@@ -1,0 +1,269 @@
+//! Direct shells: functions of plain values, whose words the host puts into registers. They say what the other shells say, with the
+//! parameter block on their own stack, where the compiler sees through it. A shell is made only of a function that has no other
+//! values, so most code is generic over it, and a plugin has one shell for each such function and no other.
+#![expect(unsafe_code, reason = "turns what the host lends over the border into references and values")]
+
+use core::mem::{MaybeUninit, transmute};
+
+use alcedo_abi::abi_stable::std_types::ROption;
+use alcedo_abi::call::{Failure, Status};
+use alcedo_abi::direct::{Answer, Batch, BatchItem, BatchShell, DirectMethod, DirectShell};
+use alcedo_abi::handles::ObjectHandle;
+use alcedo_abi::host::Directory;
+use alcedo_abi::zcall::{Slot, SlotType};
+use alcedo_rt::{CallError, trap_directly};
+
+use super::returned::Returned;
+use super::shells::{Export, Method, Receiver, cell_of};
+use crate::This;
+use crate::signature::{ArgumentSlots, Block, BlockLayout, Params, ResultSlot, ReturnValue, ValueType};
+
+/// Where a failure goes, if there is one.
+type Failed = MaybeUninit<Failure>;
+
+/// Most words of a direct call. What has more pays for a stack as well as for a block.
+const MOST: usize = 4;
+
+/// A parameter block of plain values: the parameters and a result, of a word each at most.
+type WordBlock = [u64; MOST + 1];
+
+/// Whether all that goes in and comes out is plain, and not too much.
+const fn are_plain<A: Params, R: ReturnValue>() -> bool {
+    let mut at = 0;
+    while at < A::TYPES.len() {
+        if A::TYPES[at].is_out || !A::TYPES[at].kind.fits_slot() {
+            return false;
+        }
+        at += 1;
+    }
+    let gives_plain = match R::VALUE {
+        Some(ValueType { kind, .. }) => kind.fits_slot(),
+        None => true,
+    };
+    gives_plain && A::COUNT <= MOST
+}
+
+macro_rules! arities {
+    ($($count:literal $method:ident $export:ident ($($word:ident)*);)*) => {
+        $(
+            /// # Safety
+            /// As [`DirectShell`] says.
+            unsafe extern "C" fn $method<M: Method>(
+                object: ObjectHandle,
+                memory: *mut u8,
+                part: *mut (),
+                $($word: u64,)*
+                failure: &mut Failed,
+            ) -> Answer {
+                // SAFETY: promised by the caller; there are as many words as parameters.
+                trap_directly(failure, || unsafe { run::<M>(object, memory, part, &[$($word),*]) })
+            }
+
+            /// # Safety
+            /// As [`DirectShell`] says.
+            unsafe extern "C" fn $export<E: Export>($($word: u64,)* failure: &mut Failed) -> Answer {
+                trap_directly(failure, || run_export::<E>(&[$($word),*]))
+            }
+        )*
+
+        /// The shell for one call of a method of plain values.
+        const fn method_shell<M: Method>() -> ROption<DirectShell> {
+            ROption::RSome(match M::Args::COUNT {
+                $($count => {
+                    let shell: unsafe extern "C" fn(
+                        ObjectHandle, *mut u8, *mut () $(, arities!(@word $word))*, &mut Failed
+                    ) -> Answer = $method::<M>;
+                    // SAFETY: who calls it gives it its type back, as `DirectShell` demands.
+                    DirectShell(unsafe {
+                        transmute::<
+                            unsafe extern "C" fn(
+                                ObjectHandle, *mut u8, *mut () $(, arities!(@word $word))*, &mut Failed
+                            ) -> Answer,
+                            unsafe extern "C" fn(),
+                        >(shell)
+                    })
+                })*
+                _ => return ROption::RNone,
+            })
+        }
+
+        /// The shell of a function of plain values that is offered by name.
+        const fn export_shell<E: Export>() -> ROption<DirectShell> {
+            ROption::RSome(match E::Args::COUNT {
+                $($count => {
+                    let shell: unsafe extern "C" fn($(arities!(@word $word),)* &mut Failed) -> Answer = $export::<E>;
+                    // SAFETY: who calls it gives it its type back, as `DirectShell` demands.
+                    DirectShell(unsafe {
+                        transmute::<
+                            unsafe extern "C" fn($(arities!(@word $word),)* &mut Failed) -> Answer,
+                            unsafe extern "C" fn(),
+                        >(shell)
+                    })
+                })*
+                _ => return ROption::RNone,
+            })
+        }
+    };
+    (@word $word:ident) => { u64 };
+}
+arities! {
+    0 method_0 export_0 ();
+    1 method_1 export_1 (a);
+    2 method_2 export_2 (a b);
+    3 method_3 export_3 (a b c);
+    4 method_4 export_4 (a b c d);
+}
+
+/// The direct shells of a method, if it is one of plain values.
+pub(super) const fn of_method<M: Method>() -> ROption<DirectMethod> {
+    if !are_plain::<M::Args, M::Result>() {
+        return ROption::RNone;
+    }
+    match method_shell::<M>() {
+        ROption::RSome(call) => ROption::RSome(DirectMethod { call, batch: BatchShell(batch::<M>) }),
+        ROption::RNone => ROption::RNone,
+    }
+}
+
+/// The direct shell of a function that is offered by name, if it is one of plain values.
+pub(super) const fn of_export<E: Export>() -> ROption<DirectShell> {
+    if are_plain::<E::Args, E::Result>() { export_shell::<E>() } else { ROption::RNone }
+}
+
+/// One call of a method of plain values.
+///
+/// # Safety
+/// As [`DirectShell`] says of a method; there are as many words as parameters.
+#[inline(always)]
+unsafe fn run<M: Method>(
+    object: ObjectHandle,
+    memory: *mut u8,
+    part: *mut (),
+    words: &[u64],
+) -> Result<u64, CallError> {
+    let mut block = WordBlock::default();
+    let block = block.as_mut_ptr().cast::<u8>();
+    let result = place_words(block, M::Args::TYPES, words);
+    // SAFETY: object and memory are live for the call, which is the frame, and the part is the one that this module made for the class,
+    // as the caller promises. The block lies on this stack, is large enough for so many words, and was laid out just now.
+    let (this, cell, args, result_at) = unsafe {
+        let this = This::<M::Class>::new(object, memory);
+        let cell = cell_of::<M::Class>(part, object)?;
+        (this, cell, Block::new(block, BlockLayout::EMPTY), Block::new(block, M::Args::LAYOUT))
+    };
+    let args = M::Args::open(args);
+    let returned = <M::Receiver as Receiver>::with(cell, object, M::NAME, |part| M::run(part, this, args))?;
+    returned.crossing(M::PLACE)?.store_result(result_at)?;
+    Ok(word_at(block, result, M::Result::VALUE))
+}
+
+/// One call of a function of plain values that is offered by name.
+#[inline(always)]
+fn run_export<E: Export>(words: &[u64]) -> Result<u64, CallError> {
+    let mut slots = [Slot::EMPTY; MOST];
+    let mut at = 0;
+    while at < words.len() {
+        // Each is plain, or there would be no shell.
+        let kind = SlotType::of_kind(E::Args::TYPES[at].kind).unwrap_or(SlotType::EMPTY);
+        slots[at] = Slot::from_bits(kind, words[at]);
+        at += 1;
+    }
+    let mut result = Slot::EMPTY;
+    // SAFETY: no slot is a pointer slot: the shell is made of functions of plain values only.
+    let (args, waiting) = unsafe { (ArgumentSlots::new(&slots[..at]), ResultSlot::new(&mut result)) };
+    E::run(E::Args::from_slots(args)?).crossing(E::PLACE)?.into_result_slot(waiting)?;
+    Ok(result.bits())
+}
+
+/// Puts words where the values of these types lie in a parameter block. Where the result lies.
+#[inline(always)]
+fn place_words(block: *mut u8, types: &[ValueType], words: &[u64]) -> BlockLayout {
+    let (mut layout, mut at) = (BlockLayout::EMPTY, 0);
+    while at < words.len() {
+        let (offset, next) = layout.place(types[at].size, types[at].align);
+        // SAFETY: a plain value has a word at most, so so many lie in the block; each has the alignment of its size, and the block
+        // that of a word.
+        unsafe {
+            let place = block.add(offset);
+            match types[at].size {
+                1 => place.write(words[at] as u8),
+                2 => place.cast::<u16>().write(words[at] as u16),
+                4 => place.cast::<u32>().write(words[at] as u32),
+                _ => place.cast::<u64>().write(words[at]),
+            }
+        }
+        (layout, at) = (next, at + 1);
+    }
+    layout
+}
+
+/// The word of the result behind the parameters; zero where there is none.
+#[inline(always)]
+fn word_at(block: *mut u8, before: BlockLayout, result: Option<ValueType>) -> u64 {
+    let Some(ValueType { size, align, .. }) = result else { return 0 };
+    let (offset, _) = before.place(size, align);
+    // SAFETY: as in `place_words`; the bytes were zero before the result was written.
+    unsafe {
+        let place = block.add(offset).cast_const();
+        match size {
+            1 => place.read().into(),
+            2 => place.cast::<u16>().read().into(),
+            4 => place.cast::<u32>().read().into(),
+            _ => place.cast::<u64>().read(),
+        }
+    }
+}
+
+/// Calls in one crossing.
+///
+/// # Safety
+/// As [`BatchShell`] says.
+unsafe extern "C" fn batch<M: Method>(batch: &mut Batch) -> Status {
+    // SAFETY: the caller lends a place for a failure.
+    let failure = unsafe { &mut *batch.failure.cast::<Failed>() };
+    // SAFETY: the caller lends a word for each parameter, and the shell is made only where there are no more than so many.
+    let words = unsafe { core::slice::from_raw_parts(batch.words, M::Args::COUNT) };
+    // As long as nothing has ended since the host looked, which was when the batch began, nobody is looked up.
+    let ends = batch.ends;
+    while batch.at < batch.len {
+        let at = batch.at;
+        batch.at = at + 1;
+        // SAFETY: there is an item of that number, and the directory is live for the call.
+        let (BatchItem { object, memory, part }, is_alive) = unsafe {
+            let item = *batch.items.add(at);
+            (item, lives(batch.directory, item.object, ends))
+        };
+        if !is_alive {
+            batch.ended += 1;
+            continue;
+        }
+        // SAFETY: the object lives, so its memory has a byte at the offset of one of its properties.
+        if batch.condition != Batch::UNCONDITIONAL && unsafe { memory.add(batch.condition).read() } == 0 {
+            batch.unmet += 1;
+            continue;
+        }
+        // SAFETY: the caller promises it of each object that lives.
+        let answer = trap_directly(failure, || unsafe { run::<M>(object, memory, part, words) });
+        if answer.failed != 0 {
+            return Status::FAILED;
+        }
+        if !batch.results.is_null() {
+            // SAFETY: there is a place for the result of each.
+            unsafe { batch.results.add(at).write(answer) };
+        }
+    }
+    Status::OK
+}
+
+/// Whether an object is there that was when so many had ended.
+///
+/// # Safety
+/// The directory is live.
+#[inline(always)]
+unsafe fn lives(directory: *const Directory, object: ObjectHandle, then: u64) -> bool {
+    // SAFETY: promised by the caller; there are as many entries as it says, and an object that was there once has one.
+    unsafe {
+        let Directory { entries, len, ends } = directory.read();
+        ends == then || object.index() < len && (*entries.add(object.index() as usize)).serial == object.serial()
+    }
+}

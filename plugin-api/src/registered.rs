@@ -1,0 +1,82 @@
+//! What this module has given its host a number for, on the game thread, until the module ends: of any type, so that this knows none.
+
+use core::any::Any;
+use core::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+thread_local! {
+    /// Whether there ever was anything: what has a destructor is not touched before.
+    static ANY: Cell<bool> = const { Cell::new(false) };
+    static ROWS: RefCell<Rows> = RefCell::default();
+}
+
+#[derive(Default)]
+struct Rows {
+    last: u64,
+    all: BTreeMap<u64, Rc<dyn Any>>,
+}
+
+/// Keeps this; its number, which is never used again.
+pub(crate) fn keep(code: Rc<dyn Any>) -> u64 {
+    ANY.set(true);
+    ROWS.with_borrow_mut(|rows| {
+        rows.last += 1;
+        let number = rows.last;
+        rows.all.insert(number, code);
+        number
+    })
+}
+
+/// What has that number.
+pub(crate) fn find<T: Clone + 'static>(number: u64) -> Option<T> {
+    let found = ANY.get().then(|| ROWS.with_borrow(|rows| rows.all.get(&number).cloned())).flatten()?;
+    found.downcast_ref::<T>().cloned()
+}
+
+/// Drops what has that number.
+pub(crate) fn drop_one(number: u64) {
+    // What is dropped is an author's, and may come back here.
+    let taken = ANY.get().then(|| ROWS.with_borrow_mut(|rows| rows.all.remove(&number)));
+    drop(taken);
+}
+
+/// Drops everything: the module ends.
+pub(crate) fn drop_all() {
+    let taken = ANY.get().then(|| ROWS.with_borrow_mut(|rows| core::mem::take(&mut rows.all)));
+    drop(taken);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::{drop_all, drop_one, find, keep};
+
+    /// Comes back when it is dropped.
+    struct Comes(Rc<()>);
+
+    impl Drop for Comes {
+        fn drop(&mut self) {
+            let number = keep(Rc::new(Rc::clone(&self.0)));
+            assert!(find::<Rc<()>>(number).is_some());
+            drop_one(number);
+        }
+    }
+
+    #[test]
+    fn a_number_leads_to_what_it_was_given_for_as_long_as_that_is_kept() {
+        drop_all();
+        assert_eq!(find::<u8>(1), None);
+        let (one, other) = (keep(Rc::new(1_u8)), keep(Rc::new("two")));
+        assert_ne!(one, other);
+        assert_eq!((find::<u8>(one), find::<&str>(other), find::<u8>(other)), (Some(1), Some("two"), None));
+        drop_one(one);
+        assert_eq!(find::<u8>(one), None);
+        let counted = Rc::new(());
+        keep(Rc::new(Rc::new(Comes(Rc::clone(&counted)))));
+        drop_all();
+        assert_eq!(Rc::strong_count(&counted), 1);
+        assert!(keep(Rc::new(1_u8)) > other);
+    }
+}

@@ -1,0 +1,199 @@
+//! A function of objects by name, which is looked up once: called on one object, or on many in one crossing.
+#![expect(unsafe_code, reason = "lends objects, slots and places for results to the host")]
+
+use core::marker::PhantomData;
+
+use alcedo_abi::black_direct::EachCall;
+use alcedo_abi::call::Failure;
+use alcedo_abi::handles::ObjectHandle;
+use alcedo_abi::zcall::Slot;
+use alcedo_rt::CallError;
+
+use crate::direct::{KeptCode, is_direct, of_bits};
+use crate::host::values::Callee;
+use crate::signature::{Params, ReturnValue, fingerprint};
+use crate::{Class, Obj, host};
+
+/// A function of objects by its `uf` name, or with `uf!` without overrides, with these parameters and this result. The name is
+/// looked up and the signature compared once; each call goes by what was found. It ends with the generation of the class that the name
+/// has, as a [`ZFunction`](crate::ZFunction) does, and stays on the thread that found it, the game thread.
+///
+/// ```
+/// # use alcedo_plugin_api::prelude::*;
+/// use alcedo_plugin_api::ZMethod;
+///
+/// fn heal(wounded: &[Obj<Object>]) -> Result<f64, CallError> {
+///     let heal = ZMethod::<(f64,), f64>::find("uf:/Script/Game.Actor:heal")?;
+///     let healed = heal.call_each(wounded, (10.0,))?;
+///     for (object, error) in healed.failed() {
+///         log_it(object, error);
+///     }
+///     Ok(healed.results().flatten().sum())
+/// }
+/// # fn log_it(_object: Obj<Object>, _error: &CallError) {}
+/// ```
+pub struct ZMethod<A, R> {
+    callee: Callee<'static, A, R>,
+    code: KeptCode<A, R>,
+    name: Box<str>,
+}
+
+impl<A: Params, R: ReturnValue> ZMethod<A, R> {
+    /// What `name` stands for, as `uf:/Script/Engine.Actor:heal`.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` for a name that leads nowhere, `SIGNATURE` when it takes or gives something else.
+    pub fn find(name: &str) -> Result<Self, CallError> {
+        if !name.starts_with("uf") {
+            return Err(CallError::other(format!("`{name}` is called on no object: write `ZFunction::find`")));
+        }
+        Ok(Self { callee: Callee::named(name)?, code: KeptCode::new(), name: name.into() })
+    }
+
+    /// The name that it was found by.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Calls it on an object.
+    ///
+    /// # Errors
+    /// `STALE` when the object is gone, `WRONG_CLASS` when it is of another class; `DEAD_HANDLE` or `UNAVAILABLE` once the generation of
+    /// what it leads to is over, and whatever the callee fails with.
+    #[inline]
+    pub fn call<C: Class>(&self, object: Obj<C>, args: A) -> Result<R, CallError> {
+        if !is_direct::<A, R>() {
+            return self.callee.call(Some(object.handle()), &self.name, &args);
+        }
+        of_bits(match self.code.call(self.callee.handle(), object.handle(), &args) {
+            Some(given) => given,
+            None => self.bits_by_slots(object.handle(), args),
+        })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn bits_by_slots(&self, object: ObjectHandle, args: A) -> Result<u64, CallError> {
+        self.callee.call(Some(object), &self.name, &args).map(R::into_direct_bits)
+    }
+
+    /// Calls it on each of these objects, in order, with the same arguments, in one crossing. A call that fails, be it by a panic, keeps
+    /// none of the others from being done. For functions that take and give numbers, `bool`, names and objects, which the
+    /// compiler sees to.
+    ///
+    /// # Errors
+    /// `DEAD_HANDLE` or `UNAVAILABLE` once the generation of what it leads to is over, `LENT` while a slice is lent: nothing was called
+    /// then.
+    pub fn call_each<C: Class>(&self, objects: &[Obj<C>], args: A) -> Result<Each<C, R>, CallError> {
+        const {
+            assert!(
+                is_direct::<A, R>(),
+                "`call_each` is for functions whose values are plain: numbers, `bool`, names and objects"
+            )
+        }
+        let mut each = Each { results: vec![0; objects.len()], failed: Vec::new(), of: PhantomData };
+        // SAFETY: the name was found on this thread, which is the game thread. No slot is used after the call.
+        let called = unsafe {
+            args.with_slots(ObjectHandle::NONE, Slot::EMPTY, |slots| {
+                let end = slots.len() - usize::from(R::VALUE.is_none());
+                let (results, told) = (each.results.as_mut_ptr(), (&raw mut each.failed).cast());
+                let mut lent = EachCall {
+                    objects: objects.as_ptr().cast(),
+                    count: objects.len(),
+                    slots: slots.as_mut_ptr(),
+                    len: end,
+                    results,
+                    told,
+                    failed: note::<C>,
+                };
+                host::host(&self.name)?.zcall_each(self.callee.handle(), fingerprint::<A, R>(), &mut lent)
+            })
+        };
+        called?;
+        for (object, at, _error) in &mut each.failed {
+            *object = objects.get(*at).copied().unwrap_or_default();
+        }
+        Ok(each)
+    }
+}
+
+/// Notes a call that has failed.
+///
+/// # Safety
+/// `told` is the list of the failures of a call, which nobody else uses.
+unsafe extern "C" fn note<C>(told: *mut (), at: usize, failure: &Failure) {
+    // SAFETY: the caller promises it.
+    let failed = unsafe { &mut *told.cast::<Vec<(Obj<C>, usize, CallError)>>() };
+    failed.push((Obj::none(), at, CallError::from_failure(failure.clone())));
+}
+
+impl<A, R> core::fmt::Debug for ZMethod<A, R> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "`{}`", self.name)
+    }
+}
+
+/// What calls on several objects have given: see [`ZMethod::call_each`].
+pub struct Each<C, R> {
+    results: Vec<u64>,
+    /// Those that failed, with the numbers of their objects, in order.
+    failed: Vec<(Obj<C>, usize, CallError)>,
+    of: PhantomData<fn() -> R>,
+}
+
+impl<C, R: ReturnValue> Each<C, R> {
+    /// What each call has given, in the order of the objects; nothing for one that failed.
+    pub fn results(&self) -> impl Iterator<Item = Option<R>> {
+        let mut failed = self.failed.iter().map(|(_, at, _)| *at).peekable();
+        self.results.iter().enumerate().map(move |(at, bits)| match failed.next_if_eq(&at) {
+            Some(_) => None,
+            None => R::of_direct_bits(*bits),
+        })
+    }
+
+    /// The objects whose calls have failed, in their order, and why.
+    pub fn failed(&self) -> impl ExactSizeIterator<Item = (Obj<C>, &CallError)> {
+        self.failed.iter().map(|(object, _, error)| (*object, error))
+    }
+}
+
+impl<C, R> core::fmt::Debug for Each<C, R> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{} calls, {} of which failed", self.results.len(), self.failed.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Each, ZMethod};
+    use crate::{Object, ZFunction, ZProperty};
+
+    /// Has two implementations for what may be sent to another thread, so that the compiler cannot choose one.
+    trait Stays<Which> {
+        fn stays() {}
+    }
+
+    impl<T> Stays<()> for T {}
+
+    /// Whatever may be sent.
+    struct Sent;
+
+    impl<T: Send> Stays<Sent> for T {}
+
+    #[test]
+    fn what_was_found_by_name_stays_on_its_thread() {
+        <ZFunction<(i32,), i32> as Stays<_>>::stays();
+        <ZMethod<(i32,), i32> as Stays<_>>::stays();
+        <ZProperty<f64> as Stays<_>>::stays();
+    }
+
+    #[test]
+    fn results_stand_at_the_places_of_their_objects_and_nothing_where_a_call_failed() {
+        let error = || alcedo_rt::CallError::other("no");
+        let failed = vec![(crate::Obj::<Object>::none(), 0, error()), (crate::Obj::none(), 3, error())];
+        let each = Each::<Object, i32> { results: vec![0, 7, u64::MAX, 0], failed, of: core::marker::PhantomData };
+        assert_eq!(each.results().collect::<Vec<_>>(), [None, Some(7), Some(-1), None]);
+        assert_eq!(each.failed().len(), 2);
+    }
+}

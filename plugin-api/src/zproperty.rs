@@ -1,0 +1,149 @@
+//! A property by name, which is looked up once and then read and written where it lies.
+#![expect(unsafe_code, reason = "reads and writes a property at the offset that the host has told")]
+
+use core::cell::Cell;
+use core::marker::PhantomData;
+
+use alcedo_abi::black_direct::CLOSED;
+use alcedo_abi::fingerprint::Fingerprint;
+use alcedo_abi::handles::{ClassId, ObjectHandle, ZCallHandle};
+use alcedo_rt::{CallError, direct_version};
+
+use crate::kinds::PtrMut;
+use crate::{Class, Obj, Value, host, zcall};
+
+/// A property of objects by its `up` name, of type `T`: the name is looked up and the type compared once. A plain value (a number,
+/// `bool`, [`UName`](crate::UName), [`Obj`]) is read and written where it lies, every other kind by a call of the host. It ends with
+/// the generation of its class: then each use is an error, and what the name stands for now is found by another
+/// [`find`](Self::find). It stays on the thread that found it, the game thread.
+///
+/// ```
+/// # use alcedo_plugin_api::prelude::*;
+/// use alcedo_plugin_api::ZProperty;
+///
+/// fn sum(of: &[Obj<Object>]) -> Result<f64, CallError> {
+///     let weight = ZProperty::<f64>::find("up:/Script/Game.Crate:weight")?;
+///     of.iter().try_fold(0.0, |sum, crate_| Ok(sum + weight.read(*crate_)?))
+/// }
+/// ```
+pub struct ZProperty<T> {
+    handle: ZCallHandle,
+    name: Box<str>,
+    /// Where it lies in objects of the class that was met last.
+    place: Cell<Place>,
+    of: PhantomData<fn(T) -> T>,
+    // A raw pointer, which keeps it on its thread.
+    thread: PhantomData<*const ()>,
+}
+
+/// Where a property lies in objects of just this class, as the host has told under this version.
+#[derive(Clone, Copy)]
+struct Place {
+    version: u64,
+    class: ClassId,
+    offset: u32,
+}
+
+/// What no object has.
+const NOWHERE: Place = Place { version: CLOSED, class: ClassId::NONE, offset: 0 };
+
+impl<T: Value> ZProperty<T> {
+    const FINGERPRINT: u64 = Fingerprint::START.value(T::KIND, T::TYPE_PATH).finish();
+
+    /// What `name` stands for, as `up:/Script/Engine.Actor:seed`.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` for a name that leads nowhere, `SIGNATURE` when the property holds something else.
+    pub fn find(name: &str) -> Result<Self, CallError> {
+        zcall::checked_property(name)?;
+        let handle = host::zcall_resolve(name, Self::FINGERPRINT)?;
+        Ok(Self { handle, name: name.into(), place: Cell::new(NOWHERE), of: PhantomData, thread: PhantomData })
+    }
+
+    /// The name that it was found by.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The value that an object has.
+    ///
+    /// # Errors
+    /// `STALE` when the object is gone, `WRONG_CLASS` when its class has no such property, `DEAD_HANDLE` or `UNAVAILABLE` once the
+    /// generation of the class that has it is over.
+    #[inline]
+    pub fn read<C: Class>(&self, object: Obj<C>) -> Result<T, CallError> {
+        match self.find_in(object.handle()) {
+            Some(place) => Ok(T::load(place.as_ptr())),
+            None => self.read_by_call(object.handle()),
+        }
+    }
+
+    /// Overwrites the value that an object has.
+    ///
+    /// # Errors
+    /// As for [`Self::read`], and `DURING_REBUILD` before the commit, for objects that are not being built.
+    #[inline]
+    pub fn write<C: Class>(&self, object: Obj<C>, value: T) -> Result<(), CallError> {
+        match self.find_in(object.handle()) {
+            Some(place) => {
+                host::may_write(object.handle(), T::NAMES_OBJECTS)?;
+                value.store(place)
+            }
+            None => self.write_by_call(object.handle(), &value),
+        }
+    }
+
+    /// Where it lies in an object, if that can be told by looking.
+    #[inline]
+    fn find_in(&self, object: ObjectHandle) -> Option<PtrMut<'_, T>> {
+        if !T::KIND.fits_slot() {
+            return None;
+        }
+        let entry = host::values::entry(object)?;
+        let mut place = self.place.get();
+        if place.version != direct_version() || place.class != entry.class || place.version == CLOSED {
+            place = self.look(object)?;
+        }
+        // SAFETY: the host has told that such a property lies there in every object of just this class, and that is the class of the
+        // object, which lives: its entry has its serial. That is so for as long as the version stays, which is what the place was told under.
+        // This is the game thread: the host resolves names nowhere else for a module that has a directory. The place is used at once.
+        Some(unsafe { PtrMut::new(entry.memory.add(place.offset as usize).cast()) })
+    }
+
+    #[cold]
+    fn look(&self, object: ObjectHandle) -> Option<Place> {
+        let version = direct_version();
+        if version == CLOSED {
+            return None;
+        }
+        // Why there is none, the call says.
+        let host = host::host(&self.name).ok()?;
+        let (class, offset) = host.property_place(self.handle, Self::FINGERPRINT, object).ok()?;
+        let place = Place { version, class, offset };
+        self.place.set(place);
+        Some(place)
+    }
+
+    #[cold]
+    fn read_by_call(&self, object: ObjectHandle) -> Result<T, CallError> {
+        let held = self.by_call(object, None)?;
+        held.ok_or_else(|| CallError::other(format!("`{}`: nothing was read", self.name)))
+    }
+
+    #[cold]
+    fn write_by_call(&self, object: ObjectHandle, value: &T) -> Result<(), CallError> {
+        self.by_call(object, Some(value)).map(drop)
+    }
+
+    fn by_call(&self, object: ObjectHandle, write: Option<&T>) -> Result<Option<T>, CallError> {
+        // SAFETY: the host has resolved the name with the fingerprint of `T` on this thread, which it does on the game thread only.
+        unsafe { host::values::exchange(self.handle, object, &self.name, write) }
+    }
+}
+
+impl<T> core::fmt::Debug for ZProperty<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "`{}`", self.name)
+    }
+}

@@ -1,0 +1,19 @@
+//! ALC0192, kept.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[uenum(package = "Game")]
+#[repr(i32)]
+pub enum Channel {
+    None,
+    Far = 30,
+}
+
+#[uclass(package = "Game")]
+#[derive(Default)]
+pub struct Radio {
+    #[uproperty(blueprint_read, enum_as_byte)]
+    channel: Channel,
+}
+
+fn main() {}

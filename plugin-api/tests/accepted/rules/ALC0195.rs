@@ -1,0 +1,20 @@
+//! ALC0195, kept.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[ustruct(pod, package = "Game")]
+#[derive(Default)]
+pub struct Size {
+    pub height: f64,
+}
+
+#[ustruct]
+impl Size {
+    #[net_serialize]
+    fn sent(&mut self, archive: &mut NetArchive, _map: &mut NetMap) -> (bool, bool) {
+        archive.number(&mut self.height);
+        (true, true)
+    }
+}
+
+fn main() {}

@@ -1,0 +1,22 @@
+//! ALC0196, kept.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[ustruct(pod, package = "Game")]
+#[derive(Default)]
+pub struct Size {
+    pub height: f64,
+}
+
+#[ustruct]
+impl Size {
+    #[net_serialize]
+    fn sent(&mut self, archive: &mut NetArchive, _map: &mut NetMap) -> (bool, bool) {
+        match archive.is_saving() {
+            true => (true, true),
+            false => (false, true),
+        }
+    }
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+//! ALC0193.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[ustruct(pod, package = "Game")]
+#[derive(Default)]
+pub struct Size {
+    pub height: f64,
+}
+
+#[ustruct]
+impl Size {
+    #[constructor]
+    fn tall(height: f64) {}
+}
+
+fn main() {}

@@ -1,0 +1,26 @@
+//! ALC0199.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+#[uclass(package = "Game")]
+pub struct Mesh {
+    #[uproperty(default = 1.0)]
+    scale: f64,
+}
+
+#[uclass(package = "Game", base = Mesh)]
+pub struct FancyMesh {}
+
+#[uclass(package = "Game")]
+pub struct Cube {
+    #[uproperty(default_subobject)]
+    mesh: Obj<Mesh>,
+}
+
+#[uclass(package = "Game", base = Cube, defaults(speed = 2.0))]
+pub struct Fast {
+    #[uproperty]
+    speed: f64,
+}
+
+fn main() {}

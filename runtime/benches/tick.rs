@@ -1,0 +1,55 @@
+//! What a frame costs: ten thousand actors, each of which has a tick that turns it, in a release build of `carousel`.
+//!
+//! * `tick_10000`: `alcedo` is [`Runtime::tick`] of a host with the sample engine, all that a frame does included; `boxes` is a loop over a
+//!   `Vec<Box<dyn Tick>>` whose elements have the same fields and do the same. A time is for a whole frame.
+
+mod support;
+
+use std::hint::black_box;
+
+use alcedo_runtime::{Budget, Value};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+
+const ACTORS: u64 = 10_000;
+
+trait Tick {
+    fn tick(&mut self, delta: f32);
+}
+
+/// What a horse has that its tick needs.
+struct Horse {
+    can_tick: bool,
+    speed: f64,
+    turned: f64,
+}
+
+impl Tick for Horse {
+    fn tick(&mut self, delta: f32) {
+        if self.can_tick {
+            self.turned += self.speed * f64::from(delta);
+        }
+    }
+}
+
+fn tick(criterion: &mut Criterion) {
+    let builds = support::builds("carousel");
+    let runtime = support::host(&builds[0]);
+    let horses: Vec<_> = (0..ACTORS).map(|_| runtime.objects().spawn("/Script/Game.Horse").expect("a horse")).collect();
+    let mut boxes: Vec<Box<dyn Tick>> = Vec::new();
+    (0..ACTORS).for_each(|_| boxes.push(Box::new(Horse { can_tick: true, speed: 90.0, turned: 0.0 })));
+    let delta = Budget::frame().seconds;
+    runtime.tick(Budget::frame());
+    let turned = Value::F64(90.0 * f64::from(delta));
+    assert_eq!(runtime.objects().call(horses[7], "degrees", &[]).expect("it turns"), Some(turned));
+    let mut group = criterion.benchmark_group("tick_10000");
+    group.throughput(Throughput::Elements(ACTORS));
+    group.bench_function("alcedo", |bencher| bencher.iter(|| runtime.tick(Budget::frame())));
+    group.bench_function("boxes", |bencher| {
+        bencher.iter(|| black_box(&mut boxes).iter_mut().for_each(|horse| horse.tick(black_box(delta))));
+    });
+    group.finish();
+    drop(runtime.shutdown());
+}
+
+criterion_group! { name = benches; config = support::config(); targets = tick }
+criterion_main!(benches);

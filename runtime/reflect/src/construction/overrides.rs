@@ -1,0 +1,60 @@
+//! Defaults that a class says of what others declare: of a property of a base, of a field in a struct, of what lies in a subobject. The
+//! class default object has them; all other objects get them with its values.
+
+use std::rc::Rc;
+
+use alcedo_base::border::CallError;
+use alcedo_base::handles::ObjectHandle;
+
+use super::failure::StepError;
+use crate::World;
+use crate::class::Class;
+use crate::property::PropertyType;
+use crate::value::Value;
+
+/// Writes those of `turn` into an object that has its subobjects.
+pub(super) fn set_default_overrides(world: &World, object: ObjectHandle, turn: &Rc<Class>) -> Result<(), StepError> {
+    turn.default_overrides.iter().try_for_each(|(path, text)| set(world, object, path, text))
+}
+
+fn set(world: &World, object: ObjectHandle, path: &str, text: &str) -> Result<(), StepError> {
+    let fail = |problem: String| StepError::new(format!("the default of `{path}` cannot be {text}: {problem}"));
+    let (mut at, mut names) = (object, path);
+    loop {
+        let class = world.objects.class(at).ok_or(CallError::Stale { handle: at })?;
+        let (name, rest) = names.split_once('.').map_or((names, None), |(name, rest)| (name, Some(rest)));
+        let property =
+            class.find_property(name).ok_or_else(|| fail(format!("{} has no property {name}", class.short_path())))?;
+        match (rest, &property.ty) {
+            (None, ty) => {
+                let value = Value::parse(text, ty, &world.names).map_err(|error| fail(error.to_string()))?;
+                return Ok(world.objects.write_unasked(at, name, &value)?);
+            }
+            (Some(rest), PropertyType::Object { .. }) => {
+                let part = world.objects.subobject(at, name);
+                at = part.ok_or_else(|| fail(format!("{name} of {} is no subobject", class.short_path())))?;
+                names = rest;
+            }
+            (Some(rest), PropertyType::Struct(_)) => {
+                let mut value = world.objects.read_value(at, name)?;
+                let (place, ty) = field(&mut value, &property.ty, rest).map_err(fail)?;
+                *place = Value::parse(text, &ty, &world.names).map_err(|error| fail(error.to_string()))?;
+                return Ok(world.objects.write_unasked(at, name, &value)?);
+            }
+            (Some(_), ty) => return Err(fail(format!("{name} is a {ty}, in which nothing has a name"))),
+        }
+    }
+}
+
+/// The field of that path in a struct, and its type.
+fn field<'v>(value: &'v mut Value, ty: &PropertyType, path: &str) -> Result<(&'v mut Value, PropertyType), String> {
+    let (name, rest) = path.split_once('.').map_or((path, None), |(name, rest)| (name, Some(rest)));
+    let none = || format!("{ty} has no field {name}");
+    let (PropertyType::Struct(of), Value::Struct(fields)) = (ty, value) else { return Err(none()) };
+    let declared = of.field(name).ok_or_else(none)?;
+    let (_, place) = fields.iter_mut().find(|(known, _)| **known == *name).ok_or_else(none)?;
+    match rest {
+        None => Ok((place, declared.ty.clone())),
+        Some(rest) => field(place, &declared.ty, rest),
+    }
+}

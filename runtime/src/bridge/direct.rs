@@ -1,0 +1,90 @@
+//! Finds the short ways: from what a name stands for to the direct shell of the function, if it has one.
+#![expect(unsafe_code, reason = "vouches for the shells that it finds")]
+
+use std::rc::Rc;
+
+use alcedo_abi::direct::DirectMethod;
+
+use crate::bridge::calls::{self, Dispatch};
+use crate::bridge::core::Core;
+use crate::bridge::module_thunk::ExportDispatcher;
+use crate::bridge::nm::Export;
+use crate::bridge::uf::FunctionDispatcher;
+use crate::bridge::ways::{MethodWay, StaticWay};
+use crate::handles::ObjectHandle;
+use crate::object::class::Class;
+use crate::object::function::Function;
+use crate::object::type_text::SignatureText;
+use crate::zcall::call::Callee;
+
+/// A method by its name: which one, and whether an override answers.
+#[derive(Clone)]
+pub(crate) struct MethodCall {
+    function: Rc<Function>,
+    dispatch: Dispatch,
+}
+
+/// The way into a static function of a module, where there is a short one.
+pub(crate) fn static_way(core: &Core, callee: &Callee) -> Option<StaticWay> {
+    let found = callee.inner()?.downcast_ref::<ExportDispatcher>()?;
+    export_way(core, &found.export, &found.what, parameters(callee.signature().words())?)
+}
+
+/// How many parameters a signature has.
+pub(super) fn parameters(words: &str) -> Option<usize> {
+    Some(words.parse::<SignatureText>().ok()?.arguments.len())
+}
+
+/// The way into a static function with so many parameters, which is called `what`.
+pub(super) fn export_way(core: &Core, export: &Export, what: &Rc<str>, count: usize) -> Option<StaticWay> {
+    let (shell, gate) = (export.direct?, &export.gate);
+    if core.world.mode.is_before_commit() || !gate.is_open() {
+        return None;
+    }
+    let frame = core.red.hot().number(gate.tag().id, what);
+    // SAFETY: the shell is that of the export, whose signature has so many parameters; its gate is open.
+    Some(unsafe { StaticWay::new(core.zcalls.stamp().count(), shell, count, frame) })
+}
+
+/// The method behind a name, if it is one.
+pub(crate) fn method_call(callee: &Callee) -> Option<MethodCall> {
+    let FunctionDispatcher { function, dispatch, .. } = callee.inner()?.downcast_ref::<FunctionDispatcher>()?;
+    (!calls::is_static(function)).then(|| MethodCall { function: Rc::clone(function), dispatch: *dispatch })
+}
+
+impl MethodCall {
+    /// Calls of that sort of a function.
+    pub(super) fn new(function: &Rc<Function>, dispatch: Dispatch) -> Self {
+        Self { function: Rc::clone(function), dispatch }
+    }
+
+    /// The way into what answers a call on that object, where there is a short one; then it is good for all objects of its class.
+    pub(crate) fn way(&self, core: &Core, object: ObjectHandle) -> Option<MethodWay> {
+        let function = calls::target(&core.world, &self.function, object, self.dispatch).ok()?;
+        let class = core.world.objects.class(object)?;
+        if core.world.mode.is_before_commit() || core.world.objects.waits_for(object).is_some() {
+            return None;
+        }
+        let hooks = core.hooks.borrow();
+        let hooks = hooks.get(function.owner).filter(|hooks| hooks.gate.is_open())?;
+        let (what, DirectMethod { call, batch }) = hooks.direct.get(&*function.text)?;
+        let frame = core.red.hot().number(hooks.gate.tag().id, what);
+        let (looked, count) = (core.zcalls.stamp().count(), function.arguments().len());
+        // SAFETY: the shells are those of the function, which `emit` has put there with the hooks of its class, and a function has the
+        // parameters of its description; the gate is open. The function answers for all objects of the class of this one.
+        Some(unsafe { MethodWay::new(looked, (*call, *batch), count, frame, (class.id, function.owner)) })
+    }
+
+    /// The function, with the overrides that objects of a class have.
+    pub(crate) fn answers(&self, class: &Class) -> Rc<Function> {
+        match self.dispatch {
+            Dispatch::Virtual => Rc::clone(class.dispatch(&self.function)),
+            Dispatch::Final => Rc::clone(&self.function),
+        }
+    }
+
+    /// The function that was named.
+    pub(crate) fn function(&self) -> &Rc<Function> {
+        &self.function
+    }
+}

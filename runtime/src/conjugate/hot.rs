@@ -1,0 +1,218 @@
+//! What every call from the host into a module touches: how deep the calls are, what each is called, and how much is lent. A call that
+//! was looked up before opens its frame here with two writes, and closes it with one; what it is called stands in a list by number,
+//! since the same functions are called over and over.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use crate::cells::RefCell;
+use crate::handles::ModuleId;
+use crate::stamp::Stamp;
+
+/// So many frames stand here; deeper ones go the long way.
+const SHORT: usize = 64;
+
+/// What a function is called in red frames. A number is given once for each module and name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct FrameNumber(u32);
+
+impl FrameNumber {
+    /// Of a frame that has its name elsewhere.
+    pub(crate) const NONE: Self = Self(0);
+}
+
+/// The open frames, as far as every call touches them. Game thread only.
+#[derive(Debug)]
+pub(crate) struct HotFrames {
+    stamp: Rc<Stamp>,
+    depth: Cell<usize>,
+    numbers: [Cell<FrameNumber>; SHORT],
+    /// How many values are lent, and [`Self::WAITS`].
+    height: Cell<usize>,
+    /// Module and name of each number, from 1.
+    names: RefCell<Vec<(ModuleId, Rc<str>)>>,
+}
+
+impl Default for HotFrames {
+    fn default() -> Self {
+        Self::new(Rc::default())
+    }
+}
+
+/// A frame that was opened here.
+#[derive(Clone, Copy, Debug)]
+#[must_use = "it is to be closed"]
+pub(crate) struct Opened {
+    depth: usize,
+    height: usize,
+}
+
+impl Opened {
+    /// How much was lent when it was opened.
+    #[inline]
+    pub(crate) fn lent(self) -> usize {
+        self.height & !HotFrames::WAITS
+    }
+}
+
+impl HotFrames {
+    /// In the height: something is to be done when the outermost frame closes.
+    const WAITS: usize = 1 << (usize::BITS - 1);
+
+    /// No frame is open.
+    pub(crate) fn new(stamp: Rc<Stamp>) -> Self {
+        let numbers = [const { Cell::new(FrameNumber::NONE) }; SHORT];
+        Self { stamp, depth: Cell::new(0), numbers, height: Cell::new(0), names: RefCell::default() }
+    }
+
+    /// What changes when anything kept about calls may be wrong.
+    #[inline]
+    pub(crate) fn stamp(&self) -> &Stamp {
+        &self.stamp
+    }
+
+    /// Open frames, also those that have their names elsewhere.
+    #[inline]
+    pub(crate) fn depth(&self) -> usize {
+        self.depth.get()
+    }
+
+    /// Opens a frame, unless there are too many for this.
+    #[inline]
+    pub(crate) fn open(&self, number: FrameNumber) -> Option<Opened> {
+        let depth = self.depth.get();
+        self.numbers.get(depth)?.set(number);
+        self.depth.set(depth + 1);
+        Some(Opened { depth, height: self.height.get() })
+    }
+
+    /// Opens a frame that has its name elsewhere.
+    #[inline]
+    pub(crate) fn open_unnamed(&self) -> Opened {
+        let (depth, height) = (self.depth.get(), self.height.get());
+        if let Some(number) = self.numbers.get(depth) {
+            number.set(FrameNumber::NONE);
+        }
+        self.depth.set(depth + 1);
+        Opened { depth, height }
+    }
+
+    /// Closes it. Whether that was all: else what was lent in it is to be ended, or something waits for the outermost frame.
+    #[inline]
+    pub(crate) fn close(&self, opened: Opened) -> bool {
+        self.depth.set(opened.depth);
+        self.height.get() == opened.height
+    }
+
+    /// How much is lent.
+    #[inline]
+    pub(crate) fn height(&self) -> usize {
+        self.height.get() & !Self::WAITS
+    }
+
+    /// So much is lent now.
+    #[inline]
+    pub(crate) fn set_height(&self, height: usize) {
+        self.height.set(height | self.height.get() & Self::WAITS);
+    }
+
+    /// Whether something waits for the end of the outermost frame.
+    pub(crate) fn waits(&self) -> bool {
+        self.height.get() & Self::WAITS != 0
+    }
+
+    /// Something waits for the end of the outermost frame, or does not any more.
+    pub(crate) fn set_waits(&self, waits: bool) {
+        self.height.set(self.height() | if waits { Self::WAITS } else { 0 });
+    }
+
+    /// The number of a function of a module.
+    pub(crate) fn number(&self, module: ModuleId, what: &Rc<str>) -> FrameNumber {
+        let mut names = self.names.borrow_mut();
+        let known = names.iter().position(|(of, name)| *of == module && name == what);
+        // Whoever kept the number of a module that is over does not use it any more: the stamp has changed since.
+        let at = known.or_else(|| names.iter().position(|(of, _)| *of == ModuleId::HOST)).unwrap_or(names.len());
+        match names.get_mut(at) {
+            Some(name) => *name = (module, Rc::clone(what)),
+            None => names.push((module, Rc::clone(what))),
+        }
+        FrameNumber(at as u32 + 1)
+    }
+
+    /// The numbers of a module that is over may be given again, when no frame is open.
+    pub(crate) fn forget(&self, module: ModuleId) {
+        if self.depth() == 0 {
+            let mut names = self.names.borrow_mut();
+            names.iter_mut().filter(|(of, _)| *of == module).for_each(|name| *name = (ModuleId::HOST, "".into()));
+        }
+    }
+
+    /// How many frames of functions of a module are open here.
+    pub(crate) fn inside(&self, module: ModuleId) -> u32 {
+        let names = self.names.borrow();
+        let open = self.numbers.iter().take(self.depth());
+        open.filter_map(|number| names.get(number.get().0.checked_sub(1)? as usize))
+            .filter(|(of, _)| *of == module)
+            .count() as u32
+    }
+
+    /// What the open frames are called, oldest first; none for one that has its name elsewhere.
+    pub(crate) fn open_frames(&self) -> Vec<Option<Rc<str>>> {
+        let names = self.names.borrow();
+        let short = self.numbers.iter().map(Cell::get).chain(std::iter::repeat(FrameNumber::NONE)).take(self.depth());
+        short.map(|number| Some(Rc::clone(&names.get(number.0.checked_sub(1)? as usize)?.1))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HotFrames, SHORT};
+    use crate::handles::ModuleId;
+
+    #[test]
+    fn frames_have_their_names_and_count_for_their_modules() {
+        let frames = HotFrames::default();
+        let (one, two) = (ModuleId(1), ModuleId(2));
+        let add = frames.number(one, &"add".into());
+        assert_eq!(add, frames.number(one, &"add".into()), "one number for each name");
+        assert_ne!(add, frames.number(two, &"add".into()));
+        let outer = frames.open(add).expect("there is room");
+        let middle = frames.open_unnamed();
+        let inner = frames.open(add).expect("there is room");
+        let shown: Vec<_> = frames.open_frames().iter().map(|name| name.as_deref().map(str::to_owned)).collect();
+        assert_eq!(shown, [Some("add".to_owned()), None, Some("add".to_owned())]);
+        assert_eq!((frames.inside(one), frames.inside(two), frames.depth()), (2, 0, 3));
+        assert!(frames.close(inner) && frames.close(middle) && frames.close(outer));
+        assert_eq!((frames.depth(), frames.inside(one)), (0, 0));
+    }
+
+    #[test]
+    fn what_is_lent_or_waits_shows_when_a_frame_closes() {
+        let frames = HotFrames::default();
+        let number = frames.number(ModuleId(1), &"f".into());
+        let frame = frames.open(number).expect("there is room");
+        frames.set_height(1);
+        assert!(!frames.close(frame));
+        frames.set_height(0);
+        let frame = frames.open(number).expect("there is room");
+        frames.set_waits(true);
+        frames.set_height(2);
+        assert_eq!((frames.height(), frames.waits()), (2, true));
+        assert!(!frames.close(frame));
+        frames.set_waits(false);
+        assert_eq!((frames.height(), frames.waits()), (2, false));
+    }
+
+    #[test]
+    fn deep_frames_go_elsewhere_and_are_counted() {
+        let frames = HotFrames::default();
+        let number = frames.number(ModuleId(1), &"f".into());
+        for _ in 0..SHORT {
+            let _open = frames.open(number).expect("there is room");
+        }
+        assert!(frames.open(number).is_none());
+        let _deep = frames.open_unnamed();
+        assert_eq!((frames.depth(), frames.open_frames().len()), (SHORT + 1, SHORT + 1));
+        assert_eq!(frames.open_frames()[SHORT], None);
+    }
+}

@@ -1,0 +1,173 @@
+//! Properties by name with a Rust type: looked up and compared once for each class that they are used with.
+
+use std::cell::Cell;
+use std::fmt;
+use std::rc::Rc;
+
+use crate::border::CallError;
+use crate::bridge::ways::{CLASSES, Ways, place_of};
+use crate::error::Error;
+use crate::handles::ObjectHandle;
+use crate::host::member::is_meant;
+use crate::object::host_value::HostValue;
+use crate::object::member::{PropertyKey, PropertyRef};
+use crate::object::word_place::{WordPlace, fits};
+use crate::runtime::{Runtime, WeakRuntime};
+use crate::stamp::Stamp;
+
+/// A property by name, whose values are of this Rust type: [`Runtime::property`]. It keeps nothing alive, the runtime included, and is
+/// good for objects of the class that it names and of those that extend it, after a reload for those of the new class. Game thread
+/// only.
+pub struct TypedProperty<T: HostValue> {
+    runtime: WeakRuntime,
+    /// `up:/Script/Game.Cube:speed`.
+    name: String,
+    /// `/Script/Game.Cube`.
+    class: String,
+    key: PropertyRef,
+    ways: Rc<Ways>,
+    /// The count at which the places below were looked up.
+    looked: Cell<u64>,
+    places: [Cell<Option<WordPlace<T::Raw>>>; CLASSES],
+}
+
+impl<T: HostValue> fmt::Debug for TypedProperty<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`", self.name)
+    }
+}
+
+impl Runtime {
+    /// A property by name, for reads and writes by a Rust type.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// use alcedo_runtime::native::uclass;
+    /// use alcedo_runtime::{Runtime, natives};
+    ///
+    /// /// Turns.
+    /// #[uclass(package = "Game")]
+    /// struct Wheel {
+    ///     /// Degrees a second.
+    ///     #[uproperty]
+    ///     speed: f64,
+    /// }
+    ///
+    /// let runtime = Runtime::builder().natives(natives![Wheel]).build()?;
+    /// let wheel = runtime.objects().spawn("/Script/Game.Wheel")?;
+    /// let speed = runtime.property::<f64>("up:/Script/Game.Wheel:speed")?;
+    /// speed.set(wheel, 90.0)?;
+    /// assert_eq!(speed.get(wheel)?, 90.0);
+    /// assert!(runtime.property::<i32>("up:/Script/Game.Wheel:speed").is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`CallError::NotFound`] when the name leads nowhere, [`CallError::Signature`] when its values are of another type.
+    pub fn property<T: HostValue>(&self, name: &str) -> Result<TypedProperty<T>, Error> {
+        let _found = self.calls().resolve(name)?;
+        let path = name.strip_prefix("up:").unwrap_or_default();
+        // A name may be written with two slashes.
+        let path = format!("/{}", path.trim_start_matches('/'));
+        let missing = || CallError::NotFound {
+            message: format!("`{name}` is no property: write `up:/Script/Package.Type:Property`"),
+        };
+        let property = self.core().world.types.property_by_path(&path).ok_or_else(missing)?;
+        let (class, text) = path.split_once(':').ok_or_else(missing)?;
+        if !fits::<T::Raw>(&property.ty) {
+            let (name, found) = (name.to_owned(), format!("a property of type {}", property.ty));
+            let wanted = std::any::type_name::<T>().to_owned();
+            return Err(CallError::Signature { name, found, wanted }.into());
+        }
+        Ok(TypedProperty {
+            runtime: self.downgrade(),
+            name: name.to_owned(),
+            class: class.to_owned(),
+            key: PropertyRef::new(text),
+            ways: Rc::clone(&self.core().ways),
+            looked: Cell::new(Stamp::NEVER),
+            places: [const { Cell::new(None) }; CLASSES],
+        })
+    }
+}
+
+impl<T: HostValue> TypedProperty<T> {
+    /// The name it was requested by.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// When the object is gone, sleeps or is of another class, or its class has no such property of that type now;
+    /// [`CallError::Unavailable`] when the runtime has ended.
+    #[inline]
+    pub fn get(&self, object: ObjectHandle) -> Result<T, Error> {
+        if self.ways.may_read(self.looked.get())
+            && let Some(place) = self.known(object)
+            && let Some(value) = self.ways.columns().read_word(object, &place)
+        {
+            return Ok(T::from_raw(value));
+        }
+        self.get_long(object)
+    }
+
+    /// Writes it.
+    ///
+    /// # Errors
+    /// As [`TypedProperty::get`], and while it may not be written.
+    #[inline]
+    pub fn set(&self, object: ObjectHandle, value: T) -> Result<(), Error> {
+        if self.ways.are_open(self.looked.get())
+            && let Some(place) = self.known(object).filter(|place| !place.is_reference())
+        {
+            return match self.ways.columns().write_word(object, &place, value.into_raw()) {
+                Ok(()) => Ok(()),
+                Err(value) => self.set_long(object, value),
+            };
+        }
+        self.set_long(object, value.into_raw())
+    }
+
+    /// Where objects of the class of this one have it, if that was looked up.
+    #[inline]
+    fn known(&self, object: ObjectHandle) -> Option<WordPlace<T::Raw>> {
+        let entry = self.ways.columns().find(object)?;
+        place_of(&self.places, entry.class).get()
+    }
+
+    /// Looks where objects of its class have it, for the next time.
+    fn look(&self, object: ObjectHandle) -> Result<Runtime, Error> {
+        let ended = || CallError::Unavailable { what: format!("the runtime of `{}`", self.name) };
+        let runtime = self.runtime.upgrade().ok_or_else(ended)?;
+        let core = runtime.core();
+        let class = core.world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
+        is_meant(&core.world, object, &class, &self.class)?;
+        let count = core.zcalls.stamp().count();
+        if self.looked.replace(count) != count {
+            self.places.iter().for_each(|place| place.set(None));
+        }
+        let found = (&self.key).find(&class).and_then(|property| WordPlace::of(&class, property));
+        place_of(&self.places, class.id).set(found);
+        Ok(runtime)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn get_long(&self, object: ObjectHandle) -> Result<T, Error> {
+        let runtime = self.look(object)?;
+        let read = || runtime.world().get(object, &self.key);
+        Ok(runtime.core().zcalls.watched("up", &self.name, read).map(T::from_raw)?)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn set_long(&self, object: ObjectHandle, value: T::Raw) -> Result<(), Error> {
+        let runtime = self.look(object)?;
+        let write = || runtime.world().set(object, &self.key, value);
+        Ok(runtime.core().zcalls.watched("up", &self.name, write)?)
+    }
+}

@@ -1,0 +1,98 @@
+//! A call on several objects, which a module makes in one crossing: where the code of the function can be called directly it is, in a row;
+//! each of the others takes slots. One that fails keeps none of the others from being done.
+#![expect(unsafe_code, reason = "follows what a module lends for the calls")]
+
+use alcedo_abi::black_direct::{DirectStatus, EachCall};
+use alcedo_abi::call::Failure;
+use alcedo_abi::zcall::{Slot, SlotValue};
+
+use super::given::Given;
+use crate::border::CallError;
+use crate::bridge::black_direct::take_failure;
+use crate::bridge::core::Core;
+use crate::handles::{ObjectHandle, ZCallHandle};
+use crate::zcall::buffer::BufferMut;
+use crate::zcall::call::Slots;
+
+/// No function takes more.
+const MOST: usize = 8;
+
+/// What a module lends for calls on several objects.
+pub(super) struct EachMut<'c> {
+    objects: &'c [ObjectHandle],
+    slots: &'c mut [Slot],
+    results: &'c mut [u64],
+    told: *mut (),
+    failed: unsafe extern "C" fn(*mut (), usize, &Failure),
+}
+
+impl<'c, Host> Given<Host, EachMut<'c>> for &'c mut EachCall {
+    unsafe fn given(self, _host: Host) -> EachMut<'c> {
+        let EachCall { objects, count, slots, len, results, told, failed } = *self;
+        // SAFETY: the caller promises that the module lends so many objects and results, and so many slots, unshared for the call.
+        unsafe {
+            EachMut {
+                objects: if count == 0 { &[] } else { std::slice::from_raw_parts(objects, count) },
+                slots: if len == 0 { &mut [] } else { std::slice::from_raw_parts_mut(slots, len) },
+                results: if count == 0 { &mut [] } else { std::slice::from_raw_parts_mut(results, count) },
+                told,
+                failed,
+            }
+        }
+    }
+}
+
+impl EachMut<'_> {
+    /// Tells the module that the call on the object of that number has failed.
+    fn tell(&self, at: usize, error: &CallError) {
+        // SAFETY: the module gave both together, for this call, and the function copies what it needs and does not unwind.
+        unsafe { (self.failed)(self.told, at, &error.to_failure()) };
+    }
+}
+
+pub(super) fn zcall_each(
+    core: &Core,
+    handle: ZCallHandle,
+    fingerprint: u64,
+    each: EachMut<'_>,
+) -> Result<(), CallError> {
+    let callee = core.zcalls.callee_of(handle, fingerprint)?;
+    let count = each.slots.len().saturating_sub(1);
+    if fingerprint == 0 || callee.slots() != Slots::Function || each.slots.is_empty() {
+        return Err(CallError::Buffer { message: format!("`{}` is not called on several objects", callee.name()) });
+    }
+    let mut bits = [0; MOST];
+    for (bits, slot) in bits.iter_mut().zip(&each.slots[1..]) {
+        *bits = slot.bits();
+    }
+    let before = each.slots.last().copied().unwrap_or(Slot::EMPTY);
+    let mut at = 0;
+    while at < each.objects.len() {
+        if let Some(code) = callee.black_code()
+            && core.world.mode.direct_version() != alcedo_abi::black_direct::CLOSED
+        {
+            // SAFETY: this is the game thread, which the shell of this function has proved, and no time before a commit. The signature is
+            // the one that the code is for, and the module lends values of it; that all of them lie in slots is so for all code.
+            let answer = unsafe { code.call_each(&each.objects[at..], &bits, &mut each.results[at..]) };
+            at += answer.bits as usize;
+            match answer.status {
+                DirectStatus::DONE => return Ok(()),
+                DirectStatus::FAILED => {
+                    each.tell(at, &take_failure());
+                    at += 1;
+                    continue;
+                }
+                _ => {}
+            }
+        }
+        // The callee sees the slots as a caller of one object lends them.
+        each.slots[0] = Slot::from_bits(ObjectHandle::SLOT, each.objects[at].into_bits());
+        each.slots[count] = if count == 0 { each.slots[0] } else { before };
+        match core.zcalls.dispatch(core.here(), handle, BufferMut::over(each.slots)).1 {
+            Ok(()) => each.results[at] = each.slots[count].bits(),
+            Err(error) => each.tell(at, &error),
+        }
+        at += 1;
+    }
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! Structs of the host that write themselves for another machine: what `#[net_serialize]` of a native struct becomes.
+
+use std::collections::BTreeMap;
+
+use alcedo_abi::net::{self, NetArchive, NetMap, NetObject, NetOutcome};
+
+use crate::border::CallError;
+use crate::handles::ObjectHandle;
+use crate::native::Obj;
+use crate::native::failing::failing;
+use crate::object::native_value::{NativeParam, NativeResult, NativeValue};
+use crate::object::property::PropertyType;
+use crate::object::typed::PlainStruct;
+use crate::object::value::Value;
+
+type Save = dyn Fn(&PropertyType, &Value) -> Result<NetOutcome<Vec<u8>>, CallError>;
+type Load = dyn Fn(&PropertyType, &Value, &[u8]) -> Result<NetOutcome<Value>, CallError>;
+
+/// How structs of one type are written and read.
+pub(crate) struct NetFunctions {
+    pub(crate) save: Box<Save>,
+    pub(crate) load: Box<Load>,
+}
+
+/// Those of the host's structs, by path.
+pub(crate) type NetStructs = BTreeMap<String, NetFunctions>;
+
+/// The `#[net_serialize]` of a struct, if it has one.
+pub struct NetHooks(Option<fn() -> NetFunctions>);
+
+/// A struct that writes itself.
+pub trait NetStruct: PlainStruct + NativeValue {
+    /// Writes or reads it.
+    const NET: fn(&mut Self, &mut NetArchive, &mut NetMap) -> (bool, bool);
+}
+
+/// What a struct without `#[net_serialize]` has in the place of its own.
+pub trait WithoutNet {
+    #[doc(hidden)]
+    const ALCEDO_NET: NetHooks = NetHooks(None);
+}
+
+impl<T> WithoutNet for T {}
+
+impl NetHooks {
+    /// Those of a struct.
+    pub const fn of<T: NetStruct>() -> Self {
+        Self(Some(|| NetFunctions { save: Box::new(save::<T>), load: Box::new(load::<T>) }))
+    }
+
+    pub(crate) fn functions(&self) -> Option<NetFunctions> {
+        self.0.map(|functions| functions())
+    }
+}
+
+fn save<T: NetStruct>(ty: &PropertyType, value: &Value) -> Result<NetOutcome<Vec<u8>>, CallError> {
+    let mut value = <T as NativeResult>::from_value(Some(value.clone()), Some(ty))?;
+    failing(|| Ok(net::save(|archive, map| T::NET(&mut value, archive, map))))
+}
+
+fn load<T: NetStruct>(ty: &PropertyType, value: &Value, row: &[u8]) -> Result<NetOutcome<Value>, CallError> {
+    let mut value = <T as NativeResult>::from_value(Some(value.clone()), Some(ty))?;
+    let done = failing(|| Ok(net::load(row, |archive, map| T::NET(&mut value, archive, map))))?;
+    Ok(match done {
+        NetOutcome::NotHandled => NetOutcome::NotHandled,
+        NetOutcome::Failed => NetOutcome::Failed,
+        NetOutcome::Done(()) => NetOutcome::Done(NativeParam::into_value(value, Some(ty))?),
+    })
+}
+
+impl<C> NetObject for Obj<C> {
+    fn to_handle(&self) -> ObjectHandle {
+        self.handle()
+    }
+
+    fn of_handle(handle: ObjectHandle) -> Self {
+        Self::new(handle)
+    }
+}

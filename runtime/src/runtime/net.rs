@@ -1,0 +1,148 @@
+//! Structs on their way to another machine. A struct that has a `net_serialize` writes and reads itself, be it the host's or a
+//! module's; all others, and those whose `net_serialize` leaves it to the host, go field by field as text.
+//!
+//! The first byte of what is sent says which of the two it is.
+
+use alcedo_abi::net::{NetOutcome, joined, split};
+
+use super::Runtime;
+use crate::border::CallError;
+use crate::error::Error;
+use crate::handles::ObjectHandle;
+use crate::object::property::PropertyType;
+use crate::object::value::{Value, with_objects};
+
+/// What objects are called on other machines: the host's to say, which knows who has which.
+pub trait NetNames {
+    /// The number of an object elsewhere, never 0; none for one that nobody else has.
+    fn id(&self, object: ObjectHandle) -> Option<u64>;
+    /// The object of that number here.
+    fn object(&self, id: u64) -> Option<ObjectHandle>;
+}
+
+const BY_FIELDS: u8 = 0;
+const BY_ITSELF: u8 = 1;
+
+impl Runtime {
+    /// The value of a struct property, in bytes for another machine. A struct that says `#[net_serialize]` writes itself. Game thread only.
+    ///
+    /// # Errors
+    /// When the object is gone or has no such property, that is no struct, or its `net_serialize` fails or says that it was no success
+    /// ([`CallError::Returned`]).
+    pub fn net_write(&self, object: ObjectHandle, property: &str, names: &dyn NetNames) -> Result<Vec<u8>, Error> {
+        let (ty, value) = (self.net_type(object, property)?, self.objects().get(object, property)?);
+        let id = |handle: ObjectHandle| names.id(handle).filter(|_| !handle.is_none()).unwrap_or_default();
+        if let NetOutcome::Done(row) = self.net_save(&ty, &value)? {
+            let (objects, bytes) = split(&row).ok_or_else(|| broken(&ty))?;
+            let ids: Vec<_> = objects.into_iter().map(|handle| ObjectHandle(id(handle))).collect();
+            return Ok([&[BY_ITSELF], &*joined(&ids, bytes)].concat());
+        }
+        let value = with_objects(&value, &mut |handle| ObjectHandle(id(handle)));
+        Ok([&[BY_FIELDS], value.print(&self.core().world.names).as_bytes()].concat())
+    }
+
+    /// Overwrites a struct property with what [`Runtime::net_write`] gave on another machine. Objects that are not known here are none. Where
+    /// it fails, the property is what it was.
+    ///
+    /// # Errors
+    /// As for [`Runtime::net_write`]; when the bytes are none of such a struct; [`CallError::WrongClass`] when they name an object that does
+    /// not suit its place; while nothing may be written.
+    pub fn net_read(
+        &self,
+        object: ObjectHandle,
+        property: &str,
+        bytes: &[u8],
+        names: &dyn NetNames,
+    ) -> Result<(), Error> {
+        let (ty, now) = (self.net_type(object, property)?, self.objects().get(object, property)?);
+        let here = |id: u64| names.object(id).filter(|_| id != 0).unwrap_or_default();
+        let value = match bytes.split_first() {
+            Some((&BY_ITSELF, row)) => {
+                let (ids, bytes) = split(row).ok_or_else(|| broken(&ty))?;
+                let objects: Vec<_> = ids.into_iter().map(|id| here(id.0)).collect();
+                match self.net_load(&ty, &now, &joined(&objects, bytes))? {
+                    NetOutcome::Done(value) => value,
+                    NetOutcome::NotHandled | NetOutcome::Failed => return Err(broken(&ty).into()),
+                }
+            }
+            Some((&BY_FIELDS, text)) => {
+                let text = std::str::from_utf8(text).map_err(|_| broken(&ty))?;
+                let value = Value::parse(text, &ty, &self.core().world.names);
+                let value = value.map_err(|error| CallError::other(error.to_string()))?;
+                with_objects(&value, &mut |id| here(id.0))
+            }
+            _ => return Err(broken(&ty).into()),
+        };
+        self.objects().set(object, property, &value)
+    }
+
+    fn net_type(&self, object: ObjectHandle, property: &str) -> Result<PropertyType, Error> {
+        match self.links().type_of(object, property)? {
+            ty @ PropertyType::Struct(_) => Ok(ty),
+            other => {
+                let (found, wanted) = (other.to_string(), "a struct".to_owned());
+                Err(CallError::Signature { name: property.to_owned(), found, wanted }.into())
+            }
+        }
+    }
+
+    fn net_save(&self, ty: &PropertyType, value: &Value) -> Result<NetOutcome<Vec<u8>>, Error> {
+        if let Some(native) = self.inner.net_structs.get(ty.type_path()) {
+            return successful(ty, (native.save)(ty, value)?);
+        }
+        let Some(name) = self.net_function(ty, "net_save") else { return Ok(NetOutcome::NotHandled) };
+        match self.calls().call(&name, std::slice::from_ref(value))? {
+            Some(Value::Optional(Some(row))) => Ok(NetOutcome::Done(bytes_of(&row).ok_or_else(|| broken(ty))?)),
+            Some(Value::Optional(None)) => Ok(NetOutcome::NotHandled),
+            _ => Err(broken(ty).into()),
+        }
+    }
+
+    fn net_load(&self, ty: &PropertyType, now: &Value, row: &[u8]) -> Result<NetOutcome<Value>, Error> {
+        if let Some(native) = self.inner.net_structs.get(ty.type_path()) {
+            return successful(ty, (native.load)(ty, now, row)?);
+        }
+        let Some(name) = self.net_function(ty, "net_load") else { return Ok(NetOutcome::NotHandled) };
+        let row = Value::Array(row.iter().map(|byte| Value::U8(*byte)).collect());
+        match self.calls().call(&name, &[now.clone(), row])? {
+            Some(Value::Optional(Some(value))) => Ok(NetOutcome::Done(*value)),
+            Some(Value::Optional(None)) => Ok(NetOutcome::NotHandled),
+            _ => Err(broken(ty).into()),
+        }
+    }
+
+    /// The name of such a function of the module that declares the struct, where it offers one.
+    fn net_function(&self, ty: &PropertyType, function: &str) -> Option<String> {
+        let path = ty.type_path();
+        let modules = self.inner.loads.master()?.modules;
+        let declares = |module: &str| {
+            let declared = self.types().declared_by(module);
+            declared.is_some_and(|declared| declared.structs.iter().any(|found| found.path == path))
+        };
+        let name = modules.iter().map(|module| module.name()).find(|module| declares(module))?;
+        let name = format!("nm:/{name}:{path}:{function}");
+        self.calls().resolve(&name).is_ok().then_some(name)
+    }
+}
+
+fn successful<T>(ty: &PropertyType, outcome: NetOutcome<T>) -> Result<NetOutcome<T>, Error> {
+    match outcome {
+        NetOutcome::Failed => Err(CallError::returned(format!("`net_serialize` of {ty} was no success")).into()),
+        other => Ok(other),
+    }
+}
+
+fn bytes_of(row: &Value) -> Option<Vec<u8>> {
+    let Value::Array(row) = row else { return None };
+    let byte = |value: &Value| match value {
+        Value::U8(byte) => Some(*byte),
+        _ => None,
+    };
+    row.iter().map(byte).collect()
+}
+
+fn broken(ty: &PropertyType) -> CallError {
+    CallError::other(format!(
+        "these bytes are none of a {ty}, as it is here: both machines need the same declaration of it"
+    ))
+}

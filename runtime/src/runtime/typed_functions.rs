@@ -1,0 +1,283 @@
+//! Functions that the host registers by their Rust types: no value is made in a call of one, and plugins call its code directly. The
+//! code is compiled for the types, with the trap for panics in it.
+#![expect(unsafe_code, reason = "follows the context that stands beside the code")]
+
+use std::any::Any;
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::rc::Rc;
+
+use alcedo_abi::black_direct::{DirectAnswer, DirectBits, DirectBody};
+use alcedo_abi::handles::ObjectHandle;
+use alcedo_abi::kinds::PropertyKind;
+
+use super::protocols::{HostCode, TakeBody};
+use super::{Calls, Runtime, WeakRuntime};
+use crate::border::{CallError, SourcePlace};
+use crate::bridge::black_direct::{failed, given, guarded};
+use crate::callback::{Registered, Site};
+use crate::cells::RefCell;
+use crate::dynamic_call::{self, Effect};
+use crate::error::Error;
+use crate::object::host_value::signature_of;
+use crate::object::native_value::{NativeParams, NativeResult, NativeReturned, SlotRow, ValueParams};
+use crate::signature::Signature;
+use crate::zcall::black_code::BlackCode;
+use crate::zcall::call::{Call, Resolved};
+
+impl Calls<'_> {
+    /// Registers a host function under `ex:/name` by its Rust types, whose parameters and result are numbers, `bool` or names: no
+    /// [`Value`](crate::Value) is made in a call of it, and plugins call its code directly. Otherwise it is as one of
+    /// [`Calls::register`].
+    ///
+    /// ```
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// runtime.calls().register_typed("host.double", |_, (number,): (i64,)| number * 2)?;
+    /// let double = runtime.function::<(i64,), i64>("ex:/host.double")?;
+    /// assert_eq!(double.call((21,))?, 42);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the name is taken or is no name.
+    #[track_caller]
+    pub fn register_typed<A: ValueParams + SlotRow<Read = A>, R: NativeReturned + 'static>(
+        &self,
+        name: &str,
+        body: impl Fn(&Runtime, A) -> R + 'static,
+    ) -> Result<(), Error> {
+        let site = Site::new("registered function", &body);
+        let body = WithRuntime::<_, A, R> { runtime: self.0.downgrade(), body, of: PhantomData };
+        self.register_code(name, Effect::Any, site, body)
+    }
+
+    /// The same for a leaf: a function that computes something of its parameters alone, and so does not get the runtime. It is the
+    /// fastest way from a plugin to the host, a call by an address: `body` is a `fn` or a closure that captures nothing, and its code
+    /// stands at that address. Since it changes nothing, by the host's word, code that comes up may call it before its commit, see
+    /// [`Calls::register_pure`].
+    ///
+    /// ```
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// runtime.calls().register_leaf("host.mix", |(from, to, at): (f64, f64, f64)| from + (to - from) * at)?;
+    /// let mix = runtime.function::<(f64, f64, f64), f64>("ex:/host.mix")?;
+    /// assert_eq!(mix.call((1.0, 3.0, 0.25))?, 1.5);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the name is taken or is no name.
+    #[track_caller]
+    pub fn register_leaf<A: ValueParams + SlotRow<Read = A>, R: NativeResult, F>(
+        &self,
+        name: &str,
+        body: F,
+    ) -> Result<(), Error>
+    where
+        F: Fn(A) -> R + Copy + 'static,
+    {
+        const { assert!(size_of::<F>() == 0, "a leaf captures nothing: take `register_typed` for a closure that does") }
+        let site = Site::new("registered function", &body);
+        self.register_code(name, Effect::Pure, site, Leaf::<F, A, R>(body, PhantomData))
+    }
+
+    #[track_caller]
+    fn register_code<B: Body>(&self, name: &str, effect: Effect, site: Site, body: B) -> Result<(), Error> {
+        const {
+            assert!(
+                B::Args::IN_SLOTS
+                    && !B::Args::FIRST_IS_OBJECT
+                    && !B::Args::OTHERS_ARE_OBJECTS
+                    && <ResultOf<B> as NativeResult>::IN_SLOT
+                    && !is_object::<ResultOf<B>>(),
+                "`register_typed` is for numbers, `bool` and names: register a function of other types with `register`"
+            );
+        }
+        let signature = Signature(signature_of::<B::Args, ResultOf<B>>()?);
+        if !signature.0.arguments.iter().map(|word| Some(word.kind())).eq(B::Args::KINDS.iter().copied()) {
+            let message = format!("`ex:/{name}` ({signature}): a type of it declares another kind than it is read as");
+            return Err(CallError::other(message).into());
+        }
+        let function = Rc::new(Typed { body: RefCell::new(Some(Rc::new(body))), place: Location::caller() });
+        let (path, mode) = (format!("ex:/{name}"), self.0.core().world.mode.clone());
+        let call = {
+            let function = Rc::clone(&function);
+            move |call: Call<'_>| {
+                mode.may_call(&path, || dynamic_call::reach(effect))?;
+                let mut buffer = call.into_buffer();
+                let result = <ResultOf<B> as NativeResult>::VALUE.is_some();
+                buffer.expect_len(B::Args::COUNT + usize::from(result))?;
+                let arguments = B::Args::from_slots(buffer.slots()).ok_or_else(|| other_arguments(&path))?;
+                let given = function.run(arguments)?;
+                if result { buffer.put(B::Args::COUNT, given.into_slot()) } else { Ok(()) }
+            }
+        };
+        let direct = direct_of(&function);
+        let resolved = Resolved::new(signature, call).with_black_code(Some(direct));
+        let resolved = if effect == Effect::Pure { resolved.pure() } else { resolved };
+        self.0.inner.core.explicit.register(name, resolved).map_err(CallError::from)?;
+        self.0.inner.resolvers.borrow_mut().push(Registered { code: HostCode::Typed(function), site });
+        Ok(())
+    }
+}
+
+/// Whether a result is an object, whose class a slot does not tell.
+const fn is_object<R: NativeResult>() -> bool {
+    matches!(R::VALUE, Some((kind, _)) if kind.0 == PropertyKind::OBJECT.0)
+}
+
+#[cold]
+fn other_arguments(path: &str) -> CallError {
+    CallError::Buffer { message: format!("`{path}`: a slot holds another type than its signature says") }
+}
+
+/// What a function does.
+trait Body: 'static {
+    type Args: ValueParams + SlotRow<Read = Self::Args>;
+    type Returned: NativeReturned;
+    /// The code that plugins call.
+    type Code: DirectBody<<Self::Args as SlotRow>::Bits>;
+    /// Whether the code needs the body.
+    const HAS_CONTEXT: bool;
+
+    /// Runs it.
+    fn run(&self, args: Self::Args) -> Result<Self::Returned, CallError>;
+}
+
+type ResultOf<B> = <<B as Body>::Returned as NativeReturned>::Value;
+
+/// A function that was registered, until the host ends.
+struct Typed<B> {
+    body: RefCell<Option<Rc<B>>>,
+    /// Where it was registered: the place of errors that it gives back.
+    place: &'static Location<'static>,
+}
+
+impl<B: Body> Typed<B> {
+    #[inline]
+    fn run(&self, args: B::Args) -> Result<ResultOf<B>, CallError> {
+        // The body stays while it runs, whatever it does to the host.
+        let body = self.body.borrow().clone().ok_or_else(ended)?;
+        body.run(args)?.crossing(|| self.source())
+    }
+
+    #[cold]
+    fn source(&self) -> SourcePlace {
+        SourcePlace { file: self.place.file().to_owned(), line: self.place.line(), column: self.place.column() }
+    }
+}
+
+impl<B: Body> TakeBody for Typed<B> {
+    fn take_body(&self) -> Option<Rc<dyn Any>> {
+        self.body.take().map(|body| body as Rc<dyn Any>)
+    }
+}
+
+#[cold]
+fn ended() -> CallError {
+    CallError::Unavailable { what: "the runtime".into() }
+}
+
+/// The code of a function, with the function as its context where it needs it.
+fn direct_of<B: Body>(function: &Rc<Typed<B>>) -> BlackCode {
+    let code = <B::Args as SlotRow>::Bits::code_of::<B::Code>();
+    let context = B::HAS_CONTEXT.then(|| Rc::clone(function) as Rc<dyn Any>);
+    // SAFETY: the code has the form for so many arguments, whose values all lie in slots, as `register_code` has made sure of; what it
+    // follows is this function, which stays as its context.
+    unsafe { BlackCode::new(<B::Args as SlotRow>::Bits::address(code), context) }
+}
+
+/// A body that gets the runtime.
+struct WithRuntime<F, A, R> {
+    runtime: WeakRuntime,
+    body: F,
+    of: PhantomData<fn(A) -> R>,
+}
+
+impl<F, A, R> Body for WithRuntime<F, A, R>
+where
+    F: Fn(&Runtime, A) -> R + 'static,
+    A: ValueParams + SlotRow<Read = A>,
+    R: NativeReturned + 'static,
+{
+    type Args = A;
+    type Returned = R;
+    type Code = Code<Self>;
+    const HAS_CONTEXT: bool = true;
+
+    #[inline]
+    fn run(&self, args: A) -> Result<R, CallError> {
+        let runtime = self.runtime.upgrade().ok_or_else(ended)?;
+        Ok((self.body)(&runtime, args))
+    }
+}
+
+/// A body that needs nothing.
+struct Leaf<F, A, R>(F, PhantomData<fn(A) -> R>);
+
+impl<F, A, R> Body for Leaf<F, A, R>
+where
+    F: Fn(A) -> R + Copy + 'static,
+    A: ValueParams + SlotRow<Read = A>,
+    R: NativeResult,
+{
+    type Args = A;
+    type Returned = R;
+    type Code = LeafCode<F, A, R>;
+    const HAS_CONTEXT: bool = false;
+
+    #[inline]
+    fn run(&self, args: A) -> Result<R, CallError> {
+        Ok((self.0)(args))
+    }
+}
+
+/// The code of a function with a context.
+struct Code<B>(PhantomData<B>);
+
+impl<B: Body> DirectBody<<B::Args as SlotRow>::Bits> for Code<B> {
+    #[inline]
+    unsafe fn run(context: *const (), _object: ObjectHandle, bits: <B::Args as SlotRow>::Bits) -> DirectAnswer {
+        // SAFETY: `direct_of` has put this function beside the code, and the caller promises that the table is there that keeps it.
+        let function = unsafe { &*context.cast::<Typed<B>>() };
+        guarded(|| match B::Args::of_bits(bits) {
+            Some(args) => given(function.run(args)),
+            None => failed(in_no_slot()),
+        })
+    }
+}
+
+/// The code of a leaf.
+struct LeafCode<F, A, R>(PhantomData<Leaf<F, A, R>>);
+
+#[cold]
+fn in_no_slot() -> CallError {
+    CallError::other("a parameter of a direct call does not lie in a slot")
+}
+
+impl<F, A, R> DirectBody<A::Bits> for LeafCode<F, A, R>
+where
+    F: Fn(A) -> R + Copy + 'static,
+    A: ValueParams + SlotRow<Read = A>,
+    R: NativeResult,
+{
+    #[inline]
+    unsafe fn run(_context: *const (), _object: ObjectHandle, bits: A::Bits) -> DirectAnswer {
+        guarded(|| {
+            // SAFETY: a leaf captures nothing, as `register_leaf` has made sure of, so there are no bytes to read; one was given, so
+            // such values exist, and they are `Copy`.
+            let body = unsafe { std::ptr::NonNull::<F>::dangling().as_ref() };
+            match A::of_bits(bits) {
+                Some(args) => given(Ok(body(args))),
+                None => failed(in_no_slot()),
+            }
+        })
+    }
+}

@@ -1,0 +1,142 @@
+//! Classes that say defaults of what their bases and the classes of their subobjects declare, name other classes for subobjects, and are made
+//! inside of another object only. Native and emitted, and over reloads.
+
+use alcedo_runtime::native::{Obj, uclass, ustruct};
+use alcedo_runtime::{ObjectHandle, Runtime, Value, natives};
+
+use crate::support;
+
+fn host(features: &[&str]) -> Runtime {
+    support::host(&[support::plugin("parcels", features)])
+}
+
+fn part(host: &Runtime, object: ObjectHandle, property: &str) -> ObjectHandle {
+    match host.objects().get(object, property).expect("it is there") {
+        Value::Object(part) => part,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn class(host: &Runtime, object: ObjectHandle) -> String {
+    host.objects().class_of(object).expect("it is alive")
+}
+
+fn height(host: &Runtime, lid: ObjectHandle) -> Value {
+    let Value::Struct(fields) = host.objects().get(lid, "size").expect("it is there") else { panic!("a struct") };
+    fields.iter().find(|(name, _)| &**name == "height").expect("it has one").1.clone()
+}
+
+#[test]
+fn a_class_says_defaults_of_its_base_and_down_a_path_into_its_subobjects() {
+    let host = host(&[]);
+    let [plain, big, huge] = ["Crate", "BigCrate", "HugeCrate"]
+        .map(|name| host.objects().spawn(&format!("/Script/Game.{name}")).expect("it is declared"));
+    let count = |object| host.objects().get(object, "count").expect("it is there");
+    assert_eq!([plain, big, huge].map(count), [3, 7, 9].map(Value::U32));
+    let lids = [plain, big, huge].map(|object| part(&host, object, "lid"));
+    let classes = lids.map(|lid| class(&host, lid));
+    assert_eq!(classes, ["/Script/Game.Lid", "/Script/Game.LockedLid", "/Script/Game.LockedLid"]);
+    let weight = |lid| host.objects().get(lid, "weight").expect("it is there");
+    assert_eq!(lids.map(weight), [1.0, 9.5, 9.5].map(Value::F64));
+    assert_eq!(lids.map(|lid| height(&host, lid)), [2.5, 8.0, 8.0].map(Value::F64));
+    assert_eq!(host.objects().get(lids[1], "digits").expect("it is there"), Value::U8(6));
+    let stickers = [plain, big].map(|object| part(&host, object, "sticker"));
+    let text = |sticker| host.objects().get(sticker, "text").expect("it is there");
+    assert_eq!(stickers.map(text), ["fragile", "heavy"].map(|text| Value::Text(text.to_owned())));
+    assert_eq!(host.objects().get(big, "wood").expect("it is there"), Value::Text("oak".to_owned()));
+    host.shutdown().into_result().expect("all ends");
+}
+
+#[test]
+fn objects_follow_a_changed_override_where_they_had_the_old_one() {
+    let host = host(&[]);
+    let [follows, own] = [(); 2].map(|()| host.objects().spawn("/Script/Game.BigCrate").expect("it is declared"));
+    host.objects().set(own, "count", &Value::U32(50)).expect("it is there");
+    host.objects().set(part(&host, own, "lid"), "weight", &Value::F64(50.0)).expect("it is there");
+    assert!(host.reload(&[support::plugin("parcels", &["later"])]).expect("it is done").is_committed());
+    let count = |object| host.objects().get(object, "count").expect("it is there");
+    assert_eq!([follows, own].map(count), [8, 50].map(Value::U32));
+    let weight = |object| host.objects().get(part(&host, object, "lid"), "weight").expect("it is there");
+    assert_eq!([follows, own].map(weight), [10.5, 50.0].map(Value::F64));
+    host.shutdown().into_result().expect("all ends");
+}
+
+#[test]
+fn a_default_of_what_is_not_there_refuses_the_load_with_the_path() {
+    let runtime = support::builder().build().expect("a host");
+    let refused = runtime.create_master(&[support::plugin("parcels", &["wrong-default"])]).expect_err("no digits");
+    let said = refused.to_string();
+    for part in ["BigCrate", "`lid.digits`", "Game.Lid has no property digits"] {
+        assert!(said.contains(part), "{part} in {said}");
+    }
+    assert!(!runtime.types().has("/Script/Game.Crate"), "nothing of the batch landed");
+}
+
+#[test]
+fn an_object_of_a_contextual_class_is_made_inside_of_another_only() {
+    let host = host(&[]);
+    for class in ["/Script/Game.Sticker", "/Script/Game.ColorSticker"] {
+        let said = host.objects().spawn(class).expect_err("it stands alone").to_string();
+        assert!(said.contains("contextual") && said.contains("outer"), "{said}");
+    }
+    let outer = host.objects().spawn("/Script/Game.Crate").expect("it is declared");
+    let inside = host.objects().spawn_in("/Script/Game.ColorSticker", outer).expect("it is inside");
+    assert_eq!(host.world().outer_of(inside), Some(outer));
+    let stuck = host.objects().call(outer, "stick", &[]).expect("it sticks");
+    let Some(Value::Text(said)) = stuck else { panic!("{stuck:?}") };
+    assert!(said.starts_with("fragile") && said.contains("contextual"), "{said}");
+    let declared = host.types().declared_by("parcels").expect("it is loaded");
+    let sticker = declared.classes.iter().find(|class| class.path == "/Script/Game.Sticker").expect("it is there");
+    assert!(sticker.flags.iter().any(|flag| flag == "contextual"), "{:?}", sticker.flags);
+    host.shutdown().into_result().expect("all ends");
+}
+
+/// Where something is.
+#[ustruct(package = "Test", pod)]
+#[derive(Default, PartialEq, Debug)]
+pub(crate) struct Spot {
+    /// Across.
+    pub x: f64,
+    /// Up.
+    pub y: f64,
+}
+
+/// A wheel.
+#[uclass(package = "Test")]
+pub(crate) struct Wheel {
+    /// How wide.
+    #[uproperty(default = 1.5)]
+    width: f64,
+    /// Where.
+    #[uproperty]
+    spot: Spot,
+}
+
+/// A wheel that grips.
+#[uclass(package = "Test", base = Wheel)]
+pub(crate) struct Tyre {}
+
+/// A car.
+#[uclass(package = "Test")]
+pub(crate) struct Car {
+    /// The first.
+    #[uproperty(default_subobject)]
+    wheel: Obj<Wheel>,
+}
+
+/// A racing car.
+#[uclass(package = "Test", base = Car, subobjects(wheel = Tyre), defaults(wheel.width = 3.5, wheel.spot = (x = 1.0), wheel.spot.y = 2.0))]
+pub(crate) struct Racer {}
+
+#[test]
+fn native_classes_say_them_by_the_same_words() {
+    let host = support::builder().natives(natives![Spot, Wheel, Tyre, Car, Racer]).build().expect("a host");
+    let racer = host.objects().spawn_a::<Racer>().expect("it is declared");
+    let wheel = host.objects().with(racer, |racer| racer.wheel()).expect("it is alive");
+    assert_eq!(class(&host, wheel.handle()), "/Script/Test.Tyre");
+    let found = host.objects().with(wheel, |wheel| (wheel.width(), wheel.spot())).expect("it is alive");
+    assert_eq!(found, (3.5, Spot { x: 1.0, y: 2.0 }));
+    let car = host.objects().spawn_a::<Car>().expect("it is declared");
+    let wheel = host.objects().with(car, |car| car.wheel()).expect("it is alive");
+    assert_eq!(host.objects().with(wheel, |wheel| wheel.width()).expect("it is alive"), 1.5);
+}

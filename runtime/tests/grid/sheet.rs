@@ -1,0 +1,113 @@
+//! The grid itself: which cells there are, which were asserted, and why the others are empty.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+pub(crate) const PROTOCOLS: [&str; 6] = ["ex", "uf", "uf!", "up", "nm", "nd"];
+
+pub(crate) const DIRECTIONS: [&str; 2] = ["host calls", "plugin calls"];
+
+const SORTS: [&str; 12] = [
+    "numbers",
+    "object",
+    "enum",
+    "out",
+    "struct",
+    "string",
+    "array",
+    "error",
+    "panic",
+    "stale handle",
+    "wrong slot",
+    "wrong thread",
+];
+
+#[derive(Default)]
+pub(crate) struct Sheet {
+    asserted: BTreeMap<(usize, usize, usize), u32>,
+    empty: BTreeMap<(usize, usize, usize), &'static str>,
+    wrong: Vec<String>,
+}
+
+fn at(of: &[&str], word: &str) -> usize {
+    of.iter().position(|known| *known == word).unwrap_or_else(|| panic!("no {word} in {of:?}"))
+}
+
+impl Sheet {
+    /// The cell has this answer, which holds all of that.
+    pub(crate) fn check(&mut self, protocol: &str, direction: &str, sort: &str, told: &str, wanted: &[&str]) {
+        for wanted in wanted {
+            if !told.contains(wanted) {
+                self.wrong.push(format!("{protocol}, {direction}, {sort}: `{wanted}` is not in\n  {told}"));
+            }
+        }
+        let cell = (at(&SORTS, sort), at(&PROTOCOLS, protocol), at(&DIRECTIONS, direction));
+        *self.asserted.entry(cell).or_default() += 1;
+    }
+
+    /// All answers were those that were wanted.
+    pub(crate) fn passes(&self) {
+        assert!(self.wrong.is_empty(), "{}", self.wrong.join("\n"));
+    }
+
+    /// The cell is empty for this reason.
+    pub(crate) fn empty(&mut self, protocol: &str, direction: &str, sort: &str, reason: &'static str) {
+        let cell = (at(&SORTS, sort), at(&PROTOCOLS, protocol), at(&DIRECTIONS, direction));
+        assert!(!self.asserted.contains_key(&cell), "{protocol}, {direction}, {sort} is not empty");
+        self.empty.insert(cell, reason);
+    }
+}
+
+impl fmt::Display for Sheet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut reasons: Vec<&str> = Vec::new();
+        for (number, direction) in DIRECTIONS.iter().enumerate() {
+            writeln!(f, "{direction:<14}{}", PROTOCOLS.map(|protocol| format!("{protocol:>4}")).concat())?;
+            for (row, sort) in SORTS.iter().enumerate() {
+                write!(f, "  {sort:<12}")?;
+                for column in 0..PROTOCOLS.len() {
+                    let cell = (row, column, number);
+                    let mark = match (self.asserted.get(&cell), self.empty.get(&cell)) {
+                        (Some(_), _) => "+".to_owned(),
+                        (None, Some(reason)) => {
+                            let known = reasons.iter().position(|known| known == reason).unwrap_or_else(|| {
+                                reasons.push(reason);
+                                reasons.len() - 1
+                            });
+                            format!("({})", known + 1)
+                        }
+                        (None, None) => "?".to_owned(),
+                    };
+                    write!(f, "{mark:>4}")?;
+                }
+                writeln!(f)?;
+            }
+        }
+        for (number, reason) in reasons.iter().enumerate() {
+            writeln!(f, "({}) {reason}", number + 1)?;
+        }
+        let all = SORTS.len() * PROTOCOLS.len() * DIRECTIONS.len();
+        let (asserted, empty) = (self.asserted.len(), self.empty.len());
+        writeln!(
+            f,
+            "{asserted} of {all} cells asserted, {empty} empty for a reason, {} without one",
+            all - asserted - empty
+        )
+    }
+}
+
+/// Whether a type is neither `Send` nor `Sync`: where it is one of them, this does not compile.
+macro_rules! stays_on_its_thread {
+    ($ty:ty) => {{
+        trait Ambiguous<Of> {
+            const STAYS: bool = true;
+        }
+        struct IsSend;
+        struct IsSync;
+        impl<T: ?Sized> Ambiguous<()> for T {}
+        impl<T: ?Sized + Send> Ambiguous<IsSend> for T {}
+        impl<T: ?Sized + Sync> Ambiguous<IsSync> for T {}
+        <$ty as Ambiguous<_>>::STAYS
+    }};
+}
+pub(crate) use stays_on_its_thread;

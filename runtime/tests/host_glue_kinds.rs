@@ -1,0 +1,204 @@
+//! What glue for hosts has Rust types for beside numbers, texts and references: enums, structs of any fields, sets and maps, parameters
+//! that come back, and delegates that functions take. Each over a reload that makes the glue stale.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use alcedo_runtime::host::{Delegate, Listener, Obj, PropertyOf};
+use alcedo_runtime::{CallError, Error, Runtime, Value};
+
+use crate::support;
+
+#[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
+#[path = "host_glue/chores.rs"]
+mod chores;
+#[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
+#[path = "host_glue/moods.rs"]
+mod moods;
+#[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
+#[path = "host_glue/parcels.rs"]
+mod parcels;
+#[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
+#[path = "host_glue/scores.rs"]
+mod scores;
+
+use chores::{Robot, RobotMembers as _};
+use moods::{Far, High, Mood, Person, PersonMembers as _, Rights};
+use parcels::{Depot, DepotMembers as _, Drawer, Parcel, Size, Way};
+use scores::{MayScore, Player, PlayerMembers as _};
+
+fn call_error(error: Error) -> CallError {
+    match error {
+        Error::Call(error) => error,
+        other => panic!("{other}"),
+    }
+}
+
+fn host(plugin: &str) -> Runtime {
+    support::host(&[support::plugin(plugin, &[])])
+}
+
+#[test]
+fn enums_are_properties_elements_keys_parameters_and_what_comes_back() {
+    let host = host("moods");
+    let person = Person::create(&host).expect("it is declared");
+    assert_eq!(person.mood(&host).expect("there"), Mood::Angry, "the default");
+    assert_eq!((person.far(&host).expect("there"), person.high(&host).expect("there")), (Far::There, High::Up));
+    assert_eq!(person.feel(&host, Mood::Lost).expect("it feels"), Mood::Angry);
+    person.set_mood(&host, Mood::Calm).expect("there");
+    assert_eq!(person.feel(&host, Mood::Lost).expect("it feels"), Mood::Calm);
+    assert_eq!(person.history(&host).expect("there"), [Mood::Lost, Mood::Lost]);
+    assert_eq!(person.counts(&host).expect("there"), HashMap::from([(Mood::Lost, 2)]));
+    person.set_counts(&host, HashMap::from([(Mood::Lost, 5), (Mood::Calm, 7)])).expect("there");
+    assert_eq!(person.feel(&host, Mood::Calm).expect("it feels"), Mood::Lost);
+    assert_eq!(person.counts(&host).expect("there"), HashMap::from([(Mood::Lost, 5), (Mood::Calm, 8)]));
+    assert_eq!(person.grant(&host, Rights::Read).expect("it grants"), Rights::Read);
+    let (mut mood, mut rights) = (Mood::Calm, Rights::Read);
+    assert_eq!(person.sway(&host, &mut mood, &mut rights).expect("it sways"), Mood::Calm);
+    assert_eq!((mood, rights), (Mood::Angry, Rights::All));
+    host.shutdown().into_result().expect("all ends");
+}
+
+/// By number they would mean others: the glue is that of the first declaration.
+#[test]
+fn an_enum_whose_entries_changed_is_an_error_and_nothing_is_read_or_written() {
+    let host = host("moods");
+    let person = Person::create(&host).expect("it is declared");
+    person.feel(&host, Mood::Angry).expect("it feels");
+    assert!(host.reload(&[support::plugin("moods", &["renumbered"])]).expect("it is done").is_committed());
+    for error in [
+        person.mood(&host).map(drop).expect_err("others"),
+        person.set_mood(&host, Mood::Calm).expect_err("others"),
+        person.history(&host).map(drop).expect_err("others"),
+        person.counts(&host).map(drop).expect_err("others"),
+        person.feel(&host, Mood::Calm).map(drop).expect_err("others"),
+    ] {
+        let error = call_error(error);
+        assert!(matches!(error, CallError::Signature { .. }), "{error}");
+    }
+    let said = person.mood(&host).expect_err("others").to_string();
+    assert!(said.contains("Calm = 0, Angry = 1, Lost = 9") && said.contains("Furious = 0, Calm = -300"), "{said}");
+    let (mut mood, mut rights) = (Mood::Calm, Rights::Read);
+    person.sway(&host, &mut mood, &mut rights).map(drop).expect_err("others");
+    assert_eq!((mood, rights), (Mood::Calm, Rights::Read));
+    assert_eq!(person.far(&host).expect("as it was"), Far::There);
+    assert!(person.in_words(&host).expect("by name").starts_with("angry"));
+    assert!(host.reload(&[support::plugin("moods", &[])]).expect("it is done").is_committed());
+    assert_eq!(person.mood(&host).expect("as before"), Mood::Angry);
+    host.shutdown().into_result().expect("all ends");
+}
+
+#[test]
+fn structs_with_texts_enums_containers_and_bases_are_copied_in_and_out() {
+    let host = host("parcels");
+    let depot = Depot::create(&host).expect("it is declared");
+    let size = Size { height: 2.5, width: -1, way: Way::Air, weight: 0 };
+    let next = depot.next(&host).expect("there");
+    let tall = Size { height: 3.0, ..size.clone() };
+    assert_eq!(next, Parcel { to: "nobody".to_owned(), size: tall.clone(), inner: size.clone() });
+    assert_eq!(depot.note(&host, "here".to_owned(), 4).expect("it notes"), "here (4) 1.5");
+    let drawer = Drawer { name: "here".to_owned(), numbers: vec![4], level: 2, height: 1.5, is_open: true };
+    assert_eq!(depot.drawer(&host).expect("there"), drawer);
+    depot.set_drawer(&host, Drawer { numbers: vec![7, 8], ..drawer }).expect("there");
+    assert_eq!(depot.note(&host, "there".to_owned(), 9).expect("it notes"), "there (7, 8, 9) 1.5");
+    depot.set_sizes(&host, vec![size.clone(), tall.clone()]).expect("there");
+    assert_eq!(depot.sizes(&host).expect("there"), [size.clone(), tall.clone()]);
+    // As a parameter, as a result, and as what comes back.
+    let sent = Parcel { to: "me".to_owned(), size: size.clone(), inner: tall.clone() };
+    let mut back = Size::default();
+    assert_eq!(depot.send(&host, sent.clone(), &mut back).expect("it is sent"), sent);
+    assert_eq!((back, depot.next(&host).expect("there")), (tall, sent));
+    assert!(depot.told(&host, size).expect("it is told").contains("way: Air"));
+    host.shutdown().into_result().expect("all ends");
+}
+
+#[test]
+fn a_struct_whose_fields_are_others_is_an_error_that_says_which_the_glue_has() {
+    let host = host("parcels");
+    let depot = Depot::create(&host).expect("it is declared");
+    depot.note(&host, "here".to_owned(), 4).expect("it notes");
+    assert!(host.reload(&[support::plugin("parcels", &["moved"])]).expect("it is done").is_committed());
+    // The fields are the same ones, in the same order: `level` has moved to the base.
+    assert_eq!(depot.drawer(&host).expect("the same fields").numbers, [4]);
+    let stale = PropertyOf::new("/Script/Game.Depot", "drawer").get::<Other>(&host, depot.handle());
+    let error = stale.expect_err("other fields");
+    let said = error.to_string();
+    assert!(said.contains("height: f64, is_open: bool") && said.contains("height: f32, is_open: bool"), "{said}");
+    host.shutdown().into_result().expect("all ends");
+}
+
+alcedo_runtime::host_struct! {
+    /// As a drawer was once.
+    struct Other in "/Script/Game.Drawer" {
+        name "name": String,
+        numbers "numbers": Vec<u32>,
+        level "level": u8,
+        height "height": f32,
+        is_open "is_open": bool,
+    }
+}
+
+#[test]
+fn a_function_that_takes_a_delegate_is_given_a_function_or_a_closure() {
+    let host = host("scores");
+    let player = Player::create(&host).expect("it is declared");
+    let ear = scores::Listener::create(&host).expect("it is declared");
+    let allow = host.links().delegate(ear.handle(), "allow").expect("it suits");
+    let allowed = player.agree(&host, allow, 3).expect("it asks");
+    let rules = host.objects().get(player.handle(), "rules").expect("they are kept");
+    assert!(matches!(&rules, Value::Array(rules) if rules.len() == 1), "{rules:?}");
+    let seen = Rc::new(RefCell::new(Vec::new()));
+    let sees = Rc::clone(&seen);
+    let listener = Listener::of(&host, move |_, (points,): (i32,)| {
+        sees.borrow_mut().push(points);
+        Ok(points > 5)
+    });
+    let listener = listener.expect("it is made");
+    let rule: MayScore = listener.delegate().expect("it suits");
+    assert!(player.agree(&host, rule, 6).expect("it asks"));
+    assert!(
+        !player.agree(&host, rule, 5).expect("it asks") && allowed == player.agree(&host, allow, 3).expect("it asks")
+    );
+    assert_eq!(*seen.borrow(), [6, 5]);
+    assert!(rule.call(host.world(), (9,)).expect("it answers"));
+    let other = listener.delegate::<fn(u8) -> bool>().expect_err("it takes an i32");
+    assert!(matches!(call_error(other), CallError::Signature { .. }));
+    drop(listener);
+    let gone = rule.call(host.world(), (9,)).expect_err("the closure went");
+    assert!(gone.to_string().contains("an object that is gone"), "{gone}");
+    player.agree(&host, rule, 5).map(drop).expect_err("the closure went");
+    let none: Delegate<fn(i32) -> bool> = Delegate::none();
+    assert!(none.call(host.world(), (1,)).expect_err("nothing").to_string().contains("bound to nothing"));
+    let wrong = host.links().delegate::<fn(i32) -> bool>(ear.handle(), "hear").expect_err("it takes more");
+    assert!(wrong.to_string().contains("Player"), "{wrong}");
+    host.shutdown().into_result().expect("all ends");
+}
+
+#[test]
+fn an_async_function_of_a_plugin_tells_a_closure_of_the_host_its_result() {
+    let (_record, host, robot) = crate::tasks::playing("chores");
+    let robot: Obj<Robot> = host.objects().as_a(robot).expect("it is a robot");
+    let said = Rc::new(RefCell::new(Vec::new()));
+    let says = Rc::clone(&said);
+    let listener = Listener::of(&host, move |_, (what, error): (String, String)| {
+        says.borrow_mut().push((what, error));
+        Ok(())
+    });
+    let listener = listener.expect("it is made");
+    let done = listener.delegate().expect("it suits");
+    robot.bring(&host, "tea".to_owned(), "the roof".to_owned(), done).expect("it begins");
+    robot.bring(&host, "tea".to_owned(), "nowhere".to_owned(), done).expect("it begins");
+    robot.bring(&host, "tea".to_owned(), "nowhere".to_owned(), Delegate::none()).expect("it begins");
+    for _ in 0..4 {
+        crate::tasks::tick(&host, 50);
+    }
+    let found: Vec<_> = said.borrow().iter().map(|(what, error)| (what.contains("tea"), error.clone())).collect();
+    assert_eq!(found, [(true, String::new()), (false, "no way to nowhere".to_owned())]);
+    drop(listener);
+    robot.bring(&host, "tea".to_owned(), "the roof".to_owned(), done).expect("it begins, and nobody hears of it");
+    for _ in 0..4 {
+        crate::tasks::tick(&host, 50);
+    }
+    assert_eq!(said.borrow().len(), 2);
+}

@@ -1,0 +1,209 @@
+//! Structs that are written for another machine and read there: by themselves, the host's and modules' alike, or field by field.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use alcedo_runtime::kinds::property_flags;
+use alcedo_runtime::native::{NetArchive, NetMap, Obj, uclass, ustruct};
+use alcedo_runtime::{CallError, Error, NetNames, ObjectHandle, Runtime, Value, natives};
+
+use crate::support;
+
+/// What two machines call the same objects.
+#[derive(Default)]
+struct Shared(RefCell<HashMap<u64, ObjectHandle>>);
+
+impl Shared {
+    fn of(objects: &[(u64, ObjectHandle)]) -> Self {
+        Self(RefCell::new(objects.iter().copied().collect()))
+    }
+}
+
+impl NetNames for Shared {
+    fn id(&self, object: ObjectHandle) -> Option<u64> {
+        self.0.borrow().iter().find(|(_, known)| **known == object).map(|(id, _)| *id)
+    }
+
+    fn object(&self, id: u64) -> Option<ObjectHandle> {
+        self.0.borrow().get(&id).copied()
+    }
+}
+
+fn parcels() -> Runtime {
+    support::host(&[support::plugin("parcels", &[])])
+}
+
+fn born(host: &Runtime) -> ObjectHandle {
+    host.objects().spawn("/Script/Game.Depot").expect("it is declared")
+}
+
+fn field(value: &Value, name: &str) -> Value {
+    let Value::Struct(fields) = value else { panic!("{value:?} is a struct") };
+    fields.iter().find(|(known, _)| **known == *name).map(|(_, value)| value.clone()).expect("it has the field")
+}
+
+fn with(value: &Value, name: &str, new: Value) -> Value {
+    let Value::Struct(mut fields) = value.clone() else { panic!("{value:?} is a struct") };
+    fields.iter_mut().find(|(known, _)| **known == *name).expect("it has the field").1 = new;
+    Value::Struct(fields)
+}
+
+#[test]
+fn constructors_begin_with_what_the_struct_begins_as() {
+    let host = parcels();
+    let made = host.objects().call(born(&host), "constructed", &[]).expect("it makes them");
+    let expected = "me Size { height: 6.0, width: -1, way: Air, weight: 0 } Size { height: 2.5, width: -1, way: Air, weight: 0 } | \
+                    Size { height: 1.0, width: -1, way: Road, weight: 0 }";
+    assert_eq!(made, Some(Value::Text(expected.to_owned())));
+    host.shutdown().into_result().expect("all ends");
+}
+
+#[test]
+fn a_struct_of_a_module_writes_itself_and_keeps_what_it_does_not_send() {
+    let (here, there) = (parcels(), parcels());
+    let (from, to) = (born(&here), born(&there));
+    let (sender, sender_there) = (born(&here), born(&there));
+    let (names, names_there) = (Shared::of(&[(5, sender)]), Shared::of(&[(5, sender_there)]));
+    let label = here.objects().get(from, "label").expect("it is there");
+    let label = with(&label, "sender", Value::Object(sender));
+    let label = with(&with(&label, "words", Value::Text("hello".to_owned())), "secret", Value::U32(1));
+    here.objects().set(from, "label", &label).expect("it is there");
+    let secret = with(&there.objects().get(to, "label").expect("there"), "secret", Value::U32(2));
+    there.objects().set(to, "label", &secret).expect("it is there");
+
+    let bytes = here.net_write(from, "label", &names).expect("it is written");
+    there.net_read(to, "label", &bytes, &names_there).expect("it is read");
+    let read = there.objects().get(to, "label").expect("it is there");
+    assert_eq!(field(&read, "sender"), Value::Object(sender_there));
+    assert_eq!(field(&read, "words"), Value::Text("hello".to_owned()));
+    assert_eq!(field(&read, "secret"), Value::U32(2), "it was not sent");
+    // An object that is not known there.
+    there.net_read(to, "label", &bytes, &Shared::default()).expect("it is read");
+    let read = there.objects().get(to, "label").expect("it is there");
+    assert_eq!(field(&read, "sender"), Value::Object(ObjectHandle::NONE));
+    // One that travels by value, in two bytes behind the head.
+    let large = with(&here.objects().get(from, "large").expect("there"), "height", Value::F64(3.5));
+    here.objects().set(from, "large", &large).expect("it is there");
+    let bytes = here.net_write(from, "large", &names).expect("it is written");
+    assert_eq!(bytes.len(), 1 + 4 + 2);
+    there.net_read(to, "large", &bytes, &names).expect("it is read");
+    assert_eq!(field(&there.objects().get(to, "large").expect("there"), "height"), Value::F64(3.5));
+    assert!(here.reload(&[support::tagged("parcels", &[], 2)]).expect("it is done").is_committed());
+    assert_eq!(here.net_write(from, "large", &names).expect("by the new code"), bytes);
+    for host in [here, there] {
+        host.shutdown().into_result().expect("all ends");
+    }
+}
+
+#[test]
+fn what_has_none_or_leaves_it_to_the_host_goes_by_fields() {
+    let (here, there) = (parcels(), parcels());
+    let (from, to) = (born(&here), born(&there));
+    let none = Shared::default();
+    here.objects().call(from, "note", &[Value::Text("shelf".to_owned()), Value::U32(9)]).expect("it notes");
+    let bytes = here.net_write(from, "drawer", &none).expect("it is written");
+    there.net_read(to, "drawer", &bytes, &none).expect("it is read");
+    let read = |host: &Runtime, object, property| host.objects().get(object, property).expect("it is there");
+    assert_eq!(read(&there, to, "drawer"), read(&here, from, "drawer"));
+    let flat = with(&read(&here, from, "large"), "height", Value::F64(0.0));
+    here.objects().set(from, "large", &flat).expect("it is there");
+    let bytes = here.net_write(from, "large", &none).expect("it is written");
+    assert_eq!(bytes[0], 0, "by fields");
+    there.net_read(to, "large", &bytes, &none).expect("it is read");
+    assert_eq!(read(&there, to, "large"), flat);
+    for host in [here, there] {
+        host.shutdown().into_result().expect("all ends");
+    }
+}
+
+#[test]
+fn what_is_no_success_or_broken_is_an_error_and_changes_nothing() {
+    let host = parcels();
+    let depot = born(&host);
+    let none = Shared::default();
+    let empty = host.net_write(depot, "label", &none).expect_err("it has no words");
+    assert!(matches!(&empty, Error::Call(CallError::Returned { .. })), "{empty}");
+    let size = host.objects().get(depot, "large").expect("it is there");
+    for (weight, said) in [(99, "no success"), (77, "broken on purpose")] {
+        host.objects().set(depot, "large", &with(&size, "weight", Value::U8(weight))).expect("it is there");
+        let error = host.net_write(depot, "large", &none).expect_err("it says so").to_string();
+        assert!(error.contains(said), "{error}");
+    }
+    host.objects().set(depot, "large", &size).expect("it is there");
+    let bytes = host.net_write(depot, "large", &none).expect("it is written");
+    for broken in
+        [&bytes[..bytes.len() - 1], &bytes[..3], &[], &[2, 0], &[1, 255, 255, 255, 255], &[0, 255], b"\0(x=1)"]
+    {
+        host.net_read(depot, "large", broken, &none).expect_err("it is broken");
+        assert_eq!(host.objects().get(depot, "large").expect("it is there"), size);
+    }
+    let other = host.net_write(depot, "sizes", &none).expect_err("an array").to_string();
+    assert!(other.contains("a struct"), "{other}");
+    host.net_write(ObjectHandle::NONE, "large", &none).expect_err("no object");
+    host.shutdown().into_result().expect("all ends");
+}
+
+/// Where somebody is.
+#[ustruct(package = "Test", pod)]
+#[derive(PartialEq, Debug)]
+pub(crate) struct Place {
+    /// Across.
+    #[uproperty(default = 1.5)]
+    pub x: f32,
+    /// It is not sent.
+    pub local: u32,
+}
+
+#[ustruct]
+impl Place {
+    /// Twice as far.
+    #[constructor]
+    pub(crate) fn far(&mut self, local: u32) {
+        self.x *= 2.0;
+        self.local = local;
+    }
+
+    #[net_serialize]
+    fn net_serialize(&mut self, archive: &mut NetArchive, _map: &mut NetMap) -> (bool, bool) {
+        archive.number(&mut self.x);
+        (true, self.x >= 0.0)
+    }
+}
+
+/// Who is somewhere.
+#[uclass(package = "Test")]
+#[derive(Default)]
+pub(crate) struct Walker {
+    /// Where.
+    #[uproperty]
+    place: Place,
+}
+
+#[test]
+fn a_struct_of_the_host_writes_itself_by_the_same_words() {
+    let host = support::builder().natives(natives![Place, Walker]).build().expect("a host");
+    let [one, two] = [(); 2].map(|()| host.objects().spawn_a::<Walker>().expect("it is declared"));
+    assert_eq!(Place::far(7), Place { x: 3.0, local: 7 });
+    let set = |object: Obj<Walker>, place: Place| {
+        host.objects().with(object, |walker| walker.set_place(place)).expect("it is alive")
+    };
+    set(one, Place::far(7));
+    let none = Shared::default();
+    let bytes = host.net_write(one.handle(), "place", &none).expect("it is written");
+    assert_eq!(bytes.len(), 1 + 4 + 4);
+    host.net_read(two.handle(), "place", &bytes, &none).expect("it is read");
+    assert_eq!(host.objects().with(two, |walker| walker.place()).expect("alive"), Place { x: 3.0, local: 0 });
+    set(one, Place { x: -1.0, local: 0 });
+    host.net_write(one.handle(), "place", &none).expect_err("no success");
+    host.shutdown().into_result().expect("all ends");
+}
+
+#[test]
+fn a_property_says_that_scripts_have_its_enum_as_a_byte() {
+    let host = support::host(&[support::plugin("moods", &[])]);
+    let flags = host.types().member_flags("/Script/Game.Person:rights").expect("it is there");
+    assert_eq!(flags & property_flags::ENUM_AS_BYTE, property_flags::ENUM_AS_BYTE);
+    let declared = host.types().declared_by("moods").expect("it is loaded");
+    let rights = declared.classes[0].properties.iter().find(|property| property.name == "rights").expect("there");
+    assert!(rights.flags.iter().any(|flag| flag == "enum_as_byte"), "{:?}", rights.flags);
+}

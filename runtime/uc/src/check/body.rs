@@ -1,0 +1,94 @@
+//! What is known while a body, or a value by itself, is checked: the class, the locals, what is around.
+
+use std::collections::HashMap;
+
+use super::Checker;
+use super::symbols::At;
+use crate::ast::Ident;
+use crate::diagnostic::Diagnostic;
+use crate::hir::{Const, Expr, ExprKind, Local, LocalId, Path, Type};
+use crate::source::Span;
+
+/// A parameter or local.
+#[derive(Clone, Debug)]
+pub(super) struct LocalSym {
+    pub(super) name: String,
+    pub(super) ty: Option<Type>,
+    pub(super) id: LocalId,
+}
+
+/// What a function knows while its statements are checked.
+pub(crate) struct Body<'c, 'a> {
+    pub(super) checker: &'c Checker<'a>,
+    pub(super) file: usize,
+    pub(super) class: Path,
+    pub(super) is_static: bool,
+    /// Whether only what is known now may occur: constants.
+    pub(super) only_constants: bool,
+    pub(super) result: Option<Type>,
+    pub(super) result_unknown: bool,
+    pub(super) locals: HashMap<String, LocalSym>,
+    pub(super) made: Vec<Local>,
+    pub(super) params: u32,
+    /// Loops around.
+    pub(super) loops: u32,
+    /// Loops and switches around.
+    pub(super) breakable: u32,
+}
+
+impl<'c, 'a> Body<'c, 'a> {
+    pub(super) fn new(checker: &'c Checker<'a>, file: usize, class: &str) -> Self {
+        Self {
+            checker,
+            file,
+            class: class.into(),
+            is_static: false,
+            only_constants: false,
+            result: None,
+            result_unknown: false,
+            locals: HashMap::new(),
+            made: Vec::new(),
+            params: 0,
+            loops: 0,
+            breakable: 0,
+        }
+    }
+
+    pub(super) fn at(&self, span: Span) -> At {
+        (self.file, span)
+    }
+
+    pub(super) fn line(&self, span: Span) -> u32 {
+        self.checker.line((self.file, span))
+    }
+
+    pub(super) fn error(&self, id: &'static str, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::error(id, self.at(span), message)
+    }
+
+    pub(super) fn report(&self, diagnostic: Diagnostic) -> super::Told {
+        self.checker.report(diagnostic)
+    }
+
+    /// Adds a local.
+    pub(super) fn add_local(&mut self, name: &Ident, ty: Option<Type>) {
+        self.checker.check_name(name, self.file);
+        if self.locals.contains_key(&name.text.to_ascii_lowercase()) {
+            let message = format!("a second local variable or parameter `{}`", name.text);
+            self.report(self.error("uc-declared-twice", name.span, message));
+            return;
+        }
+        let id = LocalId(self.params + self.made.len() as u32);
+        self.made.push(Local { name: name.text.clone(), ty: ty.clone().unwrap_or(Type::Nothing) });
+        let symbol = LocalSym { name: name.text.clone(), ty, id };
+        self.locals.insert(name.text.to_ascii_lowercase(), symbol);
+    }
+}
+
+/// The value as a constant, if it is one.
+pub(super) fn as_const(value: &Expr) -> Option<&Const> {
+    match &value.kind {
+        ExprKind::Const(value) => Some(value),
+        _ => None,
+    }
+}

@@ -1,0 +1,81 @@
+//! Names that a word may become, for consoles.
+
+use std::collections::BTreeSet;
+
+use alcedo_reflect::types::Types;
+
+use super::body::Body;
+use super::{Checker, Options};
+use crate::hir::Type;
+use crate::parse::parse_expression;
+use crate::source::Source;
+
+/// Names of members: of the value that the text is, or of the class and the libraries. In order.
+pub(crate) fn complete_in(value: Option<&str>, class: &str, types: &Types, options: &Options) -> Vec<String> {
+    let sources = [Source::new("console", value.unwrap_or(""))];
+    let checker = Checker::new("", &sources, &[], types, options, Vec::new());
+    let mut names = BTreeSet::new();
+    match value {
+        None => {
+            checker.members_of(&Type::Object(class.into()), &mut names);
+            for library in &options.libraries {
+                checker.members_of(&Type::Object(library.as_str().into()), &mut names);
+            }
+        }
+        Some(_) => {
+            let ty =
+                parse_expression(&sources[0]).and_then(|value| Body::new(&checker, 0, class).value(&value, None).ok());
+            if let Some(value) = ty {
+                checker.members_of(&value.ty, &mut names);
+            }
+        }
+    }
+    names.into_iter().collect()
+}
+
+impl Checker<'_> {
+    fn members_of(&self, ty: &Type, names: &mut BTreeSet<String>) {
+        let mut words = |of: &[&str]| names.extend(of.iter().map(|word| (*word).to_owned()));
+        match ty {
+            Type::Object(path) | Type::Reference(_, path) => {
+                for class in self.chain(path) {
+                    let usable =
+                        class.props.names().filter(|name| class.props.get(name).is_some_and(|found| found.readable));
+                    names.extend(usable.cloned());
+                    let callable =
+                        class.funcs.names().filter(|name| class.funcs.get(name).is_some_and(|found| found.callable));
+                    names.extend(callable.cloned());
+                    names.extend(class.delegates.names().cloned());
+                }
+            }
+            Type::Interface(path) => {
+                if let Some(functions) = self.interfaces.borrow().get(path) {
+                    names.extend(functions.names().cloned());
+                }
+            }
+            Type::Struct(path) => {
+                names.extend(
+                    self.structure(path).iter().flat_map(|found| found.fields.iter().map(|field| field.name.clone())),
+                );
+            }
+            Type::Class(_) => words(&["default", "static"]),
+            Type::Array(_) => words(&[
+                "Add",
+                "AddItem",
+                "Empty",
+                "Find",
+                "Insert",
+                "InsertItem",
+                "Length",
+                "Remove",
+                "RemoveItem",
+                "Sort",
+            ]),
+            Type::Fixed(..) => words(&["Find", "Length", "Sort"]),
+            Type::Map(..) => words(&["Contains", "Empty", "Find", "Keys", "Length", "Remove", "Set", "Values"]),
+            Type::Set(_) => words(&["Add", "Contains", "Empty", "Length", "Remove", "Values"]),
+            Type::Optional(_) => words(&["Get", "IsSet", "Reset"]),
+            _ => {}
+        }
+    }
+}

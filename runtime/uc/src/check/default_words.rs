@@ -1,0 +1,186 @@
+//! Words in defaults, which may be entries of enums, names, constants, objects or functions; and the defaults of structs.
+
+use super::body::{Body, as_const};
+use super::convert::is_text;
+use super::defaults::{Place, name_of};
+use super::symbols::At;
+use super::{Checker, Found, Told};
+use crate::ast::{self, DefaultLine, DefaultValue, Ident, Item};
+use crate::diagnostic::Diagnostic;
+use crate::hir::{self, Const, Type};
+use crate::source::Span;
+
+impl Checker<'_> {
+    /// A word: `true`, an entry of an enum, a constant, a name, a subobject, a function.
+    pub(super) fn default_word(
+        &self,
+        names: &[Ident],
+        value: &DefaultValue,
+        ty: &Type,
+        place: &Place<'_>,
+    ) -> Found<Const> {
+        let at: At = (place.file, value.span);
+        let last = &names[names.len() - 1];
+        let is_none = names.len() == 1 && last.is("none");
+        let refuse =
+            |what: String, hint: String| Err(self.report(Diagnostic::error("uc-default", at, what).hint(hint)));
+        match ty {
+            Type::Bool if last.is("true") || last.is("yes") || last.is("on") => return Ok(Const::Bool(true)),
+            Type::Bool if last.is("false") || last.is("no") || last.is("off") => return Ok(Const::Bool(false)),
+            Type::Object(_) | Type::Class(_) | Type::Interface(_) | Type::Reference(..) | Type::Delegate(..)
+                if is_none =>
+            {
+                return Ok(Const::None);
+            }
+            Type::Name if names.len() == 1 => return Ok(name_of(&last.text)),
+            Type::Enum(path, _) => {
+                let Some(found) = self.enumeration(path) else { return Err(Told) };
+                return match found.entry(&last.text) {
+                    Some((name, number)) => Ok(Const::Enum(path.clone(), name.clone(), *number)),
+                    None => {
+                        let near = self.near(&last.text, found.entries.iter().map(|(entry, _)| entry.as_str()));
+                        let hint = near.map_or(String::new(), |near| format!("there is `{near}`"));
+                        refuse(format!("`{ty}` has no entry `{}`", last.text), hint)
+                    }
+                };
+            }
+            Type::Object(wanted) => {
+                let known = place.objects.iter().find(|(name, _)| last.is(name));
+                let found = known
+                    .cloned()
+                    .or_else(|| self.find_subobject(place.of, &last.text).map(|class| (last.text.clone(), class)));
+                return match found {
+                    Some((name, class)) if self.extends(&class, wanted) => Ok(Const::Subobject(name)),
+                    Some((name, class)) => {
+                        let class = class.rsplit('.').next().unwrap_or("").to_owned();
+                        refuse(format!("`{ty}` is wanted, `{name}` is `{class}`"), String::new())
+                    }
+                    None => refuse(
+                        format!("there is no object `{}` in these defaults", last.text),
+                        "an object elsewhere is written `Class'Package.Name'`".to_owned(),
+                    ),
+                };
+            }
+            Type::Delegate(_, _, wanted) => {
+                let [name] = names else {
+                    return refuse(
+                        "only functions of the object itself can be bound by defaults".to_owned(),
+                        String::new(),
+                    );
+                };
+                let Some(found) = self.find_function(place.class, &name.text) else {
+                    if self.is_broken(place.class) {
+                        return Err(Told);
+                    }
+                    return refuse(format!("there is no function `{}`", name.text), String::new());
+                };
+                let Some(signature) = found.signature() else { return Err(Told) };
+                if signature != **wanted {
+                    return refuse(
+                        format!("`{}` takes and gives other types than the delegate", found.name),
+                        format!("the delegate is ({wanted})"),
+                    );
+                }
+                return Ok(Const::Function(found.name.clone()));
+            }
+            _ => {}
+        }
+        // A constant, or an entry as a number.
+        if let ([name], Type::Num(_) | Type::Text | Type::Bool | Type::Struct(_)) = (names, ty) {
+            let is_known = self.find_const(place.of, &name.text).is_some()
+                || self
+                    .enums
+                    .borrow()
+                    .iter()
+                    .any(|found| found.entry(&name.text).is_some() || found.is_count(&name.text));
+            if is_known {
+                let body = Body { only_constants: true, ..Body::new(self, place.file, place.of) };
+                let word = ast::Expr { kind: ast::ExprKind::Ident(name.text.clone()), span: name.span, depth: 1 };
+                let found = body.value(&word, Some(ty)).and_then(|found| body.coerced(found, ty, at))?;
+                if let Some(value) = as_const(&found) {
+                    return Ok(value.clone());
+                }
+                if let hir::ExprKind::Triple(values) = found.kind
+                    && let (Type::Struct(path), Some((triple, _))) = (ty, self.triple(ty))
+                    && let Some(structure) = self.structure(path)
+                {
+                    let number =
+                        |value: f64| if triple.of.is_float() { Const::Float(value) } else { Const::Int(value as i128) };
+                    let fields =
+                        structure.fields.iter().zip(values).map(|(field, value)| (field.name.clone(), number(value)));
+                    return Ok(Const::Struct(fields.collect()));
+                }
+            }
+        }
+        let shown: Vec<_> = names.iter().map(|name| name.text.as_str()).collect();
+        let hint = if is_text(ty) { "texts stand between two `\"`".to_owned() } else { String::new() };
+        refuse(format!("`{}` is no value of `{ty}`", shown.join(".")), hint)
+    }
+
+    pub(super) fn default_object(
+        &self,
+        word: &Ident,
+        name: &str,
+        ty: &Type,
+        span: Span,
+        place: &Place<'_>,
+    ) -> Found<Const> {
+        let last = name.rsplit('.').next().unwrap_or(name).trim();
+        // A subobject, as exported texts have it: `Component'Default__Class.Name'`.
+        if let Type::Object(wanted) = ty
+            && let Some((name, class)) = place.objects.iter().find(|(known, _)| known.eq_ignore_ascii_case(last))
+            && self.extends(class, wanted)
+        {
+            return Ok(Const::Subobject(name.clone()));
+        }
+        let body = Body { only_constants: true, ..Body::new(self, place.file, place.of) };
+        let literal = body.object_literal(word, name, span)?;
+        let found = body.coerced(literal, ty, (place.file, span))?;
+        match found.kind {
+            hir::ExprKind::Const(value) => Ok(value),
+            hir::ExprKind::Convert(_, inner) => match inner.kind {
+                hir::ExprKind::Const(value) => Ok(value),
+                _ => Err(Told),
+            },
+            _ => Err(Told),
+        }
+    }
+
+    /// The defaults of the fields of a struct.
+    pub(super) fn struct_defaults(&self, structure: &mut hir::Struct, found: &ast::Struct, file: usize, class: &str) {
+        for item in &found.items {
+            let Item::Defaults(block) = item else { continue };
+            for line in &block.lines {
+                let (DefaultLine::Set(name, index, value, _), false) = (line, block.word.is("defaultproperties"))
+                else {
+                    let span = block.span;
+                    let error =
+                        Diagnostic::error("uc-default", (file, span), "defaults of a struct are lines `Field=value`");
+                    self.report(error.hint("write `structdefaultproperties`"));
+                    return;
+                };
+                let place = Place { file, class, of: class, objects: &[] };
+                let own = structure.fields.iter().position(|field| name.is(&field.name));
+                let Some(at) = own else {
+                    let message = format!("`{}` declares no field `{}`", structure.name, name.text);
+                    self.report(Diagnostic::error("uc-unknown-member", (file, name.span), message));
+                    continue;
+                };
+                let ty = structure.fields[at].ty.clone();
+                let before = structure.fields[at].default.take().map(|value| (String::new(), value));
+                let found = match (index, &ty) {
+                    (_, Type::Nothing) => continue,
+                    (None, ty) => self.default_value(value, ty, &place),
+                    (Some(index), Type::Array(of) | Type::Fixed(of, _)) => {
+                        self.row_with(index, value, of, &ty, before.as_ref(), &place)
+                    }
+                    (Some(index), ty) => {
+                        let message = format!("`{ty}` has no elements");
+                        Err(self.report(Diagnostic::error("uc-no-array", (file, index.span), message)))
+                    }
+                };
+                structure.fields[at].default = found.ok();
+            }
+        }
+    }
+}

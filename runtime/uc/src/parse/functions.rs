@@ -1,0 +1,124 @@
+//! Functions, operators, and states, which begin with the same words.
+
+use super::items::{FUNCTION_WORDS, OPERATOR_WORDS, PARAM_WORDS};
+use super::{Parser, Read};
+use crate::ast::{Function, FunctionKind, Ident, Item, OutsideKind, Param};
+use crate::source::Span;
+use crate::token::{Kind, Token};
+
+impl Parser<'_> {
+    pub(super) fn function_or_state(&mut self) -> Read<Item> {
+        let start = self.peek();
+        let doc = self.doc(start);
+        let mut modifiers = Vec::new();
+        loop {
+            if self.is_one_of(0, &["function", "event"]) || self.is_one_of(0, OPERATOR_WORDS) {
+                break;
+            }
+            if self.is_word(0, "delegate") && self.peek_kind(1) != Kind::Lt {
+                break;
+            }
+            if self.is_word(0, "state") {
+                return self.state(start);
+            }
+            if self.is_one_of(0, FUNCTION_WORDS) {
+                let word = self.modifier()?;
+                // `private{private}`, as exported headers have it.
+                if self.peek().kind == Kind::BraceOpen {
+                    self.skip_braces()?;
+                }
+                modifiers.push(word);
+                continue;
+            }
+            let found = self.peek();
+            let shown = self.shown(found);
+            let error = self.error("uc-syntax", found.span, format!("{shown} begins no declaration"));
+            return self.fail(
+                error.hint(
+                    "`var`, `const`, `enum`, `struct`, `function`, `event`, `delegate` and `defaultproperties` do",
+                ),
+            );
+        }
+        let kind_word = self.modifier()?;
+        let kind = match kind_word.word.text.to_ascii_lowercase().as_str() {
+            "function" => FunctionKind::Function,
+            "event" => FunctionKind::Event,
+            "delegate" => FunctionKind::Delegate,
+            _ => FunctionKind::Operator,
+        };
+        // Some write them behind: `function static …`, `event simulated …`.
+        while self.is_one_of(0, FUNCTION_WORDS) && self.peek_kind(1) == Kind::Word {
+            modifiers.push(self.modifier()?);
+        }
+        let names_now = self.peek_kind(1) == Kind::ParenOpen && kind != FunctionKind::Operator;
+        let result = if names_now { None } else { Some(self.type_ref()?) };
+        let name = if kind == FunctionKind::Operator {
+            self.operator_sign()?
+        } else {
+            self.ident("the name of the function")?
+        };
+        self.expect(Kind::ParenOpen, "`(`", "behind the name of the function")?;
+        let params = self.params()?;
+        let close = self.expect(Kind::ParenClose, "`)`", "behind the parameters")?;
+        let mut behind = Vec::new();
+        while self.is_one_of(0, FUNCTION_WORDS) && !self.peek().on_new_line {
+            behind.push(self.modifier()?);
+        }
+        let span = start.span.to(close.span);
+        let (body, end) = if self.peek().kind == Kind::BraceOpen {
+            let (body, end) = self.body()?;
+            self.take(Kind::Semicolon);
+            (Some(body), end)
+        } else {
+            (None, self.expect(Kind::Semicolon, "`;` or `{`", "behind the parameters")?.span)
+        };
+        Ok(Item::Function(Function { modifiers, kind, kind_word, result, name, params, behind, body, doc, span, end }))
+    }
+
+    pub(super) fn operator_sign(&mut self) -> Read<Ident> {
+        let start = self.peek();
+        while !matches!(self.peek().kind, Kind::ParenOpen | Kind::End | Kind::Semicolon | Kind::BraceOpen) {
+            self.next();
+        }
+        let span = Span { start: start.span.start, end: self.last_end.max(start.span.start) };
+        Ok(Ident { text: self.source.slice(span).to_owned(), span })
+    }
+
+    pub(super) fn params(&mut self) -> Read<Vec<Param>> {
+        let mut params = Vec::new();
+        if self.peek().kind == Kind::ParenClose {
+            return Ok(params);
+        }
+        loop {
+            let mut modifiers = Vec::new();
+            while self.is_one_of(0, PARAM_WORDS) && self.peek_kind(1) == Kind::Word && self.type_and_name_ahead(1) {
+                modifiers.push(self.modifier()?);
+            }
+            let ty = self.type_ref()?;
+            let name = self.var_name("the name of the parameter")?;
+            let default = if self.take(Kind::Assign).is_some() { Some(self.expression()?) } else { None };
+            params.push(Param { modifiers, ty, name, default });
+            if self.take(Kind::Comma).is_none() {
+                return Ok(params);
+            }
+        }
+    }
+
+    pub(super) fn state(&mut self, start: Token) -> Read<Item> {
+        self.next();
+        if self.peek().kind == Kind::ParenOpen {
+            self.raw_parens()?;
+        }
+        let name = self.ident("the name of the state")?;
+        if self.is_one_of(0, &["extends", "expands"]) {
+            self.next();
+            self.ident("the name of the state that it extends")?;
+        }
+        let end = if self.peek().kind == Kind::BraceOpen {
+            self.skip_braces()?
+        } else {
+            self.expect(Kind::Semicolon, "`{`", "behind the state")?.span
+        };
+        Ok(self.outside(OutsideKind::State, start, end, Some(name)))
+    }
+}

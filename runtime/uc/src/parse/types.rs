@@ -1,0 +1,81 @@
+//! Types as they are written, and what stands between `<` and `>` behind names.
+
+use super::items::VAR_WORDS;
+use super::{Parser, Read};
+use crate::ast::{TypeKind, TypeRef};
+use crate::source::Span;
+use crate::token::Kind;
+
+impl Parser<'_> {
+    /// What stands between `<` and `>`, which is no text of the language.
+    pub(super) fn meta(&mut self) -> Read<Option<String>> {
+        let open = self.peek();
+        if !matches!(open.kind, Kind::Lt | Kind::Le | Kind::Shl) {
+            return Ok(None);
+        }
+        let start = open.span.start as usize + 1;
+        let Some(len) = self.source.text.get(start..).and_then(|rest| rest.find('>')) else {
+            let error = self.error("uc-syntax", open.span, "this `<` is not closed");
+            return self.fail(error);
+        };
+        self.tokens.go_to(start + len + 1);
+        self.last_end = (start + len + 1) as u32;
+        let words: Vec<_> = self.source.text[start..start + len].split_whitespace().collect();
+        Ok(Some(words.join(" ")))
+    }
+
+    pub(super) fn type_ref(&mut self) -> Read<TypeRef> {
+        self.deeper(Self::type_here)
+    }
+
+    pub(super) fn type_here(&mut self) -> Read<TypeRef> {
+        let start = self.peek();
+        if self.is_word(0, "struct") {
+            let found = self.structure()?;
+            return Ok(TypeRef { span: found.span, kind: TypeKind::Struct(Box::new(found)) });
+        }
+        if self.is_word(0, "enum") {
+            let found = self.enumeration()?;
+            return Ok(TypeRef { span: found.span, kind: TypeKind::Enum(Box::new(found)) });
+        }
+        if self.is_word(0, "delegate") && self.peek_kind(1) == Kind::Lt {
+            self.next();
+            self.next();
+            let path = self.dotted("the name of the delegate")?;
+            let end = self.close_angle("behind the delegate")?;
+            return Ok(TypeRef { kind: TypeKind::Delegate(path), span: start.span.to(end.span) });
+        }
+        let name = self.ident("a type")?;
+        if self.peek().kind == Kind::Lt {
+            self.next();
+            let mut of = vec![self.inner_type()?];
+            while self.take(Kind::Comma).is_some() {
+                of.push(self.inner_type()?);
+            }
+            self.close_angle("behind the type")?;
+            let span = Span { start: start.span.start, end: self.last_end };
+            return Ok(TypeRef { kind: TypeKind::Generic(name, of), span });
+        }
+        if self.peek().kind == Kind::BraceOpen && name.is("map") {
+            let _ = self.skip_braces();
+            let error =
+                self.error("uc-native-map", name.span, "`map{…}` is a type of C++, which is outside of the language");
+            return self.fail(error.hint("write `map<Key, Value>`"));
+        }
+        let mut names = vec![name];
+        while self.peek().kind == Kind::Dot && self.peek_kind(1) == Kind::Word {
+            self.next();
+            names.push(self.ident("a type")?);
+        }
+        let span = Span { start: start.span.start, end: self.last_end };
+        Ok(TypeRef { kind: TypeKind::Named(names), span })
+    }
+
+    /// A type between `<` and `>`; words of editors before it say nothing here.
+    pub(super) fn inner_type(&mut self) -> Read<TypeRef> {
+        while self.is_one_of(0, VAR_WORDS) && self.peek_kind(1) == Kind::Word {
+            self.next();
+        }
+        self.type_ref()
+    }
+}

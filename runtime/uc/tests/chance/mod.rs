@@ -1,0 +1,346 @@
+//! Texts of chance: whatever the bytes are, there is an answer in time, and no panic.
+
+mod programs;
+
+use std::time::{Duration, Instant};
+
+use alcedo_uc::{Source, check, complete, outline, parse, print, snippet};
+use proptest::prelude::{ProptestConfig, Strategy, any, prop, prop_oneof, proptest};
+
+use crate::fixture;
+use crate::printing::stays_when_printed_again;
+use crate::support::{options, programs as files, rendered, sources};
+
+thread_local! {
+    /// One world for all cases of a thread.
+    static WORLD: alcedo_reflect::World = fixture::world();
+}
+
+/// Reads, prints, checks and draws; a case that takes long fails.
+fn survives(sources: &[Source]) {
+    let start = Instant::now();
+    for source in sources {
+        let (file, messages) = parse(source);
+        let _ = print(&file);
+        rendered(&messages, std::slice::from_ref(source));
+        stays_when_printed_again("chance", source);
+        snippet(source);
+    }
+    WORLD.with(|world| {
+        let typed: String = sources[0].text.chars().take(400).collect();
+        complete(&typed, "/Script/Engine.Actor", &world.types, &options());
+        let messages = match check("Test", sources, &world.types, &options()) {
+            Ok(checked) => checked.warnings,
+            Err(messages) => messages,
+        };
+        rendered(&messages, sources);
+    });
+    outline("Test", sources);
+    assert!(start.elapsed() < Duration::from_secs(20), "it takes {:?}", start.elapsed());
+}
+
+/// The texts of all programs of the tests.
+fn texts() -> Vec<String> {
+    let folders = ["programs", "errors", "files"];
+    let paths = folders.iter().flat_map(|folder| files(folder));
+    paths.flat_map(|path| sources(&path)).map(|source| source.text).collect()
+}
+
+const WORDS: &[&str] = &[
+    "class",
+    "extends",
+    "var",
+    "int",
+    "string",
+    "struct",
+    "enum",
+    "const",
+    "function",
+    "event",
+    "delegate",
+    "state",
+    "static",
+    "final",
+    "native",
+    "(",
+    ")",
+    "{",
+    "}",
+    "[",
+    "]",
+    ";",
+    ",",
+    ".",
+    "=",
+    "==",
+    "+",
+    "-",
+    "*",
+    "$",
+    "@",
+    "<",
+    ">",
+    ">>",
+    ">>>",
+    "if",
+    "else",
+    "while",
+    "do",
+    "until",
+    "for",
+    "foreach",
+    "switch",
+    "case",
+    "default",
+    ":",
+    "return",
+    "break",
+    "new",
+    "self",
+    "super",
+    "none",
+    "true",
+    "vect",
+    "rot",
+    "local",
+    "array",
+    "map",
+    "optional",
+    "out",
+    "A",
+    "B",
+    "Actor",
+    "Health",
+    "5",
+    "1.5",
+    "\"x\"",
+    "'n'",
+    "class'Actor'",
+    "defaultproperties",
+    "Begin",
+    "Object",
+    "End",
+    "?",
+    "!",
+    "~",
+    "++",
+    "--",
+    "+=",
+    "\n",
+    "#exec x\n",
+    "`log",
+    "replication",
+    "cpptext",
+    "goto",
+    "dot",
+    "cross",
+    "/*",
+    "*/",
+    "//\n",
+    "static.",
+    "default.",
+    "Location",
+    "structdefaultproperties",
+    "operator",
+    "preoperator",
+    "0x7F",
+    "1e5",
+    ".5",
+    "12ab",
+    "\"open",
+    "'open",
+    "\u{e9}",
+];
+
+/// So many cases as `PROPTEST_CASES` says, or few.
+fn config() -> ProptestConfig {
+    let told = std::env::var_os("PROPTEST_CASES").is_some();
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    if told { config } else { ProptestConfig { cases: 300, ..config } }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn bytes_of_chance_have_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
+        survives(&[Source::decode("Chance.uc", &bytes)]);
+    }
+
+    #[test]
+    fn tokens_of_chance_have_an_answer(words in prop::collection::vec(prop::sample::select(WORDS), 0..150)) {
+        let text = format!("class Chance extends Actor;\n{}", words.join(" "));
+        survives(&[Source::new("Chance.uc", text)]);
+    }
+
+    #[test]
+    fn statements_of_chance_have_an_answer(words in prop::collection::vec(prop::sample::select(WORDS), 0..100)) {
+        let text = format!("class Chance extends Actor;\nfunction Test() {{ {} }}", words.join(" "));
+        survives(&[Source::new("Chance.uc", text)]);
+    }
+
+    #[test]
+    fn defaults_of_chance_have_an_answer(words in prop::collection::vec(prop::sample::select(WORDS), 0..100)) {
+        let text = format!("class Chance extends Actor;\ndefaultproperties\n{{ {} }}", words.join(" "));
+        survives(&[Source::new("Chance.uc", text)]);
+    }
+
+    #[test]
+    fn changed_programs_have_an_answer(
+        which in any::<prop::sample::Index>(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), change()), 1..6),
+    ) {
+        let texts = texts();
+        let mut bytes = texts[which.index(texts.len())].clone().into_bytes();
+        for (at, change) in changes {
+            let at = at.index(bytes.len() + 1);
+            match change {
+                Change::Remove(len) => {
+                    let end = (at + len).min(bytes.len());
+                    bytes.drain(at..end);
+                }
+                Change::Insert(word) => {
+                    bytes.splice(at..at, word.bytes());
+                }
+                Change::Flip(byte) => {
+                    if let Some(old) = bytes.get_mut(at) {
+                        *old = byte;
+                    }
+                }
+                Change::Twice(len) => {
+                    let part = bytes[at..(at + len).min(bytes.len())].to_vec();
+                    bytes.splice(at..at, part);
+                }
+            }
+        }
+        survives(&[Source::decode("Chance.uc", &bytes)]);
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Change {
+    Remove(usize),
+    Insert(&'static str),
+    Flip(u8),
+    Twice(usize),
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    prop_oneof![
+        (1_usize..40).prop_map(Change::Remove),
+        prop::sample::select(WORDS).prop_map(Change::Insert),
+        any::<u8>().prop_map(Change::Flip),
+        (1_usize..200).prop_map(Change::Twice),
+    ]
+}
+
+#[test]
+fn deep_texts_have_an_answer() {
+    let deep = 100_000;
+    for (open, close) in [
+        ("(", ")"),
+        ("{", "}"),
+        ("[", "]"),
+        ("-", ""),
+        ("!", ""),
+        ("a.", "b"),
+        ("a[", "]"),
+        ("f(", ")"),
+        ("1 + ", "1"),
+        ("1 ? ", ""),
+        ("if (true) ", ";"),
+        ("if (true) { } else ", ";"),
+        ("while (true) ", ";"),
+        ("do ", ";"),
+        ("switch (1) { case 1: ", "}"),
+        ("new ", "x"),
+        ("x = ", "1"),
+        ("a++", ""),
+        ("a $ ", "b"),
+        ("default.", "x"),
+        ("class<A>(", ")"),
+        ("/*", "*/"),
+    ] {
+        let statements = format!("{}{}", open.repeat(deep), close.repeat(deep));
+        survives(&[Source::new("Deep.uc", format!("class Deep extends Actor;\nfunction F() {{ {statements}; }}"))]);
+    }
+    for (open, close) in [("array<", ">"), ("struct S { var ", "}"), ("map<int, ", ">"), ("class<", ">"), ("A.", "B")] {
+        let declared = format!("class Deep extends Actor;\nvar {}{} x;", open.repeat(deep), close.repeat(deep));
+        survives(&[Source::new("Deep.uc", declared)]);
+    }
+    for (open, close) in [("(", ")"), ("(A=", ")"), ("Begin Object Name=A\n", "End Object\n"), ("x=(", ")")] {
+        let declared = format!(
+            "class Deep extends Actor;\ndefaultproperties\n{{\nx={}{}\n}}",
+            open.repeat(deep),
+            close.repeat(deep)
+        );
+        survives(&[Source::new("Deep.uc", declared)]);
+    }
+}
+
+#[test]
+fn what_could_double_with_each_step_does_not() {
+    let wild = format!(
+        "class Deep extends Actor; var array<int> L; function F() {{ Health = {}L{}; }}",
+        "array_last(".repeat(50),
+        ")".repeat(50)
+    );
+    let quiet = format!(
+        "class Deep extends Actor; var array<int> L; function F() {{ {}L{}.Length = 5; }}",
+        "array_last(".repeat(50),
+        ")".repeat(50)
+    );
+    let unknown =
+        format!("class Deep extends Actor; function F() {{ {}L{}; }}", "array_last(".repeat(50), ")".repeat(50));
+    let consts: String = (0..5_000).map(|at| format!("const C{at} = C{}; ", at + 1)).collect();
+    let triples: String = (0..60).map(|at| format!("const C{at} = vect(C{0}, C{0}, C{0}); ", at + 1)).collect();
+    let chosen: String = (0..60).map(|at| format!("const C{at} = C{0} ? C{0} : C{0}; ", at + 1)).collect();
+    let delegates: String =
+        (0..60).map(|at| format!("delegate D{}(delegate<D{at}> a, delegate<D{at}> b); ", at + 1)).collect();
+    let texts = [
+        wild,
+        quiet,
+        unknown,
+        format!("class Deep extends Actor; {consts} var int A[C0];"),
+        format!("class Deep extends Actor; {triples} function F() {{ Location = C0; }}"),
+        format!("class Deep extends Actor; {chosen} function F() {{ Health = C0; }}"),
+        format!("class Deep extends Actor; delegate D0(int i); {delegates}"),
+    ];
+    for text in texts {
+        survives(&[Source::new("Deep.uc", text)]);
+    }
+    let chain: Vec<_> = (0..200)
+        .map(|at| {
+            Source::new(
+                &format!("C{at}.uc"),
+                format!("class C{at} extends C{}; function F{at}() {{ Missing(); }}", at + 1),
+            )
+        })
+        .collect();
+    survives(&chain);
+}
+
+#[test]
+fn long_texts_have_an_answer() {
+    let many = |part: &str, of: usize| part.repeat(of);
+    for text in [
+        format!("class Long extends Actor; function F() {{ {} }}", many("Health = Health + 1; ", 20_000)),
+        format!("class Long extends Actor; {}", (0..5_000).map(|at| format!("var int V{at}; ")).collect::<String>()),
+        format!(
+            "class Long extends Actor; {}",
+            (0..2_000).map(|at| format!("function F{at}() {{ Missing{at}(); }} ")).collect::<String>()
+        ),
+        format!("class Long extends Actor; function F() {{ Label = \"{}\"; }}", many("x", 1_000_000)),
+        format!("class {} extends Actor;", many("L", 100_000)),
+        format!(
+            "class Long extends Actor; enum E {{ {} }}",
+            (0..10_000).map(|at| format!("E{at}, ")).collect::<String>()
+        ),
+        format!(
+            "class Long extends Actor; function F({}) {{}}",
+            (0..5_000).map(|at| format!("int P{at}, ")).collect::<String>() + "int Q"
+        ),
+    ] {
+        survives(&[Source::new("Long.uc", text)]);
+    }
+}

@@ -1,0 +1,57 @@
+//! What a console asks: what a typed text is, and how a word may end.
+
+use alcedo_uc::{Snippet, Source, complete, snippet};
+
+use crate::fixture;
+use crate::support::options;
+
+fn kind(text: &str) -> &'static str {
+    match snippet(&Source::new("console", text)) {
+        Snippet::Value => "value",
+        Snippet::Statements => "statements",
+        Snippet::Unfinished => "unfinished",
+        Snippet::Wrong(_) => "wrong",
+    }
+}
+
+#[test]
+fn a_typed_text_is_a_value_or_statements_or_goes_on() {
+    let cases = [
+        ("Health + 3", "value"),
+        ("GetDistance(none);", "value"),
+        ("Health = 3;", "statements"),
+        ("local int i; i = 5;", "statements"),
+        ("if (Health > 3) Health = 3;", "statements"),
+        ("if (Health > 3) {", "unfinished"),
+        ("GetDistance(", "unfinished"),
+        ("/* a", "unfinished"),
+        ("Health = ;", "wrong"),
+        ("5); Destroy(", "wrong"),
+        ("}", "wrong"),
+        ("", "statements"),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(kind(text), expected, "{text}");
+    }
+}
+
+fn completed(text: &str) -> String {
+    let world = fixture::world();
+    complete(text, "/Script/Engine.Pawn", &world.types, &options()).join(" ")
+}
+
+#[test]
+fn a_word_ends_as_a_member_of_what_stands_before_it() {
+    assert_eq!(completed("hea"), "health");
+    assert_eq!(completed("x = Owner.Lo"), "location");
+    assert_eq!(completed("owner.location."), "x y z");
+    assert_eq!(completed("Pawn(Owner).sp"), "speed");
+    assert_eq!(completed("tags.f"), "Find");
+    assert_eq!(completed("singer."), "sing");
+    assert_eq!(completed("controller.pawn.controller.Paw"), "pawn");
+    assert_eq!(completed("cla"), "Clamp");
+    assert_eq!(completed("sec"), "", "scripts cannot read it");
+    assert_eq!(completed("nothing.at.all."), "");
+    assert_eq!(completed("(((("), completed(""));
+    assert_eq!(completed("é."), "");
+}

@@ -1,0 +1,4 @@
+class Program extends B;
+
+// file: B.uc
+class B extends Program;

@@ -1,0 +1,46 @@
+class Program extends Actor;
+
+var int I; var string S; var bool B; var vector V; var array<int> L; var int F[2]; var class<Pawn> K; var Component C; var name N; var byte Y; var delegate<OnX> D;
+delegate OnX();
+function Bad(int i) {}
+defaultproperties
+{
+    I="x"
+    S=text
+    B=maybe
+    V=(X=1,W=2)
+    V=5
+    L="x"
+    L(0)="x"
+    L.Push(5)
+    F(2)=1
+    I(1)=5
+    K=class'Component'
+    K=Pawn
+    C=Missing
+    Y=300
+    I=99999999999
+    D=Bad
+    D=Missing
+    Nothing=5
+    Healt=3
+    I 5
+    N='ok'
+    phase=PHASE_Ovr
+    Begin Object Class=Missing Name=A
+    End Object
+    Begin Object Name=B
+    End Object
+    Begin Object Class=Component Name=Health
+    End Object
+    Begin Object Class=Component
+    End Object
+    Begin Object Class=Component Name=Good
+        Size="x"
+        Sise=3
+    End Object
+    Owner=Good
+}
+// file: Secret.uc
+class Secret extends Actor;
+defaultproperties { secret=5 }

@@ -1,0 +1,14 @@
+class Program extends Actor;
+
+var int A
+var int B;
+function Test( { A = 1; }
+function Other() {
+    A = 5
+    B = 6;
+    if A == 5) B = 1;
+    while (A > 5 A--;
+    for (A = 0; A < 5, A++) B++;
+    A = (5 + 3;
+    B = 7;
+}

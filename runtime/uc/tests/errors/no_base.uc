@@ -1,0 +1,3 @@
+class Program;
+
+var int A;

@@ -1,0 +1,4 @@
+// nothing here
+
+var int A;
+function F() {}

@@ -1,0 +1,9 @@
+class Program extends Actor;
+
+function One() {
+    Health = 3;
+}
+}
+function Two() {
+    Health = Missing;
+}

@@ -1,0 +1,5 @@
+class Program extends Actor;
+
+function Test() {}
+/* this /* does */ not end
+var int A;

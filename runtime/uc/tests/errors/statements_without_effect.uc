@@ -1,0 +1,11 @@
+class Program extends Actor;
+
+function Test() {
+    Health;
+    Health == 5;
+    5;
+    "text";
+    self;
+    Health + 1;
+    Location.X;
+}

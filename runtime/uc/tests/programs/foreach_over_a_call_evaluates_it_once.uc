@@ -1,0 +1,8 @@
+// expect: Test = 7
+// expect: TestCalls = 1
+class Program extends Object;
+
+var int Calls;
+function array<int> Make() { local array<int> a; Calls++; a.AddItem(3); a.AddItem(4); return a; }
+function int Test() { local int i, s; foreach self.Make()(i) s += i; return s; }
+function int TestCalls() { local int i; Calls = 0; foreach self.Make()(i) { } return Calls; }
