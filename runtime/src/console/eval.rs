@@ -6,6 +6,7 @@ use std::rc::Rc;
 use alcedo_uc::{Diagnostic, Severity, Source};
 
 use crate::emit::scripts::{CheckedSources, check_sources, declare_library};
+use crate::error::Error;
 use crate::handles::ObjectHandle;
 use crate::object::class::Class;
 use crate::object::construction::{ConstructionArgs, construct, destroy, make_cdo};
@@ -23,7 +24,7 @@ const FUNCTION: &str = "Evaluate";
 
 /// Evaluates an expression, whose value is shown, or runs statements.
 pub(super) fn eval(runtime: &Runtime, text: &str) -> Result<String, String> {
-    drop(runtime.at_safe_point("evaluating").map_err(|error| format!("{error}: evaluate between two ticks"))?);
+    drop(runtime.at_safe_point("evaluating").map_err(not_now)?);
     let types = &runtime.core().world.types;
     types.declare_package(PACKAGE);
     for class in declare_library(&runtime.core().world).map_err(|error| error.to_string())? {
@@ -37,6 +38,13 @@ pub(super) fn eval(runtime: &Runtime, text: &str) -> Result<String, String> {
         Some(Value::Text(text)) if is_value => text,
         _ => "done".to_owned(),
     })
+}
+
+fn not_now(error: Error) -> String {
+    match error {
+        Error::NotASafePoint { frame, .. } => format!("`{frame}` has not returned: evaluate between two ticks"),
+        error => error.to_string(),
+    }
 }
 
 /// As an expression, if it is one; else as statements. What is wrong is told of what it looks like.
