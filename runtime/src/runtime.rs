@@ -394,11 +394,12 @@ impl Runtime {
         }
     }
 
-    /// Whether this is a safe point: no plugin code on the stack, and nothing under way that must not be interrupted. The
+    /// Whether this is a safe point: no code of a plugin or of a script on the stack, and nothing under way that must not be interrupted. The
     /// caller's own action is under way while the guard is held.
     pub(crate) fn at_safe_point(&self, action: &'static str) -> Result<Busy<'_>, Error> {
         self.inner.core.world.slices.allow_change(&action)?;
         let open = self.inner.core.red.snapshot().last().map(|frame| frame.what.to_string());
+        let open = open.or_else(|| self.inner.core.code_runs().then(|| "a script".to_owned()));
         match open.or_else(|| self.inner.busy.get().map(str::to_owned)) {
             Some(frame) => Err(Error::NotASafePoint { action, frame }),
             None => {

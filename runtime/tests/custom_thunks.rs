@@ -1,11 +1,30 @@
 //! Functions that bring their own thunk, of a host and of a plugin. Here they are called with values, as hosts and tools call:
 //! what takes any struct or array is for scripts, and its refusal is typed. `scripts.rs` calls them with what they are for.
 
+use std::cell::RefCell;
+
 use crate::support;
 
 use alcedo_runtime::native::uclass;
 use alcedo_runtime::thunk::{AnyArray, AnyStruct, ArrayWildcard, array_ref};
 use alcedo_runtime::{CallError, Error, Frame, Runtime, Value, World, natives};
+
+thread_local! {
+    /// What functions of the host run while a call is under way.
+    static MEANWHILE: RefCell<Option<Box<dyn Fn() -> String>>> = const { RefCell::new(None) };
+}
+
+/// Has functions of `Sums` run `code`, while `test` runs.
+pub(crate) fn meanwhile<R>(code: impl Fn() -> String + 'static, test: impl FnOnce() -> R) -> R {
+    MEANWHILE.set(Some(Box::new(code)));
+    let done = test();
+    MEANWHILE.set(None);
+    done
+}
+
+fn run_meanwhile() -> String {
+    MEANWHILE.with_borrow(|code| code.as_ref().map_or_else(String::new, |code| code()))
+}
 
 /// Functions of the host for scripts.
 #[uclass(package = "Test", blueprint_type)]
@@ -47,6 +66,38 @@ impl Sums {
         let (one, two) = (frame.take::<i32>()?, frame.take::<i32>()?);
         frame.finish()?;
         frame.give_result(one + two)
+    }
+
+    /// Runs what the test wants meanwhile.
+    #[ufunction(blueprint_callable)]
+    fn run_code() -> String {
+        run_meanwhile()
+    }
+
+    /// Looks into an array before and after it runs what the test wants.
+    #[ufunction(blueprint_callable, custom_thunk = Self::exec_look_around, array_parm = "target")]
+    fn look_around(target: ArrayWildcard) -> String;
+
+    fn exec_look_around(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+        let target = frame.step_compiled_in::<AnyArray>()?;
+        frame.finish()?;
+        let rows = array_ref(frame.value(target)).expect("an array");
+        let first = rows.get(0).expect("it has one");
+        let (before, said) = (first.read(), run_meanwhile());
+        let after = (first.read(), rows.len());
+        frame.give_result(format!("{before:?} {after:?} {said}"))
+    }
+
+    /// The same with a copy.
+    #[ufunction(blueprint_callable, custom_thunk = Self::exec_copy_around, array_parm = "target")]
+    fn copy_around(target: ArrayWildcard) -> String;
+
+    fn exec_copy_around(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+        let copy = frame.take_value()?;
+        assert!(frame.most_recent_property().is_some() && frame.most_recent_value().is_none());
+        frame.finish()?;
+        let said = run_meanwhile();
+        frame.give_result(format!("{copy:?} {said}"))
     }
 
     /// Returns before its call is done.
@@ -97,7 +148,7 @@ fn a_call_with_values_of_what_takes_any_type_is_a_typed_error() {
 #[test]
 fn a_thunk_that_does_not_keep_its_side_is_an_error_and_the_next_call_is_as_before() {
     let host = host();
-    for function in ["Test.Sums:hasty", "Game.Wildcards:hasty"] {
+    for function in ["Test.Sums:hasty", "Game.Wildcards:hasty", "Game.Wildcards:garbled"] {
         let said = error(&host, function, &[Value::I32(1)]);
         assert!(said.contains("returned before its call was done"), "{said}");
     }

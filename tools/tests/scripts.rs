@@ -103,6 +103,7 @@ fn dev_reloads_a_package_when_a_file_is_saved_and_keeps_the_old_one_when_that_is
     command.arg("dev").arg(&package.folder).args(["--objects", "3"]);
     let mut dev = Dev::run(command);
     dev.hears("generation 1");
+    dev.hears("3 objects of Tale.Hero");
     package.save(&HERO.replace("Health=100", "Health=150"));
     assert!(dev.hears("generation 1 → 2").starts_with("Tale  generation"));
     dev.hears("default 100 → 150: 3 followed");

@@ -52,6 +52,29 @@ impl Wildcards {
         frame.give(true)
     }
 
+    /// How many elements any array has before the function of that name is called, and after.
+    #[ufunction(blueprint_callable, custom_thunk = Self::exec_count_around, array_parm = "target")]
+    fn count_around(target: Vec<i32>, called: String) -> String;
+
+    fn exec_count_around(frame: &mut Frame<'_>) -> Result<(), CallError> {
+        let (target, called) = (frame.step()?, frame.step()?);
+        frame.finish()?;
+        let (before, called) = (frame.count(target, "")?, frame.text(called, "")?);
+        let _called: bool = zcall(&called, ())?;
+        frame.give(format!("{before} {}", frame.count(target, "")?))
+    }
+
+    /// Gives what is no number, and goes on as if it had.
+    #[ufunction(blueprint_callable, custom_thunk = Self::exec_garbled)]
+    fn garbled(number: i32) -> i32;
+
+    fn exec_garbled(frame: &mut Frame<'_>) -> Result<(), CallError> {
+        let _number = frame.step()?;
+        frame.finish()?;
+        let _refused = frame.give("a dozen");
+        Ok(())
+    }
+
     /// Returns before its call is done.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_hasty)]
     fn hasty(number: i32) -> i32;

@@ -10,6 +10,7 @@ use alcedo_base::border::CallError;
 use crate::containers::{array_ref, keyed};
 use crate::function::Function;
 use crate::property::{Property, PropertyType};
+use crate::slices::LentSlices;
 use crate::storage::View;
 use crate::typed::FrameValue;
 use crate::value::Value;
@@ -32,13 +33,18 @@ pub struct Param(pub(crate) usize);
 ///
 /// # Safety
 /// What `step` gives out for different parameters lies apart from each other wherever one of them is an out parameter, and
-/// apart from what `result` gives out. A number below the count of the function's parameters gives the same place each time.
+/// apart from what `result` gives out. A number below the count of the function's parameters gives the same place each time, if nothing
+/// was changed meanwhile. What is given out for a number that `keeper` answers for is valid until anything is changed that
+/// [`LentSlices::allow_change`] guards; for any other, until the call returns.
 pub unsafe trait Steps<'a> {
     /// Evaluates the argument of that number.
     ///
     /// # Errors
     /// What goes wrong in that.
     fn step(&mut self, at: usize) -> Result<Argument<'a>, CallError>;
+
+    /// Where the argument of that number lies in an object, so that others may move it: what keeps them from that.
+    fn keeper(&self, at: usize) -> Option<&'a LentSlices>;
 
     /// Where the result is to lie; none for a caller that does not want it.
     fn result(&mut self) -> Option<Argument<'a>>;
@@ -104,8 +110,8 @@ impl<'a> Argument<'a> {
     /// An argument that is a value of the type of `property`, at `at`.
     ///
     /// # Safety
-    /// As for [`PtrMut::new`], until the call that it is an argument of returns; but where the caller has several arguments at one place,
-    /// all of which are only read, each of them may be read.
+    /// As for [`PtrMut::new`], for as long as [`Steps`] says, or until the call that it is an argument of returns; but where the caller has
+    /// several arguments at one place, all of which are only read, each of them may be read.
     #[inline]
     pub unsafe fn new(property: &'a Property, at: *mut u8) -> Self {
         Self { property, at }
@@ -183,6 +189,15 @@ impl<'a> Source<'a> {
             Self::Steps(steps) => steps.step(at),
             Self::Block(_) if function.is_wildcard(param) => Err(wildcard_in_block(function, param)),
             Self::Block(view) => Ok(in_block(*view, param)),
+        }
+    }
+
+    /// What keeps an argument where it lies, if that is not certain.
+    #[inline]
+    pub(crate) fn keeper(&self, at: usize) -> Option<&'a LentSlices> {
+        match self {
+            Self::Block(_) => None,
+            Self::Steps(steps) => steps.keeper(at),
         }
     }
 

@@ -1,7 +1,8 @@
 //! Slices of host memory that plugin code holds: while one is out, what it points to may not be moved or changed, and
 //! below one that may be written it may not be read either. A module refuses its own calls meanwhile; but its log lines
 //! run code of the host, which could write to the very array. So modules count their slices in a word of the host's,
-//! and whatever reads or changes values, runs plugin code or ends anything looks at it first.
+//! and whatever reads or changes values, runs plugin code or ends anything looks at it first. A frame of the host whose thunk
+//! looks into an argument that lies in an object counts in the same word.
 
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -9,6 +10,7 @@ use std::sync::atomic::Ordering;
 use alcedo_abi::host::Slices;
 use alcedo_base::border::CallError;
 use alcedo_base::cells::RefCell;
+use alcedo_base::handles::ModuleId;
 use rustc_hash::FxHashMap;
 
 /// The slices that are out. Clones are the same count. Game thread only.
@@ -58,6 +60,16 @@ impl LentSlices {
         self.shared.word.out.load(Ordering::Relaxed) != 0
     }
 
+    /// Keeps everything where it lies until what is given back is dropped: as a slice that is only read does.
+    pub(crate) fn hold(&self) -> Held {
+        let word = &self.shared.word;
+        if !self.are_out() {
+            word.module.store(ModuleId::HOST.0, Ordering::Relaxed);
+        }
+        word.out.fetch_add(1, Ordering::Relaxed);
+        Held(self.clone())
+    }
+
     /// That values may be changed or ended now, and plugin code be run.
     ///
     /// # Errors
@@ -83,6 +95,14 @@ impl LentSlices {
     #[cold]
     fn refusal(&self, action: &dyn std::fmt::Display) -> CallError {
         let module = self.shared.word.module.load(Ordering::Relaxed);
+        if module == ModuleId::HOST.0 {
+            return CallError::Lent {
+                message: format!(
+                    "{action} is refused while a thunk of the host looks into an argument that lies in an object: take a copy \
+                     with `Frame::take` or `Frame::take_value` instead of stepping to it, or do it after the call"
+                ),
+            };
+        }
         let lenders = self.shared.lenders.borrow();
         let lender = lenders.get(&module).map_or("a module", |name| name);
         CallError::Lent {
@@ -91,6 +111,23 @@ impl LentSlices {
                  `Runtime::post_handle` for instance"
             ),
         }
+    }
+}
+
+/// Nothing is moved or changed while this lives.
+#[derive(Debug)]
+pub(crate) struct Held(LentSlices);
+
+impl Held {
+    /// Ends it. What it was a hold of.
+    pub(crate) fn release(self) -> LentSlices {
+        self.0.clone()
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.shared.word.out.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -124,5 +161,17 @@ mod tests {
         assert!(slices.are_out());
         slices.forget(7);
         assert!(!slices.are_out());
+    }
+
+    #[test]
+    fn what_the_host_holds_may_be_read_and_not_changed_until_the_last_hold_ends() {
+        let slices = LentSlices::new();
+        let (first, second) = (slices.hold(), slices.hold());
+        drop(first);
+        assert!(slices.allow_read(&"reading").is_ok());
+        let refused = slices.allow_change(&"writing to #1.1").expect_err("one is left").to_string();
+        assert!(refused.contains("a thunk of the host looks into an argument"), "{refused}");
+        drop(second);
+        assert!(slices.allow_change(&"writing").is_ok());
     }
 }

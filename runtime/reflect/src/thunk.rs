@@ -2,6 +2,8 @@
 //! and gives the result. Parameters lie in a block, or a script steps through them one by one: a thunk sees no difference, but
 //! that only a script has arguments of any type for parameters that are wildcards.
 
+mod again;
+
 use std::rc::Rc;
 
 use alcedo_abi::kinds::property_flags;
@@ -13,6 +15,7 @@ use crate::arguments::{Argument, Source, Steps};
 use crate::function::Function;
 use crate::hooks::HookContext;
 use crate::property::Property;
+use crate::slices::Held;
 use crate::storage::{Storage, View};
 use crate::typed::FrameValue;
 use crate::value::Value;
@@ -38,9 +41,28 @@ pub struct Frame<'a> {
     at: usize,
     stage: Stage,
     /// What the last step led to. Cleared before a step, so what is read after a step that failed is nothing.
-    most_recent: Option<Argument<'a>>,
-    /// What was stepped to and is to be looked at later.
+    most_recent: Option<Recent<'a>>,
+    /// What was stepped to and is to be looked at later. It stays where it is: see `held`.
     kept: SmallVec<[(usize, Argument<'a>); 3]>,
+    /// Keeps arguments where they lie that others might move, from the step to one on.
+    held: Option<Held>,
+}
+
+/// What a step led to.
+#[derive(Clone, Copy, Debug)]
+struct Recent<'a> {
+    property: &'a Property,
+    /// None where it may have moved since.
+    argument: Option<Argument<'a>>,
+}
+
+/// What a step is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Use {
+    /// The value is copied at once.
+    Copy,
+    /// It is looked at later, where it lies.
+    Later,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,7 +98,7 @@ impl<'a> Frame<'a> {
             && let Some(argument) = self.params.plain_argument(self.function, param)
             && let Some(value) = argument.ptr().get::<T>()
         {
-            self.most_recent = Some(argument);
+            self.most_recent = Some(Recent { property: argument.property, argument: Some(argument) });
             self.at += 1;
             return Ok(value);
         }
@@ -85,7 +107,7 @@ impl<'a> Frame<'a> {
 
     #[cold]
     fn take_slowly<T: FrameValue>(&mut self) -> Result<T, CallError> {
-        let argument = self.next()?;
+        let argument = self.next(Use::Copy)?;
         match argument.ptr().get::<T>() {
             Some(value) => {
                 self.at += 1;
@@ -101,29 +123,41 @@ impl<'a> Frame<'a> {
     /// [`CallError::Other`] when there is none left.
     #[inline]
     pub fn take_value(&mut self) -> Result<Value, CallError> {
-        let value = self.next()?.read();
+        let value = self.next(Use::Copy)?.read();
         self.at += 1;
         Ok(value)
     }
 
     /// Steps to the next parameter, of whatever type it is. [`Frame::most_recent_property`] and
-    /// [`Frame::most_recent_value`] say what it led to; it is not kept.
+    /// [`Frame::most_recent_value`] say what it led to; it is not kept. An argument that lies in an object stays as it is until the
+    /// thunk returns: see [`Frame::step_compiled_in`].
     ///
     /// # Errors
     /// [`CallError::Other`] when there is none left.
     pub fn step(&mut self) -> Result<(), CallError> {
-        self.next()?;
+        self.next(Use::Later)?;
         self.at += 1;
         Ok(())
+    }
+
+    /// Evaluates an argument. What this frame itself holds does not stand in the way: it stays so, since no other code runs meanwhile.
+    fn evaluate(&mut self, at: usize, param: &'a Property) -> Result<Argument<'a>, CallError> {
+        let held = self.held.take().map(Held::release);
+        let argument = self.params.argument(self.function, at, param);
+        self.held = held.map(|slices| slices.hold());
+        argument
     }
 
     /// Steps to the next parameter, which has to be a value of that sort, and keeps its place, so that it can be read where it
     /// lies after [`Frame::finish`]: `step_compiled_in::<AnyArray>()`.
     ///
+    /// Where the argument lies in an object, it stays as it is until the thunk returns: what would change, move or end anything, calls
+    /// of functions too, is refused with [`CallError::Lent`] meanwhile. Writing it by this frame is not.
+    ///
     /// # Errors
     /// [`CallError::Signature`] when it is of another sort, [`CallError::Other`] when there is none left.
     pub fn step_compiled_in<W: Wanted>(&mut self) -> Result<Param, CallError> {
-        let argument = self.next()?;
+        let argument = self.next(Use::Later)?;
         argument.expect::<W>()?;
         let param = Param(self.kept.len());
         self.kept.push((self.at, argument));
@@ -146,13 +180,14 @@ impl<'a> Frame<'a> {
     /// What the last step led to: for a wildcard the property, local or element that the caller gave, with its own type.
     #[inline]
     pub fn most_recent_property(&self) -> Option<&'a Property> {
-        self.most_recent.map(|argument| argument.property)
+        self.most_recent.map(|recent| recent.property)
     }
 
-    /// The value that the last step led to.
+    /// The value that the last step led to. None after [`Frame::take`] and [`Frame::take_value`] of what lies in an object, which
+    /// may have moved since.
     #[inline]
     pub fn most_recent_value(&self) -> Option<Ptr<'_>> {
-        self.most_recent.map(|argument| argument.ptr())
+        self.most_recent?.argument.map(Argument::ptr)
     }
 
     /// The property that a parameter was stepped to with.
@@ -206,11 +241,16 @@ impl<'a> Frame<'a> {
     }
 
     #[inline]
-    fn next(&mut self) -> Result<Argument<'a>, CallError> {
+    fn next(&mut self, used: Use) -> Result<Argument<'a>, CallError> {
         self.most_recent = None;
         let param = self.next_param()?;
-        let argument = self.params.argument(self.function, self.at, param)?;
-        self.most_recent = Some(argument);
+        let argument = self.evaluate(self.at, param)?;
+        let keeper = self.params.keeper(self.at);
+        let stays = keeper.is_none() || used == Use::Later;
+        if let Some(keeper) = keeper.filter(|_| used == Use::Later) {
+            self.held = Some(keeper.hold());
+        }
+        self.most_recent = Some(Recent { property: argument.property, argument: stays.then_some(argument) });
         Ok(argument)
     }
 
@@ -292,7 +332,7 @@ impl<'a> Frame<'a> {
     /// of another type.
     pub fn give_out(&mut self, at: usize, value: &Value) -> Result<(), CallError> {
         let param = self.out(at)?;
-        self.params.argument(self.function, at, param)?.write(value)
+        self.evaluate(at, param)?.write(value)
     }
 
     /// The same by its Rust type.
@@ -301,7 +341,7 @@ impl<'a> Frame<'a> {
     /// As for [`Frame::give_out`].
     pub fn give_out_as<T: FrameValue>(&mut self, at: usize, value: T) -> Result<(), CallError> {
         let param = self.out(at)?;
-        self.params.argument(self.function, at, param)?.store(value)
+        self.evaluate(at, param)?.store(value)
     }
 
     fn out(&self, at: usize) -> Result<&'a Property, CallError> {
@@ -334,6 +374,14 @@ impl<'a> Frame<'a> {
     fn result_place(&mut self) -> Result<Argument<'a>, CallError> {
         let result = self.awaited()?;
         self.params.result(self.function, result)
+    }
+
+    /// The type of the result, which for a wildcard is that of the place where the caller wants it.
+    ///
+    /// # Errors
+    /// As for [`Frame::result_mut`].
+    pub fn result_property(&mut self) -> Result<&'a Property, CallError> {
+        Ok(self.result_place()?.property)
     }
 
     /// The result, to be written where it lies: for a result of any type. It is given by that.
@@ -425,8 +473,8 @@ impl<'a> Frame<'a> {
     #[inline]
     fn new(object: ObjectHandle, function: &'a Function, params: Source<'a>) -> Self {
         let arguments = function.arguments();
-        let (stage, most_recent, kept) = (Stage::Taking, None, SmallVec::new());
-        Self { object, function, params, arguments, at: 0, stage, most_recent, kept }
+        let (stage, most_recent, kept, held) = (Stage::Taking, None, SmallVec::new(), None);
+        Self { object, function, params, arguments, at: 0, stage, most_recent, kept, held }
     }
 }
 

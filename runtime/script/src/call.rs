@@ -12,6 +12,7 @@ use alcedo_reflect::World;
 use alcedo_reflect::arguments::{Argument, Steps};
 use alcedo_reflect::function::Function;
 use alcedo_reflect::property::{Property, PropertyType};
+use alcedo_reflect::slices::LentSlices;
 use alcedo_reflect::storage::View;
 use alcedo_reflect::thunk::{Frame, Thunk, hand_over, run_over_block, stepping};
 use alcedo_reflect::value::{Binding, Value};
@@ -479,7 +480,7 @@ struct ScriptSteps<'a> {
 }
 
 // SAFETY: the loader lets no register that is written to, that of the result neither, be used beside in such a call, and one place
-// at most; what that begins in is not used beside.
+// at most; what that begins in is not used beside. A register stays where it is until the call returns; a place is answered for.
 unsafe impl<'a> Steps<'a> for ScriptSteps<'a> {
     fn step(&mut self, at: usize) -> Result<Argument<'a>, CallError> {
         let site: &'a Site = self.site;
@@ -491,6 +492,10 @@ unsafe impl<'a> Steps<'a> for ScriptSteps<'a> {
                 self.registers.place_argument(self.world, place, purpose)
             }
         }
+    }
+
+    fn keeper(&self, at: usize) -> Option<&'a LentSlices> {
+        matches!(self.site.args[at], Arg::Place(_)).then_some(&self.world.slices)
     }
 
     fn result(&mut self) -> Option<Argument<'a>> {

@@ -153,9 +153,11 @@ impl Registers {
         place: &'a LinkedPlace,
         purpose: Purpose,
     ) -> Result<Argument<'a>, CallError> {
-        match self.find(world, place, purpose)? {
+        // The thunk may have ended the object since the call began.
+        let is_gone = matches!(place.root, LinkedRoot::OfSelf(_)) && world.objects.memory(self.object).is_none();
+        match if is_gone { Found::NoObject } else { self.find(world, place, purpose)? } {
             // SAFETY: `find` looked it up just now. It is the one place of the call; the loader saw to it that what it begins in is
-            // not used beside, and objects lie apart from frames.
+            // not used beside, and objects lie apart from frames. `Steps::keeper` answers for it.
             Found::At(at) => Ok(unsafe { Argument::new(&place.property, at) }),
             Found::NoObject => Err(CallError::other(format!("{} is of no object", place.property.text))),
             Found::OutOfRange(index, len) => Err(out_of_range(&place.property, index, len)),

@@ -149,6 +149,15 @@ impl Core {
         Rc::clone(&self.machine.borrow())
     }
 
+    /// Whether code of a plugin or of a script is on the stack: then this is no safe point.
+    pub(crate) fn code_runs(&self) -> bool {
+        #[cfg(feature = "script")]
+        if self.machine.borrow().is_running() {
+            return true;
+        }
+        self.red.depth() != 0
+    }
+
     /// Scripts go so far and no further. There are none yet.
     #[cfg(feature = "script")]
     pub(crate) fn limit_scripts(self: &Rc<Self>, limits: alcedo_script::Limits) {
@@ -267,7 +276,51 @@ mod scripts {
             args: ConstructionArgs,
         ) -> Result<ObjectHandle, CallError> {
             let core = self.0.upgrade().ok_or_else(|| CallError::Unavailable { what: "the runtime".into() })?;
+            // As for a plugin: see `host_api`.
+            world.mode.may_act("spawning an object")?;
+            world.slices.allow_change(&format_args!("spawning a {}", class.path))?;
+            if !args.outer.is_none() && !world.objects.is_alive(args.outer) {
+                return Err(CallError::Stale { handle: args.outer });
+            }
             construct(world, &core.plugins(), class, args).map_err(|error| CallError::other(error.to_string()))
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use std::rc::Rc;
+
+        use alcedo_abi::host::mode;
+        use alcedo_script::host::Host;
+
+        use super::Births;
+        use crate::border::CallError;
+        use crate::bridge::core::Core;
+        use crate::handles::ObjectHandle;
+        use crate::object::construction::{ConstructionArgs, make_cdo};
+        use crate::object::decl::{Batch, ClassDecl};
+        use crate::object::origin::Origin;
+
+        #[test]
+        fn a_script_makes_no_object_where_a_plugin_would_not() {
+            let core = Core::new().expect("a finalizer thread");
+            let world = &core.world;
+            world.types.declare_package("Engine");
+            let batch =
+                Batch { classes: vec![ClassDecl::new("Engine", "Object", "", Origin::Native)], ..Batch::default() };
+            let class = world.types.declare(&world.names, &batch).expect("a right declaration").classes.remove(0);
+            make_cdo(world, &core.plugins(), &class).expect("a class default object");
+            let births = Births(Rc::downgrade(&core));
+            let make =
+                |outer| births.construct(world, &class, ConstructionArgs { outer, ..ConstructionArgs::default() });
+            let owner = make(ObjectHandle::NONE).expect("it may");
+            assert!(make(owner).is_ok());
+            {
+                let _rebuilding = world.mode.enter(mode::REBUILDING);
+                assert!(matches!(make(owner), Err(CallError::DuringRebuild { .. })));
+            }
+            core.end_object(owner).expect("it is alive");
+            assert!(matches!(make(owner), Err(CallError::Stale { handle }) if handle == owner));
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::cells::RefCell;
 use crate::object::containers::array_ref;
 use crate::object::names::Names;
 use crate::object::property::PropertyType;
-use crate::object::thunk::{AnyValue, Frame, Param};
+use crate::object::thunk::Frame;
 use crate::object::value::Value;
 use crate::object::values::ptr::Ptr;
 
@@ -30,7 +30,8 @@ struct Open {
     number: u64,
     /// None while somebody uses it.
     frame: Option<NonNull<Frame<'static>>>,
-    params: Vec<Param>,
+    /// The places, among the parameters, of those that were stepped to.
+    params: Vec<usize>,
 }
 
 impl OpenFrames {
@@ -48,7 +49,7 @@ impl OpenFrames {
     fn with<R>(
         &self,
         number: u64,
-        code: impl FnOnce(&mut Frame<'_>, &mut Vec<Param>) -> Result<R, CallError>,
+        code: impl FnOnce(&mut Frame<'_>, &mut Vec<usize>) -> Result<R, CallError>,
     ) -> Result<R, CallError> {
         let (mut at, mut params) = self.take(number)?;
         let _back = Back { frames: self, number, frame: at };
@@ -61,7 +62,7 @@ impl OpenFrames {
         done
     }
 
-    fn take(&self, number: u64) -> Result<(NonNull<Frame<'static>>, Vec<Param>), CallError> {
+    fn take(&self, number: u64) -> Result<(NonNull<Frame<'static>>, Vec<usize>), CallError> {
         let mut open = self.open.borrow_mut();
         let found = open.iter_mut().find(|open| open.number == number);
         let over = || CallError::Unavailable { what: "the frame of a call that has returned".into() };
@@ -73,7 +74,7 @@ impl OpenFrames {
     /// Steps to the next parameter. Its place among those that were stepped to.
     pub(crate) fn step(&self, number: u64) -> Result<u32, CallError> {
         self.with(number, |frame, params| {
-            params.push(frame.step_compiled_in::<AnyValue>()?);
+            params.push(frame.step_again()?);
             Ok(params.len() as u32 - 1)
         })
     }
@@ -91,21 +92,21 @@ impl OpenFrames {
         path: &str,
         code: impl FnOnce(Ptr<'_>) -> Result<R, CallError>,
     ) -> Result<R, CallError> {
-        self.with(number, |frame, params| {
-            let value = frame.value(stepped(params, param)?);
-            code(part(value, path)?)
-        })
+        self.with(number, |frame, params| frame.look_again(stepped(params, param)?, |value| code(part(value, path)?)))
     }
 
     /// Overwrites an out parameter, or gives the result, by what the text says.
     pub(crate) fn write(&self, number: u64, param: u32, text: &str, names: &Names) -> Result<(), CallError> {
         self.with(number, |frame, params| {
-            let value = match param {
-                RESULT => frame.result_mut()?,
-                param => frame.value_mut(stepped(params, param)?)?,
-            };
-            let read = value_of(text, value.as_ptr().ty(), names)?;
-            value.write(&read).map_err(|error| CallError::other(error.to_string()))
+            if param != RESULT {
+                return frame.change_again(stepped(params, param)?, |value| {
+                    let read = value_of(text, value.as_ptr().ty(), names)?;
+                    value.write(&read).map_err(|error| CallError::other(error.to_string()))
+                });
+            }
+            // A result is given only by a text that is one.
+            let read = value_of(text, &frame.result_property()?.ty, names)?;
+            frame.give_value(&read)
         })
     }
 }
@@ -134,7 +135,7 @@ impl Drop for Back<'_> {
     }
 }
 
-fn stepped(params: &[Param], param: u32) -> Result<Param, CallError> {
+fn stepped(params: &[usize], param: u32) -> Result<usize, CallError> {
     let none = || CallError::other(format!("parameter {param} was not stepped to: call `step` first, once for each"));
     params.get(param as usize).copied().ok_or_else(none)
 }

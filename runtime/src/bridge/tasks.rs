@@ -203,9 +203,9 @@ impl Tasks {
         self.store.borrow_mut().schedule.advance(seconds);
     }
 
-    /// Runs timers and tasks of this tick. Without effect while plugin code is on the stack.
+    /// Runs timers and tasks of this tick. Without effect while code of a plugin or of a script is on the stack.
     pub(crate) fn run(&self, core: &Core) {
-        if core.red.depth() != 0 {
+        if core.code_runs() {
             return;
         }
         self.end_expired(core);
@@ -236,7 +236,7 @@ impl Tasks {
 
     /// Runs what was posted until now. For safe points, and for waits on the game thread.
     pub(crate) fn pump_posted(&self, core: &Core) {
-        if core.red.depth() != 0 {
+        if core.code_runs() {
             return;
         }
         self.receive(core);

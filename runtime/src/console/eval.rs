@@ -6,6 +6,7 @@ use std::rc::Rc;
 use alcedo_uc::{Diagnostic, Severity, Source};
 
 use crate::emit::scripts::{CheckedSources, check_sources, declare_library};
+use crate::error::Error;
 use crate::handles::ObjectHandle;
 use crate::object::class::Class;
 use crate::object::construction::{ConstructionArgs, construct, destroy, make_cdo};
@@ -23,9 +24,7 @@ const FUNCTION: &str = "Evaluate";
 
 /// Evaluates an expression, whose value is shown, or runs statements.
 pub(super) fn eval(runtime: &Runtime, text: &str) -> Result<String, String> {
-    if runtime.core().red.depth() != 0 {
-        return Err("a call is under way: evaluate between two ticks".to_owned());
-    }
+    drop(runtime.at_safe_point("evaluating").map_err(not_now)?);
     let types = &runtime.core().world.types;
     types.declare_package(PACKAGE);
     for class in declare_library(&runtime.core().world).map_err(|error| error.to_string())? {
@@ -39,6 +38,13 @@ pub(super) fn eval(runtime: &Runtime, text: &str) -> Result<String, String> {
         Some(Value::Text(text)) if is_value => text,
         _ => "done".to_owned(),
     })
+}
+
+fn not_now(error: Error) -> String {
+    match error {
+        Error::NotASafePoint { frame, .. } => format!("`{frame}` has not returned: evaluate between two ticks"),
+        error => error.to_string(),
+    }
 }
 
 /// As an expression, if it is one; else as statements. What is wrong is told of what it looks like.
@@ -83,7 +89,9 @@ fn run(runtime: &Runtime, checked: &CheckedSources) -> Result<Option<Value>, Str
     let Some(class) = declared.classes.first() else { return Ok(None) };
     let made = construct(&core.world, &core.plugins(), class, ConstructionArgs::default());
     let object = made.map_err(|error| error.to_string())?;
-    runtime.objects().call(object, FUNCTION, &[]).map_err(|error| error.to_string())
+    // The code is of no module, so nobody else opens a frame: what it calls is not at a safe point.
+    let called = core.red.enter(&"eval".into(), || runtime.objects().call(object, FUNCTION, &[]));
+    called.map_err(|error| error.to_string())
 }
 
 fn listed(errors: &[alcedo_script::CompileError]) -> String {

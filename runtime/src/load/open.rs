@@ -76,6 +76,7 @@ pub(crate) fn admit_image(image: &ImageFile, path: &Path, require_seal: bool) ->
         compiler: manifest.compiler.to_owned(),
         digest: image.digest(),
         origin: None,
+        is_scripts: false,
         is_sealed: image.is_sealed(),
         api: (manifest.api_oldest, manifest.api_current),
         classes: classes.map(|(_kind, path)| (*path).to_owned()).collect(),

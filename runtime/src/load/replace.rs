@@ -11,6 +11,8 @@ pub(crate) struct Build<D> {
     pub name: String,
     /// Equal for equal files.
     pub digest: D,
+    /// Whether it is a package of scripts, and no library.
+    pub is_scripts: bool,
 }
 
 /// Why a module is replaced.
@@ -18,10 +20,14 @@ pub(crate) struct Build<D> {
 pub(crate) enum Why {
     /// Its library is another build.
     Changed,
+    /// A text of the package of scripts is another.
+    TextChanged,
     /// It was not loaded before.
     Added,
     /// Its library is not among the new ones.
     Removed,
+    /// The package of scripts is not among the new ones.
+    PackageRemoved,
     /// It uses this module, which is replaced.
     Uses(String),
 }
@@ -31,7 +37,9 @@ impl fmt::Display for Why {
         match self {
             Self::Changed => f.write_str("its library has changed"),
             Self::Added => f.write_str("it is new"),
+            Self::TextChanged => f.write_str("its text has changed"),
             Self::Removed => f.write_str("its library was taken out"),
+            Self::PackageRemoved => f.write_str("the package of scripts was taken out"),
             Self::Uses(module) => write!(f, "it uses {module}"),
         }
     }
@@ -48,12 +56,16 @@ pub(crate) fn replaced<D: PartialEq>(
     for build in new {
         match old.iter().find(|other| other.name == build.name) {
             None => drop(replaced.insert(build.name.clone(), Why::Added)),
-            Some(other) if other.digest != build.digest => drop(replaced.insert(build.name.clone(), Why::Changed)),
+            Some(other) if other.digest != build.digest => {
+                let why = if build.is_scripts { Why::TextChanged } else { Why::Changed };
+                replaced.insert(build.name.clone(), why);
+            }
             Some(_) => {}
         }
     }
     for build in old.iter().filter(|build| new.iter().all(|other| other.name != build.name)) {
-        replaced.insert(build.name.clone(), Why::Removed);
+        let why = if build.is_scripts { Why::PackageRemoved } else { Why::Removed };
+        replaced.insert(build.name.clone(), why);
     }
     // As many rounds as there are modules are enough: each adds one at least, or none will.
     for _ in old {
@@ -75,7 +87,9 @@ mod tests {
         let builds = |text: &str| {
             let build = |word: &str| {
                 let (name, digest) = word.split_at(1);
-                Build { name: name.to_owned(), digest: digest.to_owned() }
+                // The names of packages are written large here.
+                let is_scripts = name.chars().all(char::is_uppercase);
+                Build { name: name.to_owned(), digest: digest.to_owned(), is_scripts }
             };
             text.split_whitespace().map(build).collect::<Vec<_>>()
         };
@@ -97,6 +111,12 @@ mod tests {
     #[test]
     fn another_build_goes_and_what_it_is_built_on_stays() {
         check("a1 b1", "a1 b2", "b>a", "b: its library has changed");
+        check(
+            "a1 B1 C1",
+            "a1 B2",
+            "a>B",
+            "B: its text has changed, C: the package of scripts was taken out, a: it uses B",
+        );
         check("a1 b1 c1", "a1 b2 c1", "", "b: its library has changed");
     }
 

@@ -74,7 +74,7 @@ impl Runtime {
     }
 
     /// Does what waits for a safe point: posted closures, requested reloads, a requested collection, freeing memory.
-    /// Without effect while plugin code is on the stack.
+    /// Without effect while code of a plugin or of a script is on the stack.
     pub fn safe_point(&self) {
         self.safe_point_within(Budget::frame().collection);
     }
@@ -82,7 +82,7 @@ impl Runtime {
     /// A safe point that gives a mark in slices so much time.
     fn safe_point_within(&self, time: Duration) {
         let core = &self.inner.core;
-        if core.red.depth() != 0 || core.world.slices.are_out() || self.inner.busy.get().is_some() {
+        if core.code_runs() || core.world.slices.are_out() || self.inner.busy.get().is_some() {
             return;
         }
         self.inner.core.tasks.end_expired(&self.inner.core);

@@ -143,7 +143,7 @@ fn ask_default<'a>(
 
 /// What of a Master has to go for these libraries, and why.
 fn to_replace(master: &Master, inspected: &[Inspected]) -> BTreeMap<String, Why> {
-    let build = |info: &ModuleInfo| Build { name: info.name.clone(), digest: info.digest };
+    let build = |info: &ModuleInfo| Build { name: info.name.clone(), digest: info.digest, is_scripts: info.is_scripts };
     let old: Vec<_> = master.modules.iter().map(|module| build(module.info())).collect();
     let new: Vec<_> = inspected.iter().map(|(_, info)| build(info)).collect();
     let mut uses = BTreeSet::new();

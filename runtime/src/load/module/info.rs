@@ -21,6 +21,8 @@ pub(crate) struct ModuleInfo {
     pub digest: alcedo_sys::Digest,
     /// The file it was read from; none for one that came as bytes.
     pub origin: Option<PathBuf>,
+    /// Whether it is a package of scripts, and no library.
+    pub is_scripts: bool,
     /// Whether the file was sealed.
     pub is_sealed: bool,
     /// The oldest and the newest host API it can live with.

@@ -164,6 +164,7 @@ pub(crate) fn tale(tag: ModuleTag, logs: &Arc<Logs>) -> (Module, Heard) {
         compiler: String::new(),
         digest: alcedo_sys::Digest::of(b"tale"),
         origin: None,
+        is_scripts: false,
         is_sealed: false,
         api: (0, 0),
         types: vec!["/Script/Tale.Speaker".into()],

@@ -45,6 +45,7 @@ pub(crate) fn info(package: &Package, path: &Path) -> ModuleInfo {
         compiler: format!("alcedo {}", env!("CARGO_PKG_VERSION")),
         digest: package.digest,
         origin: Some(path.to_owned()),
+        is_scripts: true,
         is_sealed: false,
         api: (API_OLDEST, API_CURRENT),
         types: package.outline.types.clone(),
