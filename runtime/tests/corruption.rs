@@ -363,7 +363,11 @@ fn what_is_no_library_at_all_is_called_what_it_is() {
         }
         let (nowhere, folder) = (scene.dir.path().join("nowhere.so"), scene.dir.path().to_owned());
         scene.path_is_refused(&nowhere, "no file", "nowhere.so: No such file or directory");
-        scene.path_is_refused(&folder, "a folder", "is a folder with no `.uc` files in it or in its folder `Classes`: name a library itself");
+        scene.path_is_refused(
+            &folder,
+            "a folder",
+            "is a folder with no `.uc` files in it or in its folder `Classes`: name a library itself",
+        );
         scene.the_whole_one_goes_live();
     });
 }
