@@ -153,7 +153,7 @@ impl<A: Params, R: ReturnValue> KeptCode<A, R> {
 /// The code of a leaf of the host, for calls while code of this module is on the stack of the game thread. Made by [`KeptCode::leaf`] alone.
 pub(crate) struct Leaf<'a, A, R> {
     code: *const (),
-    of: PhantomData<(&'a (), fn(A) -> R)>,
+    of: PhantomData<&'a KeptCode<A, R>>,
 }
 
 impl<A, R> Clone for Leaf<'_, A, R> {
