@@ -623,7 +623,8 @@ impl Machine {
     #[cold]
     fn runaway(&self) -> CallError {
         CallError::other(format!(
-            "the script went round its loops, or called, {} times, where long operations and lines in the log count as several: it counts as one that never ends, so let it do less at a time",
+            "the script went round its loops, or called, {} times, where long operations and lines in the log count as several: it \
+             counts as one that never ends, so let it do less at a time",
             self.limits.rounds
         ))
     }
