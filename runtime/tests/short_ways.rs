@@ -368,7 +368,7 @@ fn an_object_that_ends_while_its_kept_fields_are_saved_is_finalized_after_that()
         host.calls().register_typed("host.kill", kill).expect("the name is free");
         let said = match by_reload {
             true => host.reload(&libraries(2)).map(|report| format!("{report:?}")),
-            false => host.worlds().save(&folder.path().join("saved.world")).map(|count| count.to_string()),
+            false => host.worlds().save(folder.path().join("saved.world")).map(|count| count.to_string()),
         };
         let said = said.unwrap_or_else(|error| error.to_string());
         assert!(!said.contains("it was dropped while it was saved"), "{said}");
