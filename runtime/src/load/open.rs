@@ -236,6 +236,10 @@ pub(crate) fn open(
     id: ModuleId,
     generation: Generation,
 ) -> Result<Rc<MasterModule>, LoadError> {
+    #[cfg_attr(
+        not(feature = "script"),
+        expect(clippy::infallible_destructuring_match, reason = "packages of scripts are the other case")
+    )]
     let staged = match staged {
         Ready::Library(staged) => staged,
         #[cfg(feature = "script")]
