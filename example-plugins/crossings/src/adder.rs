@@ -16,12 +16,18 @@ impl Adder {
     /// The sum, by code of the host.
     #[ufunction]
     fn add_inside(&self, left: i32, right: i32) -> i32;
+    /// The sum, without an adder.
+    #[ufunction]
+    fn add_apart(left: i32, right: i32) -> i32;
     /// Adds to the total, in the Rust fields of the host; fails for zero, and panics for numbers below.
     #[ufunction]
     fn count(&self, number: i32) -> Result<i32, CallError>;
     /// Ends the object, and counts after that.
     #[ufunction]
     fn end(&self) -> i32;
+    /// Ends the object, and fails.
+    #[ufunction]
+    fn end_badly(&self) -> Result<i32, CallError>;
     /// Adds as much to the total as the event gives, with the Rust fields in use meanwhile.
     #[ufunction]
     fn count_sum(&self) -> Result<i32, CallError>;
