@@ -348,10 +348,17 @@ fn memory_that_a_plugin_mapped_past_its_hooks_and_left_is_told() {
         for (habit, maps, bytes) in
             [("mapping_by_itself", 2, 6 * 4096), ("mapping_by_itself_undone", 0, 0), ("mapping_by_number", 0, 0)]
         {
-            leave(&host, habit);
             // What the host and its threads map meanwhile is not the plugin's.
             let mine = vec![1_u8; 8 << 20];
-            let thread = std::thread::spawn(std::thread::park);
+            let (started, has_started) = std::sync::mpsc::channel();
+            let thread = std::thread::spawn(move || {
+                started.send(()).expect("the test waits for it");
+                std::thread::park();
+            });
+            // A thread maps a stack for its signals when it starts. Later it could get the place of what the plugin has unmapped,
+            // where a word of the plugin still leads.
+            has_started.recv().expect("it starts");
+            leave(&host, habit);
             leave(&host, "megabyte");
             let report = end_of(&host, &library);
             let [end] = &report.modules[..] else { panic!("{report}") };

@@ -342,7 +342,7 @@ fn a_stale_object_is_refused_by_name_and_so_is_one_of_another_class() {
         &host,
         "uf:/Script/Game.Line:rings",
         &[Value::Object(other)],
-        expect!["refused: /Script/Game.Line:rings: object #8.1 is a /Script/Engine.World, not a /Script/Game.Line"],
+        expect!["refused: /Script/Game.Line:rings: object #9.1 is a /Script/Engine.World, not a /Script/Game.Line"],
     );
     check(
         &host,
