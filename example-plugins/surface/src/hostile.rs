@@ -17,6 +17,8 @@ macro_rules! class {
             kept: [],
             fields: [],
             implements: [],
+            subobjects: [],
+            defaults: [],
             checks: {},
         }
     };
@@ -41,7 +43,7 @@ mod case {
     static CELL: plumbing::ClassCell<Steady> = plumbing::ClassCell::new();
     plumbing::register! {
         CLASSES: plumbing::ClassDesc = plumbing::class_description(
-            ("Game", "Steady"), 0, "", &[], plumbing::Body::EMPTY, &CELL, &[],
+            ("Game", "Steady"), 0, "", &[], plumbing::Body::EMPTY, &CELL, (&[], &[], &[]),
         )
     }
 }

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use alcedo_runtime::native::{Obj, Object};
-use alcedo_runtime::zcall::{Answer, PlainProtocol, ZCallName};
+use alcedo_runtime::zcall::{Answer, Observed, PlainProtocol, ZCallName};
 use alcedo_runtime::{
-    AnyConjugate, Budget, Declined, ObjectHandle, ReloadScope, Runtime, Signature, Value, ZCallFunction,
+    AnyConjugate, Budget, Declined, NetNames, ObjectHandle, ReloadScope, Runtime, Signature, Value, ZCallFunction,
 };
 
 /// What a verb does, so far as a lent slice is concerned.
@@ -34,6 +34,19 @@ pub(crate) struct Tools {
     pub(crate) library: std::path::PathBuf,
     /// A world that was saved.
     pub(crate) world: std::path::PathBuf,
+}
+
+/// A machine that knows no objects of others.
+struct Nowhere;
+
+impl NetNames for Nowhere {
+    fn id(&self, _object: ObjectHandle) -> Option<u64> {
+        None
+    }
+
+    fn object(&self, _id: u64) -> Option<ObjectHandle> {
+        None
+    }
 }
 
 type Verb = (&'static str, Touch, fn(&Runtime, &Tools) -> Result<(), String>);
@@ -217,6 +230,35 @@ pub(crate) const VERBS: &[Verb] = &[
         Nothing,
         quiet!(|host, tools| host.calls().register_typed("attack.typed", |_, (number,): (u64,)| number)),
     ),
+    (
+        "calls().register_leaf",
+        Nothing,
+        quiet!(|host, tools| host.calls().register_leaf("attack.leaf", |(number,): (u64,)| number)),
+    ),
+    (
+        "calls().call_with_outs",
+        Nothing,
+        quiet!(|host, tools| {
+            host.calls().call_with_outs("uf:/Script/Game.Holder:sum", &[Value::Object(tools.holder)])
+        }),
+    ),
+    ("calls().explain", Nothing, quiet!(|host, tools| host.calls().explain("uf:/Script/Game.Holder:sum"))),
+    (
+        "calls().observe",
+        Nothing,
+        quiet!(|host, tools| {
+            let before = host.calls().observed();
+            host.calls().observe(Observed { counts: true, spans: true });
+            host.calls().observe(before);
+        }),
+    ),
+    ("calls().observed", Nothing, quiet!(|host, tools| host.calls().observed())),
+    ("calls().times", Nothing, quiet!(|host, tools| host.calls().times())),
+    ("calls().clear_times", Nothing, quiet!(|host, tools| host.calls().clear_times())),
+    ("links().delegate", Nothing, quiet!(|host, tools| host.links().delegate::<fn()>(tools.holder, "fill"))),
+    // The holder has no struct: what is read and written otherwise goes by `objects().get` and `set`.
+    ("net_write", Nothing, quiet!(|host, tools| host.net_write(tools.holder, "numbers", &Nowhere))),
+    ("net_read", Nothing, quiet!(|host, tools| host.net_read(tools.holder, "numbers", &[0], &Nowhere))),
     (
         "calls().add_value_resolver",
         Nothing,
