@@ -23,7 +23,9 @@ const BUILD_TAG: i32 = match option_env!("ALCEDO_BUILD_TAG") {
 const UNLUCKY: i32 = 13;
 
 fn started(_args: &[&str]) {
-    assert!(BUILD_TAG != UNLUCKY, "the carousel does not start");
+    if BUILD_TAG == UNLUCKY {
+        panic!("the carousel does not start");
+    }
 }
 
 /// Turns.

@@ -7,9 +7,12 @@ use alcedo_plugin_api::{ZFunction, ZMethod, ZProperty};
 
 use crate::Adder;
 
+/// A function and a property of the host.
+type Found = (ZFunction<(i32, i32), i32>, ZProperty<i32>);
+
 thread_local! {
     /// A function and a property of the host that were found once.
-    static FOUND: RefCell<Option<(ZFunction<(i32, i32), i32>, ZProperty<i32>)>> = const { RefCell::new(None) };
+    static FOUND: RefCell<Option<Found>> = const { RefCell::new(None) };
 }
 
 /// The end of a call, in words.
