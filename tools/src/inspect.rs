@@ -54,13 +54,15 @@ fn run_scripts(path: &Path, host: Option<&str>, json: bool) -> Result<ExitCode, 
                 let _ = write!(text, "{}", Types(declared));
             }
             Err(wrong) => {
-                text.push_str(wrong);
+                let _ = writeln!(std::io::stderr(), "alcedo: {}", wrong.trim_end());
                 code = ExitCode::FAILURE;
             }
         }
     }
-    // The reader has closed the output: there is nothing to report to.
-    let _ = writeln!(stdout(), "{}", text.trim_end());
+    if !text.is_empty() {
+        // The reader has closed the output: there is nothing to report to.
+        let _ = writeln!(stdout(), "{}", text.trim_end());
+    }
     Ok(code)
 }
 

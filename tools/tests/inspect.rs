@@ -98,7 +98,7 @@ fn what_is_no_library_of_a_plugin_is_refused_with_the_reason() {
     for (path, reason) in [
         (file.as_path(), "libnote.so"),
         (&dir.path().join("nowhere.so"), "nowhere.so"),
-        (dir.path(), "not a file"),
+        (dir.path(), "is a folder with no `.uc` files in it"),
         (Path::new(env!("CARGO_BIN_EXE_alcedo")), "not a shared library"),
     ] {
         let output = inspect(path, false);
