@@ -10,3 +10,4 @@ mod interpreter;
 mod printing;
 mod programs;
 mod support;
+mod worlds;

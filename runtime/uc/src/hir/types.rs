@@ -1,0 +1,243 @@
+//! Types as the tree has them.
+
+use std::fmt;
+use std::rc::Rc;
+
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_reflect::type_text::{SignatureText, TypeText};
+
+use super::Path;
+
+/// A type. Its zero value is what zero bytes mean, except that a struct's is what the struct's defaults say.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Type {
+    /// A number: `byte`, `int`, `float`, and the others of reflection.
+    Num(Num),
+    /// `bool`.
+    Bool,
+    /// `string`: reflection's `String`.
+    Text,
+    /// Reflection's `Utf8String`.
+    Utf8Text,
+    /// Reflection's `AnsiString`.
+    AnsiText,
+    /// Reflection's `Text`.
+    LocalText,
+    /// `name`.
+    Name,
+    /// Reflection's `FieldPath`.
+    FieldPath,
+    /// An enum, and the kind of its numbers: `u8` for those of scripts.
+    Enum(Path, Num),
+    /// A struct.
+    Struct(Path),
+    /// An object of that class or of one that extends it, or none.
+    Object(Path),
+    /// `class<X>`: that class or one that extends it, or none. Reflection's `SubclassOf`.
+    Class(Path),
+    /// An object of a class that implements the interface, or none. Reflection's `ScriptInterface`.
+    Interface(Path),
+    /// Reflection's `WeakObject`, `SoftObject`, `LazyObject` and `SoftClass`, told apart by the kind.
+    Reference(PropertyKind, Path),
+    /// `array<T>`.
+    Array(Box<Self>),
+    /// `T name[N]`. Reflection has it as `Array(T)` with the meta key `array_dim`; it always has `N` elements.
+    Fixed(Box<Self>, u32),
+    /// Reflection's `Set`.
+    Set(Box<Self>),
+    /// Reflection's `Map`: `map<K, V>`.
+    Map(Box<Self>, Box<Self>),
+    /// Reflection's `Optional`.
+    Optional(Box<Self>),
+    /// A delegate: which of the three kinds, its path if it has a name, and its signature.
+    Delegate(PropertyKind, Option<Path>, Rc<SignatureText>),
+    /// What `none` is before it is known what it is for. No property or local has it.
+    None,
+    /// What a call without a result gives. No property or local has it.
+    Nothing,
+}
+
+/// The kinds of numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[expect(missing_docs, reason = "a number's name says all")]
+pub enum Num {
+    U8,
+    U16,
+    U32,
+    U64,
+    I8,
+    I16,
+    I32,
+    I64,
+    F32,
+    F64,
+}
+
+impl Num {
+    /// All kinds.
+    pub const ALL: [Self; 10] =
+        [Self::U8, Self::U16, Self::U32, Self::U64, Self::I8, Self::I16, Self::I32, Self::I64, Self::F32, Self::F64];
+
+    /// The kind in reflection.
+    pub const fn kind(self) -> PropertyKind {
+        match self {
+            Self::U8 => PropertyKind::U8,
+            Self::U16 => PropertyKind::U16,
+            Self::U32 => PropertyKind::U32,
+            Self::U64 => PropertyKind::U64,
+            Self::I8 => PropertyKind::I8,
+            Self::I16 => PropertyKind::I16,
+            Self::I32 => PropertyKind::I32,
+            Self::I64 => PropertyKind::I64,
+            Self::F32 => PropertyKind::F32,
+            Self::F64 => PropertyKind::F64,
+        }
+    }
+
+    /// The number of that kind of reflection.
+    pub fn of(kind: PropertyKind) -> Option<Self> {
+        Self::ALL.into_iter().find(|num| num.kind() == kind)
+    }
+
+    /// Whether it has fractions.
+    pub const fn is_float(self) -> bool {
+        matches!(self, Self::F32 | Self::F64)
+    }
+
+    /// Whether it is a whole number with a sign.
+    pub const fn is_signed(self) -> bool {
+        matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64)
+    }
+
+    /// Bits of a value.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Self::U8 | Self::I8 => 8,
+            Self::U16 | Self::I16 => 16,
+            Self::U32 | Self::I32 | Self::F32 => 32,
+            Self::U64 | Self::I64 | Self::F64 => 64,
+        }
+    }
+
+    /// The smallest and the largest whole number; `None` for floats.
+    pub const fn range(self) -> Option<(i128, i128)> {
+        Some(match self {
+            Self::U8 => (0, u8::MAX as i128),
+            Self::U16 => (0, u16::MAX as i128),
+            Self::U32 => (0, u32::MAX as i128),
+            Self::U64 => (0, u64::MAX as i128),
+            Self::I8 => (i8::MIN as i128, i8::MAX as i128),
+            Self::I16 => (i16::MIN as i128, i16::MAX as i128),
+            Self::I32 => (i32::MIN as i128, i32::MAX as i128),
+            Self::I64 => (i64::MIN as i128, i64::MAX as i128),
+            Self::F32 | Self::F64 => return None,
+        })
+    }
+
+    /// Its name in scripts.
+    pub const fn script_name(self) -> &'static str {
+        match self {
+            Self::U8 => "byte",
+            Self::U16 => "u16",
+            Self::U32 => "u32",
+            Self::U64 => "u64",
+            Self::I8 => "i8",
+            Self::I16 => "i16",
+            Self::I32 => "int",
+            Self::I64 => "i64",
+            Self::F32 => "float",
+            Self::F64 => "double",
+        }
+    }
+}
+
+/// Three floats (or ints) in a row: the structs that are named `Vector` and `Rotator` in reflection and have exactly three
+/// fields of one number kind, `x y z` or `pitch yaw roll`. Operators and the literals `vect(…)` and `rot(…)` work on them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Triple {
+    /// The path of the struct.
+    pub path: Path,
+    /// Of what the three are.
+    pub of: Num,
+}
+
+impl Type {
+    /// `byte`.
+    pub const BYTE: Self = Self::Num(Num::U8);
+    /// `int`.
+    pub const INT: Self = Self::Num(Num::I32);
+    /// `float`.
+    pub const FLOAT: Self = Self::Num(Num::F32);
+
+    /// The words of the type, as reflection reads them. `None` for [`Type::None`] and [`Type::Nothing`].
+    pub fn words(&self) -> Option<TypeText> {
+        let reference = |kind, path: &Path| Some(TypeText::Reference(kind, path.to_string()));
+        let container = |kind, of: &[&Self]| {
+            let of = of.iter().map(|inner| inner.words()).collect::<Option<Vec<_>>>()?;
+            Some(TypeText::Container(kind, of))
+        };
+        match self {
+            Self::Num(num) => Some(TypeText::Plain(num.kind())),
+            Self::Bool => Some(TypeText::Plain(PropertyKind::BOOL)),
+            Self::Text => Some(TypeText::Plain(PropertyKind::STRING)),
+            Self::Utf8Text => Some(TypeText::Plain(PropertyKind::UTF8_STRING)),
+            Self::AnsiText => Some(TypeText::Plain(PropertyKind::ANSI_STRING)),
+            Self::LocalText => Some(TypeText::Plain(PropertyKind::TEXT)),
+            Self::Name => Some(TypeText::Plain(PropertyKind::NAME)),
+            Self::FieldPath => Some(TypeText::Plain(PropertyKind::FIELD_PATH)),
+            Self::Enum(path, _) => reference(PropertyKind::ENUM, path),
+            Self::Struct(path) => Some(TypeText::Struct(path.to_string())),
+            Self::Object(path) => reference(PropertyKind::OBJECT, path),
+            Self::Class(path) => reference(PropertyKind::SUBCLASS_OF, path),
+            Self::Interface(path) => reference(PropertyKind::SCRIPT_INTERFACE, path),
+            Self::Reference(kind, path) => reference(*kind, path),
+            Self::Array(of) | Self::Fixed(of, _) => container(PropertyKind::ARRAY, &[of]),
+            Self::Set(of) => container(PropertyKind::SET, &[of]),
+            Self::Map(key, value) => container(PropertyKind::MAP, &[key, value]),
+            Self::Optional(of) => container(PropertyKind::OPTIONAL, &[of]),
+            Self::Delegate(kind, path, signature) => {
+                Some(TypeText::Delegate(*kind, path.as_ref().map(|path| path.to_string()), (**signature).clone()))
+            }
+            Self::None | Self::Nothing => None,
+        }
+    }
+}
+
+/// The type as messages show it, in the words of the language: `int`, `array<Pawn>`, `class<Actor>`.
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let short = |path: &str| path.rsplit(['.', ':']).next().unwrap_or(path).to_owned();
+        match self {
+            Self::Num(num) => f.write_str(num.script_name()),
+            Self::Bool => f.write_str("bool"),
+            Self::Text => f.write_str("string"),
+            Self::Utf8Text => f.write_str("utf8string"),
+            Self::AnsiText => f.write_str("ansistring"),
+            Self::LocalText => f.write_str("text"),
+            Self::Name => f.write_str("name"),
+            Self::FieldPath => f.write_str("fieldpath"),
+            Self::Enum(path, _) | Self::Struct(path) | Self::Object(path) | Self::Interface(path) => {
+                f.write_str(&short(path))
+            }
+            Self::Class(path) => write!(f, "class<{}>", short(path)),
+            Self::Reference(kind, path) => {
+                let word = match *kind {
+                    PropertyKind::WEAK_OBJECT => "weak",
+                    PropertyKind::SOFT_OBJECT => "soft",
+                    PropertyKind::LAZY_OBJECT => "lazy",
+                    _ => "softclass",
+                };
+                write!(f, "{word}<{}>", short(path))
+            }
+            Self::Array(of) => write!(f, "array<{of}>"),
+            Self::Fixed(of, len) => write!(f, "{of}[{len}]"),
+            Self::Set(of) => write!(f, "set<{of}>"),
+            Self::Map(key, value) => write!(f, "map<{key}, {value}>"),
+            Self::Optional(of) => write!(f, "optional<{of}>"),
+            Self::Delegate(_, Some(path), _) => write!(f, "delegate<{}>", short(path)),
+            Self::Delegate(_, None, signature) => write!(f, "delegate({signature})"),
+            Self::None => f.write_str("none"),
+            Self::Nothing => f.write_str("nothing"),
+        }
+    }
+}

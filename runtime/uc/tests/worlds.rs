@@ -1,0 +1,139 @@
+//! Other worlds than that of the fixture: wider vectors, two types of one name, packages of scripts that are there already.
+
+use alcedo_abi::kinds::{PropertyKind as K, function_flags, property_flags};
+use alcedo_reflect::World;
+use alcedo_reflect::decl::{Batch, ClassDecl, DelegateDecl, FunctionDecl, PropertyDecl, StructDecl};
+use alcedo_reflect::origin::Origin;
+use alcedo_uc::hir::{ExprKind, StmtKind, Type};
+use alcedo_uc::{Checked, Diagnostic, Options, Source, check};
+
+use crate::support::{folder, rendered, sources};
+
+fn vector(package: &str, of: K) -> StructDecl {
+    let fields = ["x", "y", "z"].map(|name| PropertyDecl::new(name, of)).to_vec();
+    StructDecl { fields, ..StructDecl::new(package, "Vector", Origin::Native) }
+}
+
+fn root() -> World {
+    let world = World::new();
+    for package in ["Engine", "Other", "Test"] {
+        world.types.declare_package(package);
+    }
+    let controller = ClassDecl::new("Engine", "PlayerController", "/Script/Engine.Object", Origin::Native);
+    let classes = vec![ClassDecl::new("Engine", "Object", "", Origin::Native), controller];
+    declare(&world, Batch { structs: vec![vector("Engine", K::F64)], classes, ..Batch::default() });
+    world
+}
+
+fn declare(world: &World, batch: Batch) {
+    world.types.declare(&world.names, &batch).expect("a right declaration");
+}
+
+fn checked(world: &World, text: &str) -> Result<Checked, Vec<Diagnostic>> {
+    check("Test", &[Source::new("Program.uc", text)], &world.types, &Options::default())
+}
+
+fn first_message(world: &World, text: &str) -> String {
+    let messages = checked(world, text).expect_err("an error");
+    messages.iter().find(|message| message.is_error()).expect("an error").message.clone()
+}
+
+#[test]
+fn the_class_of_the_source_page_is_compiled_with_vectors_of_either_width() {
+    let sources = sources(&folder("programs").join("dllbind_as_written.uc"));
+    let found = check("Test", &sources, &root().types, &Options::default());
+    let package = found.unwrap_or_else(|messages| panic!("{}", rendered(&messages, &sources))).package;
+    let class = &package.classes[0];
+    assert_eq!((class.dll_bind.as_deref(), class.flags.is_final), (Some("TestDLL"), true));
+    let shown = |function: &alcedo_uc::hir::Function| {
+        let param = |param: &alcedo_uc::hir::Param| format!("{}{}", if param.out { "out " } else { "" }, param.ty);
+        let result = function.result.as_ref().map_or(String::new(), |result| format!(" -> {result}"));
+        format!("{}({}){result}", function.name, function.params.iter().map(param).collect::<Vec<_>>().join(", "))
+    };
+    let functions: Vec<_> = class.functions.iter().map(shown).collect();
+    let expected = [
+        "CallDLL1(out string)",
+        "CallDLL2(float, float, float) -> Vector",
+        "CallDLL3(string, int[2], out float, out Vector) -> bool",
+    ];
+    assert_eq!(functions, expected);
+    let fields: Vec<_> = package.structs[0].fields.iter().map(|field| format!("{} {}", field.ty, field.name)).collect();
+    assert_eq!(fields, ["string PlayerName", "string PlayerPassword", "float Health", "float Score"]);
+}
+
+#[test]
+fn vectors_of_doubles_compute_in_doubles() {
+    let text = "class Program extends Object; function vector F(vector v) { return v * 0.1 + vect(0.1, 0, 0); }";
+    let package = checked(&root(), text).expect("no error").package;
+    let StmtKind::Return(Some(value)) = &package.classes[0].functions[0].body.as_ref().expect("a body")[0].kind else {
+        panic!("a result")
+    };
+    assert_eq!(value.ty, Type::Struct("/Script/Engine.Vector".into()));
+    let ExprKind::Binary(_, _, right) = &value.kind else { panic!("a sum") };
+    assert_eq!(right.kind, ExprKind::Triple([0.1, 0.0, 0.0]), "as a double has it");
+}
+
+#[test]
+fn of_two_types_of_one_name_one_is_named_by_its_package() {
+    let world = root();
+    declare(&world, Batch { structs: vec![vector("Other", K::F32)], ..Batch::default() });
+    let message = first_message(&world, "class Program extends Object; var vector V;");
+    assert_eq!(message, "`vector` is in the packages Engine and Other");
+    checked(&world, "class Program extends Object; var Other.vector V; var engine.Vector W;").expect("no error");
+}
+
+#[test]
+fn what_scripts_declared_in_the_package_before_is_what_is_being_replaced() {
+    let world = root();
+    let old = ClassDecl {
+        properties: vec![PropertyDecl::new("Old", K::I32)],
+        ..ClassDecl::new("Test", "Program", "/Script/Engine.Object", Origin::Script)
+    };
+    let gone = ClassDecl::new("Test", "Gone", "/Script/Engine.Object", Origin::Script);
+    declare(&world, Batch { classes: vec![old, gone], ..Batch::default() });
+    checked(&world, "class Program extends Object; var string Old; function F() { Old = \"x\"; }").expect("no error");
+    let message = first_message(&world, "class Program extends Object; var Gone G;");
+    assert!(message.starts_with("there is no type `Gone`"), "{message}");
+    let native = ClassDecl::new("Test", "Taken", "/Script/Engine.Object", Origin::Native);
+    declare(&world, Batch { classes: vec![native], ..Batch::default() });
+    let message = first_message(&world, "class Taken extends Object;");
+    assert_eq!(message, "`/Script/Test.Taken` is declared by the host or by a plugin");
+}
+
+#[test]
+fn a_script_class_of_another_package_is_extended_with_its_delegates() {
+    let world = root();
+    let flags = property_flags::BLUEPRINT_READ | property_flags::BLUEPRINT_WRITE;
+    let delegate = PropertyDecl::new("__OnDone__Delegate", K::DELEGATE).of_type("/Script/Other.Base:OnDone(i32)");
+    let event = FunctionDecl { flags: function_flags::NATIVE_EVENT, ..FunctionDecl::without_body("Step") };
+    let base = ClassDecl {
+        properties: vec![delegate.with_flags(flags), PropertyDecl::new("Count", K::I32)],
+        functions: vec![event, FunctionDecl::without_body("Fixed")],
+        ..ClassDecl::new("Other", "Base", "/Script/Engine.Object", Origin::Script)
+    };
+    let on_done = DelegateDecl {
+        class: "/Script/Other.Base".to_owned(),
+        params: vec![PropertyDecl::new("How", K::I32)],
+        ..DelegateDecl::new("Other", "OnDone", K::DELEGATE, Origin::Script)
+    };
+    declare(&world, Batch { classes: vec![base], delegates: vec![on_done], ..Batch::default() });
+    let text = "class Program extends Base; function Step() { Count++; OnDone(Count); OnDone = Done; super.Step(); } \
+                function Done(int How) { OnDone = none; Fixed(); } var delegate<OnDone> Kept;";
+    let package = checked(&world, text).unwrap_or_else(|messages| panic!("{messages:?}")).package;
+    assert_eq!(package.classes[0].functions[0].overrides.as_deref(), Some("/Script/Other.Base:Step"));
+    let message = first_message(&world, "class Program extends Base; function Fixed() {}");
+    assert_eq!(message, "`Fixed` cannot override the function of `Base`: that one is no event");
+}
+
+#[test]
+fn while_a_shadow_is_up_its_types_are_those_that_count() {
+    let world = root();
+    world.types.begin_shadow();
+    let fresh = ClassDecl::new("Other", "Fresh", "/Script/Engine.Object", Origin::Dynamic);
+    let fresh = ClassDecl { flags: alcedo_abi::kinds::class_flags::BLUEPRINTABLE, ..fresh };
+    declare(&world, Batch { classes: vec![fresh], ..Batch::default() });
+    checked(&world, "class Program extends Fresh;").expect("no error");
+    world.types.drop_shadow();
+    let message = first_message(&world, "class Program extends Fresh;");
+    assert!(message.starts_with("there is no class `Fresh`"), "{message}");
+}
