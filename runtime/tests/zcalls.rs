@@ -348,7 +348,7 @@ fn a_stale_object_is_refused_by_name_and_so_is_one_of_another_class() {
         &host,
         "up:/Script/Game.Line:number",
         &[Value::Object(other)],
-        expect!["refused: /Script/Game.Line:number: object #8.1 is a /Script/Engine.World, not a /Script/Game.Line"],
+        expect!["refused: /Script/Game.Line:number: object #9.1 is a /Script/Engine.World, not a /Script/Game.Line"],
     );
 }
 
