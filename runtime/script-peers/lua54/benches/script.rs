@@ -74,7 +74,9 @@ fn scripts(c: &mut Criterion<CpuTime>) {
     let stage = Stage::new();
     let lua = Lua::new();
     lua.load(LUA).exec().expect("right Lua");
-    lua.globals().set("add", lua.create_function(|_, (a, b): (i32, i32)| Ok(add(a, b))).expect("a function")).expect("set");
+    lua.globals()
+        .set("add", lua.create_function(|_, (a, b): (i32, i32)| Ok(add(a, b))).expect("a function"))
+        .expect("set");
     let function = |name: &str| lua.globals().get::<Function>(name).expect("it is there");
     let mut engine = rhai::Engine::new();
     engine.register_fn("add", add);
