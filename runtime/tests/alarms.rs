@@ -10,7 +10,6 @@ use crate::support;
 use std::ffi::{CString, c_int};
 use std::mem;
 use std::path::Path;
-use std::process::Command;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -34,17 +33,12 @@ fn alone(test: &str, work: impl FnOnce(&Path)) {
         return work(&library);
     }
     let folder = tempfile::tempdir().expect("a folder");
-    let output = Command::new(std::env::current_exe().expect("this program"))
-        .args([&*support::full_name(module_path!(), test), "--exact", "--nocapture", "--test-threads=1"])
-        .env(FOLDER, folder.path())
+    let mut this = support::alone::only(module_path!(), test);
+    this.env(FOLDER, folder.path())
         .env("ALARMS_RELEASE", folder.path().join("release"))
         .env("ALARMS_PIPE", folder.path().join("pipe"))
-        .env("ALARMS_QUEUE", format!("/alcedo-{test}-{}", std::process::id()))
-        .output()
-        .expect("this program starts");
-    let said = format!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{}: {said}", output.status);
-    assert!(said.contains("1 passed"), "it ran nothing: {said}");
+        .env("ALARMS_QUEUE", format!("/alcedo-{test}-{}", std::process::id()));
+    support::alone::passes(&mut this);
 }
 
 pub(crate) fn leave(host: &Runtime, what: &str) {

@@ -3,8 +3,6 @@
 
 use crate::support;
 
-use std::process::Command;
-
 use alcedo_runtime::{Runtime, Value};
 
 fn outcry(args: &[&str], features: &[&str]) -> Runtime {
@@ -142,11 +140,8 @@ fn a_panic_that_ends_the_program_is_in_the_log_before_that() {
         return;
     }
     let _built = support::plugin("outcry", &[]);
-    let output = Command::new(std::env::current_exe().expect("this program"))
-        .args([&*support::full_name(module_path!(), test), "--exact", "--nocapture", "--test-threads=1"])
-        .env(ENDING, "1")
-        .output()
-        .expect("this program starts");
+    let mut this = support::alone::only(module_path!(), test);
+    let output = this.env(ENDING, "1").output().expect("this program starts");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success(), "{said}");
     for words in ["where C calls", "panic in a function that cannot unwind"] {

@@ -12,7 +12,6 @@ use crate::support;
 use std::ffi::{c_int, c_uint};
 use std::mem;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -30,15 +29,9 @@ fn alone(test: &str, work: impl FnOnce(&Path)) {
         return work(&library);
     }
     let folder = tempfile::tempdir().expect("a folder");
-    let output = Command::new(std::env::current_exe().expect("this program"))
-        .args([&*support::full_name(module_path!(), test), "--exact", "--nocapture", "--test-threads=1"])
-        .env(FOLDER, folder.path())
-        .env("ALARMS_RELEASE", folder.path().join("release"))
-        .output()
-        .expect("this program starts");
-    let said = format!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{}: {said}", output.status);
-    assert!(said.contains("1 passed"), "it ran nothing: {said}");
+    let mut this = support::alone::only(module_path!(), test);
+    this.env(FOLDER, folder.path()).env("ALARMS_RELEASE", folder.path().join("release"));
+    support::alone::passes(&mut this);
 }
 
 fn host(library: &Path) -> Runtime {

@@ -8,7 +8,7 @@
 use crate::support;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -91,23 +91,13 @@ fn alone(test: &str, work: impl FnOnce()) -> Option<String> {
 /// Runs `test` in a process of its own, in which it finds the plugin with these features built.
 fn alone_with(features: &[&str], test: &str) -> Option<String> {
     support::plugin("traces", features); // built once, not by each
-    let output = start(test);
-    let said = format!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{}: {said}", output.status);
-    assert!(said.contains("1 passed"), "it ran nothing: {said}");
-    Some(said)
+    Some(support::alone::said(&support::alone::passes(&mut this_program(test))))
 }
 
-fn start(test: &str) -> Output {
-    let program = std::env::current_exe().expect("this program");
-    let mut command = Command::new(program);
-    command.args([&*support::full_name(module_path!(), test), "--exact", "--nocapture", "--test-threads=1"]);
+fn this_program(test: &str) -> Command {
+    let mut command = support::alone::only(module_path!(), test);
+    command.env(ALONE, "1").env("LD_PRELOAD", &*LIBRARY).env("TRACES_LIBRARY", &*ALARM);
     command
-        .env(ALONE, "1")
-        .env("LD_PRELOAD", &*LIBRARY)
-        .env("TRACES_LIBRARY", &*ALARM)
-        .output()
-        .expect("this program starts")
 }
 
 /// A host that never gives an unload up unless it is told to.

@@ -36,17 +36,11 @@ fn alone(test: &str, env: &[(&str, &str)], work: impl FnOnce()) -> Option<Output
     }
     support::plugin("leftovers", &[]); // built once, not by each
     let folder = tempfile::tempdir().expect("a folder for the journal");
-    let output = Command::new(std::env::current_exe().expect("this program"))
-        .args([&*support::full_name(module_path!(), test), "--exact", "--nocapture", "--test-threads=1"])
-        .env(JOURNAL, folder.path().join("journal"))
+    let mut this = support::alone::only(module_path!(), test);
+    this.env(JOURNAL, folder.path().join("journal"))
         .env(RELEASE, folder.path().join("release"))
-        .envs(env.iter().copied())
-        .output()
-        .expect("this program starts");
-    let said = format!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{}: {said}", output.status);
-    assert!(said.contains("1 passed"), "it ran nothing: {said}");
-    Some(output)
+        .envs(env.iter().copied());
+    Some(support::alone::passes(&mut this))
 }
 
 /// How often each line stands in the journal.

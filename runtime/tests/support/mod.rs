@@ -1,6 +1,7 @@
 //! What all tests with real plugins share: builds of the example plugins, a host, and a record of what was logged.
 #![allow(dead_code, reason = "each test file uses its own part of this")]
 
+pub(crate) mod alone;
 mod builds;
 pub(crate) mod elf;
 pub(crate) mod flags;
