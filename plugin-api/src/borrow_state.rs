@@ -64,6 +64,12 @@ impl BorrowState {
         Ok(Self { lent, top })
     }
 
+    /// Whether an exclusive borrow is lent.
+    #[inline]
+    pub(crate) const fn has_lent(self) -> bool {
+        self.lent != 0
+    }
+
     /// Whether there is no borrow, on any level.
     #[inline]
     pub(crate) const fn is_free(self) -> bool {

@@ -9,14 +9,36 @@ use alcedo_rt::CallError;
 
 use crate::borrow_state::{BorrowState, Event};
 
-/// A plugin part. Not shared between threads: the game thread uses it, then the finalizer thread drops it.
+/// Who holds a plugin part. Each method has one that stands in its image, so that a borrow is a word in the cell; where something is
+/// lent, each borrow has one on the stack.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Holder {
+    /// The method.
+    name: &'static str,
+    /// Where new borrows come from while an exclusive one is lent: the very reference that was lent.
+    lent: Option<NonNull<()>>,
+}
+
+impl Holder {
+    /// Nobody.
+    const NOBODY: &'static Self = &Self::of("");
+
+    /// The holder that a method of that name is while nothing is lent.
+    #[must_use]
+    pub const fn of(name: &'static str) -> Self {
+        Self { name, lent: None }
+    }
+}
+
+/// A plugin part. Not shared between threads: the game thread uses it, then the finalizer thread drops it. It is two words longer
+/// than what is in it, since a frame goes through as many of them as there are objects.
 #[doc(hidden)]
 pub struct PartCell<C> {
     state: Cell<BorrowState>,
-    /// The method that borrowed last and has not returned.
-    holder: Cell<&'static str>,
-    /// Where new borrows come from while an exclusive one is lent: the very reference that was lent.
-    lent: Cell<Option<NonNull<C>>>,
+    /// The method that borrowed last and has not returned. It lies in the image, or on the stack beneath the call that has put it here
+    /// and takes it away.
+    holder: Cell<NonNull<Holder>>,
     part: UnsafeCell<C>,
 }
 
@@ -25,8 +47,7 @@ impl<C> PartCell<C> {
     pub(crate) fn new(part: C) -> Self {
         Self {
             state: Cell::new(BorrowState::FREE),
-            holder: Cell::new(""),
-            lent: Cell::new(None),
+            holder: Cell::new(NonNull::from(Holder::NOBODY)),
             part: UnsafeCell::new(part),
         }
     }
@@ -39,13 +60,12 @@ impl<C> PartCell<C> {
     pub(crate) fn share<R>(
         &self,
         object: ObjectHandle,
-        wanted: &'static str,
+        wanted: &'static Holder,
         code: impl FnOnce(&C) -> R,
     ) -> Result<R, CallError> {
-        let _borrow = self.begin(object, wanted, Event::Share, Event::EndShare)?;
-        // SAFETY: the state allows a shared borrow, so no exclusive one is in use until `_borrow` ends; the pointer
+        // SAFETY: the state allows a shared borrow, so no exclusive one is in use until the code has run; the pointer
         // is the cell's own or derived from the exclusive reference that was lent and rests meanwhile.
-        Ok(code(unsafe { self.pointer().as_ref() }))
+        self.borrow(object, wanted, Event::Share, Event::EndShare, |part| code(unsafe { part.as_ref() }))
     }
 
     /// Runs a `&mut self` method.
@@ -56,13 +76,12 @@ impl<C> PartCell<C> {
     pub(crate) fn take<R>(
         &self,
         object: ObjectHandle,
-        wanted: &'static str,
+        wanted: &'static Holder,
         code: impl FnOnce(&mut C) -> R,
     ) -> Result<R, CallError> {
-        let _borrow = self.begin(object, wanted, Event::Take, Event::EndTake)?;
-        // SAFETY: the state allows an exclusive borrow, so no other one is in use until `_borrow` ends; the pointer
+        // SAFETY: the state allows an exclusive borrow, so no other one is in use until the code has run; the pointer
         // is the cell's own or derived from the exclusive reference that was lent and rests meanwhile.
-        Ok(code(unsafe { self.pointer().as_mut() }))
+        self.borrow(object, wanted, Event::Take, Event::EndTake, |mut part| code(unsafe { part.as_mut() }))
     }
 
     /// Makes the plugin part free for whatever `code` calls. `part` is the exclusive borrow that rests meanwhile.
@@ -71,14 +90,16 @@ impl<C> PartCell<C> {
     /// When `part` is another object's plugin part, or is lent already.
     pub(crate) fn lend<R>(&self, object: ObjectHandle, part: &mut C, code: impl FnOnce() -> R) -> Result<R, CallError> {
         let part = NonNull::from(part);
-        if part != self.pointer() {
+        if part != self.own() {
             return Err(CallError::other(format!(
                 "{object}: `lend` was given another plugin part than the object's own: lend the `self` of the method \
                  that `this` was handed to"
             )));
         }
-        let _loan = self.begin(object, self.holder.get(), Event::Lend, Event::EndLend)?;
-        self.lent.set(Some(part));
+        let name = self.holder();
+        let holder = Holder { name, lent: Some(part.cast()) };
+        self.step(object, name, Event::Lend)?;
+        let _loan = self.hold(NonNull::from(&holder), Event::EndLend);
         Ok(code())
     }
 
@@ -91,26 +112,58 @@ impl<C> PartCell<C> {
     /// The method that borrowed last and has not returned.
     #[inline]
     pub(crate) fn holder(&self) -> &'static str {
-        self.holder.get()
+        self.last().name
     }
 
+    /// Who that is.
     #[inline]
-    fn pointer(&self) -> NonNull<C> {
+    fn last(&self) -> &Holder {
+        // SAFETY: it lies in the image, or in a call on the stack that puts back what was before, by returning or by unwinding.
+        unsafe { self.holder.get().as_ref() }
+    }
+
+    /// What is in it, whoever borrows it.
+    #[inline]
+    fn own(&self) -> NonNull<C> {
         // The cell lies as what is in it does.
-        self.lent.get().unwrap_or_else(|| NonNull::from(&self.part).cast())
+        NonNull::from(&self.part).cast()
     }
 
+    /// Runs `code` with the plugin part in a borrow of its own.
     #[inline]
-    fn begin(
+    fn borrow<R>(
         &self,
         object: ObjectHandle,
-        wanted: &'static str,
+        wanted: &'static Holder,
         begin: Event,
         end: Event,
-    ) -> Result<Borrow<'_, C>, CallError> {
-        let state = self.state.get().step(begin);
-        self.state.set(state.map_err(|_refused| CallError::reentrant(object, self.holder.get(), wanted))?);
-        Ok(Borrow { cell: self, end, holder: self.holder.replace(wanted), lent: self.lent.get() })
+        code: impl FnOnce(NonNull<C>) -> R,
+    ) -> Result<R, CallError> {
+        self.step(object, wanted.name, begin)?;
+        let here;
+        let (part, holder) = if self.state.get().has_lent() {
+            let lent = self.last().lent;
+            here = Holder { name: wanted.name, lent };
+            (lent.map_or(self.own(), NonNull::cast), NonNull::from(&here))
+        } else {
+            (self.own(), NonNull::from(wanted))
+        };
+        let _borrow = self.hold(holder, end);
+        Ok(code(part))
+    }
+
+    /// The state after `event`.
+    #[inline]
+    fn step(&self, object: ObjectHandle, wanted: &'static str, event: Event) -> Result<(), CallError> {
+        let state = self.state.get().step(event);
+        self.state.set(state.map_err(|_refused| CallError::reentrant(object, self.holder(), wanted))?);
+        Ok(())
+    }
+
+    /// The borrow that has begun is that of `holder`, which stays where it is until it ends.
+    #[inline]
+    fn hold(&self, holder: NonNull<Holder>, end: Event) -> Borrow<'_, C> {
+        Borrow { cell: self, end, before: self.holder.replace(holder) }
     }
 }
 
@@ -118,8 +171,7 @@ impl<C> PartCell<C> {
 struct Borrow<'a, C> {
     cell: &'a PartCell<C>,
     end: Event,
-    holder: &'static str,
-    lent: Option<NonNull<C>>,
+    before: NonNull<Holder>,
 }
 
 impl<C> Drop for Borrow<'_, C> {
@@ -128,23 +180,25 @@ impl<C> Drop for Borrow<'_, C> {
         if let Ok(state) = self.cell.state.get().step(self.end) {
             self.cell.state.set(state);
         }
-        self.cell.holder.set(self.holder);
-        self.cell.lent.set(self.lent);
+        self.cell.holder.set(self.before);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::PartCell;
+    use super::{Holder, PartCell};
     use alcedo_abi::call::FailureKind;
     use alcedo_abi::handles::ObjectHandle;
 
     const OBJECT: ObjectHandle = ObjectHandle::new(1, 1);
+    const TICK: &Holder = &Holder::of("tick");
+    const LOOK: &Holder = &Holder::of("look");
+    const HELLO: &Holder = &Holder::of("hello");
 
     #[test]
     fn a_second_borrow_names_who_holds_and_who_wants() {
         let cell = PartCell::new(0);
-        let inner = cell.take(OBJECT, "tick", |_part| cell.share(OBJECT, "look", |_part| ()));
+        let inner = cell.take(OBJECT, TICK, |_part| cell.share(OBJECT, LOOK, |_part| ()));
         let error = inner.expect("the outer borrow is free").expect_err("the inner is not");
         assert_eq!((error.kind(), error.held(), error.wanted()), (FailureKind::REENTRANT_BORROW, "tick", "look"));
         assert!(cell.is_free());
@@ -153,9 +207,9 @@ mod tests {
     #[test]
     fn a_lent_part_is_borrowed_anew_and_given_back_changed() {
         let cell = PartCell::new(1);
-        let seen = cell.take(OBJECT, "tick", |part| {
+        let seen = cell.take(OBJECT, TICK, |part| {
             *part += 1;
-            let inner = cell.lend(OBJECT, part, || cell.take(OBJECT, "hello", |part| *part *= 10));
+            let inner = cell.lend(OBJECT, part, || cell.take(OBJECT, HELLO, |part| *part *= 10));
             inner.expect("it is the very plugin part").expect("it is free");
             *part += 1;
             *part
@@ -168,7 +222,7 @@ mod tests {
     fn only_the_very_part_can_be_lent() {
         let cell = PartCell::new(1);
         let mut other = 5;
-        let refused = cell.take(OBJECT, "tick", |_part| cell.lend(OBJECT, &mut other, || ())).expect("free");
+        let refused = cell.take(OBJECT, TICK, |_part| cell.lend(OBJECT, &mut other, || ())).expect("free");
         assert!(refused.expect_err("another half").to_string().contains("another plugin part"));
     }
 
@@ -176,7 +230,7 @@ mod tests {
     fn a_panic_ends_its_borrows() {
         let cell = PartCell::new(1);
         let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            cell.take(OBJECT, "tick", |part| cell.lend(OBJECT, part, || panic!("inside")))
+            cell.take(OBJECT, TICK, |part| cell.lend(OBJECT, part, || panic!("inside")))
         }));
         assert!(caught.is_err());
         assert!(cell.is_free());
