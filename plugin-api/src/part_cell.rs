@@ -2,18 +2,19 @@
 #![expect(unsafe_code, reason = "hands out references that the borrow state says are allowed")]
 
 use core::cell::{Cell, UnsafeCell};
-use core::ptr::NonNull;
+use core::ptr::{NonNull, null};
 
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_rt::CallError;
 
 use crate::borrow_state::{BorrowState, Event};
 
-/// Who holds a plugin part. Each method has one that stands in its image, so that a borrow is a word in the cell; where something is
-/// lent, each borrow has one on the stack.
+/// How a plugin part is borrowed, and by whom. Each method has one that stands in its image, for a borrow of a part that is free, so
+/// that such a borrow is a word in the cell; other borrows have one on the stack.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Holder {
+    state: BorrowState,
     /// The method.
     name: &'static str,
     /// Where new borrows come from while an exclusive one is lent: the very reference that was lent.
@@ -21,38 +22,43 @@ pub struct Holder {
 }
 
 impl Holder {
-    /// Nobody.
-    const NOBODY: &'static Self = &Self::of("");
-
-    /// The holder that a method of that name is while nothing is lent.
+    /// A `&self` method of that name, where nobody else borrows.
     #[must_use]
-    pub const fn of(name: &'static str) -> Self {
-        Self { name, lent: None }
+    pub const fn sharing(name: &'static str) -> Self {
+        Self::alone(name, Event::Share)
+    }
+
+    /// A `&mut self` method of that name.
+    #[must_use]
+    pub const fn taking(name: &'static str) -> Self {
+        Self::alone(name, Event::Take)
+    }
+
+    const fn alone(name: &'static str, event: Event) -> Self {
+        match BorrowState::FREE.step(event) {
+            Ok(state) => Self { state, name, lent: None },
+            Err(_refused) => panic!("that begins where nobody borrows"),
+        }
     }
 }
 
-/// A plugin part. Not shared between threads: the game thread uses it, then the finalizer thread drops it. It is two words longer
+/// A plugin part. Not shared between threads: the game thread uses it, then the finalizer thread drops it. It is one word longer
 /// than what is in it, since a frame goes through as many of them as there are objects.
 #[doc(hidden)]
 pub struct PartCell<C> {
-    state: Cell<BorrowState>,
-    /// The method that borrowed last and has not returned. It lies in the image, or on the stack beneath the call that has put it here
-    /// and takes it away.
-    holder: Cell<NonNull<Holder>>,
+    /// The borrow that began last and has not ended, or null. It lies in the image, or on the stack beneath the call that has put it
+    /// here and takes it away.
+    holder: Cell<*const Holder>,
     part: UnsafeCell<C>,
 }
 
 impl<C> PartCell<C> {
     /// A plugin part that is not borrowed.
     pub(crate) fn new(part: C) -> Self {
-        Self {
-            state: Cell::new(BorrowState::FREE),
-            holder: Cell::new(NonNull::from(Holder::NOBODY)),
-            part: UnsafeCell::new(part),
-        }
+        Self { holder: Cell::new(null()), part: UnsafeCell::new(part) }
     }
 
-    /// Runs a `&self` method.
+    /// Runs a `&self` method: `wanted` is one that shares.
     ///
     /// # Errors
     /// `REENTRANT_BORROW` while a `&mut self` method runs that has not lent its `self`.
@@ -65,10 +71,10 @@ impl<C> PartCell<C> {
     ) -> Result<R, CallError> {
         // SAFETY: the state allows a shared borrow, so no exclusive one is in use until the code has run; the pointer
         // is the cell's own or derived from the exclusive reference that was lent and rests meanwhile.
-        self.borrow(object, wanted, Event::Share, Event::EndShare, |part| code(unsafe { part.as_ref() }))
+        self.borrow(object, wanted, Event::Share, |part| code(unsafe { part.as_ref() }))
     }
 
-    /// Runs a `&mut self` method.
+    /// Runs a `&mut self` method: `wanted` is one that takes.
     ///
     /// # Errors
     /// `REENTRANT_BORROW` while any method runs that has not lent its `self`.
@@ -81,7 +87,7 @@ impl<C> PartCell<C> {
     ) -> Result<R, CallError> {
         // SAFETY: the state allows an exclusive borrow, so no other one is in use until the code has run; the pointer
         // is the cell's own or derived from the exclusive reference that was lent and rests meanwhile.
-        self.borrow(object, wanted, Event::Take, Event::EndTake, |mut part| code(unsafe { part.as_mut() }))
+        self.borrow(object, wanted, Event::Take, |mut part| code(unsafe { part.as_mut() }))
     }
 
     /// Makes the plugin part free for whatever `code` calls. `part` is the exclusive borrow that rests meanwhile.
@@ -97,28 +103,28 @@ impl<C> PartCell<C> {
             )));
         }
         let name = self.holder();
-        let holder = Holder { name, lent: Some(part.cast()) };
-        self.step(object, name, Event::Lend)?;
-        let _loan = self.hold(NonNull::from(&holder), Event::EndLend);
+        let holder = Holder { lent: Some(part.cast()), ..self.after(object, name, Event::Lend)? };
+        let _loan = self.hold(&raw const holder);
         Ok(code())
     }
 
     /// Whether it is not borrowed.
     #[inline]
     pub(crate) fn is_free(&self) -> bool {
-        self.state.get().is_free()
+        self.holder.get().is_null()
     }
 
     /// The method that borrowed last and has not returned.
     #[inline]
     pub(crate) fn holder(&self) -> &'static str {
-        self.last().name
+        self.last().map_or("", |holder| holder.name)
     }
 
-    /// Who that is.
+    /// The borrow that began last and has not ended.
     #[inline]
-    fn last(&self) -> &Holder {
-        // SAFETY: it lies in the image, or in a call on the stack that puts back what was before, by returning or by unwinding.
+    fn last(&self) -> Option<&Holder> {
+        // SAFETY: it is null, lies in the image, or in a call on the stack that puts back what was before, by returning or by
+        // unwinding.
         unsafe { self.holder.get().as_ref() }
     }
 
@@ -130,56 +136,50 @@ impl<C> PartCell<C> {
     }
 
     /// Runs `code` with the plugin part in a borrow of its own.
-    #[inline]
+    #[inline(always)]
     fn borrow<R>(
         &self,
         object: ObjectHandle,
         wanted: &'static Holder,
-        begin: Event,
-        end: Event,
+        event: Event,
         code: impl FnOnce(NonNull<C>) -> R,
     ) -> Result<R, CallError> {
-        self.step(object, wanted.name, begin)?;
+        debug_assert_eq!(BorrowState::FREE.step(event), Ok(wanted.state), "`{}` borrows otherwise", wanted.name);
         let here;
-        let (part, holder) = if self.state.get().has_lent() {
-            let lent = self.last().lent;
-            here = Holder { name: wanted.name, lent };
-            (lent.map_or(self.own(), NonNull::cast), NonNull::from(&here))
+        let (part, holder) = if self.is_free() {
+            (self.own(), &raw const *wanted)
         } else {
-            (self.own(), NonNull::from(wanted))
+            here = self.after(object, wanted.name, event)?;
+            (here.lent.map_or(self.own(), NonNull::cast), &raw const here)
         };
-        let _borrow = self.hold(holder, end);
+        let _borrow = self.hold(holder);
         Ok(code(part))
     }
 
-    /// The state after `event`.
-    #[inline]
-    fn step(&self, object: ObjectHandle, wanted: &'static str, event: Event) -> Result<(), CallError> {
-        let state = self.state.get().step(event);
-        self.state.set(state.map_err(|_refused| CallError::reentrant(object, self.holder(), wanted))?);
-        Ok(())
+    /// What one who begins beside others is.
+    #[cold]
+    fn after(&self, object: ObjectHandle, name: &'static str, event: Event) -> Result<Holder, CallError> {
+        let (state, lent) = self.last().map_or((BorrowState::FREE, None), |last| (last.state, last.lent));
+        let state = state.step(event).map_err(|_refused| CallError::reentrant(object, self.holder(), name))?;
+        Ok(Holder { state, name, lent })
     }
 
-    /// The borrow that has begun is that of `holder`, which stays where it is until it ends.
+    /// The borrow that has begun is that of `holder`, which stays where it is until the end of what is given back.
     #[inline]
-    fn hold(&self, holder: NonNull<Holder>, end: Event) -> Borrow<'_, C> {
-        Borrow { cell: self, end, before: self.holder.replace(holder) }
+    fn hold(&self, holder: *const Holder) -> Borrow<'_, C> {
+        Borrow { cell: self, before: self.holder.replace(holder) }
     }
 }
 
 /// One borrow or loan; its end, also by unwinding, puts back what was before.
 struct Borrow<'a, C> {
     cell: &'a PartCell<C>,
-    end: Event,
-    before: NonNull<Holder>,
+    before: *const Holder,
 }
 
 impl<C> Drop for Borrow<'_, C> {
     #[inline]
     fn drop(&mut self) {
-        if let Ok(state) = self.cell.state.get().step(self.end) {
-            self.cell.state.set(state);
-        }
         self.cell.holder.set(self.before);
     }
 }
@@ -191,9 +191,9 @@ mod tests {
     use alcedo_abi::handles::ObjectHandle;
 
     const OBJECT: ObjectHandle = ObjectHandle::new(1, 1);
-    const TICK: &Holder = &Holder::of("tick");
-    const LOOK: &Holder = &Holder::of("look");
-    const HELLO: &Holder = &Holder::of("hello");
+    const TICK: &Holder = &Holder::taking("tick");
+    const LOOK: &Holder = &Holder::sharing("look");
+    const HELLO: &Holder = &Holder::taking("hello");
 
     #[test]
     fn a_second_borrow_names_who_holds_and_who_wants() {

@@ -117,7 +117,8 @@ pub trait Method {
     /// Its name, for errors.
     const NAME: &'static str;
     /// What says that it borrows the plugin part.
-    const HOLDER: &'static Holder = &Holder::of(Self::NAME);
+    const HOLDER: &'static Holder =
+        &if Self::Receiver::IS_SHARED { Holder::sharing(Self::NAME) } else { Holder::taking(Self::NAME) };
     /// Where it stands, for errors that it gives back.
     const PLACE: Place;
 
@@ -266,8 +267,11 @@ unsafe extern "C" fn red_constructor<C: Part>(call: &mut Call<'_>, out: &mut Par
     })
 }
 
-/// What borrows a plugin part to save it or to fill it.
-const KEEP: &Holder = &Holder::of("keep");
+/// What borrows a plugin part to save it.
+const SAVING: &Holder = &Holder::sharing("keep");
+
+/// What borrows a plugin part to fill it.
+const FILLING: &Holder = &Holder::taking("keep");
 
 /// Where kept fields go.
 pub struct Keeper<'a> {
@@ -291,7 +295,7 @@ unsafe extern "C" fn save_kept<C: Part>(part: PartPtr, sink: &KeepSink, failure:
     trap(failure, || {
         // SAFETY: promised by the caller.
         let cell = unsafe { cell_of::<C>(part.0, ObjectHandle::NONE) }?;
-        cell.share(ObjectHandle::NONE, KEEP, |part| part.save_kept(&mut Keeper { sink }))
+        cell.share(ObjectHandle::NONE, SAVING, |part| part.save_kept(&mut Keeper { sink }))
     })
 }
 
@@ -311,7 +315,7 @@ unsafe extern "C" fn load_kept<C: Part>(
             let data = if len == 0 { &[][..] } else { core::slice::from_raw_parts(data, len) };
             (cell_of::<C>(part.0, ObjectHandle::NONE)?, lent_text(name), data)
         };
-        cell.take(ObjectHandle::NONE, KEEP, |part| part.load_kept(&name, data))?
+        cell.take(ObjectHandle::NONE, FILLING, |part| part.load_kept(&name, data))?
     })
 }
 

@@ -10,7 +10,7 @@ use crate::step::Step;
 use crate::{Obj, This};
 
 /// What borrows a plugin part for a step of a task.
-const WITH_PART: &Holder = &Holder::of("with_part");
+const WITH_PART: &Holder = &Holder::taking("with_part");
 
 impl<C: Class> Obj<C> {
     /// The object, while `code` runs. For tasks, timers and posted closures; a method that was given a `this` says
