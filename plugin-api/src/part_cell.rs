@@ -219,6 +219,48 @@ mod tests {
     }
 
     #[test]
+    fn borrows_of_a_lent_part_go_on_from_the_reference_that_was_lent() {
+        let cell = PartCell::new(vec![1]);
+        let look = |wanted: usize| cell.share(OBJECT, LOOK, |part| assert_eq!(part.len(), wanted)).expect("it is lent");
+        let done = cell.take(OBJECT, TICK, |part| {
+            part.push(2);
+            let lent = cell.lend(OBJECT, part, || {
+                look(2);
+                // Shared borrows inside each other, and none that would exclude them.
+                let refused = cell.share(OBJECT, LOOK, |outer| {
+                    look(2);
+                    let refused = cell.take(OBJECT, HELLO, |_part| ()).expect_err("it is shared");
+                    assert_eq!((refused.held(), outer.len()), ("look", 2));
+                    refused
+                });
+                assert_eq!(refused.expect("it is lent").wanted(), "hello");
+                cell.take(OBJECT, HELLO, |part| {
+                    part.push(3);
+                    assert!(cell.share(OBJECT, LOOK, |_part| ()).is_err(), "it is taken again");
+                    cell.lend(OBJECT, part, || look(3)).expect("the very part");
+                    assert_eq!(cell.holder(), "hello");
+                    part.push(4);
+                })
+                .expect("it is lent");
+                assert_eq!(cell.holder(), "tick");
+                look(4);
+            });
+            lent.expect("the very part");
+            part.push(5);
+            part.len()
+        });
+        assert_eq!(done.expect("free"), 5);
+        assert!(cell.is_free());
+        look(5);
+    }
+
+    #[test]
+    fn a_part_is_one_word_longer_than_what_is_in_it() {
+        assert_eq!(size_of::<PartCell<[u64; 3]>>(), size_of::<[u64; 4]>());
+        assert_eq!(size_of::<PartCell<()>>(), size_of::<usize>());
+    }
+
+    #[test]
     fn only_the_very_part_can_be_lent() {
         let cell = PartCell::new(1);
         let mut other = 5;

@@ -16,7 +16,7 @@ use alcedo_abi::list::prelude::*;
 use alcedo_abi::module::{Module, ModuleRef};
 use alcedo_abi::value::KeepSink;
 use alcedo_abi::zcall::Slot;
-use alcedo_rt::{keep_hook, trap};
+use alcedo_rt::{is_game_thread, keep_hook, trap};
 
 use super::declared::Body;
 use super::registry;
@@ -327,7 +327,9 @@ unsafe extern "C" fn finalize<C: Part>(part: PartPtr, failure: &mut Failure) -> 
         unsafe {
             let cell = cell_of::<C>(part.0, ObjectHandle::NONE)?;
             if !cell.is_free() {
-                return Err(CallError::reentrant(ObjectHandle::NONE, cell.holder(), "drop"));
+                // Who that is stands on the stack of the game thread.
+                let holder = if is_game_thread() { cell.holder() } else { "a method" };
+                return Err(CallError::reentrant(ObjectHandle::NONE, holder, "drop"));
             }
             drop(Box::from_raw(part.0.cast::<PartCell<C>>()));
         }

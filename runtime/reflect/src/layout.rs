@@ -116,7 +116,8 @@ mod tests {
                 .collect();
             let base = roll(40) as usize;
             let placed = place_closely(base, 8, &things);
-            let mut spans: Vec<_> = placed.offsets.iter().zip(&things).map(|(at, (size, _))| (*at, at + size)).collect();
+            let mut spans: Vec<_> =
+                placed.offsets.iter().zip(&things).map(|(at, (size, _))| (*at, at + size)).collect();
             for ((at, end), (_, align)) in spans.iter().zip(&things) {
                 assert!(at.is_multiple_of(*align) && *at >= base && *end <= placed.end, "{things:?} {placed:?}");
             }
