@@ -2,36 +2,63 @@
 #![expect(unsafe_code, reason = "hands out references that the borrow state says are allowed")]
 
 use core::cell::{Cell, UnsafeCell};
-use core::ptr::NonNull;
+use core::ptr::{NonNull, null};
 
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_rt::CallError;
 
 use crate::borrow_state::{BorrowState, Event};
 
-/// A plugin part. Not shared between threads: the game thread uses it, then the finalizer thread drops it.
+/// How a plugin part is borrowed, and by whom. Each method has one that stands in its image, for a borrow of a part that is free, so
+/// that such a borrow is a word in the cell; other borrows have one on the stack.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Holder {
+    state: BorrowState,
+    /// The method.
+    name: &'static str,
+    /// Where new borrows come from while an exclusive one is lent: the very reference that was lent.
+    lent: Option<NonNull<()>>,
+}
+
+impl Holder {
+    /// A `&self` method of that name, where nobody else borrows.
+    #[must_use]
+    pub const fn sharing(name: &'static str) -> Self {
+        Self::alone(name, Event::Share)
+    }
+
+    /// A `&mut self` method of that name.
+    #[must_use]
+    pub const fn taking(name: &'static str) -> Self {
+        Self::alone(name, Event::Take)
+    }
+
+    const fn alone(name: &'static str, event: Event) -> Self {
+        match BorrowState::FREE.step(event) {
+            Ok(state) => Self { state, name, lent: None },
+            Err(_refused) => panic!("that begins where nobody borrows"),
+        }
+    }
+}
+
+/// A plugin part. Not shared between threads: the game thread uses it, then the finalizer thread drops it. It is one word longer
+/// than what is in it, since a frame goes through as many of them as there are objects.
 #[doc(hidden)]
 pub struct PartCell<C> {
-    state: Cell<BorrowState>,
-    /// The method that borrowed last and has not returned.
-    holder: Cell<&'static str>,
-    /// Where new borrows come from while an exclusive one is lent: the very reference that was lent.
-    lent: Cell<Option<NonNull<C>>>,
+    /// The borrow that began last and has not ended, or null. It lies in the image, or on the stack beneath the call that has put it
+    /// here and takes it away.
+    holder: Cell<*const Holder>,
     part: UnsafeCell<C>,
 }
 
 impl<C> PartCell<C> {
     /// A plugin part that is not borrowed.
     pub(crate) fn new(part: C) -> Self {
-        Self {
-            state: Cell::new(BorrowState::FREE),
-            holder: Cell::new(""),
-            lent: Cell::new(None),
-            part: UnsafeCell::new(part),
-        }
+        Self { holder: Cell::new(null()), part: UnsafeCell::new(part) }
     }
 
-    /// Runs a `&self` method.
+    /// Runs a `&self` method: `wanted` is one that shares.
     ///
     /// # Errors
     /// `REENTRANT_BORROW` while a `&mut self` method runs that has not lent its `self`.
@@ -39,16 +66,15 @@ impl<C> PartCell<C> {
     pub(crate) fn share<R>(
         &self,
         object: ObjectHandle,
-        wanted: &'static str,
+        wanted: &'static Holder,
         code: impl FnOnce(&C) -> R,
     ) -> Result<R, CallError> {
-        let _borrow = self.begin(object, wanted, Event::Share, Event::EndShare)?;
-        // SAFETY: the state allows a shared borrow, so no exclusive one is in use until `_borrow` ends; the pointer
+        // SAFETY: the state allows a shared borrow, so no exclusive one is in use until the code has run; the pointer
         // is the cell's own or derived from the exclusive reference that was lent and rests meanwhile.
-        Ok(code(unsafe { self.pointer().as_ref() }))
+        self.borrow(object, wanted, Event::Share, |part| code(unsafe { part.as_ref() }))
     }
 
-    /// Runs a `&mut self` method.
+    /// Runs a `&mut self` method: `wanted` is one that takes.
     ///
     /// # Errors
     /// `REENTRANT_BORROW` while any method runs that has not lent its `self`.
@@ -56,13 +82,12 @@ impl<C> PartCell<C> {
     pub(crate) fn take<R>(
         &self,
         object: ObjectHandle,
-        wanted: &'static str,
+        wanted: &'static Holder,
         code: impl FnOnce(&mut C) -> R,
     ) -> Result<R, CallError> {
-        let _borrow = self.begin(object, wanted, Event::Take, Event::EndTake)?;
-        // SAFETY: the state allows an exclusive borrow, so no other one is in use until `_borrow` ends; the pointer
+        // SAFETY: the state allows an exclusive borrow, so no other one is in use until the code has run; the pointer
         // is the cell's own or derived from the exclusive reference that was lent and rests meanwhile.
-        Ok(code(unsafe { self.pointer().as_mut() }))
+        self.borrow(object, wanted, Event::Take, |mut part| code(unsafe { part.as_mut() }))
     }
 
     /// Makes the plugin part free for whatever `code` calls. `part` is the exclusive borrow that rests meanwhile.
@@ -71,80 +96,109 @@ impl<C> PartCell<C> {
     /// When `part` is another object's plugin part, or is lent already.
     pub(crate) fn lend<R>(&self, object: ObjectHandle, part: &mut C, code: impl FnOnce() -> R) -> Result<R, CallError> {
         let part = NonNull::from(part);
-        if part != self.pointer() {
+        if part != self.own() {
             return Err(CallError::other(format!(
                 "{object}: `lend` was given another plugin part than the object's own: lend the `self` of the method \
                  that `this` was handed to"
             )));
         }
-        let _loan = self.begin(object, self.holder.get(), Event::Lend, Event::EndLend)?;
-        self.lent.set(Some(part));
+        let name = self.holder();
+        let holder = Holder { lent: Some(part.cast()), ..self.after(object, name, Event::Lend)? };
+        let _loan = self.hold(&raw const holder);
         Ok(code())
     }
 
     /// Whether it is not borrowed.
     #[inline]
     pub(crate) fn is_free(&self) -> bool {
-        self.state.get().is_free()
+        self.holder.get().is_null()
     }
 
     /// The method that borrowed last and has not returned.
     #[inline]
     pub(crate) fn holder(&self) -> &'static str {
-        self.holder.get()
+        self.last().map_or("", |holder| holder.name)
     }
 
+    /// The borrow that began last and has not ended.
     #[inline]
-    fn pointer(&self) -> NonNull<C> {
+    fn last(&self) -> Option<&Holder> {
+        // SAFETY: it is null, lies in the image, or in a call on the stack that puts back what was before, by returning or by
+        // unwinding.
+        unsafe { self.holder.get().as_ref() }
+    }
+
+    /// What is in it, whoever borrows it.
+    #[inline]
+    fn own(&self) -> NonNull<C> {
         // The cell lies as what is in it does.
-        self.lent.get().unwrap_or_else(|| NonNull::from(&self.part).cast())
+        NonNull::from(&self.part).cast()
     }
 
-    #[inline]
-    fn begin(
+    /// Runs `code` with the plugin part in a borrow of its own.
+    #[inline(always)]
+    fn borrow<R>(
         &self,
         object: ObjectHandle,
-        wanted: &'static str,
-        begin: Event,
-        end: Event,
-    ) -> Result<Borrow<'_, C>, CallError> {
-        let state = self.state.get().step(begin);
-        self.state.set(state.map_err(|_refused| CallError::reentrant(object, self.holder.get(), wanted))?);
-        Ok(Borrow { cell: self, end, holder: self.holder.replace(wanted), lent: self.lent.get() })
+        wanted: &'static Holder,
+        event: Event,
+        code: impl FnOnce(NonNull<C>) -> R,
+    ) -> Result<R, CallError> {
+        debug_assert_eq!(BorrowState::FREE.step(event), Ok(wanted.state), "`{}` borrows otherwise", wanted.name);
+        let here;
+        let (part, holder) = if self.is_free() {
+            (self.own(), &raw const *wanted)
+        } else {
+            here = self.after(object, wanted.name, event)?;
+            (here.lent.map_or(self.own(), NonNull::cast), &raw const here)
+        };
+        let _borrow = self.hold(holder);
+        Ok(code(part))
+    }
+
+    /// What one who begins beside others is.
+    #[cold]
+    fn after(&self, object: ObjectHandle, name: &'static str, event: Event) -> Result<Holder, CallError> {
+        let (state, lent) = self.last().map_or((BorrowState::FREE, None), |last| (last.state, last.lent));
+        let state = state.step(event).map_err(|_refused| CallError::reentrant(object, self.holder(), name))?;
+        Ok(Holder { state, name, lent })
+    }
+
+    /// The borrow that has begun is that of `holder`, which stays where it is until the end of what is given back.
+    #[inline]
+    fn hold(&self, holder: *const Holder) -> Borrow<'_, C> {
+        Borrow { cell: self, before: self.holder.replace(holder) }
     }
 }
 
 /// One borrow or loan; its end, also by unwinding, puts back what was before.
 struct Borrow<'a, C> {
     cell: &'a PartCell<C>,
-    end: Event,
-    holder: &'static str,
-    lent: Option<NonNull<C>>,
+    before: *const Holder,
 }
 
 impl<C> Drop for Borrow<'_, C> {
     #[inline]
     fn drop(&mut self) {
-        if let Ok(state) = self.cell.state.get().step(self.end) {
-            self.cell.state.set(state);
-        }
-        self.cell.holder.set(self.holder);
-        self.cell.lent.set(self.lent);
+        self.cell.holder.set(self.before);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::PartCell;
+    use super::{Holder, PartCell};
     use alcedo_abi::call::FailureKind;
     use alcedo_abi::handles::ObjectHandle;
 
     const OBJECT: ObjectHandle = ObjectHandle::new(1, 1);
+    const TICK: &Holder = &Holder::taking("tick");
+    const LOOK: &Holder = &Holder::sharing("look");
+    const HELLO: &Holder = &Holder::taking("hello");
 
     #[test]
     fn a_second_borrow_names_who_holds_and_who_wants() {
         let cell = PartCell::new(0);
-        let inner = cell.take(OBJECT, "tick", |_part| cell.share(OBJECT, "look", |_part| ()));
+        let inner = cell.take(OBJECT, TICK, |_part| cell.share(OBJECT, LOOK, |_part| ()));
         let error = inner.expect("the outer borrow is free").expect_err("the inner is not");
         assert_eq!((error.kind(), error.held(), error.wanted()), (FailureKind::REENTRANT_BORROW, "tick", "look"));
         assert!(cell.is_free());
@@ -153,9 +207,9 @@ mod tests {
     #[test]
     fn a_lent_part_is_borrowed_anew_and_given_back_changed() {
         let cell = PartCell::new(1);
-        let seen = cell.take(OBJECT, "tick", |part| {
+        let seen = cell.take(OBJECT, TICK, |part| {
             *part += 1;
-            let inner = cell.lend(OBJECT, part, || cell.take(OBJECT, "hello", |part| *part *= 10));
+            let inner = cell.lend(OBJECT, part, || cell.take(OBJECT, HELLO, |part| *part *= 10));
             inner.expect("it is the very plugin part").expect("it is free");
             *part += 1;
             *part
@@ -165,10 +219,52 @@ mod tests {
     }
 
     #[test]
+    fn borrows_of_a_lent_part_go_on_from_the_reference_that_was_lent() {
+        let cell = PartCell::new(vec![1]);
+        let look = |wanted: usize| cell.share(OBJECT, LOOK, |part| assert_eq!(part.len(), wanted)).expect("it is lent");
+        let done = cell.take(OBJECT, TICK, |part| {
+            part.push(2);
+            let lent = cell.lend(OBJECT, part, || {
+                look(2);
+                // Shared borrows inside each other, and none that would exclude them.
+                let refused = cell.share(OBJECT, LOOK, |outer| {
+                    look(2);
+                    let refused = cell.take(OBJECT, HELLO, |_part| ()).expect_err("it is shared");
+                    assert_eq!((refused.held(), outer.len()), ("look", 2));
+                    refused
+                });
+                assert_eq!(refused.expect("it is lent").wanted(), "hello");
+                cell.take(OBJECT, HELLO, |part| {
+                    part.push(3);
+                    assert!(cell.share(OBJECT, LOOK, |_part| ()).is_err(), "it is taken again");
+                    cell.lend(OBJECT, part, || look(3)).expect("the very part");
+                    assert_eq!(cell.holder(), "hello");
+                    part.push(4);
+                })
+                .expect("it is lent");
+                assert_eq!(cell.holder(), "tick");
+                look(4);
+            });
+            lent.expect("the very part");
+            part.push(5);
+            part.len()
+        });
+        assert_eq!(done.expect("free"), 5);
+        assert!(cell.is_free());
+        look(5);
+    }
+
+    #[test]
+    fn a_part_is_one_word_longer_than_what_is_in_it() {
+        assert_eq!(size_of::<PartCell<[u64; 3]>>(), size_of::<[u64; 4]>());
+        assert_eq!(size_of::<PartCell<()>>(), size_of::<usize>());
+    }
+
+    #[test]
     fn only_the_very_part_can_be_lent() {
         let cell = PartCell::new(1);
         let mut other = 5;
-        let refused = cell.take(OBJECT, "tick", |_part| cell.lend(OBJECT, &mut other, || ())).expect("free");
+        let refused = cell.take(OBJECT, TICK, |_part| cell.lend(OBJECT, &mut other, || ())).expect("free");
         assert!(refused.expect_err("another half").to_string().contains("another plugin part"));
     }
 
@@ -176,7 +272,7 @@ mod tests {
     fn a_panic_ends_its_borrows() {
         let cell = PartCell::new(1);
         let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            cell.take(OBJECT, "tick", |part| cell.lend(OBJECT, part, || panic!("inside")))
+            cell.take(OBJECT, TICK, |part| cell.lend(OBJECT, part, || panic!("inside")))
         }));
         assert!(caught.is_err());
         assert!(cell.is_free());

@@ -31,6 +31,7 @@ mod failures;
 mod finalizers;
 mod floors;
 mod forms;
+mod frames;
 mod gdb;
 #[path = "grid/main.rs"]
 mod grid;

@@ -4,6 +4,8 @@
 #![forbid(unsafe_code)]
 
 mod mare;
+#[cfg(not(feature = "no-roans"))]
+mod roan;
 
 use alcedo_plugin_api::prelude::*;
 use engine_glue::Actor;

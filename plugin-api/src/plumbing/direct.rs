@@ -152,7 +152,7 @@ unsafe fn run<M: Method>(
         (this, cell, Block::new(block, BlockLayout::EMPTY), Block::new(block, M::Args::LAYOUT))
     };
     let args = M::Args::open(args);
-    let returned = <M::Receiver as Receiver>::with(cell, object, M::NAME, |part| M::run(part, this, args))?;
+    let returned = <M::Receiver as Receiver>::with(cell, object, M::HOLDER, |part| M::run(part, this, args))?;
     returned.crossing(M::PLACE)?.store_result(result_at)?;
     Ok(word_at(block, result, M::Result::VALUE))
 }
@@ -219,39 +219,51 @@ fn word_at(block: *mut u8, before: BlockLayout, result: Option<ValueType>) -> u6
 /// # Safety
 /// As [`BatchShell`] says.
 unsafe extern "C" fn batch<M: Method>(batch: &mut Batch) -> Status {
-    // SAFETY: the caller lends a place for a failure.
-    let failure = unsafe { &mut *batch.failure.cast::<Failed>() };
-    // SAFETY: the caller lends a word for each parameter, and the shell is made only where there are no more than so many.
-    let words = unsafe { core::slice::from_raw_parts(batch.words, M::Args::COUNT) };
+    // What the loop needs is read once: none of it changes while the author's code runs, but a compiler cannot know that.
+    let Batch { items, len, at, results, directory, ends, condition, .. } = *batch;
+    let mut words = [0; MOST];
+    // SAFETY: the caller lends a place for a failure, and a word for each parameter; the shell is made only where there are no more
+    // than so many.
+    let failure = unsafe {
+        words[..M::Args::COUNT].copy_from_slice(core::slice::from_raw_parts(batch.words, M::Args::COUNT));
+        &mut *batch.failure.cast::<Failed>()
+    };
+    let (mut next, behind) = (items.wrapping_add(at), items.wrapping_add(len));
     // As long as nothing has ended since the host looked, which was when the batch began, nobody is looked up.
-    let ends = batch.ends;
-    while batch.at < batch.len {
-        let at = batch.at;
-        batch.at = at + 1;
-        // SAFETY: there is an item of that number, and the directory is live for the call.
+    while next != behind {
+        let here = next;
+        next = here.wrapping_add(1);
+        // SAFETY: there is an item here, and the directory is live for the call.
         let (BatchItem { object, memory, part }, is_alive) = unsafe {
-            let item = *batch.items.add(at);
-            (item, lives(batch.directory, item.object, ends))
+            let item = *here;
+            (item, lives(directory, item.object, ends))
         };
         if !is_alive {
             batch.ended += 1;
             continue;
         }
         // SAFETY: the object lives, so its memory has a byte at the offset of one of its properties.
-        if batch.condition != Batch::UNCONDITIONAL && unsafe { memory.add(batch.condition).read() } == 0 {
+        if condition != Batch::UNCONDITIONAL && unsafe { memory.add(condition).read() } == 0 {
             batch.unmet += 1;
             continue;
         }
-        // SAFETY: the caller promises it of each object that lives.
-        let answer = trap_directly(failure, || unsafe { run::<M>(object, memory, part, words) });
+        // SAFETY: the caller promises it of each object that lives, and that there is a plugin part.
+        let answer = trap_directly(failure, || unsafe {
+            core::hint::assert_unchecked(!part.is_null());
+            run::<M>(object, memory, part, &words[..M::Args::COUNT])
+        });
+        // SAFETY: both are among the items, or behind them.
+        let place = || unsafe { here.offset_from_unsigned(items) };
         if answer.failed != 0 {
+            batch.at = place() + 1;
             return Status::FAILED;
         }
-        if !batch.results.is_null() {
+        if !results.is_null() {
             // SAFETY: there is a place for the result of each.
-            unsafe { batch.results.add(at).write(answer) };
+            unsafe { results.add(place()).write(answer) };
         }
     }
+    batch.at = len;
     Status::OK
 }
 

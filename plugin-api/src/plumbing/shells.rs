@@ -16,7 +16,7 @@ use alcedo_abi::list::prelude::*;
 use alcedo_abi::module::{Module, ModuleRef};
 use alcedo_abi::value::KeepSink;
 use alcedo_abi::zcall::Slot;
-use alcedo_rt::{keep_hook, trap};
+use alcedo_rt::{is_game_thread, keep_hook, trap};
 
 use super::declared::Body;
 use super::registry;
@@ -26,7 +26,7 @@ use crate::class::Part;
 use crate::dispose::dispose_all;
 use crate::host::lent_text;
 use crate::keep::Keep;
-use crate::part_cell::PartCell;
+use crate::part_cell::{Holder, PartCell};
 use crate::registered;
 use crate::signature::{ArgumentSlots, Block, BlockLayout, Params, ResultSlot, ReturnValue};
 use crate::thunk::Frame;
@@ -43,7 +43,7 @@ pub trait Receiver {
     fn with<C, R>(
         cell: &PartCell<C>,
         object: ObjectHandle,
-        wanted: &'static str,
+        wanted: &'static Holder,
         code: impl FnOnce(Self::Ref<'_, C>) -> R,
     ) -> Result<R, CallError>;
 }
@@ -63,7 +63,7 @@ impl Receiver for Shared {
     fn with<C, R>(
         cell: &PartCell<C>,
         object: ObjectHandle,
-        wanted: &'static str,
+        wanted: &'static Holder,
         code: impl FnOnce(&C) -> R,
     ) -> Result<R, CallError> {
         cell.share(object, wanted, code)
@@ -77,7 +77,7 @@ impl Receiver for Exclusive {
     fn with<C, R>(
         cell: &PartCell<C>,
         object: ObjectHandle,
-        wanted: &'static str,
+        wanted: &'static Holder,
         code: impl FnOnce(&mut C) -> R,
     ) -> Result<R, CallError> {
         cell.take(object, wanted, code)
@@ -95,7 +95,7 @@ impl Receiver for Untouched {
     fn with<C, R>(
         _cell: &PartCell<C>,
         _object: ObjectHandle,
-        _wanted: &'static str,
+        _wanted: &'static Holder,
         code: impl FnOnce(()) -> R,
     ) -> Result<R, CallError> {
         Ok(code(()))
@@ -116,6 +116,9 @@ pub trait Method {
     type Receiver: Receiver;
     /// Its name, for errors.
     const NAME: &'static str;
+    /// What says that it borrows the plugin part.
+    const HOLDER: &'static Holder =
+        &if Self::Receiver::IS_SHARED { Holder::sharing(Self::NAME) } else { Holder::taking(Self::NAME) };
     /// Where it stands, for errors that it gives back.
     const PLACE: Place;
 
@@ -207,7 +210,7 @@ pub(super) unsafe extern "C" fn invoke<M: Method>(call: &mut Call<'_>) -> Status
             (this, cell, Block::new(params, BlockLayout::EMPTY), Block::new(params, M::Args::LAYOUT))
         };
         let args = M::Args::open(args);
-        let returned = <M::Receiver as Receiver>::with(cell, object, M::NAME, |part| M::run(part, this, args))?;
+        let returned = <M::Receiver as Receiver>::with(cell, object, M::HOLDER, |part| M::run(part, this, args))?;
         // The part is free again: an error's `Display` and `Drop` are code of the author's.
         returned.crossing(M::PLACE)?.store_result(result_at)
     })
@@ -264,6 +267,12 @@ unsafe extern "C" fn red_constructor<C: Part>(call: &mut Call<'_>, out: &mut Par
     })
 }
 
+/// What borrows a plugin part to save it.
+const SAVING: &Holder = &Holder::sharing("keep");
+
+/// What borrows a plugin part to fill it.
+const FILLING: &Holder = &Holder::taking("keep");
+
 /// Where kept fields go.
 pub struct Keeper<'a> {
     sink: &'a KeepSink,
@@ -286,7 +295,7 @@ unsafe extern "C" fn save_kept<C: Part>(part: PartPtr, sink: &KeepSink, failure:
     trap(failure, || {
         // SAFETY: promised by the caller.
         let cell = unsafe { cell_of::<C>(part.0, ObjectHandle::NONE) }?;
-        cell.share(ObjectHandle::NONE, "keep", |part| part.save_kept(&mut Keeper { sink }))
+        cell.share(ObjectHandle::NONE, SAVING, |part| part.save_kept(&mut Keeper { sink }))
     })
 }
 
@@ -306,7 +315,7 @@ unsafe extern "C" fn load_kept<C: Part>(
             let data = if len == 0 { &[][..] } else { core::slice::from_raw_parts(data, len) };
             (cell_of::<C>(part.0, ObjectHandle::NONE)?, lent_text(name), data)
         };
-        cell.take(ObjectHandle::NONE, "keep", |part| part.load_kept(&name, data))?
+        cell.take(ObjectHandle::NONE, FILLING, |part| part.load_kept(&name, data))?
     })
 }
 
@@ -318,7 +327,9 @@ unsafe extern "C" fn finalize<C: Part>(part: PartPtr, failure: &mut Failure) -> 
         unsafe {
             let cell = cell_of::<C>(part.0, ObjectHandle::NONE)?;
             if !cell.is_free() {
-                return Err(CallError::reentrant(ObjectHandle::NONE, cell.holder(), "drop"));
+                // Who that is stands on the stack of the game thread.
+                let holder = if is_game_thread() { cell.holder() } else { "a method" };
+                return Err(CallError::reentrant(ObjectHandle::NONE, holder, "drop"));
             }
             drop(Box::from_raw(part.0.cast::<PartCell<C>>()));
         }

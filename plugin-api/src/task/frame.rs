@@ -5,8 +5,12 @@ use alcedo_abi::call::FailureKind;
 use alcedo_rt::CallError;
 
 use crate::class::{Class, Part};
+use crate::part_cell::Holder;
 use crate::step::Step;
 use crate::{Obj, This};
+
+/// What borrows a plugin part for a step of a task.
+const WITH_PART: &Holder = &Holder::taking("with_part");
 
 impl<C: Class> Obj<C> {
     /// The object, while `code` runs. For tasks, timers and posted closures; a method that was given a `this` says
@@ -41,7 +45,7 @@ impl<C: Part> Obj<C> {
                     format!("the plugin part of {} for {}", self.handle(), C::PATH),
                 )
             })?;
-            cell.take(self.handle(), "with_part", |part| code(part, this))
+            cell.take(self.handle(), WITH_PART, |part| code(part, this))
         })?
     }
 }

@@ -14,7 +14,7 @@ use crate::delegate_decl::{check_classes, delegate_path, delegate_words};
 use crate::delegates::DelegateType;
 use crate::enums::EnumType;
 use crate::interface::Interface;
-use crate::layout::{Placed, place};
+use crate::layout::{Placed, place, place_closely};
 use crate::names::Names;
 use crate::naming::DEFAULT_PREFIX;
 use crate::order;
@@ -282,12 +282,31 @@ impl Compiler<'_> {
         Ok(structure)
     }
 
-    /// The properties of an owner, laid out behind what is there already: (bytes, alignment).
+    /// The properties of an owner, laid out as a C struct behind what is there already: (bytes, alignment).
     pub(super) fn properties(
         &self,
         owner: &Rc<str>,
         decls: &[PropertyDecl],
-        (base_size, base_align): (usize, usize),
+        start: (usize, usize),
+    ) -> Result<(Vec<Property>, Placed), DeclareError> {
+        self.placed_properties(owner, decls, |things| place(start.0, start.1, things))
+    }
+
+    /// The properties of a class, laid out behind those of its base: (bytes, alignment).
+    pub(super) fn class_properties(
+        &self,
+        owner: &Rc<str>,
+        decls: &[PropertyDecl],
+        start: (usize, usize),
+    ) -> Result<(Vec<Property>, Placed), DeclareError> {
+        self.placed_properties(owner, decls, |things| place_closely(start.0, start.1, things))
+    }
+
+    fn placed_properties(
+        &self,
+        owner: &Rc<str>,
+        decls: &[PropertyDecl],
+        place: impl FnOnce(&[(usize, usize)]) -> Placed,
     ) -> Result<(Vec<Property>, Placed), DeclareError> {
         let mut types = Vec::with_capacity(decls.len());
         let mut seen = HashSet::new();
@@ -300,7 +319,7 @@ impl Compiler<'_> {
         }
         // Before any default is looked at: structs of structs of structs are soon larger than the values they need.
         let things: Vec<_> = types.iter().map(|ty| (ty.size(), ty.align())).collect();
-        let placed = place(base_size, base_align, &things);
+        let placed = place(&things);
         if placed.size > LARGEST {
             return Err(DeclareError::TooLarge { path: owner.to_string(), size: placed.size });
         }

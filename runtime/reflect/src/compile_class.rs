@@ -24,7 +24,7 @@ impl Compiler<'_> {
         check_members(decl, &path, base.as_deref())?;
 
         let start = base.as_ref().map_or((0, 1), |base| (base.end(), base.align()));
-        let (own_properties, placed) = self.properties(&path, &decl.properties, start)?;
+        let (own_properties, placed) = self.class_properties(&path, &decl.properties, start)?;
         let own_properties: Vec<_> = own_properties.into_iter().map(Rc::new).collect();
         let mut properties = base.as_ref().map_or_else(Vec::new, |base| base.properties.clone());
         properties.extend(own_properties.iter().cloned());

@@ -1,0 +1,408 @@
+//! What a frame does when its actors do something about each other: a tick may end an actor, begin one, panic, ask for a reload or for
+//! an observer, or tick another host, and each actor that is there at its turn has exactly one tick.
+
+use crate::support;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use alcedo_engine::Actor;
+use alcedo_runtime::host::{BatchFunction, ClassList, TypedProperty};
+use alcedo_runtime::native::{Obj, Object, uclass};
+use alcedo_runtime::zcall::Observed;
+use alcedo_runtime::{Budget, ObjectHandle, Runtime, Value, natives};
+
+const ROAN: &str = "/Script/Game.Roan";
+const HORSE: &str = "/Script/Game.Horse";
+const COLT: &str = "/Script/Game.Colt";
+
+/// What a roan does.
+const PANICS: i32 = 1;
+const ENDS: i32 = 2;
+const BEGINS: i32 = 3;
+const TICKS: i32 = 4;
+
+/// What the host does when a roan of some number has its tick.
+type Deeds = Rc<RefCell<BTreeMap<i32, Rc<dyn Fn(&Runtime)>>>>;
+
+/// A host, who had a tick in it, and what it does then.
+struct Stable {
+    host: Runtime,
+    told: Rc<RefCell<Vec<i32>>>,
+    deeds: Deeds,
+    number: TypedProperty<i32>,
+    deed: TypedProperty<i32>,
+    other: TypedProperty<Obj<Object>>,
+}
+
+fn libraries(features: &[&str], build: u64) -> Vec<PathBuf> {
+    vec![support::tagged("carousel", features, build)]
+}
+
+impl Stable {
+    fn new() -> Self {
+        let host = support::builder().natives(natives![Cart]).package("Test").build().expect("a runtime");
+        host.create_master(&libraries(&[], 1)).expect("it loads");
+        let (told, deeds): (Rc<RefCell<Vec<i32>>>, Deeds) = Default::default();
+        let (inner, to_do) = (Rc::clone(&told), Rc::clone(&deeds));
+        let tell = move |host: &Runtime, (number,): (i32,)| {
+            inner.borrow_mut().push(number);
+            let deed = to_do.borrow().get(&number).cloned();
+            if let Some(deed) = deed {
+                deed(host);
+            }
+            number
+        };
+        host.calls().register_typed("host.told", tell).expect("the name is free");
+        Self {
+            told,
+            deeds,
+            number: host.property("up:/Script/Game.Roan:number").expect("it is there"),
+            deed: host.property("up:/Script/Game.Roan:deed").expect("it is there"),
+            other: host.property("up:/Script/Game.Roan:other").expect("it is there"),
+            host,
+        }
+    }
+
+    /// Roans with the numbers from one on.
+    fn roans<const N: usize>(&self) -> [ObjectHandle; N] {
+        std::array::from_fn(|at| {
+            let roan = self.host.objects().spawn(ROAN).expect("it is declared");
+            self.number.set(roan, at as i32 + 1).expect("written");
+            roan
+        })
+    }
+
+    fn does(&self, roan: ObjectHandle, deed: i32, other: ObjectHandle) {
+        self.deed.set(roan, deed).expect("written");
+        self.other.set(roan, Obj::new(other)).expect("written");
+    }
+
+    fn on(&self, number: i32, deed: impl Fn(&Runtime) + 'static) {
+        self.deeds.borrow_mut().insert(number, Rc::new(deed));
+    }
+
+    /// Who had a tick in one frame, in order.
+    fn frame(&self) -> Vec<i32> {
+        self.host.tick(Budget::seconds(1.0));
+        self.told.take()
+    }
+
+    fn ticks(&self, roan: ObjectHandle) -> Option<i32> {
+        match self.host.objects().call(roan, "ticks", &[]) {
+            Ok(Some(Value::I32(ticks))) => Some(ticks),
+            _ => None,
+        }
+    }
+
+    fn is_there(&self, roan: ObjectHandle) -> bool {
+        self.host.objects().class_of(roan).is_some()
+    }
+}
+
+thread_local! {
+    /// What a cart does when it is dropped.
+    static AT_ITS_END: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
+}
+
+/// What looks when it is dropped.
+#[derive(Default)]
+struct Looks;
+
+impl Drop for Looks {
+    fn drop(&mut self) {
+        if let Some(look) = AT_ITS_END.with_borrow(Clone::clone) {
+            look();
+        }
+    }
+}
+
+/// An actor of the host with Rust fields of which one looks about when it ends.
+#[uclass(package = "Test", base = Actor)]
+struct Cart {
+    #[expect(dead_code, reason = "only its end is looked at")]
+    looks: Looks,
+}
+
+#[test]
+fn an_actor_that_ends_itself_in_its_tick_has_no_other_and_those_behind_it_have_theirs() {
+    let stable = Stable::new();
+    let roans @ [first, second, third, last] = stable.roans();
+    for roan in [second, third, last] {
+        stable.does(roan, ENDS, roan);
+    }
+    assert_eq!(stable.frame(), [1, 2, 3, 4]);
+    assert_eq!(roans.map(|roan| stable.is_there(roan)), [true, false, false, false]);
+    assert_eq!(stable.frame(), [1]);
+    assert_eq!(stable.ticks(first), Some(2));
+    stable.does(first, ENDS, first);
+    assert_eq!(stable.frame(), [1]);
+    assert!(stable.frame().is_empty(), "nobody is left");
+    stable.host.shutdown().into_result().expect("all ends");
+}
+
+#[test]
+fn whom_one_before_ends_has_no_tick_and_whom_one_behind_ends_has_had_it() {
+    let stable = Stable::new();
+    let roans @ [_, second, third, fourth, fifth, _] = stable.roans();
+    stable.does(second, ENDS, roans[0]);
+    stable.does(third, ENDS, fifth);
+    stable.does(fourth, ENDS, third);
+    assert_eq!(stable.frame(), [1, 2, 3, 4, 6]);
+    assert_eq!(roans.map(|roan| stable.ticks(roan)), [None, Some(101), None, Some(101), None, Some(1)]);
+    for roan in [second, fourth] {
+        stable.does(roan, 0, roan);
+    }
+    // In the place of one that has ended there is another one, which is none of those that were listed.
+    let again: [ObjectHandle; 1] = stable.roans();
+    stable.number.set(again[0], 7).expect("written");
+    let mut ticked = stable.frame();
+    ticked.sort_unstable();
+    assert_eq!(ticked, [2, 4, 6, 7]);
+}
+
+#[test]
+fn one_that_takes_the_place_of_one_that_ended_in_the_frame_has_its_first_tick_in_the_next() {
+    let stable = Stable::new();
+    let [_, second, _] = stable.roans();
+    let begun: Rc<RefCell<Vec<ObjectHandle>>> = Rc::default();
+    let (number, kept) =
+        (stable.host.property::<i32>("up:/Script/Game.Roan:number").expect("it is there"), begun.clone());
+    stable.on(1, move |host| {
+        host.objects().destroy(second);
+        let next = host.objects().spawn(ROAN).expect("it is declared");
+        number.set(next, 10).expect("written");
+        kept.borrow_mut().push(next);
+    });
+    assert_eq!(stable.frame(), [1, 3]);
+    stable.deeds.take();
+    let next = begun.borrow()[0];
+    assert_eq!(stable.ticks(next), Some(0));
+    let mut ticked = stable.frame();
+    ticked.sort_unstable();
+    assert_eq!(ticked, [1, 3, 10]);
+}
+
+#[test]
+fn actors_that_begin_in_a_tick_have_theirs_from_the_next_frame_on() {
+    let stable = Stable::new();
+    let roans @ [_, second, _] = stable.roans();
+    stable.does(second, BEGINS, second);
+    let count = || stable.host.objects().all().iter().filter(|object| stable.ticks(**object).is_some()).count();
+    let before = count();
+    for frame in 1..=5 {
+        assert_eq!(stable.frame(), [1, 2, 3]);
+        assert_eq!(count(), before + frame);
+    }
+    let all = stable.host.objects().all();
+    let mut begun: Vec<_> =
+        all.iter().filter(|object| !roans.contains(object)).filter_map(|one| stable.ticks(*one)).collect();
+    begun.retain(|ticks| *ticks > 0);
+    begun.sort_unstable();
+    assert_eq!(begun, [1, 2, 3, 4], "each has one less than the one before it, and the last has none");
+}
+
+#[test]
+fn panics_in_ticks_are_named_and_all_others_are_done() {
+    let record = support::record("alcedo_engine::tick");
+    let stable = Stable::new();
+    let roans: [ObjectHandle; 6] = stable.roans();
+    for mad in [0, 2, 3, 5] {
+        stable.does(roans[mad], PANICS, roans[mad]);
+    }
+    drop(record.take());
+    for frame in 1..=2 {
+        assert_eq!(stable.frame(), [1, 2, 3, 4, 5, 6]);
+        let said = record.take();
+        let lines: Vec<_> = said.lines().filter(|line| line.contains("throws its rider off")).collect();
+        let named = |line: &str, mad: usize| line.contains(&stable.host.objects().describe(roans[mad]));
+        assert_eq!(lines.len(), 4, "{said}");
+        assert!(lines.iter().zip([0, 2, 3, 5]).all(|(line, mad)| named(line, mad)), "{said}");
+        assert!(roans.iter().all(|roan| stable.ticks(*roan) == Some(frame)), "nobody stays borrowed");
+    }
+}
+
+#[test]
+fn an_actor_that_ticks_itself_or_one_that_ticks_it_is_refused_and_one_that_is_not_borrowed_is_ticked_twice() {
+    let record = support::record("alcedo_engine::tick");
+    let stable = Stable::new();
+    let roans @ [first, second, third] = stable.roans();
+    stable.does(first, TICKS, first);
+    stable.does(second, TICKS, third);
+    stable.does(third, TICKS, second);
+    drop(record.take());
+    // The second ticks the third, which wants to tick the second: it is borrowed.
+    assert_eq!(stable.frame(), [1, 2, 3, 3, 2]);
+    let said = record.take();
+    assert_eq!(said.matches("`receive_tick` needs the plugin part while `receive_tick` holds it").count(), 3, "{said}");
+    assert_eq!(roans.map(|roan| stable.ticks(roan)), [1, 2, 2].map(Some));
+    for roan in roans {
+        stable.does(roan, 0, roan);
+    }
+    assert_eq!(stable.frame(), [1, 2, 3], "nobody stays borrowed");
+    assert_eq!(record.take(), "");
+}
+
+#[test]
+fn a_reload_that_a_tick_asks_for_waits_until_the_frame_is_over_and_the_next_frame_is_of_the_new_code() {
+    let stable = Stable::new();
+    let roans: [ObjectHandle; 3] = stable.roans();
+    stable.on(2, |host| host.request_reload(libraries(&[], 2)));
+    let tag = stable.host.function::<(), i32>("nm:/carousel:Horse:build_tag").expect("it is there");
+    let seen: Rc<RefCell<Vec<u64>>> = Rc::default();
+    let during = seen.clone();
+    stable.on(3, move |host| during.borrow_mut().push(host.generation()));
+    assert_eq!(stable.frame(), [1, 2, 3]);
+    assert_eq!((seen.take(), stable.host.generation(), tag.call(()).expect("a number")), (vec![1], 2, 2));
+    stable.deeds.take();
+    assert_eq!(roans.map(|roan| stable.ticks(roan)), [0, 0, 0].map(Some), "fields that are not kept begin anew");
+    assert_eq!(stable.frame(), [1, 2, 3]);
+    assert_eq!(roans.map(|roan| stable.ticks(roan)), [1, 1, 1].map(Some));
+    stable.host.shutdown().into_result().expect("all ends");
+}
+
+#[test]
+fn a_reload_that_is_taken_back_leaves_the_ticks_to_the_old_code() {
+    let stable = Stable::new();
+    let roans: [ObjectHandle; 3] = stable.roans();
+    stable.frame();
+    let report = stable.host.reload(&libraries(&[], 13)).expect("a Master");
+    assert!(!report.is_committed(), "{report}");
+    assert_eq!(stable.frame(), [1, 2, 3]);
+    assert_eq!(roans.map(|roan| stable.ticks(roan)), [2, 2, 2].map(Some), "what they had is still there");
+}
+
+#[test]
+fn an_observer_hears_of_each_tick_also_when_it_comes_in_the_middle_of_a_frame() {
+    let stable = Stable::new();
+    let roans: [ObjectHandle; 4] = stable.roans();
+    assert_eq!(stable.frame(), [1, 2, 3, 4]);
+    stable.on(2, |host| host.calls().observe(Observed { counts: true, spans: false }));
+    assert_eq!(stable.frame(), [1, 2, 3, 4], "who watches changes nothing of what is done");
+    stable.deeds.take();
+    let heard = |host: &Runtime| {
+        let times = host.calls().times();
+        let ticks = times.into_iter().filter(|time| time.name.contains("receive_tick"));
+        ticks.map(|time| (time.kind.to_string(), time.calls)).collect::<Vec<_>>()
+    };
+    let before: u64 = heard(&stable.host).iter().map(|(_, calls)| *calls).max().unwrap_or_default();
+    assert_eq!(stable.frame(), [1, 2, 3, 4]);
+    let after: u64 = heard(&stable.host).iter().map(|(_, calls)| *calls).max().unwrap_or_default();
+    assert_eq!(after - before, 4, "{:?}", heard(&stable.host));
+    stable.on(3, |host| host.calls().observe(Observed::default()));
+    assert_eq!(stable.frame(), [1, 2, 3, 4]);
+    stable.deeds.take();
+    assert_eq!(stable.frame(), [1, 2, 3, 4]);
+    assert_eq!(roans.map(|roan| stable.ticks(roan)), [5; 4].map(Some));
+}
+
+#[test]
+fn a_tick_may_tick_another_host_and_both_have_their_own_actors() {
+    let (left, right) = (Stable::new(), Rc::new(Stable::new()));
+    let of_left: [ObjectHandle; 3] = left.roans();
+    let of_right: [ObjectHandle; 2] = right.roans();
+    // The handles are the same numbers, of other objects.
+    assert_eq!(of_left[..2], of_right);
+    for roan in of_right {
+        right.does(roan, ENDS, roan);
+    }
+    let inner = Rc::clone(&right);
+    left.on(2, move |_left| inner.host.tick(Budget::seconds(1.0)));
+    assert_eq!(left.frame(), [1, 2, 3]);
+    assert_eq!(right.told.take(), [1, 2]);
+    assert_eq!(of_left.map(|roan| left.ticks(roan)), [1, 1, 1].map(Some));
+    assert_eq!(of_right.map(|roan| right.is_there(roan)), [false, false]);
+    assert_eq!(left.frame(), [1, 2, 3], "who ended there has not ended here");
+    assert!(right.told.take().is_empty());
+}
+
+#[test]
+fn a_tick_may_end_its_own_host_by_its_last_handle() {
+    let stable = Stable::new();
+    let roans: [ObjectHandle; 3] = stable.roans();
+    let Stable { host, told, deeds, number, deed, other } = stable;
+    let last = Rc::new(RefCell::new(Some(host)));
+    let (inner, weak) = (Rc::clone(&last), last.borrow().as_ref().expect("it is here").downgrade());
+    let end = move |_host: &Runtime| drop(inner.take());
+    deeds.borrow_mut().insert(2, Rc::new(end));
+    weak.upgrade().expect("it is there").tick(Budget::frame());
+    assert_eq!(told.take(), [1, 2, 3], "those behind have their turn first");
+    assert!(weak.upgrade().is_none(), "then it ends");
+    assert!(number.get(roans[0]).is_err() && deed.get(roans[1]).is_err() && other.get(roans[2]).is_err());
+}
+
+#[test]
+fn actors_whose_class_is_replaced_by_a_longer_one_or_taken_away_and_given_back_have_their_ticks() {
+    let stable = Stable::new();
+    let roans: [ObjectHandle; 4] = stable.roans();
+    let colt = stable.host.objects().spawn(COLT).expect("it is declared");
+    assert_eq!(stable.frame(), [1, 2, 3, 4]);
+    let mut build = 1;
+    for features in [&["tall"][..], &[], &["no-roans"], &["tall"], &["no-roans"], &[]] {
+        build = 3 - build;
+        let report = stable.host.reload(&libraries(features, build)).expect("a Master");
+        report.into_result().unwrap_or_else(|report| panic!("{features:?}: {report}"));
+        let there = features != ["no-roans"];
+        for frame in 1..=2 {
+            assert_eq!(stable.frame(), if there { vec![1, 2, 3, 4] } else { vec![] }, "{features:?}");
+            assert_eq!(roans.map(|roan| stable.ticks(roan)), [there.then_some(frame); 4], "{features:?}");
+        }
+        assert!(stable.is_there(colt));
+    }
+    stable.host.shutdown().into_result().expect("all ends");
+}
+
+#[test]
+fn what_is_dropped_with_an_actor_may_look_at_the_list_tick_it_and_end_others() {
+    let stable = Rc::new(Stable::new());
+    let [_, second, third, fourth] = stable.roans();
+    let cart = stable.host.objects().spawn("/Script/Test.Cart").expect("it is declared");
+    let list: RefCell<ClassList> = RefCell::new(stable.host.list("/Script/Engine.Actor"));
+    let tick: BatchFunction<(f32,), ()> =
+        stable.host.batch("uf:/Script/Engine.Actor:receive_tick").expect("it is there");
+    let seen: Rc<RefCell<Vec<(usize, usize)>>> = Rc::default();
+    let (inner, looked) = (Rc::clone(&stable), seen.clone());
+    AT_ITS_END.set(Some(Rc::new(move || {
+        let mut list = list.borrow_mut();
+        list.refresh(&inner.host);
+        let report = tick.call_list(list.list(), (1.0,)).expect("called");
+        looked.borrow_mut().push((list.list().objects().len(), report.called));
+        inner.host.objects().destroy(fourth);
+    })));
+    stable.on(2, move |host| host.objects().destroy(cart));
+    let ticked = stable.frame();
+    AT_ITS_END.set(None);
+    let looked = seen.take();
+    assert_eq!(looked.len(), 1, "one cart has ended");
+    assert!(ticked.iter().filter(|number| **number == 3).count() >= 1, "{ticked:?}");
+    assert!(!stable.is_there(cart) && !stable.is_there(fourth) && stable.is_there(third));
+    assert_eq!(stable.frame(), [1, 2, 3]);
+    stable.deeds.take();
+    assert!(stable.ticks(second).is_some_and(|ticks| ticks >= 2));
+}
+
+#[test]
+fn a_hundred_thousand_actors_have_one_tick_each_while_every_third_ends_the_next() {
+    const ACTORS: usize = 100_000;
+    let stable = Stable::new();
+    let roans: Vec<_> = (0..ACTORS).map(|_| stable.host.objects().spawn(ROAN).expect("it is declared")).collect();
+    let horse = stable.host.objects().spawn(HORSE).expect("it is declared");
+    assert!(stable.frame().is_empty());
+    assert!(roans.iter().all(|roan| stable.ticks(*roan) == Some(1)));
+    for pair in roans.chunks_exact(3) {
+        stable.does(pair[0], ENDS, pair[1]);
+    }
+    stable.frame();
+    let wanted = |at: usize| match at % 3 {
+        _ if at == ACTORS - 1 => Some(2),
+        0 => Some(102),
+        1 => None,
+        _ => Some(2),
+    };
+    for (at, roan) in roans.iter().enumerate() {
+        assert_eq!(stable.ticks(*roan), wanted(at), "{at}");
+    }
+    assert_eq!(stable.host.objects().call(horse, "degrees", &[]).expect("it tells"), Some(Value::F64(180.0)));
+}
