@@ -8,6 +8,7 @@ mod ending;
 mod frames;
 mod functions;
 mod history;
+mod in_frames;
 mod links;
 mod natives;
 mod net;
