@@ -180,6 +180,7 @@ impl WeakRuntime {
     }
 
     /// Whether there is a handle to it.
+    #[inline]
     fn is_there(&self) -> bool {
         self.inner.strong_count() != 0
     }

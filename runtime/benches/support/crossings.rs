@@ -34,6 +34,11 @@ impl Adder {
         left.wrapping_add(right)
     }
 
+    #[ufunction]
+    fn add_apart(left: i32, right: i32) -> i32 {
+        left.wrapping_add(right)
+    }
+
     #[ufunction(blueprint_native_event)]
     fn sum_up(&self, left: i32, right: i32) -> i32;
     fn sum_up_implementation(&self, left: i32, right: i32) -> i32 {

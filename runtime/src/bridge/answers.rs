@@ -87,6 +87,7 @@ impl Answers {
         let answer = if self.is_native && Rc::ptr_eq(class.dispatch(&self.function), &self.function) {
             Answer::Itself
         } else {
+            core.ways.version_of_ways()?;
             let way = self.call.as_ref()?.way(core, object)?;
             // The caller has the words of this function, so an override has to take as many.
             Answer::Module(way.takes(self.function.arguments().len()).then_some(way)?)
@@ -99,21 +100,21 @@ impl Answers {
     }
 }
 
-/// Calls a function of a module on an object, which has this entry.
+/// Calls a function of a module on an object, which has this entry. `settle` is called where the frame leaves something to be done.
 ///
 /// # Safety
 /// The way was found for the class of the entry, and nothing has changed since; the entry is that of the object, looked up just now; there
 /// are as many words as the function takes for which the way was looked up.
 #[inline(always)]
 pub(crate) unsafe fn enter_on(
-    core: &Core,
     ways: &Ways,
     way: MethodWay,
     (object, entry): (ObjectHandle, DirectoryEntry),
     words: impl Words,
+    settle: impl FnOnce(usize),
 ) -> DirectAnswer {
     // SAFETY: promised by the caller.
-    answer_of(unsafe { ways.enter_on(way, (object, entry.memory), words, |lent| settle(core, lent)) })
+    answer_of(unsafe { ways.enter_on(way, (object, entry.memory), words, settle) })
 }
 
 /// The answer of a call that came to this.
@@ -129,7 +130,7 @@ pub(super) fn answer_of(called: Called) -> DirectAnswer {
 /// Does what is left when the red frame of a direct call has closed. The call is over, so a panic of what waited for that is no failure of it.
 #[cold]
 #[inline(never)]
-pub(super) fn settle(core: &Core, lent: usize) {
+pub(crate) fn settle(core: &Core, lent: usize) {
     if let Err(message) = caught(|| core.red.settle(lent)) {
         tracing::error!(message, "what waited for the end of a call from a plugin panicked");
     }

@@ -53,14 +53,15 @@ impl<Bits: DirectBits> DirectBody<Bits> for OfMethod {
     unsafe fn run(context: *const (), object: ObjectHandle, bits: Bits) -> DirectAnswer {
         // SAFETY: `method_code` has put this context beside the code, and the caller promises that the runtime is there, whose table
         // has it. What it leads to stays until the red frame is closed that the call opens, and is not used after that.
-        let (MethodContext { ways, answers, .. }, core) = unsafe { method(context) };
+        let found = unsafe { &*context.cast::<MethodContext>() };
+        let MethodContext { ways, answers, .. } = found;
         let entry = ways.columns().find(object);
         let way = entry.and_then(|entry| answers.known(ways, entry.class));
         match (entry, way) {
             // SAFETY: it was found for this class under the version that still is; the entry is that of the object. Callers have as many
             // words as the function takes.
             (Some(entry), Some(Answer::Module(way))) => unsafe {
-                enter_on(core, ways, way, (object, entry), bits.words())
+                enter_on(ways, way, (object, entry), bits.words(), |lent| settle(found.core(), lent))
             },
             // SAFETY: as for this function.
             _ => unsafe { bits.apart::<LookFor<Self>>(context, object) },
@@ -72,25 +73,22 @@ impl<Bits: DirectBits> DirectBody<Bits> for LookFor<OfMethod> {
     #[cold]
     unsafe fn run(context: *const (), object: ObjectHandle, bits: Bits) -> DirectAnswer {
         // SAFETY: as in `OfMethod::run`.
-        let (MethodContext { ways, answers, .. }, core) = unsafe { method(context) };
-        match (ways.columns().find(object), answers.look(core, object)) {
+        let found = unsafe { &*context.cast::<MethodContext>() };
+        let MethodContext { ways, answers, .. } = found;
+        match (ways.columns().find(object), answers.look(found.core(), object)) {
             // SAFETY: it was found just now; the rest as in `OfMethod::run`.
             (Some(entry), Some(Answer::Module(way))) => unsafe {
-                enter_on(core, ways, way, (object, entry), bits.words())
+                enter_on(ways, way, (object, entry), bits.words(), |lent| settle(found.core(), lent))
             },
             _ => DirectAnswer::without(DirectStatus::NOT_DONE),
         }
     }
 }
 
-/// # Safety
-/// It is the context of a method, in the table of a runtime that is there.
-#[inline(always)]
-unsafe fn method<'a>(context: *const ()) -> (&'a MethodContext, &'a Core) {
-    // SAFETY: promised by the caller; the table is one of the core that the context leads to.
-    unsafe {
-        let context = &*context.cast::<MethodContext>();
-        (context, context.core.as_ref())
+impl MethodContext {
+    fn core(&self) -> &Core {
+        // SAFETY: the context stands in the table of this core.
+        unsafe { self.core.as_ref() }
     }
 }
 
@@ -98,11 +96,11 @@ impl<Bits: DirectBits> DirectBody<Bits> for OfStatic {
     #[inline]
     unsafe fn run(context: *const (), object: ObjectHandle, bits: Bits) -> DirectAnswer {
         // SAFETY: as for methods, by `static_code`.
-        let (found, core) = unsafe { function(context) };
+        let found = unsafe { &*context.cast::<StaticContext>() };
         match found.way.get() {
             // SAFETY: it was looked up under the version that still is, and takes as many words as the callers have.
             Some(way) if found.ways.is_version(found.version.get()) => unsafe {
-                answer_of(found.ways.enter(&way, bits.words(), |lent| settle(core, lent)))
+                answer_of(found.ways.enter(&way, bits.words(), |lent| settle(found.core(), lent)))
             },
             // SAFETY: as for this function.
             _ => unsafe { bits.apart::<LookFor<Self>>(context, object) },
@@ -114,30 +112,24 @@ impl<Bits: DirectBits> DirectBody<Bits> for LookFor<OfStatic> {
     #[cold]
     unsafe fn run(context: *const (), _object: ObjectHandle, bits: Bits) -> DirectAnswer {
         // SAFETY: as in `OfStatic::run`.
-        let (found, core) = unsafe { function(context) };
-        match found.look(core) {
+        let found = unsafe { &*context.cast::<StaticContext>() };
+        match found.look() {
             // SAFETY: it was found just now, and takes as many words as the callers have.
-            Some(way) => unsafe { answer_of(found.ways.enter(&way, bits.words(), |lent| settle(core, lent))) },
+            Some(way) => unsafe { answer_of(found.ways.enter(&way, bits.words(), |lent| settle(found.core(), lent))) },
             None => DirectAnswer::without(DirectStatus::NOT_DONE),
         }
     }
 }
 
-/// # Safety
-/// As for [`method`], of a static function.
-#[inline(always)]
-unsafe fn function<'a>(context: *const ()) -> (&'a StaticContext, &'a Core) {
-    // SAFETY: as in `method`.
-    unsafe {
-        let context = &*context.cast::<StaticContext>();
-        (context, context.core.as_ref())
-    }
-}
-
 impl StaticContext {
-    fn look(&self, core: &Core) -> Option<StaticWay> {
-        let version = self.ways.version()?;
-        let way = export_way(core, &self.export, &self.what).filter(|way| way.takes(self.count));
+    fn core(&self) -> &Core {
+        // SAFETY: as for methods.
+        unsafe { self.core.as_ref() }
+    }
+
+    fn look(&self) -> Option<StaticWay> {
+        let version = self.ways.version_of_ways()?;
+        let way = export_way(self.core(), &self.export, &self.what).filter(|way| way.takes(self.count));
         self.way.set(way);
         self.version.set(version);
         way

@@ -292,6 +292,12 @@ impl Ways {
         (version != CLOSED).then_some(version)
     }
 
+    /// The same of what leads into a module; none while somebody is to hear of each call of a module. That comes and goes with another
+    /// version.
+    pub(super) fn version_of_ways(&self) -> Option<u64> {
+        self.version().filter(|_| self.stamp().get() != Stamp::SHUT)
+    }
+
     /// Whether code of a module is on the stack. Then no safe point is near: objects, generations and the runtime stay.
     #[inline]
     pub(crate) fn in_a_frame(&self) -> bool {
@@ -304,18 +310,16 @@ impl Ways {
     /// There are as many words as the function has parameters, and nothing has changed since the way was looked up.
     #[inline(always)]
     pub(super) unsafe fn enter(&self, way: &StaticWay, words: impl Words, settle: impl FnOnce(usize)) -> Called {
-        debug_assert!(!self.slices.are_out(), "no module that has lent a slice calls, and no other code of modules runs then");
+        debug_assert!(
+            !self.slices.are_out(),
+            "no module that has lent a slice calls, and no other code of modules runs then"
+        );
         let opened = self.hot.open(way.frame)?;
         let mut failure = MaybeUninit::uninit();
         // SAFETY: by what the caller promises, the gate of the module is open and its image mapped; the red frame, which is open until the
         // call is over, keeps both so.
         let answer = unsafe { call_static(way.shell, words, &mut failure) };
-        // Read first: the words of a failure lie in the heap of the module, which may be unmapped when the frame has closed.
-        let done = result(answer, &failure);
-        if !self.hot.close(opened) {
-            settle(opened.lent());
-        }
-        Some(done)
+        self.close(opened, answer, &failure, settle)
     }
 
     /// Calls a method on an object with this memory, in a red frame of its own. None where it is to go the long way.
@@ -337,8 +341,36 @@ impl Ways {
         // SAFETY: as in `enter`. The part is the one that stands beside the object for the class that declares the function. Memory and
         // part stay until a safe point, and so does the frame.
         let answer = unsafe { call_method(way.shell, (object, memory, part), words, &mut failure) };
-        // Read first, as in `enter`.
-        let done = result(answer, &failure);
+        self.close(opened, answer, &failure, settle)
+    }
+
+    /// Closes the red frame of a call that has given this.
+    #[inline(always)]
+    fn close(
+        &self,
+        opened: Opened,
+        answer: Answer,
+        failure: &MaybeUninit<Failure>,
+        settle: impl FnOnce(usize),
+    ) -> Called {
+        if answer.failed == 0 && self.hot.close(opened) {
+            return Some(Ok(answer.bits));
+        }
+        self.close_and_settle(opened, answer, failure, settle)
+    }
+
+    /// The same where the call has failed, or something is left to be done.
+    #[cold]
+    #[inline(never)]
+    fn close_and_settle(
+        &self,
+        opened: Opened,
+        answer: Answer,
+        failure: &MaybeUninit<Failure>,
+        settle: impl FnOnce(usize),
+    ) -> Called {
+        // Read first: the words of a failure lie in the heap of the module, which may be unmapped when the frame has closed.
+        let done = result(answer, failure);
         if !self.hot.close(opened) {
             settle(opened.lent());
         }

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use alcedo_abi::black_direct::{DirectAnswer, DirectBits, DirectBody, DirectStatus, EachCode, one_by_one};
 
 use crate::border::CallError;
-use crate::bridge::answers::{Answer, Answers, enter_on};
+use crate::bridge::answers::{Answer, Answers, enter_on, settle};
 use crate::bridge::black_direct::{DirectMaker, attempted, beside_failure, failed, given, guarded};
 use crate::bridge::core::Core;
 use crate::bridge::ways::Ways;
@@ -48,8 +48,7 @@ pub(super) fn of_method<M: Method>(parts: &Rc<Parts<M::Class>>) -> Option<Rc<dyn
     }
     let parts = Rc::clone(parts);
     Some(DirectMaker::kept(move |core, answers| {
-        let (code, each) =
-            if answers.is_some() { code_of::<M, EventShell<M>>() } else { code_of::<M, Shell<M>>() };
+        let (code, each) = if answers.is_some() { code_of::<M, EventShell<M>>() } else { code_of::<M, Shell<M>>() };
         let (ways, core, parts) = ((*core.ways).clone(), NonNull::from(&**core), Rc::clone(&parts));
         let context = Context { ways, core, parts, answers };
         // SAFETY: the code has the form for so many arguments, whose values lie in slots. Its context stands in the table of the core
@@ -87,12 +86,17 @@ struct LookShell<M>(PhantomData<M>);
 /// # Safety
 /// It is a context that stands beside code of the class, in the table of a runtime that is there.
 #[inline(always)]
-unsafe fn context_of<'a, C: 'static>(context: *const ()) -> (&'a Context<C>, &'a Core) {
-    // SAFETY: promised by the caller: `of_method` has made it. The table is one of the core that it leads to; nothing of either ends while
-    // a red frame is open, without which nothing is done below.
-    unsafe {
-        let context = &*context.cast::<Context<C>>();
-        (context, context.core.as_ref())
+unsafe fn context_of<'a, C: 'static>(context: *const ()) -> &'a Context<C> {
+    // SAFETY: promised by the caller: `of_method` has made it. It does not end while a red frame is open, without which nothing is done
+    // below.
+    unsafe { &*context.cast::<Context<C>>() }
+}
+
+impl<C> Context<C> {
+    #[inline(always)]
+    fn core(&self) -> &Core {
+        // SAFETY: the context stands in the table of this core.
+        unsafe { self.core.as_ref() }
     }
 }
 
@@ -101,12 +105,12 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for Shell<M> {
     #[inline(always)]
     unsafe fn run(context: *const (), object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
         // SAFETY: promised by the caller.
-        let (context, core) = unsafe { context_of::<M::Class>(context) };
+        let context = unsafe { context_of::<M::Class>(context) };
         // Outside of every red frame this could be a safe point, where objects and generations end.
         if !context.ways.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }
-        run_own::<M>(context, core, object, bits)
+        run_own::<M>(context, object, bits)
     }
 
     unsafe fn run_each(
@@ -116,20 +120,20 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for Shell<M> {
         results: &mut [MaybeUninit<u64>],
     ) -> DirectAnswer {
         // SAFETY: promised by the caller.
-        let (context, core) = unsafe { context_of::<M::Class>(context) };
+        let context = unsafe { context_of::<M::Class>(context) };
         // The frame that is open now is open until the last call has returned, whatever they do.
         if !context.ways.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }
-        one_by_one(objects, results, |object| run_own::<M>(context, core, object, bits))
+        one_by_one(objects, results, |object| run_own::<M>(context, object, bits))
     }
 }
 
 impl<M: Method> DirectBody<BitsOf<M::Args>> for EventShell<M> {
-    #[inline]
+    #[inline(always)]
     unsafe fn run(context: *const (), object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
         // SAFETY: promised by the caller.
-        let (found, core) = unsafe { context_of::<M::Class>(context) };
+        let found = unsafe { context_of::<M::Class>(context) };
         let Context { ways, answers, .. } = found;
         if !ways.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
@@ -137,11 +141,11 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for EventShell<M> {
         let entry = ways.columns().find(object);
         let answer = answers.as_ref().zip(entry).and_then(|(answers, entry)| answers.known(ways, entry.class));
         match (entry, answer) {
-            (Some(_), Some(Answer::Itself)) => run_own::<M>(found, core, object, bits),
+            (Some(_), Some(Answer::Itself)) => run_own::<M>(found, object, bits),
             // SAFETY: it was found for this class under the version that still is; the entry is that of the object. Callers have as many
             // words as the event takes.
             (Some(entry), Some(Answer::Module(way))) => unsafe {
-                enter_on(core, ways, way, (object, entry), bits.words())
+                enter_on(ways, way, (object, entry), bits.words(), |lent| settle(found.core(), lent))
             },
             // SAFETY: as for this function.
             _ => unsafe { bits.apart::<LookShell<M>>(context, object) },
@@ -153,14 +157,14 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for LookShell<M> {
     #[cold]
     unsafe fn run(context: *const (), object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
         // SAFETY: promised by the caller.
-        let (found, core) = unsafe { context_of::<M::Class>(context) };
+        let found = unsafe { context_of::<M::Class>(context) };
         let Context { ways, answers, .. } = found;
-        let answer = answers.as_ref().and_then(|answers| answers.look(core, object));
+        let answer = answers.as_ref().and_then(|answers| answers.look(found.core(), object));
         match (ways.columns().find(object), answer) {
-            (Some(_), Some(Answer::Itself)) => run_own::<M>(found, core, object, bits),
+            (Some(_), Some(Answer::Itself)) => run_own::<M>(found, object, bits),
             // SAFETY: it was found just now; the rest as for events.
             (Some(entry), Some(Answer::Module(way))) => unsafe {
-                enter_on(core, ways, way, (object, entry), bits.words())
+                enter_on(ways, way, (object, entry), bits.words(), |lent| settle(found.core(), lent))
             },
             _ => DirectAnswer::without(DirectStatus::NOT_DONE),
         }
@@ -169,12 +173,7 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for LookShell<M> {
 
 /// Runs the method itself, in a red frame. Its Rust fields are there for living objects of the class, and for nothing else.
 #[inline(always)]
-fn run_own<M: Method>(
-    context: &Context<M::Class>,
-    core: &Core,
-    object: ObjectHandle,
-    bits: BitsOf<M::Args>,
-) -> DirectAnswer {
+fn run_own<M: Method>(context: &Context<M::Class>, object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
     // What a type makes of its bits may be anything, so the part is looked for after it.
     let args = match attempted(|| M::Args::of_bits(bits)) {
         Ok(Some(args)) => args,
@@ -185,7 +184,7 @@ fn run_own<M: Method>(
     // SAFETY: the part is there. It stays where it is until it is dropped, and while a method uses it, as the one below does as
     // soon as it runs, it is not dropped; what is done before runs no other code.
     let part = unsafe { part.as_ref() };
-    let this = This::<M::Class>::new(World::new(&core.world), object).with_part(part);
+    let this = This::<M::Class>::new(World::new(&context.core().world), object).with_part(part);
     let called = M::Receiver::try_with(part, M::NAME, |part| {
         guarded(|| given(M::run(part, this, args.into()).crossing(|| M::PLACE.into())))
     });

@@ -152,10 +152,11 @@ trait Body: 'static {
     /// Runs it.
     fn run(&self, args: Self::Args) -> Result<Self::Returned, CallError>;
 
-    /// Runs it in a red frame.
-    fn run_in_a_frame(&self, args: Self::Args) -> Result<Self::Returned, CallError> {
-        self.run(args)
-    }
+    /// Runs it in a red frame; none where the host is over.
+    ///
+    /// # Safety
+    /// A red frame of the host is open.
+    unsafe fn run_in_a_frame(&self, args: Self::Args) -> Option<Self::Returned>;
 }
 
 type ResultOf<B> = <<B as Body>::Returned as NativeReturned>::Value;
@@ -232,10 +233,10 @@ where
     }
 
     #[inline]
-    fn run_in_a_frame(&self, args: A) -> Result<R, CallError> {
-        // SAFETY: a red frame is open until the body returns.
-        let runtime = unsafe { runtime_in_a_frame(&self.runtime) }.ok_or_else(ended)?;
-        Ok((self.body)(&runtime, args))
+    unsafe fn run_in_a_frame(&self, args: A) -> Option<R> {
+        // SAFETY: a red frame is open, as the caller promises, and stays so until the body returns.
+        let runtime = unsafe { runtime_in_a_frame(&self.runtime) }?;
+        Some((self.body)(&runtime, args))
     }
 }
 
@@ -257,6 +258,10 @@ where
     fn run(&self, args: A) -> Result<R, CallError> {
         Ok((self.0)(args))
     }
+
+    unsafe fn run_in_a_frame(&self, args: A) -> Option<R> {
+        Some((self.0)(args))
+    }
 }
 
 /// The code of a function with a context.
@@ -276,9 +281,10 @@ impl<B: Body> DirectBody<<B::Args as SlotRow>::Bits> for Code<B> {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         };
         guarded(|| match B::Args::of_bits(bits) {
-            Some(args) => match body.run_in_a_frame(args) {
-                Ok(returned) => given(returned.crossing(|| function.source())),
-                Err(error) => failed(error),
+            // SAFETY: a red frame is open.
+            Some(args) => match unsafe { body.run_in_a_frame(args) } {
+                Some(returned) => given(returned.crossing(|| function.source())),
+                None => DirectAnswer::without(DirectStatus::NOT_DONE),
             },
             None => failed(in_no_slot()),
         })
