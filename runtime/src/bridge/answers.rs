@@ -31,15 +31,56 @@ pub(crate) enum Answer {
     Module(MethodWay),
 }
 
-/// The same with the version under which it was looked up.
+/// The same with the class, and the version under which it was looked up.
 #[derive(Clone, Copy)]
 struct Known {
     version: u64,
+    class: ClassId,
     answer: Answer,
 }
 
-/// Of a class that was not looked up: no version is that high.
-const NOT_KNOWN: Known = Known { version: u64::MAX, answer: Answer::Itself };
+/// A place that nothing is known at: no version is that high.
+const NOTHING: Known = Known { version: u64::MAX, class: ClassId::NONE, answer: Answer::Itself };
+
+/// What is known at first has so many places; a power of two.
+const FEW: u32 = 8;
+
+/// And so many at most.
+const MANY: u32 = 1024;
+
+/// What was looked up. Classes get new numbers in each reload, so they share places; there are more of these when two classes of one version
+/// would have the same.
+struct KnownAnswers(Row<Known>);
+
+impl KnownAnswers {
+    fn new() -> Self {
+        Self(Row::new(NOTHING))
+    }
+
+    /// What was looked up last for a class, if it is still there.
+    #[inline(always)]
+    fn of(&self, class: ClassId) -> Option<Known> {
+        self.0.get(self.place(class)).filter(|known| known.class == class)
+    }
+
+    /// The place of a class; as long as there are no places, one that is not there.
+    #[inline(always)]
+    fn place(&self, class: ClassId) -> u32 {
+        class.0 & self.0.count().wrapping_sub(1)
+    }
+
+    fn keep(&self, found: Known) {
+        let is_taken = |known: Known| known.version == found.version && known.class != found.class;
+        let more = match self.0.get(self.place(found.class)) {
+            None => FEW,
+            // Those that have another place then are looked up again.
+            Some(known) if is_taken(known) && self.0.count() < MANY => self.0.count(),
+            Some(_) => 0,
+        };
+        (0..more).for_each(|_| self.0.push());
+        self.0.set(self.place(found.class), found);
+    }
+}
 
 /// What answers calls of a function. Game thread only.
 pub(crate) struct Answers {
@@ -48,8 +89,7 @@ pub(crate) struct Answers {
     call: Option<MethodCall>,
     /// Whether the function has a native body that may be called directly.
     is_native: bool,
-    /// By the number of a class.
-    known: Row<Known>,
+    known: KnownAnswers,
 }
 
 impl Answers {
@@ -70,13 +110,13 @@ impl Answers {
             |property: &Property| property.ty.kind().fits_slot() && property.flags & property_flags::OUT == 0;
         let fits = function.params.iter().all(is_plain) && function.arguments().len() <= MOST;
         let call = (fits && !calls::is_static(function)).then(|| MethodCall::new(function, dispatch));
-        Self { function: Rc::clone(function), call, is_native, known: Row::new(NOT_KNOWN) }
+        Self { function: Rc::clone(function), call, is_native, known: KnownAnswers::new() }
     }
 
     /// What answers on objects of a class; none where that is not known.
     #[inline(always)]
     pub(crate) fn known(&self, ways: &Ways, class: ClassId) -> Option<Answer> {
-        let known = self.known.get(class.0)?;
+        let known = self.known.of(class)?;
         ways.is_version(known.version).then_some(known.answer)
     }
 
@@ -92,10 +132,7 @@ impl Answers {
             // The caller has the words of this function, so an override has to take as many.
             Answer::Module(way.takes(self.function.arguments().len()).then_some(way)?)
         };
-        while self.known.count() <= class.id.0 {
-            self.known.push();
-        }
-        self.known.set(class.id.0, Known { version, answer });
+        self.known.keep(Known { version, class: class.id, answer });
         Some(answer)
     }
 }
@@ -133,5 +170,35 @@ pub(super) fn answer_of(called: Called) -> DirectAnswer {
 pub(crate) fn settle(core: &Core, lent: usize) {
     if let Err(message) = caught(|| core.red.settle(lent)) {
         tracing::error!(message, "what waited for the end of a call from a plugin panicked");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Answer, FEW, Known, KnownAnswers, MANY};
+    use crate::handles::ClassId;
+
+    #[test]
+    fn classes_of_one_version_have_places_of_their_own_and_those_of_earlier_ones_make_room() {
+        let known = KnownAnswers::new();
+        assert!(known.of(ClassId(0)).is_none() && known.of(ClassId(7)).is_none());
+        let keep = |version, class| known.keep(Known { version, class: ClassId(class), answer: Answer::Itself });
+        let version = |class| known.of(ClassId(class)).map(|known| known.version);
+        // A class that is declared anew in each of many reloads: its numbers are far apart.
+        for reload in 1..=1000_u32 {
+            keep(reload.into(), reload * 1000);
+            assert_eq!(version(reload * 1000), Some(reload.into()));
+        }
+        assert_eq!(known.0.count(), FEW);
+        // Many classes at once, each of which is asked for again and again.
+        for _ in 0..12 {
+            (0..200).filter(|class| version(*class) != Some(2000)).for_each(|class| keep(2000, class));
+        }
+        assert!((0..200).all(|class| version(class) == Some(2000)));
+        for class in 0..5000 {
+            keep(3000, class);
+        }
+        assert_eq!(known.0.count(), MANY);
+        assert_eq!((version(4999), version(4999 - MANY)), (Some(3000), None));
     }
 }

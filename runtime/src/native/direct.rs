@@ -9,6 +9,7 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 
 use alcedo_abi::black_direct::{DirectAnswer, DirectBits, DirectBody, DirectStatus, EachCode, one_by_one};
+use alcedo_abi::host::DirectoryEntry;
 
 use crate::border::CallError;
 use crate::bridge::answers::{Answer, Answers, enter_on, settle};
@@ -80,7 +81,10 @@ struct Shell<M>(PhantomData<M>);
 /// The code of an event, which may be overridden.
 struct EventShell<M>(PhantomData<M>);
 
-/// The same where what answers has to be looked up.
+/// The same where an override answers.
+struct OverrideShell<M>(PhantomData<M>);
+
+/// The same where it is not known what answers.
 struct LookShell<M>(PhantomData<M>);
 
 /// # Safety
@@ -97,6 +101,13 @@ impl<C> Context<C> {
     fn core(&self) -> &Core {
         // SAFETY: the context stands in the table of this core.
         unsafe { self.core.as_ref() }
+    }
+
+    /// The entry of an object, and what answers on it, where that is known.
+    #[inline(always)]
+    fn answer(&self, object: ObjectHandle) -> Option<(DirectoryEntry, Answer)> {
+        let entry = self.ways.columns().find(object)?;
+        Some((entry, self.answers.as_ref()?.known(&self.ways, entry.class)?))
     }
 }
 
@@ -134,18 +145,27 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for EventShell<M> {
     unsafe fn run(context: *const (), object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
         // SAFETY: promised by the caller.
         let found = unsafe { context_of::<M::Class>(context) };
-        let Context { ways, answers, .. } = found;
-        if !ways.in_a_frame() {
+        if !found.ways.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }
-        let entry = ways.columns().find(object);
-        let answer = answers.as_ref().zip(entry).and_then(|(answers, entry)| answers.known(ways, entry.class));
-        match (entry, answer) {
-            (Some(_), Some(Answer::Itself)) => run_own::<M>(found, object, bits),
-            // SAFETY: it was found for this class under the version that still is; the entry is that of the object. Callers have as many
-            // words as the event takes.
-            (Some(entry), Some(Answer::Module(way))) => unsafe {
-                enter_on(ways, way, (object, entry), bits.words(), |lent| settle(found.core(), lent))
+        match found.answer(object) {
+            Some((_entry, Answer::Itself)) => run_own::<M>(found, object, bits),
+            // SAFETY: as for this function.
+            _ => unsafe { bits.apart::<OverrideShell<M>>(context, object) },
+        }
+    }
+}
+
+impl<M: Method> DirectBody<BitsOf<M::Args>> for OverrideShell<M> {
+    #[inline(always)]
+    unsafe fn run(context: *const (), object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
+        // SAFETY: promised by the caller.
+        let found = unsafe { context_of::<M::Class>(context) };
+        match found.answer(object) {
+            // SAFETY: the way was found for the class of the object, under the version that still is, and the entry is that of the object.
+            // Callers have as many words as the event takes.
+            Some((entry, Answer::Module(way))) => unsafe {
+                enter_on(&found.ways, way, (object, entry), bits.words(), |lent| settle(found.core(), lent))
             },
             // SAFETY: as for this function.
             _ => unsafe { bits.apart::<LookShell<M>>(context, object) },
@@ -158,13 +178,12 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for LookShell<M> {
     unsafe fn run(context: *const (), object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
         // SAFETY: promised by the caller.
         let found = unsafe { context_of::<M::Class>(context) };
-        let Context { ways, answers, .. } = found;
-        let answer = answers.as_ref().and_then(|answers| answers.look(found.core(), object));
-        match (ways.columns().find(object), answer) {
+        let answer = found.answers.as_ref().and_then(|answers| answers.look(found.core(), object));
+        match (found.ways.columns().find(object), answer) {
             (Some(_), Some(Answer::Itself)) => run_own::<M>(found, object, bits),
-            // SAFETY: it was found just now; the rest as for events.
+            // SAFETY: as above; it was looked up just now.
             (Some(entry), Some(Answer::Module(way))) => unsafe {
-                enter_on(ways, way, (object, entry), bits.words(), |lent| settle(found.core(), lent))
+                enter_on(&found.ways, way, (object, entry), bits.words(), |lent| settle(found.core(), lent))
             },
             _ => DirectAnswer::without(DirectStatus::NOT_DONE),
         }
