@@ -108,7 +108,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
                 "`call_each` is for functions whose values are plain: numbers, `bool`, names and objects"
             )
         }
-        let mut each = Each { results: vec![0; objects.len()], failed: Vec::new(), of: PhantomData };
+        let mut each = Each { results: Vec::with_capacity(objects.len()), failed: Vec::new(), of: PhantomData };
         // SAFETY: the name was found on this thread, which is the game thread. No slot is used after the call.
         let called = unsafe {
             args.with_slots(ObjectHandle::NONE, Slot::EMPTY, |slots| {
@@ -127,6 +127,8 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
             })
         };
         called?;
+        // SAFETY: there is room for so many, and the host has written a result for each object, as `EachCall` says.
+        unsafe { each.results.set_len(objects.len()) };
         for (object, at, _error) in &mut each.failed {
             *object = objects.get(*at).copied().unwrap_or_default();
         }
@@ -164,16 +166,15 @@ pub struct Each<C, R> {
 impl<C, R: ReturnValue> Each<C, R> {
     /// What each call has given, in the order of the objects; nothing for one that failed.
     pub fn results(&self) -> impl Iterator<Item = Option<R>> {
-        // No list has an object of the last number.
-        let mut failed = self.failed.iter().map(|(_, at, _)| *at);
-        let mut next = failed.next().unwrap_or(usize::MAX);
-        self.results.iter().enumerate().map(move |(at, bits)| {
-            if at == next {
-                next = failed.next().unwrap_or(usize::MAX);
-                return None;
-            }
-            R::of_direct_bits(*bits)
-        })
+        // Those before the first that failed need no look at the list of the others: that is what a loop over them is as fast as one
+        // over numbers for.
+        let (done, rest) = self.results.split_at(self.failed.first().map_or(self.results.len(), |(_, at, _)| *at));
+        let mut failed = self.failed.iter().map(|(_, at, _)| at - done.len()).peekable();
+        let rest = rest.iter().enumerate().map(move |(at, bits)| match failed.next_if_eq(&at) {
+            Some(_) => None,
+            None => R::of_direct_bits(*bits),
+        });
+        done.iter().map(|bits| R::of_direct_bits(*bits)).chain(rest)
     }
 
     /// The objects whose calls have failed, in their order, and why.

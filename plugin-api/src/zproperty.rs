@@ -97,7 +97,7 @@ impl<T: Value> ZProperty<T> {
     /// Where it lies in an object, if that can be told by looking.
     #[inline]
     fn find_in(&self, object: ObjectHandle) -> Option<PtrMut<'_, T>> {
-        if !T::KIND.fits_slot() {
+        if const { !T::KIND.fits_slot() } {
             return None;
         }
         let entry = host::values::entry(object)?;

@@ -8,6 +8,7 @@ mod ending;
 mod frames;
 mod functions;
 mod history;
+mod in_frames;
 mod links;
 mod natives;
 mod net;
@@ -179,6 +180,7 @@ impl WeakRuntime {
     }
 
     /// Whether there is a handle to it.
+    #[inline]
     fn is_there(&self) -> bool {
         self.inner.strong_count() != 0
     }

@@ -15,7 +15,7 @@ use alcedo_runtime::{CallError, ObjectHandle, Runtime, Value, WeakRuntime, nativ
 /// The host's own adder.
 #[uclass(package = "Test", blueprintable)]
 #[derive(Default)]
-struct Adder {
+pub(crate) struct Adder {
     /// What it has added up.
     #[uproperty]
     total: i32,
@@ -25,7 +25,7 @@ struct Adder {
 
 thread_local! {
     /// How many fields of objects were dropped that had ended in a call of theirs.
-    static DROPPED: Cell<u32> = const { Cell::new(0) };
+    pub(crate) static DROPPED: Cell<u32> = const { Cell::new(0) };
     /// What such a drop does beside.
     static IN_THE_DROP: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
     /// The host, for a method that ends its own object.
@@ -122,7 +122,7 @@ fn host() -> Runtime {
     runtime
 }
 
-fn text(runtime: &Runtime, name: &str, arguments: &[Value]) -> String {
+pub(crate) fn text(runtime: &Runtime, name: &str, arguments: &[Value]) -> String {
     match runtime.calls().call(name, arguments) {
         Ok(Some(Value::Text(text))) => text,
         other => panic!("{name}: {other:?}"),
@@ -285,7 +285,7 @@ fn a_property_is_no_function_by_types() {
 }
 
 /// A host whose `crossings` calls it directly, with a leaf as well.
-fn direct_host(libraries: &[PathBuf]) -> Runtime {
+pub(crate) fn direct_host(libraries: &[PathBuf]) -> Runtime {
     let runtime = support::builder().natives(natives![Adder]).build().unwrap_or_else(|error| panic!("{error}"));
     let add = |_: &Runtime, (left, right): (i32, i32)| left.wrapping_add(right);
     runtime.calls().register_typed("host.add", add).expect("the name is free");
@@ -299,14 +299,14 @@ fn direct_host(libraries: &[PathBuf]) -> Runtime {
     runtime
 }
 
-fn ask(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> String {
+pub(crate) fn ask(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> String {
     match host.objects().call(object, function, arguments) {
         Ok(Some(Value::Text(text))) => text,
         other => panic!("{function}: {other:?}"),
     }
 }
 
-fn witness(host: &Runtime) -> ObjectHandle {
+pub(crate) fn witness(host: &Runtime) -> ObjectHandle {
     host.objects().spawn("/Script/Game.Witness").expect("born")
 }
 

@@ -104,6 +104,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     (
         "runtime/src/bridge",
         &[
+            "answers",
             "black_direct",
             "collection",
             "conjugate_calls",

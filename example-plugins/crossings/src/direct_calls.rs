@@ -115,6 +115,29 @@ impl Witness {
         }
     }
 
+    /// Has several adders do something without parameters in one call, by a name that is looked up: what each gave, and who failed.
+    #[ufunction]
+    fn each(&self, name: String, first: Obj<Adder>, second: Obj<Adder>, third: Obj<Adder>) -> String {
+        let function = match ZMethod::<(), i32>::find(&name) {
+            Ok(function) => function,
+            Err(error) => return error.to_string(),
+        };
+        match function.call_each(&[first, second, third], ()) {
+            Ok(each) => {
+                let given = each.results().map(|given| given.map_or_else(|| "-".to_owned(), |given| given.to_string()));
+                let failed = each.failed().map(|(_, error)| kind(error).to_owned());
+                given.chain(failed).collect::<Vec<_>>().join(" ")
+            }
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// Has an object of whatever class do something without parameters, by a name that is looked up.
+    #[ufunction]
+    fn ask(&self, name: String, other: Obj<Object>) -> String {
+        words("asked", ZMethod::<(), u32>::find(&name).and_then(|function| function.call(other, ())))
+    }
+
     /// Has another adder end itself.
     #[ufunction]
     fn end_of(&self, this: This<Self>, other: Obj<Adder>) -> String {

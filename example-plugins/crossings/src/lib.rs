@@ -182,6 +182,13 @@ impl Sums {
         (0..times).fold(0, |sum, _| function.call((sum, 1)).expect("it adds"))
     }
 
+    /// Has a function of the host that a test registers add so often.
+    #[zmethod]
+    fn ask_often(times: i32) -> i32 {
+        let ask = TwoToOne::find("ex:/host.ask").expect("it is there");
+        (0..times).fold(0, |sum, _| ask.call((sum, 1)).expect("it adds"))
+    }
+
     /// The same by its pointer, if it is a leaf.
     #[zmethod]
     fn call_often_hot(name: String, times: u64) -> i32 {

@@ -3,11 +3,13 @@
 //! signature when it was given the address, and looks at one word of the host before each call.
 #![expect(unsafe_code, reason = "calls an address, and makes addresses of functions")]
 
+use core::mem::MaybeUninit;
+
 use abi_stable::StableAbi;
 
 use crate::call::Failure;
 use crate::handles::ObjectHandle;
-use crate::zcall::{Slot, SlotType};
+use crate::zcall::Slot;
 
 /// How a direct call ended.
 #[repr(transparent)]
@@ -79,14 +81,18 @@ pub const CLOSED: u64 = 0;
 pub trait DirectBits: Copy {
     /// The form of the code.
     type Code: Copy;
-    /// As many slots.
-    type Slots: AsRef<[Slot]>;
 
-    /// The words as slots that are called numbers.
-    fn slots(self) -> Self::Slots;
+    /// The words.
+    fn words(&self) -> &[u64];
 
     /// The code whose body is `B`.
     fn code_of<B: DirectBody<Self>>() -> Self::Code;
+
+    /// Runs the body `B` in a function of its own, with the words in registers. A function that does so last needs no stack for it.
+    ///
+    /// # Safety
+    /// As for [`DirectBody::run`].
+    unsafe fn apart<B: DirectBody<Self>>(self, context: *const (), object: ObjectHandle) -> DirectAnswer;
 
     /// The code as an address.
     fn address(code: Self::Code) -> *const ();
@@ -103,8 +109,8 @@ pub trait DirectBits: Copy {
 }
 
 /// The code of a function of objects that is called on several of them, one after the other, with the same arguments, until one
-/// is not done. It takes a context, the objects and their number, the words of the arguments, and where results are written. The
-/// status is that of the last call, and the bits say how many were done before it.
+/// is not done. It takes a context, the objects and their number, the words of the arguments, and where results are written, which
+/// need not be initialized before. The status is that of the last call, and the bits say how many were done before it.
 pub type EachCode = unsafe extern "C" fn(*const (), *const ObjectHandle, usize, *const u64, *mut u64) -> DirectAnswer;
 
 /// A call on several objects, as a module lends it to the host.
@@ -119,7 +125,8 @@ pub struct EachCall {
     pub slots: *mut Slot,
     /// How many slots these are.
     pub len: usize,
-    /// Where the results are written, one for each object, by their bits.
+    /// Where the results are written, one for each object, by their bits; zero for a call that failed. Not initialized before, and all of
+    /// them written when the host says that the calls were made.
     pub results: *mut u64,
     /// What is given to `failed`.
     pub told: *mut (),
@@ -128,24 +135,74 @@ pub struct EachCall {
 }
 
 /// A body of direct calls, as a type.
-pub trait DirectBody<Bits> {
+pub trait DirectBody<Bits: Copy> {
     /// Does the call. It does not unwind.
     ///
     /// # Safety
     /// The context is the one that stands beside the code, and the bits are values of the types of the signature.
     unsafe fn run(context: *const (), object: ObjectHandle, bits: Bits) -> DirectAnswer;
+
+    /// Does the call on objects one after the other until one is not done. The answer is that of [`EachCode`]; as many results are
+    /// written as it says, and there is a place for the result of each.
+    ///
+    /// # Safety
+    /// As for [`DirectBody::run`].
+    #[inline]
+    unsafe fn run_each(
+        context: *const (),
+        objects: &[ObjectHandle],
+        bits: Bits,
+        results: &mut [MaybeUninit<u64>],
+    ) -> DirectAnswer {
+        // SAFETY: promised by the caller.
+        one_by_one(objects, results, |object| unsafe { Self::run(context, object, bits) })
+    }
+}
+
+/// Calls `one` on objects one after the other until one is not done: the answer of [`EachCode`].
+#[inline(always)]
+pub fn one_by_one(
+    objects: &[ObjectHandle],
+    results: &mut [MaybeUninit<u64>],
+    mut one: impl FnMut(ObjectHandle) -> DirectAnswer,
+) -> DirectAnswer {
+    let mut done = 0;
+    for (object, result) in objects.iter().zip(results) {
+        let DirectAnswer { status, bits } = one(*object);
+        if status != DirectStatus::DONE {
+            return DirectAnswer { status, bits: done };
+        }
+        result.write(bits);
+        done += 1;
+    }
+    DirectAnswer::done(done)
 }
 
 macro_rules! bits {
     (@word $name:ident) => { u64 };
     ($($count:literal($($name:ident)*))*) => {$(
         impl DirectBits for [u64; $count] {
-            type Slots = [Slot; $count];
             type Code = unsafe extern "C" fn(*const (), ObjectHandle $(, bits!(@word $name))*) -> DirectAnswer;
 
-            #[inline]
-            fn slots(self) -> [Slot; $count] {
-                self.map(|bits| Slot::from_bits(SlotType::U64, bits))
+            #[inline(always)]
+            fn words(&self) -> &[u64] {
+                self
+            }
+
+            #[inline(always)]
+            unsafe fn apart<B: DirectBody<Self>>(self, context: *const (), object: ObjectHandle) -> DirectAnswer {
+                #[inline(never)]
+                unsafe extern "C" fn apart<B: DirectBody<[u64; $count]>>(
+                    context: *const (),
+                    object: ObjectHandle
+                    $(, $name: u64)*
+                ) -> DirectAnswer {
+                    // SAFETY: promised by the caller of the function around this one.
+                    unsafe { B::run(context, object, [$($name),*]) }
+                }
+                let [$($name),*] = self;
+                // SAFETY: promised by the caller.
+                unsafe { apart::<B>(context, object $(, $name)*) }
             }
 
             #[inline]
@@ -175,19 +232,16 @@ macro_rules! bits {
                     bits: *const u64,
                     results: *mut u64
                 ) -> DirectAnswer {
+                    if count == 0 {
+                        return DirectAnswer::done(0);
+                    }
                     // SAFETY: the caller lends so many objects, places for results and words, and promises for each call what the
                     // body demands.
                     unsafe {
                         let bits = bits.cast::<[u64; $count]>().read();
-                        for at in 0..count {
-                            let DirectAnswer { status, bits } = B::run(context, objects.add(at).read(), bits);
-                            if status != DirectStatus::DONE {
-                                return DirectAnswer { status, bits: at as u64 };
-                            }
-                            results.add(at).write(bits);
-                        }
+                        let objects = core::slice::from_raw_parts(objects, count);
+                        B::run_each(context, objects, bits, core::slice::from_raw_parts_mut(results.cast(), count))
                     }
-                    DirectAnswer::done(count as u64)
                 }
                 each::<B>
             }

@@ -8,14 +8,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
 use alcedo_abi::black_direct::{DirectAnswer, DirectStatus};
-use alcedo_abi::zcall::Slot;
 
 use crate::border::{CallError, trap};
+use crate::bridge::answers::Answers;
 use crate::bridge::calls::Dispatch;
 use crate::bridge::core::Core;
-use crate::bridge::module_code::MethodRoute;
-use crate::cells::RefCell;
-use crate::handles::{ClassId, ObjectHandle};
 use crate::object::function::Function;
 use crate::object::native_value::NativeResult;
 use crate::zcall::black_code::BlackCode;
@@ -28,11 +25,12 @@ thread_local! {
 /// What a native function has beside its thunk, as reflection keeps it for the floors above: it makes the code for one resolved name.
 pub(crate) struct DirectMaker(Box<Make>);
 
-type Make = dyn Fn(&Rc<Core>, Answering) -> BlackCode;
+/// With what answers by class, where that is not always the function itself.
+type Make = dyn Fn(&Rc<Core>, Option<Answers>) -> BlackCode;
 
 impl DirectMaker {
     /// One that makes it so, as a function keeps it.
-    pub(crate) fn kept(make: impl Fn(&Rc<Core>, Answering) -> BlackCode + 'static) -> Rc<dyn Any> {
+    pub(crate) fn kept(make: impl Fn(&Rc<Core>, Option<Answers>) -> BlackCode + 'static) -> Rc<dyn Any> {
         Rc::new(Self(Box::new(make)))
     }
 }
@@ -40,75 +38,7 @@ impl DirectMaker {
 /// The code of a function, if it has any, for calls of that sort.
 pub(crate) fn direct_of(core: &Rc<Core>, function: &Rc<Function>, dispatch: Dispatch) -> Option<BlackCode> {
     let maker = function.black_code.as_ref()?.downcast_ref::<DirectMaker>()?;
-    Some(maker.0(core, Answering::new(function, dispatch)))
-}
-
-/// For which objects a function answers itself. Game thread only.
-pub(crate) struct Answering {
-    /// The event, where it is one that may be overridden.
-    event: Option<Rc<Function>>,
-    /// The ways to its overrides.
-    route: Option<MethodRoute>,
-    /// The version under which the row was begun.
-    version: Cell<u64>,
-    /// By the number of a class: whether its objects run the function's own body, or whether that is not known.
-    classes: RefCell<Vec<Option<bool>>>,
-}
-
-impl Answering {
-    fn new(function: &Rc<Function>, dispatch: Dispatch) -> Self {
-        let is_event = dispatch == Dispatch::Virtual && function.vslot.is_some();
-        let event = is_event.then(|| Rc::clone(function));
-        let route = if is_event { MethodRoute::new(function, dispatch) } else { None };
-        Self { event, route, version: Cell::default(), classes: RefCell::default() }
-    }
-
-    /// Whether a call on the object runs the function's own body: it lives, and nobody overrides it there. That it is of the class,
-    /// whoever asks looks at as well. Nothing where that is not known yet, or the object is gone.
-    #[inline]
-    pub(crate) fn known(&self, core: &Core, object: ObjectHandle) -> Option<bool> {
-        let class = core.world.objects.class_id(object)?;
-        if self.event.is_none() {
-            return Some(true);
-        }
-        if self.version.get() != core.world.mode.direct_version() {
-            return None;
-        }
-        *self.classes.borrow().get(class.0 as usize)?
-    }
-
-    /// The same, looked up where it is not known.
-    pub(crate) fn answers(&self, core: &Core, object: ObjectHandle) -> bool {
-        self.known(core, object).unwrap_or_else(|| match (&self.event, core.world.objects.class_id(object)) {
-            (Some(event), Some(class)) => self.look(core, event, object, class),
-            _ => false,
-        })
-    }
-
-    /// Calls what answers where the function itself does not: an override. Not done where there is none, or no short way to it.
-    #[inline]
-    pub(crate) fn call_override(&self, core: &Core, object: ObjectHandle, slots: &[Slot]) -> DirectAnswer {
-        match &self.route {
-            Some(route) => guarded(|| route.call(core, object, slots)),
-            None => DirectAnswer::without(DirectStatus::NOT_DONE),
-        }
-    }
-
-    #[cold]
-    fn look(&self, core: &Core, event: &Rc<Function>, object: ObjectHandle, class: ClassId) -> bool {
-        let is_its_own = core.world.objects.class(object).is_some_and(|class| Rc::ptr_eq(class.dispatch(event), event));
-        let mut classes = self.classes.borrow_mut();
-        let version = core.world.mode.direct_version();
-        if self.version.replace(version) != version {
-            classes.clear();
-        }
-        let at = class.0 as usize;
-        if classes.len() <= at {
-            classes.resize(at + 1, None);
-        }
-        classes[at] = Some(is_its_own);
-        is_its_own
-    }
+    Some(maker.0(core, Answers::of_event(function, dispatch)))
 }
 
 /// Does a direct call. What it throws is stopped here, which costs nothing where nothing is thrown.
@@ -155,6 +85,13 @@ pub(crate) fn failed(error: CallError) -> DirectAnswer {
     // A thread whose locals have ended has nobody left who could ask.
     let _gone = FAILED.try_with(|failed| failed.set(Some(error)));
     DirectAnswer::without(DirectStatus::FAILED)
+}
+
+/// The same for an error in a box.
+#[cold]
+#[inline(never)]
+pub(crate) fn failed_with(error: Box<CallError>) -> DirectAnswer {
+    failed(*error)
 }
 
 /// Runs `code` between a call and the fetching of its failure: what fails meanwhile is kept apart from that.

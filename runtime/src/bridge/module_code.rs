@@ -1,5 +1,6 @@
 //! Functions of modules as other plugin code calls them without slots: by way of the host, which opens the red frame and looks
-//! at what all calls into modules look at. The way is kept beside the handle, and found again when it is not right any more.
+//! at what all calls into modules look at. The words that the caller has in registers go on in registers to the module's own shell. The
+//! way is kept beside the handle, and found again when it is not right any more.
 #![expect(unsafe_code, reason = "follows the context that stands beside the code")]
 
 use std::cell::Cell;
@@ -7,80 +8,35 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 
 use alcedo_abi::black_direct::{DirectAnswer, DirectBits, DirectBody, DirectStatus};
-use alcedo_abi::kinds::property_flags;
-use alcedo_abi::zcall::Slot;
 
-use crate::bridge::black_direct::{failed, guarded};
-use crate::bridge::calls::{self, Dispatch};
+use crate::bridge::answers::{Answer, Answers, answer_of, enter_on, settle};
+use crate::bridge::calls::Dispatch;
 use crate::bridge::core::Core;
-use crate::bridge::direct::{MethodCall, export_way, parameters};
+use crate::bridge::direct::{export_way, parameters};
 use crate::bridge::nm::Export;
-use crate::bridge::ways::{CLASSES, Called, MethodWay, StaticWay, place_of};
+use crate::bridge::ways::{StaticWay, Ways};
 use crate::handles::ObjectHandle;
 use crate::object::function::Function;
-use crate::object::property::Property;
 use crate::zcall::black_code::BlackCode;
-
-/// No short way has more parameters.
-const MOST: usize = 4;
-
-#[cold]
-fn answer(called: Called) -> DirectAnswer {
-    match called {
-        Some(Ok(bits)) => DirectAnswer::done(bits),
-        Some(Err(error)) => failed(*error),
-        None => DirectAnswer::without(DirectStatus::NOT_DONE),
-    }
-}
-
-/// The ways to what answers calls of a method, whoever declares or overrides it, by the class of the object.
-pub(crate) struct MethodRoute {
-    call: MethodCall,
-    ways: [Cell<Option<MethodWay>>; CLASSES],
-}
-
-impl MethodRoute {
-    /// Those of a function, for calls of that sort; none where no way is short: something does not lie in a slot, there are too many
-    /// parameters, or it needs no object.
-    pub(crate) fn new(function: &Rc<Function>, dispatch: Dispatch) -> Option<Self> {
-        let is_plain =
-            |property: &Property| property.ty.kind().fits_slot() && property.flags & property_flags::OUT == 0;
-        let fits = function.params.iter().all(is_plain) && function.arguments().len() <= MOST;
-        (fits && !calls::is_static(function))
-            .then(|| Self { call: MethodCall::new(function, dispatch), ways: Default::default() })
-    }
-
-    /// Calls it on an object.
-    #[inline]
-    pub(crate) fn call(&self, core: &Core, object: ObjectHandle, slots: &[Slot]) -> DirectAnswer {
-        match core.ways.call_on(&self.ways, object, slots, |lent| core.red.settle(lent)) {
-            Some(Ok(bits)) => DirectAnswer::done(bits),
-            Some(Err(error)) => failed(*error),
-            None => self.look_and_call(core, object, slots),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn look_and_call(&self, core: &Core, object: ObjectHandle, slots: &[Slot]) -> DirectAnswer {
-        let Some(way) = self.call.way(core, object) else { return DirectAnswer::without(DirectStatus::NOT_DONE) };
-        place_of(&self.ways, way.class()).set(Some(way));
-        answer(core.ways.call_on(&self.ways, object, slots, |lent| core.red.settle(lent)))
-    }
-}
 
 /// What the code of a method is given.
 struct MethodContext {
+    ways: Ways,
     core: NonNull<Core>,
-    route: MethodRoute,
+    answers: Answers,
 }
 
 /// What the code of a static function is given.
 struct StaticContext {
+    ways: Ways,
     core: NonNull<Core>,
+    /// The version under which the way was looked up.
+    version: Cell<u64>,
+    way: Cell<Option<StaticWay>>,
     export: Export,
     what: Rc<str>,
-    way: Cell<Option<StaticWay>>,
+    /// How many words its callers have.
+    count: usize,
 }
 
 /// The code of methods.
@@ -89,48 +45,94 @@ struct OfMethod;
 /// The code of static functions.
 struct OfStatic;
 
+/// The same where the way has to be looked up.
+struct LookFor<Body>(Body);
+
 impl<Bits: DirectBits> DirectBody<Bits> for OfMethod {
     #[inline]
     unsafe fn run(context: *const (), object: ObjectHandle, bits: Bits) -> DirectAnswer {
         // SAFETY: `method_code` has put this context beside the code, and the caller promises that the runtime is there, whose table
         // has it. What it leads to stays until the red frame is closed that the call opens, and is not used after that.
-        let (route, core) = unsafe {
-            let MethodContext { core, route } = &*context.cast::<MethodContext>();
-            (route, core.as_ref())
-        };
-        guarded(|| route.call(core, object, bits.slots().as_ref()))
+        let found = unsafe { &*context.cast::<MethodContext>() };
+        let MethodContext { ways, answers, .. } = found;
+        let entry = ways.columns().find(object);
+        let way = entry.and_then(|entry| answers.known(ways, entry.class));
+        match (entry, way) {
+            // SAFETY: it was found for this class under the version that still is; the entry is that of the object. Callers have as many
+            // words as the function takes.
+            (Some(entry), Some(Answer::Module(way))) => unsafe {
+                enter_on(ways, way, (object, entry), bits.words(), |lent| settle(found.core(), lent))
+            },
+            // SAFETY: as for this function.
+            _ => unsafe { bits.apart::<LookFor<Self>>(context, object) },
+        }
+    }
+}
+
+impl<Bits: DirectBits> DirectBody<Bits> for LookFor<OfMethod> {
+    #[cold]
+    unsafe fn run(context: *const (), object: ObjectHandle, bits: Bits) -> DirectAnswer {
+        // SAFETY: as in `OfMethod::run`.
+        let found = unsafe { &*context.cast::<MethodContext>() };
+        let MethodContext { ways, answers, .. } = found;
+        match (ways.columns().find(object), answers.look(found.core(), object)) {
+            // SAFETY: it was found just now; the rest as in `OfMethod::run`.
+            (Some(entry), Some(Answer::Module(way))) => unsafe {
+                enter_on(ways, way, (object, entry), bits.words(), |lent| settle(found.core(), lent))
+            },
+            _ => DirectAnswer::without(DirectStatus::NOT_DONE),
+        }
+    }
+}
+
+impl MethodContext {
+    fn core(&self) -> &Core {
+        // SAFETY: the context stands in the table of this core.
+        unsafe { self.core.as_ref() }
     }
 }
 
 impl<Bits: DirectBits> DirectBody<Bits> for OfStatic {
     #[inline]
-    unsafe fn run(context: *const (), _object: ObjectHandle, bits: Bits) -> DirectAnswer {
+    unsafe fn run(context: *const (), object: ObjectHandle, bits: Bits) -> DirectAnswer {
         // SAFETY: as for methods, by `static_code`.
-        let (context, core) = unsafe {
-            let context = &*context.cast::<StaticContext>();
-            (context, context.core.as_ref())
-        };
-        guarded(|| context.call(core, bits.slots().as_ref()))
+        let found = unsafe { &*context.cast::<StaticContext>() };
+        match found.way.get() {
+            // SAFETY: it was looked up under the version that still is, and takes as many words as the callers have.
+            Some(way) if found.ways.is_version(found.version.get()) => unsafe {
+                answer_of(found.ways.enter(&way, bits.words(), |lent| settle(found.core(), lent)))
+            },
+            // SAFETY: as for this function.
+            _ => unsafe { bits.apart::<LookFor<Self>>(context, object) },
+        }
+    }
+}
+
+impl<Bits: DirectBits> DirectBody<Bits> for LookFor<OfStatic> {
+    #[cold]
+    unsafe fn run(context: *const (), _object: ObjectHandle, bits: Bits) -> DirectAnswer {
+        // SAFETY: as in `OfStatic::run`.
+        let found = unsafe { &*context.cast::<StaticContext>() };
+        match found.look() {
+            // SAFETY: it was found just now, and takes as many words as the callers have.
+            Some(way) => unsafe { answer_of(found.ways.enter(&way, bits.words(), |lent| settle(found.core(), lent))) },
+            None => DirectAnswer::without(DirectStatus::NOT_DONE),
+        }
     }
 }
 
 impl StaticContext {
-    #[inline]
-    fn call(&self, core: &Core, slots: &[Slot]) -> DirectAnswer {
-        let way = self.way.get();
-        match way.as_ref().and_then(|way| core.ways.call(way, slots, |lent| core.red.settle(lent))) {
-            Some(Ok(bits)) => DirectAnswer::done(bits),
-            Some(Err(error)) => failed(*error),
-            None => self.look_and_call(core, slots),
-        }
+    fn core(&self) -> &Core {
+        // SAFETY: as for methods.
+        unsafe { self.core.as_ref() }
     }
 
-    #[cold]
-    #[inline(never)]
-    fn look_and_call(&self, core: &Core, slots: &[Slot]) -> DirectAnswer {
-        let way = export_way(core, &self.export, &self.what);
+    fn look(&self) -> Option<StaticWay> {
+        let version = self.ways.version_of_ways()?;
+        let way = export_way(self.core(), &self.export, &self.what).filter(|way| way.takes(self.count));
         self.way.set(way);
-        answer(way.and_then(|way| core.ways.call(&way, slots, |lent| core.red.settle(lent))))
+        self.version.set(version);
+        way
     }
 }
 
@@ -154,9 +156,9 @@ where
 
 /// How plugins call directly what answers a function of objects, if they may.
 pub(crate) fn method_code(core: &Rc<Core>, function: &Rc<Function>, dispatch: Dispatch) -> Option<BlackCode> {
-    let route = MethodRoute::new(function, dispatch)?;
+    let answers = Answers::of_module(function, dispatch)?;
     let code = code::<OfMethod>(function.arguments().len())?;
-    let context = MethodContext { core: NonNull::from(&**core), route };
+    let context = MethodContext { ways: (*core.ways).clone(), core: NonNull::from(&**core), answers };
     // SAFETY: the code has the form for so many arguments, which lie in slots as the result does. Its context stands in the table of the
     // core that it leads to.
     Some(unsafe { BlackCode::new(code, Some(Rc::new(context))) })
@@ -165,9 +167,17 @@ pub(crate) fn method_code(core: &Rc<Core>, function: &Rc<Function>, dispatch: Di
 /// How plugins call a static function of a module directly, if they may.
 pub(crate) fn static_code(core: &Rc<Core>, export: &Export, what: &Rc<str>) -> Option<BlackCode> {
     export.direct?;
-    let code = code::<OfStatic>(parameters(export)?)?;
-    let (core, way) = (NonNull::from(&**core), Cell::new(None));
-    let context = StaticContext { core, export: export.clone(), what: Rc::clone(what), way };
+    let count = parameters(export)?;
+    let code = code::<OfStatic>(count)?;
+    let context = StaticContext {
+        ways: (*core.ways).clone(),
+        core: NonNull::from(&**core),
+        version: Cell::new(u64::MAX),
+        way: Cell::new(None),
+        export: export.clone(),
+        what: Rc::clone(what),
+        count,
+    };
     // SAFETY: as for a method; a module has direct shells for functions alone whose values lie in slots.
     Some(unsafe { BlackCode::new(code, Some(Rc::new(context))) })
 }

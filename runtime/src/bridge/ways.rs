@@ -7,6 +7,7 @@ use std::cell::Cell;
 use std::mem::{MaybeUninit, transmute};
 use std::rc::Rc;
 
+use alcedo_abi::black_direct::CLOSED;
 use alcedo_abi::call::{Failure, Status};
 use alcedo_abi::direct::{Answer, Batch, BatchItem, BatchShell, DirectShell};
 use alcedo_abi::host::Directory;
@@ -22,7 +23,8 @@ use crate::object::mode::ModeWord;
 use crate::object::slices::LentSlices;
 use crate::stamp::Stamp;
 
-/// What calls by short ways look at. It outlives its host, and is shut then. Game thread only.
+/// What calls by short ways look at. It outlives its host, and is shut then. A clone is the same. Game thread only.
+#[derive(Clone)]
 pub(crate) struct Ways {
     hot: Rc<HotFrames>,
     columns: Rc<HotColumns>,
@@ -78,6 +80,39 @@ pub(crate) struct Went {
 /// What a call by a short way came to; none where it is to go the long way.
 pub(crate) type Called = Option<Result<u64, Box<CallError>>>;
 
+/// The words of a call, or the slots that they lie in.
+pub(crate) trait Words: Copy {
+    /// How many there are.
+    fn count(self) -> usize;
+
+    /// The one of that number, which there is.
+    fn word(self, at: usize) -> u64;
+}
+
+impl Words for &[Slot] {
+    #[inline(always)]
+    fn count(self) -> usize {
+        self.len()
+    }
+
+    #[inline(always)]
+    fn word(self, at: usize) -> u64 {
+        self[at].bits()
+    }
+}
+
+impl Words for &[u64] {
+    #[inline(always)]
+    fn count(self) -> usize {
+        self.len()
+    }
+
+    #[inline(always)]
+    fn word(self, at: usize) -> u64 {
+        self[at]
+    }
+}
+
 /// A static function whose red frame is open.
 pub(crate) struct HotShell<'a> {
     shell: DirectShell,
@@ -129,6 +164,11 @@ impl StaticWay {
     pub(super) unsafe fn new(looked: u64, shell: DirectShell, count: usize, frame: FrameNumber) -> Self {
         Self { looked, shell, count, frame }
     }
+
+    /// Whether it is for calls with so many words.
+    pub(super) fn takes(&self, count: usize) -> bool {
+        self.count == count
+    }
 }
 
 impl MethodWay {
@@ -149,6 +189,11 @@ impl MethodWay {
     /// The class of the objects.
     pub(crate) fn class(&self) -> ClassId {
         self.class
+    }
+
+    /// Whether it is for calls with so many words.
+    pub(crate) fn takes(&self, count: usize) -> bool {
+        self.count == count
     }
 
     /// The class that declares what answers.
@@ -187,23 +232,15 @@ impl Ways {
         &self.columns
     }
 
-    /// Calls a static function. The words are those of the slots. `settle` is called where the frame leaves something to be done.
+    /// Calls a static function. `settle` is called where the frame leaves something to be done.
     #[inline]
-    pub(crate) fn call(&self, way: &StaticWay, slots: &[Slot], settle: impl FnOnce(usize)) -> Called {
-        if !self.are_open(way.looked) || slots.len() != way.count {
+    pub(crate) fn call(&self, way: &StaticWay, words: impl Words, settle: impl FnOnce(usize)) -> Called {
+        if !self.are_open(way.looked) || words.count() != way.count {
             return None;
         }
-        let opened = self.hot.open(way.frame)?;
-        let mut failure = MaybeUninit::uninit();
         // SAFETY: the way was made for a function with so many parameters. Nothing has changed since it was looked up, so the gate of
-        // its module is open and its image mapped; the red frame, which is open until the call is over, keeps both so.
-        let answer = unsafe { call_static(way.shell, slots, &mut failure) };
-        // Read first: the words of a failure lie in the heap of the module, which may be unmapped when the frame has closed.
-        let done = result(answer, &failure);
-        if !self.hot.close(opened) {
-            settle(opened.lent());
-        }
-        Some(done)
+        // its module is open and its image mapped.
+        unsafe { self.enter(way, words, settle) }
     }
 
     /// Opens one red frame for many calls of a static function, and lends what calls it. None where it is to go the long way.
@@ -230,22 +267,110 @@ impl Ways {
         &self,
         ways: &[Cell<Option<MethodWay>>; CLASSES],
         object: ObjectHandle,
-        slots: &[Slot],
+        words: impl Words,
         settle: impl FnOnce(usize),
     ) -> Called {
         let entry = self.columns.find(object)?;
         let way = place_of(ways, entry.class).get().filter(|way| way.class == entry.class)?;
-        if !self.are_open(way.looked) || slots.len() != way.count {
+        if !self.are_open(way.looked) || words.count() != way.count {
             return None;
         }
+        // SAFETY: as in `call`. The object is there, this is its memory, and it is of the class that the way is for.
+        unsafe { self.enter_on(way, (object, entry.memory), words, settle) }
+    }
+
+    /// Whether what was looked up under that version, which is not [`CLOSED`], may be used now in a call that a plugin makes directly: the
+    /// version changes with the stamp and with the mode, and a plugin that has lent a slice makes none.
+    #[inline]
+    pub(super) fn is_version(&self, version: u64) -> bool {
+        version == self.mode.direct_version()
+    }
+
+    /// The version of what is looked up now for direct calls; none while there are no such calls.
+    pub(super) fn version(&self) -> Option<u64> {
+        let version = self.mode.direct_version();
+        (version != CLOSED).then_some(version)
+    }
+
+    /// The same of what leads into a module; none while somebody is to hear of each call of a module. That comes and goes with another
+    /// version.
+    pub(super) fn version_of_ways(&self) -> Option<u64> {
+        self.version().filter(|_| self.stamp().get() != Stamp::SHUT)
+    }
+
+    /// Whether code of a module is on the stack. Then no safe point is near: objects, generations and the runtime stay.
+    #[inline]
+    pub(crate) fn in_a_frame(&self) -> bool {
+        self.hot.depth() != 0
+    }
+
+    /// Calls a static function in a red frame of its own. None where it is to go the long way.
+    ///
+    /// # Safety
+    /// There are as many words as the function has parameters, and nothing has changed since the way was looked up.
+    #[inline(always)]
+    pub(super) unsafe fn enter(&self, way: &StaticWay, words: impl Words, settle: impl FnOnce(usize)) -> Called {
+        debug_assert!(
+            !self.slices.are_out(),
+            "no module that has lent a slice calls, and no other code of modules runs then"
+        );
+        let opened = self.hot.open(way.frame)?;
+        let mut failure = MaybeUninit::uninit();
+        // SAFETY: by what the caller promises, the gate of the module is open and its image mapped; the red frame, which is open until the
+        // call is over, keeps both so.
+        let answer = unsafe { call_static(way.shell, words, &mut failure) };
+        self.close(opened, answer, &failure, settle)
+    }
+
+    /// Calls a method on an object with this memory, in a red frame of its own. None where it is to go the long way.
+    ///
+    /// # Safety
+    /// As for [`Ways::enter`]; the object is there with this memory, and is of the class that the way is for.
+    #[inline(always)]
+    pub(super) unsafe fn enter_on(
+        &self,
+        way: MethodWay,
+        (object, memory): (ObjectHandle, *mut u8),
+        words: impl Words,
+        settle: impl FnOnce(usize),
+    ) -> Called {
+        debug_assert!(!self.slices.are_out(), "as in `enter`");
         let part = self.columns.part(object, way.owner)?;
         let opened = self.hot.open(way.frame)?;
         let mut failure = MaybeUninit::uninit();
-        // SAFETY: as in `call`. The object is there, and of the class that the way is for; the part is the one that stands beside it
-        // for the class that declares the function. Memory and part stay until a safe point, and so does the frame.
-        let answer = unsafe { call_method(way.shell, (object, entry.memory, part), slots, &mut failure) };
+        // SAFETY: as in `enter`. The part is the one that stands beside the object for the class that declares the function. Memory and
+        // part stay until a safe point, and so does the frame.
+        let answer = unsafe { call_method(way.shell, (object, memory, part), words, &mut failure) };
+        self.close(opened, answer, &failure, settle)
+    }
+
+    /// Closes the red frame of a call that has given this.
+    #[inline(always)]
+    fn close(
+        &self,
+        opened: Opened,
+        answer: Answer,
+        failure: &MaybeUninit<Failure>,
+        settle: impl FnOnce(usize),
+    ) -> Called {
+        if answer.failed == 0 && self.hot.close(opened) {
+            return Some(Ok(answer.bits));
+        }
+        self.close_and_settle(opened, answer, failure, settle)
+    }
+
+    /// The same where the call has failed, or something is left to be done.
+    #[cold]
+    #[inline(never)]
+    fn close_and_settle(
+        &self,
+        opened: Opened,
+        answer: Answer,
+        failure: &MaybeUninit<Failure>,
+        settle: impl FnOnce(usize),
+    ) -> Called {
         // Read first: the words of a failure lie in the heap of the module, which may be unmapped when the frame has closed.
-        let done = result(answer, &failure);
+        let done = result(answer, failure);
         if !self.hot.close(opened) {
             settle(opened.lent());
         }
@@ -330,44 +455,45 @@ macro_rules! enter {
 }
 
 /// # Safety
-/// As [`DirectShell`] says of a static function, with as many parameters as there are slots.
+/// As [`DirectShell`] says of a static function, with as many parameters as there are words.
 #[inline(always)]
-unsafe fn call_static(shell: DirectShell, slots: &[Slot], failure: &mut MaybeUninit<Failure>) -> Answer {
-    match slots {
-        [] => enter!(shell, failure),
-        [a] => enter!(shell, failure, a.bits() => u64),
-        [a, b] => enter!(shell, failure, a.bits() => u64, b.bits() => u64),
-        [a, b, c] => enter!(shell, failure, a.bits() => u64, b.bits() => u64, c.bits() => u64),
-        [a, b, c, d] => {
-            enter!(shell, failure, a.bits() => u64, b.bits() => u64, c.bits() => u64, d.bits() => u64)
-        }
+unsafe fn call_static(shell: DirectShell, words: impl Words, failure: &mut MaybeUninit<Failure>) -> Answer {
+    macro_rules! with {
+        ($($at:literal)*) => { enter!(shell, failure $(, words.word($at) => u64)*) };
+    }
+    match words.count() {
+        0 => with!(),
+        1 => with!(0),
+        2 => with!(0 1),
+        3 => with!(0 1 2),
+        4 => with!(0 1 2 3),
         _ => unreachable!("no direct shell is made for more than four words"),
     }
 }
 
 /// # Safety
-/// As [`DirectShell`] says of a method, with as many parameters as there are slots.
+/// As [`DirectShell`] says of a method, with as many parameters as there are words.
 #[inline(always)]
 unsafe fn call_method(
     shell: DirectShell,
     (object, memory, part): (ObjectHandle, *mut u8, *mut ()),
-    slots: &[Slot],
+    words: impl Words,
     failure: &mut MaybeUninit<Failure>,
 ) -> Answer {
     macro_rules! on {
-        ($($word:ident)*) => {
+        ($($at:literal)*) => {
             enter!(
                 shell, failure, object => ObjectHandle, memory => *mut u8, part => *mut ()
-                $(, $word.bits() => u64)*
+                $(, words.word($at) => u64)*
             )
         };
     }
-    match slots {
-        [] => on!(),
-        [a] => on!(a),
-        [a, b] => on!(a b),
-        [a, b, c] => on!(a b c),
-        [a, b, c, d] => on!(a b c d),
+    match words.count() {
+        0 => on!(),
+        1 => on!(0),
+        2 => on!(0 1),
+        3 => on!(0 1 2),
+        4 => on!(0 1 2 3),
         _ => unreachable!("no direct shell is made for more than four words"),
     }
 }

@@ -2,6 +2,8 @@
 //! each of the others takes slots. One that fails keeps none of the others from being done.
 #![expect(unsafe_code, reason = "follows what a module lends for the calls")]
 
+use std::mem::MaybeUninit;
+
 use alcedo_abi::black_direct::{DirectStatus, EachCall};
 use alcedo_abi::call::Failure;
 use alcedo_abi::zcall::{Slot, SlotValue};
@@ -22,7 +24,7 @@ const MOST: usize = 8;
 pub(super) struct EachMut<'c> {
     objects: &'c [ObjectHandle],
     slots: &'c mut [Slot],
-    results: &'c mut [u64],
+    results: &'c mut [MaybeUninit<u64>],
     told: *mut (),
     failed: unsafe extern "C" fn(*mut (), usize, &Failure),
 }
@@ -35,7 +37,7 @@ impl<'c, Host> Given<Host, EachMut<'c>> for &'c mut EachCall {
             EachMut {
                 objects: if count == 0 { &[] } else { std::slice::from_raw_parts(objects, count) },
                 slots: if len == 0 { &mut [] } else { std::slice::from_raw_parts_mut(slots, len) },
-                results: if count == 0 { &mut [] } else { std::slice::from_raw_parts_mut(results, count) },
+                results: if count == 0 { &mut [] } else { std::slice::from_raw_parts_mut(results.cast(), count) },
                 told,
                 failed,
             }
@@ -45,7 +47,8 @@ impl<'c, Host> Given<Host, EachMut<'c>> for &'c mut EachCall {
 
 impl EachMut<'_> {
     /// Tells the module that the call on the object of that number has failed.
-    fn tell(&self, at: usize, error: &CallError) {
+    fn tell(&mut self, at: usize, error: &CallError) {
+        self.results[at].write(0);
         // SAFETY: the module gave both together, for this call, and the function copies what it needs and does not unwind.
         unsafe { (self.failed)(self.told, at, &error.to_failure()) };
     }
@@ -55,7 +58,7 @@ pub(super) fn zcall_each(
     core: &Core,
     handle: ZCallHandle,
     fingerprint: u64,
-    each: EachMut<'_>,
+    mut each: EachMut<'_>,
 ) -> Result<(), CallError> {
     let callee = core.zcalls.callee_of(handle, fingerprint)?;
     let count = each.slots.len().saturating_sub(1);
@@ -99,7 +102,9 @@ pub(super) fn zcall_each(
         each.slots[0] = Slot::from_bits(ObjectHandle::SLOT, each.objects[at].into_bits());
         each.slots[count] = if count == 0 { each.slots[0] } else { before };
         match core.zcalls.dispatch(core.here(), handle, BufferMut::over(each.slots)).1 {
-            Ok(()) => each.results[at] = each.slots[count].bits(),
+            Ok(()) => {
+                each.results[at].write(each.slots[count].bits());
+            }
             Err(error) => each.tell(at, &error),
         }
         at += 1;

@@ -5,6 +5,7 @@
 //! object: it is made when it is first used, by the red constructor, before the native constructors at the latest; it is
 //! dropped on the game thread after `begin_destroy`; reloads leave it alone.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
 use crate::border::CallError;
@@ -183,15 +184,21 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
     decl.begin_destroy = {
         let parts = Rc::clone(&parts);
         Some(Rc::new(move |context, object| {
-            let ended = match begin_destroy.filter(|_| parts.there(object).is_some()) {
-                Some(hook) => hook.0(&parts, This::new(World::of(context), object)),
-                None => Ok(()),
-            };
-            if let Err(error) = ended {
-                tracing::error!(class = C::PATH, %error, "`begin_destroy` failed; the object goes all the same");
-            }
+            let hook = begin_destroy.filter(|_| parts.there(object).is_some());
+            let ended = hook.map_or(Ok(Ok(())), |hook| {
+                // The fields end whatever the hook does: there are none of an object that is gone.
+                catch_unwind(AssertUnwindSafe(|| hook.0(&parts, This::new(World::of(context), object))))
+            });
             // What the fields drop may look at objects.
             drop(parts.end(object));
+            match ended {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => {
+                    tracing::error!(class = C::PATH, %error, "`begin_destroy` failed; the object goes all the same");
+                }
+                // Whoever ends the object says so.
+                Err(panic) => resume_unwind(panic),
+            }
         }))
     };
     if let Some(references) = add_references {

@@ -4,14 +4,18 @@
 
 use std::any::Any;
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-use alcedo_abi::black_direct::{DirectAnswer, DirectBits, DirectBody, DirectStatus};
+use alcedo_abi::black_direct::{DirectAnswer, DirectBits, DirectBody, DirectStatus, EachCode, one_by_one};
+use alcedo_abi::host::DirectoryEntry;
 
 use crate::border::CallError;
-use crate::bridge::black_direct::{Answering, DirectMaker, attempted, beside_failure, failed, given, guarded};
+use crate::bridge::answers::{Answer, Answers, enter_on, settle};
+use crate::bridge::black_direct::{DirectMaker, attempted, beside_failure, failed, given, guarded};
 use crate::bridge::core::Core;
+use crate::bridge::ways::Ways;
 use crate::handles::ObjectHandle;
 use crate::native::method::{Method, Receiver as _, StaticMethod};
 use crate::native::part_cell::PartCell;
@@ -23,10 +27,12 @@ use crate::zcall::black_code::BlackCode;
 
 /// What the code of a method is given.
 struct Context<C> {
+    ways: Ways,
     /// The stores that the context is kept in, as a part of a handle.
     core: NonNull<Core>,
     parts: Rc<Parts<C>>,
-    answering: Answering,
+    /// What answers by class, where that may be an override.
+    answers: Option<Answers>,
 }
 
 type BitsOf<A> = <A as SlotRow>::Bits;
@@ -42,14 +48,19 @@ pub(super) fn of_method<M: Method>(parts: &Rc<Parts<M::Class>>) -> Option<Rc<dyn
         return None;
     }
     let parts = Rc::clone(parts);
-    Some(DirectMaker::kept(move |core, answering| {
-        let context = Context { core: NonNull::from(&**core), parts: Rc::clone(&parts), answering };
-        let code = BitsOf::<M::Args>::address(BitsOf::<M::Args>::code_of::<Shell<M>>());
-        let each = BitsOf::<M::Args>::each_of::<Shell<M>>();
+    Some(DirectMaker::kept(move |core, answers| {
+        let (code, each) = if answers.is_some() { code_of::<M, EventShell<M>>() } else { code_of::<M, Shell<M>>() };
+        let (ways, core, parts) = ((*core.ways).clone(), NonNull::from(&**core), Rc::clone(&parts));
+        let context = Context { ways, core, parts, answers };
         // SAFETY: the code has the form for so many arguments, whose values lie in slots. Its context stands in the table of the core
         // that it leads to, and so does not outlive it.
         unsafe { BlackCode::new(code, Some(Rc::new(context))).with_each(each) }
     }))
+}
+
+/// The code with that body, for one object and for several.
+fn code_of<M: Method, B: DirectBody<BitsOf<M::Args>>>() -> (*const (), EachCode) {
+    (BitsOf::<M::Args>::address(BitsOf::<M::Args>::code_of::<B>()), BitsOf::<M::Args>::each_of::<B>())
 }
 
 /// What a function without an object has for direct calls, if all its values lie in slots.
@@ -57,74 +68,131 @@ pub(super) fn of_static<M: StaticMethod>() -> Option<Rc<dyn Any>> {
     if !is_plain::<M::Args, M::Result>() {
         return None;
     }
-    Some(DirectMaker::kept(|_core, _answering| {
+    Some(DirectMaker::kept(|_core, _answers| {
         let code = BitsOf::<M::Args>::address(BitsOf::<M::Args>::code_of::<StaticShell<M>>());
         // SAFETY: as for a method; it has no context.
         unsafe { BlackCode::new(code, None) }
     }))
 }
 
-/// The code of a method.
+/// The code of a method that answers itself on every object.
 struct Shell<M>(PhantomData<M>);
 
+/// The code of an event, which may be overridden.
+struct EventShell<M>(PhantomData<M>);
+
+/// The same where an override answers.
+struct OverrideShell<M>(PhantomData<M>);
+
+/// The same where it is not known what answers.
+struct LookShell<M>(PhantomData<M>);
+
+/// # Safety
+/// It is a context that stands beside code of the class, in the table of a runtime that is there.
+#[inline(always)]
+unsafe fn context_of<'a, C: 'static>(context: *const ()) -> &'a Context<C> {
+    // SAFETY: promised by the caller: `of_method` has made it. It does not end while a red frame is open, without which nothing is done
+    // below.
+    unsafe { &*context.cast::<Context<C>>() }
+}
+
+impl<C> Context<C> {
+    #[inline(always)]
+    fn core(&self) -> &Core {
+        // SAFETY: the context stands in the table of this core.
+        unsafe { self.core.as_ref() }
+    }
+
+    /// The entry of an object, and what answers on it, where that is known.
+    #[inline(always)]
+    fn answer(&self, object: ObjectHandle) -> Option<(DirectoryEntry, Answer)> {
+        let entry = self.ways.columns().find(object)?;
+        Some((entry, self.answers.as_ref()?.known(&self.ways, entry.class)?))
+    }
+}
+
 impl<M: Method> DirectBody<BitsOf<M::Args>> for Shell<M> {
-    // Into the loop of a call on several objects as well. What is not the plain case is in functions of its own, which are called last: so
-    // the plain one needs no stack.
+    // What is not the plain case is in functions of its own, which are called last: so the plain one needs no stack.
     #[inline(always)]
     unsafe fn run(context: *const (), object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
-        // SAFETY: `of_method` has put this context beside the code, and the caller promises that the runtime is there, whose table has
-        // it; nothing of either ends while a red frame is open, without which nothing is done below.
-        let (context, core) = unsafe {
-            let context = &*context.cast::<Context<M::Class>>();
-            (context, context.core.as_ref())
-        };
+        // SAFETY: promised by the caller.
+        let context = unsafe { context_of::<M::Class>(context) };
         // Outside of every red frame this could be a safe point, where objects and generations end.
-        if core.red.depth() == 0 {
+        if !context.ways.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }
-        match context.answering.known(core, object) {
-            Some(true) => run_own::<M>(context, core, object, bits),
-            Some(false) => overridden::<M>(context, core, object, bits),
-            None => look_and_run::<M>(context, core, object, bits),
+        run_own::<M>(context, object, bits)
+    }
+
+    unsafe fn run_each(
+        context: *const (),
+        objects: &[ObjectHandle],
+        bits: BitsOf<M::Args>,
+        results: &mut [MaybeUninit<u64>],
+    ) -> DirectAnswer {
+        // SAFETY: promised by the caller.
+        let context = unsafe { context_of::<M::Class>(context) };
+        // The frame that is open now is open until the last call has returned, whatever they do.
+        if !context.ways.in_a_frame() {
+            return DirectAnswer::without(DirectStatus::NOT_DONE);
+        }
+        one_by_one(objects, results, |object| run_own::<M>(context, object, bits))
+    }
+}
+
+impl<M: Method> DirectBody<BitsOf<M::Args>> for EventShell<M> {
+    #[inline(always)]
+    unsafe fn run(context: *const (), object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
+        // SAFETY: promised by the caller.
+        let found = unsafe { context_of::<M::Class>(context) };
+        if !found.ways.in_a_frame() {
+            return DirectAnswer::without(DirectStatus::NOT_DONE);
+        }
+        match found.answer(object) {
+            Some((_entry, Answer::Itself)) => run_own::<M>(found, object, bits),
+            // SAFETY: as for this function.
+            _ => unsafe { bits.apart::<OverrideShell<M>>(context, object) },
         }
     }
 }
 
-/// A call on an object of whose class it is known that an override answers.
-#[inline(never)]
-fn overridden<M: Method>(
-    context: &Context<M::Class>,
-    core: &Core,
-    object: ObjectHandle,
-    bits: BitsOf<M::Args>,
-) -> DirectAnswer {
-    context.answering.call_override(core, object, bits.slots().as_ref())
-}
-
-/// A call on an object of which it is not known what answers.
-#[cold]
-#[inline(never)]
-fn look_and_run<M: Method>(
-    context: &Context<M::Class>,
-    core: &Core,
-    object: ObjectHandle,
-    bits: BitsOf<M::Args>,
-) -> DirectAnswer {
-    if context.answering.answers(core, object) {
-        run_own::<M>(context, core, object, bits)
-    } else {
-        overridden::<M>(context, core, object, bits)
+impl<M: Method> DirectBody<BitsOf<M::Args>> for OverrideShell<M> {
+    #[inline(always)]
+    unsafe fn run(context: *const (), object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
+        // SAFETY: promised by the caller.
+        let found = unsafe { context_of::<M::Class>(context) };
+        match found.answer(object) {
+            // SAFETY: the way was found for the class of the object, under the version that still is, and the entry is that of the object.
+            // Callers have as many words as the event takes.
+            Some((entry, Answer::Module(way))) => unsafe {
+                enter_on(&found.ways, way, (object, entry), bits.words(), |lent| settle(found.core(), lent))
+            },
+            // SAFETY: as for this function.
+            _ => unsafe { bits.apart::<LookShell<M>>(context, object) },
+        }
     }
 }
 
-/// Runs the method itself, in a red frame.
+impl<M: Method> DirectBody<BitsOf<M::Args>> for LookShell<M> {
+    #[cold]
+    unsafe fn run(context: *const (), object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
+        // SAFETY: promised by the caller.
+        let found = unsafe { context_of::<M::Class>(context) };
+        let answer = found.answers.as_ref().and_then(|answers| answers.look(found.core(), object));
+        match (found.ways.columns().find(object), answer) {
+            (Some(_), Some(Answer::Itself)) => run_own::<M>(found, object, bits),
+            // SAFETY: as above; it was looked up just now.
+            (Some(entry), Some(Answer::Module(way))) => unsafe {
+                enter_on(&found.ways, way, (object, entry), bits.words(), |lent| settle(found.core(), lent))
+            },
+            _ => DirectAnswer::without(DirectStatus::NOT_DONE),
+        }
+    }
+}
+
+/// Runs the method itself, in a red frame. Its Rust fields are there for living objects of the class, and for nothing else.
 #[inline(always)]
-fn run_own<M: Method>(
-    context: &Context<M::Class>,
-    core: &Core,
-    object: ObjectHandle,
-    bits: BitsOf<M::Args>,
-) -> DirectAnswer {
+fn run_own<M: Method>(context: &Context<M::Class>, object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
     // What a type makes of its bits may be anything, so the part is looked for after it.
     let args = match attempted(|| M::Args::of_bits(bits)) {
         Ok(Some(args)) => args,
@@ -135,7 +203,7 @@ fn run_own<M: Method>(
     // SAFETY: the part is there. It stays where it is until it is dropped, and while a method uses it, as the one below does as
     // soon as it runs, it is not dropped; what is done before runs no other code.
     let part = unsafe { part.as_ref() };
-    let this = This::<M::Class>::new(World::new(&core.world), object).with_part(part);
+    let this = This::<M::Class>::new(World::new(&context.core().world), object).with_part(part);
     let called = M::Receiver::try_with(part, M::NAME, |part| {
         guarded(|| given(M::run(part, this, args.into()).crossing(|| M::PLACE.into())))
     });

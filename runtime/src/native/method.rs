@@ -150,10 +150,7 @@ pub type Held<'p, M> = <<M as Method>::Receiver as Receiver>::Ref<'p, <M as Meth
 /// The part of an object.
 pub(super) fn part_of<C: Part>(parts: &Parts<C>, this: This<'_, C>) -> Result<Rc<PartCell<C>>, CallError> {
     let At { world, object } = this.view.at();
-    parts.get(object, || match world.is_alive(object) {
-        true => Ok(C::red_constructor(this)),
-        false => Err(CallError::Stale { handle: object }),
-    })
+    parts.get(object, || world.is_alive(object), || C::red_constructor(this))
 }
 
 /// Runs a method on an object.

@@ -38,6 +38,20 @@ pub(super) struct Parts<C> {
     has_ended: Cell<bool>,
 }
 
+/// A part is being built. When that panics there is none, and the next use builds it anew.
+struct Building<'a, C> {
+    parts: &'a Parts<C>,
+    object: ObjectHandle,
+}
+
+impl<C> Drop for Building<'_, C> {
+    fn drop(&mut self) {
+        if self.parts.is_building(self.object) {
+            drop(self.parts.put(self.object, State::Absent));
+        }
+    }
+}
+
 impl<C> Parts<C> {
     /// None yet; `class` is the path of the class.
     pub(super) fn new(class: &'static str) -> Self {
@@ -45,52 +59,62 @@ impl<C> Parts<C> {
         Self { class, row, places: PartRow::new(), in_use, has_ended }
     }
 
-    /// The part of an object, which `build` makes when it is used for the first time.
+    /// The part of an object, which `build` makes when it is used for the first time. `lives` says whether the object does: there is a part
+    /// of living objects only, since [`Parts::end`] is called when one ends.
     ///
     /// # Errors
-    /// Those of `build`; when it is being built, and when it has ended.
+    /// [`CallError::Stale`] when the object is gone, also while the part was built; when it is being built, and when it has ended.
     #[inline]
     pub(super) fn get(
         &self,
         object: ObjectHandle,
-        build: impl FnOnce() -> Result<C, CallError>,
+        lives: impl Fn() -> bool,
+        build: impl FnOnce() -> C,
     ) -> Result<Rc<PartCell<C>>, CallError> {
         if let Some(Entry { object: of, state: State::There(part) }) = self.row.borrow().get(object.index() as usize)
             && *of == object
         {
             return Ok(Rc::clone(part));
         }
-        self.build(object, build)
+        self.build(object, lives, build)
     }
 
     #[cold]
     fn build(
         &self,
         object: ObjectHandle,
-        build: impl FnOnce() -> Result<C, CallError>,
+        lives: impl Fn() -> bool,
+        build: impl FnOnce() -> C,
     ) -> Result<Rc<PartCell<C>>, CallError> {
         let unavailable = |why: &str| {
             Err(CallError::Unavailable {
                 what: format!("the Rust fields of {object} for {}, which {why},", self.class),
             })
         };
+        if !lives() {
+            return Err(CallError::Stale { handle: object });
+        }
         match self.row.borrow().get(object.index() as usize).filter(|entry| entry.object == object) {
             Some(Entry { state: State::Building, .. }) => return unavailable("are being built"),
             Some(Entry { state: State::Ended, .. }) => return unavailable("have ended"),
             _ => {}
         }
         drop(self.put(object, State::Building));
-        match build() {
-            Ok(part) => {
-                let part = Rc::new(PartCell::new(part));
-                drop(self.put(object, State::There(Rc::clone(&part))));
-                Ok(part)
-            }
-            Err(error) => {
-                drop(self.put(object, State::Absent));
-                Err(error)
-            }
+        let building = Building { parts: self, object };
+        let part = Rc::new(PartCell::new(build()));
+        std::mem::forget(building);
+        // The code that has built it may have ended the object.
+        if !(lives() && self.is_building(object)) {
+            return Err(CallError::Stale { handle: object });
         }
+        drop(self.put(object, State::There(Rc::clone(&part))));
+        Ok(part)
+    }
+
+    fn is_building(&self, object: ObjectHandle) -> bool {
+        let row = self.row.borrow();
+        let entry = row.get(object.index() as usize);
+        entry.is_some_and(|entry| entry.object == object && matches!(entry.state, State::Building))
     }
 
     /// Ends the part of an object; the caller drops it, with nothing borrowed here. One that a method is using stays until

@@ -1,22 +1,23 @@
 //! Functions that the host registers by their Rust types: no value is made in a call of one, and plugins call its code directly. The
 //! code is compiled for the types, with the trap for panics in it.
-#![expect(unsafe_code, reason = "follows the context that stands beside the code")]
+#![expect(unsafe_code, reason = "follows the context that stands beside the code, and looks at what a red frame keeps")]
 
 use std::any::Any;
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::rc::Rc;
 
-use alcedo_abi::black_direct::{DirectAnswer, DirectBits, DirectBody};
+use alcedo_abi::black_direct::{DirectAnswer, DirectBits, DirectBody, DirectStatus};
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::kinds::PropertyKind;
 
+use super::in_frames::{KeptBody, runtime_in_a_frame};
 use super::protocols::{HostCode, TakeBody};
 use super::{Calls, Runtime, WeakRuntime};
 use crate::border::{CallError, SourcePlace};
 use crate::bridge::black_direct::{failed, given, guarded};
+use crate::bridge::ways::Ways;
 use crate::callback::{Registered, Site};
-use crate::cells::RefCell;
 use crate::dynamic_call::{self, Effect};
 use crate::error::Error;
 use crate::object::host_value::signature_of;
@@ -105,7 +106,8 @@ impl Calls<'_> {
             let message = format!("`ex:/{name}` ({signature}): a type of it declares another kind than it is read as");
             return Err(CallError::other(message).into());
         }
-        let function = Rc::new(Typed { body: RefCell::new(Some(Rc::new(body))), place: Location::caller() });
+        let ways = (*self.0.core().ways).clone();
+        let function = Rc::new(Typed { ways, body: KeptBody::new(body), place: Location::caller() });
         let (path, mode) = (format!("ex:/{name}"), self.0.core().world.mode.clone());
         let call = {
             let function = Rc::clone(&function);
@@ -149,22 +151,29 @@ trait Body: 'static {
 
     /// Runs it.
     fn run(&self, args: Self::Args) -> Result<Self::Returned, CallError>;
+
+    /// Runs it in a red frame; none where the host is over.
+    ///
+    /// # Safety
+    /// A red frame of the host is open.
+    unsafe fn run_in_a_frame(&self, args: Self::Args) -> Option<Self::Returned>;
 }
 
 type ResultOf<B> = <<B as Body>::Returned as NativeReturned>::Value;
 
 /// A function that was registered, until the host ends.
 struct Typed<B> {
-    body: RefCell<Option<Rc<B>>>,
+    /// What a direct call looks at.
+    ways: Ways,
+    body: KeptBody<B>,
     /// Where it was registered: the place of errors that it gives back.
     place: &'static Location<'static>,
 }
 
 impl<B: Body> Typed<B> {
-    #[inline]
     fn run(&self, args: B::Args) -> Result<ResultOf<B>, CallError> {
         // The body stays while it runs, whatever it does to the host.
-        let body = self.body.borrow().clone().ok_or_else(ended)?;
+        let body = self.body.share().ok_or_else(ended)?;
         body.run(args)?.crossing(|| self.source())
     }
 
@@ -222,6 +231,13 @@ where
         let runtime = self.runtime.upgrade().ok_or_else(ended)?;
         Ok((self.body)(&runtime, args))
     }
+
+    #[inline]
+    unsafe fn run_in_a_frame(&self, args: A) -> Option<R> {
+        // SAFETY: a red frame is open, as the caller promises, and stays so until the body returns.
+        let runtime = unsafe { runtime_in_a_frame(&self.runtime) }?;
+        Some((self.body)(&runtime, args))
+    }
 }
 
 /// A body that needs nothing.
@@ -242,6 +258,10 @@ where
     fn run(&self, args: A) -> Result<R, CallError> {
         Ok((self.0)(args))
     }
+
+    unsafe fn run_in_a_frame(&self, args: A) -> Option<R> {
+        Some((self.0)(args))
+    }
 }
 
 /// The code of a function with a context.
@@ -252,8 +272,20 @@ impl<B: Body> DirectBody<<B::Args as SlotRow>::Bits> for Code<B> {
     unsafe fn run(context: *const (), _object: ObjectHandle, bits: <B::Args as SlotRow>::Bits) -> DirectAnswer {
         // SAFETY: `direct_of` has put this function beside the code, and the caller promises that the table is there that keeps it.
         let function = unsafe { &*context.cast::<Typed<B>>() };
+        // Outside of every red frame the host could end in the middle of the call.
+        if !function.ways.in_a_frame() {
+            return DirectAnswer::without(DirectStatus::NOT_DONE);
+        }
+        // SAFETY: a body is taken out when the host ends, which is put off until the outermost red frame has closed.
+        let Some(body) = (unsafe { function.body.look() }) else {
+            return DirectAnswer::without(DirectStatus::NOT_DONE);
+        };
         guarded(|| match B::Args::of_bits(bits) {
-            Some(args) => given(function.run(args)),
+            // SAFETY: a red frame is open.
+            Some(args) => match unsafe { body.run_in_a_frame(args) } {
+                Some(returned) => given(returned.crossing(|| function.source())),
+                None => DirectAnswer::without(DirectStatus::NOT_DONE),
+            },
             None => failed(in_no_slot()),
         })
     }

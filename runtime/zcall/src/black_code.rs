@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "declares the function by which whoever made the code vouches for it")]
 
 use std::any::Any;
+use std::mem::MaybeUninit;
 use std::rc::Rc;
 
 use alcedo_abi::black_direct::{DirectAnswer, DirectCallee, DirectStatus, EachCode};
@@ -52,12 +53,17 @@ impl BlackCode {
     /// # Safety
     /// This is the game thread, outside of what is before a commit; the words are those of values of the signature.
     #[must_use]
-    pub unsafe fn call_each(&self, objects: &[ObjectHandle], bits: &[u64], results: &mut [u64]) -> DirectAnswer {
+    pub unsafe fn call_each(
+        &self,
+        objects: &[ObjectHandle],
+        bits: &[u64],
+        results: &mut [MaybeUninit<u64>],
+    ) -> DirectAnswer {
         let Some(each) = self.each else { return DirectAnswer::without(DirectStatus::NOT_DONE) };
         let count = objects.len().min(results.len());
         let context = self.callee(0).context;
         // SAFETY: both rows have so many; the rest our caller promises, and whoever made the code.
-        unsafe { each(context, objects.as_ptr(), count, bits.as_ptr(), results.as_mut_ptr()) }
+        unsafe { each(context, objects.as_ptr(), count, bits.as_ptr(), results.as_mut_ptr().cast()) }
     }
 
     /// As it is given to a plugin, under a version of what is called directly. The context lives as long as the handle.

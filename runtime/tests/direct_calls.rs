@@ -1,0 +1,162 @@
+//! Calls that a plugin makes directly, without slots: what may happen in the middle of one, and who hears of it.
+
+use crate::crossings::{Adder, DROPPED, ask, direct_host, witness};
+use crate::support;
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use alcedo_runtime::zcall::Observed;
+use alcedo_runtime::{ObjectHandle, Runtime, Value, natives};
+
+const END: &str = "uf:/Script/Test.Adder:end";
+const END_BADLY: &str = "uf:/Script/Test.Adder:end_badly";
+const COUNT_SUM: &str = "uf:/Script/Test.Adder:count_sum";
+
+fn host() -> Runtime {
+    direct_host(&[support::plugin("crossings", &[])])
+}
+
+fn adder(host: &Runtime) -> ObjectHandle {
+    host.objects().spawn("/Script/Test.Adder").expect("born")
+}
+
+/// What a function without parameters gives on three objects, called by the plugin in one crossing.
+fn each(host: &Runtime, name: &str, objects: [ObjectHandle; 3]) -> String {
+    let [first, second, third] = objects.map(Value::Object);
+    ask(host, witness(host), "each", &[Value::Text(name.into()), first, second, third])
+}
+
+/// Tells when it is dropped.
+struct Told(Rc<Cell<bool>>);
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        self.0.set(true);
+    }
+}
+
+#[test]
+fn the_last_handle_of_a_host_may_go_in_a_function_that_a_plugin_calls_directly() {
+    let host = host();
+    let (seat, dropped): (Rc<RefCell<Option<Runtime>>>, Rc<Cell<bool>>) = Default::default();
+    let (taken, seen, told) = (Rc::clone(&seat), Rc::clone(&dropped), Told(Rc::clone(&dropped)));
+    let kept = adder(&host);
+    let body = move |runtime: &Runtime, (left, right): (i32, i32)| {
+        let _owned = &told;
+        drop(taken.take());
+        // Handles come and go; none of them is the last.
+        let others = [runtime.clone(), runtime.clone()];
+        drop(runtime.downgrade().upgrade());
+        drop(others);
+        assert!(!seen.get() && runtime.objects().is_alive(kept), "nothing has ended yet");
+        left + right
+    };
+    host.calls().register_typed("host.ask", body).expect("the name is free");
+    let often = host.function::<(i32,), i32>("nm:/crossings:Sums:ask_often").expect("it is there");
+    assert_eq!(often.call((3,)).expect("it asks"), 3);
+    let weak = host.downgrade();
+    *seat.borrow_mut() = Some(host);
+    assert!(weak.upgrade().is_some() && !dropped.get());
+    assert_eq!(often.call((3,)).expect("it asks"), 3);
+    assert!(weak.upgrade().is_none() && dropped.get(), "now all has ended");
+}
+
+#[test]
+fn a_panic_in_a_function_of_the_host_is_the_callers_and_leaves_all_counts_as_they_were() {
+    let host = host();
+    let calls = Rc::new(Cell::new(0));
+    let (weak, seen) = (host.downgrade(), Rc::clone(&calls));
+    let body = move |runtime: &Runtime, (left, right): (i32, i32)| {
+        let _clone = runtime.clone();
+        seen.set(seen.get() + 1);
+        assert!(seen.get() % 3 != 0, "each third call");
+        left + right
+    };
+    host.calls().register_typed("host.ask", body).expect("the name is free");
+    let often = host.function::<(i32,), i32>("nm:/crossings:Sums:ask_often").expect("it is there");
+    for _ in 0..4 {
+        assert_eq!(often.call((2,)).expect("it asks"), 2);
+        let error = often.call((1,)).expect_err("it panics").to_string();
+        assert!(error.contains("each third call"), "{error}");
+    }
+    drop(host);
+    assert!(weak.upgrade().is_none(), "no handle is left over");
+}
+
+#[test]
+fn in_a_call_on_several_objects_each_may_end_itself_or_fail_and_the_others_are_done() {
+    let host = host();
+    let [first, second, third] = [(); 3].map(|()| adder(&host));
+    let before = DROPPED.get();
+    // The first ends itself, so it is gone when it comes again.
+    assert_eq!(each(&host, END, [first, first, second]), "7 - 7 STALE");
+    assert_eq!(each(&host, END_BADLY, [third, second, third]), "- - - RETURNED STALE STALE");
+    assert_eq!(DROPPED.get(), before + 3, "the fields of each are dropped, once");
+    // The fields of the object in the middle are wanted while they are in use.
+    let [echo, turn] =
+        ["Echo", "Turn"].map(|class| host.objects().spawn(&format!("/Script/Game.{class}")).expect("born"));
+    assert_eq!(each(&host, COUNT_SUM, [turn, echo, turn]), "2 - 4 PANIC");
+    let plain = adder(&host);
+    assert_eq!(each(&host, COUNT_SUM, [plain, turn, echo]), "- 6 - REENTRANT_BORROW PANIC");
+}
+
+#[test]
+fn an_object_in_the_place_of_one_that_is_gone_is_not_called_for_it() {
+    let host = host();
+    let gone = adder(&host);
+    host.objects().destroy(gone);
+    host.safe_point();
+    let others = [(); 8].map(|()| adder(&host));
+    let heir = others.into_iter().find(|other| other.index() == gone.index()).expect("places are used again");
+    assert_eq!(each(&host, END, [gone, heir, gone]), "- 7 - STALE STALE");
+}
+
+#[test]
+fn calls_on_several_objects_are_each_counted_while_calls_are_observed() {
+    let host = host();
+    let turn = host.objects().spawn("/Script/Game.Turn").expect("born");
+    // Found before, so that it would go directly.
+    assert_eq!(each(&host, COUNT_SUM, [turn; 3]), "2 4 6");
+    host.calls().observe(Observed { counts: true, spans: false });
+    assert_eq!(each(&host, COUNT_SUM, [turn; 3]), "8 10 12");
+    let times = host.calls().times();
+    let counted = times.iter().find(|times| times.name == COUNT_SUM).map(|times| times.calls);
+    assert_eq!(counted, Some(3), "{times:?}");
+    host.calls().observe(Observed { counts: false, spans: false });
+    assert_eq!(each(&host, COUNT_SUM, [turn; 3]), "14 16 18");
+}
+
+#[test]
+fn a_watchdog_hears_of_what_one_module_calls_of_another() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (told, hangs) = channel();
+    let flag = folder.path().join("go on");
+    let go_on = flag.clone();
+    let builder = support::hasty_builder().natives(natives![Adder]).watchdog(Duration::from_millis(700));
+    let builder = builder.on_hang(move |hang| {
+        if !hang.function.is_empty() {
+            std::fs::write(&go_on, "").expect("the folder is writable");
+            // Nobody listens any more when the test has failed.
+            let _sent = told.send(hang.clone());
+        }
+    });
+    let host = builder.build().unwrap_or_else(|error| panic!("{error}"));
+    let add = |_: &Runtime, (left, right): (i32, i32)| left + right;
+    host.calls().register_typed("host.add", add).expect("the name is free");
+    let libraries = [support::plugin("crossings", &[]), support::plugin("broken", &[])];
+    host.create_master(&libraries).unwrap_or_else(|error| panic!("{error}"));
+    let (witness, fragile) = (witness(&host), host.objects().spawn("/Script/Game.Fragile").expect("born"));
+    let poke = || {
+        let name = Value::Text("uf:/Script/Game.Fragile:poke".into());
+        ask(&host, witness, "ask", &[name, Value::Object(fragile)])
+    };
+    assert_eq!(poke(), "asked: 1");
+    let wait = ["method", flag.to_str().expect("UTF-8")].map(|text| Value::Text(text.to_owned()));
+    host.calls().call("nm:/broken:Fragile:wait_next_in", &wait).expect("it is told");
+    assert_eq!(poke(), "asked: 2");
+    let hang = hangs.recv_timeout(Duration::from_secs(60)).expect("a hang is told");
+    assert_eq!((hang.module.as_str(), hang.function.as_str()), ("broken", "Game.Fragile:poke"));
+}

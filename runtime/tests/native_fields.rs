@@ -1,0 +1,123 @@
+//! The Rust fields of a native object are there as long as the object lives and no longer, whatever the code does that makes them or
+//! hears of its end.
+
+use crate::support;
+
+use std::cell::{Cell, RefCell};
+
+use alcedo_runtime::native::{This, uclass};
+use alcedo_runtime::{CallError, Error, Runtime, Value, WeakRuntime, natives};
+
+thread_local! {
+    /// What goes wrong next.
+    static WRONG: Cell<Wrong> = const { Cell::new(Wrong::Nothing) };
+    /// How many fields there are.
+    static FIELDS: Cell<i32> = const { Cell::new(0) };
+    /// The host, for code that ends its own object.
+    static HOST: RefCell<Option<WeakRuntime>> = const { RefCell::new(None) };
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Wrong {
+    Nothing,
+    /// The object ends while its fields are made.
+    EndsEarly,
+    /// What makes the fields panics.
+    Panics,
+    /// What hears of the end panics.
+    PanicsAtTheEnd,
+}
+
+/// Counts itself.
+struct Counted;
+
+impl Counted {
+    fn new() -> Self {
+        FIELDS.set(FIELDS.get() + 1);
+        Self
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        FIELDS.set(FIELDS.get() - 1);
+    }
+}
+
+/// A fuse that may blow.
+#[uclass(package = "Test", blueprintable)]
+struct Fuse {
+    counted: Counted,
+    looked: i32,
+}
+
+#[uclass]
+impl Fuse {
+    #[red_constructor]
+    fn new(this: This<Self>) -> Self {
+        let counted = Counted::new();
+        match WRONG.get() {
+            Wrong::EndsEarly => {
+                let host = HOST.with_borrow(|host| host.as_ref().and_then(WeakRuntime::upgrade)).expect("a host");
+                host.objects().destroy(this.handle());
+            }
+            Wrong::Panics => panic!("it blows"),
+            _ => {}
+        }
+        Self { counted, looked: 0 }
+    }
+
+    /// How often this was called.
+    #[ufunction]
+    fn look(&mut self) -> i32 {
+        let Self { counted: Counted, looked } = self;
+        *looked += 1;
+        *looked
+    }
+
+    #[begin_destroy]
+    fn ends(&mut self) {
+        assert!(WRONG.get() != Wrong::PanicsAtTheEnd, "it blows at the end");
+    }
+}
+
+const FUSE: &str = "/Script/Test.Fuse";
+
+fn host() -> Runtime {
+    let host = support::builder().natives(natives![Fuse]).build().unwrap_or_else(|error| panic!("{error}"));
+    HOST.set(Some(host.downgrade()));
+    host
+}
+
+#[test]
+fn what_ends_while_its_fields_are_made_has_none() {
+    let host = host();
+    // Those of the class default object.
+    let before = FIELDS.get();
+    for wrong in [Wrong::EndsEarly, Wrong::Panics] {
+        WRONG.set(wrong);
+        let error = host.objects().spawn(FUSE).expect_err("it is gone, or was never whole").to_string();
+        assert!(error.contains(if wrong == Wrong::Panics { "it blows" } else { "gone" }), "{error}");
+        WRONG.set(Wrong::Nothing);
+        host.safe_point();
+        assert_eq!(FIELDS.get(), before, "no fields are left");
+        let fuse = host.objects().spawn(FUSE).expect("born");
+        assert_eq!(host.objects().call(fuse, "look", &[]).expect("it looks"), Some(Value::I32(1)));
+        host.objects().destroy(fuse);
+        assert_eq!(FIELDS.get(), before);
+    }
+}
+
+#[test]
+fn fields_end_with_an_object_whose_end_is_heard_of_with_a_panic() {
+    let host = host();
+    let before = FIELDS.get();
+    let fuse = host.objects().spawn(FUSE).expect("born");
+    assert_eq!(FIELDS.get(), before + 1);
+    WRONG.set(Wrong::PanicsAtTheEnd);
+    host.objects().destroy(fuse);
+    WRONG.set(Wrong::Nothing);
+    assert_eq!(FIELDS.get(), before, "they went with the object");
+    let error = host.objects().call(fuse, "look", &[]).expect_err("it is gone");
+    assert!(matches!(error, Error::Call(CallError::Stale { handle }) if handle == fuse), "{error}");
+}
