@@ -176,8 +176,6 @@ impl<'a> Checker<'a> {
                 param.default = body.coerced(value, &param.ty, (work.file, default.span)).ok();
             }
         }
-        let errors = || self.messages.borrow().iter().filter(|message| message.is_error()).count();
-        let before = errors();
         let statements = match &made.ast.body {
             Some(statements) => Some(body.block(statements)),
             // A function that ends with a semicolon does nothing.
@@ -186,7 +184,11 @@ impl<'a> Checker<'a> {
         };
         let at = (work.file, made.ast.name.span);
         // With errors in it, it is not known what the body does.
-        let whole = errors() == before && made.ast.body.is_some();
+        let inside = |message: &Diagnostic| {
+            let (start, end) = (made.ast.span.start, made.ast.end.end);
+            message.file == work.file && message.is_error() && (start..end).contains(&message.span.start)
+        };
+        let whole = made.ast.body.is_some() && !body.lost && !self.messages.borrow().iter().any(inside);
         if whole && symbol.result.is_some() && !statements.as_ref().is_some_and(|body| super::statements::returns(body))
         {
             let message = format!("`{}` may end without a result: it gives the zero value then", made.ast.name.text);

@@ -94,7 +94,24 @@ impl Body<'_, '_> {
     /// Checks arguments for their own mistakes, where nothing is known of what takes them.
     fn arguments_alone(&self, args: &Args) {
         for arg in args.iter().flatten() {
-            let _ = self.expr(arg, None);
+            self.alone(arg);
+        }
+    }
+
+    /// Checks a value for its own mistakes, where it is not known what it is for: the name of a function may be for a delegate.
+    pub(super) fn alone(&self, value: &ast::Expr) {
+        let is_function = match &value.kind {
+            ast::ExprKind::Ident(name) => {
+                !self.is_value_name(name) && self.checker.find_function(&self.class, name).is_some()
+            }
+            ast::ExprKind::Member(of, name) => matches!(
+                self.value_quietly(of),
+                Ok(Expr { ty: Type::Object(class), .. }) if self.checker.find_function(&class, &name.text).is_some()
+            ),
+            _ => false,
+        };
+        if !is_function {
+            let _ = self.expr(value, None);
         }
     }
 
@@ -132,6 +149,7 @@ impl Body<'_, '_> {
         }
         match self.checker.explicit(&shown, to) {
             Some(way) => Ok(converted(value, way, to)),
+            None if self.checker.is_unsure(&shown) || self.checker.is_unsure(to) => Err(Told),
             None => {
                 let message = format!("`{shown}` can never be `{to}`");
                 let error = self.error("uc-cast", span, message);
@@ -334,8 +352,17 @@ impl Body<'_, '_> {
     fn super_call(&self, of: Option<&Ident>, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
         let from = match of {
             Some(of) => {
-                let path = self.checker.class_named(std::slice::from_ref(of), self.file)?;
-                if !self.checker.extends(&self.class, &path) || path == self.class {
+                let path = self.checker.class_named(std::slice::from_ref(of), self.file);
+                if path.is_err() {
+                    self.arguments_alone(args);
+                }
+                let path = path?;
+                let extends = self.checker.extends(&self.class, &path);
+                if !extends && self.checker.is_broken(&self.class) {
+                    self.arguments_alone(args);
+                    return Err(Told);
+                }
+                if !extends || path == self.class {
                     let message = format!("`{}` is no class above this one", of.text);
                     return Err(self.report(self.error("uc-super", of.span, message)));
                 }
@@ -442,7 +469,7 @@ impl Body<'_, '_> {
     /// An argument for a parameter of a known type.
     pub(super) fn argument(&self, param: &ParamSym, arg: &ast::Expr) -> Found<Arg> {
         let Some(ty) = &param.ty else {
-            let _ = self.expr(arg, None);
+            self.alone(arg);
             return Err(Told);
         };
         let at = self.at(arg.span);

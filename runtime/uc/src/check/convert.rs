@@ -196,6 +196,9 @@ impl Body<'_, '_> {
     /// Tells that a value is of another type.
     pub(super) fn mismatch(&self, found: &Type, wanted: &Type, at: At) -> super::Told {
         let checker = self.checker;
+        if checker.is_unsure(found) || checker.is_unsure(wanted) {
+            return super::Told;
+        }
         let (shown_found, shown_wanted) = (found.to_string(), wanted.to_string());
         // Two types of one name are told apart by their packages.
         let same = shown_found == shown_wanted;

@@ -121,6 +121,11 @@ impl<'a> Checker<'a> {
                     let error = Diagnostic::error("uc-no-class-in-file", at, "this file declares no class");
                     self.report(error.hint("begin it with `class Name extends Base;`"));
                 }
+                for item in &tree.items {
+                    if let Item::Outside(found) = item {
+                        self.outside_item(found, file);
+                    }
+                }
                 continue;
             };
             let at = (file, head.name.span);

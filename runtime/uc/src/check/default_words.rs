@@ -62,7 +62,17 @@ impl Checker<'_> {
                 };
             }
             Type::Delegate(_, _, wanted) => {
-                let [name] = names else {
+                // `Page.OnClick` in the defaults of `Page` itself, as menus have it.
+                let own = match names {
+                    [of, _] if *place.class == *place.of => {
+                        self.chain(place.class).iter().any(|class| of.is(&class.name))
+                    }
+                    _ => false,
+                };
+                let [name] = (if own { &names[1..] } else { names }) else {
+                    if self.is_broken(place.of) || self.is_broken(place.class) {
+                        return Err(Told);
+                    }
                     return refuse(
                         "only functions of the object itself can be bound by defaults".to_owned(),
                         String::new(),

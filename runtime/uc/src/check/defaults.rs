@@ -186,7 +186,13 @@ impl<'a> Checker<'a> {
     fn index_of(&self, index: &DefaultIndex, place: &Place<'_>) -> Found<u32> {
         let kind = match crate::parse::whole(&index.text) {
             Some(number) => ast::ExprKind::Int(index.text.clone(), Some(number)),
-            None => ast::ExprKind::Ident(index.text.clone()),
+            None => match index.text.split_once('.') {
+                Some((of, entry)) => ast::ExprKind::Member(
+                    Box::new(ast::Expr { kind: ast::ExprKind::Ident(of.trim().to_owned()), span: index.span, depth: 1 }),
+                    Ident { text: entry.trim().to_owned(), span: index.span },
+                ),
+                None => ast::ExprKind::Ident(index.text.clone()),
+            },
         };
         let value = ast::Expr { kind, span: index.span, depth: 1 };
         let found = self.constant(&value, place.file, place.of, Some(&Type::INT))?;

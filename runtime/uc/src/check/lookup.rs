@@ -13,6 +13,7 @@ use crate::ast::Ident;
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Num, Path, Triple, Type};
 use crate::parse::in_dots;
+use crate::source::Span;
 
 impl Checker<'_> {
     /// Whether a type of reflection is of the package that is checked, as it was before.
@@ -252,9 +253,35 @@ impl Checker<'_> {
         }
     }
 
-    /// The class that every object is of: the root of a chain, or what is called `Object`.
+    /// Whether a type is of a class that is not known as a whole: whether a value fits it cannot be told then.
+    pub(super) fn is_unsure(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Object(path) | Type::Class(path) | Type::Reference(_, path) => self.is_broken(path),
+            Type::Array(of) | Type::Fixed(of, _) | Type::Set(of) | Type::Optional(of) => self.is_unsure(of),
+            Type::Map(key, value) => self.is_unsure(key) || self.is_unsure(value),
+            _ => false,
+        }
+    }
+
+    /// The class that every object is of: the root of a chain; what is called `Object` where a class of the chain is not known.
     pub(super) fn root_of(&self, class: &str) -> Path {
-        self.lineage(class).last().map_or_else(|| class.into(), |last| last.path.clone())
+        let last = self.lineage(class).last();
+        if last.as_ref().is_none_or(|last| last.broken) {
+            let object = Ident { text: "Object".to_owned(), span: Span::default() };
+            if let Some(TypeSym::Class(path)) = self.quiet_type(&object) {
+                return path;
+            }
+        }
+        last.map_or_else(|| class.into(), |last| last.path.clone())
+    }
+
+    /// What a name stands for if it stands for one thing alone.
+    fn quiet_type(&self, name: &Ident) -> Option<TypeSym> {
+        let table = self.type_names.borrow();
+        match table.get(&name.text.to_ascii_lowercase())?.as_slice() {
+            [one] => Some(one.clone()),
+            _ => None,
+        }
     }
 
     /// The name that looks most like that one, for a hint. Only so many are looked for: a text with thousands of mistakes has

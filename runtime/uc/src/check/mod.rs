@@ -12,6 +12,7 @@ mod default_words;
 mod defaults;
 mod expressions;
 mod functions;
+mod gathered;
 mod literals;
 mod lookup;
 mod members;
@@ -70,10 +71,11 @@ pub fn check(package: &str, sources: &[Source], types: &Types, options: &Options
     }
     let checker = Checker::new(package, sources, &files, types, options, messages);
     let checked = checker.package();
-    let mut messages = checker.messages.into_inner();
-    messages = messages.into_iter().map(|message| message.placed(sources)).collect();
+    let messages = checker.messages.into_inner();
+    let mut messages: Vec<_> = messages.into_iter().map(|message| message.placed(sources)).collect();
     messages.sort_by_key(|message| (message.file, message.span.start, message.span.end));
     messages.dedup();
+    let messages = gathered::gathered(messages);
     if messages.iter().any(Diagnostic::is_error) {
         return Err(messages);
     }

@@ -237,14 +237,16 @@ impl Parser<'_> {
             Kind::Macro => {
                 self.next();
                 let name = text.trim_matches(['`', '{', '}']).to_owned();
-                let here = self.peek();
-                if name.eq_ignore_ascii_case("define") {
-                    self.skip_rest_of_line();
+                if self.is_define(token) {
+                    self.skip_define(token);
+                    self.last_macro = Some((token.span, self.last_end));
                     let span = Span { start: token.span.start, end: self.last_end };
                     return Ok(Expr { kind: ExprKind::Macro(name, None), span, depth: 1 });
                 }
+                let here = self.peek();
                 let argument =
                     if here.kind == Kind::ParenOpen && !here.on_new_line { Some(self.raw_parens()?) } else { None };
+                self.last_macro = Some((token.span, self.last_end));
                 let span = Span { start: token.span.start, end: self.last_end };
                 Ok(Expr { kind: ExprKind::Macro(name, argument), span, depth: 1 })
             }

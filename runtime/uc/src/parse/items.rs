@@ -202,6 +202,7 @@ impl Parser<'_> {
                 }
                 _ => {
                     if let Ok(item) = self.item() {
+                        self.in_junk = false;
                         items.push(item);
                     } else {
                         self.skip_declaration();
@@ -264,13 +265,7 @@ impl Parser<'_> {
             Kind::Directive => return Ok(self.directive()),
             Kind::Macro => return self.macro_item(),
             Kind::Word => {}
-            _ => {
-                let shown = self.shown(start);
-                let error = self.error("uc-syntax", start.span, format!("{shown} begins no declaration"));
-                return self.fail(error.hint(
-                    "`var`, `const`, `enum`, `struct`, `function`, `event`, `delegate` and `defaultproperties` do",
-                ));
-            }
+            _ => return self.no_declaration(start),
         }
         let text = self.text(start).to_ascii_lowercase();
         match text.as_str() {
@@ -303,6 +298,18 @@ impl Parser<'_> {
         }
     }
 
+    /// Tells that a token begins no declaration; not of what stands behind on its line and begins none either.
+    pub(super) fn no_declaration(&mut self, token: Token) -> Read<Item> {
+        if std::mem::replace(&mut self.in_junk, true) && !(token.on_new_line && token.kind == Kind::Word) {
+            return Err(Failed);
+        }
+        let shown = self.shown(token);
+        let error = self.error("uc-syntax", token.span, format!("{shown} begins no declaration"));
+        self.fail(
+            error.hint("`var`, `const`, `enum`, `struct`, `function`, `event`, `delegate` and `defaultproperties` do"),
+        )
+    }
+
     pub(super) fn outside(&mut self, what: OutsideKind, start: Token, end: Span, name: Option<Ident>) -> Item {
         let raw = self.source.slice(start.span.to(end)).to_owned();
         let span = name.as_ref().map_or(start.span, |name| start.span.to(name.span));
@@ -321,21 +328,15 @@ impl Parser<'_> {
     fn macro_item(&mut self) -> Read<Item> {
         let start = self.next();
         let mut end = start.span;
-        if self.text(start).eq_ignore_ascii_case("`define") {
-            end.end = self.skip_rest_of_line();
+        if self.is_define(start) {
+            self.skip_define(start);
+            end.end = self.last_end;
         } else if self.peek().kind == Kind::ParenOpen && !self.peek().on_new_line {
             self.raw_parens()?;
             end.end = self.last_end;
         }
-        Ok(self.outside(OutsideKind::Macro, start, end, None))
-    }
-
-    /// Takes what stands on the line; where that ends.
-    pub(super) fn skip_rest_of_line(&mut self) -> u32 {
-        while !self.peek().on_new_line && self.peek().kind != Kind::End {
-            self.next();
-        }
-        self.last_end
+        let name = Ident { text: self.text(start).trim_matches(['`', '{', '}']).to_owned(), span: start.span };
+        Ok(self.outside(OutsideKind::Macro, start, end, Some(name)))
     }
 
     fn var(&mut self) -> Read<Var> {
@@ -361,7 +362,9 @@ impl Parser<'_> {
 
     /// Whether what stands behind `n` tokens can be a type and a name: then the word before it is none of the two.
     pub(super) fn type_and_name_ahead(&mut self, n: usize) -> bool {
-        matches!(self.peek_kind(n + 1), Kind::Word | Kind::Lt | Kind::Dot | Kind::ParenOpen | Kind::BraceOpen)
+        let behind = self.peek_kind(n + 1);
+        matches!(behind, Kind::Word | Kind::Lt | Kind::Dot | Kind::ParenOpen | Kind::BraceOpen)
+            || (behind == Kind::BracketOpen && self.is_word(n, "string"))
     }
 
     /// Whether a word stands here that is no type, since a type and a name stand behind it on the line.

@@ -24,6 +24,22 @@ impl Parser<'_> {
         Ok(Some(words.join(" ")))
     }
 
+    /// Whether a type stands here that has types between `<` and `>`.
+    pub(super) fn generic_ahead(&mut self) -> bool {
+        self.peek_kind(1) == Kind::Lt && self.is_one_of(0, &["array", "class", "map", "set", "delegate", "optional"])
+    }
+
+    /// `[32]` behind `string`, as the first Unreal had it.
+    fn text_length(&mut self) -> Read<()> {
+        let open = self.next();
+        let _ = self.expression()?;
+        let close = self.expect(Kind::BracketClose, "`]`", "behind the length of the text")?;
+        let message = "texts of a fixed length are outside of the language";
+        let error = self.error("uc-text-length", open.span.to(close.span), message);
+        self.report(error.hint("write `string`: it is as long as what is in it"));
+        Ok(())
+    }
+
     pub(super) fn type_ref(&mut self) -> Read<TypeRef> {
         self.deeper(Self::type_here)
     }
@@ -61,6 +77,9 @@ impl Parser<'_> {
             let error =
                 self.error("uc-native-map", name.span, "`map{…}` is a type of C++, which is outside of the language");
             return self.fail(error.hint("write `map<Key, Value>`"));
+        }
+        if self.peek().kind == Kind::BracketOpen && name.is("string") {
+            self.text_length()?;
         }
         let mut names = vec![name];
         while self.peek().kind == Kind::Dot && self.peek_kind(1) == Kind::Word {
