@@ -11,7 +11,7 @@ use alcedo_uc::hir;
 use crate::border::CallError;
 use crate::object::World;
 use crate::object::decl::{
-    Batch, ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, PropertyDecl, RESULT_NAME, StructDecl,
+    Batch, ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, RESULT_NAME, StructDecl,
 };
 use crate::object::enums::EnumEntry;
 use crate::object::hooks::HookContext;
@@ -53,7 +53,7 @@ impl Bodies {
 pub(crate) fn batch(package: &hir::Package, tag: u64) -> (Batch, Bodies) {
     let mut bodies = Bodies::default();
     let batch = Batch {
-        interfaces: Vec::new(),
+        interfaces: package.interfaces.iter().map(|found| interface(package, found)).collect(),
         enums: package.enums.iter().map(|found| enumeration(package, found)).collect(),
         delegates: package.delegates.iter().map(|found| delegate(package, found)).collect(),
         structs: package.structs.iter().map(|found| structure(package, found)).collect(),
@@ -97,6 +97,20 @@ fn structure(package: &hir::Package, found: &hir::Struct) -> StructDecl {
         fields: found.fields.iter().map(property).collect(),
         doc: found.doc.clone(),
         ..StructDecl::new(&package.name, &found.name, Origin::Script)
+    }
+}
+
+fn interface(package: &hir::Package, found: &hir::Interface) -> InterfaceDecl {
+    let function = |found: &hir::InterfaceFunction| FunctionDecl {
+        flags: function_flags::CALLABLE,
+        params: params(&found.params, found.result.as_ref()),
+        doc: found.doc.clone(),
+        ..FunctionDecl::without_body(&found.name)
+    };
+    InterfaceDecl {
+        functions: found.functions.iter().map(function).collect(),
+        doc: found.doc.clone(),
+        ..InterfaceDecl::new(&package.name, &found.name, Origin::Script)
     }
 }
 

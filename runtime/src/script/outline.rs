@@ -39,7 +39,9 @@ impl Outline {
         let class = file.class.as_ref().map(|head| format!("/Script/{package}.{}", head.name.text));
         if let Some(class) = &class {
             self.types.push(class.clone());
-            self.classes.push(class.clone());
+            if file.class.as_ref().is_some_and(|head| !head.is_interface) {
+                self.classes.push(class.clone());
+            }
         }
         self.add_items(package, class.as_deref(), &file.items);
     }

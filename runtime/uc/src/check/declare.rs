@@ -67,13 +67,14 @@ impl<'a> Checker<'a> {
             files: self.sources.iter().map(|source| source.name.clone()).collect(),
             ..hir::Package::default()
         };
-        let mut works = self.heads();
+        let (mut works, interfaces) = self.heads();
         let mut taken: HashMap<String, At> = works
             .iter()
+            .chain(&interfaces)
             .map(|work| (work.head.name.text.to_ascii_lowercase(), (work.file, work.head.name.span)))
             .collect();
         let mut structs = Vec::new();
-        for work in &works {
+        for work in works.iter().chain(&interfaces) {
             let mut inner = Inner::default();
             inner.of_items(work.items);
             for found in inner.enums {
@@ -96,6 +97,11 @@ impl<'a> Checker<'a> {
         // Delegates first: fields and parameters name them.
         self.declare_delegates(&works, &mut package);
         package.structs = self.structs_of(&structs);
+        package.interfaces = self.declare_interfaces(&interfaces);
+        for work in &works {
+            let interfaces = self.interfaces_of(work);
+            self.change_class(&work.path, |class| class.interfaces = interfaces);
+        }
         let mut members = Vec::new();
         for work in &works {
             members.push(self.declare_members(work));
@@ -110,8 +116,9 @@ impl<'a> Checker<'a> {
         self.type_names.borrow_mut().entry(name.to_ascii_lowercase()).or_default().insert(0, what);
     }
 
-    fn heads(&self) -> Vec<Work<'a>> {
-        let mut works: Vec<Work<'a>> = Vec::new();
+    /// Classes and interfaces.
+    fn heads(&self) -> (Vec<Work<'a>>, Vec<Work<'a>>) {
+        let (mut works, mut interfaces): (Vec<Work<'a>>, Vec<Work<'a>>) = Default::default();
         let mut seen: HashMap<String, At> = HashMap::new();
         for (file, tree) in self.files.iter().enumerate() {
             let Some(head) = &tree.class else {
@@ -129,15 +136,6 @@ impl<'a> Checker<'a> {
                 continue;
             };
             let at = (file, head.name.span);
-            if head.is_interface {
-                let error = Diagnostic::error(
-                    "uc-interface",
-                    at,
-                    "an interface declared by a script is outside of the language",
-                );
-                self.report(error.hint("declare it in Rust; script classes can implement it"));
-                continue;
-            }
             self.check_name(&head.name, file);
             let stem = self.sources[file].stem();
             if !head.name.is(stem) {
@@ -158,10 +156,17 @@ impl<'a> Checker<'a> {
                 );
             }
             seen.insert(head.name.text.to_ascii_lowercase(), at);
-            self.add_name(&head.name.text, TypeSym::Class(path.clone()));
-            works.push(Work { file, head, items: &tree.items, path, base: None, broken: false });
+            let work = Work { file, head, items: &tree.items, path: path.clone(), base: None, broken: false };
+            if head.is_interface {
+                self.add_name(&head.name.text, TypeSym::Interface(path.clone()));
+                self.interfaces.borrow_mut().insert(path, Named::default());
+                interfaces.push(work);
+            } else {
+                self.add_name(&head.name.text, TypeSym::Class(path));
+                works.push(work);
+            }
         }
-        works
+        (works, interfaces)
     }
 
     /// Whether reflection has a type of that path that is not of the scripts being replaced.

@@ -166,7 +166,8 @@ impl Checker<'_> {
 
     /// Whether what is not found in the class may be in one that is not known.
     pub(super) fn is_broken(&self, path: &str) -> bool {
-        self.lineage(path).last().is_none_or(|last| last.broken)
+        let last = self.lineage(path).last();
+        last.map_or_else(|| !self.interfaces.borrow().contains_key(path), |last| last.broken)
     }
 
     /// Whether the one class is the other or extends it.

@@ -13,6 +13,7 @@ mod defaults;
 mod expressions;
 mod functions;
 mod gathered;
+mod interfaces;
 mod literals;
 mod lookup;
 mod members;
@@ -113,6 +114,8 @@ pub(crate) struct Checker<'a> {
     structs: RefCell<HashMap<hir::Path, Option<Rc<StructSym>>>>,
     enums: RefCell<Vec<Rc<EnumSym>>>,
     interfaces: RefCell<HashMap<hir::Path, Named<Rc<FuncSym>>>>,
+    /// Those of the package, with their functions in order.
+    own_interfaces: RefCell<HashMap<hir::Path, interfaces::InterfaceSym>>,
     /// Constants that are being evaluated, so that a circle of them is noticed.
     open_consts: RefCell<Vec<At>>,
     /// Constants that have no value, which was told.
@@ -143,6 +146,7 @@ impl<'a> Checker<'a> {
             structs: RefCell::default(),
             enums: RefCell::default(),
             interfaces: RefCell::default(),
+            own_interfaces: RefCell::default(),
             open_consts: RefCell::default(),
             wrong_consts: RefCell::default(),
             hints: Cell::new(200),

@@ -35,11 +35,24 @@ impl Parser<'_> {
             let one = parser.expression()?;
             parser.expect(Kind::Colon, "`:`", "between the two values")?;
             let other = parser.expression()?;
-            let span = condition.span.to(other.span);
-            let depth = condition.depth.max(one.depth).max(other.depth);
-            let kind = ExprKind::Conditional(Box::new(condition), Box::new(one), Box::new(other));
-            parser.node(kind, span, depth)
+            parser.conditional(condition, one, other)
         })
+    }
+
+    /// `condition ? one : other`. What an assigning operator assigns is all that stands behind it: `a += b ? c : d`.
+    fn conditional(&mut self, condition: Expr, one: Expr, other: Expr) -> Read<Expr> {
+        let span = condition.span.to(other.span);
+        let depth = condition.depth.max(one.depth).max(other.depth);
+        match condition.kind {
+            ExprKind::Infix(op, at, left, right) if op.assigns() => {
+                let value = self.conditional(*right, one, other)?;
+                self.node(ExprKind::Infix(op, at, left, Box::new(value)), span, depth + 1)
+            }
+            _ => {
+                let kind = ExprKind::Conditional(Box::new(condition), Box::new(one), Box::new(other));
+                self.node(kind, span, depth)
+            }
+        }
     }
 
     /// A node above others of that depth.
