@@ -167,7 +167,7 @@ impl Scripts {
                 self.bound.borrow_mut().push((class.path.to_string(), default.property.clone(), name));
                 return Ok(());
             }
-            DefaultAction::Set(Const::Array(values)) => {
+            DefaultAction::Set(Const::Array(values)) if matches!(property.ty, PropertyType::Array(_)) => {
                 let len = row.len();
                 row = values.iter().map(|value| parse(value, &of)).collect::<Result<_, _>>()?;
                 while row.len() < len && property.meta.iter().any(|(key, _)| key == "array_dim") {

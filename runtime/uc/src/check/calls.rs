@@ -8,7 +8,7 @@ use super::symbols::{DelegateSym, FuncSym, ParamSym, type_of_words};
 use super::types::plain_type;
 use super::{Found, Told, TypeSym};
 use crate::ast::{self, Ident};
-use crate::hir::{Access, Arg, Call, Callee, Const, Expr, ExprKind, Num, Path, Type};
+use crate::hir::{Access, Arg, Call, Callee, Cast, Const, Conversion, Expr, ExprKind, Num, Path, Type};
 use crate::source::Span;
 
 type Args = [Option<ast::Expr>];
@@ -213,8 +213,8 @@ impl Body<'_, '_> {
             return Err(self.mismatch(&value.ty, &Type::INT, self.at(number.span)));
         };
         let entry = converted(value, way, &ty);
-        let text = converted(entry, Way::By(crate::hir::Conversion::ToText(ty)), &Type::Text);
-        let name = Way::By(crate::hir::Conversion::Text(Type::Text, Type::Name));
+        let text = converted(entry, Way::By(Conversion::ToText(ty)), &Type::Text);
+        let name = Way::By(Conversion::Text(Type::Text, Type::Name));
         Ok(Expr { line: self.line(span), ..converted(text, name, &Type::Name) })
     }
 
@@ -252,7 +252,7 @@ impl Body<'_, '_> {
             Type::Object(class) => self.object_call(base, &class, name, args, span),
             Type::Reference(kind, class) if kind != alcedo_abi::kinds::PropertyKind::SOFT_CLASS => {
                 let object = Type::Object(class.clone());
-                let base = converted(base, Way::By(crate::hir::Conversion::FromReference(kind)), &object);
+                let base = converted(base, Way::By(Conversion::FromReference(kind)), &object);
                 self.object_call(base, &class, name, args, span)
             }
             Type::Interface(path) => {
@@ -426,6 +426,7 @@ impl Body<'_, '_> {
             params: signature.arguments.iter().enumerate().map(param).collect(),
             result: signature.result.as_deref().map(|words| type_of_words(words, &num_of)),
             result_unknown: false,
+            result_by: None,
             is_static: false,
             is_virtual: false,
             is_final: true,
@@ -462,8 +463,29 @@ impl Body<'_, '_> {
         if found.result_unknown {
             return Err(Told);
         }
+        let of_class = found.result_by.and_then(|at| match args.get(at) {
+            Some(Arg::Value(Expr { ty, kind, .. })) => self.class_said(kind, ty),
+            _ => None,
+        });
         let ty = wild_result.or_else(|| found.result.clone()).unwrap_or(Type::Nothing);
-        Ok(Expr { kind: ExprKind::Call(Box::new(Call { callee, args, wildcards })), ty, line: self.line(span) })
+        let line = self.line(span);
+        let call = Expr { kind: ExprKind::Call(Box::new(Call { callee, args, wildcards })), ty, line };
+        Ok(match of_class {
+            Some(class) if matches!(&call.ty, Type::Object(of) if *of != class && self.checker.extends(&class, of)) => {
+                Expr { kind: ExprKind::Cast(Cast::Object(class.clone()), Box::new(call)), ty: Type::Object(class), line }
+            }
+            _ => call,
+        })
+    }
+
+    /// The class that an argument says: the one that is written out, or what it is declared as, before it became what the parameter is.
+    fn class_said(&self, kind: &ExprKind, ty: &Type) -> Option<Path> {
+        match (kind, ty) {
+            (ExprKind::Const(Const::Class(path)), _) => Some(path.clone()),
+            (ExprKind::Convert(Conversion::Up, inner), _) => self.class_said(&inner.kind, &inner.ty),
+            (_, Type::Class(path)) => Some(path.clone()),
+            _ => None,
+        }
     }
 
     /// An argument for a parameter of a known type.

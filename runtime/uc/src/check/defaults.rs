@@ -285,6 +285,13 @@ impl<'a> Checker<'a> {
                 self.default_row(values, of, place)
             }
             (DefaultValueKind::Struct(fields), Type::Struct(path)) => self.default_struct(fields, path, place),
+            (DefaultValueKind::Struct(fields), Type::Set(_) | Type::Map(..)) if fields.is_empty() => {
+                Ok(Const::Array(Vec::new()))
+            }
+            (DefaultValueKind::Array(values), Type::Set(of)) => self.default_set(values, of, place),
+            (DefaultValueKind::Array(values), Type::Map(key, of)) => self.default_map(values, key, of, place),
+            (_, Type::Set(_)) => refuse("write `(value, value)`"),
+            (_, Type::Map(..)) => refuse("write `((key, value), (key, value))`"),
             (DefaultValueKind::Word(names), ty) => self.default_word(names, value, ty, place),
             (DefaultValueKind::Int(text, number), Type::Num(num)) => {
                 let Some(number) = number else { return refuse("it does not fit 64 bits") };
@@ -310,14 +317,50 @@ impl<'a> Checker<'a> {
                 let word = Ident { text: text.clone(), span: value.span };
                 self.default_word(&[word], value, ty, place)
             }
-            (_, Type::Map(..) | Type::Set(_) | Type::Optional(_)) => {
-                refuse("maps, sets and optional values get theirs when the script runs")
-            }
+            (_, Type::Optional(_)) => refuse("optional values get theirs when the script runs"),
             (_, ty) if is_text(ty) => refuse("texts stand between two `\"`"),
             (_, Type::Struct(_)) => refuse("write `(Field=value, Field=value)`"),
             (_, Type::Array(_) | Type::Fixed(..)) => refuse("write `(value, value)`, or one line for each element"),
             _ => refuse(""),
         }
+    }
+
+    /// The elements of a set, each once.
+    fn default_set(&self, values: &[DefaultValue], of: &Type, place: &Place<'_>) -> Found<Const> {
+        let mut row = Vec::new();
+        for value in values {
+            let found = self.default_value(value, of, place)?;
+            self.is_new(&row, &found, (place.file, value.span))?;
+            row.push(found);
+        }
+        Ok(Const::Array(row))
+    }
+
+    /// The pairs of a map, each key once.
+    fn default_map(&self, values: &[DefaultValue], key: &Type, of: &Type, place: &Place<'_>) -> Found<Const> {
+        let (mut keys, mut pairs) = (Vec::new(), Vec::new());
+        for value in values {
+            let DefaultValueKind::Array(pair) = &value.kind else {
+                let error = Diagnostic::error("uc-default", (place.file, value.span), "this is no entry of a map");
+                return Err(self.report(error.hint("write `(key, value)`")));
+            };
+            let [one, other] = pair.as_slice() else {
+                let message = format!("an entry of a map is a key and a value: here are {} values", pair.len());
+                return Err(self.report(Diagnostic::error("uc-default", (place.file, value.span), message)));
+            };
+            let found = self.default_value(one, key, place)?;
+            self.is_new(&keys, &found, (place.file, one.span))?;
+            keys.push(found.clone());
+            pairs.push(Const::Array(vec![found, self.default_value(other, of, place)?]));
+        }
+        Ok(Const::Array(pairs))
+    }
+
+    fn is_new(&self, known: &[Const], found: &Const, at: At) -> Found<()> {
+        if !known.contains(found) {
+            return Ok(());
+        }
+        Err(self.report(Diagnostic::error("uc-default", at, "this is there twice")))
     }
 
     fn empty_of(&self, ty: &Type) -> Const {
@@ -327,7 +370,7 @@ impl<'a> Checker<'a> {
             Type::Bool => Const::Bool(false),
             Type::Name => Const::Name(String::new()),
             Type::Struct(_) => Const::Struct(Vec::new()),
-            Type::Array(_) | Type::Fixed(..) => Const::Array(Vec::new()),
+            Type::Array(_) | Type::Fixed(..) | Type::Set(_) | Type::Map(..) => Const::Array(Vec::new()),
             Type::Enum(path, _) => {
                 let first = self.enumeration(path).and_then(|found| found.entries.first().cloned());
                 first.map_or(Const::Int(0), |(name, number)| Const::Enum(path.clone(), name, number))

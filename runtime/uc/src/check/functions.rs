@@ -30,6 +30,7 @@ impl<'a> Checker<'a> {
             params: Vec::new(),
             result: None,
             result_unknown: false,
+            result_by: None,
             is_static: false,
             is_virtual: true,
             is_final: false,
@@ -228,6 +229,10 @@ impl<'a> Checker<'a> {
         symbol.params = params.into_iter().map(|(symbol, _)| symbol).collect();
         symbol.result_unknown = result.is_err();
         symbol.result = result.unwrap_or_default();
+        // As the language has it: the result is an object of the class that the first parameter says.
+        let is_coerced = found.modifiers.iter().any(|modifier| modifier.word.is("coerce"));
+        let by_class = matches!(symbol.params.first(), Some(ParamSym { ty: Some(Type::Class(_)), .. }));
+        symbol.result_by = (is_coerced && by_class && matches!(symbol.result, Some(Type::Object(_)))).then_some(0);
         symbol.is_static = flags.is_static;
         symbol.is_final = flags.is_final || access == Access::Private;
         symbol.is_virtual = !symbol.is_static && !symbol.is_final;

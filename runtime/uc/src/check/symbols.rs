@@ -133,6 +133,8 @@ pub(crate) struct FuncSym {
     pub(crate) result: Option<Type>,
     /// Whether the type of the result is not known, which was told.
     pub(crate) result_unknown: bool,
+    /// The parameter that is a class, of which the result is an object.
+    pub(crate) result_by: Option<usize>,
     pub(crate) is_static: bool,
     /// Whether the nearest override is called.
     pub(crate) is_virtual: bool,
@@ -366,6 +368,7 @@ pub(crate) fn reflected_func(found: &Function, owner: &Path, of_script: bool, fr
         params: found.arguments().iter().map(param).collect(),
         result: found.result().map(|result| with_dim(&result.ty, &result.meta)),
         result_unknown: false,
+        result_by: result_by(found),
         is_static: has(function_flags::STATIC),
         is_virtual: found.vslot.is_some() || has(function_flags::IMPLEMENTABLE_EVENT | function_flags::NATIVE_EVENT),
         is_final: false,
@@ -376,6 +379,13 @@ pub(crate) fn reflected_func(found: &Function, owner: &Path, of_script: bool, fr
         wild_result: found.result().and_then(wild),
         at: None,
     }
+}
+
+/// The parameter that the metadata `determines_output_type` names.
+fn result_by(found: &Function) -> Option<usize> {
+    let (_, named) = found.meta.iter().find(|(key, _)| key == "determines_output_type")?;
+    let is_class = |param: &Property| matches!(param.ty, PropertyType::SubclassOf(_));
+    found.arguments().iter().position(|param| squash(&param.text) == squash(named) && is_class(param))
 }
 
 fn wild_of(meta: &Meta, param: &Property) -> Option<Wild> {
@@ -423,6 +433,7 @@ fn reflected_delegate(class: &Class, property: &Property) -> Option<DelegateSym>
         params: signature.arguments.iter().enumerate().map(param).collect(),
         result: signature.result.as_deref().map(|words| type_of_words(words, &num_of)),
         result_unknown: false,
+        result_by: None,
         is_static: false,
         is_virtual: false,
         is_final: true,

@@ -258,7 +258,7 @@ pub enum Const {
     None,
     /// A struct: the fields that are said; all others are as the struct's defaults.
     Struct(Vec<(String, Self)>),
-    /// A row of values, of a dynamic or fixed array.
+    /// A row of values, of a dynamic or fixed array, or of a set; of a map, rows of a key and a value.
     Array(Vec<Self>),
     /// A function of the object itself, for a delegate: the name.
     Function(String),

@@ -51,7 +51,14 @@ impl Interpreter<'_> {
             (Const::Text(text), _) => Value::Text(text.clone()),
             (Const::Name(name), _) => Value::Name(name.clone()),
             (Const::Class(path), _) => Value::Class(Some(path.to_string())),
-            (Const::Array(values), Type::Array(of) | Type::Fixed(of, _)) => {
+            (Const::Array(pairs), Type::Map(key, of)) => {
+                let pair = |pair: &Const| match pair {
+                    Const::Array(pair) => (self.constant(&pair[0], key), self.constant(&pair[1], of)),
+                    other => panic!("{other:?} is no entry"),
+                };
+                Value::Map(pairs.iter().map(pair).collect())
+            }
+            (Const::Array(values), Type::Array(of) | Type::Fixed(of, _) | Type::Set(of)) => {
                 let mut made: Vec<_> = values.iter().map(|value| self.constant(value, of)).collect();
                 if let Type::Fixed(_, len) = ty {
                     made.resize_with(*len as usize, || self.zero(of));
