@@ -159,6 +159,12 @@ fn typed(name: &str, ty: &hir::Type) -> PropertyDecl {
     }
 }
 
+/// What other packages of scripts are to know of a parameter.
+fn said(found: &hir::Param) -> impl Iterator<Item = (String, String)> {
+    let words = [("optional", found.optional), ("coerce", found.coerce)];
+    words.into_iter().filter(|(_, is)| *is).map(|(word, _)| (word.to_owned(), "true".to_owned()))
+}
+
 fn array_dim(ty: &hir::Type) -> Option<(String, String)> {
     let hir::Type::Fixed(_, len) = ty else { return None };
     Some((ARRAY_DIM.to_owned(), len.to_string()))
@@ -167,7 +173,7 @@ fn array_dim(ty: &hir::Type) -> Option<(String, String)> {
 fn params(found: &[hir::Param], result: Option<&hir::Type>) -> Vec<PropertyDecl> {
     let param = |found: &hir::Param| PropertyDecl {
         flags: if found.out { property_flags::OUT } else { 0 },
-        meta: array_dim(&found.ty).into_iter().collect(),
+        meta: array_dim(&found.ty).into_iter().chain(said(found)).collect(),
         default: match found.default.as_ref().map(|default| &default.kind) {
             Some(hir::ExprKind::Const(value)) => of_const(value, &Nobody),
             _ => String::new(),

@@ -233,6 +233,8 @@ impl Body<'_, '_> {
             error = error.hint(format!("write `{shown_wanted}(…)`, which is none for any other object"));
         } else if matches!((found, wanted), (Type::Class(one), Type::Class(two)) if checker.extends(two, one)) {
             error = error.hint(format!("write `{shown_wanted}(…)`, which is none for any other class"));
+        } else if matches!((found, wanted), (Type::Object(_) | Type::Interface(_), Type::Interface(_))) {
+            error = error.hint(format!("write `{shown_wanted}(…)`, which is none for what does not implement it"));
         } else if checker.explicit(found, wanted).is_some() {
             error = error.hint(format!("write `{}(…)`", cast_word(wanted)));
         }
