@@ -50,6 +50,7 @@ impl<'a> Checker<'a> {
             let place = Place { file: work.file, class: &work.path, of: &work.path, objects: &objects };
             match line {
                 DefaultLine::Object(object) => subobjects.extend(self.subobject(object, &place)),
+                line if self.says_nothing(line, &work.path) => {}
                 line => defaults.extend(self.default_line(line, &place)),
             }
         }
@@ -122,15 +123,18 @@ impl<'a> Checker<'a> {
                 self.report(error.hint("declare it beside the other one"));
                 continue;
             }
-            if let DefaultLine::Set(name, None, _, _) = line
-                && (name.is("name") || name.is("objectarchetype"))
-                && self.find_property(&class, &name.text).is_none()
-            {
+            if self.says_nothing(line, &class) {
                 continue;
             }
             defaults.extend(self.default_line(line, &inner));
         }
         Some(hir::Subobject { name: name.text.clone(), class, inherited, defaults, line: self.line(at) })
+    }
+
+    /// Whether a line is one that exported texts have of every object: its name, and what it was made after.
+    fn says_nothing(&self, line: &DefaultLine, class: &str) -> bool {
+        matches!(line, DefaultLine::Set(name, None, _, _)
+            if (name.is("name") || name.is("objectarchetype")) && self.find_property(class, &name.text).is_none())
     }
 
     fn default_line(&self, line: &DefaultLine, place: &Place<'_>) -> Option<Default> {
@@ -157,15 +161,7 @@ impl<'a> Checker<'a> {
     }
 
     fn default_property(&self, name: &Ident, place: &Place<'_>) -> Option<std::rc::Rc<PropSym>> {
-        let delegate = || {
-            let named = self.find_delegate(place.class, &name.text).map(|found| found.prop.clone());
-            // As exported texts have it.
-            named.or_else(|| {
-                let inner = name.text.strip_prefix("__")?;
-                let inner = inner.get(..inner.to_ascii_lowercase().strip_suffix("__delegate")?.len())?;
-                Some(self.find_delegate(place.class, inner)?.prop.clone())
-            })
-        };
+        let delegate = || self.find_delegate(place.class, &name.text).map(|found| found.prop.clone());
         if let Some(found) = self.find_property(place.class, &name.text).or_else(delegate) {
             return Some(found);
         }

@@ -189,7 +189,12 @@ impl Checker<'_> {
 
     /// The property that a class or one above it has.
     pub(super) fn find_property(&self, class: &str, name: &str) -> Option<Rc<PropSym>> {
-        self.member(class, name, |class| &class.props)
+        self.member(class, name, |class| &class.props).or_else(|| {
+            // That of a delegate, as old files and exported ones name it.
+            let inner = name.get(2..name.len().checked_sub(10)?)?;
+            let is_one = name.starts_with("__") && name.get(name.len() - 10..)?.eq_ignore_ascii_case("__delegate");
+            if is_one { Some(self.find_delegate(class, inner)?.prop.clone()) } else { None }
+        })
     }
 
     /// The function that a class or one above it has.

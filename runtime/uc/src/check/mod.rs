@@ -72,15 +72,59 @@ pub fn check(package: &str, sources: &[Source], types: &Types, options: &Options
     }
     let checker = Checker::new(package, sources, &files, types, options, messages);
     let checked = checker.package();
-    let messages = checker.messages.into_inner();
-    let mut messages: Vec<_> = messages.into_iter().map(|message| message.placed(sources)).collect();
-    messages.sort_by_key(|message| (message.file, message.span.start, message.span.end));
-    messages.dedup();
-    let messages = gathered::gathered(messages);
+    let messages = in_order(checker.messages.into_inner(), sources);
     if messages.iter().any(Diagnostic::is_error) {
         return Err(messages);
     }
     Ok(Checked { package: checked, warnings: messages })
+}
+
+/// Ids of messages that name what is outside of the language, or means less than it says, whatever types there are.
+const OUTSIDE: &[&str] = &[
+    "uc-cpptext",
+    "uc-delegate-out",
+    "uc-directive",
+    "uc-exec",
+    "uc-function-word",
+    "uc-goto",
+    "uc-interface",
+    "uc-iterator",
+    "uc-macro",
+    "uc-native",
+    "uc-native-class",
+    "uc-native-var",
+    "uc-new",
+    "uc-operator",
+    "uc-pointer",
+    "uc-range",
+    "uc-remote",
+    "uc-replication",
+    "uc-skip",
+    "uc-state",
+    "uc-unknown-word",
+    "uc-within",
+];
+
+/// What the files of a package have that is outside of the language, beside the messages of their syntax, in order of file and
+/// place: all that can be told of them without knowing any type.
+pub fn outside(package: &str, sources: &[Source]) -> Vec<Diagnostic> {
+    let read: Vec<_> = sources.iter().enumerate().map(|(at, source)| parse_file(source, at)).collect();
+    let (files, mut messages): (Vec<_>, Vec<_>) = read.into_iter().unzip();
+    let world = alcedo_reflect::World::new();
+    let options = Options::default();
+    let checker = Checker::new(package, sources, &files, &world.types, &options, Vec::new());
+    checker.package();
+    let told = checker.messages.into_inner();
+    messages.push(told.into_iter().filter(|message| OUTSIDE.contains(&message.id)).collect());
+    in_order(messages.concat(), sources)
+}
+
+/// Messages with their lines, in order of file and place, each once.
+fn in_order(messages: Vec<Diagnostic>, sources: &[Source]) -> Vec<Diagnostic> {
+    let mut messages: Vec<_> = messages.into_iter().map(|message| message.placed(sources)).collect();
+    messages.sort_by_key(|message| (message.file, message.span.start, message.span.end));
+    messages.dedup();
+    gathered::gathered(messages)
 }
 
 /// What could not be made was told already.

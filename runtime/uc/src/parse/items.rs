@@ -58,6 +58,9 @@ pub(crate) const VAR_WORDS: &[&str] = &[
     "pointer_only",
     "savegame",
     "hidecategories",
+    "edithide",
+    "edittextbox",
+    "editinlinenew",
 ];
 
 /// Words before `function`, `event`, `delegate`, `state` and the operators.
@@ -226,7 +229,10 @@ impl Parser<'_> {
                 }
                 Kind::BraceOpen => {
                     let _ = self.skip_braces();
-                    return;
+                    // What is behind on the line belongs to it, up to its semicolon.
+                    if self.peek().on_new_line || self.begins_declaration() {
+                        return;
+                    }
                 }
                 Kind::BraceClose => {
                     self.next();
