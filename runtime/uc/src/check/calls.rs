@@ -472,7 +472,11 @@ impl Body<'_, '_> {
         let call = Expr { kind: ExprKind::Call(Box::new(Call { callee, args, wildcards })), ty, line };
         Ok(match of_class {
             Some(class) if matches!(&call.ty, Type::Object(of) if *of != class && self.checker.extends(&class, of)) => {
-                Expr { kind: ExprKind::Cast(Cast::Object(class.clone()), Box::new(call)), ty: Type::Object(class), line }
+                Expr {
+                    kind: ExprKind::Cast(Cast::Object(class.clone()), Box::new(call)),
+                    ty: Type::Object(class),
+                    line,
+                }
             }
             _ => call,
         })

@@ -207,7 +207,8 @@ impl Body<'_, '_> {
         // Of what is not known whole: an array is not asked for a class, nor with more than two places.
         let by_args = |name: &Ident| {
             let first = args.first().and_then(Option::as_ref);
-            let class = matches!(first, Some(ast::Expr { kind: ast::ExprKind::Object(word, _), .. }) if word.is("class"));
+            let class =
+                matches!(first, Some(ast::Expr { kind: ast::ExprKind::Object(word, _), .. }) if word.is("class"));
             (class || args.len() > 2).then(|| name.text.clone())
         };
         match &callee.kind {

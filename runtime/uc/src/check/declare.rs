@@ -7,7 +7,7 @@ use alcedo_reflect::path::is_identifier;
 
 use super::symbols::{At, ClassSym, ConstSym, EnumSym, Named, PropSym, StructSym};
 use super::{Checker, TypeSym};
-use crate::ast::{self, ClassHead, Ident, Item, TypeKind};
+use crate::ast::{self, ClassHead, Ident, Item, Outside, OutsideKind, TypeKind};
 use crate::diagnostic::Diagnostic;
 use crate::hir::{self, Access, Num, Path, Type};
 
@@ -156,7 +156,9 @@ impl<'a> Checker<'a> {
                 );
             }
             seen.insert(head.name.text.to_ascii_lowercase(), at);
-            let work = Work { file, head, items: &tree.items, path: path.clone(), base: None, broken: false };
+            // A macro may stand for any declaration.
+            let broken = tree.is_partial || tree.items.iter().any(may_declare);
+            let work = Work { file, head, items: &tree.items, path: path.clone(), base: None, broken };
             if head.is_interface {
                 self.add_name(&head.name.text, TypeSym::Interface(path.clone()));
                 self.interfaces.borrow_mut().insert(path, Named::default());
@@ -379,10 +381,11 @@ impl<'a> Checker<'a> {
         let ordered = self.in_dependency_order(made);
         let mut done: Vec<hir::Struct> = Vec::new();
         for (mut structure, at) in ordered {
-            self.keep_struct(&structure, at);
-            if let Some((file, class, found)) =
-                all.iter().find(|(.., found)| self.own_path(&found.name.text) == structure.path)
-            {
+            let written = all.iter().find(|(.., found)| self.own_path(&found.name.text) == structure.path);
+            let is_partial = written
+                .is_some_and(|(.., found)| found.is_partial || (found.base.is_some() && structure.base.is_none()));
+            self.keep_struct(&structure, is_partial, at);
+            if let Some((file, class, found)) = written {
                 self.struct_defaults(&mut structure, found, *file, class);
             }
             done.push(structure);
@@ -418,8 +421,9 @@ impl<'a> Checker<'a> {
         done
     }
 
-    fn keep_struct(&self, structure: &hir::Struct, at: At) {
+    fn keep_struct(&self, structure: &hir::Struct, is_partial: bool, at: At) {
         let base = structure.base.as_ref().and_then(|base| self.structure(base));
+        let broken = is_partial || base.as_ref().is_some_and(|base| base.broken);
         let mut fields: Vec<Rc<PropSym>> = base.iter().flat_map(|base| base.fields.clone()).collect();
         let mut by_name = base.map_or_else(Named::default, |base| base.by_name.clone());
         for field in &structure.fields {
@@ -441,8 +445,19 @@ impl<'a> Checker<'a> {
             by_name.insert(&field.name, symbol.clone());
             fields.push(symbol);
         }
-        let symbol = StructSym { base: structure.base.clone(), fields, by_name };
+        let symbol = StructSym { base: structure.base.clone(), fields, by_name, broken };
         self.structs.borrow_mut().insert(structure.path.clone(), Some(Rc::new(symbol)));
+    }
+}
+
+/// Whether an item is a macro that may stand for declarations.
+fn may_declare(item: &Item) -> bool {
+    const DIRECTIVES: &[&str] = &["define", "undefine", "if", "else", "endif"];
+    match item {
+        Item::Outside(Outside { what: OutsideKind::Macro, name: Some(name), .. }) => {
+            !DIRECTIVES.iter().any(|word| name.is(word))
+        }
+        _ => false,
     }
 }
 

@@ -172,6 +172,9 @@ impl Checker<'_> {
                 let place = Place { file, class, of: class, objects: &[] };
                 let own = structure.fields.iter().position(|field| name.is(&field.name));
                 let Some(at) = own else {
+                    if found.is_partial {
+                        continue;
+                    }
                     let message = format!("`{}` declares no field `{}`", structure.name, name.text);
                     self.report(Diagnostic::error("uc-unknown-member", (file, name.span), message));
                     continue;

@@ -184,7 +184,11 @@ impl<'a> Checker<'a> {
             Some(number) => ast::ExprKind::Int(index.text.clone(), Some(number)),
             None => match index.text.split_once('.') {
                 Some((of, entry)) => ast::ExprKind::Member(
-                    Box::new(ast::Expr { kind: ast::ExprKind::Ident(of.trim().to_owned()), span: index.span, depth: 1 }),
+                    Box::new(ast::Expr {
+                        kind: ast::ExprKind::Ident(of.trim().to_owned()),
+                        span: index.span,
+                        depth: 1,
+                    }),
                     Ident { text: entry.trim().to_owned(), span: index.span },
                 ),
                 None => ast::ExprKind::Ident(index.text.clone()),
@@ -392,6 +396,10 @@ impl<'a> Checker<'a> {
         let mut made: Vec<(String, Const)> = Vec::new();
         for (name, index, value) in fields {
             let Some(field) = structure.by_name.get(&name.text) else {
+                if structure.broken {
+                    told = Some(Told);
+                    continue;
+                }
                 let shown = path.rsplit('.').next().unwrap_or(path);
                 let message = format!("`{shown}` has no field `{}`", name.text);
                 told = Some(self.report(Diagnostic::error("uc-unknown-member", (place.file, name.span), message)));

@@ -113,6 +113,7 @@ impl<'a> Checker<'a> {
                     found.name.text
                 );
                 self.report(Diagnostic::error("uc-operator", at, message).hint("write a function"));
+                self.own_operators.borrow_mut().insert(found.name.text.clone());
                 continue;
             }
             self.check_name(&found.name, work.file);
@@ -291,7 +292,10 @@ impl<'a> Checker<'a> {
             return;
         }
         if above.is_static && !self.is_of_script(&above.owner) {
-            refuse("static functions of native classes and of plugins are not overridden".to_owned(), "take another name");
+            refuse(
+                "static functions of native classes and of plugins are not overridden".to_owned(),
+                "take another name",
+            );
             return;
         }
         if !above.is_virtual && !above.is_static {
@@ -318,7 +322,10 @@ impl<'a> Checker<'a> {
     /// Whether a class is one of this package, or one that another package of scripts declares.
     fn is_of_script(&self, class: &str) -> bool {
         class.strip_prefix("/Script/").and_then(|path| path.split_once('.')).is_some_and(|(of, _)| of == self.package)
-            || self.types.class_by_path(class).is_some_and(|found| found.origin == alcedo_reflect::origin::Origin::Script)
+            || self
+                .types
+                .class_by_path(class)
+                .is_some_and(|found| found.origin == alcedo_reflect::origin::Origin::Script)
     }
 
     /// Whether the function takes and gives what the other does; tells if not.

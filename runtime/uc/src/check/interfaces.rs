@@ -72,7 +72,9 @@ impl<'a> Checker<'a> {
         let mut functions = Vec::new();
         for base in &direct {
             let above = self.interface_of(base);
-            symbol.bases.extend(above.bases.iter().filter(|path| !symbol.bases.contains(path)).cloned().collect::<Vec<_>>());
+            symbol
+                .bases
+                .extend(above.bases.iter().filter(|path| !symbol.bases.contains(path)).cloned().collect::<Vec<_>>());
             symbol.bases.push(base.clone());
             for function in above.functions {
                 functions.push(self.inherited(&function, work));
@@ -180,7 +182,9 @@ impl<'a> Checker<'a> {
         if let Some(param) = found.params.iter().find(|param| param.default.is_some()) {
             let message = format!("`{}` has a value for when it is left away", param.name.name.text);
             let error = Diagnostic::error("uc-interface", (work.file, param.name.name.span), message);
-            self.report(error.hint("it is the zero value then; write it into the classes that implement the interface"));
+            self.report(
+                error.hint("it is the zero value then; write it into the classes that implement the interface"),
+            );
         }
         let params = self.params_of(&found.params, work);
         let result = self.result_of(found.result.as_ref(), work);

@@ -166,8 +166,8 @@ impl Checker<'_> {
 
     /// Whether what is not found in the class may be in one that is not known.
     pub(super) fn is_broken(&self, path: &str) -> bool {
-        let last = self.lineage(path).last();
-        last.map_or_else(|| !self.interfaces.borrow().contains_key(path), |last| last.broken)
+        let is_class = self.class(path).is_some();
+        self.lineage(path).any(|class| class.broken) || (!is_class && !self.interfaces.borrow().contains_key(path))
     }
 
     /// Whether the one class is the other or extends it.

@@ -160,6 +160,8 @@ pub(crate) struct Checker<'a> {
     interfaces: RefCell<HashMap<hir::Path, Named<Rc<FuncSym>>>>,
     /// Those of the package, with their functions in order.
     own_interfaces: RefCell<HashMap<hir::Path, interfaces::InterfaceSym>>,
+    /// Signs of operators that classes of the package declare, which is outside.
+    own_operators: RefCell<HashSet<String>>,
     /// Constants that are being evaluated, so that a circle of them is noticed.
     open_consts: RefCell<Vec<At>>,
     /// Constants that have no value, which was told.
@@ -189,6 +191,7 @@ impl<'a> Checker<'a> {
             classes: RefCell::default(),
             structs: RefCell::default(),
             enums: RefCell::default(),
+            own_operators: RefCell::default(),
             interfaces: RefCell::default(),
             own_interfaces: RefCell::default(),
             open_consts: RefCell::default(),

@@ -197,6 +197,8 @@ pub(crate) struct StructSym {
     /// All fields, those of the bases first.
     pub(crate) fields: Vec<Rc<PropSym>>,
     pub(crate) by_name: Named<Rc<PropSym>>,
+    /// Whether it may have fields that are not known.
+    pub(crate) broken: bool,
 }
 
 /// An enum.
@@ -513,5 +515,5 @@ pub(crate) fn reflected_struct(found: &StructType) -> StructSym {
     for field in &fields {
         by_name.insert_reflected(&field.name, field.clone());
     }
-    StructSym { base: found.base().map(|base| base.path.clone()), fields, by_name }
+    StructSym { base: found.base().map(|base| base.path.clone()), fields, by_name, broken: false }
 }

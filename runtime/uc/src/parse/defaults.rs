@@ -102,7 +102,8 @@ impl Parser<'_> {
                 return self.fail(error);
             }
             Kind::Directive => {
-                let error = self.error("uc-directive", found.span, "lines that begin with `#` are outside of the language");
+                let error =
+                    self.error("uc-directive", found.span, "lines that begin with `#` are outside of the language");
                 return self.fail(error);
             }
             _ => {}

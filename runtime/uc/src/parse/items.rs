@@ -108,9 +108,10 @@ impl Parser<'_> {
                     self.keep_class(&mut file, head);
                 } else {
                     self.skip_declaration();
+                    file.is_partial = true;
                 }
             } else {
-                self.items_into(&mut file.items);
+                file.is_partial |= self.items_into(&mut file.items);
             }
             self.go_on_from(before);
         }
@@ -187,12 +188,13 @@ impl Parser<'_> {
         Ok(names)
     }
 
-    /// Declarations up to a brace that closes, the end, or the head of a class.
-    fn items_into(&mut self, items: &mut Vec<Item>) {
+    /// Declarations up to the end, or the head of a class. Whether there is something else.
+    fn items_into(&mut self, items: &mut Vec<Item>) -> bool {
+        let mut is_partial = false;
         loop {
             let token = self.peek();
             if token.kind == Kind::End || self.class_head_ahead() {
-                return;
+                return is_partial;
             }
             match token.kind {
                 Kind::Semicolon => {
@@ -202,6 +204,7 @@ impl Parser<'_> {
                     let error = self.error("uc-syntax", token.span, "this brace closes nothing");
                     self.report(error.hint("one of the braces above is one too many"));
                     self.next();
+                    is_partial = true;
                 }
                 _ => {
                     if let Ok(item) = self.item() {
@@ -209,6 +212,7 @@ impl Parser<'_> {
                         items.push(item);
                     } else {
                         self.skip_declaration();
+                        is_partial = true;
                     }
                     self.go_on_from(token.span.start);
                 }
@@ -452,7 +456,7 @@ impl Parser<'_> {
             None
         };
         self.expect(Kind::BraceOpen, "`{`", "behind the name of the struct")?;
-        let mut items = Vec::new();
+        let (mut items, mut is_partial) = (Vec::new(), false);
         loop {
             let token = self.peek();
             match token.kind {
@@ -476,14 +480,17 @@ impl Parser<'_> {
                     }
                     match self.item() {
                         Ok(item) => items.push(item),
-                        Err(Failed) => self.skip_declaration_in_braces(),
+                        Err(Failed) => {
+                            self.skip_declaration_in_braces();
+                            is_partial = true;
+                        }
                     }
                     self.go_on_from(token.span.start);
                 }
             }
         }
         let span = start.span.to(name.span);
-        Ok(Struct { modifiers: words, name, base, items, doc, span })
+        Ok(Struct { modifiers: words, name, base, items, is_partial, doc, span })
     }
 
     /// Goes behind the next semicolon, or before the brace that closes.

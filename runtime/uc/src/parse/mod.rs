@@ -112,7 +112,17 @@ pub(crate) fn macro_outside(name: &str, at: (usize, Span)) -> Diagnostic {
 impl<'s> Parser<'s> {
     fn new(source: &'s Source, file: usize) -> Self {
         let tokens = Tokens::new(&source.text);
-        Self { source, file, tokens, diagnostics: Vec::new(), depth: 0, stopped: false, last_end: 0, last_macro: None, in_junk: false }
+        Self {
+            source,
+            file,
+            tokens,
+            diagnostics: Vec::new(),
+            depth: 0,
+            stopped: false,
+            last_end: 0,
+            last_macro: None,
+            in_junk: false,
+        }
     }
 
     fn finish(self) -> Vec<Diagnostic> {

@@ -14,7 +14,7 @@ impl Parser<'_> {
             return Ok(None);
         }
         let start = open.span.start as usize + 1;
-        let Some(len) = self.source.text.get(start..).and_then(|rest| rest.find('>')) else {
+        let Some(len) = self.source.text.get(start..).and_then(end_of_meta) else {
             let error = self.error("uc-syntax", open.span, "this `<` is not closed");
             return self.fail(error);
         };
@@ -97,4 +97,18 @@ impl Parser<'_> {
         }
         self.type_ref()
     }
+}
+
+/// Where what stands between `<` and `>` ends: a `>` in a text on one line does not end it.
+fn end_of_meta(rest: &str) -> Option<usize> {
+    let mut in_text = false;
+    for (at, letter) in rest.char_indices() {
+        match letter {
+            '\n' if in_text => break,
+            '"' => in_text = !in_text,
+            '>' if !in_text => return Some(at),
+            _ => {}
+        }
+    }
+    rest.find('>')
 }

@@ -5,7 +5,13 @@ use alcedo_uc::hir::{Expr, Intrinsic, Type};
 use super::{Frame, Interpreter, Value};
 
 impl<'p> Interpreter<'p> {
-    pub(super) fn intrinsic(&self, frame: &mut Frame<'p>, which: &'p Intrinsic, operands: &'p [Expr], ty: &Type) -> Value {
+    pub(super) fn intrinsic(
+        &self,
+        frame: &mut Frame<'p>,
+        which: &'p Intrinsic,
+        operands: &'p [Expr],
+        ty: &Type,
+    ) -> Value {
         use Intrinsic as I;
         let base = &operands[0];
         let whole = self.value(frame, base);
