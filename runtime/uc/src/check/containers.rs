@@ -143,6 +143,9 @@ impl Body<'_, '_> {
     /// `Array(element, index)`: the array, where each element goes, how, and where the index goes.
     pub(super) fn foreach_head(&self, over: &ast::Expr) -> Found<(Expr, Expr, Option<Conversion>, Option<Expr>)> {
         let ast::ExprKind::Call(array, args) = &over.kind else {
+            if matches!(over.kind, ast::ExprKind::Macro(..)) {
+                return Err(self.value(over, None).err().unwrap_or(Told));
+            }
             let error = self.error("uc-foreach", over.span, "`foreach` is without a variable for the elements");
             return Err(self.report(error.hint("write `foreach Array(Element)`")));
         };

@@ -310,7 +310,8 @@ impl Parser<'_> {
 
     /// Tells that a token begins no declaration; not of what stands behind on its line and begins none either.
     pub(super) fn no_declaration(&mut self, token: Token) -> Read<Item> {
-        if std::mem::replace(&mut self.in_junk, true) && !(token.on_new_line && token.kind == Kind::Word) {
+        let behind_macro = !token.on_new_line && self.last_macro.is_some_and(|(_, end)| end == self.last_end);
+        if behind_macro || std::mem::replace(&mut self.in_junk, true) && !(token.on_new_line && token.kind == Kind::Word) {
             return Err(Failed);
         }
         let shown = self.shown(token);
@@ -345,6 +346,7 @@ impl Parser<'_> {
             self.raw_parens()?;
             end.end = self.last_end;
         }
+        self.last_macro = Some((start.span, self.last_end));
         let name = Ident { text: self.text(start).trim_matches(['`', '{', '}']).to_owned(), span: start.span };
         Ok(self.outside(OutsideKind::Macro, start, end, Some(name)))
     }
