@@ -279,8 +279,14 @@ impl<'a> Checker<'a> {
                     Some(found) if found.is_static => {
                         format!("`{function}` of `{class}` is static, and `{name}` wants one of objects")
                     }
-                    Some(found) if found.signature().is_none_or(|found| found == signature) => continue,
-                    Some(_) => format!("`{function}` takes and gives other types than `{function}` of `{name}`"),
+                    Some(found) if found.signature().is_some_and(|found| found != signature) => {
+                        format!("`{function}` takes and gives other types than `{function}` of `{name}`")
+                    }
+                    // Reflection compares to the letter; one of the class itself is spelled as the interface has it.
+                    Some(found) if found.name != *function => {
+                        format!("`{class}` has `{}`, which `{name}` spells `{function}`", found.name)
+                    }
+                    Some(_) => continue,
                     None => format!("`{class}` has no function `{function}`, which `{name}` has"),
                 };
                 let error = Diagnostic::error("uc-interface-function", (work.file, work.head.name.span), message);

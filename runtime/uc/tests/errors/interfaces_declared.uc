@@ -46,3 +46,14 @@ interface Sings;
 function Song();
 // file: Actor2.uc
 class Actor2 extends Actor implements(Sings);
+// file: Speller.uc
+class Speller extends Below implements(Spelled);
+function RUN() {}
+// file: Below.uc
+class Below extends Actor;
+function speak() {}
+// file: Spelled.uc
+interface Spelled;
+function Speak();
+function Run();
+function float GetDistance(Actor Other);
