@@ -127,6 +127,7 @@ impl<'a> Checker<'a> {
                 param.default = body.coerced(value, &param.ty, (work.file, default.span)).ok();
             }
         }
+        let before = self.messages.borrow().len();
         let statements = match &made.ast.body {
             Some(statements) => Some(body.block(statements)),
             // A function that ends with a semicolon does nothing.
@@ -135,11 +136,10 @@ impl<'a> Checker<'a> {
         };
         let at = (work.file, made.ast.name.span);
         // With errors in it, it is not known what the body does.
-        let inside = |message: &Diagnostic| {
-            let (start, end) = (made.ast.span.start, made.ast.end.end);
-            message.file == work.file && message.is_error() && (start..end).contains(&message.span.start)
-        };
-        let whole = made.ast.body.is_some() && !body.lost && !self.messages.borrow().iter().any(inside);
+        let (start, end) = (made.ast.span.start, made.ast.end.end);
+        let misread = self.misread.get(&work.file).is_some_and(|at| at.iter().any(|at| (start..end).contains(at)));
+        let has_errors = || self.messages.borrow()[before..].iter().any(Diagnostic::is_error);
+        let whole = made.ast.body.is_some() && !body.lost && !misread && !has_errors();
         if whole && symbol.result.is_some() && !statements.as_ref().is_some_and(|body| super::statements::returns(body))
         {
             let message = format!("`{}` may end without a result: it gives the zero value then", made.ast.name.text);

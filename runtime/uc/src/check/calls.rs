@@ -104,7 +104,8 @@ impl Body<'_, '_> {
             ast::ExprKind::Ident(name) => {
                 !self.is_value_name(name) && self.checker.find_function(&self.class, name).is_some()
             }
-            ast::ExprKind::Member(of, name) => matches!(
+            // Looked at twice, so only where no call is in it, whose arguments would be looked at twice each.
+            ast::ExprKind::Member(of, name) if is_path(of) => matches!(
                 self.value_quietly(of),
                 Ok(Expr { ty: Type::Object(class), .. }) if self.checker.find_function(&class, &name.text).is_some()
             ),
@@ -522,5 +523,14 @@ impl Body<'_, '_> {
                 Err(self.report(self.error("uc-type-mismatch", arg.span, message)))
             }
         }
+    }
+}
+
+/// Whether an expression is made of names and dots alone.
+fn is_path(of: &ast::Expr) -> bool {
+    match &of.kind {
+        ast::ExprKind::Ident(_) | ast::ExprKind::SelfObject => true,
+        ast::ExprKind::Member(of, _) => is_path(of),
+        _ => false,
     }
 }

@@ -150,6 +150,8 @@ pub(crate) struct Checker<'a> {
     types: &'a Types,
     options: &'a Options,
     messages: RefCell<Vec<Diagnostic>>,
+    /// Where the syntax of each file has errors.
+    misread: HashMap<usize, Vec<u32>>,
     /// Names that are unknown and were told, by file.
     told: RefCell<HashSet<(usize, String)>>,
     /// What names of types stand for, in lower case; those of the package first.
@@ -179,6 +181,10 @@ impl<'a> Checker<'a> {
         options: &'a Options,
         messages: Vec<Diagnostic>,
     ) -> Self {
+        let mut misread: HashMap<usize, Vec<u32>> = HashMap::new();
+        for message in messages.iter().filter(|message| message.is_error()) {
+            misread.entry(message.file).or_default().push(message.span.start);
+        }
         let checker = Self {
             package,
             sources,
@@ -186,6 +192,7 @@ impl<'a> Checker<'a> {
             types,
             options,
             messages: RefCell::new(messages),
+            misread,
             told: RefCell::default(),
             type_names: RefCell::default(),
             classes: RefCell::default(),

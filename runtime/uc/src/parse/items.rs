@@ -311,7 +311,9 @@ impl Parser<'_> {
     /// Tells that a token begins no declaration; not of what stands behind on its line and begins none either.
     pub(super) fn no_declaration(&mut self, token: Token) -> Read<Item> {
         let behind_macro = !token.on_new_line && self.last_macro.is_some_and(|(_, end)| end == self.last_end);
-        if behind_macro || std::mem::replace(&mut self.in_junk, true) && !(token.on_new_line && token.kind == Kind::Word) {
+        if behind_macro
+            || std::mem::replace(&mut self.in_junk, true) && !(token.on_new_line && token.kind == Kind::Word)
+        {
             return Err(Failed);
         }
         let shown = self.shown(token);
