@@ -212,7 +212,8 @@ impl<'a> Checker<'a> {
         let Some(found) = self.types.interface_by_path(path) else { return InterfaceSym::default() };
         let path: Path = path.into();
         let functions = found.functions.iter();
-        let functions = functions.map(|function| Rc::new(super::symbols::reflected_func(function, &path, false, true)));
+        let functions =
+            functions.map(|function| Rc::new(super::reflected::reflected_func(function, &path, false, true)));
         InterfaceSym { bases: Vec::new(), functions: functions.collect() }
     }
 

@@ -4,10 +4,8 @@ use std::rc::Rc;
 
 use alcedo_reflect::origin::Origin;
 
-use super::symbols::{
-    At, ClassSym, ConstSym, DelegateSym, EnumSym, FuncSym, Named, PropSym, StructSym, reflected_class,
-    reflected_interface, reflected_struct,
-};
+use super::reflected::{reflected_class, reflected_interface, reflected_struct};
+use super::symbols::{At, ClassSym, ConstSym, DelegateSym, EnumSym, FuncSym, Named, PropSym, StructSym};
 use super::{Checker, Found, TypeSym};
 use crate::ast::Ident;
 use crate::diagnostic::Diagnostic;

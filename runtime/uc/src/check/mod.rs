@@ -3,6 +3,7 @@
 
 mod bodies;
 mod body;
+mod built_in;
 mod calls;
 mod complete;
 mod containers;
@@ -20,6 +21,7 @@ mod members;
 mod operators;
 mod outside;
 mod places;
+mod reflected;
 mod statements;
 mod symbols;
 mod types;

@@ -6,6 +6,7 @@ mod expressions;
 mod functions;
 mod items;
 mod statements;
+mod structs;
 mod types;
 
 pub(crate) use expressions::whole;
