@@ -64,6 +64,8 @@ mod remains;
 mod results;
 mod rollback;
 #[cfg(feature = "script")]
+mod script_interfaces;
+#[cfg(feature = "script")]
 mod scripts;
 mod short_ways;
 mod slim_race;

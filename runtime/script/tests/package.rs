@@ -11,7 +11,7 @@ use alcedo_reflect::World;
 use alcedo_reflect::class::Class;
 use alcedo_reflect::construction::{ConstructionArgs, ConstructionHooks, StepError, construct, make_cdo};
 use alcedo_reflect::decl::{
-    Batch, ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, PropertyDecl, RESULT_NAME, StructDecl,
+    Batch, ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, RESULT_NAME, StructDecl,
 };
 use alcedo_reflect::enums::EnumEntry;
 use alcedo_reflect::origin::Origin;
@@ -167,7 +167,7 @@ impl Scripts {
                 self.bound.borrow_mut().push((class.path.to_string(), default.property.clone(), name));
                 return Ok(());
             }
-            DefaultAction::Set(Const::Array(values)) => {
+            DefaultAction::Set(Const::Array(values)) if matches!(property.ty, PropertyType::Array(_)) => {
                 let len = row.len();
                 row = values.iter().map(|value| parse(value, &of)).collect::<Result<_, _>>()?;
                 while row.len() < len && property.meta.iter().any(|(key, _)| key == "array_dim") {
@@ -364,6 +364,17 @@ fn batch_of(package: &hir::Package, cells: &mut Cells) -> Batch {
         params: params(&of.params, of.result.as_ref()),
         ..DelegateDecl::new(&package.name, &of.name, PropertyKind::DELEGATE, Origin::Script)
     });
+    let interfaces = package.interfaces.iter().map(|of| {
+        let function = |function: &hir::InterfaceFunction| FunctionDecl {
+            flags: function_flags::CALLABLE,
+            params: params(&function.params, function.result.as_ref()),
+            ..FunctionDecl::without_body(&function.name)
+        };
+        InterfaceDecl {
+            functions: of.functions.iter().map(function).collect(),
+            ..InterfaceDecl::new(&package.name, &of.name, Origin::Script)
+        }
+    });
     let mut made: BTreeMap<String, Thunk> = BTreeMap::new();
     for function in
         package.classes.iter().flat_map(|class| class.functions.iter().map(move |function| (class, function)))
@@ -390,6 +401,7 @@ fn batch_of(package: &hir::Package, cells: &mut Cells) -> Batch {
         ClassDecl {
             properties: of.properties.iter().map(|found| property(&found.name, &found.ty, found.flags)).collect(),
             functions: of.functions.iter().map(function).collect(),
+            interfaces: of.interfaces.iter().map(|path| path.to_string()).collect(),
             ..ClassDecl::new(&package.name, &of.name, &of.base, Origin::Script)
         }
     });
@@ -397,7 +409,7 @@ fn batch_of(package: &hir::Package, cells: &mut Cells) -> Batch {
         enums: enums.collect(),
         structs: structs.collect(),
         delegates: delegates.collect(),
+        interfaces: interfaces.collect(),
         classes: classes.collect(),
-        ..Batch::default()
     }
 }

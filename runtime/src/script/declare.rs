@@ -11,7 +11,7 @@ use alcedo_uc::hir;
 use crate::border::CallError;
 use crate::object::World;
 use crate::object::decl::{
-    Batch, ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, PropertyDecl, RESULT_NAME, StructDecl,
+    Batch, ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, RESULT_NAME, StructDecl,
 };
 use crate::object::enums::EnumEntry;
 use crate::object::hooks::HookContext;
@@ -53,7 +53,7 @@ impl Bodies {
 pub(crate) fn batch(package: &hir::Package, tag: u64) -> (Batch, Bodies) {
     let mut bodies = Bodies::default();
     let batch = Batch {
-        interfaces: Vec::new(),
+        interfaces: package.interfaces.iter().map(|found| interface(package, found)).collect(),
         enums: package.enums.iter().map(|found| enumeration(package, found)).collect(),
         delegates: package.delegates.iter().map(|found| delegate(package, found)).collect(),
         structs: package.structs.iter().map(|found| structure(package, found)).collect(),
@@ -97,6 +97,20 @@ fn structure(package: &hir::Package, found: &hir::Struct) -> StructDecl {
         fields: found.fields.iter().map(property).collect(),
         doc: found.doc.clone(),
         ..StructDecl::new(&package.name, &found.name, Origin::Script)
+    }
+}
+
+fn interface(package: &hir::Package, found: &hir::Interface) -> InterfaceDecl {
+    let function = |found: &hir::InterfaceFunction| FunctionDecl {
+        flags: function_flags::CALLABLE,
+        params: params(&found.params, found.result.as_ref()),
+        doc: found.doc.clone(),
+        ..FunctionDecl::without_body(&found.name)
+    };
+    InterfaceDecl {
+        functions: found.functions.iter().map(function).collect(),
+        doc: found.doc.clone(),
+        ..InterfaceDecl::new(&package.name, &found.name, Origin::Script)
     }
 }
 
@@ -145,6 +159,12 @@ fn typed(name: &str, ty: &hir::Type) -> PropertyDecl {
     }
 }
 
+/// What other packages of scripts are to know of a parameter.
+fn said(found: &hir::Param) -> impl Iterator<Item = (String, String)> {
+    let words = [("optional", found.optional), ("coerce", found.coerce)];
+    words.into_iter().filter(|(_, is)| *is).map(|(word, _)| (word.to_owned(), "true".to_owned()))
+}
+
 fn array_dim(ty: &hir::Type) -> Option<(String, String)> {
     let hir::Type::Fixed(_, len) = ty else { return None };
     Some((ARRAY_DIM.to_owned(), len.to_string()))
@@ -153,7 +173,7 @@ fn array_dim(ty: &hir::Type) -> Option<(String, String)> {
 fn params(found: &[hir::Param], result: Option<&hir::Type>) -> Vec<PropertyDecl> {
     let param = |found: &hir::Param| PropertyDecl {
         flags: if found.out { property_flags::OUT } else { 0 },
-        meta: array_dim(&found.ty).into_iter().collect(),
+        meta: array_dim(&found.ty).into_iter().chain(said(found)).collect(),
         default: match found.default.as_ref().map(|default| &default.kind) {
             Some(hir::ExprKind::Const(value)) => of_const(value, &Nobody),
             _ => String::new(),

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use alcedo_uc::ast::{File, FunctionKind, Item, Struct, TypeKind, TypeRef};
-use alcedo_uc::{Diagnostic, Severity, Source};
+use alcedo_uc::{Diagnostic, Source};
 
 /// What a package declares and names.
 #[derive(Clone, Debug, Default)]
@@ -20,18 +20,18 @@ pub(crate) struct Outline {
 /// The outline of the files of a package.
 ///
 /// # Errors
-/// What is no text of a script, each with its place.
+/// What is no text of a script, each with its place; and what is outside of the language, since it would not be told before the
+/// text is right.
 pub(crate) fn outline(package: &str, sources: &[Source]) -> Result<Outline, Vec<Diagnostic>> {
     let mut outline = Outline::default();
-    let mut wrong = Vec::new();
-    for (at, source) in sources.iter().enumerate() {
+    let mut is_wrong = false;
+    for source in sources {
         let (file, diagnostics) = alcedo_uc::parse(source);
-        let errors = diagnostics.into_iter().filter(|found| found.severity == Severity::Error);
-        wrong.extend(errors.map(|found| Diagnostic { file: at, ..found }));
+        is_wrong |= diagnostics.iter().any(Diagnostic::is_error);
         outline.add(package, &file);
         outline.words.extend(words(&source.text));
     }
-    if wrong.is_empty() { Ok(outline) } else { Err(wrong) }
+    if is_wrong { Err(alcedo_uc::outside(package, sources)) } else { Ok(outline) }
 }
 
 impl Outline {
@@ -39,7 +39,9 @@ impl Outline {
         let class = file.class.as_ref().map(|head| format!("/Script/{package}.{}", head.name.text));
         if let Some(class) = &class {
             self.types.push(class.clone());
-            self.classes.push(class.clone());
+            if file.class.as_ref().is_some_and(|head| !head.is_interface) {
+                self.classes.push(class.clone());
+            }
         }
         self.add_items(package, class.as_deref(), &file.items);
     }

@@ -192,6 +192,20 @@ mod tests {
     }
 
     #[test]
+    fn mistakes_of_the_syntax_are_told_with_what_is_outside_of_the_language() {
+        let dir = write(&[
+            ("Tale/A.uc", "class A extends Nowhere;\nvar ;\n"),
+            ("Tale/B.uc", "class B extends A;\nstate S { }"),
+        ]);
+        let Err(PackageError::Text { diagnostics, .. }) = Package::read(&dir.path().join("Tale")) else {
+            panic!("it has a mistake")
+        };
+        assert!(diagnostics.contains("uc-syntax") && diagnostics.contains("Tale/A.uc:2"), "{diagnostics}");
+        assert!(diagnostics.contains("uc-state") && diagnostics.contains("Tale/B.uc:2"), "{diagnostics}");
+        assert!(!diagnostics.contains("Nowhere"), "types come later: {diagnostics}");
+    }
+
+    #[test]
     fn a_folder_that_is_no_package_is_refused_with_the_reason() {
         let dir = write(&[("Empty/readme.md", ""), ("no-name/A.uc", "class A extends Object;")]);
         let read = |name: &str| Package::read(&dir.path().join(name));

@@ -25,6 +25,8 @@ pub struct File {
     pub class: Option<ClassHead>,
     /// What stands behind it, and before it, in order.
     pub items: Vec<Item>,
+    /// Whether there is something that could not be read, so that what is not declared here may have been.
+    pub is_partial: bool,
 }
 
 /// `class X extends Y …;`
@@ -141,6 +143,8 @@ pub struct Struct {
     pub base: Option<Vec<Ident>>,
     /// Its fields, and types that are declared in it.
     pub items: Vec<Item>,
+    /// Whether there is something in it that could not be read.
+    pub is_partial: bool,
     /// The comment before it.
     pub doc: String,
     /// From `struct` to the name.

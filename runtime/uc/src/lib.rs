@@ -15,7 +15,7 @@ mod print;
 mod source;
 mod token;
 
-pub use check::{Checked, Options, check};
+pub use check::{Checked, Options, check, outside};
 pub use console::{Snippet, complete, snippet};
 pub use diagnostic::{Diagnostic, Severity};
 pub use outline::{Outline, outline};

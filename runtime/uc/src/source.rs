@@ -96,6 +96,7 @@ impl Source {
     }
 
     fn of_text(name: &str, text: String, encoding: Encoding) -> Self {
+        let text = with_line_feeds(text);
         let starts = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at as u32 + 1);
         let lines = std::iter::once(0).chain(starts).collect();
         let broken = text.find('\u{FFFD}').map(|at| at as u32);
@@ -132,6 +133,24 @@ impl Source {
     }
 }
 
+/// The text with a line feed where a line ends with a carriage return alone, as on old Macintoshes: nothing else changes, and every
+/// byte stays where it is.
+fn with_line_feeds(text: String) -> String {
+    let bytes = text.as_bytes();
+    let ends_alone = |at: usize| {
+        let behind = bytes[at..].iter().position(|byte| *byte != b'\r').map_or(bytes.len(), |run| at + run);
+        bytes[at] == b'\r' && bytes.get(behind) != Some(&b'\n')
+    };
+    if !text.contains('\r') || !(0..bytes.len()).any(ends_alone) {
+        return text;
+    }
+    let mut made = String::with_capacity(text.len());
+    for (at, letter) in text.char_indices() {
+        made.push(if letter == '\r' && ends_alone(at) { '\n' } else { letter });
+    }
+    made
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Encoding, LARGEST_FILE, Source};
@@ -151,6 +170,7 @@ mod tests {
         check(b"a\0b\0", "ab", Encoding::Utf16Le);
         check(b"\0a\0b", "ab", Encoding::Utf16Be);
         check(b"", "", Encoding::Utf8);
+        check(b"a\r// b\r\rc\r\n\r\r\nd", "a\n// b\n\nc\r\n\r\r\nd", Encoding::Utf8);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::source::Span;
 
 /// A kind of token.
 #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
-#[logos(skip r"[ \t\r\n\f\x0B\x00\u{FEFF}\u{A0}]+")]
+#[logos(skip r"[ \t\r\n\f\x0B\x00\x1A\u{FEFF}\u{A0}]+")]
 pub(crate) enum Kind {
     #[regex(r"//[^\n]*", allow_greedy = true)]
     LineComment,
@@ -212,6 +212,12 @@ impl<'s> Tokens<'s> {
         self.at = at;
     }
 
+    /// Whether nothing but blanks stands before that byte on its line.
+    fn begins_line(&self, at: usize) -> bool {
+        let before = self.text.get(..at).unwrap_or("");
+        before.rsplit('\n').next().is_none_or(|line| line.chars().all(|c| c.is_whitespace() || c == '\u{FEFF}'))
+    }
+
     fn end(&self) -> Token {
         let span = Span::new(self.text.len(), self.text.len());
         Token { kind: Kind::End, span, on_new_line: true, comments: None }
@@ -227,8 +233,12 @@ impl<'s> Tokens<'s> {
                 self.at = self.text.len();
                 return Token { comments, ..self.end() };
             };
-            let kind = kind.unwrap_or(Kind::Unknown);
-            let span = Span::new(self.at + lexer.span().start, self.at + lexer.span().end);
+            let mut kind = kind.unwrap_or(Kind::Unknown);
+            let mut span = Span::new(self.at + lexer.span().start, self.at + lexer.span().end);
+            // A line for the preprocessor begins with its `#`; elsewhere that is a sign of an operator.
+            if kind == Kind::Directive && !self.begins_line(span.start as usize) {
+                (kind, span) = (Kind::Unknown, Span { end: span.start + 1, ..span });
+            }
             self.at = span.end as usize;
             match kind {
                 Kind::LineComment | Kind::BlockComment => {
@@ -292,6 +302,7 @@ mod tests {
     #[test]
     fn the_longest_sign_is_taken() {
         check("a>>>b>>c>=d**e", "Word:a Ushr:>>> Word:b Shr:>> Word:c Ge:>= Word:d Power:** Word:e");
-        check("`log `{x} #exec a b\nc é", "Macro:`log Macro:`{x} Directive:#exec a b Word:c Unknown:é");
+        check("`log `{x}\n #exec a b\nc é", "Macro:`log Macro:`{x} Directive:#exec a b Word:c Unknown:é");
+        check("a = #b;\x1A", "Word:a Assign:= Unknown:# Word:b Semicolon:;");
     }
 }

@@ -1,5 +1,5 @@
 //! Class files in the manner of those that others write, with much that is outside of the language: every such thing is named
-//! with its place, in the file `NAME.stderr` beside it.
+//! with its place, in the file `NAME.stderr` beside it; and what is read of it is in `NAME.print`.
 
 use expect_test::expect_file;
 
@@ -16,5 +16,22 @@ fn whatever_is_outside_of_the_language_is_named() {
             Err(messages) => messages,
         };
         expect_file![path.with_extension("stderr")].assert_eq(&rendered(&messages, &sources));
+        // What is read of a text without mistakes, compared by hand with what it means.
+        let (file, messages) = alcedo_uc::parse(&sources[0]);
+        if !messages.iter().any(alcedo_uc::Diagnostic::is_error) {
+            expect_file![path.with_extension("print")].assert_eq(&alcedo_uc::print(&file));
+        }
     }
+}
+
+#[test]
+fn what_is_outside_is_named_beside_mistakes_of_the_syntax_without_any_type() {
+    let text = "class Tower extends Building;\n\nvar Bricks B;\nfunction Rise( {\n}\nfunction Up()\n{\n\tlocal Actor A;\n\
+                \tforeach AllActors(class'Actor', A) A.Rise();\n\tforeach Floors(A) A.Rise();\n\tTop: Unknown = 3;\n\
+                \t`log(\"up\");\n}\nnative function Down();\nstate Falling { }\n";
+    let sources = [alcedo_uc::Source::new("Tower.uc", text)];
+    let found: Vec<_> =
+        alcedo_uc::outside("Test", &sources).iter().map(|found| format!("{} {}", found.line, found.id)).collect();
+    let expected = ["4 uc-syntax", "9 uc-iterator", "11 uc-goto", "12 uc-macro", "14 uc-native", "15 uc-state"];
+    assert_eq!(found, expected);
 }

@@ -22,7 +22,7 @@ pub(crate) fn programs(name: &str) -> Vec<PathBuf> {
 
 /// The files that a program consists of: what follows a line `// file: Name.uc` is a file of its own.
 pub(crate) fn sources(path: &Path) -> Vec<Source> {
-    let text = std::fs::read_to_string(path).expect("a text");
+    let text = Source::decode("", &std::fs::read(path).expect("a file")).text;
     let stem = path.file_name().and_then(|name| name.to_str()).expect("a name");
     // The class decides the name of the first file, so that names of programs can say what they show.
     let class = text.lines().find_map(|line| line.strip_prefix("class ")?.split([' ', ';']).next());

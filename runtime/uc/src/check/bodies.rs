@@ -4,10 +4,10 @@ use super::body::{Body, LocalSym};
 use super::declare::Work;
 use super::functions::FuncWork;
 use super::members::Members;
-use super::{Checker, Found, TypeSym};
+use super::{Checker, Found};
 use crate::ast::{self, Ident};
 use crate::diagnostic::Diagnostic;
-use crate::hir::{self, ClassFlags, Expr, ExprKind, LocalId, Path, Type};
+use crate::hir::{self, ClassFlags, Expr, ExprKind, LocalId, Type};
 use crate::parse::DEEPEST;
 
 impl<'a> Checker<'a> {
@@ -46,8 +46,7 @@ impl<'a> Checker<'a> {
             transient: has("transient"),
             placeable: has("placeable") && !has("notplaceable"),
         };
-        let interfaces = self.interfaces_of(work);
-        self.change_class(&work.path, |class| class.interfaces.clone_from(&interfaces));
+        let interfaces = self.class(&work.path).map(|class| class.interfaces.clone()).unwrap_or_default();
         self.check_interfaces(work, &interfaces);
         let functions = members.functions.into_iter().map(|made| self.finish_function(work, &made)).collect();
         let consts = self.consts_of(work);
@@ -68,54 +67,6 @@ impl<'a> Checker<'a> {
             defaults,
             doc: head.doc.clone(),
             line: self.line(at),
-        }
-    }
-
-    fn interfaces_of(&self, work: &Work<'a>) -> Vec<Path> {
-        let mut found = Vec::new();
-        for modifier in work.head.modifiers.iter().filter(|modifier| modifier.word.is("implements")) {
-            let names = modifier.argument.as_deref().unwrap_or("");
-            for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-                let ident = Ident { text: name.to_owned(), span: modifier.word.span };
-                match self.type_named(std::slice::from_ref(&ident), work.file) {
-                    Some(Ok(TypeSym::Interface(path))) => found.push(path),
-                    Some(Ok(_)) => {
-                        let message = format!("`{name}` is no interface");
-                        self.report(Diagnostic::error("uc-no-interface", (work.file, modifier.word.span), message));
-                    }
-                    Some(Err(_)) => {}
-                    None => {
-                        self.unknown_type("interface", std::slice::from_ref(&ident), work.file);
-                    }
-                }
-            }
-        }
-        found
-    }
-
-    /// Whether the class has every function of its interfaces.
-    fn check_interfaces(&self, work: &Work<'a>, interfaces: &[Path]) {
-        if self.is_broken(&work.path) {
-            return;
-        }
-        for path in interfaces {
-            let Some(interface) = self.types.interface_by_path(path) else { continue };
-            for function in &interface.functions {
-                let wanted = super::symbols::reflected_func(function, path, false, true);
-                let message = match self.find_function(&work.path, &function.text) {
-                    Some(found) if found.signature() == wanted.signature() => continue,
-                    Some(_) => format!(
-                        "`{}` takes and gives other types than `{}` of `{}`",
-                        function.text, function.text, interface.name
-                    ),
-                    None => format!(
-                        "`{}` has no function `{}`, which `{}` has",
-                        work.head.name.text, function.text, interface.name
-                    ),
-                };
-                let error = Diagnostic::error("uc-interface-function", (work.file, work.head.name.span), message);
-                self.report(error.hint(format!("it takes and gives ({})", function.signature())));
-            }
         }
     }
 
@@ -176,8 +127,7 @@ impl<'a> Checker<'a> {
                 param.default = body.coerced(value, &param.ty, (work.file, default.span)).ok();
             }
         }
-        let errors = || self.messages.borrow().iter().filter(|message| message.is_error()).count();
-        let before = errors();
+        let before = self.messages.borrow().len();
         let statements = match &made.ast.body {
             Some(statements) => Some(body.block(statements)),
             // A function that ends with a semicolon does nothing.
@@ -186,7 +136,10 @@ impl<'a> Checker<'a> {
         };
         let at = (work.file, made.ast.name.span);
         // With errors in it, it is not known what the body does.
-        let whole = errors() == before && made.ast.body.is_some();
+        let (start, end) = (made.ast.span.start, made.ast.end.end);
+        let misread = self.misread.get(&work.file).is_some_and(|at| at.iter().any(|at| (start..end).contains(at)));
+        let has_errors = || self.messages.borrow()[before..].iter().any(Diagnostic::is_error);
+        let whole = made.ast.body.is_some() && !body.lost && !misread && !has_errors();
         if whole && symbol.result.is_some() && !statements.as_ref().is_some_and(|body| super::statements::returns(body))
         {
             let message = format!("`{}` may end without a result: it gives the zero value then", made.ast.name.text);

@@ -34,6 +34,8 @@ pub(crate) struct Body<'c, 'a> {
     pub(super) loops: u32,
     /// Loops and switches around.
     pub(super) breakable: u32,
+    /// Whether statements were left out, since they have errors or are of what is not known.
+    pub(super) lost: bool,
 }
 
 impl<'c, 'a> Body<'c, 'a> {
@@ -51,6 +53,7 @@ impl<'c, 'a> Body<'c, 'a> {
             params: 0,
             loops: 0,
             breakable: 0,
+            lost: false,
         }
     }
 

@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use super::body::Body;
 use super::convert::{Way, converted};
-use super::symbols::{DelegateSym, FuncSym, ParamSym, type_of_words};
-use super::types::plain_type;
-use super::{Found, Told, TypeSym};
+use super::reflected::type_of_words;
+use super::symbols::{DelegateSym, FuncSym, ParamSym};
+use super::{Found, Told};
 use crate::ast::{self, Ident};
-use crate::hir::{Access, Arg, Call, Callee, Const, Expr, ExprKind, Num, Path, Type};
+use crate::hir::{Access, Arg, Call, Callee, Cast, Const, Conversion, Expr, ExprKind, Num, Path, Type};
 use crate::source::Span;
 
 type Args = [Option<ast::Expr>];
@@ -94,110 +94,26 @@ impl Body<'_, '_> {
     /// Checks arguments for their own mistakes, where nothing is known of what takes them.
     fn arguments_alone(&self, args: &Args) {
         for arg in args.iter().flatten() {
-            let _ = self.expr(arg, None);
+            self.alone(arg);
         }
     }
 
-    /// `int(x)`, `Pawn(x)`, `vector(x)`.
-    fn cast_call(&self, name: &Ident, args: &Args, span: Span) -> Option<Found<Expr>> {
-        let (plain, reserved) = plain_type(&name.text).map_or((None, false), |(ty, reserved)| (Some(ty), reserved));
-        let to = match plain {
-            Some(ty) if reserved => ty,
-            _ => match self.checker.type_named(std::slice::from_ref(name), self.file) {
-                Some(Ok(TypeSym::Class(path))) => Type::Object(path),
-                Some(Ok(TypeSym::Struct(path))) => Type::Struct(path),
-                Some(Ok(TypeSym::Enum(path, num))) => Type::Enum(path, num),
-                Some(Ok(TypeSym::Interface(path))) => Type::Interface(path),
-                Some(Err(told)) => return Some(Err(told)),
-                // A function of a library comes before a word that is a type only by itself.
-                None if self.checker.find_library_function(&name.text).is_some() => return None,
-                None => plain?,
-            },
-        };
-        Some(self.cast_to(&to, name, args, span))
-    }
-
-    fn cast_to(&self, to: &Type, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
-        let [Some(arg)] = args else {
-            let message = format!("`{}(…)` makes one value a `{to}`, here are {} values", name.text, args.len());
-            return Err(self.report(self.error("uc-arguments", span, message)));
-        };
-        let want = if super::literals::is_number(arg) { Some(to) } else { None };
-        let value = self.value(arg, want.filter(|to| matches!(to, Type::Num(num) if num.is_float())))?;
-        let shown = value.ty.clone();
-        if matches!(to, Type::Object(_) | Type::Interface(_))
-            && let Some(cast) = self.object_cast(value.clone(), to)
-        {
-            return Ok(cast);
-        }
-        match self.checker.explicit(&shown, to) {
-            Some(way) => Ok(converted(value, way, to)),
-            None => {
-                let message = format!("`{shown}` can never be `{to}`");
-                let error = self.error("uc-cast", span, message);
-                let root_hint = matches!((&shown, to), (Type::Object(_), Type::Object(_)));
-                Err(self.report(if root_hint { error.hint("neither class extends the other") } else { error }))
+    /// Checks a value for its own mistakes, where it is not known what it is for: the name of a function may be for a delegate.
+    pub(super) fn alone(&self, value: &ast::Expr) {
+        let is_function = match &value.kind {
+            ast::ExprKind::Ident(name) => {
+                !self.is_value_name(name) && self.checker.find_function(&self.class, name).is_some()
             }
+            // Looked at twice, so only where no call is in it, whose arguments would be looked at twice each.
+            ast::ExprKind::Member(of, name) if is_path(of) => matches!(
+                self.value_quietly(of),
+                Ok(Expr { ty: Type::Object(class), .. }) if self.checker.find_function(&class, &name.text).is_some()
+            ),
+            _ => false,
+        };
+        if !is_function {
+            let _ = self.expr(value, None);
         }
-    }
-
-    /// What the language has as functions without declaring them.
-    fn built_in(&self, name: &Ident, args: &Args, span: Span) -> Option<Found<Expr>> {
-        let only = || match args {
-            [Some(only)] => Ok(only),
-            _ => {
-                let message = format!("`{}` takes one argument, here are {}", name.text, args.len());
-                Err(self.report(self.error("uc-arguments", span, message)))
-            }
-        };
-        match name.text.to_ascii_lowercase().as_str() {
-            "arraycount" => Some(only().and_then(|of| {
-                let found = self.value(of, None)?;
-                match found.ty {
-                    Type::Fixed(_, len) => Ok(self.known(Const::Int(len.into()), Type::INT, span)),
-                    ty => {
-                        let error = self.error("uc-no-array", of.span, format!("`{ty}` is no array of a fixed length"));
-                        Err(self.report(error.hint("`.Length` says how many elements a dynamic array has")))
-                    }
-                }
-            })),
-            "enumcount" => Some(only().and_then(|of| {
-                if let ast::ExprKind::Ident(word) = &of.kind
-                    && let Some(Ok(TypeSym::Enum(path, _))) =
-                        self.checker.type_named(&[Ident { text: word.clone(), span: of.span }], self.file)
-                    && let Some(found) = self.checker.enumeration(&path)
-                {
-                    return Ok(self.known(Const::Int(found.entries.len() as i128), Type::INT, span));
-                }
-                Err(self.report(self.error("uc-arguments", of.span, "the name of an enum is missing here")))
-            })),
-            "getenum" if matches!(args, [Some(ast::Expr { kind: ast::ExprKind::Object(word, _), .. }), Some(_)] if word.is("enum")) => {
-                Some(self.get_enum(args, span))
-            }
-            _ => None,
-        }
-    }
-
-    /// `GetEnum(enum'X', n)`: the name of the entry.
-    fn get_enum(&self, args: &Args, span: Span) -> Found<Expr> {
-        let [Some(ast::Expr { kind: ast::ExprKind::Object(_, text), span: at, .. }), Some(number)] = args else {
-            return Err(Told);
-        };
-        let names: Vec<_> = text.split('.').map(|part| Ident { text: part.trim().to_owned(), span: *at }).collect();
-        let (path, num) = match self.checker.type_named(&names, self.file) {
-            Some(Ok(TypeSym::Enum(path, num))) => (path, num),
-            Some(Err(told)) => return Err(told),
-            _ => return Err(self.checker.unknown_type("enum", &names, self.file)),
-        };
-        let value = self.value(number, None)?;
-        let ty = Type::Enum(path, num);
-        let Some(way) = self.checker.explicit(&value.ty, &ty) else {
-            return Err(self.mismatch(&value.ty, &Type::INT, self.at(number.span)));
-        };
-        let entry = converted(value, way, &ty);
-        let text = converted(entry, Way::By(crate::hir::Conversion::ToText(ty)), &Type::Text);
-        let name = Way::By(crate::hir::Conversion::Text(Type::Text, Type::Name));
-        Ok(Expr { line: self.line(span), ..converted(text, name, &Type::Name) })
     }
 
     fn member_call(&self, of: &ast::Expr, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
@@ -234,7 +150,7 @@ impl Body<'_, '_> {
             Type::Object(class) => self.object_call(base, &class, name, args, span),
             Type::Reference(kind, class) if kind != alcedo_abi::kinds::PropertyKind::SOFT_CLASS => {
                 let object = Type::Object(class.clone());
-                let base = converted(base, Way::By(crate::hir::Conversion::FromReference(kind)), &object);
+                let base = converted(base, Way::By(Conversion::FromReference(kind)), &object);
                 self.object_call(base, &class, name, args, span)
             }
             Type::Interface(path) => {
@@ -334,8 +250,17 @@ impl Body<'_, '_> {
     fn super_call(&self, of: Option<&Ident>, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
         let from = match of {
             Some(of) => {
-                let path = self.checker.class_named(std::slice::from_ref(of), self.file)?;
-                if !self.checker.extends(&self.class, &path) || path == self.class {
+                let path = self.checker.class_named(std::slice::from_ref(of), self.file);
+                if path.is_err() {
+                    self.arguments_alone(args);
+                }
+                let path = path?;
+                let extends = self.checker.extends(&self.class, &path);
+                if !extends && self.checker.is_broken(&self.class) {
+                    self.arguments_alone(args);
+                    return Err(Told);
+                }
+                if !extends || path == self.class {
                     let message = format!("`{}` is no class above this one", of.text);
                     return Err(self.report(self.error("uc-super", of.span, message)));
                 }
@@ -399,6 +324,7 @@ impl Body<'_, '_> {
             params: signature.arguments.iter().enumerate().map(param).collect(),
             result: signature.result.as_deref().map(|words| type_of_words(words, &num_of)),
             result_unknown: false,
+            result_by: None,
             is_static: false,
             is_virtual: false,
             is_final: true,
@@ -435,14 +361,39 @@ impl Body<'_, '_> {
         if found.result_unknown {
             return Err(Told);
         }
+        let of_class = found.result_by.and_then(|at| match args.get(at) {
+            Some(Arg::Value(Expr { ty, kind, .. })) => self.class_said(kind, ty),
+            _ => None,
+        });
         let ty = wild_result.or_else(|| found.result.clone()).unwrap_or(Type::Nothing);
-        Ok(Expr { kind: ExprKind::Call(Box::new(Call { callee, args, wildcards })), ty, line: self.line(span) })
+        let line = self.line(span);
+        let call = Expr { kind: ExprKind::Call(Box::new(Call { callee, args, wildcards })), ty, line };
+        Ok(match of_class {
+            Some(class) if matches!(&call.ty, Type::Object(of) if *of != class && self.checker.extends(&class, of)) => {
+                Expr {
+                    kind: ExprKind::Cast(Cast::Object(class.clone()), Box::new(call)),
+                    ty: Type::Object(class),
+                    line,
+                }
+            }
+            _ => call,
+        })
+    }
+
+    /// The class that an argument says: the one that is written out, or what it is declared as, before it became what the parameter is.
+    fn class_said(&self, kind: &ExprKind, ty: &Type) -> Option<Path> {
+        match (kind, ty) {
+            (ExprKind::Const(Const::Class(path)), _) => Some(path.clone()),
+            (ExprKind::Convert(Conversion::Up, inner), _) => self.class_said(&inner.kind, &inner.ty),
+            (_, Type::Class(path)) => Some(path.clone()),
+            _ => None,
+        }
     }
 
     /// An argument for a parameter of a known type.
     pub(super) fn argument(&self, param: &ParamSym, arg: &ast::Expr) -> Found<Arg> {
         let Some(ty) = &param.ty else {
-            let _ = self.expr(arg, None);
+            self.alone(arg);
             return Err(Told);
         };
         let at = self.at(arg.span);
@@ -469,5 +420,14 @@ impl Body<'_, '_> {
                 Err(self.report(self.error("uc-type-mismatch", arg.span, message)))
             }
         }
+    }
+}
+
+/// Whether an expression is made of names and dots alone.
+fn is_path(of: &ast::Expr) -> bool {
+    match &of.kind {
+        ast::ExprKind::Ident(_) | ast::ExprKind::SelfObject => true,
+        ast::ExprKind::Member(of, _) => is_path(of),
+        _ => false,
     }
 }

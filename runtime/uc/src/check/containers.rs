@@ -143,10 +143,13 @@ impl Body<'_, '_> {
     /// `Array(element, index)`: the array, where each element goes, how, and where the index goes.
     pub(super) fn foreach_head(&self, over: &ast::Expr) -> Found<(Expr, Expr, Option<Conversion>, Option<Expr>)> {
         let ast::ExprKind::Call(array, args) = &over.kind else {
+            if matches!(over.kind, ast::ExprKind::Macro(..)) {
+                return Err(self.value(over, None).err().unwrap_or(Told));
+            }
             let error = self.error("uc-foreach", over.span, "`foreach` is without a variable for the elements");
             return Err(self.report(error.hint("write `foreach Array(Element)`")));
         };
-        if let Some(name) = self.iterator_function(array) {
+        if let Some(name) = self.iterator_function(array, args) {
             let message = format!("`{name}` is a function: `foreach` over functions is outside of the language");
             let error = self.error("uc-iterator", over.span, message);
             return Err(
@@ -203,20 +206,35 @@ impl Body<'_, '_> {
     }
 
     /// The name of the function that a `foreach` is over, if it is over one.
-    fn iterator_function(&self, callee: &ast::Expr) -> Option<String> {
+    fn iterator_function(&self, callee: &ast::Expr, args: &[Option<ast::Expr>]) -> Option<String> {
+        // Of what is not known whole: an array is not asked for a class, nor with more than two places.
+        let by_args = |name: &Ident| {
+            let first = args.first().and_then(Option::as_ref);
+            let class =
+                matches!(first, Some(ast::Expr { kind: ast::ExprKind::Object(word, _), .. }) if word.is("class"));
+            (class || args.len() > 2).then(|| name.text.clone())
+        };
         match &callee.kind {
             ast::ExprKind::Ident(name) if !self.is_value_name(name) => {
                 let found = self.checker.find_function(&self.class, name);
-                let library = || self.checker.find_library_function(name);
-                // One that is not known can only be a function too.
-                Some(found.or_else(library).map_or_else(|| name.clone(), |found| found.name.clone()))
+                if let Some(found) = found.or_else(|| self.checker.find_library_function(name)) {
+                    return Some(found.name.clone());
+                }
+                let name = Ident { text: name.clone(), span: callee.span };
+                // One that is not known can only be a function too, unless a class above has it.
+                if self.checker.is_broken(&self.class) { by_args(&name) } else { Some(name.text) }
             }
             ast::ExprKind::Member(of, name) => {
-                let base = self.value_quietly(of).ok()?;
+                let Ok(base) = self.value_quietly(of) else { return by_args(name) };
                 match &base.ty {
                     Type::Object(class) => {
                         let is_property = self.checker.find_property(class, &name.text).is_some();
-                        (!is_property).then(|| name.text.clone())
+                        let is_function = self.checker.find_function(class, &name.text).is_some();
+                        match self.checker.is_broken(class) && !is_function {
+                            _ if is_property => None,
+                            true => by_args(name),
+                            false => Some(name.text.clone()),
+                        }
                     }
                     Type::Map(..) | Type::Set(_) => Some(name.text.clone()),
                     _ => None,

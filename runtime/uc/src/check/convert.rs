@@ -196,6 +196,9 @@ impl Body<'_, '_> {
     /// Tells that a value is of another type.
     pub(super) fn mismatch(&self, found: &Type, wanted: &Type, at: At) -> super::Told {
         let checker = self.checker;
+        if checker.is_unsure(found) || checker.is_unsure(wanted) {
+            return super::Told;
+        }
         let (shown_found, shown_wanted) = (found.to_string(), wanted.to_string());
         // Two types of one name are told apart by their packages.
         let same = shown_found == shown_wanted;
@@ -230,6 +233,8 @@ impl Body<'_, '_> {
             error = error.hint(format!("write `{shown_wanted}(…)`, which is none for any other object"));
         } else if matches!((found, wanted), (Type::Class(one), Type::Class(two)) if checker.extends(two, one)) {
             error = error.hint(format!("write `{shown_wanted}(…)`, which is none for any other class"));
+        } else if matches!((found, wanted), (Type::Object(_) | Type::Interface(_), Type::Interface(_))) {
+            error = error.hint(format!("write `{shown_wanted}(…)`, which is none for what does not implement it"));
         } else if checker.explicit(found, wanted).is_some() {
             error = error.hint(format!("write `{}(…)`", cast_word(wanted)));
         }

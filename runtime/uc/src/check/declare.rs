@@ -7,7 +7,7 @@ use alcedo_reflect::path::is_identifier;
 
 use super::symbols::{At, ClassSym, ConstSym, EnumSym, Named, PropSym, StructSym};
 use super::{Checker, TypeSym};
-use crate::ast::{self, ClassHead, Ident, Item, TypeKind};
+use crate::ast::{self, ClassHead, Ident, Item, Outside, OutsideKind, TypeKind};
 use crate::diagnostic::Diagnostic;
 use crate::hir::{self, Access, Num, Path, Type};
 
@@ -67,13 +67,14 @@ impl<'a> Checker<'a> {
             files: self.sources.iter().map(|source| source.name.clone()).collect(),
             ..hir::Package::default()
         };
-        let mut works = self.heads();
+        let (mut works, interfaces) = self.heads();
         let mut taken: HashMap<String, At> = works
             .iter()
+            .chain(&interfaces)
             .map(|work| (work.head.name.text.to_ascii_lowercase(), (work.file, work.head.name.span)))
             .collect();
         let mut structs = Vec::new();
-        for work in &works {
+        for work in works.iter().chain(&interfaces) {
             let mut inner = Inner::default();
             inner.of_items(work.items);
             for found in inner.enums {
@@ -96,6 +97,11 @@ impl<'a> Checker<'a> {
         // Delegates first: fields and parameters name them.
         self.declare_delegates(&works, &mut package);
         package.structs = self.structs_of(&structs);
+        package.interfaces = self.declare_interfaces(&interfaces);
+        for work in &works {
+            let interfaces = self.interfaces_of(work);
+            self.change_class(&work.path, |class| class.interfaces = interfaces);
+        }
         let mut members = Vec::new();
         for work in &works {
             members.push(self.declare_members(work));
@@ -110,8 +116,9 @@ impl<'a> Checker<'a> {
         self.type_names.borrow_mut().entry(name.to_ascii_lowercase()).or_default().insert(0, what);
     }
 
-    fn heads(&self) -> Vec<Work<'a>> {
-        let mut works: Vec<Work<'a>> = Vec::new();
+    /// Classes and interfaces.
+    fn heads(&self) -> (Vec<Work<'a>>, Vec<Work<'a>>) {
+        let (mut works, mut interfaces): (Vec<Work<'a>>, Vec<Work<'a>>) = Default::default();
         let mut seen: HashMap<String, At> = HashMap::new();
         for (file, tree) in self.files.iter().enumerate() {
             let Some(head) = &tree.class else {
@@ -121,18 +128,14 @@ impl<'a> Checker<'a> {
                     let error = Diagnostic::error("uc-no-class-in-file", at, "this file declares no class");
                     self.report(error.hint("begin it with `class Name extends Base;`"));
                 }
+                for item in &tree.items {
+                    if let Item::Outside(found) = item {
+                        self.outside_item(found, file);
+                    }
+                }
                 continue;
             };
             let at = (file, head.name.span);
-            if head.is_interface {
-                let error = Diagnostic::error(
-                    "uc-interface",
-                    at,
-                    "an interface declared by a script is outside of the language",
-                );
-                self.report(error.hint("declare it in Rust; script classes can implement it"));
-                continue;
-            }
             self.check_name(&head.name, file);
             let stem = self.sources[file].stem();
             if !head.name.is(stem) {
@@ -153,10 +156,19 @@ impl<'a> Checker<'a> {
                 );
             }
             seen.insert(head.name.text.to_ascii_lowercase(), at);
-            self.add_name(&head.name.text, TypeSym::Class(path.clone()));
-            works.push(Work { file, head, items: &tree.items, path, base: None, broken: false });
+            // A macro may stand for any declaration.
+            let broken = tree.is_partial || tree.items.iter().any(may_declare);
+            let work = Work { file, head, items: &tree.items, path: path.clone(), base: None, broken };
+            if head.is_interface {
+                self.add_name(&head.name.text, TypeSym::Interface(path.clone()));
+                self.interfaces.borrow_mut().insert(path, Named::default());
+                interfaces.push(work);
+            } else {
+                self.add_name(&head.name.text, TypeSym::Class(path));
+                works.push(work);
+            }
         }
-        works
+        (works, interfaces)
     }
 
     /// Whether reflection has a type of that path that is not of the scripts being replaced.
@@ -369,10 +381,11 @@ impl<'a> Checker<'a> {
         let ordered = self.in_dependency_order(made);
         let mut done: Vec<hir::Struct> = Vec::new();
         for (mut structure, at) in ordered {
-            self.keep_struct(&structure, at);
-            if let Some((file, class, found)) =
-                all.iter().find(|(.., found)| self.own_path(&found.name.text) == structure.path)
-            {
+            let written = all.iter().find(|(.., found)| self.own_path(&found.name.text) == structure.path);
+            let is_partial = written
+                .is_some_and(|(.., found)| found.is_partial || (found.base.is_some() && structure.base.is_none()));
+            self.keep_struct(&structure, is_partial, at);
+            if let Some((file, class, found)) = written {
                 self.struct_defaults(&mut structure, found, *file, class);
             }
             done.push(structure);
@@ -408,8 +421,9 @@ impl<'a> Checker<'a> {
         done
     }
 
-    fn keep_struct(&self, structure: &hir::Struct, at: At) {
+    fn keep_struct(&self, structure: &hir::Struct, is_partial: bool, at: At) {
         let base = structure.base.as_ref().and_then(|base| self.structure(base));
+        let broken = is_partial || base.as_ref().is_some_and(|base| base.broken);
         let mut fields: Vec<Rc<PropSym>> = base.iter().flat_map(|base| base.fields.clone()).collect();
         let mut by_name = base.map_or_else(Named::default, |base| base.by_name.clone());
         for field in &structure.fields {
@@ -431,8 +445,19 @@ impl<'a> Checker<'a> {
             by_name.insert(&field.name, symbol.clone());
             fields.push(symbol);
         }
-        let symbol = StructSym { base: structure.base.clone(), fields, by_name };
+        let symbol = StructSym { base: structure.base.clone(), fields, by_name, broken };
         self.structs.borrow_mut().insert(structure.path.clone(), Some(Rc::new(symbol)));
+    }
+}
+
+/// Whether an item is a macro that may stand for declarations.
+fn may_declare(item: &Item) -> bool {
+    const DIRECTIVES: &[&str] = &["define", "undefine", "if", "else", "endif"];
+    match item {
+        Item::Outside(Outside { what: OutsideKind::Macro, name: Some(name), .. }) => {
+            !DIRECTIVES.iter().any(|word| name.is(word))
+        }
+        _ => false,
     }
 }
 

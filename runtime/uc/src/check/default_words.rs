@@ -62,7 +62,17 @@ impl Checker<'_> {
                 };
             }
             Type::Delegate(_, _, wanted) => {
-                let [name] = names else {
+                // `Page.OnClick` in the defaults of `Page` itself, as menus have it.
+                let own = match names {
+                    [of, _] if *place.class == *place.of => {
+                        self.chain(place.class).iter().any(|class| of.is(&class.name))
+                    }
+                    _ => false,
+                };
+                let [name] = (if own { &names[1..] } else { names }) else {
+                    if self.is_broken(place.of) || self.is_broken(place.class) {
+                        return Err(Told);
+                    }
                     return refuse(
                         "only functions of the object itself can be bound by defaults".to_owned(),
                         String::new(),
@@ -162,6 +172,9 @@ impl Checker<'_> {
                 let place = Place { file, class, of: class, objects: &[] };
                 let own = structure.fields.iter().position(|field| name.is(&field.name));
                 let Some(at) = own else {
+                    if found.is_partial {
+                        continue;
+                    }
                     let message = format!("`{}` declares no field `{}`", structure.name, name.text);
                     self.report(Diagnostic::error("uc-unknown-member", (file, name.span), message));
                     continue;

@@ -50,6 +50,7 @@ impl<'a> Checker<'a> {
             let place = Place { file: work.file, class: &work.path, of: &work.path, objects: &objects };
             match line {
                 DefaultLine::Object(object) => subobjects.extend(self.subobject(object, &place)),
+                line if self.says_nothing(line, &work.path) => {}
                 line => defaults.extend(self.default_line(line, &place)),
             }
         }
@@ -122,15 +123,18 @@ impl<'a> Checker<'a> {
                 self.report(error.hint("declare it beside the other one"));
                 continue;
             }
-            if let DefaultLine::Set(name, None, _, _) = line
-                && (name.is("name") || name.is("objectarchetype"))
-                && self.find_property(&class, &name.text).is_none()
-            {
+            if self.says_nothing(line, &class) {
                 continue;
             }
             defaults.extend(self.default_line(line, &inner));
         }
         Some(hir::Subobject { name: name.text.clone(), class, inherited, defaults, line: self.line(at) })
+    }
+
+    /// Whether a line is one that exported texts have of every object: its name, and what it was made after.
+    fn says_nothing(&self, line: &DefaultLine, class: &str) -> bool {
+        matches!(line, DefaultLine::Set(name, None, _, _)
+            if (name.is("name") || name.is("objectarchetype")) && self.find_property(class, &name.text).is_none())
     }
 
     fn default_line(&self, line: &DefaultLine, place: &Place<'_>) -> Option<Default> {
@@ -157,15 +161,7 @@ impl<'a> Checker<'a> {
     }
 
     fn default_property(&self, name: &Ident, place: &Place<'_>) -> Option<std::rc::Rc<PropSym>> {
-        let delegate = || {
-            let named = self.find_delegate(place.class, &name.text).map(|found| found.prop.clone());
-            // As exported texts have it.
-            named.or_else(|| {
-                let inner = name.text.strip_prefix("__")?;
-                let inner = inner.get(..inner.to_ascii_lowercase().strip_suffix("__delegate")?.len())?;
-                Some(self.find_delegate(place.class, inner)?.prop.clone())
-            })
-        };
+        let delegate = || self.find_delegate(place.class, &name.text).map(|found| found.prop.clone());
         if let Some(found) = self.find_property(place.class, &name.text).or_else(delegate) {
             return Some(found);
         }
@@ -186,7 +182,17 @@ impl<'a> Checker<'a> {
     fn index_of(&self, index: &DefaultIndex, place: &Place<'_>) -> Found<u32> {
         let kind = match crate::parse::whole(&index.text) {
             Some(number) => ast::ExprKind::Int(index.text.clone(), Some(number)),
-            None => ast::ExprKind::Ident(index.text.clone()),
+            None => match index.text.split_once('.') {
+                Some((of, entry)) => ast::ExprKind::Member(
+                    Box::new(ast::Expr {
+                        kind: ast::ExprKind::Ident(of.trim().to_owned()),
+                        span: index.span,
+                        depth: 1,
+                    }),
+                    Ident { text: entry.trim().to_owned(), span: index.span },
+                ),
+                None => ast::ExprKind::Ident(index.text.clone()),
+            },
         };
         let value = ast::Expr { kind, span: index.span, depth: 1 };
         let found = self.constant(&value, place.file, place.of, Some(&Type::INT))?;
@@ -279,6 +285,13 @@ impl<'a> Checker<'a> {
                 self.default_row(values, of, place)
             }
             (DefaultValueKind::Struct(fields), Type::Struct(path)) => self.default_struct(fields, path, place),
+            (DefaultValueKind::Struct(fields), Type::Set(_) | Type::Map(..)) if fields.is_empty() => {
+                Ok(Const::Array(Vec::new()))
+            }
+            (DefaultValueKind::Array(values), Type::Set(of)) => self.default_set(values, of, place),
+            (DefaultValueKind::Array(values), Type::Map(key, of)) => self.default_map(values, key, of, place),
+            (_, Type::Set(_)) => refuse("write `(value, value)`"),
+            (_, Type::Map(..)) => refuse("write `((key, value), (key, value))`"),
             (DefaultValueKind::Word(names), ty) => self.default_word(names, value, ty, place),
             (DefaultValueKind::Int(text, number), Type::Num(num)) => {
                 let Some(number) = number else { return refuse("it does not fit 64 bits") };
@@ -304,14 +317,50 @@ impl<'a> Checker<'a> {
                 let word = Ident { text: text.clone(), span: value.span };
                 self.default_word(&[word], value, ty, place)
             }
-            (_, Type::Map(..) | Type::Set(_) | Type::Optional(_)) => {
-                refuse("maps, sets and optional values get theirs when the script runs")
-            }
+            (_, Type::Optional(_)) => refuse("optional values get theirs when the script runs"),
             (_, ty) if is_text(ty) => refuse("texts stand between two `\"`"),
             (_, Type::Struct(_)) => refuse("write `(Field=value, Field=value)`"),
             (_, Type::Array(_) | Type::Fixed(..)) => refuse("write `(value, value)`, or one line for each element"),
             _ => refuse(""),
         }
+    }
+
+    /// The elements of a set, each once.
+    fn default_set(&self, values: &[DefaultValue], of: &Type, place: &Place<'_>) -> Found<Const> {
+        let mut row = Vec::new();
+        for value in values {
+            let found = self.default_value(value, of, place)?;
+            self.is_new(&row, &found, (place.file, value.span))?;
+            row.push(found);
+        }
+        Ok(Const::Array(row))
+    }
+
+    /// The pairs of a map, each key once.
+    fn default_map(&self, values: &[DefaultValue], key: &Type, of: &Type, place: &Place<'_>) -> Found<Const> {
+        let (mut keys, mut pairs) = (Vec::new(), Vec::new());
+        for value in values {
+            let DefaultValueKind::Array(pair) = &value.kind else {
+                let error = Diagnostic::error("uc-default", (place.file, value.span), "this is no entry of a map");
+                return Err(self.report(error.hint("write `(key, value)`")));
+            };
+            let [one, other] = pair.as_slice() else {
+                let message = format!("an entry of a map is a key and a value: here are {} values", pair.len());
+                return Err(self.report(Diagnostic::error("uc-default", (place.file, value.span), message)));
+            };
+            let found = self.default_value(one, key, place)?;
+            self.is_new(&keys, &found, (place.file, one.span))?;
+            keys.push(found.clone());
+            pairs.push(Const::Array(vec![found, self.default_value(other, of, place)?]));
+        }
+        Ok(Const::Array(pairs))
+    }
+
+    fn is_new(&self, known: &[Const], found: &Const, at: At) -> Found<()> {
+        if !known.contains(found) {
+            return Ok(());
+        }
+        Err(self.report(Diagnostic::error("uc-default", at, "this is there twice")))
     }
 
     fn empty_of(&self, ty: &Type) -> Const {
@@ -321,7 +370,7 @@ impl<'a> Checker<'a> {
             Type::Bool => Const::Bool(false),
             Type::Name => Const::Name(String::new()),
             Type::Struct(_) => Const::Struct(Vec::new()),
-            Type::Array(_) | Type::Fixed(..) => Const::Array(Vec::new()),
+            Type::Array(_) | Type::Fixed(..) | Type::Set(_) | Type::Map(..) => Const::Array(Vec::new()),
             Type::Enum(path, _) => {
                 let first = self.enumeration(path).and_then(|found| found.entries.first().cloned());
                 first.map_or(Const::Int(0), |(name, number)| Const::Enum(path.clone(), name, number))
@@ -347,6 +396,10 @@ impl<'a> Checker<'a> {
         let mut made: Vec<(String, Const)> = Vec::new();
         for (name, index, value) in fields {
             let Some(field) = structure.by_name.get(&name.text) else {
+                if structure.broken {
+                    told = Some(Told);
+                    continue;
+                }
                 let shown = path.rsplit('.').next().unwrap_or(path);
                 let message = format!("`{shown}` has no field `{}`", name.text);
                 told = Some(self.report(Diagnostic::error("uc-unknown-member", (place.file, name.span), message)));

@@ -62,8 +62,10 @@ impl Body<'_, '_> {
             }
             ast::ExprKind::Paren(of) => self.expr(of, want),
             ast::ExprKind::Macro(name, _) => {
-                let message = format!("the macro `` `{name} `` is outside of the language");
-                Err(self.report(self.error("uc-macro", span, message).hint("write out what it stands for")))
+                let braced = self.checker.sources[self.file].slice(span).starts_with("`{");
+                let len = name.len() as u32 + if braced { 3 } else { 1 };
+                let name_span = Span { end: span.start + len, ..span };
+                Err(self.report(crate::parse::macro_outside(name, self.at(name_span))))
             }
             ast::ExprKind::Broken => Err(Told),
         }
@@ -248,6 +250,7 @@ impl Body<'_, '_> {
         let shown = value.ty.clone();
         match self.object_cast(value, &to) {
             Some(cast) => Ok(cast),
+            None if self.checker.is_unsure(&shown) || self.checker.is_unsure(&to) => Err(Told),
             None => {
                 let message = format!("`{shown}` can never be `{to}`");
                 Err(self.report(self.error("uc-cast", span, message)))

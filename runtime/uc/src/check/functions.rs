@@ -30,6 +30,7 @@ impl<'a> Checker<'a> {
             params: Vec::new(),
             result: None,
             result_unknown: false,
+            result_by: None,
             is_static: false,
             is_virtual: true,
             is_final: false,
@@ -112,6 +113,7 @@ impl<'a> Checker<'a> {
                     found.name.text
                 );
                 self.report(Diagnostic::error("uc-operator", at, message).hint("write a function"));
+                self.own_operators.borrow_mut().insert(found.name.text.clone());
                 continue;
             }
             self.check_name(&found.name, work.file);
@@ -217,14 +219,21 @@ impl<'a> Checker<'a> {
             }
         }
         let name = if is_delegate { delegate_body(&found.name.text) } else { found.name.text.clone() };
-        let path: Path = format!("{}:{name}", work.path).into();
         let params = self.params_of(&found.params, work);
         let result = self.result_of(found.result.as_ref(), work);
+        // As the interface spells it that asks for it: reflection compares to the letter.
+        let asked = if is_delegate { None } else { self.asked_for(&work.path, &name) };
+        let name = asked.unwrap_or(name);
+        let path: Path = format!("{}:{name}", work.path).into();
         let mut symbol = FuncSym { name, path: path.clone(), first: path, access, ..self.bare_func(work, at) };
         symbol.wild = vec![None; params.len()];
         symbol.params = params.into_iter().map(|(symbol, _)| symbol).collect();
         symbol.result_unknown = result.is_err();
         symbol.result = result.unwrap_or_default();
+        // As the language has it: the result is an object of the class that the first parameter says.
+        let is_coerced = found.modifiers.iter().any(|modifier| modifier.word.is("coerce"));
+        let by_class = matches!(symbol.params.first(), Some(ParamSym { ty: Some(Type::Class(_)), .. }));
+        symbol.result_by = (is_coerced && by_class && matches!(symbol.result, Some(Type::Object(_)))).then_some(0);
         symbol.is_static = flags.is_static;
         symbol.is_final = flags.is_final || access == Access::Private;
         symbol.is_virtual = !symbol.is_static && !symbol.is_final;
@@ -282,11 +291,14 @@ impl<'a> Checker<'a> {
             refuse(format!("that one is {}static", if above.is_static { "" } else { "not " }), "");
             return;
         }
-        if above.is_static {
-            refuse("static functions are not overridden".to_owned(), "take another name");
+        if above.is_static && !self.is_of_script(&above.owner) {
+            refuse(
+                "static functions of native classes and of plugins are not overridden".to_owned(),
+                "take another name",
+            );
             return;
         }
-        if !above.is_virtual {
+        if !above.is_virtual && !above.is_static {
             refuse("that one is no event".to_owned(), "take another name");
             return;
         }
@@ -305,6 +317,15 @@ impl<'a> Checker<'a> {
         made.overrides = Some(above.first.clone());
         made.super_function = Some(above.path.clone());
         made.symbol = Rc::new(symbol);
+    }
+
+    /// Whether a class is one of this package, or one that another package of scripts declares.
+    fn is_of_script(&self, class: &str) -> bool {
+        class.strip_prefix("/Script/").and_then(|path| path.split_once('.')).is_some_and(|(of, _)| of == self.package)
+            || self
+                .types
+                .class_by_path(class)
+                .is_some_and(|found| found.origin == alcedo_reflect::origin::Origin::Script)
     }
 
     /// Whether the function takes and gives what the other does; tells if not.

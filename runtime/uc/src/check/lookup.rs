@@ -4,15 +4,14 @@ use std::rc::Rc;
 
 use alcedo_reflect::origin::Origin;
 
-use super::symbols::{
-    At, ClassSym, ConstSym, DelegateSym, EnumSym, FuncSym, Named, PropSym, StructSym, reflected_class,
-    reflected_interface, reflected_struct,
-};
+use super::reflected::{reflected_class, reflected_interface, reflected_struct};
+use super::symbols::{At, ClassSym, ConstSym, DelegateSym, EnumSym, FuncSym, Named, PropSym, StructSym};
 use super::{Checker, Found, TypeSym};
 use crate::ast::Ident;
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Num, Path, Triple, Type};
 use crate::parse::in_dots;
+use crate::source::Span;
 
 impl Checker<'_> {
     /// Whether a type of reflection is of the package that is checked, as it was before.
@@ -165,7 +164,8 @@ impl Checker<'_> {
 
     /// Whether what is not found in the class may be in one that is not known.
     pub(super) fn is_broken(&self, path: &str) -> bool {
-        self.lineage(path).last().is_none_or(|last| last.broken)
+        let is_class = self.class(path).is_some();
+        self.lineage(path).any(|class| class.broken) || (!is_class && !self.interfaces.borrow().contains_key(path))
     }
 
     /// Whether the one class is the other or extends it.
@@ -187,7 +187,12 @@ impl Checker<'_> {
 
     /// The property that a class or one above it has.
     pub(super) fn find_property(&self, class: &str, name: &str) -> Option<Rc<PropSym>> {
-        self.member(class, name, |class| &class.props)
+        self.member(class, name, |class| &class.props).or_else(|| {
+            // That of a delegate, as old files and exported ones name it.
+            let inner = name.get(2..name.len().checked_sub(10)?)?;
+            let is_one = name.starts_with("__") && name.get(name.len() - 10..)?.eq_ignore_ascii_case("__delegate");
+            if is_one { Some(self.find_delegate(class, inner)?.prop.clone()) } else { None }
+        })
     }
 
     /// The function that a class or one above it has.
@@ -252,9 +257,35 @@ impl Checker<'_> {
         }
     }
 
-    /// The class that every object is of: the root of a chain, or what is called `Object`.
+    /// Whether a type is of a class that is not known as a whole: whether a value fits it cannot be told then.
+    pub(super) fn is_unsure(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Object(path) | Type::Class(path) | Type::Reference(_, path) => self.is_broken(path),
+            Type::Array(of) | Type::Fixed(of, _) | Type::Set(of) | Type::Optional(of) => self.is_unsure(of),
+            Type::Map(key, value) => self.is_unsure(key) || self.is_unsure(value),
+            _ => false,
+        }
+    }
+
+    /// The class that every object is of: the root of a chain; what is called `Object` where a class of the chain is not known.
     pub(super) fn root_of(&self, class: &str) -> Path {
-        self.lineage(class).last().map_or_else(|| class.into(), |last| last.path.clone())
+        let last = self.lineage(class).last();
+        if last.as_ref().is_none_or(|last| last.broken) {
+            let object = Ident { text: "Object".to_owned(), span: Span::default() };
+            if let Some(TypeSym::Class(path)) = self.quiet_type(&object) {
+                return path;
+            }
+        }
+        last.map_or_else(|| class.into(), |last| last.path.clone())
+    }
+
+    /// What a name stands for if it stands for one thing alone.
+    fn quiet_type(&self, name: &Ident) -> Option<TypeSym> {
+        let table = self.type_names.borrow();
+        match table.get(&name.text.to_ascii_lowercase())?.as_slice() {
+            [one] => Some(one.clone()),
+            _ => None,
+        }
     }
 
     /// The name that looks most like that one, for a hint. Only so many are looked for: a text with thousands of mistakes has

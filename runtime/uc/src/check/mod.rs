@@ -3,6 +3,7 @@
 
 mod bodies;
 mod body;
+mod built_in;
 mod calls;
 mod complete;
 mod containers;
@@ -12,12 +13,15 @@ mod default_words;
 mod defaults;
 mod expressions;
 mod functions;
+mod gathered;
+mod interfaces;
 mod literals;
 mod lookup;
 mod members;
 mod operators;
 mod outside;
 mod places;
+mod reflected;
 mod statements;
 mod symbols;
 mod types;
@@ -70,14 +74,59 @@ pub fn check(package: &str, sources: &[Source], types: &Types, options: &Options
     }
     let checker = Checker::new(package, sources, &files, types, options, messages);
     let checked = checker.package();
-    let mut messages = checker.messages.into_inner();
-    messages = messages.into_iter().map(|message| message.placed(sources)).collect();
-    messages.sort_by_key(|message| (message.file, message.span.start, message.span.end));
-    messages.dedup();
+    let messages = in_order(checker.messages.into_inner(), sources);
     if messages.iter().any(Diagnostic::is_error) {
         return Err(messages);
     }
     Ok(Checked { package: checked, warnings: messages })
+}
+
+/// Ids of messages that name what is outside of the language, or means less than it says, whatever types there are.
+const OUTSIDE: &[&str] = &[
+    "uc-cpptext",
+    "uc-delegate-out",
+    "uc-directive",
+    "uc-exec",
+    "uc-function-word",
+    "uc-goto",
+    "uc-interface",
+    "uc-iterator",
+    "uc-macro",
+    "uc-native",
+    "uc-native-class",
+    "uc-native-var",
+    "uc-new",
+    "uc-operator",
+    "uc-pointer",
+    "uc-range",
+    "uc-remote",
+    "uc-replication",
+    "uc-skip",
+    "uc-state",
+    "uc-unknown-word",
+    "uc-within",
+];
+
+/// What the files of a package have that is outside of the language, beside the messages of their syntax, in order of file and
+/// place: all that can be told of them without knowing any type.
+pub fn outside(package: &str, sources: &[Source]) -> Vec<Diagnostic> {
+    let read: Vec<_> = sources.iter().enumerate().map(|(at, source)| parse_file(source, at)).collect();
+    let (files, mut messages): (Vec<_>, Vec<_>) = read.into_iter().unzip();
+    let world = alcedo_reflect::World::new();
+    let options = Options::default();
+    let checker = Checker::new(package, sources, &files, &world.types, &options, Vec::new());
+    checker.package();
+    let told = checker.messages.into_inner();
+    messages.push(told.into_iter().filter(|message| OUTSIDE.contains(&message.id)).collect());
+    in_order(messages.concat(), sources)
+}
+
+/// Messages with their lines, in order of file and place, each once.
+fn in_order(messages: Vec<Diagnostic>, sources: &[Source]) -> Vec<Diagnostic> {
+    let mut messages: Vec<_> = messages.into_iter().map(|message| message.placed(sources)).collect();
+    messages.sort_by_key(|message| (message.file, message.span.start, message.span.end));
+    messages.dedup();
+    gathered::gathered(messages)
 }
 
 /// What could not be made was told already.
@@ -103,6 +152,8 @@ pub(crate) struct Checker<'a> {
     types: &'a Types,
     options: &'a Options,
     messages: RefCell<Vec<Diagnostic>>,
+    /// Where the syntax of each file has errors.
+    misread: HashMap<usize, Vec<u32>>,
     /// Names that are unknown and were told, by file.
     told: RefCell<HashSet<(usize, String)>>,
     /// What names of types stand for, in lower case; those of the package first.
@@ -111,6 +162,10 @@ pub(crate) struct Checker<'a> {
     structs: RefCell<HashMap<hir::Path, Option<Rc<StructSym>>>>,
     enums: RefCell<Vec<Rc<EnumSym>>>,
     interfaces: RefCell<HashMap<hir::Path, Named<Rc<FuncSym>>>>,
+    /// Those of the package, with their functions in order.
+    own_interfaces: RefCell<HashMap<hir::Path, interfaces::InterfaceSym>>,
+    /// Signs of operators that classes of the package declare, which is outside.
+    own_operators: RefCell<HashSet<String>>,
     /// Constants that are being evaluated, so that a circle of them is noticed.
     open_consts: RefCell<Vec<At>>,
     /// Constants that have no value, which was told.
@@ -128,6 +183,10 @@ impl<'a> Checker<'a> {
         options: &'a Options,
         messages: Vec<Diagnostic>,
     ) -> Self {
+        let mut misread: HashMap<usize, Vec<u32>> = HashMap::new();
+        for message in messages.iter().filter(|message| message.is_error()) {
+            misread.entry(message.file).or_default().push(message.span.start);
+        }
         let checker = Self {
             package,
             sources,
@@ -135,12 +194,15 @@ impl<'a> Checker<'a> {
             types,
             options,
             messages: RefCell::new(messages),
+            misread,
             told: RefCell::default(),
             type_names: RefCell::default(),
             classes: RefCell::default(),
             structs: RefCell::default(),
             enums: RefCell::default(),
+            own_operators: RefCell::default(),
             interfaces: RefCell::default(),
+            own_interfaces: RefCell::default(),
             open_consts: RefCell::default(),
             wrong_consts: RefCell::default(),
             hints: Cell::new(200),

@@ -348,6 +348,11 @@ impl Body<'_, '_> {
     }
 
     fn no_operation(&self, op: Infix, at: Span, left: &Expr, right: &Expr) -> Told {
+        // One that a class declares is outside, which was told.
+        let is_declared = self.checker.own_operators.borrow().iter().any(|sign| sign.eq_ignore_ascii_case(op.sign()));
+        if is_declared || self.checker.is_unsure(&left.ty) || self.checker.is_unsure(&right.ty) {
+            return Told;
+        }
         let message = format!("`{}` is not there for `{}` and `{}`", op.sign(), left.ty, right.ty);
         let mut error = self.error("uc-operator-types", at, message);
         let has = |is: &dyn Fn(&Type) -> bool| is(&left.ty) || is(&right.ty);

@@ -3,7 +3,7 @@
 use super::Checker;
 use crate::ast::{ClassHead, Modifier, Outside, OutsideKind};
 use crate::diagnostic::Diagnostic;
-use crate::parse::VAR_WORDS;
+use crate::parse::{VAR_WORDS, macro_outside};
 
 /// Words of a variable that mean nothing here or what is handled elsewhere.
 pub(super) fn is_var_word(word: &str) -> bool {
@@ -81,7 +81,7 @@ impl Checker<'_> {
             OutsideKind::Directive => {
                 error("uc-directive", "lines that begin with `#` are outside of the language".to_owned())
             }
-            OutsideKind::Macro => error("uc-macro", "macros are outside of the language".to_owned()),
+            OutsideKind::Macro => macro_outside(found.name.as_ref().map_or("", |name| name.text.as_str()), at),
         };
         self.report(told);
     }

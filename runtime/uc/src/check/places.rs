@@ -78,6 +78,9 @@ impl Body<'_, '_> {
             Type::Struct(path) => {
                 let Some(structure) = self.checker.structure(&path) else { return Err(Told) };
                 let Some(field) = structure.by_name.get(&name.text) else {
+                    if structure.broken {
+                        return Err(Told);
+                    }
                     let message = format!("`{}` has no field `{}`", base.ty, name.text);
                     let mut error = self.error("uc-unknown-member", name.span, message);
                     let near = self.checker.similar(&name.text, std::iter::once(&structure.by_name));

@@ -11,8 +11,9 @@ impl Body<'_, '_> {
     pub(super) fn block(&mut self, statements: &[ast::Stmt]) -> Vec<Stmt> {
         let mut found = Vec::new();
         for statement in statements {
-            if let Ok(kind) = self.statement(statement) {
-                found.extend(kind.map(|kind| Stmt { kind, line: self.line(statement.span) }));
+            match self.statement(statement) {
+                Ok(kind) => found.extend(kind.map(|kind| Stmt { kind, line: self.line(statement.span) })),
+                Err(Told) => self.lost = true,
             }
         }
         found
@@ -314,8 +315,11 @@ impl Body<'_, '_> {
             return Ok(StmtKind::Expr(Expr { kind, ty: Type::Nothing, line }));
         }
         let place = self.expr(target, None).and_then(|place| self.check_place(&place, target.span).map(|()| place));
-        let found = self.value(value, place.as_ref().ok().map(|place| &place.ty));
-        let (place, found) = (place?, found?);
+        let Ok(place) = place else {
+            self.alone(value);
+            return Err(Told);
+        };
+        let found = self.value(value, Some(&place.ty))?;
         let found = self.coerced(found, &place.ty, self.at(value.span))?;
         Ok(StmtKind::Assign(place, found))
     }

@@ -4,24 +4,14 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use alcedo_abi::kinds::{PropertyKind, class_flags, function_flags, property_flags};
-use alcedo_reflect::class::Class;
-use alcedo_reflect::function::Function;
-use alcedo_reflect::meta::Meta;
-use alcedo_reflect::origin::Origin;
-use alcedo_reflect::property::{Property, PropertyType};
-use alcedo_reflect::structs::StructType;
-use alcedo_reflect::type_text::{SignatureText, TypeText};
+use alcedo_reflect::type_text::SignatureText;
 
 use crate::ast;
-use crate::hir::{Access, Num, Path, Type, delegate_body};
+use crate::hir::{Access, Num, Path, Type};
 use crate::source::Span;
 
 /// The key of a property's metadata that says that it has so many elements.
 pub(crate) const ARRAY_DIM: &str = "array_dim";
-
-/// `function_flags::CUSTOM_THUNK`.
-const CUSTOM_THUNK: u64 = 1 << 16;
 
 /// A place in the sources: the number of the file, and where in it.
 pub(crate) type At = (usize, Span);
@@ -41,7 +31,8 @@ impl<T> Default for Named<T> {
     }
 }
 
-fn squash(name: &str) -> String {
+/// A name without `_`, in lower case.
+pub(crate) fn squash(name: &str) -> String {
     name.chars().filter(|letter| *letter != '_').flat_map(char::to_lowercase).collect()
 }
 
@@ -63,7 +54,7 @@ impl<T: Clone> Named<T> {
     }
 
     /// A name of reflection.
-    fn insert_reflected(&mut self, name: &str, what: T) {
+    pub(crate) fn insert_reflected(&mut self, name: &str, what: T) {
         let key = name.to_ascii_lowercase();
         self.exact.entry(key).or_insert_with(|| (name.to_owned(), what.clone()));
         self.squashed.entry(squash(name)).and_modify(|known| *known = None).or_insert(Some(what));
@@ -133,6 +124,8 @@ pub(crate) struct FuncSym {
     pub(crate) result: Option<Type>,
     /// Whether the type of the result is not known, which was told.
     pub(crate) result_unknown: bool,
+    /// The parameter that is a class, of which the result is an object.
+    pub(crate) result_by: Option<usize>,
     pub(crate) is_static: bool,
     /// Whether the nearest override is called.
     pub(crate) is_virtual: bool,
@@ -195,6 +188,8 @@ pub(crate) struct StructSym {
     /// All fields, those of the bases first.
     pub(crate) fields: Vec<Rc<PropSym>>,
     pub(crate) by_name: Named<Rc<PropSym>>,
+    /// Whether it may have fields that are not known.
+    pub(crate) broken: bool,
 }
 
 /// An enum.
@@ -248,259 +243,4 @@ impl FuncSym {
         };
         Some(SignatureText { arguments, outs, result })
     }
-}
-
-/// The type of a property of reflection.
-pub(crate) fn type_of(ty: &PropertyType) -> Type {
-    if let Some(num) = Num::of(ty.kind()) {
-        return Type::Num(num);
-    }
-    let path = || Path::from(ty.type_path());
-    match ty {
-        PropertyType::Bool => Type::Bool,
-        PropertyType::Text => Type::Text,
-        PropertyType::Utf8Text => Type::Utf8Text,
-        PropertyType::AnsiText => Type::AnsiText,
-        PropertyType::LocalText => Type::LocalText,
-        PropertyType::Name => Type::Name,
-        PropertyType::Object { class } => Type::Object(class.clone()),
-        PropertyType::Struct(of) => Type::Struct(of.path.clone()),
-        PropertyType::Enum(of) => Type::Enum(of.path.clone(), Num::of(of.underlying_kind()).unwrap_or(Num::U8)),
-        PropertyType::SubclassOf(class) => Type::Class(class.clone()),
-        PropertyType::ScriptInterface(of) => Type::Interface(of.clone()),
-        PropertyType::Array(of) => Type::Array(Box::new(type_of(of.ty()))),
-        PropertyType::Set(of) => Type::Set(Box::new(type_of(of.ty()))),
-        PropertyType::Map(of) => Type::Map(Box::new(type_of(of.key())), Box::new(type_of(of.value()))),
-        PropertyType::Optional(of) => Type::Optional(Box::new(type_of(of.ty()))),
-        PropertyType::Delegate(_) | PropertyType::MulticastDelegate(_) | PropertyType::SparseDelegate(_) => {
-            match ty.to_string().parse() {
-                Ok(TypeText::Delegate(kind, path, signature)) => {
-                    Type::Delegate(kind, path.map(Path::from), Rc::new(signature))
-                }
-                _ => Type::Delegate(ty.kind(), None, Rc::default()),
-            }
-        }
-        _ if ty.kind() == PropertyKind::FIELD_PATH => Type::FieldPath,
-        _ => Type::Reference(ty.kind(), path()),
-    }
-}
-
-/// The type of words, for the parameters of delegates. Enums need to be looked up.
-pub(crate) fn type_of_words(words: &TypeText, num_of: &dyn Fn(&str) -> Num) -> Type {
-    let of = |inner: &TypeText| Box::new(type_of_words(inner, num_of));
-    match words {
-        TypeText::Plain(kind) => match *kind {
-            PropertyKind::BOOL => Type::Bool,
-            PropertyKind::STRING => Type::Text,
-            PropertyKind::UTF8_STRING => Type::Utf8Text,
-            PropertyKind::ANSI_STRING => Type::AnsiText,
-            PropertyKind::TEXT => Type::LocalText,
-            PropertyKind::NAME => Type::Name,
-            PropertyKind::FIELD_PATH => Type::FieldPath,
-            kind => Type::Num(Num::of(kind).unwrap_or(Num::I32)),
-        },
-        TypeText::Struct(path) => Type::Struct(path.as_str().into()),
-        TypeText::Reference(kind, path) => {
-            let named: Path = path.as_str().into();
-            match *kind {
-                PropertyKind::ENUM => Type::Enum(named, num_of(path)),
-                PropertyKind::OBJECT => Type::Object(named),
-                PropertyKind::SUBCLASS_OF => Type::Class(named),
-                PropertyKind::SCRIPT_INTERFACE => Type::Interface(named),
-                kind => Type::Reference(kind, named),
-            }
-        }
-        TypeText::Container(kind, inner) => match (*kind, inner.as_slice()) {
-            (PropertyKind::SET, [one]) => Type::Set(of(one)),
-            (PropertyKind::MAP, [key, value]) => Type::Map(of(key), of(value)),
-            (PropertyKind::OPTIONAL, [one]) => Type::Optional(of(one)),
-            (_, [one, ..]) => Type::Array(of(one)),
-            (_, []) => Type::Nothing,
-        },
-        TypeText::Delegate(kind, path, signature) => {
-            Type::Delegate(*kind, path.as_deref().map(Path::from), Rc::new(signature.clone()))
-        }
-    }
-}
-
-fn with_dim(ty: &PropertyType, meta: &Meta) -> Type {
-    let dim = meta.iter().find(|(key, _)| key == ARRAY_DIM).and_then(|(_, dim)| dim.parse().ok());
-    match (type_of(ty), dim) {
-        (Type::Array(of), Some(dim)) => Type::Fixed(of, dim),
-        (ty, _) => ty,
-    }
-}
-
-fn reflected_prop(found: &Property, free: bool) -> PropSym {
-    let has = |flag| free || found.flags & flag != 0;
-    let writable =
-        if has(property_flags::BLUEPRINT_WRITE) { Ok(()) } else { Err("its declaration lacks `blueprint_write`") };
-    PropSym {
-        name: found.text.to_string(),
-        ty: Some(with_dim(&found.ty, &found.meta)),
-        owner: found.owner.clone(),
-        read: Access::Public,
-        write: Access::Public,
-        readable: has(property_flags::BLUEPRINT_READ) || has(property_flags::BLUEPRINT_WRITE),
-        writable,
-        at: None,
-    }
-}
-
-/// A function of reflection.
-pub(crate) fn reflected_func(found: &Function, owner: &Path, of_script: bool, free: bool) -> FuncSym {
-    let has = |flag| found.flags & flag != 0;
-    let custom = has(CUSTOM_THUNK) || found.meta.iter().any(|(key, _)| key == "custom_thunk");
-    let wild = |param: &Property| if custom { wild_of(&found.meta, param) } else { None };
-    let param = |param: &Property| ParamSym {
-        name: param.text.to_string(),
-        ty: Some(with_dim(&param.ty, &param.meta)),
-        out: param.flags & property_flags::OUT != 0,
-        optional: param.default.is_some() || param.meta.iter().any(|(key, _)| key == "optional"),
-        coerce: param.meta.iter().any(|(key, _)| key == "coerce"),
-    };
-    FuncSym {
-        name: found.text.to_string(),
-        path: found.path.clone(),
-        owner: owner.clone(),
-        params: found.arguments().iter().map(param).collect(),
-        result: found.result().map(|result| with_dim(&result.ty, &result.meta)),
-        result_unknown: false,
-        is_static: has(function_flags::STATIC),
-        is_virtual: found.vslot.is_some() || has(function_flags::IMPLEMENTABLE_EVENT | function_flags::NATIVE_EVENT),
-        is_final: false,
-        callable: free || of_script || has(function_flags::CALLABLE | function_flags::PURE),
-        access: Access::Public,
-        first: found.overrides.as_ref().map_or_else(|| found.path.clone(), |of| format!("{of}:{}", found.text).into()),
-        wild: found.arguments().iter().map(wild).collect(),
-        wild_result: found.result().and_then(wild),
-        at: None,
-    }
-}
-
-fn wild_of(meta: &Meta, param: &Property) -> Option<Wild> {
-    let name = squash(&param.text);
-    let listed = |key: &str| {
-        let lists = meta.iter().filter(|(known, _)| known == key);
-        lists.flat_map(|(_, names)| names.split([',', '|'])).any(|listed| squash(listed.trim()) == name)
-    };
-    let is_array = matches!(param.ty, PropertyType::Array(_));
-    if listed("array_parm") {
-        Some(Wild::Array)
-    } else if listed("array_type_dependent_params") {
-        Some(if is_array { Wild::SameArray } else { Wild::Element })
-    } else if listed("custom_struct_param") {
-        Some(match param.ty {
-            PropertyType::Array(_) => Wild::Array,
-            PropertyType::Set(_) => Wild::Set,
-            PropertyType::Map(_) => Wild::Map,
-            PropertyType::Struct(_) => Wild::Struct,
-            _ => Wild::Any,
-        })
-    } else {
-        None
-    }
-}
-
-/// The delegate that a script class of another package declares, by the property that holds what it calls.
-fn reflected_delegate(class: &Class, property: &Property) -> Option<DelegateSym> {
-    let name = property.text.strip_prefix("__")?.strip_suffix("__Delegate")?.to_owned();
-    let prop = reflected_prop(property, true);
-    let Some(Type::Delegate(_, Some(path), signature)) = prop.ty.clone() else { return None };
-    // Numbers of enums of scripts are all of this kind.
-    let num_of = |_: &str| Num::U8;
-    let param = |(at, words): (usize, &TypeText)| ParamSym {
-        name: format!("{}", at + 1),
-        ty: Some(type_of_words(words, &num_of)),
-        out: signature.outs.contains(&at),
-        optional: false,
-        coerce: false,
-    };
-    let func = FuncSym {
-        name: name.clone(),
-        path: path.clone(),
-        owner: class.path.clone(),
-        params: signature.arguments.iter().enumerate().map(param).collect(),
-        result: signature.result.as_deref().map(|words| type_of_words(words, &num_of)),
-        result_unknown: false,
-        is_static: false,
-        is_virtual: false,
-        is_final: true,
-        callable: true,
-        access: Access::Public,
-        first: path,
-        wild: Vec::new(),
-        wild_result: None,
-        at: None,
-    };
-    let body = delegate_body(&name);
-    let body =
-        class.own_functions.iter().find(|function| *function.text == *body).map(|function| function.path.clone());
-    Some(DelegateSym { name, func: Rc::new(func), prop: Rc::new(prop), body })
-}
-
-/// A class of reflection. Its own members only.
-pub(crate) fn reflected_class(found: &Class, free: bool) -> ClassSym {
-    let of_script = found.origin == Origin::Script;
-    let mut props = Named::default();
-    for property in &found.own_properties {
-        props.insert_reflected(&property.text, Rc::new(reflected_prop(property, free || of_script)));
-    }
-    let mut funcs = Named::default();
-    for function in &found.own_functions {
-        funcs.insert_reflected(&function.text, Rc::new(reflected_func(function, &found.path, of_script, free)));
-    }
-    let mut delegates = Named::default();
-    for property in found.own_properties.iter().filter(|_| of_script) {
-        if let Some(delegate) = reflected_delegate(found, property) {
-            delegates.insert(&delegate.name.clone(), Rc::new(delegate));
-        }
-    }
-    let mut subobjects = Named::default();
-    for subobject in &found.subobjects {
-        subobjects.insert_reflected(&subobject.name, found.subobject_class(subobject));
-    }
-    let has = |flag| found.flags & flag != 0;
-    let closed = match found.origin {
-        _ if free || of_script => None,
-        Origin::Dynamic if !has(class_flags::BLUEPRINTABLE) => Some("its declaration lacks `blueprintable`"),
-        _ if has(class_flags::BLUEPRINT_TYPE) && !has(class_flags::BLUEPRINTABLE) => {
-            Some("it is declared `blueprint_type`, which scripts may name and not extend")
-        }
-        _ => None,
-    };
-    ClassSym {
-        path: found.path.clone(),
-        name: found.name.to_string(),
-        base: found.base.as_ref().map(|base| base.path.clone()),
-        broken: false,
-        is_final: has(class_flags::FINAL),
-        is_abstract: has(class_flags::ABSTRACT),
-        closed,
-        props,
-        funcs,
-        delegates,
-        consts: Named::default(),
-        interfaces: found.interfaces.clone(),
-        subobjects,
-    }
-}
-
-/// The functions of an interface.
-pub(crate) fn reflected_interface(functions: &[Rc<Function>], path: &Path, free: bool) -> Named<Rc<FuncSym>> {
-    let mut funcs = Named::default();
-    for function in functions {
-        funcs.insert_reflected(&function.text, Rc::new(reflected_func(function, path, false, free)));
-    }
-    funcs
-}
-
-/// A struct of reflection.
-pub(crate) fn reflected_struct(found: &StructType) -> StructSym {
-    let fields: Vec<_> = found.fields().iter().map(|field| Rc::new(reflected_prop(field, true))).collect();
-    let mut by_name = Named::default();
-    for field in &fields {
-        by_name.insert_reflected(&field.name, field.clone());
-    }
-    StructSym { base: found.base().map(|base| base.path.clone()), fields, by_name }
 }

@@ -38,8 +38,44 @@ pub struct Package {
     pub structs: Vec<Struct>,
     /// The delegates of all classes.
     pub delegates: Vec<Delegate>,
+    /// The interfaces, one before those that extend it.
+    pub interfaces: Vec<Interface>,
     /// The classes, a base before what extends it.
     pub classes: Vec<Class>,
+}
+
+/// An interface. Reflection knows of no interfaces that extend others: an interface has the functions of those that it extends, and
+/// a class that implements it implements them too.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Interface {
+    /// Its path.
+    pub path: Path,
+    /// Its name in the package.
+    pub name: String,
+    /// Its file, by its place in [`Package::files`].
+    pub file: u32,
+    /// Its functions in order, those of what it extends first.
+    pub functions: Vec<InterfaceFunction>,
+    /// The comment before it.
+    pub doc: String,
+    /// The line of `interface`.
+    pub line: u32,
+}
+
+/// A function of an interface, which has no body. Its path is `/Script/Package.Interface:name`. Classes that implement the interface
+/// have one of the very name.
+#[derive(Clone, PartialEq, Debug)]
+pub struct InterfaceFunction {
+    /// Its name.
+    pub name: String,
+    /// What it takes.
+    pub params: Vec<Param>,
+    /// What it gives.
+    pub result: Option<Type>,
+    /// The comment before it.
+    pub doc: String,
+    /// The line in its file.
+    pub line: u32,
 }
 
 /// An enum. Its numbers are `u8`, from zero on, without gaps. It ends with no hidden entry.
@@ -222,7 +258,7 @@ pub enum Const {
     None,
     /// A struct: the fields that are said; all others are as the struct's defaults.
     Struct(Vec<(String, Self)>),
-    /// A row of values, of a dynamic or fixed array.
+    /// A row of values, of a dynamic or fixed array, or of a set; of a map, rows of a key and a value.
     Array(Vec<Self>),
     /// A function of the object itself, for a delegate: the name.
     Function(String),

@@ -1,7 +1,7 @@
 //! `defaultproperties`: one property a line, with or without a semicolon, values without quotes where names are meant.
 
 use super::expressions::{fraction, whole};
-use super::{Failed, Parser, Read};
+use super::{Failed, Parser, Read, macro_outside};
 use crate::ast::{DefaultIndex, DefaultLine, DefaultObject, DefaultValue, DefaultValueKind, Defaults, Ident};
 use crate::source::Span;
 use crate::token::{Kind, Token};
@@ -47,7 +47,7 @@ impl Parser<'_> {
                 _ => {
                     match self.deeper(Self::default_line) {
                         Ok(line) => lines.push(line),
-                        Err(Failed) => self.skip_line(),
+                        Err(Failed) => self.skip_line(token),
                     }
                     if self.peek().span.start == token.span.start && self.peek().kind != Kind::End {
                         self.next();
@@ -57,14 +57,34 @@ impl Parser<'_> {
         }
     }
 
-    /// Goes to the next line, or before the brace that closes.
-    fn skip_line(&mut self) {
+    /// Goes behind the line that begins with that token, and behind the lines on which its parentheses are still open; or before the
+    /// brace that closes. Where a parenthesis is not closed at all, the line ends where the text of it was read to.
+    fn skip_line(&mut self, start: Token) {
+        let reached = self.tokens.peek(0).span.start.max(self.last_end);
+        self.tokens.go_to(start.span.start as usize);
+        let (mut parens, mut braces) = (0_u32, 0_u32);
         loop {
             let token = self.peek();
-            if token.on_new_line || matches!(token.kind, Kind::End | Kind::BraceClose) {
+            let new_line = token.on_new_line && token.span.start != start.span.start;
+            if new_line && parens == 0 && braces == 0 && token.span.start >= reached {
                 return;
             }
+            match token.kind {
+                Kind::ParenOpen => parens += 1,
+                Kind::ParenClose => parens = parens.saturating_sub(1),
+                Kind::BraceOpen => braces += 1,
+                Kind::BraceClose if braces > 0 => braces -= 1,
+                Kind::End | Kind::BraceClose => break,
+                _ if new_line && self.is_word(0, "end") && self.is_word(1, "object") => break,
+                _ => {}
+            }
             self.next();
+        }
+        if parens > 0 || braces > 0 {
+            self.tokens.go_to(reached as usize);
+            while !self.peek().on_new_line && !matches!(self.peek().kind, Kind::End | Kind::BraceClose) {
+                self.next();
+            }
         }
     }
 
@@ -73,11 +93,20 @@ impl Parser<'_> {
             return self.default_object().map(DefaultLine::Object);
         }
         let found = self.peek();
-        if matches!(found.kind, Kind::Macro | Kind::Directive) {
-            let shown = self.shown(found);
-            let error = self.error("uc-outside", found.span, format!("{shown} in defaults is outside of the language"));
-            self.skip_line();
-            return self.fail(error);
+        match found.kind {
+            Kind::Macro => {
+                if self.is_define(found) {
+                    self.skip_define(found);
+                }
+                let error = macro_outside(self.text(found), (self.file, found.span));
+                return self.fail(error);
+            }
+            Kind::Directive => {
+                let error =
+                    self.error("uc-directive", found.span, "lines that begin with `#` are outside of the language");
+                return self.fail(error);
+            }
+            _ => {}
         }
         let name = self.ident("the name of a property")?;
         let index = self.default_index()?;
@@ -88,7 +117,7 @@ impl Parser<'_> {
             if self.peek().kind == Kind::ParenOpen {
                 self.next();
                 while self.peek().kind != Kind::ParenClose {
-                    values.push(self.default_value()?);
+                    values.push(self.value_in_group()?);
                     if self.take(Kind::Comma).is_none() {
                         break;
                     }
@@ -131,9 +160,14 @@ impl Parser<'_> {
             let error = self.error("uc-syntax", token.span, format!("an index is missing: here is {shown}"));
             return self.fail(error);
         }
-        let text = self.text(token).to_owned();
+        // `[EEnum.ENTRY]`.
+        let mut span = token.span;
+        while self.peek().kind == Kind::Dot && self.peek_kind(1) == Kind::Word {
+            self.next();
+            span = span.to(self.next().span);
+        }
         self.expect(close, "the end of the index", "behind the number")?;
-        Ok(Some(DefaultIndex { text, span: token.span }))
+        Ok(Some(DefaultIndex { text: self.source.slice(span).to_owned(), span }))
     }
 
     fn default_object(&mut self) -> Read<DefaultObject> {
@@ -259,6 +293,10 @@ impl Parser<'_> {
             Kind::OpenText => {
                 self.next();
                 let error = self.error("uc-open-text", token.span, "this text does not end on its line");
+                return self.fail(error);
+            }
+            Kind::Macro => {
+                let error = macro_outside(text, (self.file, token.span));
                 return self.fail(error);
             }
             _ => {

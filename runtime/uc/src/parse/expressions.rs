@@ -35,11 +35,24 @@ impl Parser<'_> {
             let one = parser.expression()?;
             parser.expect(Kind::Colon, "`:`", "between the two values")?;
             let other = parser.expression()?;
-            let span = condition.span.to(other.span);
-            let depth = condition.depth.max(one.depth).max(other.depth);
-            let kind = ExprKind::Conditional(Box::new(condition), Box::new(one), Box::new(other));
-            parser.node(kind, span, depth)
+            parser.conditional(condition, one, other)
         })
+    }
+
+    /// `condition ? one : other`. What an assigning operator assigns is all that stands behind it: `a += b ? c : d`.
+    fn conditional(&mut self, condition: Expr, one: Expr, other: Expr) -> Read<Expr> {
+        let span = condition.span.to(other.span);
+        let depth = condition.depth.max(one.depth).max(other.depth);
+        match condition.kind {
+            ExprKind::Infix(op, at, left, right) if op.assigns() => {
+                let value = self.conditional(*right, one, other)?;
+                self.node(ExprKind::Infix(op, at, left, Box::new(value)), span, depth + 1)
+            }
+            _ => {
+                let kind = ExprKind::Conditional(Box::new(condition), Box::new(one), Box::new(other));
+                self.node(kind, span, depth)
+            }
+        }
     }
 
     /// A node above others of that depth.
@@ -237,14 +250,16 @@ impl Parser<'_> {
             Kind::Macro => {
                 self.next();
                 let name = text.trim_matches(['`', '{', '}']).to_owned();
-                let here = self.peek();
-                if name.eq_ignore_ascii_case("define") {
-                    self.skip_rest_of_line();
+                if self.is_define(token) {
+                    self.skip_define(token);
+                    self.last_macro = Some((token.span, self.last_end));
                     let span = Span { start: token.span.start, end: self.last_end };
                     return Ok(Expr { kind: ExprKind::Macro(name, None), span, depth: 1 });
                 }
+                let here = self.peek();
                 let argument =
                     if here.kind == Kind::ParenOpen && !here.on_new_line { Some(self.raw_parens()?) } else { None };
+                self.last_macro = Some((token.span, self.last_end));
                 let span = Span { start: token.span.start, end: self.last_end };
                 Ok(Expr { kind: ExprKind::Macro(name, argument), span, depth: 1 })
             }

@@ -2,7 +2,7 @@
 
 use super::items::{FUNCTION_WORDS, OPERATOR_WORDS, PARAM_WORDS};
 use super::{Parser, Read};
-use crate::ast::{Function, FunctionKind, Ident, Item, OutsideKind, Param};
+use crate::ast::{Function, FunctionKind, Ident, Item, OutsideKind, Param, TypeKind, TypeRef};
 use crate::source::Span;
 use crate::token::{Kind, Token};
 
@@ -31,13 +31,10 @@ impl Parser<'_> {
                 continue;
             }
             let found = self.peek();
-            let shown = self.shown(found);
-            let error = self.error("uc-syntax", found.span, format!("{shown} begins no declaration"));
-            return self.fail(
-                error.hint(
-                    "`var`, `const`, `enum`, `struct`, `function`, `event`, `delegate` and `defaultproperties` do",
-                ),
-            );
+            if found.kind == Kind::Macro {
+                self.macro_ahead()?;
+            }
+            return self.no_declaration(found);
         }
         let kind_word = self.modifier()?;
         let kind = match kind_word.word.text.to_ascii_lowercase().as_str() {
@@ -51,7 +48,15 @@ impl Parser<'_> {
             modifiers.push(self.modifier()?);
         }
         let names_now = self.peek_kind(1) == Kind::ParenOpen && kind != FunctionKind::Operator;
-        let result = if names_now { None } else { Some(self.type_ref()?) };
+        let result = match kind {
+            _ if names_now => None,
+            // The sign may begin with `<`.
+            FunctionKind::Operator if !self.generic_ahead() => {
+                let name = self.ident("a type")?;
+                Some(TypeRef { span: name.span, kind: TypeKind::Named(vec![name]) })
+            }
+            _ => Some(self.type_ref()?),
+        };
         let name = if kind == FunctionKind::Operator {
             self.operator_sign()?
         } else {

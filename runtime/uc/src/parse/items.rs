@@ -1,7 +1,7 @@
 //! Declarations: the class, variables, structs, enums, constants, functions, and what is recognized and outside.
 
 use super::{Failed, Parser, Read};
-use crate::ast::{ClassHead, Const, Enum, File, Ident, Item, Modifier, Outside, OutsideKind, Struct, Var, VarName};
+use crate::ast::{ClassHead, Const, File, Ident, Item, Modifier, Outside, OutsideKind, Var, VarName};
 use crate::source::Span;
 use crate::token::{Kind, Token};
 
@@ -58,6 +58,9 @@ pub(crate) const VAR_WORDS: &[&str] = &[
     "pointer_only",
     "savegame",
     "hidecategories",
+    "edithide",
+    "edittextbox",
+    "editinlinenew",
 ];
 
 /// Words before `function`, `event`, `delegate`, `state` and the operators.
@@ -105,9 +108,10 @@ impl Parser<'_> {
                     self.keep_class(&mut file, head);
                 } else {
                     self.skip_declaration();
+                    file.is_partial = true;
                 }
             } else {
-                self.items_into(&mut file.items);
+                file.is_partial |= self.items_into(&mut file.items);
             }
             self.go_on_from(before);
         }
@@ -130,7 +134,7 @@ impl Parser<'_> {
     }
 
     /// Takes a token if nothing was taken since `before`, so that every loop ends.
-    fn go_on_from(&mut self, before: u32) {
+    pub(super) fn go_on_from(&mut self, before: u32) {
         if self.peek().span.start == before && self.peek().kind != Kind::End {
             self.next();
         }
@@ -184,12 +188,13 @@ impl Parser<'_> {
         Ok(names)
     }
 
-    /// Declarations up to a brace that closes, the end, or the head of a class.
-    fn items_into(&mut self, items: &mut Vec<Item>) {
+    /// Declarations up to the end, or the head of a class. Whether there is something else.
+    fn items_into(&mut self, items: &mut Vec<Item>) -> bool {
+        let mut is_partial = false;
         loop {
             let token = self.peek();
             if token.kind == Kind::End || self.class_head_ahead() {
-                return;
+                return is_partial;
             }
             match token.kind {
                 Kind::Semicolon => {
@@ -199,12 +204,15 @@ impl Parser<'_> {
                     let error = self.error("uc-syntax", token.span, "this brace closes nothing");
                     self.report(error.hint("one of the braces above is one too many"));
                     self.next();
+                    is_partial = true;
                 }
                 _ => {
                     if let Ok(item) = self.item() {
+                        self.in_junk = false;
                         items.push(item);
                     } else {
                         self.skip_declaration();
+                        is_partial = true;
                     }
                     self.go_on_from(token.span.start);
                 }
@@ -225,7 +233,10 @@ impl Parser<'_> {
                 }
                 Kind::BraceOpen => {
                     let _ = self.skip_braces();
-                    return;
+                    // What is behind on the line belongs to it, up to its semicolon.
+                    if self.peek().on_new_line || self.begins_declaration() {
+                        return;
+                    }
                 }
                 Kind::BraceClose => {
                     self.next();
@@ -254,7 +265,7 @@ impl Parser<'_> {
                     || self.is_one_of(1, &["function", "event", "delegate", "state"])))
     }
 
-    fn item(&mut self) -> Read<Item> {
+    pub(super) fn item(&mut self) -> Read<Item> {
         self.deeper(Self::item_here)
     }
 
@@ -264,13 +275,7 @@ impl Parser<'_> {
             Kind::Directive => return Ok(self.directive()),
             Kind::Macro => return self.macro_item(),
             Kind::Word => {}
-            _ => {
-                let shown = self.shown(start);
-                let error = self.error("uc-syntax", start.span, format!("{shown} begins no declaration"));
-                return self.fail(error.hint(
-                    "`var`, `const`, `enum`, `struct`, `function`, `event`, `delegate` and `defaultproperties` do",
-                ));
-            }
+            _ => return self.no_declaration(start),
         }
         let text = self.text(start).to_ascii_lowercase();
         match text.as_str() {
@@ -303,6 +308,21 @@ impl Parser<'_> {
         }
     }
 
+    /// Tells that a token begins no declaration; not of what stands behind on its line and begins none either.
+    pub(super) fn no_declaration(&mut self, token: Token) -> Read<Item> {
+        let behind_macro = !token.on_new_line && self.last_macro.is_some_and(|(_, end)| end == self.last_end);
+        if behind_macro
+            || std::mem::replace(&mut self.in_junk, true) && !(token.on_new_line && token.kind == Kind::Word)
+        {
+            return Err(Failed);
+        }
+        let shown = self.shown(token);
+        let error = self.error("uc-syntax", token.span, format!("{shown} begins no declaration"));
+        self.fail(
+            error.hint("`var`, `const`, `enum`, `struct`, `function`, `event`, `delegate` and `defaultproperties` do"),
+        )
+    }
+
     pub(super) fn outside(&mut self, what: OutsideKind, start: Token, end: Span, name: Option<Ident>) -> Item {
         let raw = self.source.slice(start.span.to(end)).to_owned();
         let span = name.as_ref().map_or(start.span, |name| start.span.to(name.span));
@@ -321,21 +341,16 @@ impl Parser<'_> {
     fn macro_item(&mut self) -> Read<Item> {
         let start = self.next();
         let mut end = start.span;
-        if self.text(start).eq_ignore_ascii_case("`define") {
-            end.end = self.skip_rest_of_line();
+        if self.is_define(start) {
+            self.skip_define(start);
+            end.end = self.last_end;
         } else if self.peek().kind == Kind::ParenOpen && !self.peek().on_new_line {
             self.raw_parens()?;
             end.end = self.last_end;
         }
-        Ok(self.outside(OutsideKind::Macro, start, end, None))
-    }
-
-    /// Takes what stands on the line; where that ends.
-    pub(super) fn skip_rest_of_line(&mut self) -> u32 {
-        while !self.peek().on_new_line && self.peek().kind != Kind::End {
-            self.next();
-        }
-        self.last_end
+        self.last_macro = Some((start.span, self.last_end));
+        let name = Ident { text: self.text(start).trim_matches(['`', '{', '}']).to_owned(), span: start.span };
+        Ok(self.outside(OutsideKind::Macro, start, end, Some(name)))
     }
 
     fn var(&mut self) -> Read<Var> {
@@ -361,7 +376,9 @@ impl Parser<'_> {
 
     /// Whether what stands behind `n` tokens can be a type and a name: then the word before it is none of the two.
     pub(super) fn type_and_name_ahead(&mut self, n: usize) -> bool {
-        matches!(self.peek_kind(n + 1), Kind::Word | Kind::Lt | Kind::Dot | Kind::ParenOpen | Kind::BraceOpen)
+        let behind = self.peek_kind(n + 1);
+        matches!(behind, Kind::Word | Kind::Lt | Kind::Dot | Kind::ParenOpen | Kind::BraceOpen)
+            || (behind == Kind::BracketOpen && self.is_word(n, "string"))
     }
 
     /// Whether a word stands here that is no type, since a type and a name stand behind it on the line.
@@ -424,106 +441,6 @@ impl Parser<'_> {
             self.skip_cpp_braces()?;
         }
         Ok(VarName { name, dim, meta: self.meta()? })
-    }
-
-    pub(super) fn structure(&mut self) -> Read<Struct> {
-        let start = self.next();
-        let doc = self.doc(start);
-        let mut words = Vec::new();
-        while self.peek().kind == Kind::Word && !self.is_one_of(0, &["extends", "expands"]) {
-            words.push(self.modifier()?);
-        }
-        let Some(Modifier { word: name, .. }) = words.pop() else {
-            return self.ident("the name of the struct").and(Err(Failed));
-        };
-        let base = if self.is_one_of(0, &["extends", "expands"]) {
-            self.next();
-            Some(self.dotted("the name of the struct that it extends")?)
-        } else {
-            None
-        };
-        self.expect(Kind::BraceOpen, "`{`", "behind the name of the struct")?;
-        let mut items = Vec::new();
-        loop {
-            let token = self.peek();
-            match token.kind {
-                Kind::BraceClose => {
-                    self.next();
-                    break;
-                }
-                Kind::End => {
-                    let error = self.error("uc-syntax", name.span, format!("the struct `{}` does not end", name.text));
-                    return self.fail(error);
-                }
-                Kind::Semicolon => {
-                    self.next();
-                }
-                _ => {
-                    if self.is_one_of(0, &["function", "event", "class", "state"]) {
-                        let shown = self.shown(token);
-                        let error =
-                            self.error("uc-syntax", token.span, format!("{shown} does not belong into a struct"));
-                        return self.fail(error.hint("a `}` may be missing above"));
-                    }
-                    match self.item() {
-                        Ok(item) => items.push(item),
-                        Err(Failed) => self.skip_declaration_in_braces(),
-                    }
-                    self.go_on_from(token.span.start);
-                }
-            }
-        }
-        let span = start.span.to(name.span);
-        Ok(Struct { modifiers: words, name, base, items, doc, span })
-    }
-
-    /// Goes behind the next semicolon, or before the brace that closes.
-    fn skip_declaration_in_braces(&mut self) {
-        loop {
-            match self.peek().kind {
-                Kind::End | Kind::BraceClose => return,
-                Kind::Semicolon => {
-                    self.next();
-                    return;
-                }
-                Kind::BraceOpen => {
-                    let _ = self.skip_braces();
-                }
-                _ => {
-                    self.next();
-                }
-            }
-        }
-    }
-
-    pub(super) fn enumeration(&mut self) -> Read<Enum> {
-        let start = self.next();
-        let doc = self.doc(start);
-        let name = self.ident("the name of the enum")?;
-        self.meta()?;
-        self.expect(Kind::BraceOpen, "`{`", "behind the name of the enum")?;
-        let mut entries = Vec::new();
-        while self.peek().kind != Kind::BraceClose {
-            if self.take(Kind::Comma).is_some() {
-                continue;
-            }
-            let entry = self.ident("the name of an entry")?;
-            if self.peek().kind == Kind::Assign {
-                let here = self.peek();
-                let error = self.error("uc-enum-number", here.span, "entries of an enum have no numbers of their own");
-                self.report(error.hint("the first is 0, each other one more than the one before it"));
-                self.next();
-                self.expression()?;
-            }
-            let meta = self.meta()?;
-            entries.push(VarName { name: entry, dim: None, meta });
-            if self.peek().kind != Kind::BraceClose {
-                self.expect(Kind::Comma, "`,`", "behind the entry")?;
-            }
-        }
-        self.next();
-        let span = start.span.to(name.span);
-        Ok(Enum { name, entries, doc, span })
     }
 
     fn constant(&mut self) -> Read<Const> {

@@ -6,6 +6,7 @@ mod expressions;
 mod functions;
 mod items;
 mod statements;
+mod structs;
 mod types;
 
 pub(crate) use expressions::whole;
@@ -96,12 +97,33 @@ pub(crate) struct Parser<'s> {
     stopped: bool,
     /// Where the last token that was taken ended.
     last_end: u32,
+    /// The macro that was read last, and where it ended.
+    last_macro: Option<(Span, u32)>,
+    /// Whether what was read last, where declarations stand, begins none.
+    in_junk: bool,
+}
+
+/// That a macro is outside of the language.
+pub(crate) fn macro_outside(name: &str, at: (usize, Span)) -> Diagnostic {
+    let name = name.trim_matches(['`', '{', '}']);
+    let message = format!("the macro `` `{name} `` is outside of the language");
+    Diagnostic::error("uc-macro", at, message).hint("write out what it stands for")
 }
 
 impl<'s> Parser<'s> {
     fn new(source: &'s Source, file: usize) -> Self {
         let tokens = Tokens::new(&source.text);
-        Self { source, file, tokens, diagnostics: Vec::new(), depth: 0, stopped: false, last_end: 0 }
+        Self {
+            source,
+            file,
+            tokens,
+            diagnostics: Vec::new(),
+            depth: 0,
+            stopped: false,
+            last_end: 0,
+            last_macro: None,
+            in_junk: false,
+        }
     }
 
     fn finish(self) -> Vec<Diagnostic> {
@@ -198,6 +220,7 @@ impl<'s> Parser<'s> {
             return Ok(token);
         }
         let found = self.peek();
+        self.macro_ahead()?;
         let shown = self.shown(found);
         let message = format!("{what} is missing {place}: here is {shown}");
         // Where it belongs is behind the last token, if a line break lies between.
@@ -214,11 +237,24 @@ impl<'s> Parser<'s> {
         self.fail(error)
     }
 
+    /// Fails if a macro stands here or stood before: what it stands for is not known, so that nothing else is wrong.
+    fn macro_ahead(&mut self) -> Read<()> {
+        let found = self.peek();
+        let span = match self.last_macro {
+            _ if found.kind == Kind::Macro => found.span,
+            Some((span, end)) if end == self.last_end => span,
+            _ => return Ok(()),
+        };
+        let error = macro_outside(self.source.slice(span), (self.file, span));
+        self.fail(error)
+    }
+
     /// The next token, which has to be a name.
     fn ident(&mut self, what: &str) -> Read<Ident> {
         match self.take(Kind::Word) {
             Some(token) => Ok(Ident { text: self.text(token).to_owned(), span: token.span }),
             None => {
+                self.macro_ahead()?;
                 let found = self.peek();
                 let shown = self.shown(found);
                 let error = self.error("uc-syntax", found.span, format!("{what} is missing: here is {shown}"));
@@ -307,6 +343,28 @@ impl<'s> Parser<'s> {
         }
     }
 
+    /// Whether a macro is `` `define ``.
+    fn is_define(&self, token: Token) -> bool {
+        self.text(token).eq_ignore_ascii_case("`define")
+    }
+
+    /// Takes the text of a `` `define `` that begins with that token: to the end of its line, and of the lines behind those that
+    /// end with `\`.
+    fn skip_define(&mut self, token: Token) {
+        let mut end = token.span.start as usize;
+        loop {
+            let rest = self.source.text.get(end..).unwrap_or("");
+            let line = rest.find('\n').map_or(rest, |at| &rest[..=at]);
+            end += line.len();
+            if !line.trim_end().ends_with('\\') || line.is_empty() {
+                end -= line.len() - line.trim_end().len();
+                break;
+            }
+        }
+        self.tokens.go_to(end);
+        self.last_end = end as u32;
+    }
+
     /// Takes everything from the next `{` to the `}` that belongs to it. Where that ends.
     fn skip_braces(&mut self) -> Read<Span> {
         let open = self.expect(Kind::BraceOpen, "`{`", "here")?;
@@ -321,6 +379,7 @@ impl<'s> Parser<'s> {
                         return Ok(token.span);
                     }
                 }
+                Kind::Macro if self.is_define(token) => self.skip_define(token),
                 Kind::End => {
                     let error = self.error("uc-syntax", open.span, "this brace is not closed");
                     return self.fail(error);

@@ -14,7 +14,7 @@ impl Parser<'_> {
             return Ok(None);
         }
         let start = open.span.start as usize + 1;
-        let Some(len) = self.source.text.get(start..).and_then(|rest| rest.find('>')) else {
+        let Some(len) = self.source.text.get(start..).and_then(end_of_meta) else {
             let error = self.error("uc-syntax", open.span, "this `<` is not closed");
             return self.fail(error);
         };
@@ -22,6 +22,22 @@ impl Parser<'_> {
         self.last_end = (start + len + 1) as u32;
         let words: Vec<_> = self.source.text[start..start + len].split_whitespace().collect();
         Ok(Some(words.join(" ")))
+    }
+
+    /// Whether a type stands here that has types between `<` and `>`.
+    pub(super) fn generic_ahead(&mut self) -> bool {
+        self.peek_kind(1) == Kind::Lt && self.is_one_of(0, &["array", "class", "map", "set", "delegate", "optional"])
+    }
+
+    /// `[32]` behind `string`, as the first Unreal had it.
+    fn text_length(&mut self) -> Read<()> {
+        let open = self.next();
+        let _ = self.expression()?;
+        let close = self.expect(Kind::BracketClose, "`]`", "behind the length of the text")?;
+        let message = "texts of a fixed length are outside of the language";
+        let error = self.error("uc-text-length", open.span.to(close.span), message);
+        self.report(error.hint("write `string`: it is as long as what is in it"));
+        Ok(())
     }
 
     pub(super) fn type_ref(&mut self) -> Read<TypeRef> {
@@ -62,6 +78,9 @@ impl Parser<'_> {
                 self.error("uc-native-map", name.span, "`map{…}` is a type of C++, which is outside of the language");
             return self.fail(error.hint("write `map<Key, Value>`"));
         }
+        if self.peek().kind == Kind::BracketOpen && name.is("string") {
+            self.text_length()?;
+        }
         let mut names = vec![name];
         while self.peek().kind == Kind::Dot && self.peek_kind(1) == Kind::Word {
             self.next();
@@ -78,4 +97,18 @@ impl Parser<'_> {
         }
         self.type_ref()
     }
+}
+
+/// Where what stands between `<` and `>` ends: a `>` in a text on one line does not end it.
+fn end_of_meta(rest: &str) -> Option<usize> {
+    let mut in_text = false;
+    for (at, letter) in rest.char_indices() {
+        match letter {
+            '\n' if in_text => break,
+            '"' => in_text = !in_text,
+            '>' if !in_text => return Some(at),
+            _ => {}
+        }
+    }
+    rest.find('>')
 }

@@ -292,6 +292,12 @@ fn what_could_double_with_each_step_does_not() {
     );
     let unknown =
         format!("class Deep extends Actor; function F() {{ {}L{}; }}", "array_last(".repeat(50), ")".repeat(50));
+    let members = |head: &str, tail: &str| {
+        let (open, close) = ("Unknown(".repeat(29), ").a".repeat(29));
+        format!("class Deep extends Nowhere; function F() {{ local array<int> L; {head}{open}L{close}{tail} }}")
+    };
+    let compounds =
+        format!("class Deep extends Actor; function F() {{ {}Health; }}", "Health += Health ? Health : ".repeat(30));
     let consts: String = (0..5_000).map(|at| format!("const C{at} = C{}; ", at + 1)).collect();
     let triples: String = (0..60).map(|at| format!("const C{at} = vect(C{0}, C{0}, C{0}); ", at + 1)).collect();
     let chosen: String = (0..60).map(|at| format!("const C{at} = C{0} ? C{0} : C{0}; ", at + 1)).collect();
@@ -301,6 +307,11 @@ fn what_could_double_with_each_step_does_not() {
         wild,
         quiet,
         unknown,
+        members("", ";"),
+        members("Unknown = ", ";"),
+        members("foreach ", ".Each(class'Actor', L) { }"),
+        members("Health = ", ";").replace("Nowhere", "Actor"),
+        compounds,
         format!("class Deep extends Actor; {consts} var int A[C0];"),
         format!("class Deep extends Actor; {triples} function F() {{ Location = C0; }}"),
         format!("class Deep extends Actor; {chosen} function F() {{ Health = C0; }}"),

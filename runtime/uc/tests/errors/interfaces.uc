@@ -5,5 +5,3 @@ function Test() { S = self; S.Sing(); S.Dance(); S.Label = "x"; S = Owner; }
 function int Sing(int i) { return i; }
 // file: Other.uc
 class Other extends Actor implements(Sings, Missing, Actor);
-// file: Own.uc
-interface Own;

@@ -1,15 +1,17 @@
 //! An interpreter of checked packages, as plain as can be: it shows that programs mean what their heads say, and the machine is
 //! compared with it. It knows classes of the package alone, above a class `Object` without members.
 
+mod intrinsics;
 pub(crate) mod operators;
+mod places;
+mod values;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use alcedo_uc::hir::{
-    Arg, Call, Callee, Cast, Class, Const, DefaultAction, Expr, ExprKind, Function, Intrinsic, LocalId, Num, Op,
-    Package, Stmt, StmtKind, Type, delegate_body,
+    Arg, Call, Callee, Cast, Class, Expr, ExprKind, Function, Num, Op, Package, Stmt, StmtKind, Type, delegate_body,
 };
 use operators::{binary, converted, unary, wrapped};
 
@@ -56,25 +58,6 @@ impl Value {
 struct Object {
     class: String,
     properties: HashMap<String, Value>,
-}
-
-/// A place: where it begins, and the steps from there.
-#[derive(Clone)]
-struct Place {
-    root: Root,
-    steps: Vec<Step>,
-}
-
-#[derive(Clone)]
-enum Root {
-    Local(usize),
-    Property(Option<usize>, String),
-}
-
-#[derive(Clone)]
-enum Step {
-    Field(String),
-    Index(i128, Type),
 }
 
 /// How a statement ended.
@@ -127,127 +110,6 @@ impl<'p> Interpreter<'p> {
     fn find(&self, class: &str, name: &str) -> Option<(&'p Class, &'p Function)> {
         let chain = self.chain(class);
         chain.into_iter().find_map(|class| Some((class, class.functions.iter().find(|found| found.name == name)?)))
-    }
-
-    /// The zero value of a type.
-    fn zero(&self, ty: &Type) -> Value {
-        match ty {
-            Type::Num(num) if num.is_float() => Value::Float(0.0),
-            Type::Num(_) | Type::Enum(..) => Value::Int(0),
-            Type::Bool => Value::Bool(false),
-            Type::Text | Type::Utf8Text | Type::AnsiText | Type::LocalText => Value::Text(String::new()),
-            Type::Name | Type::FieldPath => Value::Name(String::new()),
-            Type::Class(_) => Value::Class(None),
-            Type::Array(_) | Type::Set(_) => Value::Array(Vec::new()),
-            Type::Fixed(of, len) => Value::Array(vec![self.zero(of); *len as usize]),
-            Type::Map(..) => Value::Map(Vec::new()),
-            Type::Delegate(..) => Value::Delegate(None),
-            Type::Struct(path) => Value::Struct(self.fields(path)),
-            Type::Nothing => Value::Nothing,
-            _ => Value::Object(None),
-        }
-    }
-
-    fn fields(&self, path: &str) -> Vec<(String, Value)> {
-        let Some(found) = self.package.structs.iter().find(|found| &*found.path == path) else {
-            let names = if path.ends_with("Vector") { ["x", "y", "z"] } else { ["pitch", "yaw", "roll"] };
-            let zero = if path.ends_with("Vector") { Value::Float(0.0) } else { Value::Int(0) };
-            return names.map(|name| (name.to_owned(), zero.clone())).to_vec();
-        };
-        let mut fields = found.base.as_ref().map_or_else(Vec::new, |base| self.fields(base));
-        for field in &found.fields {
-            let value = match &field.default {
-                Some(value) => self.constant(value, &field.ty),
-                None => self.zero(&field.ty),
-            };
-            fields.push((field.name.clone(), value));
-        }
-        fields
-    }
-
-    fn constant(&self, value: &Const, ty: &Type) -> Value {
-        match (value, ty) {
-            (Const::Bool(yes), _) => Value::Bool(*yes),
-            (Const::Int(number) | Const::Enum(_, _, number), _) => Value::Int(*number),
-            (Const::Float(number), _) => Value::Float(*number),
-            (Const::Text(text), _) => Value::Text(text.clone()),
-            (Const::Name(name), _) => Value::Name(name.clone()),
-            (Const::Class(path), _) => Value::Class(Some(path.to_string())),
-            (Const::Array(values), Type::Array(of) | Type::Fixed(of, _)) => {
-                let mut made: Vec<_> = values.iter().map(|value| self.constant(value, of)).collect();
-                if let Type::Fixed(_, len) = ty {
-                    made.resize_with(*len as usize, || self.zero(of));
-                }
-                Value::Array(made)
-            }
-            (Const::Struct(said), Type::Struct(path)) => {
-                let mut fields = self.fields(path);
-                for (name, value) in said {
-                    let ty = self.field_type(path, name);
-                    let field = fields.iter_mut().find(|(known, _)| known == name).expect("a field");
-                    field.1 = self.constant(value, &ty);
-                }
-                Value::Struct(fields)
-            }
-            (_, ty) => self.zero(ty),
-        }
-    }
-
-    fn field_type(&self, path: &str, name: &str) -> Type {
-        let Some(found) = self.package.structs.iter().find(|found| &*found.path == path) else {
-            return Type::Num(if path.ends_with("Vector") { Num::F32 } else { Num::I32 });
-        };
-        match found.fields.iter().find(|field| field.name == name) {
-            Some(field) => field.ty.clone(),
-            None => self.field_type(found.base.as_ref().expect("a base"), name),
-        }
-    }
-
-    /// A new object of a class, with its defaults.
-    pub(crate) fn create(&self, class: &str) -> usize {
-        let mut properties = HashMap::new();
-        let chain = self.chain(class);
-        for class in chain.iter().rev() {
-            for property in &class.properties {
-                properties.insert(property.name.clone(), self.zero(&property.ty));
-            }
-            for default in &class.defaults {
-                let ty = chain.iter().flat_map(|class| &class.properties).find(|known| known.name == default.property);
-                let ty = &ty.expect("a property of the package").ty;
-                let place = properties.get_mut(&default.property).expect("it has a value");
-                match (&default.action, ty, place) {
-                    (DefaultAction::Set(value), ty, place) => *place = self.constant(value, ty),
-                    (DefaultAction::SetElement(at, value), Type::Array(of) | Type::Fixed(of, _), Value::Array(row)) => {
-                        while row.len() <= *at as usize {
-                            row.push(self.zero(of));
-                        }
-                        row[*at as usize] = self.constant(value, of);
-                    }
-                    (DefaultAction::Add(value), Type::Array(of), Value::Array(row)) => {
-                        row.push(self.constant(value, of))
-                    }
-                    (DefaultAction::Remove(value), Type::Array(of), Value::Array(row)) => {
-                        let value = self.constant(value, of);
-                        row.retain(|known| *known != value);
-                    }
-                    (DefaultAction::RemoveIndex(at), _, Value::Array(row)) => {
-                        row.remove(*at as usize);
-                    }
-                    (DefaultAction::Empty, _, Value::Array(row)) => row.clear(),
-                    other => panic!("{:?}", other.0),
-                }
-            }
-        }
-        let number = self.objects.borrow().len();
-        for class in &chain {
-            for default in &class.defaults {
-                if let DefaultAction::Set(Const::Function(name)) = &default.action {
-                    properties.insert(default.property.clone(), Value::Delegate(Some((number, name.clone()))));
-                }
-            }
-        }
-        self.objects.borrow_mut().push(Object { class: class.to_owned(), properties });
-        number
     }
 
     /// Calls a function without parameters; its result as text.
@@ -403,85 +265,6 @@ impl<'p> Interpreter<'p> {
         Flow::On
     }
 
-    fn place(&self, frame: &mut Frame<'p>, of: &'p Expr) -> Place {
-        match &of.kind {
-            ExprKind::Local(LocalId(at)) => Place { root: Root::Local(*at as usize), steps: Vec::new() },
-            ExprKind::Property { object, name, .. } => {
-                let object = self.object(frame, object.as_deref());
-                Place { root: Root::Property(object, name.clone()), steps: Vec::new() }
-            }
-            ExprKind::Field { base, field, .. } => {
-                let mut place = self.place(frame, base);
-                place.steps.push(Step::Field(field.clone()));
-                place
-            }
-            ExprKind::Index(base, index) => {
-                let mut place = self.place(frame, base);
-                let at = self.value(frame, index).int();
-                place.steps.push(Step::Index(at, base.ty.clone()));
-                place
-            }
-            other => panic!("{other:?} is no place"),
-        }
-    }
-
-    fn object(&self, frame: &mut Frame<'p>, object: Option<&'p Expr>) -> Option<usize> {
-        match object {
-            None => frame.object,
-            Some(object) => match self.value(frame, object) {
-                Value::Object(object) => object,
-                other => panic!("{other:?} is no object"),
-            },
-        }
-    }
-
-    fn read(&self, frame: &Frame<'p>, place: &Place, ty: &Type) -> Value {
-        let root = match &place.root {
-            Root::Local(at) => Some(frame.locals[*at].clone()),
-            Root::Property(object, name) => object.map(|object| self.objects.borrow()[object].properties[name].clone()),
-        };
-        let mut value = root;
-        for step in &place.steps {
-            value = value.and_then(|value| match (step, value) {
-                (Step::Field(name), Value::Struct(fields)) => {
-                    fields.into_iter().find(|(known, _)| known == name).map(|(_, value)| value)
-                }
-                (Step::Index(at, _), Value::Array(row)) => {
-                    usize::try_from(*at).ok().and_then(|at| row.get(at).cloned())
-                }
-                (_, other) => panic!("no step into {other:?}"),
-            });
-        }
-        value.unwrap_or_else(|| self.zero(ty))
-    }
-
-    fn write(&self, frame: &mut Frame<'p>, place: &Place, new: Value) {
-        let mut objects = self.objects.borrow_mut();
-        let mut at = match &place.root {
-            Root::Local(at) => &mut frame.locals[*at],
-            Root::Property(None, _) => return,
-            Root::Property(Some(object), name) => objects[*object].properties.get_mut(name).expect("a property"),
-        };
-        for step in &place.steps {
-            at = match (step, at) {
-                (Step::Field(name), Value::Struct(fields)) => {
-                    &mut fields.iter_mut().find(|(known, _)| known == name).expect("a field").1
-                }
-                (Step::Index(at, ty), Value::Array(row)) => {
-                    let Ok(at) = usize::try_from(*at) else { return };
-                    if let Type::Array(of) = ty {
-                        while row.len() <= at {
-                            row.push(self.zero(of));
-                        }
-                    }
-                    &mut row[at]
-                }
-                (_, other) => panic!("no step into {other:?}"),
-            };
-        }
-        *at = new;
-    }
-
     fn value(&self, frame: &mut Frame<'p>, of: &'p Expr) -> Value {
         if of.is_place() {
             let place = self.place(frame, of);
@@ -581,6 +364,11 @@ impl<'p> Interpreter<'p> {
                         let fits = self.extends(&self.objects.borrow()[object].class, path);
                         Value::Object(fits.then_some(object))
                     }
+                    (Cast::Interface(path), Value::Object(Some(object))) => {
+                        let chain = self.chain(&self.objects.borrow()[object].class);
+                        let fits = chain.iter().any(|class| class.interfaces.contains(path));
+                        Value::Object(fits.then_some(object))
+                    }
                     (Cast::Class(path), Value::Class(Some(class))) => {
                         let fits = self.extends(&class, path);
                         Value::Class(fits.then_some(class))
@@ -631,7 +419,10 @@ impl<'p> Interpreter<'p> {
                     (self.find(&of(object), &name(fallback)), Some(object), of(object))
                 }
             },
-            Callee::Interface { .. } => panic!("interfaces are of native code"),
+            Callee::Interface { object, path } => {
+                let Value::Object(Some(object)) = self.value(frame, object) else { return self.zero(ty) };
+                (self.find(&of(object), &name(path)), Some(object), of(object))
+            }
         };
         let (_, function) = function.unwrap_or_else(|| panic!("{:?} is not of the package", call.callee));
         let mut places = Vec::new();
@@ -665,125 +456,6 @@ impl<'p> Interpreter<'p> {
             self.write(frame, &place, value);
         }
         assert!(frame.locals.len() == frame.types.len(), "{}", frame.function.name);
-        result
-    }
-
-    fn intrinsic(&self, frame: &mut Frame<'p>, which: &'p Intrinsic, operands: &'p [Expr], ty: &Type) -> Value {
-        use Intrinsic as I;
-        let base = &operands[0];
-        let whole = self.value(frame, base);
-        let rest: Vec<_> = operands[1..].iter().map(|operand| self.value(frame, operand)).collect();
-        let fresh = |ty: &Type| match ty {
-            Type::Array(of) | Type::Fixed(of, _) | Type::Set(of) => self.zero(of),
-            other => panic!("{other:?} has no elements"),
-        };
-        let (new, result) = match (which, whole) {
-            (I::Length, Value::Array(row)) => return Value::Int(row.len() as i128),
-            (I::Length, Value::Map(rows)) => return Value::Int(rows.len() as i128),
-            (I::ArrayAdd, Value::Array(mut row)) => {
-                let at = row.len();
-                row.resize_with(at + rest[0].int().max(0) as usize, || fresh(&base.ty));
-                (Value::Array(row), Value::Int(at as i128))
-            }
-            (I::ArrayAddItem, Value::Array(mut row)) => {
-                row.push(rest[0].clone());
-                let at = row.len() as i128 - 1;
-                (Value::Array(row), Value::Int(at))
-            }
-            (I::ArrayInsert, Value::Array(mut row)) => {
-                for _ in 0..rest[1].int() {
-                    row.insert(rest[0].int() as usize, fresh(&base.ty));
-                }
-                (Value::Array(row), Value::Nothing)
-            }
-            (I::ArrayInsertItem, Value::Array(mut row)) => {
-                row.insert(rest[0].int() as usize, rest[1].clone());
-                (Value::Array(row), rest[0].clone())
-            }
-            (I::ArrayRemove, Value::Array(mut row)) => {
-                let at = rest[0].int() as usize;
-                row.drain(at..at + rest[1].int() as usize);
-                (Value::Array(row), Value::Nothing)
-            }
-            (I::ArrayRemoveItem, Value::Array(mut row)) => {
-                let before = row.len();
-                row.retain(|value| *value != rest[0]);
-                let gone = before - row.len();
-                (Value::Array(row), Value::Int(gone as i128))
-            }
-            (I::ArrayFind, Value::Array(row)) => {
-                return Value::Int(row.iter().position(|value| *value == rest[0]).map_or(-1, |at| at as i128));
-            }
-            (I::ArrayFindField(field), Value::Array(row)) => {
-                let fits = |value: &Value| match value {
-                    Value::Struct(fields) => fields.iter().any(|(name, value)| name == field && *value == rest[0]),
-                    _ => false,
-                };
-                return Value::Int(row.iter().position(fits).map_or(-1, |at| at as i128));
-            }
-            (I::ArraySort, Value::Array(mut row)) => {
-                let Value::Delegate(Some((object, name))) = &rest[0] else { panic!("a delegate") };
-                let class = self.objects.borrow()[*object].class.clone();
-                let (_, function) = self.find(&class, name).expect("a function");
-                // Insertion sort: the later goes before all that it is the wrong way round with.
-                for at in 1..row.len() {
-                    let mut to = at;
-                    while to > 0 {
-                        let args = vec![Some(row[to - 1].clone()), Some(row[to].clone())];
-                        let (result, _) = self.run(function, Some(*object), &class, args);
-                        if result.int() >= 0 {
-                            break;
-                        }
-                        row.swap(to - 1, to);
-                        to -= 1;
-                    }
-                }
-                (Value::Array(row), Value::Nothing)
-            }
-            (I::ArrayEmpty | I::Empty, Value::Array(_)) => (Value::Array(Vec::new()), Value::Nothing),
-            (I::Empty, Value::Map(_)) => (Value::Map(Vec::new()), Value::Nothing),
-            (I::MapGet, Value::Map(rows)) => {
-                return rows
-                    .into_iter()
-                    .find(|(key, _)| *key == rest[0])
-                    .map_or_else(|| self.zero(ty), |(_, value)| value);
-            }
-            (I::MapSet, Value::Map(mut rows)) => {
-                rows.retain(|(key, _)| *key != rest[0]);
-                rows.push((rest[0].clone(), rest[1].clone()));
-                (Value::Map(rows), Value::Nothing)
-            }
-            (I::Contains, Value::Map(rows)) => return Value::Bool(rows.iter().any(|(key, _)| *key == rest[0])),
-            (I::Contains, Value::Array(row)) => return Value::Bool(row.contains(&rest[0])),
-            (I::Remove, Value::Map(mut rows)) => {
-                let before = rows.len();
-                rows.retain(|(key, _)| *key != rest[0]);
-                let gone = rows.len() < before;
-                (Value::Map(rows), Value::Bool(gone))
-            }
-            (I::Remove, Value::Array(mut row)) => {
-                let before = row.len();
-                row.retain(|value| *value != rest[0]);
-                let gone = row.len() < before;
-                (Value::Array(row), Value::Bool(gone))
-            }
-            (I::SetAdd, Value::Array(mut row)) => {
-                let is_new = !row.contains(&rest[0]);
-                if is_new {
-                    row.push(rest[0].clone());
-                }
-                (Value::Array(row), Value::Bool(is_new))
-            }
-            (I::MapKeys, Value::Map(rows)) => return Value::Array(rows.into_iter().map(|(key, _)| key).collect()),
-            (I::MapValues, Value::Map(rows)) => {
-                return Value::Array(rows.into_iter().map(|(_, value)| value).collect());
-            }
-            (I::SetValues, row @ Value::Array(_)) => return row,
-            (I::DelegateIsBound, Value::Delegate(bound)) => return Value::Bool(bound.is_some()),
-            (which, value) => panic!("{which:?} of {value:?} is not in these tests"),
-        };
-        let place = self.place(frame, base);
-        self.write(frame, &place, new);
         result
     }
 }

@@ -1,0 +1,160 @@
+//! Interfaces that packages of scripts declare, and static functions that they override, in a running host: across packages, over
+//! reloads, and when a class no longer has what its interface asks for.
+
+use std::fs;
+use std::path::PathBuf;
+
+use alcedo_runtime::{ObjectHandle, Outcome, Reload, Runtime, Value};
+
+use crate::support;
+
+const LOUD: &str = "interface Loud extends Named;\n\nfunction string Shout(int Times);\n";
+const NAMED: &str = "/** What has a name. */\ninterface Named;\n\nfunction string Called();\n";
+const HORN: &str = r#"
+class Horn extends Actor implements(Loud);
+
+var int Blown;
+
+function string Called() { return "horn"; }
+function string Shout(int Times) { Blown += Times; return "toot" @ Blown; }
+static function int Pitch() { return 3; }
+static function int Twice() { return 2 * Pitch(); }
+"#;
+const TUBA: &str = "class Tuba extends Horn;\n\nstatic function int Pitch() { return 1; }\n";
+const BAND: &str = r#"
+class Band extends Actor;
+
+var Named Last;
+
+function string Play(Actor Who)
+{
+    local Loud L;
+
+    L = Loud(Who);
+    Last = Named(L);
+    return L == none ? "silence" : L.Called() $ ":" @ L.Shout(2);
+}
+
+function int Pitches() { return class'Horn'.static.Twice() * 10 + class'Tuba'.static.Twice(); }
+"#;
+
+/// Two packages, the second over the first, in a host.
+struct Stage {
+    dir: tempfile::TempDir,
+    host: Runtime,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().expect("a folder");
+        let files = [
+            ("Brass/Loud.uc", LOUD),
+            ("Brass/Named.uc", NAMED),
+            ("Brass/Horn.uc", HORN),
+            ("Brass/Tuba.uc", TUBA),
+            ("Town/Band.uc", BAND),
+        ];
+        for (name, text) in files {
+            let path = dir.path().join(name);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+            fs::write(path, text).expect("written");
+        }
+        let host = support::builder().package("Brass").package("Town").build().expect("a host");
+        let stage = Self { dir, host };
+        stage.host.create_master(&stage.modules()).unwrap_or_else(|error| panic!("{error}"));
+        stage
+    }
+
+    fn modules(&self) -> Vec<PathBuf> {
+        ["Town", "Brass"].map(|name| self.dir.path().join(name)).to_vec()
+    }
+
+    fn edit(&self, name: &str, from: &str, to: &str) {
+        let path = self.dir.path().join(name);
+        let text = fs::read_to_string(&path).expect("there");
+        assert!(text.contains(from), "{name} has {from}");
+        fs::write(path, text.replace(from, to)).expect("written");
+    }
+
+    fn try_reload(&self) -> Reload {
+        self.host.reload_changed(&self.modules()).expect("a Master")
+    }
+
+    fn reload(&self) -> Reload {
+        self.try_reload().into_result().unwrap_or_else(|report| panic!("{report}"))
+    }
+
+    fn spawn(&self, class: &str) -> ObjectHandle {
+        self.host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn call(&self, object: ObjectHandle, function: &str, arguments: &[Value]) -> Option<Value> {
+        self.host.objects().call(object, function, arguments).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn play(&self, band: ObjectHandle, who: ObjectHandle) -> String {
+        match self.call(band, "Play", &[Value::Object(who)]) {
+            Some(Value::Text(text)) => text.to_string(),
+            other => panic!("{other:?} is no text"),
+        }
+    }
+}
+
+#[test]
+fn a_package_calls_through_the_interface_of_another_and_follows_its_reloads() {
+    let stage = Stage::new();
+    let (band, horn) = (stage.spawn("/Script/Town.Band"), stage.spawn("/Script/Brass.Horn"));
+    assert_eq!(stage.play(band, horn), "horn: toot 2");
+    assert_eq!(stage.play(band, band), "silence");
+    // The interface gets another function, and one of its functions other types: all that use it follow.
+    stage.edit("Brass/Loud.uc", "Shout(int Times)", "Shout(int Times, optional bool Softly);\nfunction Rest()");
+    stage.edit("Brass/Horn.uc", "Shout(int Times)", "Shout(int Times, optional bool Softly)");
+    stage.edit("Brass/Horn.uc", "var int Blown;", "var int Blown;\n\nfunction Rest() { Blown = 0; }");
+    stage.edit("Brass/Horn.uc", "toot", "tut");
+    let report = stage.reload();
+    assert_eq!(report.modules.len(), 2, "{report}");
+    assert_eq!(stage.play(band, horn), "horn: tut 4");
+    stage.edit("Town/Band.uc", "L.Shout(2)", "L.Shout(2, true)");
+    stage.reload();
+    assert_eq!(stage.play(band, horn), "horn: tut 6");
+}
+
+#[test]
+fn a_class_without_what_its_interface_asks_for_is_refused_and_the_old_one_stays() {
+    let stage = Stage::new();
+    let (band, horn) = (stage.spawn("/Script/Town.Band"), stage.spawn("/Script/Brass.Horn"));
+    let before = stage.host.worlds().digest();
+    stage.edit("Brass/Named.uc", "Called()", "Called(int How)");
+    let report = stage.try_reload();
+    assert!(matches!(report.outcome, Outcome::RolledBack { .. }), "{report}");
+    let told = report.to_string();
+    assert!(told.contains("`Called` takes and gives other types than `Called` of `Named`"), "{told}");
+    assert_eq!(before.differences(&stage.host.worlds().digest()), Vec::<String>::new());
+    assert_eq!(stage.play(band, horn), "horn: toot 2");
+}
+
+#[test]
+fn a_class_that_no_longer_implements_an_interface_is_none_of_it() {
+    let stage = Stage::new();
+    let (band, horn) = (stage.spawn("/Script/Town.Band"), stage.spawn("/Script/Brass.Horn"));
+    assert_eq!(stage.play(band, horn), "horn: toot 2");
+    stage.edit("Brass/Horn.uc", "implements(Loud)", "implements(Named)");
+    stage.reload();
+    assert_eq!(stage.play(band, horn), "silence");
+    stage.edit("Brass/Horn.uc", "implements(Named)", "implements(Named, Loud)");
+    stage.reload();
+    assert_eq!(stage.play(band, horn), "horn: toot 4");
+}
+
+#[test]
+fn static_functions_are_called_by_the_class_and_follow_a_reload() {
+    let stage = Stage::new();
+    let band = stage.spawn("/Script/Town.Band");
+    assert_eq!(stage.call(band, "Pitches", &[]), Some(Value::I32(62)));
+    stage.edit("Brass/Tuba.uc", "return 1", "return 2");
+    stage.reload();
+    assert_eq!(stage.call(band, "Pitches", &[]), Some(Value::I32(64)));
+    stage.edit("Brass/Tuba.uc", "static function int Pitch() { return 2; }", "");
+    stage.reload();
+    assert_eq!(stage.call(band, "Pitches", &[]), Some(Value::I32(66)));
+}

@@ -1,0 +1,51 @@
+//! Messages that a file would show again and again: one for each thing, with the lines where it occurs.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::diagnostic::Diagnostic;
+
+/// Ids of messages that are told once a file for each thing that they name.
+const ONCE: &[&str] = &["uc-macro", "uc-exec", "uc-unknown-member", "uc-unknown-function", "uc-delegate-out"];
+
+/// Lines that a message lists.
+const MOST_LINES: usize = 12;
+
+/// The messages, sorted by file and place, with those that say the same of the same thing told once.
+pub(super) fn gathered(messages: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    // Where macros decide what is read, both ways stand in the text.
+    let chosen: HashSet<usize> = messages
+        .iter()
+        .filter(|message| message.id == "uc-macro" && message.message.to_ascii_lowercase().contains("`` `if ``"))
+        .map(|message| message.file)
+        .collect();
+    let mut found: Vec<(Diagnostic, Vec<u32>)> = Vec::new();
+    let mut known: HashMap<(usize, &'static str, String), usize> = HashMap::new();
+    for message in messages {
+        if message.id == "uc-declared-twice" && chosen.contains(&message.file) {
+            continue;
+        }
+        let line = message.line;
+        if ONCE.contains(&message.id) {
+            let key = (message.file, message.id, message.message.to_ascii_lowercase());
+            if let Some(at) = known.get(&key) {
+                found[*at].1.push(line);
+                continue;
+            }
+            known.insert(key, found.len());
+        }
+        found.push((message, vec![line]));
+    }
+    found.into_iter().map(|(message, lines)| with_lines(message, &lines)).collect()
+}
+
+fn with_lines(message: Diagnostic, lines: &[u32]) -> Diagnostic {
+    let mut different = lines.to_vec();
+    different.dedup();
+    if different.len() < 2 {
+        return message;
+    }
+    let shown: Vec<_> = different.iter().take(MOST_LINES).map(u32::to_string).collect();
+    let more = if different.len() > MOST_LINES { ", …" } else { "" };
+    let text = format!("{} ({} times in this file: lines {}{more})", message.message, lines.len(), shown.join(", "));
+    Diagnostic { message: text, ..message }
+}

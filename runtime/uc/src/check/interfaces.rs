@@ -1,0 +1,298 @@
+//! Interfaces: those that the package declares, and whether classes have what the ones they implement ask for.
+
+use std::rc::Rc;
+
+use alcedo_reflect::path::is_identifier;
+
+use super::declare::Work;
+use super::symbols::{At, FuncSym, Named};
+use super::{Checker, TypeSym};
+use crate::ast::{self, FunctionKind, Ident, Item, Modifier};
+use crate::diagnostic::Diagnostic;
+use crate::hir::{self, Path, Type};
+use crate::parse::in_dots;
+
+/// An interface of the package, as far as it is known.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct InterfaceSym {
+    /// Those that it extends, itself or by another.
+    pub(crate) bases: Vec<Path>,
+    /// Its functions in order, those of its bases first.
+    pub(crate) functions: Vec<Rc<FuncSym>>,
+}
+
+impl<'a> Checker<'a> {
+    /// The interfaces of the package, once all types have names.
+    pub(super) fn declare_interfaces(&self, works: &[Work<'a>]) -> Vec<hir::Interface> {
+        let mut open: Vec<(&Work<'a>, Vec<Path>)> = works.iter().map(|work| (work, self.bases_of(work))).collect();
+        let mut made = Vec::new();
+        while !open.is_empty() {
+            let names: Vec<Path> = open.iter().map(|(work, _)| work.path.clone()).collect();
+            let (waiting, ready): (Vec<_>, Vec<_>) =
+                open.into_iter().partition(|(_, bases)| bases.iter().any(|base| names.contains(base)));
+            let stuck = ready.is_empty();
+            let (ready, waiting) = if stuck { (waiting, Vec::new()) } else { (ready, waiting) };
+            for (work, bases) in ready {
+                if stuck {
+                    let message = format!("`{}` extends itself, by whatever way", work.head.name.text);
+                    let at = (work.file, work.head.name.span);
+                    self.report(Diagnostic::error("uc-class-circle", at, message));
+                }
+                made.push(self.interface(work, if stuck { Vec::new() } else { bases }));
+            }
+            open = waiting;
+        }
+        made
+    }
+
+    /// What an interface says it extends; `Interface` is what none extends.
+    fn bases_of(&self, work: &Work<'a>) -> Vec<Path> {
+        let Some(base) = &work.head.base else { return Vec::new() };
+        let last = &base[base.len() - 1];
+        match self.type_named(base, work.file) {
+            Some(Ok(TypeSym::Interface(path))) => vec![path],
+            None if last.is("interface") || last.is("object") => Vec::new(),
+            Some(Ok(_)) if last.is("object") => Vec::new(),
+            Some(Ok(_)) => {
+                let message = format!("`{}` is no interface: an interface extends interfaces", in_dots(base));
+                self.report(Diagnostic::error("uc-no-interface", (work.file, last.span), message));
+                Vec::new()
+            }
+            Some(Err(_)) => Vec::new(),
+            None => {
+                self.unknown_type("interface", base, work.file);
+                Vec::new()
+            }
+        }
+    }
+
+    fn interface(&self, work: &Work<'a>, direct: Vec<Path>) -> hir::Interface {
+        self.class_words(work.head, work.file);
+        let mut symbol = InterfaceSym::default();
+        let mut functions = Vec::new();
+        for base in &direct {
+            let above = self.interface_of(base);
+            symbol
+                .bases
+                .extend(above.bases.iter().filter(|path| !symbol.bases.contains(path)).cloned().collect::<Vec<_>>());
+            symbol.bases.push(base.clone());
+            for function in above.functions {
+                functions.push(self.inherited(&function, work));
+                symbol.functions.push(function);
+            }
+        }
+        let mut named = Named::default();
+        for item in work.items {
+            let at = match item {
+                Item::Function(found) if matches!(found.kind, FunctionKind::Function | FunctionKind::Event) => {
+                    functions.extend(self.interface_function(found, work, &mut symbol));
+                    continue;
+                }
+                Item::Outside(found) => {
+                    self.outside_item(found, work.file);
+                    continue;
+                }
+                Item::Struct(_) | Item::Enum(_) => continue,
+                // Interfaces of native code have empty ones.
+                Item::Defaults(found) if found.lines.is_empty() => continue,
+                Item::Defaults(found) => found.span,
+                Item::Var(found) => found.span,
+                Item::Const(found) => found.span,
+                Item::Function(found) => found.span,
+            };
+            let message = format!("this does not belong into the interface `{}`", work.head.name.text);
+            let error = Diagnostic::error("uc-interface", (work.file, at), message);
+            self.report(error.hint("functions, structs and enums do"));
+        }
+        // As a part of this interface, each has a path in it.
+        let own = |found: &Rc<FuncSym>| {
+            let path: Path = format!("{}:{}", work.path, found.name).into();
+            Rc::new(FuncSym { path: path.clone(), first: path, owner: work.path.clone(), ..(**found).clone() })
+        };
+        symbol.functions = symbol.functions.iter().map(own).collect();
+        for function in &symbol.functions {
+            named.insert(&function.name.clone(), function.clone());
+        }
+        self.interfaces.borrow_mut().insert(work.path.clone(), named);
+        self.own_interfaces.borrow_mut().insert(work.path.clone(), symbol);
+        hir::Interface {
+            path: work.path.clone(),
+            name: work.head.name.text.clone(),
+            file: work.file as u32,
+            functions,
+            doc: work.head.doc.clone(),
+            line: self.line((work.file, work.head.name.span)),
+        }
+    }
+
+    /// A function that an interface has of another.
+    fn inherited(&self, found: &FuncSym, work: &Work<'a>) -> hir::InterfaceFunction {
+        let line = self.line((work.file, work.head.name.span));
+        let param = |param: &super::symbols::ParamSym| hir::Param {
+            name: param.name.clone(),
+            ty: param.ty.clone().unwrap_or(Type::Nothing),
+            out: param.out,
+            optional: param.optional,
+            default: None,
+            coerce: param.coerce,
+            line,
+        };
+        hir::InterfaceFunction {
+            name: found.name.clone(),
+            params: found.params.iter().map(param).collect(),
+            result: found.result.clone(),
+            doc: String::new(),
+            line,
+        }
+    }
+
+    fn interface_function(
+        &self,
+        found: &ast::Function,
+        work: &Work<'a>,
+        symbol: &mut InterfaceSym,
+    ) -> Option<hir::InterfaceFunction> {
+        let at = (work.file, found.name.span);
+        let name = found.name.text.clone();
+        self.check_name(&found.name, work.file);
+        for Modifier { word, .. } in found.modifiers.iter().chain(&found.behind) {
+            let place = (work.file, word.span);
+            match word.text.to_ascii_lowercase().as_str() {
+                "public" | "simulated" | "noexport" | "noexportheader" | "const" | "virtual" | "coerce" => {}
+                "native" | "intrinsic" => {
+                    let message = format!("`{name}` is `native`: native functions are not declared by scripts");
+                    let error = Diagnostic::error("uc-native", place, message);
+                    self.report(error.hint("leave the word away: each class that implements the interface has it"));
+                }
+                _ => {
+                    let message = format!("`{}` cannot stand before a function of an interface", word.text);
+                    self.report(Diagnostic::error("uc-interface", place, message));
+                }
+            }
+        }
+        if let Some(body) = found.body.as_ref().filter(|body| !body.is_empty()) {
+            let message = format!("`{name}` has a body: the functions of an interface have none");
+            let error = Diagnostic::error("uc-interface", (work.file, body[0].span), message);
+            self.report(error.hint("write it into the classes that implement the interface"));
+        }
+        if symbol.functions.iter().any(|known| known.name.eq_ignore_ascii_case(&name)) {
+            self.report(Diagnostic::error("uc-declared-twice", at, format!("a second function `{name}`")));
+            return None;
+        }
+        if let Some(param) = found.params.iter().find(|param| param.default.is_some()) {
+            let message = format!("`{}` has a value for when it is left away", param.name.name.text);
+            let error = Diagnostic::error("uc-interface", (work.file, param.name.name.span), message);
+            self.report(
+                error.hint("it is the zero value then; write it into the classes that implement the interface"),
+            );
+        }
+        let params = self.params_of(&found.params, work);
+        let result = self.result_of(found.result.as_ref(), work);
+        let mut func = FuncSym { name: name.clone(), ..self.bare_func(work, at) };
+        func.wild = vec![None; params.len()];
+        func.params = params.iter().map(|(param, _)| param.clone()).collect();
+        func.result_unknown = result.is_err();
+        func.result = result.unwrap_or_default();
+        let made = hir::InterfaceFunction {
+            name,
+            params: params.iter().map(|(param, written)| self.plain_param(param, written, work.file)).collect(),
+            result: func.result.clone(),
+            doc: found.doc.clone(),
+            line: self.line(at),
+        };
+        symbol.functions.push(Rc::new(func));
+        Some(made)
+    }
+
+    /// The interface of a path, with its functions in order.
+    fn interface_of(&self, path: &str) -> InterfaceSym {
+        if let Some(own) = self.own_interfaces.borrow().get(path) {
+            return own.clone();
+        }
+        let Some(found) = self.types.interface_by_path(path) else { return InterfaceSym::default() };
+        let path: Path = path.into();
+        let functions = found.functions.iter();
+        let functions =
+            functions.map(|function| Rc::new(super::reflected::reflected_func(function, &path, false, true)));
+        InterfaceSym { bases: Vec::new(), functions: functions.collect() }
+    }
+
+    /// The interfaces that a class says it implements, each with those that it extends before it.
+    pub(super) fn interfaces_of(&self, work: &Work<'a>) -> Vec<Path> {
+        let mut found: Vec<Path> = Vec::new();
+        for modifier in work.head.modifiers.iter().filter(|modifier| modifier.word.is("implements")) {
+            let names = modifier.argument.as_deref().unwrap_or("");
+            for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+                let dotted: Vec<Ident> = name
+                    .split('.')
+                    .map(|part| Ident { text: part.trim().to_owned(), span: modifier.word.span })
+                    .collect();
+                let at: At = (work.file, modifier.word.span);
+                if !dotted.iter().all(|part| is_identifier(&part.text)) {
+                    self.report(Diagnostic::error("uc-no-interface", at, format!("`{name}` is no interface")));
+                    continue;
+                }
+                match self.type_named(&dotted, work.file) {
+                    Some(Ok(TypeSym::Interface(path))) => {
+                        let bases = self.interface_of(&path).bases;
+                        for path in bases.into_iter().chain([path]) {
+                            if !found.contains(&path) {
+                                found.push(path);
+                            }
+                        }
+                    }
+                    Some(Ok(_)) => {
+                        self.report(Diagnostic::error("uc-no-interface", at, format!("`{name}` is no interface")));
+                    }
+                    Some(Err(_)) => {}
+                    None => {
+                        self.unknown_type("interface", &dotted, work.file);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// The function of that name that an interface of the class asks for, as the interface spells it.
+    pub(super) fn asked_for(&self, class: &str, name: &str) -> Option<String> {
+        let class = self.class(class)?;
+        let interfaces = self.interfaces.borrow();
+        class.interfaces.iter().find_map(|path| Some(interfaces.get(path)?.get(name)?.name.clone()))
+    }
+
+    /// Whether the class has every function of its interfaces.
+    pub(super) fn check_interfaces(&self, work: &Work<'a>, interfaces: &[Path]) {
+        if self.is_broken(&work.path) {
+            return;
+        }
+        let mut seen: Vec<String> = Vec::new();
+        for path in interfaces {
+            let name = path.rsplit('.').next().unwrap_or(path);
+            for wanted in self.interface_of(path).functions {
+                if seen.contains(&wanted.name) {
+                    continue;
+                }
+                seen.push(wanted.name.clone());
+                let (function, class) = (&wanted.name, &work.head.name.text);
+                let Some(signature) = wanted.signature() else { continue };
+                let message = match self.find_function(&work.path, function) {
+                    Some(found) if found.is_static => {
+                        format!("`{function}` of `{class}` is static, and `{name}` wants one of objects")
+                    }
+                    Some(found) if found.signature().is_some_and(|found| found != signature) => {
+                        format!("`{function}` takes and gives other types than `{function}` of `{name}`")
+                    }
+                    // Reflection compares to the letter; one of the class itself is spelled as the interface has it.
+                    Some(found) if found.name != *function => {
+                        format!("`{class}` has `{}`, which `{name}` spells `{function}`", found.name)
+                    }
+                    Some(_) => continue,
+                    None => format!("`{class}` has no function `{function}`, which `{name}` has"),
+                };
+                let error = Diagnostic::error("uc-interface-function", (work.file, work.head.name.span), message);
+                self.report(error.hint(format!("it takes and gives ({signature})")));
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Structs and enums, which are declared in a class, in one another, or where they are used.
+
+use super::{Failed, Parser, Read};
+use crate::ast::{Enum, Modifier, Struct, VarName};
+use crate::token::Kind;
+
+impl Parser<'_> {
+    pub(super) fn structure(&mut self) -> Read<Struct> {
+        let start = self.next();
+        let doc = self.doc(start);
+        let mut words = Vec::new();
+        while self.peek().kind == Kind::Word && !self.is_one_of(0, &["extends", "expands"]) {
+            words.push(self.modifier()?);
+        }
+        let Some(Modifier { word: name, .. }) = words.pop() else {
+            return self.ident("the name of the struct").and(Err(Failed));
+        };
+        let base = if self.is_one_of(0, &["extends", "expands"]) {
+            self.next();
+            Some(self.dotted("the name of the struct that it extends")?)
+        } else {
+            None
+        };
+        self.expect(Kind::BraceOpen, "`{`", "behind the name of the struct")?;
+        let (mut items, mut is_partial) = (Vec::new(), false);
+        loop {
+            let token = self.peek();
+            match token.kind {
+                Kind::BraceClose => {
+                    self.next();
+                    break;
+                }
+                Kind::End => {
+                    let error = self.error("uc-syntax", name.span, format!("the struct `{}` does not end", name.text));
+                    return self.fail(error);
+                }
+                Kind::Semicolon => {
+                    self.next();
+                }
+                _ => {
+                    if self.is_one_of(0, &["function", "event", "class", "state"]) {
+                        let shown = self.shown(token);
+                        let error =
+                            self.error("uc-syntax", token.span, format!("{shown} does not belong into a struct"));
+                        return self.fail(error.hint("a `}` may be missing above"));
+                    }
+                    match self.item() {
+                        Ok(item) => items.push(item),
+                        Err(Failed) => {
+                            self.skip_declaration_in_braces();
+                            is_partial = true;
+                        }
+                    }
+                    self.go_on_from(token.span.start);
+                }
+            }
+        }
+        let span = start.span.to(name.span);
+        Ok(Struct { modifiers: words, name, base, items, is_partial, doc, span })
+    }
+
+    /// Goes behind the next semicolon, or before the brace that closes.
+    fn skip_declaration_in_braces(&mut self) {
+        loop {
+            match self.peek().kind {
+                Kind::End | Kind::BraceClose => return,
+                Kind::Semicolon => {
+                    self.next();
+                    return;
+                }
+                Kind::BraceOpen => {
+                    let _ = self.skip_braces();
+                }
+                _ => {
+                    self.next();
+                }
+            }
+        }
+    }
+
+    pub(super) fn enumeration(&mut self) -> Read<Enum> {
+        let start = self.next();
+        let doc = self.doc(start);
+        let name = self.ident("the name of the enum")?;
+        self.meta()?;
+        self.expect(Kind::BraceOpen, "`{`", "behind the name of the enum")?;
+        let mut entries = Vec::new();
+        while self.peek().kind != Kind::BraceClose {
+            if self.take(Kind::Comma).is_some() {
+                continue;
+            }
+            let entry = self.ident("the name of an entry")?;
+            if self.peek().kind == Kind::Assign {
+                let here = self.peek();
+                let error = self.error("uc-enum-number", here.span, "entries of an enum have no numbers of their own");
+                self.report(error.hint("the first is 0, each other one more than the one before it"));
+                self.next();
+                self.expression()?;
+            }
+            let meta = self.meta()?;
+            entries.push(VarName { name: entry, dim: None, meta });
+            if self.peek().kind != Kind::BraceClose {
+                self.expect(Kind::Comma, "`,`", "behind the entry")?;
+            }
+        }
+        self.next();
+        let span = start.span.to(name.span);
+        Ok(Enum { name, entries, doc, span })
+    }
+}

@@ -1,0 +1,20 @@
+class Program extends Actor;
+
+var map<string, int> Known;
+var set<name> Seen;
+var optional<int> Perhaps;
+
+defaultproperties
+{
+    Known=(("a",1),("a",2))
+    Known=(("a",1,2))
+    Known=("a","b")
+    Known=(a=1)
+    Known=5
+    Known=(("a","b"))
+    Seen=(A,B,A)
+    Seen=x
+    Seen.Add(x)
+    Known[1]=2
+    Perhaps=5
+}
