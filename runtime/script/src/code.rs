@@ -119,6 +119,9 @@ pub enum Target {
     Final(Option<Reg>, Rc<str>),
     /// A function without an object; with a register, the one of that name that the class in it has.
     Static(Option<Reg>, Rc<str>),
+    /// The function without an object of that name that the class has which runs: that of the object itself, or the one that a static
+    /// function was called on.
+    OfOwnClass(Rc<str>),
     /// What the class of an object, given as an interface, has for a function of that interface.
     Interface(Reg, Rc<str>),
     /// What a delegate calls, and what runs when it is bound to nothing.

@@ -13,8 +13,9 @@ use alcedo_uc::hir::Intrinsic;
 
 use crate::cost;
 use crate::exec::{LinkedPlace, LinkedRoot, Slot, Source};
-use crate::machine::{Machine, Went};
+use crate::machine::Machine;
 use crate::place::{Purpose, Registers, grow};
+use crate::run::Went;
 use crate::size;
 use crate::slow::bound;
 

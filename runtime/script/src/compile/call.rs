@@ -1,6 +1,6 @@
 //! Calls: arguments are evaluated from left to right, then the call is made, then what comes back goes to its places.
 
-use alcedo_uc::hir::{Arg, Call, Callee, Conversion, Expr, Type};
+use alcedo_uc::hir::{Arg, Call, Callee, Conversion, Expr, ExprKind, Type};
 
 use super::{Lies, Maker, shared, writes};
 use crate::code::{Argument, CallSite, Ins, Place, Reg, Root, Target};
@@ -86,7 +86,7 @@ impl Maker {
 
     fn callee(&mut self, callee: &Callee, later: bool) -> Target {
         let mut object = |expr: &Option<Box<Expr>>| {
-            expr.as_deref().filter(|expr| !matches!(expr.kind, alcedo_uc::hir::ExprKind::SelfObject)).map(|expr| {
+            expr.as_deref().filter(|expr| !matches!(expr.kind, ExprKind::SelfObject)).map(|expr| {
                 let reg = self.expr(expr);
                 let reg = self.safe(reg, &expr.ty, later);
                 self.in_frame(reg, &expr.ty)
@@ -95,6 +95,9 @@ impl Maker {
         match callee {
             Callee::Virtual { object: of, path } => Target::Virtual(object(of), shared(path)),
             Callee::Final { object: of, path } => Target::Final(object(of), shared(path)),
+            Callee::Static { class: Some(class), path } if matches!(class.kind, ExprKind::SelfClass) => {
+                Target::OfOwnClass(shared(path))
+            }
             Callee::Static { class, path } => Target::Static(object(class), shared(path)),
             Callee::Interface { object: of, path } => {
                 let reg = self.expr(of);

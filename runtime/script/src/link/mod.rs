@@ -19,10 +19,11 @@ use alcedo_reflect::property::{Property, PropertyType};
 use alcedo_reflect::storage::Schema;
 use alcedo_reflect::type_text::TypeText;
 use alcedo_reflect::value::Value;
-use alcedo_uc::hir::Num;
+use alcedo_uc::hir::{Intrinsic, Num};
 
 use crate::code::{At, FunctionCode, Ins, Reg, Register};
-use crate::exec::{Constant, Do, How, Linked, OtherProperty, Site, Slot, Slow, Source, Word};
+use crate::exec::{Aim, Constant, Do, How, Linked, OtherProperty, Site, Slot, Slow, Source, Word};
+use crate::triple::Made;
 use crate::value::const_value;
 
 /// Why bytecode is not let through.
@@ -57,6 +58,8 @@ struct Linker<'a> {
     sites: Vec<Site>,
     others: Vec<OtherProperty>,
     slow: Vec<Slow>,
+    triples: Vec<Made>,
+    constants: Vec<Rc<Constant>>,
 }
 
 type Checked<T> = Result<T, String>;
@@ -83,6 +86,8 @@ pub(crate) fn link(
         sites: Vec::new(),
         others: Vec::new(),
         slow: Vec::new(),
+        triples: Vec::new(),
+        constants: Vec::new(),
     };
     let (size, schema, owning) = linker.registers().map_err(|problem| refuse(0, problem))?;
     // Where the words of each instruction begin, for jumps.
@@ -121,6 +126,8 @@ pub(crate) fn link(
         sites: linker.sites.into(),
         others: linker.others.into(),
         slow: linker.slow.into(),
+        triples: linker.triples.into(),
+        constants: linker.constants.into(),
         class_name: world.names.intern(&class.path),
         seen: Cell::new(ClassId::NONE),
     })
@@ -464,10 +471,16 @@ impl Linker<'_> {
                 let found = code.calls.get(usize::from(*site)).ok_or_else(|| format!("there is no call {site}"))?;
                 let linked = self.site(found)?;
                 let at = self.sites.len() as u32;
-                let op = if self.is_plain(&linked) { Do::CallPlain } else { Do::Call };
+                let op = match (self.is_plain(&linked), &linked.target) {
+                    (true, Aim::OfClass(_)) => Do::CallPlainOfClass,
+                    (true, _) => Do::CallPlain,
+                    (false, _) => Do::Call,
+                };
                 self.sites.push(linked);
                 self.emit(op, 0, 0, 0, at, 0);
             }
+            Ins::Intrinsic { what: Intrinsic::Length, place, args, to: Some(to) }
+                if args.is_empty() && self.length(*to, *place)? => {}
             Ins::Intrinsic { what, place, args, to } => {
                 let place = self.place(*place, true)?;
                 let args = args.iter().map(|arg| self.source(*arg)).collect::<Checked<_>>()?;
@@ -515,5 +528,6 @@ impl Linker<'_> {
 
 /// What a new value of the type is, where zero bytes are not it.
 fn initial(ty: &PropertyType) -> Option<Value> {
-    matches!(ty, PropertyType::Struct(_)).then(|| Value::initial(ty))
+    let PropertyType::Struct(_) = ty else { return None };
+    Some(Value::initial(ty)).filter(|initial| *initial != Value::zero(ty))
 }
