@@ -31,7 +31,7 @@ impl Machine {
             return Err(error);
         }
         let mark = self.mark_at(depth);
-        let _limited = size::limited(self.limits.value);
+        let _limited = size::limited(self.limits.value, self.limits.values, self.base.get());
         self.entries.set(entries + 1);
         self.run(world, depth)?;
         mark.keep();

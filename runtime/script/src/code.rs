@@ -67,7 +67,7 @@ pub enum Register {
 }
 
 /// Where a value lies that is not in a register of its own.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Place {
     /// Where the way begins.
     pub root: Root,
@@ -76,7 +76,7 @@ pub struct Place {
 }
 
 /// Where the way to a place begins.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Root {
     /// A register.
     Register(Reg),
@@ -89,7 +89,7 @@ pub enum Root {
 }
 
 /// A step on the way to a place.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Step {
     /// To a field of a struct.
     Field(String),

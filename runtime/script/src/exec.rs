@@ -143,6 +143,8 @@ pub(crate) enum Do {
     CallPlain,
     /// The same where the class of the object itself may have another such function.
     CallPlainOfClass,
+    /// The same of what is a script for most, all of whose parameters are copied by their bytes.
+    CallDirect,
     /// What is in the table at `x`.
     Slow,
     Return,
@@ -291,6 +293,9 @@ pub(crate) enum How {
     Bytes1,
     Bytes4,
     Bytes8,
+    Bytes12,
+    /// As many as values of its type take.
+    Bytes,
     /// As its type says.
     Typed,
 }

@@ -130,17 +130,62 @@ impl Frames {
         Ok(base)
     }
 
+    /// The same for a call in the loop: null where it would go too deep, and nothing has happened then.
+    #[inline(always)]
+    pub(crate) fn push_or_null(
+        &self,
+        linked: Rc<Linked>,
+        object: ObjectHandle,
+        memory: *mut u8,
+        class: Name,
+        site: &Site,
+    ) -> *mut u8 {
+        let base = self.top.get();
+        let left = self.layout.size() - (base.addr() - self.start.as_ptr().addr());
+        let size = linked.frame_size as usize;
+        // SAFETY: the list has room for `most`, and no reference to it is kept. So much memory is left behind `top`.
+        unsafe {
+            let running = &mut *self.running.get();
+            let depth = running.len();
+            if depth >= self.most as usize || size > left {
+                return std::ptr::null_mut();
+            }
+            zero(base, size);
+            self.top.set(base.wrapping_add(size));
+            let next = linked.words.as_ptr();
+            let skipped = site.skipped;
+            running.as_mut_ptr().add(depth).write(Activation {
+                linked,
+                next,
+                base,
+                object,
+                memory,
+                class,
+                skipped,
+                site,
+            });
+            running.set_len(depth + 1);
+        }
+        base
+    }
+
     /// The innermost frame ends: its values are destroyed.
     #[inline]
     pub(crate) fn pop(&self) {
-        // SAFETY: the reference ends here.
-        let Some(ended) = (unsafe { (*self.running.get()).pop() }) else { return };
-        for slot in &ended.linked.owning {
-            let at = ended.base.wrapping_add(usize::from(slot.offset));
-            // SAFETY: the frame has a value of the type there, and nothing refers to it any more.
-            unsafe { PtrMut::new(at, &slot.property.ty) }.destroy();
+        // SAFETY: what is behind the end of the list is nobody else's, and is read once: its code. The frame has a value of its type
+        // in each register, and nothing refers to it any more.
+        unsafe {
+            let running = &mut *self.running.get();
+            let Some(last) = running.len().checked_sub(1) else { return };
+            running.set_len(last);
+            let ended = running.as_ptr().add(last);
+            let (linked, base) = ((&raw const (*ended).linked).read(), (*ended).base);
+            for slot in &linked.owning {
+                let at = base.wrapping_add(usize::from(slot.offset));
+                PtrMut::new(at, &slot.property.ty).destroy();
+            }
+            self.top.set(base);
         }
-        self.top.set(ended.base);
     }
 
     /// Ends frames until there are so many.
@@ -156,14 +201,16 @@ impl Frames {
 unsafe fn zero(at: *mut u8, size: usize) {
     // SAFETY: the caller has so much memory there, aligned to 16 bytes.
     unsafe {
-        if size > 256 {
-            at.write_bytes(0, size);
-            return;
-        }
-        let mut done = 0;
-        while done < size {
-            *at.wrapping_add(done).cast::<u128>() = 0;
-            done += 16;
+        match size {
+            16 => at.cast::<[u128; 1]>().write([0; 1]),
+            32 => at.cast::<[u128; 2]>().write([0; 2]),
+            48 => at.cast::<[u128; 3]>().write([0; 3]),
+            64 => at.cast::<[u128; 4]>().write([0; 4]),
+            80 => at.cast::<[u128; 5]>().write([0; 5]),
+            96 => at.cast::<[u128; 6]>().write([0; 6]),
+            112 => at.cast::<[u128; 7]>().write([0; 7]),
+            128 => at.cast::<[u128; 8]>().write([0; 8]),
+            size => at.write_bytes(0, size),
         }
     }
 }

@@ -298,7 +298,7 @@ pub(crate) fn remove_equal(rows: &mut RowsMut<'_>, item: Ptr<'_>) -> Result<u32,
 }
 
 /// Whether it changes nothing.
-fn is_reading(what: &Intrinsic) -> bool {
+pub(crate) fn is_reading(what: &Intrinsic) -> bool {
     matches!(
         what,
         Intrinsic::Length

@@ -7,7 +7,7 @@ use std::rc::{Rc, Weak};
 
 use alcedo_base::border::{CallError, ScriptPlace};
 use alcedo_base::handles::{ClassId, Name, ObjectHandle};
-use alcedo_reflect::World;
+use alcedo_reflect::{World, held};
 use rustc_hash::FxHashMap;
 
 use crate::cost;
@@ -30,11 +30,21 @@ pub struct Limits {
     pub memory: usize,
     /// Bytes that one array, set, map or text may take, without those that its elements own in turn.
     pub value: usize,
+    /// Bytes by which all arrays, sets, maps, texts and names together may grow from the outermost call of a script to its end, those
+    /// of the library and of native code that it calls too. Between two looks at it a single copy may take more.
+    pub values: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { depth: 1_000, entries: 64, rounds: 1_000_000_000, memory: 4 << 20, value: size::DEFAULT }
+        Self {
+            depth: 1_000,
+            entries: 64,
+            rounds: 1_000_000_000,
+            memory: 4 << 20,
+            value: size::DEFAULT,
+            values: size::DEFAULT_OF_ALL,
+        }
     }
 }
 
@@ -46,6 +56,8 @@ pub struct Machine {
     pub(crate) rounds: Cell<u64>,
     /// The number of the run, which goes from the outermost call to its end.
     pub(crate) run: Cell<u64>,
+    /// Bytes that values held when it began.
+    pub(crate) base: Cell<usize>,
     /// What went wrong in a call that only says whether it went well.
     pub(crate) failed: Cell<Option<CallError>>,
     /// Code by the class that declares its function, and the name of that.
@@ -63,6 +75,7 @@ impl Machine {
             entries: Cell::new(0),
             rounds: Cell::new(limits.rounds),
             run: Cell::new(0),
+            base: Cell::new(0),
             failed: Cell::new(None),
             code: RefCell::default(),
             host: RefCell::default(),
@@ -111,6 +124,7 @@ impl Machine {
             cost::take();
             self.rounds.set(self.limits.rounds);
             self.run.set(self.run.get() + 1);
+            self.base.set(held::bytes());
         }
     }
 

@@ -21,6 +21,31 @@ impl Move {
         unsafe { self.one(from, there.wrapping_add(usize::from(self.there))) };
     }
 
+    /// The same for a value that is copied by its bytes.
+    ///
+    /// # Safety
+    /// As for [`Move::over`].
+    #[inline(always)]
+    pub(crate) unsafe fn over_plain(&self, here: *const u8, there: *mut u8) {
+        let from = match &self.source {
+            None => here.wrapping_add(usize::from(self.here)),
+            Some(constant) => constant.value.at().cast_const(),
+        };
+        let to = there.wrapping_add(usize::from(self.there));
+        // SAFETY: as for `over`.
+        unsafe {
+            match self.how {
+                How::Bytes1 => *to = *from,
+                How::Bytes4 => *to.cast::<u32>() = *from.cast::<u32>(),
+                How::Bytes8 => *to.cast::<u64>() = *from.cast::<u64>(),
+                How::Bytes12 => to.copy_from(from, 12),
+                How::Bytes => to.copy_from(from, self.property.ty.size()),
+                // The loader lets none of these be called so.
+                How::Typed => {}
+            }
+        }
+    }
+
     /// From the parameters at `there` back to the caller's frame.
     ///
     /// # Safety
@@ -41,6 +66,8 @@ impl Move {
                 How::Bytes1 => *to = *from,
                 How::Bytes4 => *to.cast::<u32>() = *from.cast::<u32>(),
                 How::Bytes8 => *to.cast::<u64>() = *from.cast::<u64>(),
+                How::Bytes12 => to.copy_from(from, 12),
+                How::Bytes => to.copy_from(from, self.property.ty.size()),
                 How::Typed => {
                     let from = Ptr::new(from, &self.property.ty);
                     cost::add(cost::of(from));

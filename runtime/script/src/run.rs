@@ -14,10 +14,11 @@ use alcedo_base::handles::ObjectHandle;
 use alcedo_reflect::World;
 
 use crate::cost;
-use crate::exec::{Do, NUMS, OPS};
+use crate::exec::{Aim, Do, Linked, NUMS, OPS, Site};
 use crate::machine::Machine;
 use crate::number::{arithmetic, compare_bits};
 use crate::place::{Registers, other_memory};
+use crate::size;
 
 impl Machine {
     /// Runs until there are only `floor` calls left. On an error they are ended too.
@@ -160,6 +161,10 @@ impl Machine {
                 if went == Went::Out {
                     came_back!(running);
                 }
+                if !size::is_kept() {
+                    self.rounds.set(rounds);
+                    return Err(size::not_kept());
+                }
             }};
         }
         macro_rules! call {
@@ -176,6 +181,10 @@ impl Machine {
                 } else if !site.owning.is_empty() {
                     // Containers and texts were copied.
                     rounds = rounds.saturating_sub(cost::take());
+                }
+                if !size::is_kept() {
+                    self.rounds.set(rounds);
+                    return Err(size::not_kept());
                 }
                 match went {
                     Went::In => {
@@ -447,6 +456,36 @@ impl Machine {
                             call!(site);
                         }
                     }
+                    Do::CallDirect => {
+                        count_round!();
+                        let (site, running) = (&(&*code).sites[word.x as usize], top());
+                        // What has to be looked at otherwise goes the long way.
+                        let found = if is_free { direct(world, site, (*running).object, memory, base) } else { None };
+                        let entered = match found {
+                            None => std::ptr::null_mut(),
+                            Some((linked, _, _)) if linked.is_singular => std::ptr::null_mut(),
+                            Some((linked, object, of_object)) => {
+                                (*running).next = pc;
+                                let (entered, class) = (Rc::as_ptr(&linked), linked.class_name);
+                                let there = self.frames.push_or_null(linked, object, of_object, class, site);
+                                if !there.is_null() {
+                                    for one in &site.moves {
+                                        one.over_plain(base, there);
+                                    }
+                                    // The call keeps it.
+                                    code = entered;
+                                    (pc, memory) = ((*entered).words.as_ptr(), of_object);
+                                    depth += 1;
+                                }
+                                there
+                            }
+                        };
+                        if entered.is_null() {
+                            call!(site);
+                        } else {
+                            base = entered;
+                        }
+                    }
                     Do::Call => {
                         count_round!();
                         call!(&(&*code).sites[word.x as usize]);
@@ -491,6 +530,42 @@ pub(crate) enum Went {
     Out,
     /// Nowhere else.
     Nowhere,
+}
+
+/// The code that a call leads to, the object that it runs for, and the memory of that, where all of it was seen before.
+#[inline(always)]
+unsafe fn direct(
+    world: &World,
+    site: &Site,
+    own: ObjectHandle,
+    memory: *mut u8,
+    base: *mut u8,
+) -> Option<(Rc<Linked>, ObjectHandle, *mut u8)> {
+    // SAFETY: the caller has its frame at `base`, whose code the call is of: the loader saw a handle there.
+    let object = |at: &Option<u16>| match at {
+        None => Some((own, memory)),
+        Some(at) => {
+            let object = unsafe { base.wrapping_add(usize::from(*at)).cast::<ObjectHandle>().read() };
+            Some((object, world.objects.memory(object)?))
+        }
+    };
+    let is_seen = |object: ObjectHandle| world.objects.class_id(object).is_some_and(|class| class == site.seen.get());
+    match &site.target {
+        Aim::Static(cell) => Some((cell.get()?.linked.as_ref()?.upgrade()?, ObjectHandle::NONE, std::ptr::null_mut())),
+        Aim::Final(None, cell) => Some((cell.get()?.linked.as_ref()?.upgrade()?, own, memory)),
+        Aim::Final(at, cell) => {
+            let (object, memory) = object(at)?;
+            let linked = cell.get()?.linked.as_ref()?;
+            is_seen(object).then(|| Some((linked.upgrade()?, object, memory)))?
+        }
+        Aim::Virtual(at) => {
+            let (object, memory) = object(at)?;
+            let seen = site.seen_callee.borrow();
+            let linked = seen.as_ref()?.linked.as_ref()?;
+            is_seen(object).then(|| Some((linked.upgrade()?, object, memory)))?
+        }
+        _ => None,
+    }
 }
 
 /// Moves a value of so many bytes, which are few for most.

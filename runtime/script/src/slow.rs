@@ -91,8 +91,15 @@ impl Machine {
                 let object = |source: &Source| handle(&registers.source(source).read());
                 let (of, name) = (name_of(registers.source(class)), name.as_ref().map(text));
                 let template = template.as_ref().map(object);
+                cost::add(cost::BIRTH);
                 let outer = outer.as_ref().map_or(registers.object, object);
-                let made = self.construct(world, of, outer, name.filter(|name| !name.is_empty()), template)?;
+                let made = self.construct(
+                    world,
+                    of,
+                    outer,
+                    name.filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case("none")),
+                    template,
+                )?;
                 put(to, &Value::Object(made))?;
                 return Ok(Went::Out);
             }
@@ -164,11 +171,8 @@ impl Machine {
 }
 
 fn put(registers: &Registers, slot: &Slot, value: &Value) -> Result<(), CallError> {
-    registers.ptr_mut(slot).write(value).map_err(|error| CallError::Signature {
-        name: slot.property.text.to_string(),
-        found: error.wanted,
-        wanted: error.found,
-    })
+    let written = registers.ptr_mut(slot).write(value);
+    written.map_err(|error| CallError::other(format!("{} is no {}", error.found, error.wanted)))
 }
 
 fn name_of(at: Ptr<'_>) -> Name {

@@ -23,6 +23,7 @@ use alcedo_uc::hir::{Intrinsic, Num};
 
 use crate::code::{At, FunctionCode, Ins, Reg, Register};
 use crate::exec::{Aim, Constant, Do, How, Linked, OtherProperty, Site, Slot, Slow, Source, Word};
+use crate::intrinsic::is_reading;
 use crate::triple::Made;
 use crate::value::const_value;
 
@@ -200,7 +201,9 @@ fn how(ty: &PropertyType) -> How {
         Some(1) => How::Bytes1,
         Some(4) if ty.align() == 4 => How::Bytes4,
         Some(8) if ty.align() == 8 => How::Bytes8,
-        _ => How::Typed,
+        Some(12) => How::Bytes12,
+        Some(_) => How::Bytes,
+        None => How::Typed,
     }
 }
 
@@ -474,6 +477,7 @@ impl Linker<'_> {
                 let op = match (self.is_plain(&linked), &linked.target) {
                     (true, Aim::OfClass(_)) => Do::CallPlainOfClass,
                     (true, _) => Do::CallPlain,
+                    (false, _) if Self::is_direct(&linked) => Do::CallDirect,
                     (false, _) => Do::Call,
                 };
                 self.sites.push(linked);
@@ -482,7 +486,7 @@ impl Linker<'_> {
             Ins::Intrinsic { what: Intrinsic::Length, place, args, to: Some(to) }
                 if args.is_empty() && self.length(*to, *place)? => {}
             Ins::Intrinsic { what, place, args, to } => {
-                let place = self.place(*place, true)?;
+                let place = self.place(*place, !is_reading(what))?;
                 let args = args.iter().map(|arg| self.source(*arg)).collect::<Checked<_>>()?;
                 let to = to.map(|to| self.slot(to)).transpose()?;
                 self.emit_slow(Slow::Intrinsic { what: what.clone(), place, args, to });

@@ -31,6 +31,14 @@ impl Linker<'_> {
             && site.moves.iter().chain(&site.outs).all(|one| one.how != How::Typed)
     }
 
+    /// Whether a call may go straight into the frame of a script.
+    pub(super) fn is_direct(site: &Site) -> bool {
+        matches!(site.target, Aim::Static(_) | Aim::Final(..) | Aim::Virtual(_))
+            && !site.is_custom
+            && site.owning.is_empty()
+            && site.moves.iter().all(|one| one.how != How::Typed)
+    }
+
     pub(super) fn site(&mut self, call: &CallSite) -> Checked<Site> {
         let path = match &call.callee {
             Target::Virtual(_, path)
