@@ -294,6 +294,45 @@ impl Site {
     }
 }
 
+/// The code that a call leads to, the object that it runs for, and the memory of that, where all of it was seen before.
+///
+/// # Safety
+/// The frame of the caller, whose code `site` is of, lies at `base`; `own` is the object that it runs for, and `memory` that of it.
+#[inline(always)]
+pub(crate) unsafe fn direct(
+    world: &World,
+    site: &Site,
+    own: ObjectHandle,
+    memory: *mut u8,
+    base: *mut u8,
+) -> Option<(Rc<Linked>, ObjectHandle, *mut u8)> {
+    let object = |at: &Option<u16>| match at {
+        None => Some((own, memory)),
+        Some(at) => {
+            // SAFETY: the loader saw a handle there, in the frame that the caller vouches for.
+            let object = unsafe { base.wrapping_add(usize::from(*at)).cast::<ObjectHandle>().read() };
+            Some((object, world.objects.memory(object)?))
+        }
+    };
+    let is_seen = |object: ObjectHandle| world.objects.class_id(object).is_some_and(|class| class == site.seen.get());
+    match &site.target {
+        Aim::Static(cell) => Some((cell.get()?.linked.as_ref()?.upgrade()?, ObjectHandle::NONE, std::ptr::null_mut())),
+        Aim::Final(None, cell) => Some((cell.get()?.linked.as_ref()?.upgrade()?, own, memory)),
+        Aim::Final(at, cell) => {
+            let (object, memory) = object(at)?;
+            let linked = cell.get()?.linked.as_ref()?;
+            is_seen(object).then(|| Some((linked.upgrade()?, object, memory)))?
+        }
+        Aim::Virtual(at) => {
+            let (object, memory) = object(at)?;
+            let seen = site.seen_callee.borrow();
+            let linked = seen.as_ref()?.linked.as_ref()?;
+            is_seen(object).then(|| Some((linked.upgrade()?, object, memory)))?
+        }
+        _ => None,
+    }
+}
+
 #[cold]
 pub(crate) fn check_is_a(world: &World, object: ObjectHandle, function: &Function) -> Result<(), CallError> {
     let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;

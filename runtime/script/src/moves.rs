@@ -77,3 +77,21 @@ impl Move {
         }
     }
 }
+
+/// Moves a value of so many bytes, which are few for most.
+///
+/// # Safety
+/// Values of so many bytes that own nothing lie at both, where one of them may be written.
+#[inline]
+pub(crate) unsafe fn move_plain(to: *mut u8, from: *const u8, size: u16) {
+    // SAFETY: the caller has such values at both.
+    unsafe {
+        match size {
+            1 => *to = *from,
+            4 => to.copy_from(from, 4),
+            8 => to.copy_from(from, 8),
+            12 => to.copy_from(from, 12),
+            size => to.copy_from(from, usize::from(size)),
+        }
+    }
+}

@@ -13,9 +13,11 @@ use alcedo_base::border::CallError;
 use alcedo_base::handles::ObjectHandle;
 use alcedo_reflect::World;
 
+use crate::call::direct;
 use crate::cost;
-use crate::exec::{Aim, Do, Linked, NUMS, OPS, Site};
+use crate::exec::{Do, NUMS, OPS};
 use crate::machine::Machine;
+use crate::moves::move_plain;
 use crate::number::{arithmetic, compare_bits};
 use crate::place::{Registers, other_memory};
 use crate::size;
@@ -530,55 +532,4 @@ pub(crate) enum Went {
     Out,
     /// Nowhere else.
     Nowhere,
-}
-
-/// The code that a call leads to, the object that it runs for, and the memory of that, where all of it was seen before.
-#[inline(always)]
-unsafe fn direct(
-    world: &World,
-    site: &Site,
-    own: ObjectHandle,
-    memory: *mut u8,
-    base: *mut u8,
-) -> Option<(Rc<Linked>, ObjectHandle, *mut u8)> {
-    // SAFETY: the caller has its frame at `base`, whose code the call is of: the loader saw a handle there.
-    let object = |at: &Option<u16>| match at {
-        None => Some((own, memory)),
-        Some(at) => {
-            let object = unsafe { base.wrapping_add(usize::from(*at)).cast::<ObjectHandle>().read() };
-            Some((object, world.objects.memory(object)?))
-        }
-    };
-    let is_seen = |object: ObjectHandle| world.objects.class_id(object).is_some_and(|class| class == site.seen.get());
-    match &site.target {
-        Aim::Static(cell) => Some((cell.get()?.linked.as_ref()?.upgrade()?, ObjectHandle::NONE, std::ptr::null_mut())),
-        Aim::Final(None, cell) => Some((cell.get()?.linked.as_ref()?.upgrade()?, own, memory)),
-        Aim::Final(at, cell) => {
-            let (object, memory) = object(at)?;
-            let linked = cell.get()?.linked.as_ref()?;
-            is_seen(object).then(|| Some((linked.upgrade()?, object, memory)))?
-        }
-        Aim::Virtual(at) => {
-            let (object, memory) = object(at)?;
-            let seen = site.seen_callee.borrow();
-            let linked = seen.as_ref()?.linked.as_ref()?;
-            is_seen(object).then(|| Some((linked.upgrade()?, object, memory)))?
-        }
-        _ => None,
-    }
-}
-
-/// Moves a value of so many bytes, which are few for most.
-#[inline]
-unsafe fn move_plain(to: *mut u8, from: *const u8, size: u16) {
-    // SAFETY: the caller has such values at both.
-    unsafe {
-        match size {
-            1 => *to = *from,
-            4 => to.copy_from(from, 4),
-            8 => to.copy_from(from, 8),
-            12 => to.copy_from(from, 12),
-            size => to.copy_from(from, usize::from(size)),
-        }
-    }
 }

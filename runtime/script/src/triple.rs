@@ -1,5 +1,6 @@
 //! Vectors and rotators: structs of three numbers of a kind, one behind the other. Operators work on them where they lie.
 #![expect(unsafe_code, reason = "reads and writes numbers in registers")]
+#![expect(clippy::unnecessary_cast, reason = "only some kinds of numbers are of the type already")]
 
 use alcedo_reflect::property::PropertyType;
 use alcedo_uc::hir::{Num, Op};

@@ -7,7 +7,8 @@ use alcedo_base::handles::ClassId;
 use alcedo_reflect::class::Class;
 use alcedo_reflect::property::{Property, PropertyType};
 
-use super::{Checked, Linker, initial, plain_size, property};
+use super::registers::property;
+use super::{Checked, Linker, initial, plain_size};
 use crate::code::{Place, Reg, Root, Step};
 use crate::exec::{Do, LinkedPlace, LinkedRoot, LinkedStep, OtherProperty, Slow, Source};
 

@@ -12,7 +12,8 @@ use alcedo_reflect::owned::OwnedValue;
 use alcedo_reflect::property::{Property, PropertyType};
 use alcedo_reflect::type_text::{SignatureText, TypeText};
 
-use super::{Checked, Linker, how, initial, property};
+use super::registers::property;
+use super::{Checked, Linker, how, initial};
 use crate::code::{Argument, CallSite, Reg, Target};
 use crate::exec::{Aim, Arg, Constant, How, LinkedRoot, Move, Site, Slot, Source};
 
