@@ -146,6 +146,18 @@ pub enum CallError {
         /// How deep it may go.
         limit: u32,
     },
+    /// Values would take more memory than they may. Nothing was taken for them.
+    #[error("{what} would take {bytes} bytes, of {limit} that are allowed: keep less of it, or raise `{setting}`")]
+    TooLarge {
+        /// Which values: one, or all that came together.
+        what: String,
+        /// How many bytes they would take.
+        bytes: u64,
+        /// How many they may.
+        limit: u64,
+        /// The setting of the host that says so.
+        setting: String,
+    },
     /// A module called while it held a slice of host memory.
     #[error("{message}")]
     Lent {
@@ -249,6 +261,7 @@ impl CallError {
             Self::Unavailable { .. } => FailureKind::UNAVAILABLE,
             Self::Expired { .. } => FailureKind::EXPIRED,
             Self::TooDeep { .. } => FailureKind::TOO_DEEP,
+            Self::TooLarge { .. } => FailureKind::TOO_LARGE,
             Self::Lent { .. } => FailureKind::LENT,
             Self::InScript { error, .. } => error.kind(),
             Self::Other { .. } => FailureKind::OTHER,
@@ -295,6 +308,10 @@ impl CallError {
                 (failure.held, failure.wanted) = (found.as_str().into(), wanted.as_str().into());
             }
             Self::TooDeep { what, limit } => (failure.held, failure.line) = (what.as_str().into(), *limit),
+            Self::TooLarge { what, bytes, limit, setting } => {
+                (failure.held, failure.wanted) = (what.as_str().into(), setting.as_str().into());
+                failure.file = format!("{bytes} {limit}").into();
+            }
             Self::Expired { what, age } => (failure.held, failure.wanted) = (what.as_str().into(), age.as_str().into()),
             Self::NotFound { .. } | Self::DeadHandle { .. } | Self::NoMaster { .. } => {}
             Self::Buffer { .. } | Self::Lent { .. } | Self::Other { .. } | Self::InScript { .. } => {}
@@ -333,6 +350,12 @@ impl CallError {
             FailureKind::LENT => Self::Lent { message },
             FailureKind::UNAVAILABLE => Self::Unavailable { what: message },
             FailureKind::TOO_DEEP => Self::TooDeep { what: text(&failure.held), limit: failure.line },
+            FailureKind::TOO_LARGE => {
+                let (bytes, limit) = failure.file.as_str().split_once(' ').unwrap_or_default();
+                let number = |text: &str| text.parse().unwrap_or_default();
+                let (bytes, limit) = (number(bytes), number(limit));
+                Self::TooLarge { what: text(&failure.held), bytes, limit, setting: text(&failure.wanted) }
+            }
             FailureKind::EXPIRED => Self::Expired { what: text(&failure.held), age: text(&failure.wanted) },
             _ => Self::Other { message },
         }
@@ -407,6 +430,7 @@ mod tests {
             CallError::Unavailable { what: text() },
             CallError::Expired { what: text(), age: "y".to_owned() },
             CallError::TooDeep { what: text(), limit: 7 },
+            CallError::TooLarge { what: text(), bytes: u64::MAX, limit: 1 << 40, setting: "y".to_owned() },
             CallError::Lent { message: text() },
             CallError::other("x"),
         ] {

@@ -15,6 +15,7 @@ use alcedo_abi::value::{ArrayRaw, MapRaw, SparseRaw};
 use hashbrown::HashTable;
 
 use crate::block;
+use crate::held;
 use crate::nested::Row;
 use crate::property::{Property, PropertyType};
 use crate::values::array::Array;
@@ -417,6 +418,7 @@ impl RowsMut<'_> {
             && let Some(layout) = layout(self.row, old.capacity)
         {
             block::count(-1);
+            held::less(layout.size());
             // SAFETY: only `take` gives memory for rows, with this layout for so many, and these were just forgotten.
             unsafe { dealloc(old.data, layout) };
         }
@@ -570,6 +572,7 @@ fn take(row: Row<'_>, count: u32) -> Option<Result<NonNull<u8>, Layout>> {
     // SAFETY: `layout` makes none without bytes.
     let start = NonNull::new(unsafe { alloc(layout) });
     block::count(isize::from(start.is_some() as i8));
+    held::more(start.map_or(0, |_| layout.size()));
     Some(start.ok_or(layout))
 }
 

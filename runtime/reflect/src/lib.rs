@@ -31,6 +31,7 @@ pub mod dormant;
 pub mod dump;
 pub mod enums;
 pub mod function;
+pub mod held;
 pub mod hooks;
 pub mod host_structs;
 pub mod host_value;

@@ -7,6 +7,9 @@ use std::rc::Rc;
 use alcedo_base::cells::RefCell;
 use alcedo_base::handles::Name;
 
+/// What a name takes beside its letters, about: its place in the list, in the table, and twice a count.
+const NAME: usize = 64;
+
 /// The name table of a world. Game thread only.
 #[derive(Debug)]
 pub struct Names {
@@ -43,6 +46,7 @@ impl Names {
             return *name;
         }
         let name = Name(u32::try_from(table.texts.len()).expect("fewer than four billion names"));
+        crate::held::more(text.len() + NAME);
         let text: Rc<str> = text.into();
         table.texts.push(text.clone());
         table.numbers.insert(text, name);

@@ -31,3 +31,22 @@ function average()
   for i = 1, #rows do sum = sum + rows[i].weight end
   return sum / #rows
 end
+
+-- Vectors as a library of vectors has them: a table each, with operators.
+local vector = {}
+vector.__index = vector
+local function new(x, y, z) return setmetatable({ x = x, y = y, z = z }, vector) end
+vector.__add = function(a, b) return new(a.x + b.x, a.y + b.y, a.z + b.z) end
+vector.__sub = function(a, b) return new(a.x - b.x, a.y - b.y, a.z - b.z) end
+vector.__mul = function(a, by) return new(a.x * by, a.y * by, a.z * by) end
+function vector.dot(a, b) return a.x * b.x + a.y * b.y + a.z * b.z end
+
+function vectors(n)
+  local at, by, sum = new(0, 0, 0), new(1, 2, 3), 0
+  for i = 1, n do
+    at = at + by * 0.5
+    sum = sum + at:dot(by)
+    at = at - by * 0.25
+  end
+  return sum
+end

@@ -67,7 +67,7 @@ pub enum Register {
 }
 
 /// Where a value lies that is not in a register of its own.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Place {
     /// Where the way begins.
     pub root: Root,
@@ -76,7 +76,7 @@ pub struct Place {
 }
 
 /// Where the way to a place begins.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Root {
     /// A register.
     Register(Reg),
@@ -89,7 +89,7 @@ pub enum Root {
 }
 
 /// A step on the way to a place.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Step {
     /// To a field of a struct.
     Field(String),
@@ -119,6 +119,9 @@ pub enum Target {
     Final(Option<Reg>, Rc<str>),
     /// A function without an object; with a register, the one of that name that the class in it has.
     Static(Option<Reg>, Rc<str>),
+    /// The function without an object of that name that the class has which runs: that of the object itself, or the one that a static
+    /// function was called on.
+    OfOwnClass(Rc<str>),
     /// What the class of an object, given as an interface, has for a function of that interface.
     Interface(Reg, Rc<str>),
     /// What a delegate calls, and what runs when it is bound to nothing.

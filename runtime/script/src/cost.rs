@@ -3,12 +3,16 @@
 
 use std::cell::Cell;
 
+use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::values::ptr::Ptr;
 
 /// What a line in the log costs.
 pub(crate) const LINE: u64 = 10_000;
 
-/// Bytes of a text that cost one round.
+/// What a new object costs.
+pub(crate) const BIRTH: u64 = 1_000;
+
+/// Bytes of a text, or of a row of a container, that cost one round.
 const TEXT: usize = 64;
 
 thread_local! {
@@ -34,8 +38,17 @@ pub(crate) fn of_text(bytes: usize) -> u64 {
     (bytes / TEXT) as u64
 }
 
+/// What it costs to go over so many rows once.
+pub(crate) fn of_rows(count: u64, size: usize) -> u64 {
+    count.saturating_mul(1 + of_text(size))
+}
+
 /// What it costs to go over a container or a text once; nothing for what is none.
 pub(crate) fn of(value: Ptr<'_>) -> u64 {
-    let count = value.count().map(u64::from);
+    let row = match value.ty() {
+        PropertyType::Array(of) => of.ty().size(),
+        _ => 0,
+    };
+    let count = value.count().map(|count| of_rows(count.into(), row));
     count.or_else(|| value.text_bytes().map(of_text)).unwrap_or_default()
 }

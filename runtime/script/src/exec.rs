@@ -13,6 +13,8 @@ use alcedo_reflect::storage::Schema;
 use alcedo_reflect::value::Value;
 use alcedo_uc::hir::{Cast, Conversion, Intrinsic, Num, Op, Operand, Unary};
 
+use crate::triple::Made;
+
 /// An instruction. `a`, `b`, `c` are offsets in the frame unless the operation says otherwise.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -36,8 +38,12 @@ pub(crate) enum Do {
     Copy2,
     Copy4,
     Copy8,
+    /// A vector of floats.
+    Copy12,
     /// Of `x` bytes, in registers that are the same or apart.
     CopyBytes,
+    /// `a = ` constant `x` of the table, of `c` bytes.
+    CopyConstant,
     /// `a = x`, of so many bytes; of eight, `x` and `y`.
     Set1,
     Set4,
@@ -69,6 +75,14 @@ pub(crate) enum Do {
     MulI64,
     /// `a = b op c`; `x` is the operator, `y` the kind of number.
     Arithmetic,
+    /// The same of vectors of floats: `Scale` by a float, `Dot` to one.
+    AddVector,
+    SubVector,
+    ScaleVector,
+    ScaleVectorImm,
+    DotVector,
+    /// `a = ` what `x` of the table makes of `b` and `c`.
+    Triple,
     I32ToF32,
     F32ToI32,
     NotBool,
@@ -102,11 +116,22 @@ pub(crate) enum Do {
     StoreSelf1,
     StoreSelf4,
     StoreSelf8,
-    /// `a = ` the element `b` of the array of which `x` is the offset in the object itself (or `c`, in the frame), of so many bytes.
+    /// The same, of `c` bytes.
+    LoadSelfBytes,
+    StoreSelfBytes,
+    /// `a = ` the element `b` of the array at offset `x` in the object itself, or in the frame; of four bytes, or of `c`. Where there
+    /// is no such element, what is in the table at `y`.
     LoadSelfElement4,
     StoreSelfElement4,
     LoadElement4,
     StoreElement4,
+    LoadSelfElement,
+    StoreSelfElement,
+    LoadElement,
+    StoreElement,
+    /// `a = ` how many elements the array at offset `x` in the object itself, or in the frame, has.
+    LengthOfSelf,
+    Length,
     /// `a = ` a property of the object in `b`; `c` bytes, `x` is the property in the table.
     LoadOther,
     StoreOther,
@@ -116,6 +141,10 @@ pub(crate) enum Do {
     Call,
     /// The same of one function of the host without an object, all of whose parameters are copied by their bytes.
     CallPlain,
+    /// The same where the class of the object itself may have another such function.
+    CallPlainOfClass,
+    /// The same of what is a script for most, all of whose parameters are copied by their bytes.
+    CallDirect,
     /// What is in the table at `x`.
     Slow,
     Return,
@@ -161,6 +190,9 @@ pub(crate) struct Linked {
     pub(crate) sites: Box<[Site]>,
     pub(crate) others: Box<[OtherProperty]>,
     pub(crate) slow: Box<[Slow]>,
+    pub(crate) triples: Box<[Made]>,
+    /// Constants that are copied by their bytes.
+    pub(crate) constants: Box<[Rc<Constant>]>,
     /// The path of the class that declares it.
     pub(crate) class_name: Name,
     /// The class that was last found to have the function.
@@ -203,9 +235,13 @@ pub(crate) struct Site {
     pub(crate) skipped: u64,
     /// Where the result goes.
     pub(crate) to: Option<Slot>,
-    /// What was called last, for which class.
+    /// What was called last, for which class: that of an object, or the one of a path, as it was in one run.
     pub(crate) seen: Cell<ClassId>,
+    pub(crate) seen_path: Cell<Name>,
+    pub(crate) seen_run: Cell<u64>,
     pub(crate) seen_callee: RefCell<Option<Callee>>,
+    /// Whether that is `function`.
+    pub(crate) seen_is_own: Cell<bool>,
 }
 
 /// What a call leads to.
@@ -213,9 +249,15 @@ pub(crate) struct Site {
 pub(crate) enum Aim {
     Virtual(Option<u16>),
     Final(Option<u16>, OnceCell<Callee>),
-    Static(Option<u16>, OnceCell<Callee>),
+    Static(OnceCell<Callee>),
+    /// The function of that name that the class in a register has; none is the class that runs.
+    OfClass(Option<u16>),
     Interface(u16),
-    Delegate { delegate: Slot, object: Option<u16>, fallback: Option<(Rc<Function>, OnceCell<Callee>)> },
+    Delegate {
+        delegate: Slot,
+        object: Option<u16>,
+        fallback: Option<(Rc<Function>, OnceCell<Callee>)>,
+    },
 }
 
 /// A function, and its body if it is a script.
@@ -251,6 +293,9 @@ pub(crate) enum How {
     Bytes1,
     Bytes4,
     Bytes8,
+    Bytes12,
+    /// As many as values of its type take.
+    Bytes,
     /// As its type says.
     Typed,
 }
@@ -293,6 +338,7 @@ pub(crate) enum Slow {
     Copy(Slot, Source),
     Unary(Unary, Slot, Source),
     Binary(Op, Operand, Slot, Source, Source),
+    Triple(Made, Slot, Source, Source),
     Convert(Conversion, Slot, Source),
     Cast(Cast, Slot, Source),
     Load(Slot, LinkedPlace),

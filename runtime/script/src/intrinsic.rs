@@ -13,8 +13,9 @@ use alcedo_uc::hir::Intrinsic;
 
 use crate::cost;
 use crate::exec::{LinkedPlace, LinkedRoot, Slot, Source};
-use crate::machine::{Machine, Went};
+use crate::machine::Machine;
 use crate::place::{Purpose, Registers, grow};
+use crate::run::Went;
 use crate::size;
 use crate::slow::bound;
 
@@ -297,7 +298,7 @@ pub(crate) fn remove_equal(rows: &mut RowsMut<'_>, item: Ptr<'_>) -> Result<u32,
 }
 
 /// Whether it changes nothing.
-fn is_reading(what: &Intrinsic) -> bool {
+pub(crate) fn is_reading(what: &Intrinsic) -> bool {
     matches!(
         what,
         Intrinsic::Length

@@ -3,19 +3,24 @@
 //! modules nor generations; what is above it says when code comes and goes.
 
 mod call;
+mod call_in;
+mod call_out;
 pub mod code;
 mod compile;
 mod compiled;
 mod cost;
 mod exec;
+mod frames;
 pub mod host;
 mod intrinsic;
 pub mod library;
 pub mod link;
 mod machine;
 mod mark;
+mod moves;
 mod number;
 mod place;
+mod run;
 mod size;
 mod slow;
 mod triple;

@@ -15,13 +15,13 @@ impl Machine {
     /// How the machine is now.
     #[inline]
     pub(crate) fn mark(&self) -> Mark<'_> {
-        self.mark_at(self.depth())
+        self.mark_at(self.frames.depth())
     }
 
     /// The same, with only so many of the calls.
     #[inline]
     pub(crate) fn mark_at(&self, depth: usize) -> Mark<'_> {
-        Mark { machine: self, depth, top: self.top.get(), entries: self.entries.get() }
+        Mark { machine: self, depth, top: self.frames.top(), entries: self.entries.get() }
     }
 }
 
@@ -37,8 +37,8 @@ impl Drop for Mark<'_> {
     #[inline]
     fn drop(&mut self) {
         let machine = self.machine;
-        machine.unwind(self.depth);
-        machine.top.set(machine.top.get().min(self.top));
+        machine.frames.unwind(self.depth);
+        machine.frames.give_back(self.top);
         machine.entries.set(self.entries);
     }
 }

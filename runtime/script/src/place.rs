@@ -16,6 +16,7 @@ use alcedo_reflect::values::ptr::{Ptr, PtrMut};
 
 use crate::exec::{LinkedPlace, LinkedRoot, LinkedStep, OtherProperty, Slot, Source};
 use crate::size;
+use crate::triple::Made;
 
 /// The registers of a running call, and the object that it runs for.
 #[derive(Clone, Copy, Debug)]
@@ -30,13 +31,13 @@ pub(crate) struct Registers {
 }
 
 /// Where the way to a place ended.
-enum Found {
+enum Found<'a> {
     /// There.
     At(*mut u8),
     /// At an object that is none or gone.
     NoObject,
-    /// Behind the end of an array, at that index.
-    OutOfRange(i32, u32),
+    /// Behind the end of that array, of so many elements, at that index.
+    OutOfRange(&'a Property, i32, u32),
 }
 
 /// Why a place is looked for.
@@ -132,6 +133,17 @@ impl Registers {
         }
     }
 
+    /// Puts what is made of two operands into a register.
+    pub(crate) fn make(&self, made: Made, to: &Slot, left: &Source, right: &Source) {
+        let at = |source: &Source| match source {
+            Source::Slot(slot) => self.base.wrapping_add(usize::from(slot.offset)),
+            Source::Constant(constant) => constant.value.at(),
+        };
+        let place = self.base.wrapping_add(usize::from(to.offset));
+        // SAFETY: `new` was promised a value of its type in each register, and the loader made this of their types.
+        unsafe { made.put(place, at(left), at(right)) };
+    }
+
     /// An operand as an argument of a thunk.
     pub(crate) fn argument<'a>(&self, source: &'a Source) -> Argument<'a> {
         let (property, at): (&'a Property, _) = match source {
@@ -160,7 +172,7 @@ impl Registers {
             // not used beside, and objects lie apart from frames. `Steps::keeper` answers for it.
             Found::At(at) => Ok(unsafe { Argument::new(&place.property, at) }),
             Found::NoObject => Err(CallError::other(format!("{} is of no object", place.property.text))),
-            Found::OutOfRange(index, len) => Err(out_of_range(&place.property, index, len)),
+            Found::OutOfRange(array, index, len) => Err(out_of_range(array, index, len)),
         }
     }
 
@@ -170,7 +182,7 @@ impl Registers {
             // SAFETY: `find` looked it up just now, and the verb is done with it before anything else runs.
             Found::At(at) => Ok(unsafe { Ptr::new(at, &place.property.ty) }),
             Found::NoObject => Err(format!("{} of none is read", place.property.text)),
-            Found::OutOfRange(index, len) => Err(format!("element {index} of {len} is read")),
+            Found::OutOfRange(array, index, len) => Err(format!("{} is read", element(array, index, len))),
         })
     }
 
@@ -185,11 +197,11 @@ impl Registers {
             // SAFETY: `find` looked it up just now, and the verb is done with it before anything else runs.
             Found::At(at) => Ok(unsafe { PtrMut::new(at, &place.property.ty) }),
             Found::NoObject => Err(format!("{} of none is written", place.property.text)),
-            Found::OutOfRange(index, len) => Err(format!("element {index} of {len} is written")),
+            Found::OutOfRange(array, index, len) => Err(format!("{} is written", element(array, index, len))),
         })
     }
 
-    fn find(&self, world: &World, place: &LinkedPlace, purpose: Purpose) -> Result<Found, CallError> {
+    fn find<'a>(&self, world: &World, place: &'a LinkedPlace, purpose: Purpose) -> Result<Found<'a>, CallError> {
         let writes = purpose != Purpose::Read;
         let mut at = match &place.root {
             LinkedRoot::Slot(slot) => self.base.wrapping_add(usize::from(slot.offset)),
@@ -232,7 +244,7 @@ impl Registers {
                             return Err(out_of_range(of, index, raw.len));
                         }
                         if purpose != Purpose::Write || index < 0 {
-                            return Ok(Found::OutOfRange(index, raw.len));
+                            return Ok(Found::OutOfRange(of, index, raw.len));
                         }
                         // SAFETY: the way leads to a value of the type of the array so far, which nothing else reads meanwhile.
                         let place = unsafe { PtrMut::new(at, &of.ty) };
@@ -300,6 +312,12 @@ pub(crate) fn grow(place: PtrMut<'_>, wanted: u32, element: &Rc<Property>) -> Re
     Ok(())
 }
 
-fn out_of_range(property: &Property, index: i32, len: u32) -> CallError {
-    CallError::other(format!("{} has {len} elements, and none at {index}", property.text))
+/// An element that is not there, in words.
+fn element(array: &Property, index: i32, len: u32) -> String {
+    let name = if array.text.is_empty() { "an array" } else { &*array.text };
+    format!("element {index} of {name}, which has {len},")
+}
+
+fn out_of_range(array: &Property, index: i32, len: u32) -> CallError {
+    CallError::other(format!("{} has {len} elements, and none at {index}", array.text))
 }

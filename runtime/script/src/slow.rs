@@ -6,7 +6,6 @@ use alcedo_base::border::{CallError, trap};
 use alcedo_base::handles::{Name, ObjectHandle};
 use alcedo_reflect::World;
 use alcedo_reflect::construction::ConstructionArgs;
-use alcedo_reflect::owned::OwnedValue;
 use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::value::{Binding, Value};
 use alcedo_reflect::values::ptr::Ptr;
@@ -14,11 +13,11 @@ use alcedo_uc::hir::{Cast, Conversion, Num, Op, Operand, Unary};
 
 use crate::cost;
 use crate::exec::{Slot, Slow, Source};
-use crate::machine::{Machine, Went};
+use crate::machine::Machine;
 use crate::number::{Number as _, clockwise_from, compare, compares, with_num};
 use crate::place::{Purpose, Registers};
+use crate::run::Went;
 use crate::size;
-use crate::triple::{self, Three};
 use crate::value::{
     Number, binding, from_text, handle, is_handle, name, number, plain_text, text_value, to_enum, to_num, to_text,
 };
@@ -43,6 +42,7 @@ impl Machine {
                 let value = self.binary(world, *op, on, registers.source(left), registers.source(right))?;
                 put(slot, &value)?;
             }
+            Slow::Triple(made, slot, left, right) => registers.make(*made, slot, left, right),
             Slow::Convert(by, slot, source) => convert(world, by, registers, slot, source)?,
             Slow::Cast(cast, slot, source) => put(slot, &cast_value(world, cast, slot, registers.source(source)))?,
             Slow::Load(slot, place) => match registers.read(world, place)? {
@@ -91,8 +91,15 @@ impl Machine {
                 let object = |source: &Source| handle(&registers.source(source).read());
                 let (of, name) = (name_of(registers.source(class)), name.as_ref().map(text));
                 let template = template.as_ref().map(object);
+                cost::add(cost::BIRTH);
                 let outer = outer.as_ref().map_or(registers.object, object);
-                let made = self.construct(world, of, outer, name.filter(|name| !name.is_empty()), template)?;
+                let made = self.construct(
+                    world,
+                    of,
+                    outer,
+                    name.filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case("none")),
+                    template,
+                )?;
                 put(to, &Value::Object(made))?;
                 return Ok(Went::Out);
             }
@@ -155,23 +162,17 @@ impl Machine {
                 }
                 Ok(not(left.read() == right.read()))
             }
+            // The loader makes something else of these.
             Operand::Triple(_) | Operand::TripleScalar(_) | Operand::ScalarTriple(_) | Operand::Turned(..) => {
-                triple::binary(op, on, left, right).ok_or_else(|| no_operator(op, left.ty()))
+                Err(CallError::other(format!("there is no {op:?} of a {}", left.ty())))
             }
         }
     }
 }
 
 fn put(registers: &Registers, slot: &Slot, value: &Value) -> Result<(), CallError> {
-    registers.ptr_mut(slot).write(value).map_err(|error| CallError::Signature {
-        name: slot.property.text.to_string(),
-        found: error.wanted,
-        wanted: error.found,
-    })
-}
-
-fn no_operator(op: Op, ty: &PropertyType) -> CallError {
-    CallError::other(format!("there is no {op:?} of a {ty}"))
+    let written = registers.ptr_mut(slot).write(value);
+    written.map_err(|error| CallError::other(format!("{} is no {}", error.found, error.wanted)))
 }
 
 fn name_of(at: Ptr<'_>) -> Name {
@@ -249,10 +250,7 @@ fn unary(op: &Unary, from: Ptr<'_>) -> Result<Value, CallError> {
             Number::Whole(it) => Ok(to_num(Number::Whole(!it), *num)),
             Number::Float(_) => Err(refused()),
         },
-        Unary::NegTriple(_) => {
-            let three = Three::of(from).ok_or_else(refused)?;
-            Ok(three.map(|it| -it).value())
-        }
+        Unary::NegTriple(_) => Err(refused()),
     }
 }
 
@@ -336,10 +334,6 @@ fn convert(
             let text = world.names.text(name(&value));
             put(&Value::Bool(!text.is_empty() && !text.eq_ignore_ascii_case("None")))
         }
-        Conversion::TripleToBool(_) => {
-            let three = Three::of(from).ok_or_else(refused)?;
-            put(&Value::Bool(three.of.iter().any(|it| *it != 0.0)))
-        }
         Conversion::ClassToObject => {
             let class = world.types.class_by_path(&world.names.text(name(&value)));
             put(&Value::Object(class.map_or(ObjectHandle::NONE, |class| class.cdo.get())))
@@ -378,16 +372,11 @@ fn convert(
             put(&Value::Object(object.unwrap_or(ObjectHandle::NONE)))
         }
         Conversion::ToOptional => put(&Value::Optional(Some(Box::new(value)))),
-        Conversion::VectorToRotator(..) | Conversion::RotatorToVector(..) | Conversion::Triple(..) => {
-            let three = Three::of(from).ok_or_else(refused)?;
-            let turned = match by {
-                Conversion::VectorToRotator(_, to) => triple::rotator_of(three, to.of),
-                Conversion::RotatorToVector(..) => triple::direction_of(three),
-                _ => three,
-            };
-            let made = OwnedValue::zero(target.clone());
-            put(&turned.value_of(made.as_ptr()).ok_or_else(refused)?)
-        }
+        // The loader makes something else of these.
+        Conversion::VectorToRotator(..)
+        | Conversion::RotatorToVector(..)
+        | Conversion::Triple(..)
+        | Conversion::TripleToBool(_) => Err(refused()),
     }
 }
 

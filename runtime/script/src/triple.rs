@@ -1,130 +1,144 @@
-//! Vectors and rotators: structs of three numbers, and what operators make of them.
-
-use std::sync::Arc;
+//! Vectors and rotators: structs of three numbers of a kind, one behind the other. Operators work on them where they lie.
+#![expect(unsafe_code, reason = "reads and writes numbers in registers")]
+#![expect(clippy::unnecessary_cast, reason = "only some kinds of numbers are of the type already")]
 
 use alcedo_reflect::property::PropertyType;
-use alcedo_reflect::value::Value;
-use alcedo_reflect::values::ptr::Ptr;
-use alcedo_uc::hir::{Num, Op, Operand};
+use alcedo_uc::hir::{Num, Op};
 
-use crate::value::{Number, number, to_num, triple_of};
+use crate::number::with_num;
+use crate::value::triple_of;
 
-/// Three numbers, and the names and kind of the fields they are in.
-#[derive(Clone, Debug)]
-pub(crate) struct Three {
-    pub(crate) of: [f64; 3],
-    names: [Arc<str>; 3],
-    num: Num,
+/// The kind of the numbers, where a struct is a vector or rotator whose numbers lie one behind the other.
+pub(crate) fn kind_of(ty: &PropertyType) -> Option<Num> {
+    let PropertyType::Struct(of) = ty else { return None };
+    let num = triple_of(of)?;
+    let size = of.fields().first()?.ty.size();
+    let in_order = of.fields().iter().enumerate().all(|(at, field)| field.offset as usize == at * size);
+    in_order.then_some(num)
 }
 
-impl Three {
-    /// The three numbers of a value.
-    pub(crate) fn of(at: Ptr<'_>) -> Option<Self> {
-        let PropertyType::Struct(ty) = at.ty() else { return None };
-        let num = triple_of(ty)?;
-        let mut of = [0.0; 3];
-        for (to, field) in of.iter_mut().zip(ty.fields()) {
-            *to = match number(&at.field(field)?.read())? {
-                Number::Whole(it) => it as f64,
-                Number::Float(it) => it,
-            };
-        }
-        let name = |place: usize| Arc::from(&*ty.fields()[place].text);
-        Some(Self { of, names: [name(0), name(1), name(2)], num })
-    }
-
-    /// What `make` makes of each.
-    pub(crate) fn map(&self, make: impl Fn(f64) -> f64) -> Self {
-        Self { of: self.of.map(make), ..self.clone() }
-    }
-
-    /// The struct.
-    pub(crate) fn value(&self) -> Value {
-        // Whole numbers wrap, as they do alone.
-        let make = |it: f64| match self.num.is_float() {
-            true => to_num(Number::Float(it), self.num),
-            false => to_num(Number::Whole(it as i128), self.num),
-        };
-        let [one, two, three] = &self.names;
-        let [x, y, z] = self.of.map(make);
-        Value::Struct(vec![(one.clone(), x), (two.clone(), y), (three.clone(), z)])
-    }
-
-    /// The same numbers in the fields of another struct of three.
-    pub(crate) fn value_of(&self, like: Ptr<'_>) -> Option<Value> {
-        let like = Self::of(like)?;
-        Some(Self { of: self.of, ..like }.value())
-    }
-
-    /// The numbers as their kind has them: what an `f32` loses is lost after each step.
-    fn rounded(self) -> Self {
-        match self.num {
-            Num::F32 => self.map(|it| f64::from(it as f32)),
-            _ => self,
-        }
-    }
+/// What is made of triples, with the kinds of numbers in operands and result. The loader makes them, and sees to the kinds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Made {
+    /// Of two triples of a kind: a triple, a `bool` for comparisons, a number for the dot product.
+    OfTwo(Op, Num),
+    /// Of a triple of the first kind, and a number of the second.
+    Scaled(Op, Num, Num),
+    /// Of a vector of the first kind and a rotator of the second: a vector.
+    Turned(Op, Num, Num),
+    /// The negative of one.
+    Negative(Num),
+    /// The same in numbers of another kind.
+    Converted(Num, Num),
+    /// The rotator, of the second kind, that looks along a vector of the first.
+    RotatorOf(Num, Num),
+    /// The vector of length 1, of the second kind, along a rotator of the first.
+    DirectionOf(Num, Num),
+    /// Whether any number of one is not zero.
+    IsNotZero(Num),
 }
 
-/// What an operator makes of two values, one of which is a triple.
-pub(crate) fn binary(op: Op, on: &Operand, left: Ptr<'_>, right: Ptr<'_>) -> Option<Value> {
-    let scalar = |at: Ptr<'_>| match number(&at.read()) {
-        Some(Number::Whole(it)) => Some(it as f64),
-        Some(Number::Float(it)) => Some(it),
-        None => None,
-    };
-    match on {
-        Operand::TripleScalar(_) => {
-            let (three, by) = (Three::of(left)?, scalar(right)?);
-            let made = match op {
-                Op::Mul => three.map(|it| it * by),
-                Op::Div if three.num.is_float() => three.map(|it| it / by),
-                Op::Div if by != 0.0 => three.map(|it| (it / by).trunc()),
-                Op::Div => three.map(|_| 0.0),
-                _ => return None,
-            };
-            Some(made.rounded().value())
+impl Made {
+    /// Whether there is such an operator.
+    pub(crate) fn is_known(self) -> bool {
+        match self {
+            Self::OfTwo(op, _) => {
+                matches!(op, Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Eq | Op::Ne | Op::Dot | Op::Cross)
+            }
+            Self::Scaled(op, ..) => matches!(op, Op::Mul | Op::Div),
+            Self::Turned(op, ..) => matches!(op, Op::Shl | Op::Shr),
+            _ => true,
         }
-        Operand::ScalarTriple(_) => {
-            let (by, three) = (scalar(left)?, Three::of(right)?);
-            (op == Op::Mul).then(|| three.map(|it| by * it).rounded().value())
+    }
+
+    /// Makes it.
+    ///
+    /// # Safety
+    /// Values as the variant says lie at `left` and `right` (`right` is not looked at where there is one), and such a result may be
+    /// written at `to`, which may lie in an operand.
+    pub(crate) unsafe fn put(self, to: *mut u8, left: *const u8, right: *const u8) {
+        // SAFETY: the caller has such values there, and all is read before the result is written.
+        unsafe {
+            match self {
+                Self::OfTwo(op, num) => {
+                    let (one, two) = (read(left, num), read(right, num));
+                    match op {
+                        Op::Eq => *to = u8::from(one == two),
+                        Op::Ne => *to = u8::from(one != two),
+                        Op::Dot => with_num!(num, N => *to.cast::<N>() = dot(one, two) as N),
+                        Op::Cross => write(to, num, cross(one, two)),
+                        Op::Add => write(to, num, each(|at| one[at] + two[at])),
+                        Op::Sub => write(to, num, each(|at| one[at] - two[at])),
+                        Op::Mul => write(to, num, each(|at| one[at] * two[at])),
+                        _ => write(to, num, each(|at| one[at] / two[at])),
+                    }
+                }
+                Self::Scaled(op, num, by) => {
+                    let (one, by) = (read(left, num), with_num!(by, N => *right.cast::<N>() as f64));
+                    write(to, num, each(|at| scaled(op, num, one[at], by)));
+                }
+                Self::Turned(op, num, angle) => {
+                    let (vector, axes) = (read(left, num), axes(read(right, angle), angle));
+                    let [x, y, z] = vector;
+                    let of = match op {
+                        Op::Shr => each(|at| axes[0][at] * x + axes[1][at] * y + axes[2][at] * z),
+                        _ => axes.map(|axis| dot(vector, axis)),
+                    };
+                    write(to, num, of);
+                }
+                Self::Negative(num) => write(to, num, read(left, num).map(|it| -it)),
+                Self::Converted(from, num) => write(to, num, read(left, from)),
+                Self::RotatorOf(from, num) => write(to, num, rotator_of(read(left, from), num)),
+                Self::DirectionOf(from, num) => write(to, num, axes(read(left, from), from)[0]),
+                Self::IsNotZero(num) => *to = u8::from(read(left, num).iter().any(|it| *it != 0.0)),
+            }
         }
-        Operand::Turned(..) => {
-            let (vector, rotator) = (Three::of(left)?, Three::of(right)?);
-            let axes = axes_of(&rotator);
-            let [x, y, z] = vector.of;
-            let dot = |axis: [f64; 3]| x * axis[0] + y * axis[1] + z * axis[2];
-            let [a, b, c] = axes;
-            let of = match op {
-                Op::Shr => [0, 1, 2].map(|at| a[at] * x + b[at] * y + c[at] * z),
-                Op::Shl => [dot(a), dot(b), dot(c)],
-                _ => return None,
-            };
-            Some(Three { of, ..vector }.rounded().value())
-        }
-        _ => triples(op, &Three::of(left)?, &Three::of(right)?),
     }
 }
 
-fn triples(op: Op, one: &Three, two: &Three) -> Option<Value> {
-    let each = |make: fn(f64, f64) -> f64| {
-        let [a, b, c] = [0, 1, 2].map(|at| make(one.of[at], two.of[at]));
-        Three { of: [a, b, c], ..one.clone() }.rounded().value()
-    };
-    let ([ax, ay, az], [bx, by, bz]) = (one.of, two.of);
-    Some(match op {
-        Op::Add => each(|one, two| one + two),
-        Op::Sub => each(|one, two| one - two),
-        Op::Mul => each(|one, two| one * two),
-        Op::Div => each(|one, two| one / two),
-        Op::Eq => Value::Bool(one.of == two.of),
-        Op::Ne => Value::Bool(one.of != two.of),
-        Op::Dot => to_num(Number::Float(ax * bx + ay * by + az * bz), one.num),
-        Op::Cross => {
-            let of = [ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx];
-            Three { of, ..one.clone() }.rounded().value()
-        }
-        _ => return None,
+#[inline]
+fn each(make: impl Fn(usize) -> f64) -> [f64; 3] {
+    [make(0), make(1), make(2)]
+}
+
+fn dot(one: [f64; 3], two: [f64; 3]) -> f64 {
+    one[0] * two[0] + one[1] * two[1] + one[2] * two[2]
+}
+
+fn cross([ax, ay, az]: [f64; 3], [bx, by, bz]: [f64; 3]) -> [f64; 3] {
+    [ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx]
+}
+
+/// One number of what is multiplied with a number, or divided by one.
+fn scaled(op: Op, num: Num, it: f64, by: f64) -> f64 {
+    match op {
+        Op::Mul => it * by,
+        _ if num.is_float() => it / by,
+        _ if by == 0.0 => 0.0,
+        _ => (it / by).trunc(),
+    }
+}
+
+#[inline]
+unsafe fn read(at: *const u8, num: Num) -> [f64; 3] {
+    with_num!(num, N => {
+        let at = at.cast::<N>();
+        // SAFETY: the caller has three such numbers there.
+        unsafe { [*at as f64, *at.wrapping_add(1) as f64, *at.wrapping_add(2) as f64] }
     })
+}
+
+#[inline]
+unsafe fn write(to: *mut u8, num: Num, of: [f64; 3]) {
+    with_num!(num, N => {
+        let to = to.cast::<N>();
+        for (at, it) in of.into_iter().enumerate() {
+            // Whole numbers wrap, as they do alone.
+            let it = if num.is_float() { it as N } else { it as i128 as N };
+            // SAFETY: the caller has room for three such numbers there.
+            unsafe { *to.wrapping_add(at) = it };
+        }
+    });
 }
 
 /// Radians of an angle: whole numbers have 65536 a turn, floats are degrees.
@@ -133,8 +147,8 @@ fn radians(angle: f64, num: Num) -> f64 {
 }
 
 /// The axes of what is turned by a rotator.
-fn axes_of(rotator: &Three) -> [[f64; 3]; 3] {
-    let [pitch, yaw, roll] = rotator.of.map(|angle| radians(angle, rotator.num));
+fn axes(rotator: [f64; 3], num: Num) -> [[f64; 3]; 3] {
+    let [pitch, yaw, roll] = rotator.map(|angle| radians(angle, num));
     let ((sp, cp), (sy, cy), (sr, cr)) = (pitch.sin_cos(), yaw.sin_cos(), roll.sin_cos());
     [
         [cp * cy, cp * sy, sp],
@@ -143,19 +157,66 @@ fn axes_of(rotator: &Three) -> [[f64; 3]; 3] {
     ]
 }
 
-/// The vector of length 1 along a rotator.
-pub(crate) fn direction_of(rotator: Three) -> Three {
-    let of = axes_of(&rotator)[0];
-    Three { of, ..rotator }
-}
-
 /// The rotator that looks along a vector, with angles of that kind.
-pub(crate) fn rotator_of(vector: Three, num: Num) -> Three {
-    let [x, y, z] = vector.of;
+fn rotator_of([x, y, z]: [f64; 3], num: Num) -> [f64; 3] {
     let angle = |radians: f64| match num.is_float() {
         true => radians.to_degrees(),
         false => (radians * (65536.0 / std::f64::consts::TAU)).trunc(),
     };
-    let of = [angle(z.atan2(x.hypot(y))), angle(y.atan2(x)), 0.0];
-    Three { of, ..vector }
+    [angle(z.atan2(x.hypot(y))), angle(y.atan2(x)), 0.0]
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_uc::hir::{Num, Op};
+
+    use super::Made;
+
+    /// What is made of two triples of floats.
+    fn made(made: Made, left: [f32; 3], right: [f32; 3]) -> [f32; 3] {
+        let mut to = [0.0_f32; 3];
+        // SAFETY: three floats lie at each.
+        unsafe { made.put(to.as_mut_ptr().cast(), left.as_ptr().cast(), right.as_ptr().cast()) };
+        to
+    }
+
+    #[test]
+    fn a_result_may_lie_in_an_operand() {
+        let mut at = [1.0_f32, 2.0, 3.0];
+        let by = [0.0_f32, 0.0, 1.0];
+        // SAFETY: three floats lie at each.
+        unsafe {
+            let place = at.as_mut_ptr().cast::<u8>();
+            Made::OfTwo(Op::Cross, Num::F32).put(place, place, by.as_ptr().cast());
+        }
+        assert_eq!(at, [2.0, -1.0, 0.0]);
+    }
+
+    #[test]
+    fn whole_triples_wrap_and_are_zero_where_they_are_divided_by_zero() {
+        let mut to = [i32::MAX, -7, 5];
+        let place = to.as_mut_ptr().cast::<u8>();
+        // SAFETY: three whole numbers lie there, and one float beside.
+        unsafe {
+            Made::OfTwo(Op::Add, Num::I32).put(place, place, place);
+            assert_eq!(to, [-2, -14, 10]);
+            Made::Scaled(Op::Div, Num::I32, Num::F64).put(place, place, (&raw const HALF).cast());
+            assert_eq!(to, [-4, -28, 20]);
+            Made::Scaled(Op::Div, Num::I32, Num::F64).put(place, place, (&raw const NOTHING).cast());
+        }
+        assert_eq!(to, [0, 0, 0]);
+    }
+
+    static HALF: f64 = 0.5;
+    static NOTHING: f64 = 0.0;
+
+    #[test]
+    fn what_is_turned_and_turned_back_is_where_it_was() {
+        let (vector, quarter) = ([1.0, 2.0, 3.0], [0.0, 90.0, 0.0]);
+        let there = made(Made::Turned(Op::Shr, Num::F32, Num::F32), vector, quarter);
+        let near = |one: [f32; 3], two: [f32; 3]| one.iter().zip(two).all(|(one, two)| (one - two).abs() < 1e-5);
+        assert!(near(there, [-2.0, 1.0, 3.0]), "{there:?}");
+        let back = made(Made::Turned(Op::Shl, Num::F32, Num::F32), there, quarter);
+        assert!(near(back, vector), "{back:?}");
+    }
 }

@@ -5,6 +5,7 @@ mod by_hand;
 mod fuzz;
 #[path = "../../uc/tests/interpreter/mod.rs"]
 mod interpreter;
+mod library;
 mod natives;
 mod package;
 mod programs;

@@ -170,7 +170,7 @@ fn change(dice: &mut Dice, code: &mut FunctionCode, all: &[FunctionCode]) {
 
 #[test]
 fn changed_bytecode_is_refused_or_runs() {
-    let limits = Limits { depth: 20, entries: 8, rounds: 500, memory: 1 << 16, value: 1 << 20 };
+    let limits = Limits { depth: 20, entries: 8, rounds: 500, memory: 1 << 16, value: 1 << 20, values: 1 << 24 };
     let scripts = Scripts::with_limits(limits);
     let class = scripts.load("Scripts", &[("Robot.uc", TEXT)]).remove(0);
     let robot = scripts.object(&class);

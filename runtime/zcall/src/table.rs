@@ -422,6 +422,7 @@ pub fn status_of(error: &CallError) -> ZCallStatus {
         CallError::DeadHandle { .. } => ZCallStatus::DISPATCHER_NOT_FOUND,
         CallError::Returned { .. }
         | CallError::TooDeep { .. }
+        | CallError::TooLarge { .. }
         | CallError::ReentrantBorrow { .. }
         | CallError::Stale { .. }
         | CallError::WrongThread { .. }

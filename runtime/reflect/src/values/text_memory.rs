@@ -10,6 +10,7 @@ use alcedo_base::handles::Name;
 use super::Kind;
 use super::ptr::{Begins, Mut, Ref};
 use crate::block;
+use crate::held;
 
 /// Shows `look` the bytes of a text.
 fn with_bytes<K: Kind<Raw: Begins<TextRaw>>, T>(at: Ref<'_, K>, look: impl FnOnce(&[u8]) -> T) -> T {
@@ -106,6 +107,7 @@ pub unsafe fn text_assign_raw(at: *mut TextRaw, data: *const u8, len: usize) {
         at.write(fresh);
         if old.capacity != 0 {
             block::count(-1);
+            held::less(old.capacity);
             drop(Vec::from_raw_parts(old.data, 0, old.capacity));
         }
     }
@@ -115,6 +117,7 @@ pub unsafe fn text_assign_raw(at: *mut TextRaw, data: *const u8, len: usize) {
 fn reserve(len: usize) -> TextRaw {
     let mut bytes = ManuallyDrop::new(Vec::with_capacity(len));
     block::count(1);
+    held::more(bytes.capacity());
     TextRaw { data: bytes.as_mut_ptr(), len, capacity: bytes.capacity() }
 }
 

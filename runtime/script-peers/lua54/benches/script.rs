@@ -7,7 +7,7 @@ use std::time::Duration;
 use criterion::measurement::{Measurement, ValueFormatter, WallTime};
 use criterion::{Criterion, criterion_group, criterion_main};
 use mlua::{Function, Lua};
-use script_peers_lua54::alcedo::{FIB, ROUNDS, ROWS, Stage, rows};
+use script_peers_lua54::alcedo::{FIB, ROUNDS, ROWS, Stage, VECTORS, rows};
 
 const LUA: &str = include_str!("../../shared/script.lua");
 
@@ -16,6 +16,19 @@ const RHAI: &str = r#"
     fn fib(n) { if n < 2 { n } else { fib(n - 1) + fib(n - 2) } }
     fn property(robot, n) { let i = 0; while i < n { robot.energy = robot.energy + 1; i += 1; } robot.energy }
     fn native_call(n) { let s = 0; let i = 0; while i < n { s = add(s, i); i += 1; } s }
+    fn vectors(n) {
+        let by = #{x: 1.0, y: 2.0, z: 3.0};
+        let at = #{x: 0.0, y: 0.0, z: 0.0};
+        let sum = 0.0;
+        let i = 0;
+        while i < n {
+            at = #{x: at.x + by.x * 0.5, y: at.y + by.y * 0.5, z: at.z + by.z * 0.5};
+            sum += at.x * by.x + at.y * by.y + at.z * by.z;
+            at = #{x: at.x - by.x * 0.25, y: at.y - by.y * 0.25, z: at.z - by.z * 0.25};
+            i += 1;
+        }
+        sum
+    }
     fn average(rows) { let sum = 0.0; for row in rows { sum += row.weight; } sum / rows.len().to_float() }
 "#;
 
@@ -65,6 +78,16 @@ fn fib(n: i32) -> i32 {
     if n < 2 { n } else { black_box(fib(n - 1)) + fib(n - 2) }
 }
 
+fn vectors(n: i32) -> f32 {
+    let (by, mut at, mut sum) = ([1.0_f32, 2.0, 3.0], [0.0_f32; 3], 0.0_f32);
+    for _ in 0..n {
+        at = black_box([0, 1, 2].map(|axis| at[axis] + by[axis] * 0.5));
+        sum += at[0] * by[0] + at[1] * by[1] + at[2] * by[2];
+        at = black_box([0, 1, 2].map(|axis| at[axis] - by[axis] * 0.25));
+    }
+    sum
+}
+
 #[inline(never)]
 fn add(a: i32, b: i32) -> i32 {
     a.wrapping_add(b)
@@ -88,7 +111,7 @@ fn scripts(c: &mut Criterion<CpuTime>) {
 
     let mut group = c.benchmark_group("script_loop");
     let looped = function("looping");
-    group.bench_function("alcedo", |b| b.iter(|| stage.call("loop", ROUNDS)));
+    group.bench_function("alcedo", |b| b.iter(|| stage.call("looping", ROUNDS)));
     group.bench_function("rhai", |b| b.iter(|| rhai("looping", whole(ROUNDS))));
     group.bench_function("lua54", |b| b.iter(|| looped.call::<i64>(ROUNDS).expect("it runs")));
     group.bench_function("rust", |b| b.iter(|| looping(black_box(ROUNDS))));
@@ -97,6 +120,7 @@ fn scripts(c: &mut Criterion<CpuTime>) {
     let mut group = c.benchmark_group("script_fib");
     let fibbed = function("fib");
     group.bench_function("alcedo", |b| b.iter(|| stage.call("fib", FIB)));
+    group.bench_function("alcedo_virtual", |b| b.iter(|| stage.call("virtual_fib", FIB)));
     group.bench_function("rhai", |b| b.iter(|| rhai("fib", whole(FIB))));
     group.bench_function("lua54", |b| b.iter(|| fibbed.call::<i64>(FIB).expect("it runs")));
     group.bench_function("rust", |b| b.iter(|| fib(black_box(FIB))));
@@ -139,6 +163,14 @@ fn scripts(c: &mut Criterion<CpuTime>) {
     group.bench_function("rust", |b| {
         b.iter(|| black_box(&same).iter().map(|row| f64::from(row.weight)).sum::<f64>() / ROWS as f64);
     });
+    group.finish();
+
+    let mut group = c.benchmark_group("script_vector");
+    let vectored = function("vectors");
+    group.bench_function("alcedo", |b| b.iter(|| stage.call("vectors", VECTORS)));
+    group.bench_function("rhai", |b| b.iter(|| rhai("vectors", whole(VECTORS))));
+    group.bench_function("lua54", |b| b.iter(|| vectored.call::<f64>(VECTORS).expect("it runs")));
+    group.bench_function("rust", |b| b.iter(|| vectors(black_box(VECTORS))));
     group.finish();
 }
 

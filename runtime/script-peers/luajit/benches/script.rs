@@ -2,7 +2,7 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use mlua::{Function, Lua};
-use script_peers_luajit::alcedo::{FIB, ROUNDS, ROWS, Stage};
+use script_peers_luajit::alcedo::{FIB, ROUNDS, ROWS, Stage, VECTORS};
 
 const LUA: &str = include_str!("../../shared/script.lua");
 
@@ -17,10 +17,11 @@ fn scripts(c: &mut Criterion) {
     function("fill").call::<()>(ROWS).expect("it runs");
 
     for (group, ours, theirs, n) in [
-        ("script_loop", "loop", "looping", ROUNDS),
+        ("script_loop", "looping", "looping", ROUNDS),
         ("script_fib", "fib", "fib", FIB),
         ("script_property", "property", "property", ROUNDS),
         ("script_native_call", "native_call", "native_call", ROUNDS),
+        ("script_vector", "vectors", "vectors", VECTORS),
     ] {
         let mut group = c.benchmark_group(group);
         let their = function(theirs);

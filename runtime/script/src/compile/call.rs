@@ -1,9 +1,9 @@
 //! Calls: arguments are evaluated from left to right, then the call is made, then what comes back goes to its places.
 
-use alcedo_uc::hir::{Arg, Call, Callee, Conversion, Expr, Type};
+use alcedo_uc::hir::{Arg, Call, Callee, Conversion, Expr, ExprKind, Type};
 
 use super::{Lies, Maker, shared, writes};
-use crate::code::{Argument, CallSite, Ins, Place, Reg, Root, Target};
+use crate::code::{Argument, CallSite, Ins, Place, Reg, Root, Step, Target};
 
 /// What comes back, and where it goes.
 struct Back {
@@ -17,17 +17,20 @@ impl Maker {
         let line = self.line;
         let args_write = call.args.iter().any(|arg| arg_expr(arg).is_some_and(writes));
         let callee = self.callee(&call.callee, args_write);
-        let (mut args, mut backs) = (Vec::with_capacity(call.args.len()), Vec::new());
-        let mut has_place = false;
+        let (mut args, mut backs): (Vec<_>, Vec<Back>) = (Vec::with_capacity(call.args.len()), Vec::new());
+        let placed = self.placed(call);
+        let outs = call.args.iter().filter(|arg| matches!(arg, Arg::Out(_) | Arg::OutConverted(..))).count();
         for (at, arg) in call.args.iter().enumerate() {
             let later = call.args[at + 1..].iter().any(|arg| arg_expr(arg).is_some_and(writes));
+            // What comes back goes to its place after all that comes back to registers has.
+            let written = later || outs > 1;
             args.push(match arg {
                 Arg::Value(expr) => {
                     let reg = self.expr(expr);
                     Argument::In(self.safe(reg, &expr.ty, later))
                 }
                 Arg::Skipped => Argument::Skipped,
-                Arg::Out(expr) => match self.lies(expr, later) {
+                Arg::Out(expr) => match self.lies(expr, written) {
                     Lies::In(reg) => Argument::Out(reg),
                     to @ Lies::At(_) => {
                         let from = self.load(&to, &expr.ty);
@@ -36,7 +39,7 @@ impl Maker {
                     }
                 },
                 Arg::OutConverted(expr, inward, outward) => {
-                    let to = self.lies(expr, later);
+                    let to = self.lies(expr, written);
                     let before = self.load(&to, &expr.ty);
                     let from = self.temp(&converted(inward, &expr.ty));
                     let before = self.in_frame(before, &expr.ty);
@@ -46,10 +49,7 @@ impl Maker {
                 }
                 Arg::Wildcard(expr) => match self.lies(expr, later) {
                     Lies::In(reg) => Argument::In(reg),
-                    Lies::At(place) if !has_place => {
-                        has_place = true;
-                        Argument::Place(self.place_number(place))
-                    }
+                    Lies::At(place) if placed == Some(at) => Argument::Place(self.place_number(place)),
                     lies @ Lies::At(_) => Argument::Copied(self.load(&lies, &expr.ty)),
                 },
             });
@@ -57,7 +57,12 @@ impl Maker {
         self.apart(call, &mut args);
         self.line = line;
         let target = (*result != Type::Nothing).then(|| match to {
-            Some(to) if self.is_temp(to) || !uses(self, &args, to) => to,
+            Some(to)
+                if self.is_temp(to)
+                    || !(uses(self, &args, to) || backs.iter().any(|back| self.needs(&back.to, to))) =>
+            {
+                to
+            }
             _ => self.temp(result),
         });
         let site = self.code.calls.len();
@@ -84,9 +89,35 @@ impl Maker {
         }
     }
 
+    /// Which of the arguments for wildcards a thunk reads, or writes, where it lies: one that it writes to, if there is one.
+    fn placed(&self, call: &Call) -> Option<usize> {
+        let writes = (0..call.args.len()).any(|at| is_out(call, at));
+        // What lies in a variable may lie in the one that is written.
+        let may = |expr: &Expr, at: usize| lies_elsewhere(expr) && (is_out(call, at) || !writes || !is_in_local(expr));
+        let may = |at: &usize| matches!(&call.args[*at], Arg::Wildcard(expr) if may(expr, *at));
+        let mut found = (0..call.args.len()).filter(may);
+        found.clone().find(|at| is_out(call, *at)).or_else(|| found.next())
+    }
+
+    /// Whether the way to a place goes by way of a register, or ends there.
+    pub(super) fn needs(&self, to: &Lies, reg: Reg) -> bool {
+        let same = |one: Reg| self.whole(one) == self.whole(reg);
+        match to {
+            Lies::In(one) => same(*one),
+            Lies::At(Place { root, steps }) => {
+                let root = match root {
+                    Root::Register(one) | Root::Of(one, ..) | Root::Default(one, ..) => same(*one),
+                    Root::OfSelf(..) => false,
+                };
+                let by = |step: &Step| matches!(step, Step::Element(one) | Step::FixedElement(one, _) if same(*one));
+                root || steps.iter().any(by)
+            }
+        }
+    }
+
     fn callee(&mut self, callee: &Callee, later: bool) -> Target {
         let mut object = |expr: &Option<Box<Expr>>| {
-            expr.as_deref().filter(|expr| !matches!(expr.kind, alcedo_uc::hir::ExprKind::SelfObject)).map(|expr| {
+            expr.as_deref().filter(|expr| !matches!(expr.kind, ExprKind::SelfObject)).map(|expr| {
                 let reg = self.expr(expr);
                 let reg = self.safe(reg, &expr.ty, later);
                 self.in_frame(reg, &expr.ty)
@@ -95,6 +126,9 @@ impl Maker {
         match callee {
             Callee::Virtual { object: of, path } => Target::Virtual(object(of), shared(path)),
             Callee::Final { object: of, path } => Target::Final(object(of), shared(path)),
+            Callee::Static { class: Some(class), path } if matches!(class.kind, ExprKind::SelfClass) => {
+                Target::OfOwnClass(shared(path))
+            }
             Callee::Static { class, path } => Target::Static(object(class), shared(path)),
             Callee::Interface { object: of, path } => {
                 let reg = self.expr(of);
@@ -113,31 +147,34 @@ impl Maker {
 
     /// What is written lies apart from everything else that the call is given: of what does not, it is given a copy.
     fn apart(&mut self, call: &Call, args: &mut [Argument]) {
-        let may_be_written = |maker: &Self, arg: &Argument, of: &Arg| match arg {
-            Argument::Out(reg) => Some(maker.whole(*reg)),
-            Argument::In(reg) if matches!(of, Arg::Wildcard(_)) => Some(maker.whole(*reg)),
-            Argument::Place(place) => match &maker.code.places[usize::from(*place)] {
+        let written = |maker: &Self, at: usize| match (&args[at], &call.args[at]) {
+            (Argument::Out(reg), _) => Some(maker.whole(*reg)),
+            (Argument::In(reg), Arg::Wildcard(_)) if is_out(call, at) => Some(maker.whole(*reg)),
+            (Argument::Place(place), _) if is_out(call, at) => match &maker.code.places[usize::from(*place)] {
                 Place { root: Root::Register(reg), .. } => Some(maker.whole(*reg)),
                 _ => None,
             },
             _ => None,
         };
-        let written: Vec<_> = args.iter().zip(&call.args).map(|(arg, of)| may_be_written(self, arg, of)).collect();
-        for (at, arg) in args.iter_mut().enumerate() {
-            let Argument::In(reg) = *arg else { continue };
+        let written: Vec<_> = (0..args.len()).map(|at| written(self, at)).collect();
+        for at in 0..args.len() {
+            let Argument::In(reg) = args[at] else { continue };
             let whole = self.whole(reg);
-            let is_first = matches!(call.args[at], Arg::Wildcard(_));
-            let others =
-                written.iter().enumerate().filter(|(other, _)| if is_first { *other < at } else { *other != at });
-            if others.into_iter().any(|(_, other)| *other == Some(whole))
+            if written[at].is_none()
+                && written.contains(&Some(whole))
                 && let Some(expr) = arg_expr(&call.args[at])
             {
                 let temp = self.temp(&expr.ty);
                 self.emit(Ins::Copy { to: temp, from: reg });
-                *arg = Argument::Copied(temp);
+                args[at] = Argument::Copied(temp);
             }
         }
     }
+}
+
+/// Whether a call writes to what it is given for a wildcard.
+fn is_out(call: &Call, at: usize) -> bool {
+    call.wildcards.iter().any(|wildcard| wildcard.param as usize == at && wildcard.out)
 }
 
 fn uses(maker: &Maker, args: &[Argument], to: Reg) -> bool {
@@ -147,6 +184,24 @@ fn uses(maker: &Maker, args: &[Argument], to: Reg) -> bool {
         Argument::Skipped => false,
         Argument::Place(_) => true,
     })
+}
+
+/// Whether a place is not in a register.
+fn lies_elsewhere(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Property { .. } | ExprKind::DefaultProperty { .. } | ExprKind::Index(..) => true,
+        ExprKind::Field { base, .. } => lies_elsewhere(base),
+        _ => false,
+    }
+}
+
+/// Whether a place is a part of a variable.
+fn is_in_local(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Local(_) => true,
+        ExprKind::Field { base, .. } | ExprKind::Index(base, _) => is_in_local(base),
+        _ => false,
+    }
 }
 
 fn arg_expr(arg: &Arg) -> Option<&Expr> {

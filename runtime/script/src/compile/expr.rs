@@ -97,6 +97,15 @@ impl Maker {
             }
             ExprKind::Step { place, up, post: true } => {
                 let lies = self.lies(place, false);
+                // The way to the place may go by way of the target: `i = a[i]++`.
+                if matches!(lies, Lies::At(_)) && !self.is_temp(to) && self.needs(&lies, to) {
+                    let before = self.load(&lies, &place.ty);
+                    let kept = self.temp(&place.ty);
+                    self.emit(Ins::Copy { to: kept, from: before });
+                    self.step_at(&lies, place, *up);
+                    self.emit(Ins::Copy { to, from: kept });
+                    return;
+                }
                 let before = self.load(&lies, &place.ty);
                 self.emit(Ins::Copy { to, from: before });
                 // The place may be the target: `i = i++` keeps what was there before.

@@ -12,6 +12,7 @@ use std::rc::Rc;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_reflect::type_text::TypeText;
 use alcedo_uc::hir::{self, Const, Expr, ExprKind, Intrinsic, LocalId, Type};
+use rustc_hash::FxHashMap;
 
 use crate::code::{At, FunctionCode, Ins, Place, Reg, Register, Root};
 use crate::compiled::CompileError;
@@ -48,7 +49,9 @@ pub(super) struct Maker {
     used: Vec<(String, Reg)>,
     /// Registers of fields and constants that are there already.
     fields: BTreeMap<(Reg, String), Reg>,
-    constants: Vec<(Const, TypeText, Reg)>,
+    constants: FxHashMap<String, Reg>,
+    /// The numbers of places.
+    places: FxHashMap<Place, u16>,
     loops: Vec<Loop>,
     line: u32,
     problem: Option<(u32, String)>,
@@ -86,7 +89,8 @@ impl Maker {
             free: BTreeMap::new(),
             used: Vec::new(),
             fields: BTreeMap::new(),
-            constants: Vec::new(),
+            constants: FxHashMap::default(),
+            places: FxHashMap::default(),
             loops: Vec::new(),
             line: function.line,
             problem: None,
@@ -117,6 +121,11 @@ impl Maker {
                 self.expr_into(default, at as Reg);
                 self.land(given);
                 self.end_statement();
+            } else if param.optional && matches!(param.ty, Type::Fixed(..)) {
+                // Zero bytes are an array of nothing.
+                let given = self.emit(Ins::JumpIfGiven { param: at as u16, to: 0 });
+                self.begin_value(at as Reg, &param.ty);
+                self.land(given);
             }
         }
         self.statements(body);
@@ -225,12 +234,16 @@ impl Maker {
 
     fn constant(&mut self, value: Const, ty: &Type) -> Reg {
         let words = self.words(ty);
-        let known = self.constants.iter().find(|(known, of, _)| same_const(known, &value) && *of == words);
-        if let Some((_, _, reg)) = known {
+        if matches!(value, Const::Struct(_) | Const::Array(_)) {
+            return self.register(Register::Const { ty: words, value });
+        }
+        // As it is written out, floats are told apart by their bits.
+        let key = format!("{words} {value:?}");
+        if let Some(reg) = self.constants.get(&key) {
             return *reg;
         }
-        let reg = self.register(Register::Const { ty: words.clone(), value: value.clone() });
-        self.constants.push((value, words, reg));
+        let reg = self.register(Register::Const { ty: words, value });
+        self.constants.insert(key, reg);
         reg
     }
 
@@ -274,15 +287,6 @@ impl Maker {
         let temp = self.temp(ty);
         self.emit(Ins::Copy { to: temp, from: reg });
         temp
-    }
-}
-
-/// Constants are the same by their bits.
-fn same_const(one: &Const, two: &Const) -> bool {
-    match (one, two) {
-        (Const::Float(one), Const::Float(two)) => one.to_bits() == two.to_bits(),
-        (Const::Struct(_) | Const::Array(_), _) => false,
-        (one, two) => one == two,
     }
 }
 

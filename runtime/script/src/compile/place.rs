@@ -79,14 +79,15 @@ impl Maker {
 
     /// The number of a place.
     pub(super) fn place_number(&mut self, place: Place) -> u16 {
-        let known = self.code.places.iter().position(|known| *known == place);
-        let at = known.unwrap_or_else(|| {
-            self.code.places.push(place);
-            self.code.places.len() - 1
-        });
+        if let Some(at) = self.places.get(&place) {
+            return *at;
+        }
+        let at = self.code.places.len();
         if at > usize::from(u16::MAX) {
             self.refuse("it names more places than bytecode can count: make it two functions".to_owned());
         }
+        self.places.insert(place.clone(), at as u16);
+        self.code.places.push(place);
         at as u16
     }
 

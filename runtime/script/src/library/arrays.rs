@@ -76,6 +76,22 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
             vec![target(), item(), result::<bool>()],
             contains,
         ),
+        custom(
+            "array_is_valid_index",
+            "Whether there is an element at a place.",
+            ARRAY,
+            vec![target(), index(), result::<bool>()],
+            is_valid_index,
+        ),
+        custom("array_is_empty", "Whether there is no element.", ARRAY, vec![target(), result::<bool>()], is_empty),
+        custom(
+            "array_swap",
+            "Exchanges the elements at two places.",
+            ARRAY,
+            vec![out(target()), param::<i32>("first"), param::<i32>("second")],
+            swap,
+        ),
+        custom("array_reverse", "The elements from the last to the first.", ARRAY, vec![out(target())], reverse),
         custom("array_get", "The element at a place.", RESULT, vec![target(), index(), any_item(RESULT_NAME)], get),
         custom(
             "array_set",
@@ -353,6 +369,42 @@ fn last_index(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     frame.finish()?;
     let len = rows(frame.value(target)).len();
     frame.give_result(len as i32 - 1)
+}
+
+fn is_valid_index(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let (target, index) = (frame.step_compiled_in::<AnyArray>()?, frame.take::<i32>()?);
+    frame.finish()?;
+    let len = rows(frame.value(target)).len();
+    frame.give_result(u32::try_from(index).is_ok_and(|at| at < len))
+}
+
+fn is_empty(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let target = frame.step_compiled_in::<AnyArray>()?;
+    frame.finish()?;
+    let len = rows(frame.value(target)).len();
+    frame.give_result(len == 0)
+}
+
+fn swap(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let target = frame.step_compiled_in_ref::<AnyArray>()?;
+    let (first, second) = (frame.take::<i32>()?, frame.take::<i32>()?);
+    frame.finish()?;
+    let len = rows(frame.value(target)).len();
+    let (first, second) = (place(frame, first, len)?, place(frame, second, len)?);
+    rows_mut(frame, target)?.swap(first, second);
+    Ok(())
+}
+
+fn reverse(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let target = frame.step_compiled_in_ref::<AnyArray>()?;
+    frame.finish()?;
+    let mut rows = rows_mut(frame, target)?;
+    let len = rows.len();
+    cost::add(u64::from(len));
+    for at in 0..len / 2 {
+        rows.swap(at, len - 1 - at);
+    }
+    Ok(())
 }
 
 fn position(frame: &mut Frame<'_>) -> Result<Option<u32>, CallError> {

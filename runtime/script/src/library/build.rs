@@ -109,6 +109,13 @@ pub(super) fn pure(name: &str, doc: &str, params: Vec<PropertyDecl>, body: Body)
     decl
 }
 
+/// A function that does something beside.
+pub(super) fn action(name: &str, doc: &str, params: Vec<PropertyDecl>, body: Body) -> FunctionDecl {
+    let mut decl = pure(name, doc, params, body);
+    decl.flags &= !function_flags::PURE;
+    decl
+}
+
 /// `plain!("name", "doc", |a: f32, b: f32| -> f32 { … })`, a pure function of plain parameters.
 macro_rules! plain {
     ($name:literal, $doc:literal, || -> $result:ty $body:block) => {

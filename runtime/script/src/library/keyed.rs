@@ -4,24 +4,30 @@
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::border::CallError;
 use alcedo_reflect::World;
-use alcedo_reflect::containers::{ContainerError, Keyed, keyed, keyed_mut};
+use alcedo_reflect::containers::{ContainerError, Keyed, array, keyed, keyed_mut};
 use alcedo_reflect::decl::{FunctionDecl, PropertyDecl};
 use alcedo_reflect::property::PropertyType;
-use alcedo_reflect::thunk::{AnyMap, AnySet, AnyValue, Frame, Param};
+use alcedo_reflect::thunk::{AnyArray, AnyMap, AnySet, AnyValue, Frame, Param};
 use alcedo_reflect::values::ptr::Ptr;
 
 use super::arrays::problem;
-use super::build::{any_item, custom, out, result};
+use super::build::{any_array, any_item, custom, out, result};
 use crate::{cost, size};
 
 const SET: &[(&str, &str)] = &[("custom_struct_param", "target_set")];
 const SET_ITEM: &[(&str, &str)] = &[("custom_struct_param", "target_set,item")];
+const SET_ARRAY: &[(&str, &str)] = &[("custom_struct_param", "target_set"), ("array_parm", "items")];
+const TWO_SETS: &[(&str, &str)] = &[("custom_struct_param", "target_set,other_set")];
+const MAP_ARRAY: &[(&str, &str)] = &[("custom_struct_param", "target_map"), ("array_parm", "items")];
 const MAP: &[(&str, &str)] = &[("custom_struct_param", "target_map")];
 const MAP_KEY: &[(&str, &str)] = &[("custom_struct_param", "target_map,key")];
 const MAP_ENTRY: &[(&str, &str)] = &[("custom_struct_param", "target_map,key,value")];
 
 pub(super) fn set_functions() -> Vec<FunctionDecl> {
-    let target = || PropertyDecl::new("target_set", PropertyKind::SET).of_type("i32");
+    let set = |name: &str| PropertyDecl::new(name, PropertyKind::SET).of_type("i32");
+    let target = || set("target_set");
+    let two = || vec![out(target()), set("other_set")];
+    let items = || out(any_array("items"));
     let item = || any_item("item");
     vec![
         custom(
@@ -46,6 +52,17 @@ pub(super) fn set_functions() -> Vec<FunctionDecl> {
             set_contains,
         ),
         custom("set_length", "How many items.", SET, vec![target(), result::<i32>()], set_length),
+        custom("set_is_empty", "Whether there is no item.", SET, vec![target(), result::<bool>()], set_is_empty),
+        custom(
+            "set_to_array",
+            "The items as an array, in any order.",
+            SET_ARRAY,
+            vec![target(), items()],
+            set_to_array,
+        ),
+        custom("set_union", "All items of another set beside those that are there.", TWO_SETS, two(), set_union),
+        custom("set_intersection", "Only items that another set has too stay.", TWO_SETS, two(), set_intersection),
+        custom("set_difference", "Items that another set has go.", TWO_SETS, two(), set_difference),
         custom("set_clear", "All items go.", SET, vec![out(target())], set_clear),
     ]
 }
@@ -83,6 +100,15 @@ pub(super) fn map_functions() -> Vec<FunctionDecl> {
             map_contains,
         ),
         custom("map_length", "How many keys.", MAP, vec![target(), result::<i32>()], map_length),
+        custom("map_is_empty", "Whether there is no key.", MAP, vec![target(), result::<bool>()], map_is_empty),
+        custom(
+            "map_keys",
+            "The keys as an array, in the order of what `map_values` gives.",
+            MAP_ARRAY,
+            vec![target(), out(any_array("items"))],
+            map_keys,
+        ),
+        custom("map_values", "The values as an array.", MAP_ARRAY, vec![target(), out(any_array("items"))], map_values),
         custom("map_clear", "All keys and values go.", MAP, vec![out(target())], map_clear),
     ]
 }
@@ -168,6 +194,102 @@ fn set_length(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     frame.give_result(len as i32)
 }
 
+fn set_is_empty(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let target = frame.step_compiled_in::<AnySet>()?;
+    frame.finish()?;
+    let len = look(frame.value(target)).len();
+    frame.give_result(len == 0)
+}
+
+/// Puts what is in the rows of a set or map into an array: keys, or values.
+fn to_array(frame: &mut Frame<'_>, target: Param, items: Param, of_values: bool) -> Result<(), CallError> {
+    frame.finish()?;
+    let wanted = match &frame.property(target).ty {
+        PropertyType::Map(of) if of_values => of.value(),
+        _ => look(frame.value(target)).key_type(),
+    };
+    match &frame.property(items).ty {
+        PropertyType::Array(of) if of.ty() == wanted => {}
+        found => return Err(problem(frame, format_args!("a {found} is no array of {wanted}, which is what it gets"))),
+    }
+    let row = wanted.size();
+    let (to, from) = frame.value_mut_and(items, target)?;
+    let (mut to, from) = (array(to).expect("it was stepped to as an array"), look(from));
+    let (before, len) = (to.len(), from.len());
+    size::rows(0, len, row)?;
+    to.splice(0, before, len).map_err(failed)?;
+    for at in 0..len {
+        let found = from.get(at).and_then(|(key, value)| if of_values { value } else { Some(key) });
+        if let (Some(place), Some(found)) = (to.get_mut(at), found) {
+            place.copy_from(found);
+        }
+    }
+    Ok(())
+}
+
+fn set_to_array(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let (target, items) = (frame.step_compiled_in::<AnySet>()?, frame.step_compiled_in_ref::<AnyArray>()?);
+    to_array(frame, target, items, false)
+}
+
+fn map_keys(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let (target, items) = (frame.step_compiled_in::<AnyMap>()?, frame.step_compiled_in_ref::<AnyArray>()?);
+    to_array(frame, target, items, false)
+}
+
+fn map_values(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let (target, items) = (frame.step_compiled_in::<AnyMap>()?, frame.step_compiled_in_ref::<AnyArray>()?);
+    to_array(frame, target, items, true)
+}
+
+/// Two sets of one type, the first of which is changed.
+fn two_sets(frame: &mut Frame<'_>) -> Result<(Param, Param), CallError> {
+    let (target, other) = (frame.step_compiled_in_ref::<AnySet>()?, frame.step_compiled_in::<AnySet>()?);
+    frame.finish()?;
+    let (one, two) = (&frame.property(target).ty, &frame.property(other).ty);
+    match one == two {
+        true => {
+            cost::add(u64::from(look(frame.value(target)).len()) + u64::from(look(frame.value(other)).len()));
+            Ok((target, other))
+        }
+        false => Err(problem(frame, format_args!("a {two} comes to a {one}"))),
+    }
+}
+
+fn set_union(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let (target, other) = two_sets(frame)?;
+    let (to, from) = frame.value_mut_and(target, other)?;
+    let (mut to, from) = (keyed_mut(to).expect(STEPPED), look(from));
+    for (key, _) in (0..from.len()).filter_map(|at| from.get(at)) {
+        size::one_more(to.as_ref(), key, key.ty().size())?;
+        to.insert(key).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Only items stay that another set has, or has not.
+fn keep(frame: &mut Frame<'_>, stays: bool) -> Result<(), CallError> {
+    let (target, other) = two_sets(frame)?;
+    let (to, from) = frame.value_mut_and(target, other)?;
+    let (mut to, from) = (keyed_mut(to).expect(STEPPED), look(from));
+    // The last one takes the place of one that goes, and was looked at before.
+    for at in (0..to.as_ref().len()).rev() {
+        let is_there = to.as_ref().get(at).is_some_and(|(key, _)| from.find(key).is_some());
+        if is_there != stays {
+            to.remove(at).map_err(failed)?;
+        }
+    }
+    Ok(())
+}
+
+fn set_intersection(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    keep(frame, true)
+}
+
+fn set_difference(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    keep(frame, false)
+}
+
 fn set_clear(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let target = frame.step_compiled_in_ref::<AnySet>()?;
     frame.finish()?;
@@ -231,6 +353,13 @@ fn map_length(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     frame.finish()?;
     let len = look(frame.value(target)).len();
     frame.give_result(len as i32)
+}
+
+fn map_is_empty(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let target = frame.step_compiled_in::<AnyMap>()?;
+    frame.finish()?;
+    let len = look(frame.value(target)).len();
+    frame.give_result(len == 0)
 }
 
 fn map_clear(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {

@@ -3,12 +3,35 @@
 use std::cell::Cell;
 use std::hash::{BuildHasher as _, RandomState};
 
-use alcedo_reflect::decl::FunctionDecl;
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_base::border::CallError;
+use alcedo_reflect::decl::{FunctionDecl, PropertyDecl};
+use alcedo_reflect::property::{Property, PropertyType};
+use alcedo_reflect::thunk::{AnyStruct, Frame};
 
-use super::build::plain;
+use super::arrays::problem;
+use super::build::{custom, plain, result};
+use crate::triple::kind_of;
+use crate::value::{Number, number};
 
 pub(super) fn functions() -> Vec<FunctionDecl> {
+    let vector = || PropertyDecl::new("v", PropertyKind::STRUCT).of_type("/Script/Script.AnyStruct");
+    let of_vector: &[(&str, &str)] = &[("custom_struct_param", "v")];
     vec![
+        custom("v_size", "How long a vector is.", of_vector, vec![vector(), result::<f32>()], |_world, frame| {
+            let square = square(frame)?;
+            frame.give_result(square.sqrt() as f32)
+        }),
+        custom(
+            "v_size_sq",
+            "The square of how long a vector is.",
+            of_vector,
+            vec![vector(), result::<f32>()],
+            |_world, frame| {
+                let square = square(frame)?;
+                frame.give_result(square as f32)
+            },
+        ),
         plain!("abs", "The number without its sign.", |a: f32| -> f32 { a.abs() }),
         plain!("sin", "The sine of an angle in radians.", |a: f32| -> f32 { a.sin() }),
         plain!("cos", "The cosine of an angle in radians.", |a: f32| -> f32 { a.cos() }),
@@ -40,10 +63,37 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
         plain!("rand", "A random whole number from 0 to below max; 0 where max is not above 0.", |max: i32| -> i32 {
             below(max.max(0) as u32) as i32
         }),
-        plain!("frand", "A random number from 0 to below 1.", || -> f32 {
-            (random() >> 40) as f32 / (1u64 << 24) as f32
+        plain!("rand_range", "A random number from min to below max; min where max is not above it.", |min: f32,
+                                                                                                       max: f32|
+         -> f32 {
+            if max > min { (min + (max - min) * fraction()).min(max.next_down()) } else { min }
         }),
+        plain!(
+            "sign",
+            "-1, 0 or 1, as the number is below, at or above zero; 0 for what is no number.",
+            |a: f32| -> f32 { if a == 0.0 || a.is_nan() { 0.0 } else { a.signum() } }
+        ),
+        plain!("frac", "What is behind the point, with the sign of the number.", |a: f32| -> f32 { a.fract() }),
+        plain!("frand", "A random number from 0 to below 1.", || -> f32 { fraction() }),
     ]
+}
+
+/// The square of how long the vector is that a function is given.
+fn square(frame: &mut Frame<'_>) -> Result<f64, CallError> {
+    let vector = frame.step_compiled_in::<AnyStruct>()?;
+    frame.finish()?;
+    let at = frame.value(vector);
+    let PropertyType::Struct(of) = at.ty() else {
+        return Err(problem(frame, format_args!("a {} is no vector", at.ty())));
+    };
+    if kind_of(at.ty()).is_none() {
+        return Err(problem(frame, format_args!("a {} is no vector", of.path)));
+    }
+    let square = |field: &Property| match number(&at.field(field)?.read())? {
+        Number::Whole(it) => Some((it * it) as f64),
+        Number::Float(it) => Some(it * it),
+    };
+    Ok(of.fields().iter().filter_map(square).sum())
 }
 
 thread_local! {
@@ -60,6 +110,11 @@ fn random() -> u64 {
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ (mixed >> 31)
     })
+}
+
+/// A random number from 0 to below 1.
+fn fraction() -> f32 {
+    (random() >> 40) as f32 / (1u64 << 24) as f32
 }
 
 /// A random number below that; 0 where it is 0.

@@ -7,6 +7,7 @@ use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::thunk::{AnyStruct, Frame};
 
 use super::build::{custom, result};
+use crate::cost;
 
 pub(super) fn functions() -> Vec<FunctionDecl> {
     let any =
@@ -27,6 +28,7 @@ fn show(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
         return Err(CallError::other("show_struct_fields: it is no struct"));
     };
     let lines: Vec<_> = of.fields().iter().map(|field| format!("Property: [{}].[{}]", of.name, field.text)).collect();
+    cost::add(cost::LINE * lines.len() as u64);
     for line in &lines {
         tracing::info!(target: "alcedo::script", "{line}");
     }

@@ -3,9 +3,9 @@
 use alcedo_base::handles::Name;
 use alcedo_reflect::decl::FunctionDecl;
 
-use crate::size;
+use crate::{cost, size};
 
-use super::build::{param, plain, pure, result};
+use super::build::{action, param, plain, pure, result};
 
 pub(super) fn functions() -> Vec<FunctionDecl> {
     vec![
@@ -62,6 +62,28 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
             let delimiters = parts.len().saturating_sub(1).saturating_mul(delimiter.len());
             size::text(parts.iter().map(String::len).fold(delimiters, usize::saturating_add))?;
             parts.join(&delimiter)
+        }),
+        plain!("contains_text", "Whether t is in s.", |s: String, t: String| -> bool { s.contains(&t) }),
+        plain!("reverse_text", "The letters from the last to the first.", |s: String| -> String {
+            s.chars().rev().collect()
+        }),
+        plain!("is_numeric", "Whether a text is a number and nothing else.", |s: String| -> bool {
+            let digits = s.strip_prefix(['-', '+']).unwrap_or(&s);
+            digits.starts_with(|letter: char| letter.is_ascii_digit() || letter == '.') && digits.parse::<f64>().is_ok()
+        }),
+        action("log", "Tells the log a text.", vec![param::<String>("s")], |_world, frame| {
+            let text = frame.take::<String>()?;
+            frame.finish()?;
+            cost::add(cost::LINE);
+            tracing::info!(target: "alcedo::script", "{text}");
+            Ok(())
+        }),
+        action("warn", "Tells the log a text as a warning.", vec![param::<String>("s")], |_world, frame| {
+            let text = frame.take::<String>()?;
+            frame.finish()?;
+            cost::add(cost::LINE);
+            tracing::warn!(target: "alcedo::script", "{text}");
+            Ok(())
         }),
         pure("name_of_text", "The name of a text.", vec![param::<String>("s"), result::<Name>()], |world, frame| {
             let text = frame.take::<String>()?;

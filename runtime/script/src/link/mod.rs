@@ -4,6 +4,7 @@
 
 mod operators;
 mod places;
+mod registers;
 mod sites;
 
 use std::cell::Cell;
@@ -14,16 +15,15 @@ use alcedo_base::handles::ClassId;
 use alcedo_reflect::World;
 use alcedo_reflect::class::Class;
 use alcedo_reflect::function::Function;
-use alcedo_reflect::owned::OwnedValue;
-use alcedo_reflect::property::{Property, PropertyType};
-use alcedo_reflect::storage::Schema;
-use alcedo_reflect::type_text::TypeText;
+use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::value::Value;
-use alcedo_uc::hir::Num;
+use alcedo_uc::hir::{Intrinsic, Num};
 
-use crate::code::{At, FunctionCode, Ins, Reg, Register};
-use crate::exec::{Constant, Do, How, Linked, OtherProperty, Site, Slot, Slow, Source, Word};
-use crate::value::const_value;
+use self::registers::Seen;
+use crate::code::{At, FunctionCode, Ins, Reg};
+use crate::exec::{Aim, Constant, Do, How, Linked, OtherProperty, Site, Slow, Word};
+use crate::intrinsic::is_reading;
+use crate::triple::Made;
 
 /// Why bytecode is not let through.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -37,15 +37,6 @@ pub struct LoadError {
     pub problem: String,
 }
 
-/// A register, looked at.
-#[derive(Clone, Debug)]
-enum Seen {
-    Slot(Slot),
-    /// The register that a field begins in, and the field.
-    Part(Slot, Reg),
-    Constant(Rc<Constant>),
-}
-
 struct Linker<'a> {
     world: &'a World,
     code: &'a FunctionCode,
@@ -57,6 +48,8 @@ struct Linker<'a> {
     sites: Vec<Site>,
     others: Vec<OtherProperty>,
     slow: Vec<Slow>,
+    triples: Vec<Made>,
+    constants: Vec<Rc<Constant>>,
 }
 
 type Checked<T> = Result<T, String>;
@@ -83,6 +76,8 @@ pub(crate) fn link(
         sites: Vec::new(),
         others: Vec::new(),
         slow: Vec::new(),
+        triples: Vec::new(),
+        constants: Vec::new(),
     };
     let (size, schema, owning) = linker.registers().map_err(|problem| refuse(0, problem))?;
     // Where the words of each instruction begin, for jumps.
@@ -121,6 +116,8 @@ pub(crate) fn link(
         sites: linker.sites.into(),
         others: linker.others.into(),
         slow: linker.slow.into(),
+        triples: linker.triples.into(),
+        constants: linker.constants.into(),
         class_name: world.names.intern(&class.path),
         seen: Cell::new(ClassId::NONE),
     })
@@ -193,191 +190,13 @@ fn how(ty: &PropertyType) -> How {
         Some(1) => How::Bytes1,
         Some(4) if ty.align() == 4 => How::Bytes4,
         Some(8) if ty.align() == 8 => How::Bytes8,
-        _ => How::Typed,
+        Some(12) => How::Bytes12,
+        Some(_) => How::Bytes,
+        None => How::Typed,
     }
-}
-
-fn property(
-    name: &str,
-    ty: PropertyType,
-    offset: u32,
-    owner: &Rc<str>,
-    names: &alcedo_reflect::names::Names,
-) -> Rc<Property> {
-    Rc::new(Property {
-        name: names.intern(name),
-        text: name.into(),
-        display: name.into(),
-        ty,
-        flags: 0,
-        default: None,
-        doc: "".into(),
-        meta: Rc::default(),
-        offset,
-        owner: Rc::clone(owner),
-    })
 }
 
 impl Linker<'_> {
-    fn registers(&mut self) -> Checked<(u32, Schema, Box<[Slot]>)> {
-        let (code, function) = (self.code, self.function);
-        let expected = function.params.len();
-        let has_result = function.result().is_some();
-        if usize::from(code.params) != function.arguments().len() || code.result.is_some() != has_result {
-            return Err(format!(
-                "it was made for {} parameters, the function has ({})",
-                code.params,
-                function.signature()
-            ));
-        }
-        if code.result.is_some_and(|result| result != code.params) {
-            return Err("the register of the result comes behind those of the parameters".to_owned());
-        }
-        if code.registers.len() > usize::from(u16::MAX) || code.registers.len() < expected {
-            return Err(format!("{} registers", code.registers.len()));
-        }
-        let mut end = function.params_size();
-        let mut fields = Vec::new();
-        let mut owning = Vec::new();
-        for (at, register) in code.registers.iter().enumerate() {
-            let seen = match register {
-                Register::Value { name, ty } => {
-                    let ty = self.ty(ty)?;
-                    let offset = match function.params.get(at) {
-                        Some(param) if param.ty == ty => param.offset as usize,
-                        Some(param) => return Err(format!("parameter {} is a {}, not a {ty}", param.text, param.ty)),
-                        None => {
-                            if ty.align() > 16 {
-                                return Err(format!("a {ty} is aligned to more than 16 bytes"));
-                            }
-                            let offset = end.next_multiple_of(ty.align());
-                            end = offset + ty.size();
-                            offset
-                        }
-                    };
-                    let place = u16::try_from(offset).ok().filter(|_| end <= usize::from(u16::MAX) - 16);
-                    let Some(place) = place else {
-                        return Err(format!("its variables take more than {} bytes: make it two functions", u16::MAX));
-                    };
-                    fields.push((offset as u32, ty.clone()));
-                    let owns = ty.owns_memory();
-                    let slot = Slot {
-                        offset: place,
-                        property: property(name, ty, offset as u32, &function.path, &self.world.names),
-                    };
-                    if owns {
-                        owning.push(slot.clone());
-                    }
-                    Seen::Slot(slot)
-                }
-                Register::Field { of, field } => {
-                    if at < expected {
-                        return Err(format!("register {at} is to be a parameter, and is a field"));
-                    }
-                    let (base, root) = match self.seen.get(usize::from(*of)) {
-                        Some(Seen::Slot(slot)) => (slot, *of),
-                        Some(Seen::Part(slot, root)) => (slot, *root),
-                        _ => {
-                            return Err(format!(
-                                "register {at} is a field of register {of}, which comes not before it"
-                            ));
-                        }
-                    };
-                    let PropertyType::Struct(ty) = &base.property.ty else {
-                        return Err(format!("a {} has no field {field}", base.property.ty));
-                    };
-                    let found = ty.field(field).ok_or_else(|| format!("{} has no field {field}", ty.path))?;
-                    let offset = u32::from(base.offset) + found.offset;
-                    let named = property(field, found.ty.clone(), offset, &ty.path, &self.world.names);
-                    // It lies in the register, whose end was looked at.
-                    Seen::Part(Slot { offset: offset as u16, property: named }, root)
-                }
-                Register::Const { ty, value } => {
-                    if at < expected {
-                        return Err(format!("register {at} is to be a parameter, and is a constant"));
-                    }
-                    let ty = self.ty(ty)?;
-                    let value = const_value(value, &ty, self.world)?;
-                    let mut own = OwnedValue::initial(ty.clone());
-                    own.write(&value).map_err(|error| format!("a {} is no {}", error.found, error.wanted))?;
-                    let named = property("constant", ty, 0, &function.path, &self.world.names);
-                    Seen::Constant(Rc::new(Constant { value: own, property: named }))
-                }
-            };
-            self.seen.push(seen);
-        }
-        let size = end.next_multiple_of(16);
-        let schema = Schema::new(size, 16, fields);
-        Ok((size as u32, schema, owning.into()))
-    }
-
-    fn ty(&self, text: &TypeText) -> Checked<PropertyType> {
-        PropertyType::resolve(text, &self.world.types).map_err(|error| error.to_string())
-    }
-
-    fn register(&self, reg: Reg) -> Checked<&Seen> {
-        self.seen.get(usize::from(reg)).ok_or_else(|| format!("register {reg}, of {}", self.seen.len()))
-    }
-
-    /// A register that is written to, or read where it lies.
-    fn slot(&self, reg: Reg) -> Checked<Slot> {
-        match self.register(reg)? {
-            Seen::Slot(slot) | Seen::Part(slot, _) => Ok(slot.clone()),
-            Seen::Constant(_) => Err(format!("register {reg} is a constant")),
-        }
-    }
-
-    fn source(&self, reg: Reg) -> Checked<Source> {
-        Ok(match self.register(reg)? {
-            Seen::Slot(slot) | Seen::Part(slot, _) => Source::Slot(slot.clone()),
-            Seen::Constant(constant) => Source::Constant(Rc::clone(constant)),
-        })
-    }
-
-    fn type_of(&self, reg: Reg) -> Checked<&PropertyType> {
-        Ok(match self.register(reg)? {
-            Seen::Slot(slot) | Seen::Part(slot, _) => &slot.property.ty,
-            Seen::Constant(constant) => &constant.property.ty,
-        })
-    }
-
-    fn constant(&self, reg: Reg) -> Checked<Option<Value>> {
-        Ok(match self.register(reg)? {
-            Seen::Constant(constant) => Some(constant.value.read()),
-            _ => None,
-        })
-    }
-
-    /// A register as a word may name it: a constant is put into a temporary place first.
-    fn operand(&mut self, reg: Reg) -> Checked<u16> {
-        self.slot(reg).map(|slot| slot.offset)
-    }
-
-    fn want(&self, reg: Reg, wanted: &str, is: impl Fn(&PropertyType) -> bool) -> Checked<()> {
-        let ty = self.type_of(reg)?;
-        if is(ty) { Ok(()) } else { Err(format!("register {reg} is a {ty}, where a {wanted} is wanted")) }
-    }
-
-    fn want_num(&self, reg: Reg, num: Num) -> Checked<()> {
-        self.want(reg, num.script_name(), |ty| num_of(ty) == Some(num))
-    }
-
-    fn want_bool(&self, reg: Reg) -> Checked<()> {
-        self.want(reg, "bool", |ty| *ty == PropertyType::Bool)
-    }
-
-    fn want_object(&self, reg: Reg) -> Checked<()> {
-        self.want(reg, "object", |ty| matches!(ty, PropertyType::Object { .. } | PropertyType::ScriptInterface(_)))
-    }
-
-    fn want_class(&self, reg: Reg) -> Checked<()> {
-        self.want(reg, "class", |ty| matches!(ty, PropertyType::SubclassOf(_)))
-    }
-
-    fn want_index(&self, reg: Reg) -> Checked<()> {
-        self.want(reg, "int", |ty| *ty == PropertyType::I32)
-    }
-
     fn emit(&mut self, op: Do, a: u16, b: u16, c: u16, x: u32, y: u32) {
         self.words.push(Word { op, a, b, c, x, y });
     }
@@ -464,12 +283,19 @@ impl Linker<'_> {
                 let found = code.calls.get(usize::from(*site)).ok_or_else(|| format!("there is no call {site}"))?;
                 let linked = self.site(found)?;
                 let at = self.sites.len() as u32;
-                let op = if self.is_plain(&linked) { Do::CallPlain } else { Do::Call };
+                let op = match (self.is_plain(&linked), &linked.target) {
+                    (true, Aim::OfClass(_)) => Do::CallPlainOfClass,
+                    (true, _) => Do::CallPlain,
+                    (false, _) if Self::is_direct(&linked) => Do::CallDirect,
+                    (false, _) => Do::Call,
+                };
                 self.sites.push(linked);
                 self.emit(op, 0, 0, 0, at, 0);
             }
+            Ins::Intrinsic { what: Intrinsic::Length, place, args, to: Some(to) }
+                if args.is_empty() && self.length(*to, *place)? => {}
             Ins::Intrinsic { what, place, args, to } => {
-                let place = self.place(*place, true)?;
+                let place = self.place(*place, !is_reading(what))?;
                 let args = args.iter().map(|arg| self.source(*arg)).collect::<Checked<_>>()?;
                 let to = to.map(|to| self.slot(to)).transpose()?;
                 self.emit_slow(Slow::Intrinsic { what: what.clone(), place, args, to });
@@ -515,5 +341,6 @@ impl Linker<'_> {
 
 /// What a new value of the type is, where zero bytes are not it.
 fn initial(ty: &PropertyType) -> Option<Value> {
-    matches!(ty, PropertyType::Struct(_)).then(|| Value::initial(ty))
+    let PropertyType::Struct(_) = ty else { return None };
+    Some(Value::initial(ty)).filter(|initial| *initial != Value::zero(ty))
 }

@@ -1,13 +1,16 @@
 //! Copies, operators, comparisons and conversions: the word for the types at hand, or the operation that takes longer.
 
+use std::rc::Rc;
+
 use alcedo_abi::handles::Name;
 use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::value::Value;
 use alcedo_uc::hir::{Conversion, Num, Op, Operand, Unary};
 
-use super::{Checked, Linker, plain_size};
+use super::{Checked, Linker, num_of, plain_size};
 use crate::code::Reg;
 use crate::exec::{Do, Slow, Source, num_code, op_code};
+use crate::triple::{Made, kind_of};
 
 impl Linker<'_> {
     pub(super) fn copy(&mut self, to: Reg, from: Reg) -> Checked<()> {
@@ -25,25 +28,28 @@ impl Linker<'_> {
                     (2, 2) => Do::Copy2,
                     (4, 4) => Do::Copy4,
                     (8, 8) => Do::Copy8,
+                    (12, _) => Do::Copy12,
                     _ => Do::CopyBytes,
                 };
                 self.emit(op, a, from.offset, 0, size as u32, 0);
             }
-            (Source::Constant(constant), Some(_)) => match bits(&constant.value.read()) {
-                Some(bits) => {
-                    let op = match (ty.size(), ty.align()) {
-                        (1, _) => Some(Do::Set1),
-                        (4, 4) => Some(Do::Set4),
-                        (8, 8) => Some(Do::Set8),
-                        _ => None,
-                    };
-                    match op {
-                        Some(op) => self.emit(op, a, 0, 0, bits as u32, (bits >> 32) as u32),
-                        None => self.emit_slow(Slow::Copy(target, source)),
+            (Source::Constant(constant), Some(size)) => {
+                let op = match (ty.size(), ty.align()) {
+                    (1, _) => Some(Do::Set1),
+                    (4, 4) => Some(Do::Set4),
+                    (8, 8) => Some(Do::Set8),
+                    _ => None,
+                };
+                match (op.zip(bits(&constant.value.read())), u16::try_from(size)) {
+                    (Some((op, bits)), _) => self.emit(op, a, 0, 0, bits as u32, (bits >> 32) as u32),
+                    (None, Ok(size)) => {
+                        let at = self.constants.len() as u32;
+                        self.constants.push(Rc::clone(constant));
+                        self.emit(Do::CopyConstant, a, 0, size, at, 0);
                     }
+                    (None, Err(_)) => self.emit_slow(Slow::Copy(target, source)),
                 }
-                None => self.emit_slow(Slow::Copy(target, source)),
-            },
+            }
             (_, None) => self.emit_slow(Slow::Copy(target, source)),
         }
         Ok(())
@@ -68,6 +74,8 @@ impl Linker<'_> {
                 if self.type_of(to)? != self.type_of(from)? {
                     return Err("the negative of a struct is of its type".to_owned());
                 }
+                let num = self.triple(from)?;
+                return self.make(Made::Negative(num), to, from, from);
             }
         }
         let (to, from) = (self.slot(to)?, self.source(from)?);
@@ -80,6 +88,10 @@ impl Linker<'_> {
             Operand::Num(num) | Operand::Enum(num) => Some(*num),
             _ => None,
         };
+        if matches!(on, Operand::Triple(_) | Operand::TripleScalar(_) | Operand::ScalarTriple(_) | Operand::Turned(..))
+        {
+            return self.binary_triple(op, on, to, left, right);
+        }
         let Some((num, code)) = num.zip(op_code(op)) else {
             let (to, left, right) = (self.slot(to)?, self.source(left)?, self.source(right)?);
             self.emit_slow(Slow::Binary(op, on.clone(), to, left, right));
@@ -145,6 +157,76 @@ impl Linker<'_> {
         };
         self.emit(fast, a, b, c, code, num_code(num));
         Ok(())
+    }
+
+    /// The kind of the numbers of a vector or rotator.
+    fn triple(&self, reg: Reg) -> Checked<Num> {
+        let ty = self.type_of(reg)?;
+        kind_of(ty).ok_or_else(|| format!("register {reg} is a {ty}, where a vector or rotator is wanted"))
+    }
+
+    fn binary_triple(&mut self, op: Op, on: &Operand, to: Reg, left: Reg, right: Reg) -> Checked<()> {
+        let number = |linker: &Self, reg: Reg| {
+            let ty = linker.type_of(reg)?;
+            num_of(ty).ok_or_else(|| format!("register {reg} is a {ty}, where a number is wanted"))
+        };
+        let (made, left, right) = match on {
+            Operand::TripleScalar(_) => (Made::Scaled(op, self.triple(left)?, number(self, right)?), left, right),
+            Operand::ScalarTriple(_) if op == Op::Mul => {
+                (Made::Scaled(op, self.triple(right)?, number(self, left)?), right, left)
+            }
+            Operand::Turned(..) => (Made::Turned(op, self.triple(left)?, self.triple(right)?), left, right),
+            Operand::Triple(_) if self.triple(left)? == self.triple(right)? => {
+                (Made::OfTwo(op, self.triple(left)?), left, right)
+            }
+            _ => return Err(format!("there is no {op:?} of a {} and a {}", self.type_of(left)?, self.type_of(right)?)),
+        };
+        if !made.is_known() {
+            return Err(format!("there is no {op:?} of a {} and a {}", self.type_of(left)?, self.type_of(right)?));
+        }
+        match made {
+            Made::OfTwo(Op::Eq | Op::Ne, _) => self.want_bool(to)?,
+            Made::OfTwo(Op::Dot, num) => self.want_num(to, num)?,
+            _ if self.type_of(to)? == self.type_of(left)? => {}
+            _ => return Err(format!("a {} goes to a {}", self.type_of(left)?, self.type_of(to)?)),
+        }
+        if let (Made::Scaled(Op::Mul, Num::F32, Num::F32), Some(Value::F32(by)), true) =
+            (made, self.constant(right)?, self.in_frame(&[left]))
+        {
+            let (a, b) = (self.operand(to)?, self.operand(left)?);
+            self.emit(Do::ScaleVectorImm, a, b, 0, by.to_bits(), 0);
+            return Ok(());
+        }
+        self.make(made, to, left, right)
+    }
+
+    /// What is made of triples, by the word for it where all of it is in the frame.
+    fn make(&mut self, made: Made, to: Reg, left: Reg, right: Reg) -> Checked<()> {
+        if !self.in_frame(&[left, right]) {
+            let (to, left, right) = (self.slot(to)?, self.source(left)?, self.source(right)?);
+            self.emit_slow(Slow::Triple(made, to, left, right));
+            return Ok(());
+        }
+        let op = match made {
+            Made::OfTwo(Op::Add, Num::F32) => Do::AddVector,
+            Made::OfTwo(Op::Sub, Num::F32) => Do::SubVector,
+            Made::OfTwo(Op::Dot, Num::F32) => Do::DotVector,
+            Made::Scaled(Op::Mul, Num::F32, Num::F32) => Do::ScaleVector,
+            _ => Do::Triple,
+        };
+        let at = if op == Do::Triple { self.made(made) } else { 0 };
+        let (a, b, c) = (self.operand(to)?, self.operand(left)?, self.operand(right)?);
+        self.emit(op, a, b, c, at, 0);
+        Ok(())
+    }
+
+    /// The place of that in the table.
+    fn made(&mut self, made: Made) -> u32 {
+        let known = self.triples.iter().position(|known| *known == made);
+        known.unwrap_or_else(|| {
+            self.triples.push(made);
+            self.triples.len() - 1
+        }) as u32
     }
 
     pub(super) fn jump_compare(&mut self, op: Op, num: Num, left: Reg, right: Reg, is: bool) -> Checked<()> {
@@ -216,6 +298,19 @@ impl Linker<'_> {
                     (Num::F32, Num::I32) if in_frame => Some(Do::F32ToI32),
                     _ => None,
                 }
+            }
+            Conversion::VectorToRotator(..) => {
+                return self.make(Made::RotatorOf(self.triple(from)?, self.triple(to)?), to, from, from);
+            }
+            Conversion::RotatorToVector(..) => {
+                return self.make(Made::DirectionOf(self.triple(from)?, self.triple(to)?), to, from, from);
+            }
+            Conversion::Triple(..) => {
+                return self.make(Made::Converted(self.triple(from)?, self.triple(to)?), to, from, from);
+            }
+            Conversion::TripleToBool(_) => {
+                self.want_bool(to)?;
+                return self.make(Made::IsNotZero(self.triple(from)?), to, from, from);
             }
             Conversion::Up if *self.type_of(to)? == *self.type_of(from)? => return self.copy(to, from),
             Conversion::Up if in_frame => {

@@ -7,7 +7,8 @@ use alcedo_base::handles::ClassId;
 use alcedo_reflect::class::Class;
 use alcedo_reflect::property::{Property, PropertyType};
 
-use super::{Checked, Linker, initial, plain_size, property};
+use super::registers::property;
+use super::{Checked, Linker, initial, plain_size};
 use crate::code::{Place, Reg, Root, Step};
 use crate::exec::{Do, LinkedPlace, LinkedRoot, LinkedStep, OtherProperty, Slow, Source};
 
@@ -105,13 +106,24 @@ impl Linker<'_> {
         if *ty != place.property.ty {
             return Err(format!("a {} is loaded into a {ty}", place.property.ty));
         }
-        match self.fast_place(&place, ty) {
-            Some(Fast::InSelf(offset, how)) => {
-                let op = [Do::LoadSelf1, Do::LoadSelf4, Do::LoadSelf8][how];
-                self.emit(op, slot.offset, 0, 0, offset, 0);
+        match Self::fast_place(&place, ty) {
+            Some(Fast::InSelf(offset, size)) => match (size, ty.align()) {
+                (1, _) => self.emit(Do::LoadSelf1, slot.offset, 0, 0, offset, 0),
+                (4, 4) => self.emit(Do::LoadSelf4, slot.offset, 0, 0, offset, 0),
+                (8, 8) => self.emit(Do::LoadSelf8, slot.offset, 0, 0, offset, 0),
+                _ => self.emit(Do::LoadSelfBytes, slot.offset, 0, size, offset, 0),
+            },
+            Some(Fast::Element { in_self, array, index, size }) => {
+                let op = match (in_self, size, ty.align()) {
+                    (true, 4, 4) => Do::LoadSelfElement4,
+                    (true, ..) => Do::LoadSelfElement,
+                    (false, 4, 4) => Do::LoadElement4,
+                    (false, ..) => Do::LoadElement,
+                };
+                let (to, at) = (slot.offset, self.slow.len() as u32);
+                self.slow.push(Slow::Load(slot, place));
+                self.emit(op, to, index, size, array, at);
             }
-            Some(Fast::SelfElement(offset, index)) => self.emit(Do::LoadSelfElement4, slot.offset, index, 0, offset, 0),
-            Some(Fast::Element(array, index)) => self.emit(Do::LoadElement4, slot.offset, index, array, 0, 0),
             Some(Fast::Other(object, size, more)) => {
                 let LinkedRoot::Of(_, other) = place.root else { return Err("no object".to_owned()) };
                 let at = self.others.len() as u32;
@@ -123,6 +135,23 @@ impl Linker<'_> {
         Ok(())
     }
 
+    /// How many elements an array has, where that is read in a word; whether it is.
+    pub(super) fn length(&mut self, to: Reg, place: u16) -> Checked<bool> {
+        let place = self.place(place, false)?;
+        if !matches!(place.property.ty, PropertyType::Array(_)) {
+            return Ok(false);
+        }
+        let (op, array) = match (Self::in_self(&place), &place.root, Self::fields(&place)) {
+            (Some(offset), ..) => (Do::LengthOfSelf, offset),
+            (None, LinkedRoot::Slot(slot), Some(more)) => (Do::Length, u32::from(slot.offset) + more),
+            _ => return Ok(false),
+        };
+        self.want_index(to)?;
+        let to = self.slot(to)?.offset;
+        self.emit(op, to, 0, 0, array, 0);
+        Ok(true)
+    }
+
     pub(super) fn store(&mut self, place: u16, from: Reg) -> Checked<()> {
         let place = self.place(place, true)?;
         let source = self.source(from)?;
@@ -131,19 +160,28 @@ impl Linker<'_> {
             return Err(format!("a {ty} is stored in a {}", place.property.ty));
         }
         let fast = if let Source::Slot(slot) = &source {
-            self.fast_place(&place, &ty).map(|fast| (slot.offset, fast))
+            Self::fast_place(&place, &ty).map(|fast| (slot.offset, fast))
         } else {
             None
         };
         match fast {
-            Some((from, Fast::InSelf(offset, how))) => {
-                let op = [Do::StoreSelf1, Do::StoreSelf4, Do::StoreSelf8][how];
-                self.emit(op, from, 0, 0, offset, 0);
+            Some((from, Fast::InSelf(offset, size))) => match (size, ty.align()) {
+                (1, _) => self.emit(Do::StoreSelf1, from, 0, 0, offset, 0),
+                (4, 4) => self.emit(Do::StoreSelf4, from, 0, 0, offset, 0),
+                (8, 8) => self.emit(Do::StoreSelf8, from, 0, 0, offset, 0),
+                _ => self.emit(Do::StoreSelfBytes, from, 0, size, offset, 0),
+            },
+            Some((from, Fast::Element { in_self, array, index, size })) => {
+                let op = match (in_self, size, ty.align()) {
+                    (true, 4, 4) => Do::StoreSelfElement4,
+                    (true, ..) => Do::StoreSelfElement,
+                    (false, 4, 4) => Do::StoreElement4,
+                    (false, ..) => Do::StoreElement,
+                };
+                let at = self.slow.len() as u32;
+                self.slow.push(Slow::Store(place, source));
+                self.emit(op, from, index, size, array, at);
             }
-            Some((from, Fast::SelfElement(offset, index))) => {
-                self.emit(Do::StoreSelfElement4, from, index, 0, offset, 0);
-            }
-            Some((from, Fast::Element(array, index))) => self.emit(Do::StoreElement4, from, index, array, 0, 0),
             Some((from, Fast::Other(object, size, more))) => {
                 let LinkedRoot::Of(_, other) = place.root else { return Err("no object".to_owned()) };
                 let at = self.others.len() as u32;
@@ -156,48 +194,42 @@ impl Linker<'_> {
     }
 
     /// A way to read or write a place in a word or two, for values that are copied by their bytes.
-    fn fast_place(&self, place: &LinkedPlace, ty: &PropertyType) -> Option<Fast> {
-        let size = plain_size(ty)?;
-        let how = match (size, ty.align()) {
-            (1, _) => 0,
-            (4, 4) => 1,
-            (8, 8) => 2,
-            _ => return None,
-        };
+    fn fast_place(place: &LinkedPlace, ty: &PropertyType) -> Option<Fast> {
+        let size = u16::try_from(plain_size(ty)?).ok()?;
         if let Some(offset) = Self::in_self(place) {
-            return Some(Fast::InSelf(offset, how));
-        }
-        // What begins otherwise than as zero bytes does so where an array grows, and where there is nothing to read.
-        if place.initial.is_some() {
-            return None;
+            return Some(Fast::InSelf(offset, size));
         }
         if let LinkedRoot::Of(object, _) = &place.root {
-            return Self::fields(place).map(|more| Fast::Other(*object, size as u16, more));
+            // Where there is nothing to read, zero bytes are read.
+            return Self::fields(place)
+                .filter(|_| place.initial.is_none())
+                .map(|more| Fast::Other(*object, size, more));
         }
-        // An element of four bytes of an array that is reached without an element before.
-        let [first @ .., LinkedStep::Element { index: Source::Slot(index), size: 4, fixed: false, .. }] = &*place.steps
-        else {
+        // An element of an array that is reached without an element before.
+        let [first @ .., LinkedStep::Element { index: Source::Slot(index), size: row, .. }] = &*place.steps else {
             return None;
         };
         let more = first.iter().try_fold(0, |sum, step| match step {
             LinkedStep::Field(offset) => Some(sum + offset),
             LinkedStep::Element { .. } => None,
         })?;
-        match &place.root {
-            LinkedRoot::OfSelf(offset) if how == 1 => Some(Fast::SelfElement(offset + more, index.offset)),
-            LinkedRoot::Slot(slot) if how == 1 => Some(Fast::Element(slot.offset + more as u16, index.offset)),
-            _ => None,
+        if *row != u32::from(size) {
+            return None;
         }
+        let (in_self, array) = match &place.root {
+            LinkedRoot::OfSelf(offset) => (true, offset + more),
+            LinkedRoot::Slot(slot) => (false, u32::from(slot.offset) + more),
+            _ => return None,
+        };
+        Some(Fast::Element { in_self, array, index: index.offset, size })
     }
 }
 
 enum Fast {
-    /// In the object itself: offset, and which of the sizes.
-    InSelf(u32, usize),
-    /// An element of an array in the object itself: offset of the array, of the index.
-    SelfElement(u32, u16),
-    /// An element of an array in the frame: offset of the array, of the index.
-    Element(u16, u16),
+    /// In the object itself: offset, and bytes.
+    InSelf(u32, u16),
+    /// An element of so many bytes of an array in the object itself or in the frame: offset of the array, of the index.
+    Element { in_self: bool, array: u32, index: u16, size: u16 },
     /// In another object: its register, bytes, and bytes behind the start of the property.
     Other(u16, u16, u32),
 }

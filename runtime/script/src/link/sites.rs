@@ -12,7 +12,8 @@ use alcedo_reflect::owned::OwnedValue;
 use alcedo_reflect::property::{Property, PropertyType};
 use alcedo_reflect::type_text::{SignatureText, TypeText};
 
-use super::{Checked, Linker, how, initial, property};
+use super::registers::property;
+use super::{Checked, Linker, how, initial};
 use crate::code::{Argument, CallSite, Reg, Target};
 use crate::exec::{Aim, Arg, Constant, How, LinkedRoot, Move, Site, Slot, Source};
 
@@ -23,7 +24,7 @@ impl Linker<'_> {
     /// Whether a call leads to one function of the host, whose parameters are copied by their bytes.
     pub(super) fn is_plain(&self, site: &Site) -> bool {
         let owner = self.world.types.class(site.function.owner);
-        matches!(site.target, Aim::Static(None, _))
+        matches!(site.target, Aim::Static(_) | Aim::OfClass(None))
             && owner.is_some_and(|owner| owner.origin == Origin::Native)
             && !site.is_custom
             && site.owning.is_empty()
@@ -31,11 +32,20 @@ impl Linker<'_> {
             && site.moves.iter().chain(&site.outs).all(|one| one.how != How::Typed)
     }
 
+    /// Whether a call may go straight into the frame of a script.
+    pub(super) fn is_direct(site: &Site) -> bool {
+        matches!(site.target, Aim::Static(_) | Aim::Final(..) | Aim::Virtual(_))
+            && !site.is_custom
+            && site.owning.is_empty()
+            && site.moves.iter().all(|one| one.how != How::Typed)
+    }
+
     pub(super) fn site(&mut self, call: &CallSite) -> Checked<Site> {
         let path = match &call.callee {
             Target::Virtual(_, path)
             | Target::Final(_, path)
             | Target::Static(_, path)
+            | Target::OfOwnClass(path)
             | Target::Interface(_, path) => Some(path),
             Target::Delegate { .. } => None,
         };
@@ -63,16 +73,17 @@ impl Linker<'_> {
                 (Aim::Final(of_self(*object, &function)?, OnceCell::new()), Params::of(&function))
             }
             Target::Static(class, path) => {
-                let function = find(path)?;
-                if function.flags & function_flags::STATIC == 0 {
-                    return Err(format!("{path} is called without an object"));
-                }
-                if let Some(class) = class {
-                    self.want_class(*class)?;
-                }
-                let class = class.map(|class| self.slot(class).map(|slot| slot.offset)).transpose()?;
-                (Aim::Static(class, OnceCell::new()), Params::of(&function))
+                let function = static_function(find(path)?)?;
+                let aim = match class {
+                    None => Aim::Static(OnceCell::new()),
+                    Some(class) => {
+                        self.want_class(*class)?;
+                        Aim::OfClass(Some(self.slot(*class)?.offset))
+                    }
+                };
+                (aim, Params::of(&function))
             }
+            Target::OfOwnClass(path) => (Aim::OfClass(None), Params::of(&*static_function(find(path)?)?)),
             Target::Interface(object, path) => {
                 let function = find(path)?;
                 self.want_object(*object)?;
@@ -112,7 +123,7 @@ impl Linker<'_> {
         if call.args.len() != params.arguments.len() {
             return Err(format!("{name} is called with {} arguments, of {}", call.args.len(), params.arguments.len()));
         }
-        let is_custom = matches!(target, Aim::Final(..) | Aim::Static(..) | Aim::Virtual(..))
+        let is_custom = matches!(target, Aim::Final(..) | Aim::Static(_) | Aim::OfClass(_) | Aim::Virtual(_))
             && function.flags & function_flags::CUSTOM_THUNK != 0;
         let (mut args, mut moves, mut outs, mut skipped) = (Vec::new(), Vec::new(), Vec::new(), 0);
         // Where arguments lie that are written, and that are read.
@@ -234,7 +245,10 @@ impl Linker<'_> {
             skipped,
             to,
             seen: Cell::new(ClassId::NONE),
+            seen_path: Cell::default(),
+            seen_run: Cell::new(0),
             seen_callee: RefCell::new(None),
+            seen_is_own: Cell::new(false),
         })
     }
 
@@ -250,6 +264,14 @@ impl Linker<'_> {
 
     pub(super) fn back_from(&self, slot: &Slot, param: &Property) -> Checked<Move> {
         self.over_to(&Source::Slot(slot.clone()), param)
+    }
+}
+
+/// A function that is called without an object.
+fn static_function(function: Rc<Function>) -> Checked<Rc<Function>> {
+    match function.flags & function_flags::STATIC {
+        0 => Err(format!("{} is called without an object", function.path)),
+        _ => Ok(function),
     }
 }
 

@@ -55,12 +55,12 @@ impl Body<'_, '_> {
                 }
                 (Some(arg), None) => self.argument(param, arg),
                 (Some(arg), Some(Wild::Any)) => self.any_argument(found, at, arg, &mut seen).map(|value| {
-                    wildcards.push(Wildcard { param: at as u32, ty: value.ty.clone() });
+                    wildcards.push(Wildcard { param: at as u32, ty: value.ty.clone(), out: param.out });
                     Arg::Wildcard(value)
                 }),
                 (Some(arg), Some(wild)) => match &element {
                     Ok(element) => self.wild_argument(found, at, wild, element.as_ref(), arg, &mut seen).map(|value| {
-                        wildcards.push(Wildcard { param: at as u32, ty: value.ty.clone() });
+                        wildcards.push(Wildcard { param: at as u32, ty: value.ty.clone(), out: param.out });
                         Arg::Wildcard(value)
                     }),
                     Err(Told) => {

@@ -309,6 +309,8 @@ pub struct Wildcard {
     pub param: u32,
     /// The type of the argument.
     pub ty: Type,
+    /// Whether the call writes to it.
+    pub out: bool,
 }
 
 impl Expr {

@@ -1,0 +1,100 @@
+//! Calls of scripts from native and plugin code, by thunks and by what the machine itself asks for.
+#![expect(unsafe_code, reason = "moves values between frames and parameter blocks")]
+
+use std::rc::{Rc, Weak};
+
+use alcedo_base::border::CallError;
+use alcedo_base::handles::{Name, ObjectHandle};
+use alcedo_reflect::World;
+use alcedo_reflect::property::Property;
+use alcedo_reflect::thunk::{Frame, Thunk, hand_over};
+use alcedo_reflect::values::ptr::{Ptr, PtrMut};
+
+use crate::call::{check_is_a, lacks};
+use crate::exec::Linked;
+use crate::machine::Machine;
+use crate::size;
+
+impl Machine {
+    /// Runs what was pushed on top of `depth` calls, entered from outside of the loop.
+    pub(crate) fn enter(&self, world: &World, depth: usize) -> Result<(), CallError> {
+        let entries = self.entries.get();
+        if entries >= self.limits.entries {
+            let mut what = String::new();
+            self.frames.each(&mut |running| {
+                if what.is_empty() {
+                    what = running.linked.function.path.to_string();
+                }
+            });
+            let error = self.in_script(CallError::TooDeep { what, limit: self.limits.entries });
+            self.frames.unwind(depth);
+            return Err(error);
+        }
+        let mark = self.mark_at(depth);
+        let _limited = size::limited(self.limits.value, self.limits.values, self.base.get());
+        self.entries.set(entries + 1);
+        self.run(world, depth)?;
+        mark.keep();
+        Ok(())
+    }
+
+    /// A call from outside: parameters come from a block, and go back to it.
+    pub(crate) fn call_in(&self, world: &World, linked: &Rc<Linked>, frame: &mut Frame<'_>) -> Result<(), CallError> {
+        let object = if linked.is_static { ObjectHandle::NONE } else { frame.object() };
+        let (memory, class) = match linked.is_static {
+            true => (std::ptr::null_mut(), linked.class_name),
+            false => {
+                let class = world.objects.class_id(object).ok_or(CallError::Stale { handle: object })?;
+                if linked.seen.get() != class {
+                    check_is_a(world, object, &linked.function)?;
+                    linked.seen.set(class);
+                }
+                (self.memory_of(world, object), Name::default())
+            }
+        };
+        if linked.is_singular && self.runs(linked, object) {
+            hand_over(frame);
+            return Ok(());
+        }
+        if !std::ptr::eq(alcedo_reflect::thunk::function_of(frame), &*linked.function) {
+            return Err(lacks(&linked.class.path, alcedo_reflect::thunk::function_of(frame)));
+        }
+        let block = hand_over(frame);
+        if block.is_null() {
+            return Err(CallError::other(format!("{} is no function with a thunk of its own", linked.function.path)));
+        }
+        self.begin();
+        self.pay(1)?;
+        let depth = self.frames.depth();
+        let _mark = self.mark();
+        let base = self.frames.push(Rc::clone(linked), object, memory, class, std::ptr::null(), 0)?;
+        let function = &linked.function;
+        let one = |param: &Property, from: *const u8, to: *mut u8| {
+            let at = param.offset as usize;
+            // SAFETY: the block is one of a function of this signature, and so begins the frame: both have a value of the type there.
+            unsafe {
+                let from = Ptr::new(from.wrapping_add(at), &param.ty);
+                PtrMut::new(to.wrapping_add(at), &param.ty).copy_from(from);
+            }
+        };
+        function.arguments().iter().for_each(|param| one(param, block, base));
+        self.enter(world, depth)?;
+        function.outs().for_each(|param| one(param, base, block));
+        if let Some(result) = function.result() {
+            one(result, base, block);
+        }
+        Ok(())
+    }
+
+    /// The thunk of a function of a script. It holds neither the machine nor the code.
+    pub(crate) fn thunk(self: &Rc<Self>, linked: &Rc<Linked>) -> Thunk {
+        let (machine, linked): (Weak<Self>, Weak<Linked>) = (Rc::downgrade(self), Rc::downgrade(linked));
+        let path = linked.upgrade().map(|linked| linked.function.path.to_string()).unwrap_or_default();
+        Rc::new(move |context, frame| {
+            let (Some(machine), Some(linked)) = (machine.upgrade(), linked.upgrade()) else {
+                return Err(CallError::Unavailable { what: path.clone() });
+            };
+            machine.call_in(World::of(context), &linked, frame)
+        })
+    }
+}

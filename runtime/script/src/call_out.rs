@@ -1,0 +1,166 @@
+//! Calls of native and plugin code: what it takes comes from the caller's frame, in a parameter block or as its thunk steps.
+#![expect(unsafe_code, reason = "moves values between frames and parameter blocks")]
+
+use std::rc::Rc;
+
+use alcedo_abi::kinds::property_flags;
+use alcedo_base::border::{CallError, trap};
+use alcedo_base::handles::ObjectHandle;
+use alcedo_base::trap::caught;
+use alcedo_reflect::World;
+use alcedo_reflect::arguments::{Argument, Steps};
+use alcedo_reflect::function::Function;
+use alcedo_reflect::slices::LentSlices;
+use alcedo_reflect::storage::View;
+use alcedo_reflect::thunk::{run_over_block, stepping};
+use alcedo_reflect::values::ptr::PtrMut;
+
+use crate::exec::{Arg, Site};
+use crate::machine::Machine;
+use crate::place::{Purpose, Registers};
+use crate::run::Went;
+
+impl Machine {
+    /// A call of native or plugin code.
+    pub(crate) fn call_out(
+        &self,
+        world: &World,
+        site: &Site,
+        registers: &Registers,
+        object: ObjectHandle,
+        function: &Rc<Function>,
+    ) -> Result<Went, CallError> {
+        function.may_run(world, object)?;
+        // Frames of scripts that the code called are left where it panicked.
+        let _mark = self.mark();
+        let done = if site.is_custom {
+            self.call_stepping(world, site, registers, object, function)
+        } else {
+            self.call_with_block(world, site, registers, object, function)
+        };
+        done.map(|()| Went::Out)
+    }
+
+    /// A call of a function of the host without an object, whose parameters are copied by their bytes; whether it went well. What
+    /// went wrong otherwise is in `failed`.
+    ///
+    /// # Safety
+    /// The frame of the caller, whose code `site` is of, lies at `base`, and the loader found the call to be plain.
+    #[inline(never)]
+    pub(crate) unsafe fn call_plain(&self, world: &World, site: &Site, base: *mut u8) -> bool {
+        let (function, _mark) = (&*site.function, self.mark());
+        let block = match self.frames.take(site.block as usize, &|| function.path.to_string()) {
+            Ok(block) => block,
+            Err(error) => return self.went_wrong(error),
+        };
+        if let Err(error) = function.may_run(world, ObjectHandle::NONE) {
+            return self.went_wrong(error);
+        }
+        for one in &site.moves {
+            // SAFETY: the caller has its frame there; a block of the function lies there, all zero.
+            unsafe { one.over(base, block) };
+        }
+        // SAFETY: as before; the block is not used otherwise until the call has returned.
+        let view = unsafe { View::from_raw(block, function.schema()) };
+        let mut called = Ok(());
+        let caught = caught(|| called = run_over_block(world.context(), ObjectHandle::NONE, function, view));
+        if caught.is_ok() && called.is_ok() {
+            for back in &site.outs {
+                // SAFETY: as before.
+                unsafe { back.back(base, block) };
+            }
+            return true;
+        }
+        self.went_wrong(match (caught, called) {
+            (Err(message), _) => CallError::Panicked { message, place: None },
+            (_, Err(error)) => error,
+            (Ok(()), Ok(())) => CallError::other("nothing went wrong"),
+        })
+    }
+
+    #[cold]
+    fn went_wrong(&self, error: CallError) -> bool {
+        self.failed.set(Some(error));
+        false
+    }
+
+    fn call_with_block(
+        &self,
+        world: &World,
+        site: &Site,
+        registers: &Registers,
+        object: ObjectHandle,
+        function: &Function,
+    ) -> Result<(), CallError> {
+        let block =
+            self.frames.take((site.block as usize).max(function.params_size()), &|| function.path.to_string())?;
+        for one in &site.moves {
+            // SAFETY: `registers` are those of the caller; a block of a function of this signature lies there, all zero.
+            unsafe { one.over(registers.base(), block) };
+        }
+        // SAFETY: as before; the block is not used otherwise until the call has returned.
+        let view = unsafe { View::from_raw(block, function.schema()) };
+        let mut called = Ok(());
+        let caught = caught(|| called = run_over_block(world.context(), object, function, view));
+        if let Err(message) = caught {
+            called = Err(CallError::Panicked { message, place: None });
+        }
+        if called.is_ok() {
+            for back in &site.outs {
+                // SAFETY: as before.
+                unsafe { back.back(registers.base(), block) };
+            }
+        }
+        for owning in &site.owning {
+            // SAFETY: the block has a value of the type there, and goes now.
+            unsafe { PtrMut::new(block.wrapping_add(owning.offset as usize), &owning.ty) }.destroy();
+        }
+        called
+    }
+
+    fn call_stepping(
+        &self,
+        world: &World,
+        site: &Site,
+        registers: &Registers,
+        object: ObjectHandle,
+        function: &Function,
+    ) -> Result<(), CallError> {
+        let mut steps = ScriptSteps { world, site, registers };
+        let mut frame = stepping(object, function, &mut steps);
+        trap(|| (function.thunk)(world.context(), &mut frame))?;
+        function.check_balance(&frame)
+    }
+}
+
+/// The arguments of a call in a script, as a thunk steps through them.
+struct ScriptSteps<'a> {
+    world: &'a World,
+    site: &'a Site,
+    registers: &'a Registers,
+}
+
+// SAFETY: the loader lets no register that is written to, that of the result neither, be used beside in such a call, and one place
+// at most; what that begins in is not used beside. A register stays where it is until the call returns; a place is answered for.
+unsafe impl<'a> Steps<'a> for ScriptSteps<'a> {
+    fn step(&mut self, at: usize) -> Result<Argument<'a>, CallError> {
+        let site: &'a Site = self.site;
+        match &site.args[at] {
+            Arg::Value(source) => Ok(self.registers.argument(source)),
+            Arg::Place(place) => {
+                let is_out = site.function.arguments()[at].flags & property_flags::OUT != 0;
+                let purpose = if is_out { Purpose::Change } else { Purpose::Read };
+                self.registers.place_argument(self.world, place, purpose)
+            }
+        }
+    }
+
+    fn keeper(&self, at: usize) -> Option<&'a LentSlices> {
+        matches!(self.site.args[at], Arg::Place(_)).then_some(&self.world.slices)
+    }
+
+    fn result(&mut self) -> Option<Argument<'a>> {
+        let site: &'a Site = self.site;
+        site.to.as_ref().map(|slot| self.registers.slot_argument(slot))
+    }
+}

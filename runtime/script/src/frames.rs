@@ -1,0 +1,235 @@
+//! Frames, one behind the other in one piece of memory, and the calls that they are of.
+#![expect(unsafe_code, reason = "hands out and takes back the memory of frames")]
+
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::cell::{Cell, UnsafeCell};
+use std::ptr::NonNull;
+use std::rc::Rc;
+
+use alcedo_base::border::CallError;
+use alcedo_base::handles::{Name, ObjectHandle};
+use alcedo_reflect::collect::RootSource;
+use alcedo_reflect::storage::View;
+use alcedo_reflect::values::ptr::PtrMut;
+
+use crate::exec::{Linked, Site, Word};
+use crate::machine::Machine;
+
+/// One running call.
+pub(crate) struct Activation {
+    pub(crate) linked: Rc<Linked>,
+    /// The next word, while a call from here runs.
+    pub(crate) next: *const Word,
+    pub(crate) base: *mut u8,
+    pub(crate) object: ObjectHandle,
+    pub(crate) memory: *mut u8,
+    pub(crate) class: Name,
+    pub(crate) skipped: u64,
+    /// The call of the caller; null for one that came from outside.
+    pub(crate) site: *const Site,
+}
+
+/// The memory of frames, and the calls that they are of.
+pub(crate) struct Frames {
+    start: NonNull<u8>,
+    layout: Layout,
+    /// Where the next frame or block may begin.
+    top: Cell<*mut u8>,
+    /// It has room for as many as there may be, so none moves; no reference to one is kept.
+    running: UnsafeCell<Vec<Activation>>,
+    /// How many there may be.
+    most: u32,
+}
+
+impl Frames {
+    /// So many bytes, for so many calls.
+    pub(crate) fn new(bytes: usize, most: u32) -> Self {
+        let size = bytes.max(1 << 16).next_multiple_of(16);
+        let layout = Layout::from_size_align(size, 16).expect("frames take less than half of the address space");
+        // SAFETY: the size is not zero.
+        let start = NonNull::new(unsafe { alloc_zeroed(layout) }).unwrap_or_else(|| handle_alloc_error(layout));
+        let running = UnsafeCell::new(Vec::with_capacity(most as usize));
+        Self { start, layout, top: Cell::new(start.as_ptr()), running, most }
+    }
+
+    /// Where the next frame or block may begin.
+    #[inline]
+    pub(crate) fn top(&self) -> *mut u8 {
+        self.top.get()
+    }
+
+    /// Gives back what was taken from there on.
+    #[inline]
+    pub(crate) fn give_back(&self, top: *mut u8) {
+        self.top.set(self.top.get().min(top));
+    }
+
+    /// The innermost call, which there is. It does not move, and is written by nobody else while it is innermost.
+    #[inline]
+    pub(crate) fn innermost(&self) -> *mut Activation {
+        // SAFETY: the reference ends here.
+        unsafe { (*self.running.get()).as_mut_ptr().wrapping_add(self.depth() - 1) }
+    }
+
+    /// How many calls of scripts are inside each other.
+    #[inline]
+    pub(crate) fn depth(&self) -> usize {
+        // SAFETY: the reference ends here.
+        unsafe { (*self.running.get()).len() }
+    }
+
+    /// Shows `look` the innermost calls first.
+    pub(crate) fn each(&self, look: &mut dyn FnMut(&Activation)) {
+        // SAFETY: `look` is of this crate, and runs nothing that calls scripts.
+        unsafe { &*self.running.get() }.iter().rev().for_each(look);
+    }
+
+    /// Memory for `size` bytes behind all frames and blocks, all zero.
+    ///
+    /// # Errors
+    /// [`CallError::TooDeep`] when there is no more.
+    #[inline]
+    pub(crate) fn take(&self, size: usize, what: &dyn Fn() -> String) -> Result<*mut u8, CallError> {
+        let base = self.top.get();
+        let left = self.layout.size() - (base.addr() - self.start.as_ptr().addr());
+        let size = size.next_multiple_of(16);
+        if size > left {
+            return Err(self.too_deep(what()));
+        }
+        // SAFETY: so much is left of the memory behind `top`, where nothing lies.
+        unsafe { zero(base, size) };
+        self.top.set(base.wrapping_add(size));
+        Ok(base)
+    }
+
+    #[cold]
+    fn too_deep(&self, what: String) -> CallError {
+        CallError::TooDeep { what, limit: self.most }
+    }
+
+    /// A new frame, on which the loop goes on.
+    #[inline]
+    pub(crate) fn push(
+        &self,
+        linked: Rc<Linked>,
+        object: ObjectHandle,
+        memory: *mut u8,
+        class: Name,
+        site: *const Site,
+        skipped: u64,
+    ) -> Result<*mut u8, CallError> {
+        let what = || linked.function.path.to_string();
+        if self.depth() >= self.most as usize {
+            return Err(self.too_deep(what()));
+        }
+        let base = self.take(linked.frame_size as usize, &what)?;
+        let next = linked.words.as_ptr();
+        let activation = Activation { linked, next, base, object, memory, class, skipped, site };
+        // SAFETY: the reference ends here.
+        unsafe { (*self.running.get()).push(activation) };
+        Ok(base)
+    }
+
+    /// The same for a call in the loop: null where it would go too deep, and nothing has happened then.
+    #[inline(always)]
+    pub(crate) fn push_or_null(
+        &self,
+        linked: Rc<Linked>,
+        object: ObjectHandle,
+        memory: *mut u8,
+        class: Name,
+        site: &Site,
+    ) -> *mut u8 {
+        let base = self.top.get();
+        let left = self.layout.size() - (base.addr() - self.start.as_ptr().addr());
+        let size = linked.frame_size as usize;
+        // SAFETY: the list has room for `most`, and no reference to it is kept. So much memory is left behind `top`.
+        unsafe {
+            let running = &mut *self.running.get();
+            let depth = running.len();
+            if depth >= self.most as usize || size > left {
+                return std::ptr::null_mut();
+            }
+            zero(base, size);
+            self.top.set(base.wrapping_add(size));
+            let next = linked.words.as_ptr();
+            let skipped = site.skipped;
+            running.as_mut_ptr().add(depth).write(Activation {
+                linked,
+                next,
+                base,
+                object,
+                memory,
+                class,
+                skipped,
+                site,
+            });
+            running.set_len(depth + 1);
+        }
+        base
+    }
+
+    /// The innermost frame ends: its values are destroyed.
+    #[inline]
+    pub(crate) fn pop(&self) {
+        // SAFETY: what is behind the end of the list is nobody else's, and is read once: its code. The frame has a value of its type
+        // in each register, and nothing refers to it any more.
+        unsafe {
+            let running = &mut *self.running.get();
+            let Some(last) = running.len().checked_sub(1) else { return };
+            running.set_len(last);
+            let ended = running.as_ptr().add(last);
+            let (linked, base) = ((&raw const (*ended).linked).read(), (*ended).base);
+            for slot in &linked.owning {
+                let at = base.wrapping_add(usize::from(slot.offset));
+                PtrMut::new(at, &slot.property.ty).destroy();
+            }
+            self.top.set(base);
+        }
+    }
+
+    /// Ends frames until there are so many.
+    pub(crate) fn unwind(&self, depth: usize) {
+        while self.depth() > depth {
+            self.pop();
+        }
+    }
+}
+
+/// Zeros, of a multiple of 16 bytes: frames are small, so no function of the C library is called for most.
+#[inline]
+unsafe fn zero(at: *mut u8, size: usize) {
+    // SAFETY: the caller has so much memory there, aligned to 16 bytes.
+    unsafe {
+        match size {
+            16 => at.cast::<[u128; 1]>().write([0; 1]),
+            32 => at.cast::<[u128; 2]>().write([0; 2]),
+            48 => at.cast::<[u128; 3]>().write([0; 3]),
+            64 => at.cast::<[u128; 4]>().write([0; 4]),
+            80 => at.cast::<[u128; 5]>().write([0; 5]),
+            96 => at.cast::<[u128; 6]>().write([0; 6]),
+            112 => at.cast::<[u128; 7]>().write([0; 7]),
+            128 => at.cast::<[u128; 8]>().write([0; 8]),
+            size => at.write_bytes(0, size),
+        }
+    }
+}
+
+impl RootSource for Machine {
+    fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
+        self.frames.each(&mut |running| {
+            visit(running.object);
+            // SAFETY: the frame has a value of its type in each register, and is not written while it is looked at.
+            let view = unsafe { View::from_raw(running.base, &running.linked.schema) };
+            view.objects().into_iter().for_each(&mut *visit);
+        });
+    }
+}
+
+impl Drop for Frames {
+    fn drop(&mut self) {
+        self.unwind(0);
+        // SAFETY: `new` took the memory with this layout, and no frame is left.
+        unsafe { dealloc(self.start.as_ptr(), self.layout) };
+    }
+}

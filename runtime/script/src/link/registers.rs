@@ -1,0 +1,201 @@
+//! Registers: each gets a place in the frame, or is a field or a constant; and what an instruction may ask of one.
+
+use std::rc::Rc;
+
+use alcedo_reflect::names::Names;
+use alcedo_reflect::owned::OwnedValue;
+use alcedo_reflect::property::{Property, PropertyType};
+use alcedo_reflect::storage::Schema;
+use alcedo_reflect::type_text::TypeText;
+use alcedo_reflect::value::Value;
+use alcedo_uc::hir::Num;
+
+use super::{Checked, Linker, num_of};
+use crate::code::{Reg, Register};
+use crate::exec::{Constant, Slot, Source};
+use crate::value::const_value;
+
+/// A register, looked at.
+#[derive(Clone, Debug)]
+pub(super) enum Seen {
+    Slot(Slot),
+    /// The register that a field begins in, and the field.
+    Part(Slot, Reg),
+    Constant(Rc<Constant>),
+}
+
+pub(super) fn property(name: &str, ty: PropertyType, offset: u32, owner: &Rc<str>, names: &Names) -> Rc<Property> {
+    Rc::new(Property {
+        name: names.intern(name),
+        text: name.into(),
+        display: name.into(),
+        ty,
+        flags: 0,
+        default: None,
+        doc: "".into(),
+        meta: Rc::default(),
+        offset,
+        owner: Rc::clone(owner),
+    })
+}
+
+impl Linker<'_> {
+    pub(super) fn registers(&mut self) -> Checked<(u32, Schema, Box<[Slot]>)> {
+        let (code, function) = (self.code, self.function);
+        let expected = function.params.len();
+        let has_result = function.result().is_some();
+        if usize::from(code.params) != function.arguments().len() || code.result.is_some() != has_result {
+            return Err(format!(
+                "it was made for {} parameters, the function has ({})",
+                code.params,
+                function.signature()
+            ));
+        }
+        if code.result.is_some_and(|result| result != code.params) {
+            return Err("the register of the result comes behind those of the parameters".to_owned());
+        }
+        if code.registers.len() > usize::from(u16::MAX) || code.registers.len() < expected {
+            return Err(format!("{} registers", code.registers.len()));
+        }
+        let mut end = function.params_size();
+        let mut fields = Vec::new();
+        let mut owning = Vec::new();
+        for (at, register) in code.registers.iter().enumerate() {
+            let seen = match register {
+                Register::Value { name, ty } => {
+                    let ty = self.ty(ty)?;
+                    let offset = match function.params.get(at) {
+                        Some(param) if param.ty == ty => param.offset as usize,
+                        Some(param) => return Err(format!("parameter {} is a {}, not a {ty}", param.text, param.ty)),
+                        None => {
+                            if ty.align() > 16 {
+                                return Err(format!("a {ty} is aligned to more than 16 bytes"));
+                            }
+                            let offset = end.next_multiple_of(ty.align());
+                            end = offset + ty.size();
+                            offset
+                        }
+                    };
+                    let place = u16::try_from(offset).ok().filter(|_| end <= usize::from(u16::MAX) - 16);
+                    let Some(place) = place else {
+                        return Err(format!("its variables take more than {} bytes: make it two functions", u16::MAX));
+                    };
+                    fields.push((offset as u32, ty.clone()));
+                    let owns = ty.owns_memory();
+                    let slot = Slot {
+                        offset: place,
+                        property: property(name, ty, offset as u32, &function.path, &self.world.names),
+                    };
+                    if owns {
+                        owning.push(slot.clone());
+                    }
+                    Seen::Slot(slot)
+                }
+                Register::Field { of, field } => {
+                    if at < expected {
+                        return Err(format!("register {at} is to be a parameter, and is a field"));
+                    }
+                    let (base, root) = match self.seen.get(usize::from(*of)) {
+                        Some(Seen::Slot(slot)) => (slot, *of),
+                        Some(Seen::Part(slot, root)) => (slot, *root),
+                        _ => {
+                            return Err(format!(
+                                "register {at} is a field of register {of}, which comes not before it"
+                            ));
+                        }
+                    };
+                    let PropertyType::Struct(ty) = &base.property.ty else {
+                        return Err(format!("a {} has no field {field}", base.property.ty));
+                    };
+                    let found = ty.field(field).ok_or_else(|| format!("{} has no field {field}", ty.path))?;
+                    let offset = u32::from(base.offset) + found.offset;
+                    let named = property(field, found.ty.clone(), offset, &ty.path, &self.world.names);
+                    // It lies in the register, whose end was looked at.
+                    Seen::Part(Slot { offset: offset as u16, property: named }, root)
+                }
+                Register::Const { ty, value } => {
+                    if at < expected {
+                        return Err(format!("register {at} is to be a parameter, and is a constant"));
+                    }
+                    let ty = self.ty(ty)?;
+                    let value = const_value(value, &ty, self.world)?;
+                    let mut own = OwnedValue::initial(ty.clone());
+                    own.write(&value).map_err(|error| format!("a {} is no {}", error.found, error.wanted))?;
+                    let named = property("constant", ty, 0, &function.path, &self.world.names);
+                    Seen::Constant(Rc::new(Constant { value: own, property: named }))
+                }
+            };
+            self.seen.push(seen);
+        }
+        let size = end.next_multiple_of(16);
+        let schema = Schema::new(size, 16, fields);
+        Ok((size as u32, schema, owning.into()))
+    }
+
+    pub(super) fn ty(&self, text: &TypeText) -> Checked<PropertyType> {
+        PropertyType::resolve(text, &self.world.types).map_err(|error| error.to_string())
+    }
+
+    pub(super) fn register(&self, reg: Reg) -> Checked<&Seen> {
+        self.seen.get(usize::from(reg)).ok_or_else(|| format!("register {reg}, of {}", self.seen.len()))
+    }
+
+    /// A register that is written to, or read where it lies.
+    pub(super) fn slot(&self, reg: Reg) -> Checked<Slot> {
+        match self.register(reg)? {
+            Seen::Slot(slot) | Seen::Part(slot, _) => Ok(slot.clone()),
+            Seen::Constant(_) => Err(format!("register {reg} is a constant")),
+        }
+    }
+
+    pub(super) fn source(&self, reg: Reg) -> Checked<Source> {
+        Ok(match self.register(reg)? {
+            Seen::Slot(slot) | Seen::Part(slot, _) => Source::Slot(slot.clone()),
+            Seen::Constant(constant) => Source::Constant(Rc::clone(constant)),
+        })
+    }
+
+    pub(super) fn type_of(&self, reg: Reg) -> Checked<&PropertyType> {
+        Ok(match self.register(reg)? {
+            Seen::Slot(slot) | Seen::Part(slot, _) => &slot.property.ty,
+            Seen::Constant(constant) => &constant.property.ty,
+        })
+    }
+
+    pub(super) fn constant(&self, reg: Reg) -> Checked<Option<Value>> {
+        Ok(match self.register(reg)? {
+            Seen::Constant(constant) => Some(constant.value.read()),
+            _ => None,
+        })
+    }
+
+    /// A register as a word may name it: a constant is put into a temporary place first.
+    pub(super) fn operand(&mut self, reg: Reg) -> Checked<u16> {
+        self.slot(reg).map(|slot| slot.offset)
+    }
+
+    pub(super) fn want(&self, reg: Reg, wanted: &str, is: impl Fn(&PropertyType) -> bool) -> Checked<()> {
+        let ty = self.type_of(reg)?;
+        if is(ty) { Ok(()) } else { Err(format!("register {reg} is a {ty}, where a {wanted} is wanted")) }
+    }
+
+    pub(super) fn want_num(&self, reg: Reg, num: Num) -> Checked<()> {
+        self.want(reg, num.script_name(), |ty| num_of(ty) == Some(num))
+    }
+
+    pub(super) fn want_bool(&self, reg: Reg) -> Checked<()> {
+        self.want(reg, "bool", |ty| *ty == PropertyType::Bool)
+    }
+
+    pub(super) fn want_object(&self, reg: Reg) -> Checked<()> {
+        self.want(reg, "object", |ty| matches!(ty, PropertyType::Object { .. } | PropertyType::ScriptInterface(_)))
+    }
+
+    pub(super) fn want_class(&self, reg: Reg) -> Checked<()> {
+        self.want(reg, "class", |ty| matches!(ty, PropertyType::SubclassOf(_)))
+    }
+
+    pub(super) fn want_index(&self, reg: Reg) -> Checked<()> {
+        self.want(reg, "int", |ty| *ty == PropertyType::I32)
+    }
+}
