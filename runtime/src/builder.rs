@@ -275,18 +275,20 @@ impl Builder {
         self
     }
 
-    /// Checks packages of scripts against the native types that were added so far, and against each other. Nothing is constructed
-    /// or loaded, and no runtime is built. What they extend of plugins they do not find.
+    /// Checks packages of scripts against the native types that were added so far, against each other, and against the libraries of plugins
+    /// that stand among the paths, in any order. Libraries are read and not mapped: no code of them runs, nothing is constructed or loaded,
+    /// and no runtime is built.
     ///
     /// # Errors
-    /// When a native declaration breaks a rule. What is wrong with a package is in its own result.
+    /// When a native declaration breaks a rule. What is wrong with a package is in its own result, and so is that a library cannot be read
+    /// or declared; one that can has no result.
     #[cfg(feature = "script")]
-    pub fn check_scripts(mut self, folders: &[impl AsRef<Path>]) -> Result<Vec<ScriptCheck>, Error> {
+    pub fn check_scripts(mut self, modules: &[impl AsRef<Path>]) -> Result<Vec<ScriptCheck>, Error> {
         let world = World::new();
         let Taken { batch, .. } = self.take_natives(&world.types);
         world.types.declare(&world.names, &batch)?;
-        let folders: Vec<_> = folders.iter().map(|folder| folder.as_ref().to_owned()).collect();
-        Ok(check::check(&world, &folders))
+        let modules: Vec<_> = modules.iter().map(|module| module.as_ref().to_owned()).collect();
+        Ok(check::check(&world, &modules))
     }
 
     /// The native types that were added so far, as [`Runtime`] would have them: what glue for plugins is written from. Nothing

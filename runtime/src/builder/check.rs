@@ -1,54 +1,154 @@
-//! What packages of scripts mean in a host, without loading them: for `alcedo check`, and for tools that read what they declare.
+//! What packages of scripts mean in a host, without loading them: for `alcedo check`, and for tools that read what they declare. Plugins
+//! that they build on are libraries, which are read and not mapped.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use semver::{Version, VersionReq};
+
+use crate::emit::error::EmitError;
+use crate::emit::order::{Asked, batches};
 use crate::emit::scripts::{check_and_declare, declare_library};
-use crate::load::declared::{Declared, ScriptCheck, of_package};
+use crate::load::context::peek::ManifestInfo;
+use crate::load::declared::{Declared, ScriptCheck, add_to_batch, of_package};
+use crate::load::open::scripts::dependencies_among;
+use crate::load::order::OrderError;
 use crate::object::World;
+use crate::object::decl::Batch;
+use crate::object::path::TypePath;
 use crate::script::package::Package;
 
-/// Checks these packages, each after those whose types it names.
-pub(super) fn check(world: &World, folders: &[PathBuf]) -> Vec<ScriptCheck> {
+/// A package and its place among what was given.
+struct Text {
+    at: usize,
+    folder: PathBuf,
+    package: Package,
+    /// What it needs, in which versions.
+    needs: Vec<(String, VersionReq)>,
+}
+
+/// The library of a plugin.
+struct Library {
+    at: usize,
+    path: PathBuf,
+    info: ManifestInfo,
+    declared: Declared,
+}
+
+/// Checks the packages among these modules, each after those whose types it names. Of a library there is a result only when it cannot be
+/// read or declared.
+pub(super) fn check(world: &World, modules: &[PathBuf]) -> Vec<ScriptCheck> {
     // What has one of its paths is found by whoever loads a package.
     let _declared = declare_library(world);
-    let mut found: BTreeMap<usize, ScriptCheck> = BTreeMap::new();
-    let mut packages = Vec::new();
-    for (at, folder) in folders.iter().enumerate() {
-        let package = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let empty = ScriptCheck {
-            folder: folder.clone(),
-            package,
-            files: 0,
-            declared: Ok(Declared::default()),
-            warnings: String::new(),
-        };
-        match Package::read(folder) {
-            Ok(read) => packages.push((at, ScriptCheck { files: read.sources.len(), ..empty }, read)),
-            Err(error) => drop(found.insert(at, ScriptCheck { declared: Err(error.to_string()), ..empty })),
+    let (mut found, mut texts, mut libraries) = (Vec::new(), Vec::new(), Vec::new());
+    for (at, path) in modules.iter().enumerate() {
+        // A path that is nothing is told as a folder that is no package.
+        if path.is_file() {
+            match ManifestInfo::peek_declared(path) {
+                Ok((info, declared)) => libraries.push(Library { at, path: path.clone(), info, declared }),
+                Err(error) => found.push((at, refused(path, &error.to_string()))),
+            }
+        } else {
+            match Package::read(path) {
+                Ok(package) => texts.push(Text { at, folder: path.clone(), package, needs: Vec::new() }),
+                Err(error) => found.push((at, refused(path, &error.to_string()))),
+            }
         }
     }
-    while !packages.is_empty() {
-        let names = |package: &Package| -> BTreeSet<String> {
-            let bare = package.outline.types.iter().filter_map(|path| path.rsplit_once('.'));
-            bare.map(|(_, name)| name.to_ascii_lowercase()).collect()
-        };
-        let waits = |(at, _, package): &(usize, ScriptCheck, Package)| {
-            let others = packages.iter().filter(|(other, ..)| other != at);
-            others.into_iter().any(|(_, _, other)| !names(other).is_disjoint(&package.outline.words))
-        };
-        // Of packages that name each other, the first comes first: what it does not find, it names.
-        let next = packages.iter().position(|package| !waits(package)).unwrap_or(0);
-        let (at, mut checked, package) = packages.remove(next);
-        world.types.declare_package(&package.name);
-        checked.declared = match check_and_declare(world, &package) {
-            Ok(found) => {
-                checked.warnings = found.warnings;
-                Ok(of_package(world, &package.name))
-            }
-            Err(error) => Err(error.to_string()),
-        };
-        found.insert(at, checked);
+    let packages: Vec<_> = texts.iter().map(|text| &text.package).collect();
+    let infos: Vec<_> = libraries.iter().map(|library| library.info.clone()).collect();
+    let needs = dependencies_among(&packages, &infos);
+    texts.iter_mut().zip(needs).for_each(|(text, needs)| text.needs = needs);
+    for batch in in_order(&texts, &libraries) {
+        let (of_texts, of_libraries): (Vec<_>, Vec<_>) = batch.into_iter().partition(|at| *at < texts.len());
+        let group: Vec<_> = of_libraries.iter().map(|at| &libraries[at - texts.len()]).collect();
+        if let Err(error) = declare(world, &group)
+            && let Some(first) = group.first()
+        {
+            found.push((first.at, refused(&first.path, &error)));
+        }
+        // Packages that need each other in a ring: what the first of them does not find, it names.
+        for text in of_texts.into_iter().map(|at| &texts[at]) {
+            let versions = out_of_range(text, &texts, &libraries);
+            found.push((text.at, checked(world, text, versions)));
+        }
     }
-    found.into_values().collect()
+    found.sort_by_key(|(at, _)| *at);
+    found.into_iter().map(|(_, check)| check).collect()
+}
+
+/// Batches of places: packages first, then libraries.
+fn in_order(texts: &[Text], libraries: &[Library]) -> Vec<Vec<usize>> {
+    let of_texts = texts.iter().map(|text| text.needs.iter().map(|(name, _)| &**name).collect::<Vec<_>>());
+    let of_libraries = libraries.iter().map(|found| found.info.dependencies.iter().map(|need| &*need.name).collect());
+    let needs: Vec<Vec<&str>> = of_texts.chain(of_libraries).collect();
+    let names = texts.iter().map(|text| (&*text.package.name, true));
+    let names = names.chain(libraries.iter().map(|found| (&*found.info.name, false)));
+    let asked = names.zip(&needs).map(|((name, is_script), needs)| Asked { name, is_script, needs });
+    batches(&asked.collect::<Vec<_>>())
+}
+
+/// Declares what libraries say, all together.
+fn declare(world: &World, libraries: &[&Library]) -> Result<(), String> {
+    let mut batch = Batch::default();
+    for library in libraries {
+        library.info.types.iter().filter_map(|path| path.parse::<TypePath>().ok()).for_each(|path| {
+            world.types.declare_package(&path.package);
+        });
+        add_to_batch(&mut batch, &library.declared).map_err(|error| format!("{}: {error}", library.path.display()))?;
+    }
+    let modules = libraries.iter().map(|library| &*library.info.name).collect::<Vec<_>>().join(", ");
+    let told = |source| EmitError::Declare { modules, source }.to_string();
+    world.types.declare(&world.names, &batch).map(drop).map_err(told)
+}
+
+/// What its `package.toml` needs and is not there, or not in such a version.
+fn out_of_range(text: &Text, texts: &[Text], libraries: &[Library]) -> Option<OrderError> {
+    let of_texts = texts.iter().map(|text| (&text.package.name, &text.package.manifest.version));
+    let offered: Vec<(&String, &Version)> =
+        of_texts.chain(libraries.iter().map(|found| (&found.info.name, &found.info.version))).collect();
+    text.package.manifest.dependencies.iter().find_map(|(name, range)| {
+        let (needed_by, name, range) = (text.package.name.clone(), name.clone(), range.clone());
+        match offered.iter().find(|(other, _)| **other == name) {
+            Some((_, version)) if range.matches(version) => None,
+            Some((_, version)) => Some(OrderError::OutOfRange { needed_by, name, range, offered: (*version).clone() }),
+            None => {
+                let offered = offered.iter().map(|(name, _)| (*name).clone()).collect();
+                Some(OrderError::Missing { needed_by, name, range, offered })
+            }
+        }
+    })
+}
+
+fn checked(world: &World, text: &Text, versions: Option<OrderError>) -> ScriptCheck {
+    let Text { folder, package, needs, .. } = text;
+    world.types.declare_package(&package.name);
+    let (declared, warnings) = match check_and_declare(world, package) {
+        Ok(_) if versions.is_some() => {
+            (Err(versions.map(|error| error.to_string()).unwrap_or_default()), String::new())
+        }
+        Ok(found) => (Ok(of_package(world, &package.name)), found.warnings),
+        Err(error) => (Err(error.to_string()), String::new()),
+    };
+    ScriptCheck {
+        folder: folder.clone(),
+        package: package.name.clone(),
+        version: package.manifest.version.clone(),
+        dependencies: needs.clone(),
+        files: package.sources.len(),
+        declared,
+        warnings,
+    }
+}
+
+/// Of what could not be read.
+fn refused(path: &Path, error: &str) -> ScriptCheck {
+    ScriptCheck {
+        folder: path.to_owned(),
+        package: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        version: Version::new(0, 0, 0),
+        dependencies: Vec::new(),
+        files: 0,
+        declared: Err(error.to_owned()),
+        warnings: String::new(),
+    }
 }

@@ -14,11 +14,12 @@ use crate::load::declared::{Declared, ScriptCheck};
 /// The variable with the path of the file that the answer goes to.
 pub const REQUEST: &str = "ALCEDO_GLUE_REQUEST";
 
-/// The variable with folders of packages of scripts that are to be checked, as `PATH` has folders.
+/// The variable with folders of packages of scripts that are to be checked, and libraries of plugins whose types they build on, as `PATH`
+/// has folders.
 pub const SCRIPTS: &str = "ALCEDO_CHECK_SCRIPTS";
 
 /// Counted up whenever the answer changes.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// What a host writes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,6 +1,8 @@
 //! What a module declares, as plain data for tools: read from a file that is not mapped, or from a module that is loaded. Both
 //! say the same. And what a host declares itself, from its registry.
 
+#[cfg(feature = "script")]
+mod batch;
 mod file;
 mod flags;
 mod loaded;
@@ -13,6 +15,8 @@ use serde::{Deserialize, Serialize};
 use crate::object::decl::EnumDecl;
 use crate::object::enums::EnumEntry;
 
+#[cfg(feature = "script")]
+pub(crate) use batch::add as add_to_batch;
 pub(crate) use file::of_file;
 pub(crate) use loaded::of_loaded;
 #[cfg(feature = "script")]
@@ -49,6 +53,10 @@ pub struct ScriptCheck {
     pub folder: std::path::PathBuf,
     /// Its name: that of the folder.
     pub package: String,
+    /// Its version: 0.0.0 where its `package.toml` says none.
+    pub version: semver::Version,
+    /// The modules that it needs, by its `package.toml` or by the types that its text names, and in which versions.
+    pub dependencies: Vec<(String, semver::VersionReq)>,
     /// How many files it has.
     pub files: usize,
     /// What it declares, or what is wrong with it: a paragraph for each mistake, with file, line and the text there.

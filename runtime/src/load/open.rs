@@ -30,7 +30,7 @@ use crate::load::stays;
 pub(crate) use crate::load::module::library::{Staged, copy};
 
 #[cfg(feature = "script")]
-mod scripts;
+pub(crate) mod scripts;
 
 /// Copies a library into `dir` and checks the copy without running any of it.
 ///

@@ -15,6 +15,8 @@ const QUIET: Duration = Duration::from_millis(15);
 
 /// The ending of texts in packages of scripts.
 const TEXT: &str = "uc";
+/// What says the version of a package.
+const MANIFEST: &str = "package.toml";
 
 /// How often a wait for a change checks whether there is still something to wait for.
 const LOOK: Duration = Duration::from_millis(200);
@@ -123,10 +125,11 @@ impl FileWatch {
     }
 }
 
-/// Whether what has changed is the file, or a text in the folder of a package.
+/// Whether what has changed is the file, or a text in the folder of a package, or what that says of itself.
 fn concerns(watched: &Path, changed: &Path) -> bool {
     let is_text = || changed.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(TEXT));
-    watched == changed || (changed.starts_with(watched) && is_text())
+    let is_manifest = || changed.parent() == Some(watched) && changed.ends_with(MANIFEST);
+    watched == changed || (changed.starts_with(watched) && (is_text() || is_manifest()))
 }
 
 /// Whether such an event leaves the file other than it was; opening and reading do not.

@@ -8,6 +8,7 @@ use alcedo_abi::names::is_identifier;
 use alcedo_sys::Digest;
 use alcedo_uc::{Diagnostic, Source};
 
+use crate::script::manifest::{self, Manifest};
 use crate::script::outline::{Outline, outline};
 
 /// The ending of files with classes.
@@ -26,6 +27,8 @@ pub(crate) struct Package {
     pub name: String,
     /// Its files, in order of their names.
     pub sources: Vec<Source>,
+    /// What its `package.toml` says.
+    pub manifest: Manifest,
     /// Differs between texts that differ.
     pub digest: Digest,
     /// What it declares and names, as far as that can be told without any other type.
@@ -72,6 +75,12 @@ pub enum PackageError {
         /// What was found, a paragraph each, with file, line and the text there.
         diagnostics: String,
     },
+    /// A `package.toml` that says what none says.
+    #[error("{problem}; it has `version = \"1.0.0\"`, and below `[dependencies]` lines such as `magic_cube = \"^1\"`")]
+    Manifest {
+        /// What is wrong, and where.
+        problem: String,
+    },
     /// More text than any package has.
     #[error("the `.uc` files of {} have more than {largest} bytes: name the folder of one package", path.display())]
     TooLarge {
@@ -108,9 +117,27 @@ impl Package {
         }
         let outline = outline(&name, &sources)
             .map_err(|found| PackageError::Text { package: name.clone(), diagnostics: rendered(&found, &sources) })?;
-        let digest = digest(&sources);
-        Ok(Self { name, sources, digest, outline })
+        let written = written(folder, &mut left)?;
+        let manifest = written.as_deref().map(|text| manifest::read(&name, text)).transpose();
+        let manifest = manifest.map_err(|problem| PackageError::Manifest { problem })?.unwrap_or_default();
+        let digest = digest(&sources, written.as_deref().unwrap_or_default());
+        Ok(Self { name, sources, manifest, digest, outline })
     }
+}
+
+/// The text of its `package.toml`; none where it has no such file.
+fn written(folder: &Path, left: &mut u64) -> Result<Option<String>, PackageError> {
+    let path = folder.join(manifest::FILE);
+    let failed = |source| PackageError::Io { path: path.clone(), source };
+    match std::fs::metadata(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(error)),
+        Ok(found) if found.len() > *left => {
+            return Err(PackageError::TooLarge { path: folder.to_owned(), largest: LARGEST });
+        }
+        Ok(found) => *left -= found.len(),
+    }
+    std::fs::read_to_string(&path).map(Some).map_err(failed)
 }
 
 /// What was found in a text, as it is shown: a paragraph each.
@@ -144,13 +171,12 @@ fn paths(folder: &Path) -> Result<Vec<PathBuf>, PackageError> {
     Ok(found)
 }
 
-fn digest(sources: &[Source]) -> Digest {
+fn digest(sources: &[Source], manifest: &str) -> Digest {
     let mut all = Vec::new();
-    for Source { name, text, .. } in sources {
-        for part in [name.as_bytes(), text.as_bytes()] {
-            all.extend((part.len() as u64).to_le_bytes());
-            all.extend(part);
-        }
+    let sources = sources.iter().flat_map(|Source { name, text, .. }| [&**name, &**text]);
+    for part in sources.chain([manifest]) {
+        all.extend((part.len() as u64).to_le_bytes());
+        all.extend(part.as_bytes());
     }
     Digest::of(&all)
 }
@@ -203,6 +229,21 @@ mod tests {
         assert!(diagnostics.contains("uc-syntax") && diagnostics.contains("Tale/A.uc:2"), "{diagnostics}");
         assert!(diagnostics.contains("uc-state") && diagnostics.contains("Tale/B.uc:2"), "{diagnostics}");
         assert!(!diagnostics.contains("Nowhere"), "types come later: {diagnostics}");
+    }
+
+    #[test]
+    fn a_package_has_the_version_of_its_manifest_which_is_part_of_its_text() {
+        let dir = write(&[("Tale/A.uc", "class A extends Object;")]);
+        let (folder, read) = (dir.path().join("Tale"), || Package::read(&dir.path().join("Tale")));
+        let without = read().expect("a package");
+        assert_eq!(without.manifest.version.to_string(), "0.0.0");
+        fs::write(folder.join("package.toml"), "version = \"1.2.0\"").expect("written");
+        let with = read().expect("a package");
+        assert_eq!(with.manifest.version.to_string(), "1.2.0");
+        assert_ne!(with.digest, without.digest);
+        fs::write(folder.join("package.toml"), "version = 1").expect("written");
+        let told = read().expect_err("no version").to_string();
+        assert!(told.contains("Tale/package.toml:1: ") && told.contains("[dependencies]"), "{told}");
     }
 
     #[test]

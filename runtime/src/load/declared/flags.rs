@@ -64,6 +64,52 @@ fn words(table: &[(u64, &str)], flags: u64) -> Vec<String> {
     known.chain((rest != 0).then(|| format!("{rest:#x}"))).collect()
 }
 
+/// The bits for words; none where one of them is not known.
+#[cfg(feature = "script")]
+fn bits(table: &[(u64, &str)], words: &[String]) -> Option<u64> {
+    let bit = |word: &String| {
+        let known = table.iter().find(|(_, known)| known == word).map(|(bit, _)| *bit);
+        known.or_else(|| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok())
+    };
+    words.iter().try_fold(0, |bits, word| Some(bits | bit(word)?))
+}
+
+#[cfg(feature = "script")]
+pub(super) fn to_class(words: &[String]) -> Option<u64> {
+    bits(OF_CLASSES, words)
+}
+
+#[cfg(feature = "script")]
+pub(super) fn to_property(words: &[String]) -> Option<u64> {
+    bits(OF_PROPERTIES, words)
+}
+
+#[cfg(feature = "script")]
+pub(super) fn to_function(words: &[String]) -> Option<u64> {
+    bits(OF_FUNCTIONS, words)
+}
+
+/// The kind and the rest of a type that [`type_text`] has written.
+#[cfg(feature = "script")]
+pub(super) fn of_type_text(text: &str) -> Option<(PropertyKind, &str)> {
+    if text.starts_with('/') {
+        return Some((PropertyKind::STRUCT, text));
+    }
+    let (name, of) = match text.split_once('(') {
+        Some((name, of)) => (name, of.strip_suffix(')')?),
+        None => (text, ""),
+    };
+    let kind = (0..=u8::MAX).map(PropertyKind).find(|kind| kind.text() == Some(name))?;
+    Some((kind, of))
+}
+
+/// The kind of a delegate whose sort is called so.
+#[cfg(feature = "script")]
+pub(super) fn delegate_kind(sort: &str) -> Option<PropertyKind> {
+    let kinds = [PropertyKind::DELEGATE, PropertyKind::MULTICAST_DELEGATE, PropertyKind::SPARSE_DELEGATE];
+    kinds.into_iter().find(|kind| of_delegate(*kind) == sort)
+}
+
 /// A type as signatures write it.
 pub(super) fn type_text(kind: PropertyKind, of: &str) -> String {
     let Some(name) = kind.text() else { return format!("kind {}", kind.0) };

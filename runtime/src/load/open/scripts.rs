@@ -14,6 +14,7 @@ use crate::bridge::core::Core;
 use crate::conjugate::gate::ModuleTag;
 use crate::handles::{Generation, ModuleId};
 use crate::lease::Leases;
+use crate::load::context::peek::ManifestInfo;
 use crate::load::error::LoadError;
 use crate::load::module::Module;
 use crate::load::module::info::ModuleInfo;
@@ -39,8 +40,8 @@ pub(super) fn inspect(path: &Path, demands: &Demands) -> Result<(Arc<Package>, M
 pub(crate) fn info(package: &Package, path: &Path) -> ModuleInfo {
     ModuleInfo {
         name: package.name.clone(),
-        version: Version::new(0, 0, 0),
-        dependencies: Vec::new(),
+        version: package.manifest.version.clone(),
+        dependencies: package.manifest.dependencies.clone(),
         build_id: package.digest.number(),
         compiler: format!("alcedo {}", env!("CARGO_PKG_VERSION")),
         digest: package.digest,
@@ -55,14 +56,13 @@ pub(crate) fn info(package: &Package, path: &Path) -> ModuleInfo {
     }
 }
 
-/// A package depends on the modules whose types its text names, but not on one that needs the package itself: that
-/// is declared after it.
+/// A package depends on the modules that its manifest names, and on those whose types its text names, but not on one that needs the
+/// package itself: that is declared after it.
 pub(super) fn add_dependencies(modules: &mut [Inspected]) {
     let known: Vec<_> = modules.iter().map(|(_, info)| Known::of(info)).collect();
     for (found, info) in modules {
         let Found::Scripts(package) = found else { continue };
-        let needed = needed(&info.name, &package.outline.words, &known);
-        info.dependencies = needed.into_iter().map(|at| (known[at].name.clone(), this(&known[at].version))).collect();
+        info.dependencies = dependencies(package, &known);
     }
 }
 
@@ -78,14 +78,46 @@ struct Known {
 
 impl Known {
     fn of(info: &ModuleInfo) -> Self {
-        let bare = |path: &String| path.rsplit_once('.').map_or(&**path, |(_, name)| name).to_ascii_lowercase();
         Self {
             name: info.name.clone(),
             version: info.version.clone(),
-            types: info.types.iter().map(bare).collect(),
+            types: info.types.iter().map(|path| bare(path)).collect(),
             needs: info.dependencies.iter().map(|(name, _)| name.clone()).collect(),
         }
     }
+
+    fn of_library(info: &ManifestInfo) -> Self {
+        Self {
+            name: info.name.clone(),
+            version: info.version.clone(),
+            types: info.types.iter().map(|path| bare(path)).collect(),
+            needs: info.dependencies.iter().map(|found| found.name.clone()).collect(),
+        }
+    }
+}
+
+/// The name of a type, in small letters.
+fn bare(path: &str) -> String {
+    path.rsplit_once('.').map_or(path, |(_, name)| name).to_ascii_lowercase()
+}
+
+/// What these packages need of each other and of libraries, each as [`add_dependencies`] finds it; `libraries` are the others.
+pub(crate) fn dependencies_among(packages: &[&Package], libraries: &[ManifestInfo]) -> Vec<Vec<(String, VersionReq)>> {
+    let infos = packages.iter().map(|package| info(package, Path::new("")));
+    let known: Vec<_> = infos.map(|info| Known::of(&info)).chain(libraries.iter().map(Known::of_library)).collect();
+    packages.iter().map(|package| dependencies(package, &known)).collect()
+}
+
+/// What a package needs of modules.
+fn dependencies(package: &Package, known: &[Known]) -> Vec<(String, VersionReq)> {
+    let mut dependencies = package.manifest.dependencies.clone();
+    for at in needed(&package.name, &package.outline.words, known) {
+        let Known { name, version, .. } = &known[at];
+        if dependencies.iter().all(|(other, _)| other != name) {
+            dependencies.push((name.clone(), this(version)));
+        }
+    }
+    dependencies
 }
 
 /// The places of the modules that a package of that name needs whose text has these words.
