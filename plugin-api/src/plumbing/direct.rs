@@ -152,7 +152,7 @@ unsafe fn run<M: Method>(
         (this, cell, Block::new(block, BlockLayout::EMPTY), Block::new(block, M::Args::LAYOUT))
     };
     let args = M::Args::open(args);
-    let returned = <M::Receiver as Receiver>::with(cell, object, M::HOLDER, |part| M::run(part, this, args))?;
+    let returned = <M::Receiver as Receiver>::with::<M, _>(cell, object, |part| M::run(part, this, args))?;
     returned.crossing(M::PLACE)?.store_result(result_at)?;
     Ok(word_at(block, result, M::Result::VALUE))
 }

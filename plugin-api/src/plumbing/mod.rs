@@ -41,7 +41,7 @@ pub use crate::kinds::{
     Temp, ValidityToken, Viewable, blank, field, lend, set_field,
 };
 pub use crate::out::{Out, OutValue};
-pub use crate::part_cell::{Holder, PartCell};
+pub use crate::part_cell::PartCell;
 pub use crate::signature::{ArgumentSlot, ResultSlot, ValueType};
 pub use crate::thunk::Frame;
 pub use crate::value::{ByPointer, NoDefault, address_slot};

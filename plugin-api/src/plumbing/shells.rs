@@ -26,7 +26,7 @@ use crate::class::Part;
 use crate::dispose::dispose_all;
 use crate::host::lent_text;
 use crate::keep::Keep;
-use crate::part_cell::{Holder, PartCell};
+use crate::part_cell::{PartCell, Sharing, Taking};
 use crate::registered;
 use crate::signature::{ArgumentSlots, Block, BlockLayout, Params, ResultSlot, ReturnValue};
 use crate::thunk::Frame;
@@ -40,11 +40,10 @@ pub trait Receiver {
     const IS_SHARED: bool;
 
     #[doc(hidden)]
-    fn with<C, R>(
-        cell: &PartCell<C>,
+    fn with<M: Method, R>(
+        cell: &PartCell<M::Class>,
         object: ObjectHandle,
-        wanted: &'static Holder,
-        code: impl FnOnce(Self::Ref<'_, C>) -> R,
+        code: impl FnOnce(Self::Ref<'_, M::Class>) -> R,
     ) -> Result<R, CallError>;
 }
 
@@ -60,13 +59,12 @@ impl Receiver for Shared {
     type Ref<'p, C: 'p> = &'p C;
     const IS_SHARED: bool = true;
 
-    fn with<C, R>(
-        cell: &PartCell<C>,
+    fn with<M: Method, R>(
+        cell: &PartCell<M::Class>,
         object: ObjectHandle,
-        wanted: &'static Holder,
-        code: impl FnOnce(&C) -> R,
+        code: impl FnOnce(&M::Class) -> R,
     ) -> Result<R, CallError> {
-        cell.share(object, wanted, code)
+        cell.share(object, const { &Sharing::new(M::NAME) }, code)
     }
 }
 
@@ -74,13 +72,12 @@ impl Receiver for Exclusive {
     type Ref<'p, C: 'p> = &'p mut C;
     const IS_SHARED: bool = false;
 
-    fn with<C, R>(
-        cell: &PartCell<C>,
+    fn with<M: Method, R>(
+        cell: &PartCell<M::Class>,
         object: ObjectHandle,
-        wanted: &'static Holder,
-        code: impl FnOnce(&mut C) -> R,
+        code: impl FnOnce(&mut M::Class) -> R,
     ) -> Result<R, CallError> {
-        cell.take(object, wanted, code)
+        cell.take(object, const { &Taking::new(M::NAME) }, code)
     }
 }
 
@@ -92,10 +89,9 @@ impl Receiver for Untouched {
     type Ref<'p, C: 'p> = ();
     const IS_SHARED: bool = false;
 
-    fn with<C, R>(
-        _cell: &PartCell<C>,
+    fn with<M: Method, R>(
+        _cell: &PartCell<M::Class>,
         _object: ObjectHandle,
-        _wanted: &'static Holder,
         code: impl FnOnce(()) -> R,
     ) -> Result<R, CallError> {
         Ok(code(()))
@@ -116,9 +112,6 @@ pub trait Method {
     type Receiver: Receiver;
     /// Its name, for errors.
     const NAME: &'static str;
-    /// What says that it borrows the plugin part.
-    const HOLDER: &'static Holder =
-        &if Self::Receiver::IS_SHARED { Holder::sharing(Self::NAME) } else { Holder::taking(Self::NAME) };
     /// Where it stands, for errors that it gives back.
     const PLACE: Place;
 
@@ -210,7 +203,7 @@ pub(super) unsafe extern "C" fn invoke<M: Method>(call: &mut Call<'_>) -> Status
             (this, cell, Block::new(params, BlockLayout::EMPTY), Block::new(params, M::Args::LAYOUT))
         };
         let args = M::Args::open(args);
-        let returned = <M::Receiver as Receiver>::with(cell, object, M::HOLDER, |part| M::run(part, this, args))?;
+        let returned = <M::Receiver as Receiver>::with::<M, _>(cell, object, |part| M::run(part, this, args))?;
         // The part is free again: an error's `Display` and `Drop` are code of the author's.
         returned.crossing(M::PLACE)?.store_result(result_at)
     })
@@ -268,10 +261,10 @@ unsafe extern "C" fn red_constructor<C: Part>(call: &mut Call<'_>, out: &mut Par
 }
 
 /// What borrows a plugin part to save it.
-const SAVING: &Holder = &Holder::sharing("keep");
+const SAVING: &Sharing = &Sharing::new("keep");
 
 /// What borrows a plugin part to fill it.
-const FILLING: &Holder = &Holder::taking("keep");
+const FILLING: &Taking = &Taking::new("keep");
 
 /// Where kept fields go.
 pub struct Keeper<'a> {

@@ -5,12 +5,12 @@ use alcedo_abi::call::FailureKind;
 use alcedo_rt::CallError;
 
 use crate::class::{Class, Part};
-use crate::part_cell::Holder;
+use crate::part_cell::Taking;
 use crate::step::Step;
 use crate::{Obj, This};
 
 /// What borrows a plugin part for a step of a task.
-const WITH_PART: &Holder = &Holder::taking("with_part");
+const WITH_PART: &Taking = &Taking::new("with_part");
 
 impl<C: Class> Obj<C> {
     /// The object, while `code` runs. For tasks, timers and posted closures; a method that was given a `this` says
