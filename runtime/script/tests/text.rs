@@ -347,3 +347,26 @@ fn parameters_that_are_left_away_get_their_defaults_in_the_called_function() {
         &[("All", "123"), ("One", "121"), ("Again", "152")],
     );
 }
+
+#[test]
+fn an_object_knows_its_name_and_what_it_lies_in() {
+    let scripts = Scripts::new();
+    let nest = "class Nest extends Object;\n\
+        var int Eggs;\n\
+        function bool Lies() { local Egg E; E = new(self) class'Egg'; return E.Outer == self && E.Whose() == self; }\n\
+        function bool Named() { local Egg E; E = new(self, \"Big\") class'Egg'; return E.Name == 'Big' && E.Called() == 'Big'; }\n\
+        function int Through() { local Egg E; Eggs = 4; E = new(self) class'Egg'; return E.Counted(); }\n\
+        function bool Alone() { local Egg E; E = new(new class'Nest') class'Egg'; return E.Outer != self && E.Outer != none; }\n\
+        function bool Elsewhere() { local Egg E; E = new(new class'Object') class'Egg'; return E.Outer == none && E.Counted() == 0; }\n\
+        function bool Nobody() { local Egg E; return E.Outer == none && E.Name == ''; }\n";
+    let egg = "class Egg extends Object within Nest;\n\
+        function Nest Whose() { return Outer; }\n\
+        function int Counted() { return Outer.Eggs; }\n\
+        function name Called() { return Name; }\n";
+    let classes = scripts.load("Scripts", &[("Nest.uc", nest), ("Egg.uc", egg)]);
+    let nest = scripts.object(classes.iter().find(|class| &*class.name == "Nest").expect("declared"));
+    for name in ["Lies", "Named", "Alone", "Elsewhere", "Nobody"] {
+        assert_eq!(scripts.told(nest, name), "true", "{name}");
+    }
+    assert_eq!(scripts.told(nest, "Through"), "4");
+}

@@ -112,6 +112,7 @@ fn library() -> ClassDecl {
     let float = |name: &str| param(name, K::F32, "");
     let text = |name: &str| param(name, K::STRING, "");
     let any = |name: &str| param(name, K::ARRAY, "i32");
+    let object = |name: &str| param(name, K::OBJECT, "/Script/Engine.Object");
     let item = |name: &str| param(name, K::I32, "");
     let functions = vec![
         function("Log", plain, vec![meta(text("message"), "coerce"), meta(param("category", K::NAME, ""), "optional")]),
@@ -125,6 +126,8 @@ fn library() -> ClassDecl {
         function("FClamp", plain, vec![float("v"), float("low"), float("high"), result(K::F32, "")]),
         function("Rand", plain, vec![int("below"), result(K::I32, "")]),
         function("FRand", plain, vec![result(K::F32, "")]),
+        function("outer_of", plain, vec![object("object"), result(K::OBJECT, "/Script/Engine.Object")]),
+        function("name_of", plain, vec![object("object"), result(K::NAME, "")]),
         function("VSize", plain, vec![param("a", K::STRUCT, VECTOR), result(K::F32, "")]),
         function("Normal", plain, vec![param("a", K::STRUCT, VECTOR), result(K::STRUCT, VECTOR)]),
         wild(

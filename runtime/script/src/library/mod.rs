@@ -5,6 +5,7 @@ mod arrays;
 mod build;
 mod keyed;
 mod math;
+mod objects;
 mod structs;
 mod texts;
 
@@ -17,13 +18,14 @@ pub const PACKAGE: &str = "Script";
 
 /// The paths of the classes: what a checker takes for [`Options::libraries`](alcedo_uc) so that their functions are called without
 /// the name of the class.
-pub const PATHS: [&str; 6] = [
+pub const PATHS: [&str; 7] = [
     "/Script/Script.MathLibrary",
     "/Script/Script.TextLibrary",
     "/Script/Script.ArrayLibrary",
     "/Script/Script.SetLibrary",
     "/Script/Script.MapLibrary",
     "/Script/Script.StructLibrary",
+    "/Script/Script.ObjectLibrary",
 ];
 
 /// The declarations of all of them, on a base class that has to be there: the root of the host's classes.
@@ -35,6 +37,7 @@ pub fn batch(base: &str) -> Batch {
         keyed::set_functions(),
         keyed::map_functions(),
         structs::functions(),
+        objects::functions(base),
     ];
     let class = |(path, functions): (&str, _)| {
         let name = path.rsplit('.').next().unwrap_or(path);

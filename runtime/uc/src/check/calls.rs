@@ -317,11 +317,17 @@ impl Body<'_, '_> {
             coerce: false,
         };
         let name = path.as_deref().and_then(|path| path.rsplit(['.', ':']).next()).unwrap_or("the delegate").to_owned();
+        // The declaration knows which parameters can be left away.
+        let declared = path.as_deref().and_then(|path| self.checker.delegate_of_path(path));
+        let params = declared.map_or_else(
+            || signature.arguments.iter().enumerate().map(param).collect(),
+            |declared| declared.func.params.clone(),
+        );
         let func = FuncSym {
             name: name.clone(),
             path: path.unwrap_or_else(|| "".into()),
             owner: self.class.clone(),
-            params: signature.arguments.iter().enumerate().map(param).collect(),
+            params,
             result: signature.result.as_deref().map(|words| type_of_words(words, &num_of)),
             result_unknown: false,
             result_by: None,

@@ -335,7 +335,18 @@ impl<'a> Checker<'a> {
                 Rc::new(ConstSym { value: Rc::new(found.value.clone()), file: work.file, at }),
             );
         }
+        let within = work.head.modifiers.iter().find(|modifier| modifier.word.is("within"));
+        let within = within.and_then(|modifier| {
+            let names = modifier.argument.as_deref()?.split('.');
+            let names: Vec<_> =
+                names.map(|name| Ident { text: name.trim().to_owned(), span: modifier.word.span }).collect();
+            match self.type_named(&names, work.file) {
+                Some(Ok(TypeSym::Class(path))) => Some(path),
+                _ => None,
+            }
+        });
         ClassSym {
+            within,
             path: work.path.clone(),
             name: work.head.name.text.clone(),
             base: work.base.clone(),

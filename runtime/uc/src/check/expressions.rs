@@ -110,6 +110,12 @@ impl Body<'_, '_> {
             self.needs_object(span, "its class")?;
             return Ok(Expr { kind: ExprKind::ClassOf(Box::new(base)), ty: Type::Class(class.clone()), line });
         }
+        if !self.only_constants
+            && !self.is_static
+            && let Some(found) = self.object_word(self.self_object(span), class, name)
+        {
+            return found;
+        }
         if let Some(found) = self.checker.find_function(class, &name.text).filter(|_| !self.only_constants) {
             if matches!(want, Some(Type::Delegate(..))) {
                 self.needs_object(span, &format!("`{}`", found.name))?;

@@ -205,6 +205,12 @@ impl Checker<'_> {
         self.member(class, name, |class| &class.delegates)
     }
 
+    /// The delegate of that path, `/Script/Package.Class:Name`.
+    pub(super) fn delegate_of_path(&self, path: &str) -> Option<Rc<DelegateSym>> {
+        let (class, name) = path.split_once(':')?;
+        self.find_delegate(class, name).filter(|found| *found.func.path == *path)
+    }
+
     /// The constant that a class or one above it has.
     pub(super) fn find_const(&self, class: &str, name: &str) -> Option<Rc<ConstSym>> {
         self.member(class, name, |class| &class.consts)

@@ -101,7 +101,7 @@ impl Checker<'_> {
                 "within" => {
                     let outer = argument.as_deref().unwrap_or("");
                     let message = format!(
-                        "that objects of the class lie in a `{outer}` is not checked, and `Outer` is not known as one"
+                        "that objects of the class lie in a `{outer}` is not checked: `Outer` of one that does not is none"
                     );
                     self.warn_once(file, word, "uc-within", &message);
                 }

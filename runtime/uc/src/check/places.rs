@@ -5,7 +5,7 @@ use super::body::Body;
 use super::symbols::{At, PropSym};
 use super::{Found, Told, TypeSym};
 use crate::ast::{self, Ident};
-use crate::hir::{Access, Const, Expr, ExprKind, Intrinsic, Path, Type};
+use crate::hir::{Access, Arg, Call, Callee, Cast, Const, Expr, ExprKind, Intrinsic, Path, Type};
 use crate::source::Span;
 
 impl Body<'_, '_> {
@@ -132,6 +132,9 @@ impl Body<'_, '_> {
             let base = object.unwrap_or_else(|| self.self_object(span));
             return Ok(Expr { kind: ExprKind::ClassOf(Box::new(base)), ty: Type::Class(class.clone()), line });
         }
+        if let Some(found) = self.object_word(object.clone().unwrap_or_else(|| self.self_object(span)), class, name) {
+            return found;
+        }
         // A function as the value of a delegate.
         if matches!(want, Some(Type::Delegate(..)))
             && let Some(found) = self.checker.find_function(class, &name.text)
@@ -153,6 +156,33 @@ impl Body<'_, '_> {
             error = error.hint(format!("there is `{near}`"));
         }
         Err(self.report(error))
+    }
+
+    /// `Outer` and `Name` of an object, by the functions of the host's library; nothing where it has none.
+    pub(super) fn object_word(&self, object: Expr, class: &Path, name: &Ident) -> Option<Found<Expr>> {
+        let function = match name.text.to_ascii_lowercase().as_str() {
+            "outer" => "outer_of",
+            "name" => "name_of",
+            _ => return None,
+        };
+        let found = self.checker.find_library_function(function)?;
+        let [param] = found.params.as_slice() else { return None };
+        let (wanted, ty) = (param.ty.clone()?, found.result.clone()?);
+        let line = self.line(name.span);
+        let args = match self.coerced(object, &wanted, self.at(name.span)) {
+            Ok(object) => vec![Arg::Value(object)],
+            Err(Told) => return Some(Err(Told)),
+        };
+        let callee = Callee::Static { class: None, path: found.path.clone() };
+        let call = Expr { kind: ExprKind::Call(Box::new(Call { callee, args, wildcards: Vec::new() })), ty, line };
+        // What `within` says of its class.
+        let within = self.checker.chain(class).iter().find_map(|class| class.within.clone());
+        Some(Ok(match within.filter(|_| name.is("outer")) {
+            Some(of) => {
+                Expr { kind: ExprKind::Cast(Cast::Object(of.clone()), Box::new(call)), ty: Type::Object(of), line }
+            }
+            None => call,
+        }))
     }
 
     /// A property, if it may be read here.

@@ -166,6 +166,8 @@ pub(crate) struct ClassSym {
     pub(crate) path: Path,
     pub(crate) name: String,
     pub(crate) base: Option<Path>,
+    /// The class that its objects lie in one of: `within X`.
+    pub(crate) within: Option<Path>,
     /// Whether a class of its chain is not known, so that what is not found may be there.
     pub(crate) broken: bool,
     pub(crate) is_final: bool,

@@ -70,6 +70,9 @@ impl Parser<'_> {
         let mut left = self.prefix()?;
         loop {
             let token = self.peek();
+            if ends_with_line(&left, token) {
+                return Ok(left);
+            }
             let Some(op) = self.infix_sign(token).filter(|op| op.binding() <= weakest) else { return Ok(left) };
             self.next();
             if let ExprKind::Infix(before, at, ..) = &left.kind
@@ -151,6 +154,9 @@ impl Parser<'_> {
         let mut of = self.primary()?;
         loop {
             let token = self.peek();
+            if ends_with_line(&of, token) {
+                return Ok(of);
+            }
             of = match token.kind {
                 Kind::ParenOpen => self.call_behind(of)?,
                 Kind::Dot | Kind::BracketOpen => self.member_behind(of)?,
@@ -392,6 +398,11 @@ impl Parser<'_> {
         }
         found
     }
+}
+
+/// Whether an expression is a macro that stands alone at the end of its line, as `` `endif `` does: what follows is not of it.
+fn ends_with_line(of: &Expr, next: Token) -> bool {
+    matches!(of.kind, ExprKind::Macro(..)) && next.on_new_line
 }
 
 /// The value of a whole number, if it fits.
