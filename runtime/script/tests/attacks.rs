@@ -451,6 +451,35 @@ fn an_item_may_be_an_element_of_the_array_it_comes_to() {
 }
 
 #[test]
+fn an_array_is_sorted_by_what_a_variable_is_bound_to() {
+    check(
+        r#"
+        delegate int Cmp(int a, int b);
+        var delegate<Cmp> Own;
+        function int Up(int a, int b) { return b - a; }
+        function int Down(int a, int b) { return a - b; }
+        function string T()
+        {
+            local array<int> a; local delegate<Cmp> d; local string s;
+
+            a.AddItem(2); a.AddItem(3); a.AddItem(1);
+            d = Up;
+            a.Sort(d);
+            s = a[0] $ a[1] $ a[2];
+            Own = Down;
+            a.Sort(Own);
+            s @= a[0] $ a[1] $ a[2];
+            Cmp = Up;
+            a.Sort(Cmp);
+            return s @ a[0] $ a[1] $ a[2];
+        }
+        "#,
+        "T",
+        "123 321 123",
+    );
+}
+
+#[test]
 fn containers_of_a_class_default_object_are_read() {
     check(
         r#"

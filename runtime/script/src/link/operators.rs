@@ -313,6 +313,7 @@ impl Linker<'_> {
                 return self.make(Made::IsNotZero(self.triple(from)?), to, from, from);
             }
             Conversion::Up if *self.type_of(to)? == *self.type_of(from)? => return self.copy(to, from),
+            Conversion::Up if is_same_delegate(self.type_of(to)?, self.type_of(from)?) => None,
             Conversion::Up if in_frame => {
                 let is_reference = |ty: &PropertyType| {
                     matches!(
@@ -343,6 +344,12 @@ impl Linker<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether two delegates call functions of one signature.
+fn is_same_delegate(one: &PropertyType, two: &PropertyType) -> bool {
+    let is_single = |ty: &PropertyType| matches!(ty, PropertyType::Delegate(_));
+    is_single(one) && is_single(two) && one.signature() == two.signature()
 }
 
 /// The bytes of a number, name or handle.
