@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::io::{Write as _, stdout};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -12,15 +12,18 @@ use alcedo_runtime::{Runtime, ScriptCheck, printable};
 use crate::ask::ask_scripts;
 use crate::error::Error;
 use crate::host_program::{Chosen, choose};
+use crate::modules::{self, Found};
 use crate::session::BuildOptions;
 use crate::world::HostProgram;
 
-/// Which packages, and in which host.
+/// Which packages, with which plugins, and in which host.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Wish {
-    /// Folders of `.uc` files, each called as its package.
-    #[arg(value_name = "FOLDER", required = true)]
-    pub(crate) folders: Vec<PathBuf>,
+    /// Packages, which are folders of `.uc` files, and the plugins whose types they use: folders of crates, or built libraries.
+    ///
+    /// A folder that holds several of these stands for all of them.
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub(crate) paths: Vec<PathBuf>,
     /// The author's own host instead of the sample engine: a package, a folder, or a program that is built already.
     #[arg(long, value_name = "PACKAGE|PATH")]
     host: Option<String>,
@@ -37,7 +40,12 @@ pub(crate) struct Wish {
 /// # Errors
 /// When the host gives no answer.
 pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
-    let checked = check(&wish.folders, wish.host.as_deref(), &wish.host_args, wish.patience)?;
+    let found = modules::find(&wish.paths)?;
+    if found.packages.is_empty() {
+        return Err(Error::NoPackages { paths: wish.paths.clone() });
+    }
+    let asked = Asked { host: wish.host.as_deref(), host_args: &wish.host_args, patience: wish.patience };
+    let checked = check(found, &asked)?;
     let (mut out, mut wrong, mut names) = (String::new(), 0, BTreeSet::new());
     for found in &checked {
         let warnings = if found.warnings.is_empty() { String::new() } else { format!("{}\n\n", found.warnings) };
@@ -67,23 +75,43 @@ pub(crate) fn counted(files: usize) -> String {
     if files == 1 { "1 file".to_owned() } else { format!("{files} files") }
 }
 
-/// What is found in packages, in the sample engine or in an author's host.
+/// In which host.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked<'a> {
+    /// The author's own; the sample engine without.
+    pub(crate) host: Option<&'a str>,
+    /// Arguments for it.
+    pub(crate) host_args: &'a [String],
+    /// How many seconds it has.
+    pub(crate) patience: u64,
+}
+
+/// A package, and the modules that it is to be seen with.
 ///
 /// # Errors
-/// When the host gives no answer.
-pub(crate) fn check(
-    folders: &[PathBuf],
-    host: Option<&str>,
-    host_args: &[String],
-    patience: u64,
-) -> Result<Vec<ScriptCheck>, Error> {
-    let whole = |folder: &PathBuf| std::path::absolute(folder).map_err(Error::file("find", folder));
-    let folders = folders.iter().map(whole).collect::<Result<Vec<_>, _>>()?;
-    let Some(named) = host else {
-        return Ok(Runtime::builder().natives(alcedo_engine::natives()).check_scripts(&folders)?);
+/// A place that holds no module.
+pub(crate) fn package_with(package: &Path, with: &[PathBuf]) -> Result<Found, Error> {
+    let mut found = modules::find(with)?;
+    found.packages.retain(|other| other != package);
+    found.packages.insert(0, package.to_owned());
+    Ok(found)
+}
+
+/// What is found in packages, with plugins, in the sample engine or in an author's host. Plugins that are crates are built first; their
+/// libraries are read, and none of their code runs.
+///
+/// # Errors
+/// When a plugin does not build, or the host gives no answer.
+pub(crate) fn check(found: Found, asked: &Asked<'_>) -> Result<Vec<ScriptCheck>, Error> {
+    let chosen = choose(asked.host, &found.crates)?;
+    let (packages, libraries) = found.built()?;
+    let modules: Vec<_> = packages.into_iter().chain(libraries).collect();
+    let chosen = match (chosen, asked.host) {
+        (None, None) => return Ok(Runtime::builder().natives(alcedo_engine::natives()).check_scripts(&modules)?),
+        (Some(chosen), _) => chosen,
+        (None, Some(named)) => Chosen::Program(PathBuf::from(named)),
     };
-    let chosen = choose(Some(named), &[])?.unwrap_or_else(|| Chosen::Program(PathBuf::from(named)));
     let say = |line: &str| drop(writeln!(std::io::stderr(), "{}", printable(line)));
-    let HostProgram { program, args } = chosen.build(&BuildOptions::default(), host_args, say)?;
-    Ok(ask_scripts(&program, &args, &folders, Duration::from_secs(patience))?)
+    let HostProgram { program, args } = chosen.build(&BuildOptions::default(), asked.host_args, say)?;
+    Ok(ask_scripts(&program, &args, &modules, Duration::from_secs(asked.patience))?)
 }

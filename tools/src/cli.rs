@@ -68,6 +68,9 @@ enum Verb {
         /// The library: `target/debug/libmy_plugin.so`; or the folder of a package of scripts.
         #[arg(value_name = "FILE")]
         file: PathBuf,
+        /// What a package of scripts builds on: other packages, folders of plugin crates, built libraries; may be given several times.
+        #[arg(long, value_name = "PATH")]
+        with: Vec<PathBuf>,
         /// The host whose types a package of scripts builds on, instead of the sample engine: a package, a folder, or a program.
         #[arg(long, value_name = "PACKAGE|PATH")]
         host: Option<String>,
@@ -77,8 +80,9 @@ enum Verb {
     },
     /// Checks packages of scripts, and prints what is wrong with them, with the place of each mistake. Nothing of them runs.
     ///
-    /// They are checked against the sample engine, or against the native types of a host, which is started and asked. Ends with 1 if
-    /// there are errors. What a package extends of plugins is found by `alcedo dev`, which loads both.
+    /// They are checked against each other, against the plugins beside them, and against the sample engine or the native types of a host, which
+    /// is started and asked. Without a path all packages and plugins in and below this folder are taken. Plugins that are crates are built,
+    /// their libraries are read, and none of their code runs. Ends with 1 if there are errors.
     Check(check::Wish),
     /// Writes the Rust source by which plugins use the types of a host, or of another module.
     ///
@@ -112,7 +116,7 @@ enum Verb {
     /// Builds plugins, runs them in a world, and swaps their code in whenever a source file is saved.
     ///
     /// A folder of `.uc` files is a package of scripts, called as the folder: it is checked and loaded beside the plugins, and a file of it
-    /// that is saved is reloaded likewise.
+    /// that is saved is reloaded likewise. Packages below a folder of plugins are found.
     #[command(after_help = HELP)]
     Dev {
         #[command(flatten)]
@@ -196,7 +200,7 @@ pub(crate) fn run() -> ExitCode {
         }),
         Verb::Repl(wish) => repl::run(&wish),
         Verb::Check(wish) => check::run(&wish),
-        Verb::Inspect { file, host, json } => inspect::run(&file, host.as_deref(), json),
+        Verb::Inspect { file, with, host, json } => inspect::run(&file, &with, host.as_deref(), json),
         Verb::Dev { plugins, world, args, host, host_args, no_guard } => {
             dev::run(dev::Wish { plugins, world, args, host, host_args, no_guard })
         }

@@ -16,6 +16,7 @@ use crate::fold::Fold;
 use crate::guard::Panic;
 use crate::host_program;
 use crate::input::Input;
+use crate::modules;
 use crate::paint::Paint;
 use crate::screen::{Screen, log_to};
 use crate::scripts;
@@ -46,14 +47,15 @@ pub(crate) fn run(wish: Wish) -> Result<ExitCode, Error> {
     log_to(&screen, "info", paint.is_on());
     let options = BuildOptions { release: wish.plugins.release, color: paint.is_on(), target_dir: None };
     let (mut packages, objects) = (wish.world.packages, wish.world.objects);
-    let (texts, crates): (Vec<_>, Vec<_>) = wish.plugins.dirs.iter().cloned().partition(|dir| scripts::is_package(dir));
+    let dirs = modules::folders(&wish.plugins.dirs);
+    let (texts, crates): (Vec<_>, Vec<_>) = dirs.iter().cloned().partition(|dir| scripts::is_package(dir));
     packages.extend(texts.iter().map(|dir| scripts::name(dir)));
     let sample = HostOptions { packages, args: wish.args, objects, planted_rerun: false };
     let input = || Input::open(interactive);
     if wish.no_guard {
         let written = Error::file("write last words into", Path::new(crash_guard::FOLDER));
         crash_guard::arm_if_supervised().map_err(written)?;
-        let session = Session::open(wish.plugins.dirs, options, Local::new(&sample)?)?;
+        let session = Session::open(dirs, options, Local::new(&sample)?)?;
         return Dev::new(session, screen, paint, true).run(&input()?);
     }
     let chosen = host_program::choose(wish.host.as_deref(), &crates)?;
@@ -62,7 +64,7 @@ pub(crate) fn run(wish: Wish) -> Result<ExitCode, Error> {
         Some(host) => host.build(&options, &wish.host_args, |line| screen.print(&paint.dim(line)))?,
         None => host_program::sample(&sample)?,
     };
-    let session = Session::open(wish.plugins.dirs, options, Remote::start(program, paint)?)?;
+    let session = Session::open(dirs, options, Remote::start(program, paint)?)?;
     Dev::new(session, screen, paint, is_sample).run(&input()?)
 }
 

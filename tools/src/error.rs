@@ -34,6 +34,24 @@ pub(crate) enum Error {
     /// A host does not say what it declares.
     #[error(transparent)]
     Ask(#[from] AskError),
+    /// A folder without anything to check.
+    #[error(
+        "there is no package of scripts and no plugin in {}: name a folder of `.uc` files, a folder of plugin crates, or a built library",
+        path.display()
+    )]
+    NoModules {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Plugins without a package that uses them.
+    #[error(
+        "there is no package of scripts in {}: name a folder of `.uc` files as well",
+        paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+    )]
+    NoPackages {
+        /// Where it was looked for.
+        paths: Vec<PathBuf>,
+    },
     /// A package of scripts has errors.
     #[error("{text}")]
     Scripts {

@@ -11,7 +11,7 @@ use alcedo_glue::{Elsewhere, Glue, Origin};
 use alcedo_runtime::{Declared, ManifestInfo, printable};
 
 use crate::ask::ask;
-use crate::check::check;
+use crate::check::{Asked, check, package_with};
 use crate::error::Error;
 use crate::host_program::{Chosen, choose};
 use crate::scripts;
@@ -24,6 +24,10 @@ pub(crate) struct Wish {
     /// The library: `target/debug/libmy_plugin.so`.
     #[arg(value_name = "FILE", required_unless_present = "host", conflicts_with = "host")]
     file: Option<PathBuf>,
+    /// What a package of scripts builds on beside the sample engine: other packages, folders of plugin crates, built libraries; may be given
+    /// several times.
+    #[arg(long, value_name = "PATH", requires = "file")]
+    with: Vec<PathBuf>,
     /// A host instead of a library: a package, its folder, or a program that is built already.
     ///
     /// It is started, says what it declares, and ends before it constructs or loads anything.
@@ -55,7 +59,7 @@ pub(crate) struct Wish {
 /// When the library cannot be read, the host gives no answer, or a type is of a package whose glue is not named.
 pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
     let (origin, declared) = match (&wish.file, &wish.host) {
-        (Some(library), _) => of_library(library)?,
+        (Some(library), _) => of_library(library, &wish.with)?,
         (None, host) => of_host(host.as_deref(), wish)?,
     };
     let glue = wish.packages.iter().cloned().fold(Glue::default(), Glue::package);
@@ -74,26 +78,26 @@ pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn of_library(library: &Path) -> Result<(Origin, Declared), Error> {
+fn of_library(library: &Path, with: &[PathBuf]) -> Result<(Origin, Declared), Error> {
     let library = std::path::absolute(library).map_err(Error::file("find", library))?;
     if library.is_dir() {
-        return of_scripts(&library);
+        return of_scripts(&library, with);
     }
     let (manifest, declared) = ManifestInfo::peek_declared(&library).map_err(Box::new)?;
     Ok((Origin::module(&manifest.name, &manifest.version.to_string()), declared))
 }
 
-/// A package of scripts, whose types build on those of the sample engine.
-fn of_scripts(folder: &Path) -> Result<(Origin, Declared), Error> {
-    let mut declared = Declared::default();
-    for found in check(&[folder.to_owned()], None, &[], 0)? {
-        declared = found.declared.map_err(|text| Error::Scripts { text })?;
+/// A package of scripts, whose types build on those of the sample engine and of the modules that it is seen with.
+fn of_scripts(folder: &Path, with: &[PathBuf]) -> Result<(Origin, Declared), Error> {
+    let (mut version, mut all) = (String::new(), Declared::default());
+    for found in check(package_with(folder, with)?, &Asked { host: None, host_args: &[], patience: 0 })? {
+        let declared = found.declared.map_err(|text| Error::Scripts { text })?;
+        if found.folder == folder {
+            (version, all) = (found.version.to_string(), declared);
+        }
     }
-    Ok((Origin::module(&scripts::name(folder), SCRIPTS_VERSION), declared))
+    Ok((Origin::module(&scripts::name(folder), &version), all))
 }
-
-/// The version that a package of scripts has as a module.
-const SCRIPTS_VERSION: &str = "0.0.0";
 
 fn of_host(named: Option<&str>, wish: &Wish) -> Result<(Origin, Declared), Error> {
     let named = named.unwrap_or_default();

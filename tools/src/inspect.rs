@@ -4,26 +4,26 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write as _};
 use std::io::{Write as _, stdout};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use alcedo_runtime::{
     Declared, DeclaredClass, DeclaredDelegate, DeclaredEnum, DeclaredFunction, DeclaredInterface, DeclaredProperty,
-    DeclaredStruct, ManifestInfo, printable,
+    DeclaredStruct, ManifestInfo, ScriptCheck, printable,
 };
 use serde::Serialize;
 
-use crate::check::{check, counted};
+use crate::check::{Asked, check, counted, package_with};
 use crate::error::Error;
 
 /// Prints it; as one JSON object where that is asked for.
 ///
 /// # Errors
 /// When the file is no library of a plugin that this build could load, with the reason.
-pub(crate) fn run(path: &Path, host: Option<&str>, json: bool) -> Result<ExitCode, Error> {
+pub(crate) fn run(path: &Path, with: &[PathBuf], host: Option<&str>, json: bool) -> Result<ExitCode, Error> {
     let path = std::path::absolute(path).map_err(Error::file("find", path))?;
     if path.is_dir() {
-        return run_scripts(&path, host, json);
+        return run_scripts(&path, with, host, json);
     }
     let (manifest, declared) = ManifestInfo::peek_declared(&path).map_err(Box::new)?;
     let text = if json {
@@ -37,20 +37,31 @@ pub(crate) fn run(path: &Path, host: Option<&str>, json: bool) -> Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
-/// The same for a package of scripts, as it is in the sample engine or in a host.
-fn run_scripts(path: &Path, host: Option<&str>, json: bool) -> Result<ExitCode, Error> {
-    let checked = check(&[path.to_owned()], host, &[], PATIENCE)?;
+/// The same for a package of scripts, as it is with plugins in the sample engine or in a host.
+fn run_scripts(path: &Path, with: &[PathBuf], host: Option<&str>, json: bool) -> Result<ExitCode, Error> {
+    let checked = check(package_with(path, with)?, &Asked { host, host_args: &[], patience: PATIENCE })?;
     let (mut text, mut code) = (String::new(), ExitCode::SUCCESS);
-    for found in &checked {
+    for found in checked.iter().filter(|found| found.folder == path || found.declared.is_err()) {
         match &found.declared {
             Ok(declared) if json => {
                 let path = path.display().to_string();
-                let inspected = InspectedScripts { path, name: &found.package, files: found.files, declared };
+                let inspected = InspectedScripts {
+                    path,
+                    name: &found.package,
+                    version: found.version.to_string(),
+                    dependencies: needed(found),
+                    files: found.files,
+                    declared,
+                };
                 text.push_str(&serde_json::to_string_pretty(&inspected).unwrap_or_default());
             }
             Ok(declared) => {
                 let shown = printable(&path.display().to_string()).to_string();
-                let _ = writeln!(text, "{}   {shown}\n  scripts    {}", found.package, counted(found.files));
+                let _ = writeln!(text, "{} {}   {shown}", found.package, found.version);
+                let _ = writeln!(text, "  scripts    {}", counted(found.files));
+                for (name, versions) in &found.dependencies {
+                    let _ = writeln!(text, "  needs      {name} {versions}");
+                }
                 let _ = write!(text, "{}", Types(declared));
             }
             Err(wrong) => {
@@ -66,6 +77,10 @@ fn run_scripts(path: &Path, host: Option<&str>, json: bool) -> Result<ExitCode, 
     Ok(code)
 }
 
+fn needed(found: &ScriptCheck) -> Vec<Needed<'_>> {
+    found.dependencies.iter().map(|(name, versions)| Needed { name, versions: versions.to_string() }).collect()
+}
+
 /// How many seconds a host has for its answer.
 const PATIENCE: u64 = 20;
 
@@ -74,6 +89,8 @@ const PATIENCE: u64 = 20;
 struct InspectedScripts<'a> {
     path: String,
     name: &'a str,
+    version: String,
+    dependencies: Vec<Needed<'a>>,
     files: usize,
     declared: &'a Declared,
 }

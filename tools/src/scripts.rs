@@ -18,6 +18,15 @@ pub(crate) fn name(dir: &Path) -> String {
     whole.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
+/// What says its version.
+const MANIFEST: &str = "package.toml";
+
+/// Its files of text, and the one that says its version.
+pub(crate) fn files_with_manifest(dir: &Path) -> Vec<PathBuf> {
+    let manifest = Some(dir.join(MANIFEST)).filter(|path| path.is_file());
+    files(dir).into_iter().chain(manifest).collect()
+}
+
 /// Its files.
 pub(crate) fn files(dir: &Path) -> Vec<PathBuf> {
     let entries = |dir: PathBuf| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -31,7 +40,7 @@ pub(crate) fn files(dir: &Path) -> Vec<PathBuf> {
 /// Copies the files of a package into a folder, which is made.
 pub(crate) fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
-    for file in files(from) {
+    for file in files_with_manifest(from) {
         let place = to.join(file.strip_prefix(from).unwrap_or(&file));
         if let Some(folder) = place.parent() {
             fs::create_dir_all(folder)?;
@@ -45,7 +54,7 @@ pub(crate) fn copy(from: &Path, to: &Path) -> io::Result<()> {
 mod tests {
     use std::fs;
 
-    use super::{copy, files, is_package, name};
+    use super::{copy, files, files_with_manifest, is_package, name};
 
     #[test]
     fn a_folder_of_texts_is_a_package_unless_it_is_a_crate() {
@@ -57,7 +66,11 @@ mod tests {
         assert!(is_package(&tale));
         assert_eq!(name(&tale), "Tale");
         copy(&tale, &dir.path().join("kept/Tale")).expect("copied");
-        assert_eq!(files(&dir.path().join("kept/Tale")), [dir.path().join("kept/Tale/Classes/Hero.uc")]);
+        let kept = dir.path().join("kept/Tale");
+        assert_eq!(files(&kept), [kept.join("Classes/Hero.uc")]);
+        fs::write(tale.join("package.toml"), "").expect("written");
+        copy(&tale, &dir.path().join("kept/Tale")).expect("copied");
+        assert_eq!(files_with_manifest(&kept), [kept.join("Classes/Hero.uc"), kept.join("package.toml")]);
         fs::write(tale.join("Cargo.toml"), "").expect("written");
         assert!(!is_package(&tale));
     }

@@ -22,4 +22,6 @@ mod new;
 mod own_host;
 mod panics;
 mod scripts;
+mod scripts_dev;
+mod scripts_with_plugins;
 mod terminal;

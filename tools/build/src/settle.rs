@@ -89,7 +89,12 @@ pub fn is_source(path: &Path) -> bool {
     // probe `4913` have none of our extensions.
     let hidden = name.starts_with('.');
     let extension = path.extension().and_then(OsStr::to_str);
-    !hidden && matches!(extension, Some("rs" | "toml" | "c" | "h" | "uc")) && !is_made_by_tools(path)
+    !hidden && (matches!(extension, Some("rs" | "toml" | "c" | "h")) || is_script(extension)) && !is_made_by_tools(path)
+}
+
+/// Old texts have their ending in capital letters.
+fn is_script(extension: Option<&str>) -> bool {
+    extension.is_some_and(|extension| extension.eq_ignore_ascii_case("uc"))
 }
 
 /// Whether a folder of this name can hold sources. New folders are judged by name, before anything is in them.

@@ -485,7 +485,8 @@ pub(crate) const GLANCE: Duration = Duration::from_millis(200);
 
 fn stamp(artifact: &Artifact) -> Stamp {
     if artifact.path.is_dir() {
-        let files: Vec<_> = scripts::files(&artifact.path).iter().filter_map(|file| fs::metadata(file).ok()).collect();
+        let files: Vec<_> =
+            scripts::files_with_manifest(&artifact.path).iter().filter_map(|file| fs::metadata(file).ok()).collect();
         let newest = files.iter().filter_map(|file| file.modified().ok()).max();
         return (artifact.path.clone(), newest, files.iter().map(|file| file.len()).sum());
     }

@@ -1,0 +1,154 @@
+//! A package of scripts under `alcedo dev`, edited as people and their editors do it: files saved, replaced, half written, added, removed
+//! and broken.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::support::Dev;
+
+/// A save is live within so long: a second on an idle machine.
+const PROMPT: Duration = Duration::from_secs(10);
+
+struct Tale {
+    _dir: tempfile::TempDir,
+    folder: PathBuf,
+}
+
+impl Tale {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("scripts/Tale");
+        fs::create_dir_all(&folder).unwrap();
+        let tale = Self { _dir: dir, folder };
+        tale.save("Hero.uc", &hero(1));
+        tale
+    }
+
+    fn save(&self, file: &str, text: &str) {
+        fs::write(self.folder.join(file), text).unwrap();
+    }
+
+    /// As editors do it that never leave half a file.
+    fn replace(&self, file: &str, text: &str) {
+        let beside = self.folder.join(format!(".{file}.tmp"));
+        fs::write(&beside, text).unwrap();
+        fs::rename(beside, self.folder.join(file)).unwrap();
+    }
+
+    /// Its folder is in the one that is named.
+    fn dev(&self) -> Dev {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+        command.arg("dev").arg(self.folder.parent().unwrap()).args(["--objects", "1"]);
+        let mut dev = Dev::run(command);
+        dev.hears("generation 1 is live");
+        dev.hears("1 object of Tale.Hero");
+        dev
+    }
+}
+
+/// A class whose function gives a number.
+fn hero(number: i32) -> String {
+    format!("class Hero extends Actor;\n\nfunction int Number()\n{{\n    return {number};\n}}\n")
+}
+
+/// What the world answers.
+fn eval(dev: &mut Dev, text: &str, expected: &str) {
+    dev.wishes(&format!(": eval {text}"));
+    while dev.hears("") != expected {}
+}
+
+#[test]
+fn every_way_of_saving_a_file_is_live_within_a_second() {
+    let tale = Tale::new();
+    let mut dev = tale.dev();
+    let begun = Instant::now();
+    tale.save("Hero.uc", &hero(2));
+    dev.hears("generation 1 → 2");
+    eval(&mut dev, "Hero'Hero_1'.Number()", "2");
+    tale.replace("Hero.uc", &hero(3));
+    dev.hears("generation 2 → 3");
+    eval(&mut dev, "Hero'Hero_1'.Number()", "3");
+    // A backup beside it is none of its files.
+    tale.save("Hero.uc~", "nonsense");
+    tale.save(".Hero.uc.swp", "nonsense");
+    tale.save("Hero.uc", &hero(4));
+    dev.hears("generation 3 → 4");
+    eval(&mut dev, "Hero'Hero_1'.Number()", "4");
+    assert!(begun.elapsed() < 3 * PROMPT, "{:?}", begun.elapsed());
+    dev.wishes("q");
+    dev.ends_well();
+}
+
+#[test]
+fn a_half_written_or_broken_file_keeps_the_old_class_and_is_shown_with_its_line() {
+    let tale = Tale::new();
+    let mut dev = tale.dev();
+    // The half of a file that an editor has written so far.
+    let whole = hero(2);
+    tale.save("Hero.uc", &whole[..whole.len() / 2]);
+    dev.hears("Tale/Hero.uc:");
+    eval(&mut dev, "Hero'Hero_1'.Number()", "1");
+    tale.save("Hero.uc", &whole);
+    dev.hears("generation 1 → 2");
+    eval(&mut dev, "Hero'Hero_1'.Number()", "2");
+    tale.save("Hero.uc", &hero(3).replace("return 3;", "return Nmuber;"));
+    dev.hears("error");
+    dev.hears("--> Tale/Hero.uc:5:12");
+    dev.hears("return Nmuber;");
+    dev.hears("^^^^^^");
+    eval(&mut dev, "Hero'Hero_1'.Number()", "2");
+    tale.save("package.toml", "version = \"one\"\n");
+    tale.save("Hero.uc", &hero(4));
+    dev.hears("Tale/package.toml:1: ");
+    tale.save("package.toml", "version = \"1.0.0\"\n");
+    dev.hears("generation 2 → 3");
+    eval(&mut dev, "Hero'Hero_1'.Number()", "4");
+    dev.wishes("q");
+    dev.ends_well();
+}
+
+#[test]
+fn files_that_come_and_go_are_classes_that_come_and_go() {
+    let tale = Tale::new();
+    let mut dev = tale.dev();
+    tale.save(
+        "Elder.uc",
+        "class Elder extends Hero;\n\nfunction int Number()\n{\n    return super.Number() + 10;\n}\n",
+    );
+    dev.hears("1 object of Tale.Elder");
+    eval(&mut dev, "Elder'Elder_1'.Number()", "11");
+    fs::remove_file(tale.folder.join("Elder.uc")).unwrap();
+    dev.hears("generation 2 → 3");
+    dev.wishes(": classes");
+    while dev.hears("Tale.") != "Tale.Hero" {}
+    fs::rename(tale.folder.join("Hero.uc"), tale.folder.join("Moved.uc")).unwrap();
+    // A file is called as its class.
+    tale.save("Moved.uc", &hero(5));
+    fs::remove_file(tale.folder.join("Moved.uc")).unwrap();
+    tale.save("Hero.uc", &hero(6));
+    eval_until(&mut dev, "Hero'Hero_1'.Number()", "6");
+    dev.wishes("q");
+    dev.ends_well();
+}
+
+/// Asks until the world answers so: how many reloads it takes depends on the moment.
+fn eval_until(dev: &mut Dev, text: &str, expected: &str) {
+    let begun = Instant::now();
+    loop {
+        dev.wishes(&format!(": eval {text}"));
+        // One line is the answer, and all others have words.
+        let line = loop {
+            let line = dev.hears("");
+            if line.parse::<i64>().is_ok() {
+                break line;
+            }
+        };
+        if line == expected {
+            return;
+        }
+        assert!(begun.elapsed() < 3 * PROMPT, "{line}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}

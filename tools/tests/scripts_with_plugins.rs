@@ -1,0 +1,118 @@
+//! Packages of scripts that extend classes of plugins, in the commands that run nothing.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use crate::support::Scratch;
+
+const FANCY: &str = "class FancyCube extends MagicCube;
+
+var() int Hellos;
+
+event SayHello()
+{
+    Hellos++;
+    super.SayHello();
+}
+
+function int Greeted()
+{
+    return GreetingCount();
+}
+";
+
+/// A package in the folder of the crate that it builds on.
+fn tale(scratch: &Scratch) -> PathBuf {
+    let folder = scratch.plugin().join("scripts/Tale");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("FancyCube.uc"), FANCY).unwrap();
+    folder
+}
+
+fn alcedo(scratch: &Scratch, within: &Path, args: &[&str]) -> (bool, String, String) {
+    let mut command = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
+    let Output { status, stdout, stderr } = command.args(args).current_dir(within).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (status.success(), text(&stdout), text(&stderr))
+}
+
+#[test]
+fn packages_are_checked_with_the_plugins_beside_them() {
+    let scratch = Scratch::new();
+    let tale = tale(&scratch);
+    let check = |within: &Path, args: &[&str]| {
+        let args: Vec<_> = ["check"].into_iter().chain(args.iter().copied()).collect();
+        alcedo(&scratch, within, &args)
+    };
+    // In a folder with both.
+    let (ended_well, said, aside) = check(&scratch.plugin(), &[]);
+    assert!(ended_well && said == "Tale checked, 1 file: no errors\n", "{said}{aside}");
+    // By name, with the crate or with its library.
+    let library = find_library(&scratch).expect("it was built");
+    let library = library.to_str().unwrap();
+    for plugin in ["..", library] {
+        let (ended_well, said, aside) = check(&scratch.plugin().join("scripts"), &["Tale", plugin]);
+        assert!(ended_well && said.starts_with("Tale checked"), "{plugin}: {said}{aside}");
+    }
+    // Without it.
+    let (ended_well, said, _) = check(&scratch.plugin(), &["scripts/Tale"]);
+    assert!(!ended_well && said.contains("MagicCube") && said.contains("Tale/FancyCube.uc:1"), "{said}");
+    // A member of the plugin's class that is not there.
+    fs::write(tale.join("FancyCube.uc"), FANCY.replace("GreetingCount()", "GreetingCuont()")).unwrap();
+    let (ended_well, said, _) = check(&scratch.plugin(), &[]);
+    assert!(!ended_well && said.contains("GreetingCuont") && said.contains("Tale/FancyCube.uc:13"), "{said}");
+}
+
+#[test]
+fn what_is_no_library_and_what_is_no_module_is_told() {
+    let scratch = Scratch::new();
+    let tale = tale(&scratch);
+    fs::write(scratch.plugin().join("broken.so"), "no library").unwrap();
+    let check = |args: &[&str]| alcedo(&scratch, &scratch.plugin(), args);
+    let (ended_well, said, _) = check(&["check", tale.to_str().unwrap(), "broken.so"]);
+    assert!(!ended_well && said.contains("broken.so") && said.contains("2 of 2"), "{said}");
+    let (ended_well, _, told) = check(&["check", "src"]);
+    assert!(!ended_well && told.contains("no package of scripts and no plugin in src"), "{told}");
+    let (ended_well, _, told) = check(&["check", "broken.so"]);
+    assert!(!ended_well && told.contains("name a folder of `.uc` files as well"), "{told}");
+}
+
+#[test]
+fn inspect_and_glue_see_a_package_with_the_plugins_they_are_told_and_show_its_version() {
+    let scratch = Scratch::new();
+    let tale = tale(&scratch);
+    let manifest = "version = \"1.2.0\"\n\n[dependencies]\nmagic_cube = \">=0.1\"\n";
+    fs::write(tale.join("package.toml"), manifest).unwrap();
+    let run = |args: &[&str]| alcedo(&scratch, &scratch.plugin(), args);
+    let (ended_well, said, told) = run(&["inspect", "scripts/Tale", "--with", "."]);
+    assert!(ended_well && said.starts_with("Tale 1.2.0 "), "{said}{told}");
+    assert!(said.contains("needs      magic_cube >=0.1"), "{said}");
+    assert!(said.contains("class /Script/Tale.FancyCube : /Script/Game.MagicCube"), "{said}");
+    let (ended_well, said, told) = run(&["inspect", "--json", "scripts/Tale", "--with", "."]);
+    let json: serde_json::Value = serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}{told}"));
+    assert!(ended_well && json["version"] == "1.2.0" && json["dependencies"][0]["name"] == "magic_cube", "{said}");
+    let packages = ["--package", "Engine=engine_glue", "--package", "Game=cube_glue"];
+    let glue: Vec<_> = ["glue", "scripts/Tale", "--with", "."].into_iter().chain(packages).collect();
+    let (ended_well, said, told) = run(&glue);
+    assert!(
+        ended_well && said.contains("`Tale` 1.2.0") && said.contains("base = cube_glue::MagicCube"),
+        "{said}{told}"
+    );
+    // A version that is not there.
+    fs::write(tale.join("package.toml"), manifest.replace(">=0.1", "^7")).unwrap();
+    let (ended_well, said, _) = run(&["check"]);
+    assert!(!ended_well && said.contains("`Tale` needs `magic_cube` ^7"), "{said}");
+    fs::write(tale.join("package.toml"), manifest.replace("magic_cube", "Saga")).unwrap();
+    let (ended_well, said, _) = run(&["check"]);
+    assert!(!ended_well && said.contains("`Tale` needs `Saga` >=0.1"), "{said}");
+    fs::write(tale.join("package.toml"), manifest.replace("version", "vresion")).unwrap();
+    let (ended_well, said, _) = run(&["check"]);
+    assert!(!ended_well && said.contains("Tale/package.toml:1: ") && said.contains("vresion"), "{said}");
+}
+
+/// The library of the plugin, which an earlier command has built.
+fn find_library(scratch: &Scratch) -> Option<PathBuf> {
+    let (_, said, _) = alcedo(scratch, &scratch.plugin(), &["build"]);
+    said.split_whitespace().map(PathBuf::from).find(|path| path.is_file())
+}
