@@ -43,7 +43,7 @@ pub(crate) struct Core {
     /// What calls that were looked up before need of all this.
     pub ways: Rc<Ways>,
     /// Objects and their plugin parts.
-    pub pairs: Pairs,
+    pub pairs: Rc<Pairs>,
     /// Values that plugin code owns.
     pub blacks: Blacks,
     /// Open host-to-plugin calls.
@@ -105,12 +105,13 @@ impl Core {
         let zcalls = ZCallTable::new();
         let world = World::new();
         let red = RedStack::new(Rc::new(HotFrames::new(Rc::clone(zcalls.stamp()))));
-        let ways = Rc::new(Ways::new(&red, &world));
+        let pairs = Rc::new(Pairs::default());
+        let ways = Rc::new(Ways::new(&red, &pairs, &world));
         let core = Rc::new(Self {
             game_thread: GameThreadId::here(),
             world,
             ways,
-            pairs: Pairs::default(),
+            pairs,
             blacks: Blacks::default(),
             red,
             finalizer: Finalizer::start()?,
@@ -137,7 +138,7 @@ impl Core {
         });
         protocols::install(&core);
         let mode = core.world.mode.clone();
-        core.zcalls.stamp().on_change(move || mode.renew_direct());
+        core.zcalls.stamp().on_change(move |is_observed| mode.follow(is_observed));
         #[cfg(feature = "script")]
         core.limit_scripts(alcedo_script::Limits::default());
         Ok(core)

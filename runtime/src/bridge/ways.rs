@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 use std::mem::{MaybeUninit, transmute};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 use alcedo_abi::call::{Failure, Status};
 use alcedo_abi::direct::{Answer, Batch, BatchItem, BatchShell, DirectShell};
@@ -14,6 +14,7 @@ use alcedo_abi::zcall::Slot;
 
 use crate::border::CallError;
 use crate::conjugate::hot::{FrameNumber, HotFrames, Opened};
+use crate::conjugate::pairs::Pairs;
 use crate::conjugate::red::RedStack;
 use crate::handles::{ClassId, ObjectHandle};
 use crate::object::World;
@@ -26,6 +27,7 @@ use crate::stamp::Stamp;
 pub(crate) struct Ways {
     hot: Rc<HotFrames>,
     columns: Rc<HotColumns>,
+    pairs: Weak<Pairs>,
     mode: ModeWord,
     slices: LentSlices,
 }
@@ -52,6 +54,8 @@ pub(crate) struct MethodWay {
     class: ClassId,
     /// The class that declares what answers.
     owner: ClassId,
+    /// The place of its part among those of an object, where another class of a module is more derived.
+    place: usize,
 }
 
 /// So many classes have a place for what was looked up for them.
@@ -132,7 +136,8 @@ impl StaticWay {
 }
 
 impl MethodWay {
-    /// The way into a method of the class `owner`, for objects of `class`, which is that or extends it.
+    /// The way into a method of the class `owner`, for objects of `class`, which is that or extends it. `place` is that of `owner` among
+    /// the classes of modules that these objects have parts for, base first.
     ///
     /// # Safety
     /// As for [`StaticWay::new`], of a method of `owner` in the module that declares it.
@@ -141,9 +146,9 @@ impl MethodWay {
         (shell, batch): (DirectShell, BatchShell),
         count: usize,
         frame: FrameNumber,
-        (class, owner): (ClassId, ClassId),
+        (class, owner, place): (ClassId, ClassId, usize),
     ) -> Self {
-        Self { looked, shell, batch, count, frame, class, owner }
+        Self { looked, shell, batch, count, frame, class, owner, place }
     }
 
     /// The class of the objects.
@@ -158,9 +163,10 @@ impl MethodWay {
 }
 
 impl Ways {
-    pub(super) fn new(red: &RedStack, world: &World) -> Self {
-        let (hot, columns) = (Rc::clone(red.hot()), Rc::clone(world.objects.columns()));
-        Self { hot, columns, mode: world.mode.clone(), slices: world.slices.clone() }
+    pub(super) fn new(red: &RedStack, pairs: &Rc<Pairs>, world: &World) -> Self {
+        let (hot, columns, pairs) =
+            (Rc::clone(red.hot()), Rc::clone(world.objects.columns()), Rc::downgrade(pairs));
+        Self { hot, columns, pairs, mode: world.mode.clone(), slices: world.slices.clone() }
     }
 
     /// What changes when a way may be wrong.
@@ -238,7 +244,10 @@ impl Ways {
         if !self.are_open(way.looked) || slots.len() != way.count {
             return None;
         }
-        let part = self.columns.part(object, way.owner)?;
+        let part = match self.columns.part(object, way.owner) {
+            Some(part) => part,
+            None => self.inherited_part(object, &way)?,
+        };
         let opened = self.hot.open(way.frame)?;
         let mut failure = MaybeUninit::uninit();
         // SAFETY: as in `call`. The object is there, and of the class that the way is for; the part is the one that stands beside it
@@ -250,6 +259,13 @@ impl Ways {
             settle(opened.lent());
         }
         Some(done)
+    }
+
+    /// The part of an object for the class that declares what answers, where its most derived part is for another.
+    #[inline(never)]
+    fn inherited_part(&self, object: ObjectHandle, way: &MethodWay) -> Option<*mut ()> {
+        let pairs = self.pairs.upgrade()?;
+        pairs.part_at(self.columns.conjugate(object), way.place, way.owner).map(|part| part.0)
     }
 
     /// Another number whenever an object has begun or ended, or has another body or plugin part.
@@ -333,15 +349,22 @@ macro_rules! enter {
 /// As [`DirectShell`] says of a static function, with as many parameters as there are slots.
 #[inline(always)]
 unsafe fn call_static(shell: DirectShell, slots: &[Slot], failure: &mut MaybeUninit<Failure>) -> Answer {
+    macro_rules! with {
+        ($($word:ident)*) => {
+            enter!(shell, failure $(, $word.bits() => u64)*)
+        };
+    }
     match slots {
-        [] => enter!(shell, failure),
-        [a] => enter!(shell, failure, a.bits() => u64),
-        [a, b] => enter!(shell, failure, a.bits() => u64, b.bits() => u64),
-        [a, b, c] => enter!(shell, failure, a.bits() => u64, b.bits() => u64, c.bits() => u64),
-        [a, b, c, d] => {
-            enter!(shell, failure, a.bits() => u64, b.bits() => u64, c.bits() => u64, d.bits() => u64)
-        }
-        _ => unreachable!("no direct shell is made for more than four words"),
+        [] => with!(),
+        [a] => with!(a),
+        [a, b] => with!(a b),
+        [a, b, c] => with!(a b c),
+        [a, b, c, d] => with!(a b c d),
+        [a, b, c, d, e] => with!(a b c d e),
+        [a, b, c, d, e, f] => with!(a b c d e f),
+        [a, b, c, d, e, f, g] => with!(a b c d e f g),
+        [a, b, c, d, e, f, g, h] => with!(a b c d e f g h),
+        _ => unreachable!("no direct shell is made for more than `MOST_WORDS`"),
     }
 }
 
@@ -368,6 +391,10 @@ unsafe fn call_method(
         [a, b] => on!(a b),
         [a, b, c] => on!(a b c),
         [a, b, c, d] => on!(a b c d),
-        _ => unreachable!("no direct shell is made for more than four words"),
+        [a, b, c, d, e] => on!(a b c d e),
+        [a, b, c, d, e, f] => on!(a b c d e f),
+        [a, b, c, d, e, f, g] => on!(a b c d e f g),
+        [a, b, c, d, e, f, g, h] => on!(a b c d e f g h),
+        _ => unreachable!("no direct shell is made for more than `MOST_WORDS`"),
     }
 }

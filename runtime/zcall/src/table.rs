@@ -179,13 +179,8 @@ impl ZCallTable {
 
     /// From now on this is watched. What was counted stays.
     pub fn observe(&self, what: Observed) {
-        let was_observed = self.is_observed();
         self.observer.set(what);
-        match (was_observed, what.any()) {
-            (false, true) => self.stamp.shut(),
-            (true, false) => self.stamp.open(),
-            _ => {}
-        }
+        self.stamp.observe(what.any());
     }
 
     /// What was counted so far, by kind and name.
