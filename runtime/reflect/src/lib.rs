@@ -93,6 +93,8 @@ pub mod plumbing {
 
 use std::rc::Rc;
 
+use alcedo_base::stamp::Stamp;
+
 use counters::Counters;
 use hooks::{HookContext, TheWorld};
 use lazy::LazyIds;
@@ -112,6 +114,8 @@ pub struct World {
     pub types: Types,
     /// The objects.
     pub objects: Objects,
+    /// What changes when something kept about calls or places may be wrong.
+    pub stamp: Rc<Stamp>,
     /// What the host does at the moment, and which code may write meanwhile.
     pub mode: ModeWord,
     /// Slices of values that plugin code holds.
@@ -140,6 +144,7 @@ impl World {
             types: Types::new(),
             objects: Objects::new(Rc::clone(&names), mode.clone(), slices.clone()),
             names,
+            stamp: Rc::default(),
             mode,
             slices,
             counters: Counters::default(),

@@ -102,8 +102,8 @@ impl Core {
     /// # Errors
     /// When the finalizer thread cannot be started.
     pub(crate) fn new() -> std::io::Result<Rc<Self>> {
-        let zcalls = ZCallTable::new();
         let world = World::new();
+        let zcalls = ZCallTable::with_stamp(Rc::clone(&world.stamp));
         let red = RedStack::new(Rc::new(HotFrames::new(Rc::clone(zcalls.stamp()))));
         let pairs = Rc::new(Pairs::default());
         let ways = Rc::new(Ways::new(&red, &pairs, &world));

@@ -85,8 +85,14 @@ impl PropertyOf {
     /// # Errors
     /// When the object is gone, sleeps or is of another class, or the property is not there or of another type.
     pub fn get<T: HostValue>(&self, runtime: &Runtime, object: ObjectHandle) -> Result<T, Error> {
-        self.see(runtime, object)?;
-        let raw = runtime.world().get(object, &self.key)?;
+        // The reference remembers a class only after it was seen here.
+        let raw = match runtime.core().world.get_known(object, &self.key) {
+            Some(raw) => raw,
+            None => {
+                self.see(runtime, object)?;
+                runtime.world().get(object, &self.key)?
+            }
+        };
         // A number that no entry of an enum has is an error of this reading.
         Ok(failing(|| Ok(T::from_raw(raw)))?)
     }
@@ -96,8 +102,13 @@ impl PropertyOf {
     /// # Errors
     /// As [`PropertyOf::get`], and while it may not be written.
     pub fn set<T: HostValue>(&self, runtime: &Runtime, object: ObjectHandle, value: T) -> Result<(), Error> {
-        self.see(runtime, object)?;
-        Ok(runtime.world().set(object, &self.key, value.into_raw())?)
+        match runtime.core().world.set_known(object, &self.key, value.into_raw()) {
+            Ok(()) => Ok(()),
+            Err(value) => {
+                self.see(runtime, object)?;
+                Ok(runtime.world().set(object, &self.key, value)?)
+            }
+        }
     }
 
     /// Reads it, whatever its type.
