@@ -91,6 +91,8 @@ pub mod plumbing {
     pub use crate::typed::{PlainField, PlainStruct, PropertyKind, add_field, start_fields};
 }
 
+use std::any::Any;
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use alcedo_base::stamp::Stamp;
@@ -126,6 +128,8 @@ pub struct World {
     pub lazy: LazyIds,
     /// What running calls of the host refer to.
     pub stack: CallStack,
+    /// What the floors above keep beside the world, for the hooks that are given nothing but the world.
+    pub above: OnceCell<Rc<dyn Any>>,
 }
 
 impl TheWorld for World {}
@@ -150,6 +154,7 @@ impl World {
             counters: Counters::default(),
             lazy: LazyIds::default(),
             stack: CallStack::default(),
+            above: OnceCell::new(),
         }
     }
 

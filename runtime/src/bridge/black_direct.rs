@@ -16,6 +16,7 @@ use crate::bridge::core::Core;
 use crate::bridge::module_code::MethodRoute;
 use crate::cells::RefCell;
 use crate::handles::{ClassId, ObjectHandle};
+use crate::object::World;
 use crate::object::function::Function;
 use crate::object::native_value::NativeResult;
 use crate::zcall::black_code::BlackCode;
@@ -25,22 +26,39 @@ thread_local! {
     static FAILED: Cell<Option<CallError>> = const { Cell::new(None) };
 }
 
-/// What a native function has beside its thunk, as reflection keeps it for the floors above: it makes the code for one resolved name.
-pub(crate) struct DirectMaker(Box<Make>);
+/// What a native function has beside its thunk, as reflection keeps it for the floors above: it makes the code for one resolved name,
+/// and has the body as the host itself calls it.
+pub(crate) struct DirectMaker {
+    make: Box<Make>,
+    body: Box<OwnBody>,
+}
 
 type Make = dyn Fn(&Rc<Core>, Answering) -> BlackCode;
 
+/// Runs the body of a native function on an object, with the slots of its parameters, which are of the kinds that it has. What it
+/// gives is the slot of the result. A panic goes through it.
+pub(crate) type OwnBody = dyn Fn(&World, ObjectHandle, &[Slot]) -> Result<Slot, CallError>;
+
 impl DirectMaker {
     /// One that makes it so, as a function keeps it.
-    pub(crate) fn kept(make: impl Fn(&Rc<Core>, Answering) -> BlackCode + 'static) -> Rc<dyn Any> {
-        Rc::new(Self(Box::new(make)))
+    pub(crate) fn kept(
+        make: impl Fn(&Rc<Core>, Answering) -> BlackCode + 'static,
+        body: impl Fn(&World, ObjectHandle, &[Slot]) -> Result<Slot, CallError> + 'static,
+    ) -> Rc<dyn Any> {
+        Rc::new(Self { make: Box::new(make), body: Box::new(body) })
+    }
+
+    /// The body.
+    #[inline]
+    pub(crate) fn body(&self) -> &OwnBody {
+        &*self.body
     }
 }
 
 /// The code of a function, if it has any, for calls of that sort.
 pub(crate) fn direct_of(core: &Rc<Core>, function: &Rc<Function>, dispatch: Dispatch) -> Option<BlackCode> {
     let maker = function.black_code.as_ref()?.downcast_ref::<DirectMaker>()?;
-    Some(maker.0(core, Answering::new(function, dispatch)))
+    Some((maker.make)(core, Answering::new(function, dispatch)))
 }
 
 /// For which objects a function answers itself. Game thread only.

@@ -136,6 +136,7 @@ impl Core {
             #[cfg(feature = "dll-bind")]
             user_code: OnceCell::new(),
         });
+        core.ways.are_of(&core);
         protocols::install(&core);
         let mode = core.world.mode.clone();
         core.zcalls.stamp().on_change(move |is_observed| mode.follow(is_observed));

@@ -69,13 +69,13 @@ pub(crate) fn method_call(callee: &Callee) -> Option<MethodCall> {
 
 impl MethodCall {
     /// Calls of that sort of a function.
-    pub(super) fn new(function: &Rc<Function>, dispatch: Dispatch) -> Self {
+    pub(crate) fn new(function: &Rc<Function>, dispatch: Dispatch) -> Self {
         Self { function: Rc::clone(function), dispatch }
     }
 
     /// The way into what answers a call on that object, where there is a short one; then it is good for all objects of its class.
     pub(crate) fn way(&self, core: &Core, object: ObjectHandle) -> Option<MethodWay> {
-        let function = calls::target(&core.world, &self.function, object, self.dispatch).ok()?;
+        let function = self.target(core, object)?;
         let class = core.world.objects.class(object)?;
         if core.world.mode.is_before_commit() || core.world.objects.waits_for(object).is_some() {
             return None;
@@ -92,6 +92,11 @@ impl MethodCall {
         // SAFETY: the shells are those of the function, which `emit` has put there with the hooks of its class, and a function has the
         // parameters of its description; the gate is open. The function answers for all objects of the class of this one.
         Some(unsafe { MethodWay::new(looked, (*call, batch), count, frame, (class.id, function.owner, place)) })
+    }
+
+    /// What answers a call on that object.
+    pub(super) fn target(&self, core: &Core, object: ObjectHandle) -> Option<Rc<Function>> {
+        calls::target(&core.world, &self.function, object, self.dispatch).ok()
     }
 
     /// The function, with the overrides that objects of a class have.

@@ -3,7 +3,8 @@
 //! else goes the long way, which says why when a call is refused.
 #![expect(unsafe_code, reason = "calls the direct shells of modules")]
 
-use std::cell::Cell;
+use std::any::Any;
+use std::cell::{Cell, OnceCell};
 use std::mem::{MaybeUninit, transmute};
 use std::rc::{Rc, Weak};
 
@@ -13,6 +14,7 @@ use alcedo_abi::host::Directory;
 use alcedo_abi::zcall::Slot;
 
 use crate::border::CallError;
+use crate::bridge::core::Core;
 use crate::conjugate::hot::{FrameNumber, HotFrames, Opened};
 use crate::conjugate::pairs::Pairs;
 use crate::conjugate::red::RedStack;
@@ -30,6 +32,7 @@ pub(crate) struct Ways {
     pairs: Weak<Pairs>,
     mode: ModeWord,
     slices: LentSlices,
+    core: OnceCell<Weak<Core>>,
 }
 
 /// A way into a static function.
@@ -152,8 +155,15 @@ impl MethodWay {
     }
 
     /// The class of the objects.
+    #[inline]
     pub(crate) fn class(&self) -> ClassId {
         self.class
+    }
+
+    /// The count of the stamp at which it was found.
+    #[inline]
+    pub(crate) fn looked(&self) -> u64 {
+        self.looked
     }
 
     /// The class that declares what answers.
@@ -166,7 +176,24 @@ impl Ways {
     pub(super) fn new(red: &RedStack, pairs: &Rc<Pairs>, world: &World) -> Self {
         let (hot, columns, pairs) =
             (Rc::clone(red.hot()), Rc::clone(world.objects.columns()), Rc::downgrade(pairs));
-        Self { hot, columns, pairs, mode: world.mode.clone(), slices: world.slices.clone() }
+        Self { hot, columns, pairs, mode: world.mode.clone(), slices: world.slices.clone(), core: OnceCell::new() }
+    }
+
+    /// They are those of this host, whose world leads to them.
+    pub(super) fn are_of(self: &Rc<Self>, core: &Rc<Core>) {
+        let _first = self.core.set(Rc::downgrade(core));
+        let _first = core.world.above.set(Rc::clone(self) as Rc<dyn Any>);
+    }
+
+    /// Those of the host that has this world.
+    #[inline]
+    pub(crate) fn of(world: &World) -> Option<&Self> {
+        world.above.get()?.downcast_ref()
+    }
+
+    /// The host, while it is there.
+    pub(crate) fn core(&self) -> Option<Rc<Core>> {
+        self.core.get()?.upgrade()
     }
 
     /// What changes when a way may be wrong.

@@ -8,17 +8,20 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 
 use alcedo_abi::black_direct::{DirectAnswer, DirectBits, DirectBody, DirectStatus};
+use alcedo_abi::zcall::Slot;
 
 use crate::border::CallError;
 use crate::bridge::black_direct::{Answering, DirectMaker, attempted, beside_failure, failed, given, guarded};
 use crate::bridge::core::Core;
 use crate::handles::ObjectHandle;
-use crate::native::method::{Method, Receiver as _, StaticMethod};
+use crate::native::failing::failing;
+use crate::native::method::{Method, Receiver as _, StaticMethod, run, run_static};
 use crate::native::part_cell::PartCell;
 use crate::native::parts::Parts;
 use crate::native::this::This;
 use crate::native::world::World;
-use crate::object::native_value::{NativeResult, NativeReturned as _, SlotRow};
+use crate::object;
+use crate::object::native_value::{NativeParams, NativeResult, NativeReturned as _, SlotRow};
 use crate::zcall::black_code::BlackCode;
 
 /// What the code of a method is given.
@@ -41,15 +44,21 @@ pub(super) fn of_method<M: Method>(parts: &Rc<Parts<M::Class>>) -> Option<Rc<dyn
     if !is_plain::<M::Args, M::Result>() {
         return None;
     }
+    let own = Rc::clone(parts);
+    let body = move |world: &object::World, object: ObjectHandle, slots: &[Slot]| {
+        let args = failing(|| args_of::<M::Args>(slots))?;
+        Ok(run::<M>(&own, This::new(World::new(world), object), args)?.into_slot())
+    };
     let parts = Rc::clone(parts);
-    Some(DirectMaker::kept(move |core, answering| {
+    let make = move |core: &Rc<Core>, answering| {
         let context = Context { core: NonNull::from(&**core), parts: Rc::clone(&parts), answering };
         let code = BitsOf::<M::Args>::address(BitsOf::<M::Args>::code_of::<Shell<M>>());
         let each = BitsOf::<M::Args>::each_of::<Shell<M>>();
         // SAFETY: the code has the form for so many arguments, whose values lie in slots. Its context stands in the table of the core
         // that it leads to, and so does not outlive it.
         unsafe { BlackCode::new(code, Some(Rc::new(context))).with_each(each) }
-    }))
+    };
+    Some(DirectMaker::kept(make, body))
 }
 
 /// What a function without an object has for direct calls, if all its values lie in slots.
@@ -57,11 +66,22 @@ pub(super) fn of_static<M: StaticMethod>() -> Option<Rc<dyn Any>> {
     if !is_plain::<M::Args, M::Result>() {
         return None;
     }
-    Some(DirectMaker::kept(|_core, _answering| {
+    let body = |_world: &object::World, _object: ObjectHandle, slots: &[Slot]| {
+        let args = failing(|| args_of::<M::Args>(slots))?;
+        Ok(run_static::<M>(args)?.into_slot())
+    };
+    let make = |_core: &Rc<Core>, _answering| {
         let code = BitsOf::<M::Args>::address(BitsOf::<M::Args>::code_of::<StaticShell<M>>());
         // SAFETY: as for a method; it has no context.
         unsafe { BlackCode::new(code, None) }
-    }))
+    };
+    Some(DirectMaker::kept(make, body))
+}
+
+/// What a body has of the slots of its parameters.
+#[inline]
+fn args_of<A: SlotRow>(slots: &[Slot]) -> Result<<A as NativeParams>::Seen, CallError> {
+    A::bits_of(slots).and_then(A::of_bits).ok_or_else(in_no_slot)
 }
 
 /// The code of a method.
