@@ -62,6 +62,7 @@ mod results;
 mod rollback;
 #[cfg(feature = "script")]
 mod scripts;
+#[path = "short_ways/main.rs"]
 mod short_ways;
 mod slim_race;
 mod strays;
