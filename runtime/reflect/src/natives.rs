@@ -148,9 +148,7 @@ impl World {
         value: T,
     ) -> Result<(), T> {
         let Some(places) = property.places() else { return Err(value) };
-        let may_write = places.looked() == self.stamp.get()
-            && !self.mode.is_before_commit()
-            && !self.slices.are_out();
+        let may_write = places.looked() == self.stamp.get() && !self.mode.is_before_commit() && !self.slices.are_out();
         if may_write { places.write(self.objects.columns(), object, value) } else { Err(value) }
     }
 

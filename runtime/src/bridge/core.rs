@@ -2,7 +2,7 @@
 //! Each store guards itself, and none is borrowed while plugin code runs.
 
 use std::cell::OnceCell;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -89,6 +89,31 @@ pub(crate) struct Core {
     pub(crate) user_code: OnceCell<alcedo_dll_bind::UserCode>,
 }
 
+/// What hooks of native classes, which are given the world alone, find of the rest.
+pub(crate) struct Above {
+    ways: Rc<Ways>,
+    core: Weak<Core>,
+}
+
+impl Above {
+    /// That of the host which has this world.
+    #[inline]
+    pub(crate) fn of(world: &World) -> Option<&Self> {
+        world.above.get()?.downcast_ref()
+    }
+
+    /// What calls by short ways look at.
+    #[inline]
+    pub(crate) fn ways(&self) -> &Ways {
+        &self.ways
+    }
+
+    /// The host, while it is there.
+    pub(crate) fn core(&self) -> Option<Rc<Core>> {
+        self.core.upgrade()
+    }
+}
+
 impl Drop for Core {
     fn drop(&mut self) {
         // Whoever kept a short way may be used by what is dropped now.
@@ -136,7 +161,8 @@ impl Core {
             #[cfg(feature = "dll-bind")]
             user_code: OnceCell::new(),
         });
-        core.ways.are_of(&core);
+        let above = Above { ways: Rc::clone(&core.ways), core: Rc::downgrade(&core) };
+        let _first = core.world.above.set(Rc::new(above));
         protocols::install(&core);
         let mode = core.world.mode.clone();
         core.zcalls.stamp().on_change(move |is_observed| mode.follow(is_observed));

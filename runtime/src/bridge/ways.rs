@@ -3,8 +3,7 @@
 //! else goes the long way, which says why when a call is refused.
 #![expect(unsafe_code, reason = "calls the direct shells of modules")]
 
-use std::any::Any;
-use std::cell::{Cell, OnceCell};
+use std::cell::Cell;
 use std::mem::{MaybeUninit, transmute};
 use std::rc::{Rc, Weak};
 
@@ -14,7 +13,6 @@ use alcedo_abi::host::Directory;
 use alcedo_abi::zcall::Slot;
 
 use crate::border::CallError;
-use crate::bridge::core::Core;
 use crate::conjugate::hot::{FrameNumber, HotFrames, Opened};
 use crate::conjugate::pairs::Pairs;
 use crate::conjugate::red::RedStack;
@@ -32,7 +30,6 @@ pub(crate) struct Ways {
     pairs: Weak<Pairs>,
     mode: ModeWord,
     slices: LentSlices,
-    core: OnceCell<Weak<Core>>,
 }
 
 /// A way into a static function.
@@ -174,26 +171,8 @@ impl MethodWay {
 
 impl Ways {
     pub(super) fn new(red: &RedStack, pairs: &Rc<Pairs>, world: &World) -> Self {
-        let (hot, columns, pairs) =
-            (Rc::clone(red.hot()), Rc::clone(world.objects.columns()), Rc::downgrade(pairs));
-        Self { hot, columns, pairs, mode: world.mode.clone(), slices: world.slices.clone(), core: OnceCell::new() }
-    }
-
-    /// They are those of this host, whose world leads to them.
-    pub(super) fn are_of(self: &Rc<Self>, core: &Rc<Core>) {
-        let _first = self.core.set(Rc::downgrade(core));
-        let _first = core.world.above.set(Rc::clone(self) as Rc<dyn Any>);
-    }
-
-    /// Those of the host that has this world.
-    #[inline]
-    pub(crate) fn of(world: &World) -> Option<&Self> {
-        world.above.get()?.downcast_ref()
-    }
-
-    /// The host, while it is there.
-    pub(crate) fn core(&self) -> Option<Rc<Core>> {
-        self.core.get()?.upgrade()
+        let (hot, columns, pairs) = (Rc::clone(red.hot()), Rc::clone(world.objects.columns()), Rc::downgrade(pairs));
+        Self { hot, columns, pairs, mode: world.mode.clone(), slices: world.slices.clone() }
     }
 
     /// What changes when a way may be wrong.

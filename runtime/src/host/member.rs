@@ -15,8 +15,8 @@ use crate::handles::ObjectHandle;
 use crate::native::failing;
 use crate::object::World;
 use crate::object::class::Class;
-use crate::object::host_value::{HostValue, signature_of};
 use crate::object::function::Function;
+use crate::object::host_value::{HostValue, signature_of};
 use crate::object::member::{FunctionKey, FunctionRef, PropertyRef};
 use crate::object::native_value::{NativeParams, NativeResult, ValueParams};
 use crate::object::value::Value;
@@ -182,7 +182,8 @@ impl<A: ValueParams, R: NativeResult> FunctionOf<A, R> {
         let Some(class) = core.world.objects.class(object) else { return };
         let is_meant = is_meant(&core.world, object, &class, self.meant.path).is_ok();
         let wanted = signature_of::<A, R>().map(|wanted| wanted.to_string());
-        let is_right = |function: &Rc<Function>| is_meant && wanted.as_ref().is_ok_and(|wanted| function.words() == wanted);
+        let is_right =
+            |function: &Rc<Function>| is_meant && wanted.as_ref().is_ok_and(|wanted| function.words() == wanted);
         let found = (&self.key).find(&class).filter(is_right);
         let method = found.map(|function| MethodCall::new(&function, Dispatch::Virtual));
         self.ways.look(core, method.as_ref(), object);
@@ -242,12 +243,7 @@ impl DynamicFunctionOf {
     ///
     /// # Errors
     /// As [`FunctionOf::call`].
-    pub fn call(
-        &self,
-        runtime: &Runtime,
-        object: ObjectHandle,
-        arguments: &[Value],
-    ) -> Result<Option<Value>, Error> {
+    pub fn call(&self, runtime: &Runtime, object: ObjectHandle, arguments: &[Value]) -> Result<Option<Value>, Error> {
         let (class, is_new) = self.meant.of(&runtime.core().world, object)?;
         if is_new {
             self.meant.is_seen(&class);

@@ -5,9 +5,9 @@ use std::cell::Cell;
 
 use crate::border::CallError;
 use crate::bridge::calls::Dispatch;
+use crate::bridge::core::Above;
 use crate::bridge::direct::MethodCall;
 use crate::bridge::method_ways::{MethodWays, is_plain};
-use crate::bridge::ways::Ways;
 use crate::handles::ObjectHandle;
 use crate::object::World;
 use crate::object::member::{FunctionKey as _, FunctionRef};
@@ -38,15 +38,16 @@ impl MemberFunction {
         of: Option<&str>,
         args: A,
     ) -> Result<R, CallError> {
-        let ways = if const { is_plain::<A, R>() } && of.is_none() { Ways::of(world) } else { None };
-        let Some(ways) = ways else { return world.call_typed(object, &self.key, of, args) };
+        let above = if const { is_plain::<A, R>() } && of.is_none() { Above::of(world) } else { None };
+        let Some(above) = above else { return world.call_typed(object, &self.key, of, args) };
+        let ways = above.ways();
         if self.print.get() != fingerprint::<A, R>() || !self.ways.have(ways, object) {
             let called = world.call_typed(object, &self.key, None, args);
-            self.look::<A, R>(ways, object);
+            self.look::<A, R>(above, object);
             return called;
         }
         let settle = |lent| {
-            if let Some(core) = ways.core() {
+            if let Some(core) = above.core() {
                 core.red.settle(lent);
             }
         };
@@ -58,12 +59,12 @@ impl MemberFunction {
 
     /// Notes the short way for objects of the class of this one.
     #[cold]
-    fn look<A: NativeParams, R: NativeResult>(&self, ways: &Ways, object: ObjectHandle) {
+    fn look<A: NativeParams, R: NativeResult>(&self, above: &Above, object: ObjectHandle) {
         let print = fingerprint::<A, R>();
         if self.print.replace(print) != print {
             self.ways.forget();
         }
-        let Some(core) = ways.core().filter(|_| self.ways.are_worth_a_look(ways, object)) else { return };
+        let Some(core) = above.core().filter(|_| self.ways.are_worth_a_look(above.ways(), object)) else { return };
         let class = core.world.objects.class(object);
         let found = class.and_then(|class| (&self.key).find(&class));
         match found.filter(|function| function.fingerprint == print) {
