@@ -61,7 +61,7 @@ pub use delegate::DelegateOf;
 pub use function::{HotFunction, TypedFunction};
 pub use list::{ClassList, ObjectList};
 #[doc(hidden)]
-pub use member::{FunctionOf, PropertyOf};
+pub use member::{DynamicFunctionOf, FunctionOf, PropertyOf};
 pub use property::TypedProperty;
 
 /// A class that is `B`, or extends it, as far as glue knows.

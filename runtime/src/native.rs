@@ -13,6 +13,7 @@ mod failing;
 mod functions;
 mod handles;
 mod interfaces;
+mod member_function;
 mod method;
 pub(crate) mod net;
 mod part_cell;

@@ -67,6 +67,7 @@ mod rollback;
 mod script_interfaces;
 #[cfg(feature = "script")]
 mod scripts;
+#[path = "short_ways/main.rs"]
 mod short_ways;
 mod slim_race;
 mod strays;

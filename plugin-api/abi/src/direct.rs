@@ -5,6 +5,7 @@
 //! is what [`SlotValue`](crate::zcall::SlotValue) makes of it. Whoever calls has compared the signature; nothing is looked at here.
 
 use abi_stable::StableAbi;
+use abi_stable::std_types::ROption;
 
 use crate::call::{Failure, Status};
 use crate::handles::ObjectHandle;
@@ -102,12 +103,15 @@ impl Batch {
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct BatchShell(pub unsafe extern "C" fn(batch: &mut Batch) -> Status);
 
-/// The direct shells of a method.
+/// The direct shells of a function of a class.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct DirectMethod {
     /// For one call.
     pub call: DirectShell,
-    /// For many.
-    pub batch: BatchShell,
+    /// For many; a static function has none, since it is called on no object.
+    pub batch: ROption<BatchShell>,
 }
+
+/// Most parameters of a function that has a direct shell: as many as a function of the host's can have by its Rust types.
+pub const MOST_WORDS: usize = 8;

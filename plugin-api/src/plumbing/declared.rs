@@ -298,7 +298,9 @@ pub const fn static_function<M: StaticMethod>(
     let fallible = if <M::Returned as Returned>::MAY_FAIL { function_flags::FALLIBLE } else { 0 };
     let fingerprint = fingerprint::<M::Args, M::Result>();
     let flags = flags | function_flags::STATIC | fallible;
-    described((name, flags, ""), block.block(), fingerprint, Invoke(invoke_static::<M>), &cell.0, about)
+    let Function(desc, of) =
+        described((name, flags, ""), block.block(), fingerprint, Invoke(invoke_static::<M>), &cell.0, about);
+    Function(FunctionDesc { direct: direct::of_static::<M>(), ..desc }, of)
 }
 
 /// An event that only scripts give a body. Without one it gives the zero value.

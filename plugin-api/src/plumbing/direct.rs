@@ -7,25 +7,22 @@ use core::mem::{MaybeUninit, transmute};
 
 use alcedo_abi::abi_stable::std_types::ROption;
 use alcedo_abi::call::{Failure, Status};
-use alcedo_abi::direct::{Answer, Batch, BatchItem, BatchShell, DirectMethod, DirectShell};
+use alcedo_abi::direct::{Answer, Batch, BatchItem, BatchShell, DirectMethod, DirectShell, MOST_WORDS};
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::host::Directory;
 use alcedo_abi::zcall::{Slot, SlotType};
 use alcedo_rt::{CallError, trap_directly};
 
 use super::returned::Returned;
-use super::shells::{Export, Method, Receiver, cell_of};
+use super::shells::{Export, Method, Receiver, StaticMethod, cell_of};
 use crate::This;
 use crate::signature::{ArgumentSlots, Block, BlockLayout, Params, ResultSlot, ReturnValue, ValueType};
 
 /// Where a failure goes, if there is one.
 type Failed = MaybeUninit<Failure>;
 
-/// Most words of a direct call. What has more pays for a stack as well as for a block.
-const MOST: usize = 4;
-
 /// A parameter block of plain values: the parameters and a result, of a word each at most.
-type WordBlock = [u64; MOST + 1];
+type WordBlock = [u64; MOST_WORDS + 1];
 
 /// Whether all that goes in and comes out is plain, and not too much.
 const fn are_plain<A: Params, R: ReturnValue>() -> bool {
@@ -40,11 +37,11 @@ const fn are_plain<A: Params, R: ReturnValue>() -> bool {
         Some(ValueType { kind, .. }) => kind.fits_slot(),
         None => true,
     };
-    gives_plain && A::COUNT <= MOST
+    gives_plain && A::COUNT <= MOST_WORDS
 }
 
 macro_rules! arities {
-    ($($count:literal $method:ident $export:ident ($($word:ident)*);)*) => {
+    ($($count:literal $method:ident $static:ident $export:ident ($($word:ident)*);)*) => {
         $(
             /// # Safety
             /// As [`DirectShell`] says.
@@ -57,6 +54,12 @@ macro_rules! arities {
             ) -> Answer {
                 // SAFETY: promised by the caller; there are as many words as parameters.
                 trap_directly(failure, || unsafe { run::<M>(object, memory, part, &[$($word),*]) })
+            }
+
+            /// # Safety
+            /// As [`DirectShell`] says.
+            unsafe extern "C" fn $static<M: StaticMethod>($($word: u64,)* failure: &mut Failed) -> Answer {
+                trap_directly(failure, || run_static::<M>(&[$($word),*]))
             }
 
             /// # Safety
@@ -87,31 +90,44 @@ macro_rules! arities {
             })
         }
 
+        /// The shell of a function of a class that needs no object.
+        const fn static_shell<M: StaticMethod>() -> ROption<DirectShell> {
+            ROption::RSome(match M::Args::COUNT {
+                $($count => arities!(@shell $static::<M>, $($word)*),)*
+                _ => return ROption::RNone,
+            })
+        }
+
         /// The shell of a function of plain values that is offered by name.
         const fn export_shell<E: Export>() -> ROption<DirectShell> {
             ROption::RSome(match E::Args::COUNT {
-                $($count => {
-                    let shell: unsafe extern "C" fn($(arities!(@word $word),)* &mut Failed) -> Answer = $export::<E>;
-                    // SAFETY: who calls it gives it its type back, as `DirectShell` demands.
-                    DirectShell(unsafe {
-                        transmute::<
-                            unsafe extern "C" fn($(arities!(@word $word),)* &mut Failed) -> Answer,
-                            unsafe extern "C" fn(),
-                        >(shell)
-                    })
-                })*
+                $($count => arities!(@shell $export::<E>, $($word)*),)*
                 _ => return ROption::RNone,
             })
         }
     };
+    (@shell $shell:expr, $($word:ident)*) => {{
+        let shell: unsafe extern "C" fn($(arities!(@word $word),)* &mut Failed) -> Answer = $shell;
+        // SAFETY: who calls it gives it its type back, as `DirectShell` demands.
+        DirectShell(unsafe {
+            transmute::<
+                unsafe extern "C" fn($(arities!(@word $word),)* &mut Failed) -> Answer,
+                unsafe extern "C" fn(),
+            >(shell)
+        })
+    }};
     (@word $word:ident) => { u64 };
 }
 arities! {
-    0 method_0 export_0 ();
-    1 method_1 export_1 (a);
-    2 method_2 export_2 (a b);
-    3 method_3 export_3 (a b c);
-    4 method_4 export_4 (a b c d);
+    0 method_0 static_0 export_0 ();
+    1 method_1 static_1 export_1 (a);
+    2 method_2 static_2 export_2 (a b);
+    3 method_3 static_3 export_3 (a b c);
+    4 method_4 static_4 export_4 (a b c d);
+    5 method_5 static_5 export_5 (a b c d e);
+    6 method_6 static_6 export_6 (a b c d e f);
+    7 method_7 static_7 export_7 (a b c d e f g);
+    8 method_8 static_8 export_8 (a b c d e f g h);
 }
 
 /// The direct shells of a method, if it is one of plain values.
@@ -120,7 +136,18 @@ pub(super) const fn of_method<M: Method>() -> ROption<DirectMethod> {
         return ROption::RNone;
     }
     match method_shell::<M>() {
-        ROption::RSome(call) => ROption::RSome(DirectMethod { call, batch: BatchShell(batch::<M>) }),
+        ROption::RSome(call) => ROption::RSome(DirectMethod { call, batch: ROption::RSome(BatchShell(batch::<M>)) }),
+        ROption::RNone => ROption::RNone,
+    }
+}
+
+/// The direct shell of a function of a class that needs no object, if it is one of plain values.
+pub(super) const fn of_static<M: StaticMethod>() -> ROption<DirectMethod> {
+    if !are_plain::<M::Args, M::Result>() {
+        return ROption::RNone;
+    }
+    match static_shell::<M>() {
+        ROption::RSome(call) => ROption::RSome(DirectMethod { call, batch: ROption::RNone }),
         ROption::RNone => ROption::RNone,
     }
 }
@@ -157,10 +184,22 @@ unsafe fn run<M: Method>(
     Ok(word_at(block, result, M::Result::VALUE))
 }
 
+/// One call of a function of plain values that needs no object.
+#[inline(always)]
+fn run_static<M: StaticMethod>(words: &[u64]) -> Result<u64, CallError> {
+    let mut block = WordBlock::default();
+    let block = block.as_mut_ptr().cast::<u8>();
+    let result = place_words(block, M::Args::TYPES, words);
+    // SAFETY: the block lies on this stack, is large enough for so many words, and was laid out just now.
+    let (args, result_at) = unsafe { (Block::new(block, BlockLayout::EMPTY), Block::new(block, M::Args::LAYOUT)) };
+    M::run(M::Args::open(args)).crossing(M::PLACE)?.store_result(result_at)?;
+    Ok(word_at(block, result, M::Result::VALUE))
+}
+
 /// One call of a function of plain values that is offered by name.
 #[inline(always)]
 fn run_export<E: Export>(words: &[u64]) -> Result<u64, CallError> {
-    let mut slots = [Slot::EMPTY; MOST];
+    let mut slots = [Slot::EMPTY; MOST_WORDS];
     let mut at = 0;
     while at < words.len() {
         // Each is plain, or there would be no shell.

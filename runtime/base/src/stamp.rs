@@ -3,23 +3,38 @@
 
 use std::cell::{Cell, OnceCell};
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The count that is given next. No two stamps of a process ever have the same one, so what was kept for one host is wrong for another.
+static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// The number. Game thread only.
-#[derive(Default)]
 pub struct Stamp {
     /// What callers compare with.
     word: Cell<u64>,
-    /// How often it has changed.
+    /// Another one after each change.
     count: Cell<u64>,
     /// What has shut the short ways: they are open when none has.
     shut: Cell<u32>,
-    /// Called after each change.
-    listener: OnceCell<Box<dyn Fn()>>,
+    /// Whether calls are watched, which shuts them as well.
+    observed: Cell<bool>,
+    /// Called after each change, with whether calls are watched.
+    listener: OnceCell<Box<dyn Fn(bool)>>,
+}
+
+impl Default for Stamp {
+    fn default() -> Self {
+        let count = NEXT.fetch_add(1, Ordering::Relaxed);
+        let (word, count) = (Cell::new(count), Cell::new(count));
+        Self { word, count, shut: Cell::new(0), observed: Cell::new(false), listener: OnceCell::new() }
+    }
 }
 
 impl fmt::Debug for Stamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stamp").field("count", &self.count).field("shut", &self.shut).finish_non_exhaustive()
+        let Self { count, shut, observed, .. } = self;
+        let mut shown = f.debug_struct("Stamp");
+        shown.field("count", count).field("shut", shut).field("observed", observed).finish_non_exhaustive()
     }
 }
 
@@ -43,11 +58,11 @@ impl Stamp {
 
     /// What was kept so far may be wrong.
     pub fn change(&self) {
-        self.count.set(self.count.get() + 1);
+        self.count.set(NEXT.fetch_add(1, Ordering::Relaxed));
         self.show();
     }
 
-    /// Until it is opened as often, no kept number equals this: all calls go the long way, where they are observed.
+    /// Until it is opened as often, no kept number equals this: all calls go the long way.
     pub fn shut(&self) {
         self.shut.set(self.shut.get() + 1);
         self.show();
@@ -59,21 +74,34 @@ impl Stamp {
         self.show();
     }
 
-    /// Has `listener` called after each change, and when the short ways are shut or opened. There is one at most: the first.
-    pub fn on_change(&self, listener: impl Fn() + 'static) {
+    /// Calls are watched from now on, or are not any more. While they are, no kept number equals this: all calls go the long way, which
+    /// notes them.
+    pub fn observe(&self, is_observed: bool) {
+        if self.observed.replace(is_observed) != is_observed {
+            self.show();
+        }
+    }
+
+    /// Has `listener` called after each change, and when the short ways are shut or opened: with whether calls are watched. There is one
+    /// at most: the first.
+    pub fn on_change(&self, listener: impl Fn(bool) + 'static) {
         let _later = self.listener.set(Box::new(listener));
     }
 
     fn show(&self) {
-        self.word.set(if self.shut.get() == 0 { self.count.get() } else { Self::SHUT });
+        let is_open = self.shut.get() == 0 && !self.observed.get();
+        self.word.set(if is_open { self.count.get() } else { Self::SHUT });
         if let Some(listener) = self.listener.get() {
-            listener();
+            listener(self.observed.get());
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
     use super::Stamp;
 
     #[test]
@@ -93,5 +121,32 @@ mod tests {
         assert_eq!(stamp.get(), Stamp::SHUT);
         stamp.open();
         assert_ne!(stamp.get(), kept);
+    }
+
+    #[test]
+    fn what_is_kept_of_one_host_is_wrong_for_another() {
+        let (one, other) = (Stamp::default(), Stamp::default());
+        assert_ne!(one.count(), other.count());
+        let kept = one.count();
+        other.change();
+        other.change();
+        assert_ne!(other.get(), kept);
+        assert_eq!(one.get(), kept);
+    }
+
+    #[test]
+    fn while_calls_are_watched_the_short_ways_are_shut_and_the_listener_hears_of_the_beginning_and_the_end_once() {
+        let (stamp, heard) = (Stamp::default(), Rc::new(RefCell::new(Vec::new())));
+        let (kept, lines) = (stamp.count(), Rc::clone(&heard));
+        stamp.on_change(move |is_observed| lines.borrow_mut().push(is_observed));
+        stamp.observe(true);
+        stamp.observe(true);
+        assert_eq!(stamp.get(), Stamp::SHUT);
+        stamp.shut();
+        stamp.observe(false);
+        stamp.observe(false);
+        assert_eq!(stamp.get(), Stamp::SHUT, "something else keeps it shut");
+        stamp.open();
+        assert_eq!((stamp.get(), &**heard.borrow()), (kept, &[true, true, false, false][..]));
     }
 }

@@ -1,6 +1,6 @@
-//! The part of the store that is looked at most: what stands in each slot, in two rows without gaps. Plugins read the
+//! The part of the store that is looked at most: what stands in each slot, in rows without gaps. Plugins read the
 //! first row by themselves, so it lies in memory of its own, to which no reference is ever made; that is also why
-//! the host may look at both while the rest of the store is borrowed.
+//! the host may look at all of them while the rest of the store is borrowed.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -60,11 +60,13 @@ impl PartOf {
     }
 }
 
-/// The two rows, and the head by which plugins find the first.
+/// The rows, and the head by which plugins find the first.
 #[derive(Debug)]
 pub struct HotColumns {
     entries: Row<DirectoryEntry>,
     parts: Row<PartEntry>,
+    /// The word of each conjugate: it leads to the parts that are not asked most.
+    words: Row<u64>,
     /// Plugins hold its address, which never changes, since it lies in an `Rc`.
     head: Rc<Cell<Directory>>,
     /// Counts what is written to the rows.
@@ -81,7 +83,7 @@ impl HotColumns {
     /// No slots.
     pub(super) fn new() -> Self {
         let head = Rc::new(Cell::new(Directory { entries: std::ptr::null(), len: 0, ends: 0 }));
-        Self { entries: Row::new(NOBODY), parts: Row::new(NO_PART), head, changes: Cell::new(0) }
+        Self { entries: Row::new(NOBODY), parts: Row::new(NO_PART), words: Row::new(0), head, changes: Cell::new(0) }
     }
 
     /// Where plugins find the first row. The address stays as long as `self`.
@@ -131,6 +133,12 @@ impl HotColumns {
         (entry.of == PartOf::new(object.serial(), class.0.into())).then_some(entry.part)
     }
 
+    /// What leads to all parts of an object; zero where its handle does not work, or there are none.
+    #[inline]
+    pub fn conjugate(&self, object: ObjectHandle) -> u64 {
+        self.find(object).and_then(|_| self.words.get(object.index())).unwrap_or_default()
+    }
+
     /// The address of an entry, to have it fetched before it is looked at; any address for a slot that there is not.
     #[inline]
     pub(super) fn address(&self, index: u32) -> *const DirectoryEntry {
@@ -141,6 +149,7 @@ impl HotColumns {
     pub(super) fn add(&self) {
         self.entries.push();
         self.parts.push();
+        self.words.push();
         let (entries, len) = (self.entries.at(0).cast_const(), self.len());
         self.with_head(|head| Directory { entries, len, ..head });
     }
@@ -166,6 +175,7 @@ impl HotColumns {
 
     fn put_part(&self, index: u32, serial: u32, plugin_part: PluginPart) {
         self.changes.set(self.changes.get() + 1);
+        self.words.set(index, plugin_part.word);
         self.parts.set(index, PartEntry { of: PartOf::new(serial, plugin_part.class), part: plugin_part.part });
     }
 

@@ -92,7 +92,11 @@ pub mod plumbing {
     pub use crate::typed::{PlainField, PlainStruct, PropertyKind, add_field, start_fields};
 }
 
+use std::any::Any;
+use std::cell::OnceCell;
 use std::rc::Rc;
+
+use alcedo_base::stamp::Stamp;
 
 use counters::Counters;
 use hooks::{HookContext, TheWorld};
@@ -113,6 +117,8 @@ pub struct World {
     pub types: Types,
     /// The objects.
     pub objects: Objects,
+    /// What changes when something kept about calls or places may be wrong.
+    pub stamp: Rc<Stamp>,
     /// What the host does at the moment, and which code may write meanwhile.
     pub mode: ModeWord,
     /// Slices of values that plugin code holds.
@@ -123,6 +129,8 @@ pub struct World {
     pub lazy: LazyIds,
     /// What running calls of the host refer to.
     pub stack: CallStack,
+    /// What the floors above keep beside the world, for the hooks that are given nothing but the world.
+    pub above: OnceCell<Rc<dyn Any>>,
 }
 
 impl TheWorld for World {}
@@ -141,11 +149,13 @@ impl World {
             types: Types::new(),
             objects: Objects::new(Rc::clone(&names), mode.clone(), slices.clone()),
             names,
+            stamp: Rc::default(),
             mode,
             slices,
             counters: Counters::default(),
             lazy: LazyIds::default(),
             stack: CallStack::default(),
+            above: OnceCell::new(),
         }
     }
 

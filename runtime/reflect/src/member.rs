@@ -8,6 +8,7 @@ use alcedo_base::cells::RefCell;
 use crate::class::Class;
 use crate::function::Function;
 use crate::property::Property;
+use crate::word_place::WordPlaces;
 
 mod sealed {
     pub trait Sealed {}
@@ -17,12 +18,18 @@ mod sealed {
 }
 
 /// By what a property is looked up: its name, or a [`PropertyRef`].
-pub trait PropertyKey: sealed::Sealed {
+pub trait PropertyKey: sealed::Sealed + Copy {
     /// Its name.
     fn name(&self) -> &str;
     /// The property of a class.
     #[doc(hidden)]
     fn find<'c>(&self, class: &'c Rc<Class>) -> Option<&'c Rc<Property>>;
+    /// Where its values lie, as far as it remembers that.
+    #[doc(hidden)]
+    #[inline]
+    fn places(&self) -> Option<&WordPlaces> {
+        None
+    }
 }
 
 /// By what a function is looked up: its name, or a [`FunctionRef`].
@@ -68,12 +75,14 @@ pub struct PropertyRef {
     owner: Option<Rc<str>>,
     /// The class of the last use, and the place among its properties.
     seen: RefCell<(Weak<Class>, usize)>,
+    /// Where its values lie, if they are words.
+    places: WordPlaces,
 }
 
 impl PropertyRef {
     /// The property of that name, of whatever class.
     pub fn new(name: &str) -> Self {
-        Self { name: name.into(), owner: None, seen: RefCell::new((Weak::new(), 0)) }
+        Self { name: name.into(), owner: None, seen: RefCell::new((Weak::new(), 0)), places: WordPlaces::new() }
     }
 
     /// The property of that name of the class at that path: of no class that does not extend it.
@@ -101,6 +110,11 @@ fn extends(class: &Rc<Class>, owner: Option<&str>) -> bool {
 impl PropertyKey for &PropertyRef {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    #[inline]
+    fn places(&self) -> Option<&WordPlaces> {
+        Some(&self.places)
     }
 
     #[inline]

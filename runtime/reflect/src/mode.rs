@@ -35,6 +35,8 @@ struct Shared {
     version: Cell<u64>,
     /// How many there are for whom direct calls may not be made.
     closed: Cell<u32>,
+    /// Whether calls are watched: direct ones would be seen by nobody.
+    observed: Cell<bool>,
     /// What was called before the commit, and went beyond what comes up, by name.
     calls: RefCell<BTreeMap<String, CallCount>>,
 }
@@ -94,8 +96,8 @@ impl ModeWord {
     pub fn new() -> Self {
         let (word, rebuilt) = (AtomicU32::new(mode::NORMAL), Cell::new(ObjectHandle::NONE));
         let (direct, version) = (AtomicU64::new(CLOSED + 1), Cell::new(CLOSED + 1));
-        let (first_new, closed, calls) = Default::default();
-        Self { shared: Rc::new(Shared { word, rebuilt, first_new, direct, version, closed, calls }) }
+        let (first_new, closed, observed, calls) = Default::default();
+        Self { shared: Rc::new(Shared { word, rebuilt, first_new, direct, version, closed, observed, calls }) }
     }
 
     /// The mode.
@@ -129,10 +131,16 @@ impl ModeWord {
 
     /// From now on whatever was given out for direct calls is looked up anew: it may stand for something else.
     pub fn renew_direct(&self) {
-        let Shared { direct, version, closed, .. } = &*self.shared;
+        let Shared { direct, version, closed, observed, .. } = &*self.shared;
         version.set(version.get() + 1);
-        let is_open = closed.get() == 0 && !self.is_before_commit();
+        let is_open = closed.get() == 0 && !observed.get() && !self.is_before_commit();
         direct.store(if is_open { version.get() } else { CLOSED }, Ordering::Relaxed);
+    }
+
+    /// The same, where it is said as well whether calls are watched from now on.
+    pub fn follow(&self, is_observed: bool) {
+        self.shared.observed.set(is_observed);
+        self.renew_direct();
     }
 
     /// No function is called directly until [`ModeWord::open_direct`] was called as often as this.

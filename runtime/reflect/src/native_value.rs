@@ -462,6 +462,10 @@ pub trait SlotRow: sealed::Sealed + NativeParams {
     #[doc(hidden)]
     type Bits: DirectBits;
 
+    /// Those of the slots of a call; none where there are fewer.
+    #[doc(hidden)]
+    fn bits_of(slots: &[Slot]) -> Option<Self::Bits>;
+
     /// What a body has of the words of a direct call; none where something does not lie in a slot.
     #[doc(hidden)]
     fn of_bits(bits: Self::Bits) -> Option<Self::Seen>;
@@ -536,6 +540,11 @@ macro_rules! tuples {
             }
 
             type Bits = [u64; <[usize]>::len(&[$($at),*])];
+
+            #[inline]
+            fn bits_of(slots: &[Slot]) -> Option<Self::Bits> {
+                Some([$(slots.get($at)?.bits()),*])
+            }
 
             #[inline]
             fn of_bits(bits: Self::Bits) -> Option<Self::Seen> {

@@ -86,7 +86,36 @@ impl World {
     /// [`CallError::Stale`] when the object is gone, [`CallError::NotFound`] when its class has no such property,
     /// [`CallError::Signature`] when it holds other values.
     pub fn get<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<T, CallError> {
-        self.objects.get(object, property)
+        match self.get_known(object, property) {
+            Some(value) => Ok(value),
+            None => self.get_anew(object, property),
+        }
+    }
+
+    /// The same, where the reference remembers where objects of this class have it, and that is right.
+    #[doc(hidden)]
+    #[inline]
+    pub fn get_known<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Option<T> {
+        let places = property.places()?;
+        let may_read = places.looked() == self.stamp.get() && !self.slices.are_out();
+        if may_read { places.read(self.objects.columns(), object) } else { None }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn get_anew<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<T, CallError> {
+        let value = self.objects.get(object, property)?;
+        self.note_place::<T>(object, property);
+        Ok(value)
+    }
+
+    /// Notes where objects of the class of this one have the property, for the next time.
+    fn note_place<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) {
+        if let (Some(places), Some(class)) = (property.places(), self.objects.class(object))
+            && let Some(property) = property.find(&class)
+        {
+            places.note::<T>(self.stamp.count(), &class, property);
+        }
     }
 
     /// Overwrites the value of a property, by its Rust type.
@@ -100,6 +129,37 @@ impl World {
         property: impl PropertyKey,
         value: T,
     ) -> Result<(), CallError> {
+        match self.set_known(object, property, value) {
+            Ok(()) => Ok(()),
+            Err(value) => self.set_anew(object, property, value),
+        }
+    }
+
+    /// The same, where the reference remembers where objects of this class have it, and that is right.
+    ///
+    /// # Errors
+    /// The value, where it does not, or the property may not be written without a further look.
+    #[doc(hidden)]
+    #[inline]
+    pub fn set_known<T: FrameValue>(
+        &self,
+        object: ObjectHandle,
+        property: impl PropertyKey,
+        value: T,
+    ) -> Result<(), T> {
+        let Some(places) = property.places() else { return Err(value) };
+        let may_write = places.looked() == self.stamp.get() && !self.mode.is_before_commit() && !self.slices.are_out();
+        if may_write { places.write(self.objects.columns(), object, value) } else { Err(value) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn set_anew<T: FrameValue>(
+        &self,
+        object: ObjectHandle,
+        property: impl PropertyKey,
+        value: T,
+    ) -> Result<(), CallError> {
         self.objects.may_write(object)?;
         self.objects.with_property(object, property, |view, property| {
             if property.ty.names_objects() && T::matches(&property.ty) {
@@ -108,7 +168,9 @@ impl World {
                 return view.write(property, &value);
             }
             view.set(property, value)
-        })
+        })?;
+        self.note_place::<T>(object, property);
+        Ok(())
     }
 
     /// Calls a function by the Rust types of its parameters and result: the most derived body that the object's class has, or,

@@ -5,6 +5,7 @@
 use std::rc::Rc;
 
 use alcedo_abi::black_direct::{DirectAnswer, DirectStatus};
+use alcedo_abi::direct::MOST_WORDS;
 use alcedo_abi::host::DirectoryEntry;
 use alcedo_abi::kinds::property_flags;
 
@@ -18,9 +19,6 @@ use crate::object::function::Function;
 use crate::object::property::Property;
 use crate::object::row::Row;
 use crate::trap::caught;
-
-/// No short way has more parameters.
-const MOST: usize = 4;
 
 /// What answers on objects of a class.
 #[derive(Clone, Copy)]
@@ -108,7 +106,7 @@ impl Answers {
     fn new(function: &Rc<Function>, dispatch: Dispatch, is_native: bool) -> Self {
         let is_plain =
             |property: &Property| property.ty.kind().fits_slot() && property.flags & property_flags::OUT == 0;
-        let fits = function.params.iter().all(is_plain) && function.arguments().len() <= MOST;
+        let fits = function.params.iter().all(is_plain) && function.arguments().len() <= MOST_WORDS;
         let call = (fits && !calls::is_static(function)).then(|| MethodCall::new(function, dispatch));
         Self { function: Rc::clone(function), call, is_native, known: KnownAnswers::new() }
     }

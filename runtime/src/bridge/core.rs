@@ -2,7 +2,7 @@
 //! Each store guards itself, and none is borrowed while plugin code runs.
 
 use std::cell::OnceCell;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ pub(crate) struct Core {
     /// What calls that were looked up before need of all this.
     pub ways: Rc<Ways>,
     /// Objects and their plugin parts.
-    pub pairs: Pairs,
+    pub pairs: Rc<Pairs>,
     /// Values that plugin code owns.
     pub blacks: Blacks,
     /// Open host-to-plugin calls.
@@ -89,6 +89,31 @@ pub(crate) struct Core {
     pub(crate) user_code: OnceCell<alcedo_dll_bind::UserCode>,
 }
 
+/// What hooks of native classes, which are given the world alone, find of the rest.
+pub(crate) struct Above {
+    ways: Rc<Ways>,
+    core: Weak<Core>,
+}
+
+impl Above {
+    /// That of the host which has this world.
+    #[inline]
+    pub(crate) fn of(world: &World) -> Option<&Self> {
+        world.above.get()?.downcast_ref()
+    }
+
+    /// What calls by short ways look at.
+    #[inline]
+    pub(crate) fn ways(&self) -> &Ways {
+        &self.ways
+    }
+
+    /// The host, while it is there.
+    pub(crate) fn core(&self) -> Option<Rc<Core>> {
+        self.core.upgrade()
+    }
+}
+
 impl Drop for Core {
     fn drop(&mut self) {
         // Whoever kept a short way may be used by what is dropped now.
@@ -102,15 +127,16 @@ impl Core {
     /// # Errors
     /// When the finalizer thread cannot be started.
     pub(crate) fn new() -> std::io::Result<Rc<Self>> {
-        let zcalls = ZCallTable::new();
         let world = World::new();
+        let zcalls = ZCallTable::with_stamp(Rc::clone(&world.stamp));
         let red = RedStack::new(Rc::new(HotFrames::new(Rc::clone(zcalls.stamp()))));
-        let ways = Rc::new(Ways::new(&red, &world));
+        let pairs = Rc::new(Pairs::default());
+        let ways = Rc::new(Ways::new(&red, &pairs, &world));
         let core = Rc::new(Self {
             game_thread: GameThreadId::here(),
             world,
             ways,
-            pairs: Pairs::default(),
+            pairs,
             blacks: Blacks::default(),
             red,
             finalizer: Finalizer::start()?,
@@ -135,9 +161,11 @@ impl Core {
             #[cfg(feature = "dll-bind")]
             user_code: OnceCell::new(),
         });
+        let above = Above { ways: Rc::clone(&core.ways), core: Rc::downgrade(&core) };
+        let _first = core.world.above.set(Rc::new(above));
         protocols::install(&core);
         let mode = core.world.mode.clone();
-        core.zcalls.stamp().on_change(move || mode.renew_direct());
+        core.zcalls.stamp().on_change(move |is_observed| mode.follow(is_observed));
         #[cfg(feature = "script")]
         core.limit_scripts(alcedo_script::Limits::default());
         Ok(core)

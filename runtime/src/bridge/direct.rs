@@ -14,6 +14,7 @@ use crate::bridge::ways::{MethodWay, StaticWay};
 use crate::handles::ObjectHandle;
 use crate::object::class::Class;
 use crate::object::function::Function;
+use crate::object::origin::Origin;
 use crate::object::type_text::SignatureText;
 use crate::zcall::call::Callee;
 
@@ -24,10 +25,24 @@ pub(crate) struct MethodCall {
     dispatch: Dispatch,
 }
 
-/// The way into a static function of a module, where there is a short one.
+/// The way into a static function of a module, or of a class of one, where there is a short one.
 pub(crate) fn static_way(core: &Core, callee: &Callee) -> Option<StaticWay> {
-    let found = callee.inner()?.downcast_ref::<ExportDispatcher>()?;
-    export_way(core, &found.export, &found.what)
+    let found = callee.inner()?;
+    if let Some(export) = found.downcast_ref::<ExportDispatcher>() {
+        return export_way(core, &export.export, &export.what);
+    }
+    let FunctionDispatcher { function, .. } = found.downcast_ref::<FunctionDispatcher>()?;
+    if core.world.mode.is_before_commit() || !calls::is_static(function) {
+        return None;
+    }
+    let hooks = core.hooks.borrow();
+    let hooks = hooks.get(function.owner).filter(|hooks| hooks.gate.is_open())?;
+    let (what, direct) = hooks.direct.get(&*function.text)?;
+    let frame = core.red.hot().number(hooks.gate.tag().id, what);
+    let (looked, count) = (core.zcalls.stamp().count(), function.arguments().len());
+    // SAFETY: the shell is that of the function, which `emit` has put there with the hooks of its class, and a function has the
+    // parameters of its description; the gate is open.
+    Some(unsafe { StaticWay::new(looked, direct.call, count, frame) })
 }
 
 /// How many parameters a static function of a module has.
@@ -54,13 +69,13 @@ pub(crate) fn method_call(callee: &Callee) -> Option<MethodCall> {
 
 impl MethodCall {
     /// Calls of that sort of a function.
-    pub(super) fn new(function: &Rc<Function>, dispatch: Dispatch) -> Self {
+    pub(crate) fn new(function: &Rc<Function>, dispatch: Dispatch) -> Self {
         Self { function: Rc::clone(function), dispatch }
     }
 
     /// The way into what answers a call on that object, where there is a short one; then it is good for all objects of its class.
     pub(crate) fn way(&self, core: &Core, object: ObjectHandle) -> Option<MethodWay> {
-        let function = calls::target(&core.world, &self.function, object, self.dispatch).ok()?;
+        let function = self.target(core, object)?;
         let class = core.world.objects.class(object)?;
         if core.world.mode.is_before_commit() || core.world.objects.waits_for(object).is_some() {
             return None;
@@ -68,11 +83,20 @@ impl MethodCall {
         let hooks = core.hooks.borrow();
         let hooks = hooks.get(function.owner).filter(|hooks| hooks.gate.is_open())?;
         let (what, DirectMethod { call, batch }) = hooks.direct.get(&*function.text)?;
+        let batch = batch.into_option()?;
         let frame = core.red.hot().number(hooks.gate.tag().id, what);
         let (looked, count) = (core.zcalls.stamp().count(), function.arguments().len());
+        // Objects have a part for each class of a module in their chain, base first.
+        let mut of_modules = class.lineage().filter(|class| class.origin == Origin::Dynamic);
+        let place = of_modules.position(|class| class.id == function.owner)?;
         // SAFETY: the shells are those of the function, which `emit` has put there with the hooks of its class, and a function has the
         // parameters of its description; the gate is open. The function answers for all objects of the class of this one.
-        Some(unsafe { MethodWay::new(looked, (*call, *batch), count, frame, (class.id, function.owner)) })
+        Some(unsafe { MethodWay::new(looked, (*call, batch), count, frame, (class.id, function.owner, place)) })
+    }
+
+    /// What answers a call on that object.
+    pub(super) fn target(&self, core: &Core, object: ObjectHandle) -> Option<Rc<Function>> {
+        calls::target(&core.world, &self.function, object, self.dispatch).ok()
     }
 
     /// The function, with the overrides that objects of a class have.

@@ -12,6 +12,7 @@ pub(crate) mod core;
 pub(crate) mod delegates;
 pub(crate) mod direct;
 pub(crate) mod frames;
+pub(crate) mod method_ways;
 mod module_code;
 pub(crate) mod module_protocols;
 pub(crate) mod module_thunk;

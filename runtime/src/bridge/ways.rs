@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 use std::mem::{MaybeUninit, transmute};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 use alcedo_abi::black_direct::CLOSED;
 use alcedo_abi::call::{Failure, Status};
@@ -15,6 +15,7 @@ use alcedo_abi::zcall::Slot;
 
 use crate::border::CallError;
 use crate::conjugate::hot::{FrameNumber, HotFrames, Opened};
+use crate::conjugate::pairs::Pairs;
 use crate::conjugate::red::RedStack;
 use crate::handles::{ClassId, ObjectHandle};
 use crate::object::World;
@@ -28,6 +29,7 @@ use crate::stamp::Stamp;
 pub(crate) struct Ways {
     hot: Rc<HotFrames>,
     columns: Rc<HotColumns>,
+    pairs: Weak<Pairs>,
     mode: ModeWord,
     slices: LentSlices,
 }
@@ -54,6 +56,8 @@ pub(crate) struct MethodWay {
     class: ClassId,
     /// The class that declares what answers.
     owner: ClassId,
+    /// The place of its part among those of an object, where another class of a module is more derived.
+    place: usize,
 }
 
 /// So many classes have a place for what was looked up for them.
@@ -172,7 +176,8 @@ impl StaticWay {
 }
 
 impl MethodWay {
-    /// The way into a method of the class `owner`, for objects of `class`, which is that or extends it.
+    /// The way into a method of the class `owner`, for objects of `class`, which is that or extends it. `place` is that of `owner` among
+    /// the classes of modules that these objects have parts for, base first.
     ///
     /// # Safety
     /// As for [`StaticWay::new`], of a method of `owner` in the module that declares it.
@@ -181,12 +186,13 @@ impl MethodWay {
         (shell, batch): (DirectShell, BatchShell),
         count: usize,
         frame: FrameNumber,
-        (class, owner): (ClassId, ClassId),
+        (class, owner, place): (ClassId, ClassId, usize),
     ) -> Self {
-        Self { looked, shell, batch, count, frame, class, owner }
+        Self { looked, shell, batch, count, frame, class, owner, place }
     }
 
     /// The class of the objects.
+    #[inline]
     pub(crate) fn class(&self) -> ClassId {
         self.class
     }
@@ -196,6 +202,12 @@ impl MethodWay {
         self.count == count
     }
 
+    /// The count of the stamp at which it was found.
+    #[inline]
+    pub(crate) fn looked(&self) -> u64 {
+        self.looked
+    }
+
     /// The class that declares what answers.
     pub(crate) fn owner(&self) -> ClassId {
         self.owner
@@ -203,9 +215,9 @@ impl MethodWay {
 }
 
 impl Ways {
-    pub(super) fn new(red: &RedStack, world: &World) -> Self {
-        let (hot, columns) = (Rc::clone(red.hot()), Rc::clone(world.objects.columns()));
-        Self { hot, columns, mode: world.mode.clone(), slices: world.slices.clone() }
+    pub(super) fn new(red: &RedStack, pairs: &Rc<Pairs>, world: &World) -> Self {
+        let (hot, columns, pairs) = (Rc::clone(red.hot()), Rc::clone(world.objects.columns()), Rc::downgrade(pairs));
+        Self { hot, columns, pairs, mode: world.mode.clone(), slices: world.slices.clone() }
     }
 
     /// What changes when a way may be wrong.
@@ -335,7 +347,10 @@ impl Ways {
         settle: impl FnOnce(usize),
     ) -> Called {
         debug_assert!(!self.slices.are_out(), "as in `enter`");
-        let part = self.columns.part(object, way.owner)?;
+        let part = match self.columns.part(object, way.owner) {
+            Some(part) => part,
+            None => self.inherited_part(object, &way)?,
+        };
         let opened = self.hot.open(way.frame)?;
         let mut failure = MaybeUninit::uninit();
         // SAFETY: as in `enter`. The part is the one that stands beside the object for the class that declares the function. Memory and
@@ -375,6 +390,13 @@ impl Ways {
             settle(opened.lent());
         }
         Some(done)
+    }
+
+    /// The part of an object for the class that declares what answers, where its most derived part is for another.
+    #[inline(never)]
+    fn inherited_part(&self, object: ObjectHandle, way: &MethodWay) -> Option<*mut ()> {
+        let pairs = self.pairs.upgrade()?;
+        pairs.part_at(self.columns.conjugate(object), way.place, way.owner).map(|part| part.0)
     }
 
     /// Another number whenever an object has begun or ended, or has another body or plugin part.
@@ -467,7 +489,11 @@ unsafe fn call_static(shell: DirectShell, words: impl Words, failure: &mut Maybe
         2 => with!(0 1),
         3 => with!(0 1 2),
         4 => with!(0 1 2 3),
-        _ => unreachable!("no direct shell is made for more than four words"),
+        5 => with!(0 1 2 3 4),
+        6 => with!(0 1 2 3 4 5),
+        7 => with!(0 1 2 3 4 5 6),
+        8 => with!(0 1 2 3 4 5 6 7),
+        _ => unreachable!("no direct shell is made for more than `MOST_WORDS`"),
     }
 }
 
@@ -494,6 +520,10 @@ unsafe fn call_method(
         2 => on!(0 1),
         3 => on!(0 1 2),
         4 => on!(0 1 2 3),
-        _ => unreachable!("no direct shell is made for more than four words"),
+        5 => on!(0 1 2 3 4),
+        6 => on!(0 1 2 3 4 5),
+        7 => on!(0 1 2 3 4 5 6),
+        8 => on!(0 1 2 3 4 5 6 7),
+        _ => unreachable!("no direct shell is made for more than `MOST_WORDS`"),
     }
 }

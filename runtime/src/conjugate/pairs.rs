@@ -246,6 +246,14 @@ impl Pairs {
         conjugate.parts.iter().find(|part| part.class == class).cloned()
     }
 
+    /// The part for `class`, which is the one at that place in the row of parts, when the conjugate of this word is not expired.
+    #[inline]
+    pub(crate) fn part_at(&self, word: u64, at: usize, class: ClassId) -> Option<PartPtr> {
+        let entries = self.entries.borrow();
+        let conjugate = entries.get(ConjugateKey::from_word(word)?).filter(|conjugate| conjugate.is_open())?;
+        conjugate.parts.get(at).filter(|part| part.class == class).map(|part| part.ptr)
+    }
+
     /// All parts of a conjugate, base first, be it expired or not.
     pub(crate) fn parts(&self, key: ConjugateKey) -> Parts {
         self.entries.borrow().get(key).map(|conjugate| conjugate.parts.clone()).unwrap_or_default()

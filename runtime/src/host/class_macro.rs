@@ -65,7 +65,7 @@ macro_rules! host_class {
                     self,
                     runtime: &$crate::Runtime,
                 ) -> ::core::result::Result<$property_ty, $crate::Error> {
-                    $crate::host_class!(@member PropertyOf $path, $property, |member| {
+                    $crate::host_class!(@member (PropertyOf) $path, $property, |member| {
                         member.get(runtime, self.to_handle())
                     })
                 }
@@ -76,7 +76,7 @@ macro_rules! host_class {
                     runtime: &$crate::Runtime,
                     value: $property_ty,
                 ) -> ::core::result::Result<(), $crate::Error> {
-                    $crate::host_class!(@member PropertyOf $path, $property, |member| {
+                    $crate::host_class!(@member (PropertyOf) $path, $property, |member| {
                         member.set(runtime, self.to_handle(), value)
                     })
                 }
@@ -87,7 +87,7 @@ macro_rules! host_class {
                     self,
                     runtime: &$crate::Runtime,
                 ) -> ::core::result::Result<$crate::Value, $crate::Error> {
-                    $crate::host_class!(@member PropertyOf $path, $value, |member| {
+                    $crate::host_class!(@member (PropertyOf) $path, $value, |member| {
                         member.read(runtime, self.to_handle())
                     })
                 }
@@ -98,7 +98,7 @@ macro_rules! host_class {
                     runtime: &$crate::Runtime,
                     value: &$crate::Value,
                 ) -> ::core::result::Result<(), $crate::Error> {
-                    $crate::host_class!(@member PropertyOf $path, $value, |member| {
+                    $crate::host_class!(@member (PropertyOf) $path, $value, |member| {
                         member.write(runtime, self.to_handle(), value)
                     })
                 }
@@ -117,8 +117,12 @@ macro_rules! host_class {
                     runtime: &$crate::Runtime,
                     $($arg: $crate::host_class!(@type $($out)? $arg_ty)),*
                 ) -> ::core::result::Result<$result, $crate::Error> {
-                    $crate::host_class!(@member FunctionOf $path, $function_name, |member| {
-                        member.call(runtime, self.to_handle(), ($($crate::host_class!(@give $($out)? $arg),)*))
+                    $crate::host_class!(@member (FunctionOf<($($arg_ty,)*), $result>) $path, $function_name, |member| {
+                        $crate::host_class!(@call [$($($out)?)*] member)(
+                            runtime,
+                            self.to_handle(),
+                            ($($crate::host_class!(@give $($out)? $arg),)*),
+                        )
                     })
                 }
             )*
@@ -129,8 +133,8 @@ macro_rules! host_class {
                     runtime: &$crate::Runtime,
                     arguments: &[$crate::Value],
                 ) -> ::core::result::Result<::core::option::Option<$crate::Value>, $crate::Error> {
-                    $crate::host_class!(@member FunctionOf $path, $dynamic_name, |member| {
-                        member.call_dynamic(runtime, self.to_handle(), arguments)
+                    $crate::host_class!(@member (DynamicFunctionOf) $path, $dynamic_name, |member| {
+                        member.call(runtime, self.to_handle(), arguments)
                     })
                 }
             )*
@@ -143,9 +147,14 @@ macro_rules! host_class {
     (@type $ty:ty) => { $ty };
     (@give out $arg:ident) => { $crate::host::Out::to($arg) };
     (@give $arg:ident) => { $arg };
-    (@member $sort:ident $path:literal, $name:literal, |$member:ident| $body:expr) => {{
+    // A call with parameters that come back, and one without.
+    (@call [] $member:ident) => { |runtime, object, arguments| $member.call(runtime, object, arguments) };
+    (@call [$($out:ident)+] $member:ident) => {
+        |runtime, object, arguments| $member.call_with_outs(runtime, object, arguments)
+    };
+    (@member ($($sort:tt)+) $path:literal, $name:literal, |$member:ident| $body:expr) => {{
         ::std::thread_local! {
-            static MEMBER: $crate::host::$sort = $crate::host::$sort::new($path, $name);
+            static MEMBER: $crate::host::$($sort)+ = <$crate::host::$($sort)+>::new($path, $name);
         }
         MEMBER.with(|$member| $body)
     }};

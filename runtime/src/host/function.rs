@@ -5,12 +5,14 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-use alcedo_abi::zcall::{Slot, SlotType};
+use alcedo_abi::zcall::Slot;
 
-use crate::border::CallError;
+use crate::border::{CallError, trap};
 use crate::bridge::core::Core;
 use crate::bridge::direct::{self, MethodCall};
-use crate::bridge::ways::{CLASSES, HotShell, MethodWay, StaticWay, Ways, place_of};
+use crate::bridge::method_ways::MethodWays;
+pub(super) use crate::bridge::method_ways::result_slot;
+use crate::bridge::ways::{HotShell, StaticWay, Ways};
 use crate::cells::RefCell;
 use crate::dynamic_call;
 use crate::error::Error;
@@ -45,8 +47,8 @@ pub struct TypedFunction<A, R> {
     way: Cell<Option<StaticWay>>,
     /// The method behind the name, if it is one.
     method: RefCell<Option<MethodCall>>,
-    /// The short ways into what answers for some classes, each at the place of its class's number.
-    by_class: [Cell<Option<MethodWay>>; CLASSES],
+    /// The short ways to what answers for some classes.
+    methods: MethodWays,
     of: PhantomData<fn(A) -> R>,
 }
 
@@ -102,15 +104,6 @@ pub(super) fn are_as_declared<A: ValueParams, R: NativeResult>(signature: &Signa
         && result == R::VALUE.map(|(kind, _)| kind)
 }
 
-/// The word of a result as the slot that it would be in.
-#[inline]
-pub(super) fn result_slot<R: NativeResult>(bits: u64) -> Slot {
-    match R::VALUE.and_then(|(kind, _)| SlotType::of_kind(kind)) {
-        Some(kind) => Slot::from_bits(kind, bits),
-        None => Slot::EMPTY,
-    }
-}
-
 /// Those of the parameters, and that of the result.
 type Types = (Vec<PropertyType>, Option<PropertyType>);
 
@@ -153,7 +146,7 @@ impl Runtime {
             looked: Cell::new(Stamp::NEVER),
             way: Cell::new(None),
             method: RefCell::new(None),
-            by_class: [const { Cell::new(None) }; CLASSES],
+            methods: MethodWays::default(),
             of: PhantomData,
         };
         function.resolve(self)?;
@@ -183,7 +176,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         let slots = slots.as_mut();
         let called = if A::FIRST_IS_OBJECT {
             let object = ObjectHandle(slots[0].bits());
-            self.ways.call_on(&self.by_class, object, &slots[1..A::COUNT], |lent| self.settle(lent))
+            self.ways.call_on(self.methods.by_class(), object, &slots[1..A::COUNT], |lent| self.settle(lent))
         } else {
             let way = self.way.get();
             way.and_then(|way| self.ways.call(&way, &slots[..A::COUNT], |lent| self.settle(lent)))
@@ -275,11 +268,17 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         Ok(failing(|| R::from_value(given, result.as_ref()))?)
     }
 
-    /// The long way for what goes in slots.
-    #[cold]
+    /// What goes in slots, where no module answers by a short way: the host's own function, or the long way.
     #[inline(never)]
     fn call_slots(&self, slots: &mut [Slot]) -> Result<R, Error> {
         let runtime = self.runtime()?;
+        if A::FIRST_IS_OBJECT {
+            let (object, arguments) = (ObjectHandle(slots[0].bits()), &slots[1..A::COUNT]);
+            let own = || self.methods.call_own(&self.ways, &runtime.core().world, object, arguments).transpose();
+            if let Some(bits) = trap(|| own().map_err(|error| *error))? {
+                return R::from_slot(result_slot::<R>(bits)).ok_or_else(|| self.other_result());
+            }
+        }
         let callee = self.callee(&runtime)?;
         self.dispatch(runtime.core(), &callee, slots)
     }
@@ -296,13 +295,11 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
 
     /// Notes the short way for objects of the class of this one, for the next call.
     fn look_for_way(&self, core: &Core, object: ObjectHandle) {
-        if self.looked.get() != core.zcalls.stamp().get() {
+        if self.looked.get() != core.zcalls.stamp().get() || !self.methods.are_worth_a_look(&self.ways, object) {
             return;
         }
-        let found = self.method.borrow().as_ref().and_then(|method| method.way(core, object));
-        if let Some(way) = found {
-            place_of(&self.by_class, way.class()).set(Some(way));
-        }
+        let method = self.method.borrow().clone();
+        self.methods.look(core, method.as_ref(), object);
     }
 
     #[cold]
@@ -344,7 +341,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         let kept = runtime.core().zcalls.keep(handle)?;
         self.handle.replace(Some(kept));
         let core = runtime.core();
-        self.by_class.iter().for_each(|place| place.set(None));
+        self.methods.forget();
         self.method.replace(direct::method_call(&callee).filter(|_| takes_object));
         self.way.set(direct::static_way(core, &callee).filter(|_| !takes_object));
         let has_way = self.way.get().is_some() || self.method.borrow().is_some();

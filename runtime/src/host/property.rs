@@ -1,20 +1,19 @@
 //! Properties by name with a Rust type: looked up and compared once for each class that they are used with.
 
-use std::cell::Cell;
 use std::fmt;
+use std::marker::PhantomData;
 use std::rc::Rc;
 
 use crate::border::CallError;
-use crate::bridge::ways::{CLASSES, Ways, place_of};
+use crate::bridge::ways::Ways;
 use crate::error::Error;
 use crate::handles::ObjectHandle;
 use crate::host::member::is_meant;
 use crate::native::failing;
 use crate::object::host_value::HostValue;
 use crate::object::member::{PropertyKey, PropertyRef};
-use crate::object::word_place::{WordPlace, fits};
+use crate::object::word_place::{WordPlaces, fits};
 use crate::runtime::{Runtime, WeakRuntime};
-use crate::stamp::Stamp;
 
 /// A property by name, whose values are of this Rust type: [`Runtime::property`]. It keeps nothing alive, the runtime included, and is
 /// good for objects of the class that it names and of those that extend it, after a reload for those of the new class. Game thread
@@ -27,9 +26,8 @@ pub struct TypedProperty<T: HostValue> {
     class: String,
     key: PropertyRef,
     ways: Rc<Ways>,
-    /// The count at which the places below were looked up.
-    looked: Cell<u64>,
-    places: [Cell<Option<WordPlace<T::Raw>>>; CLASSES],
+    places: WordPlaces,
+    of: PhantomData<fn(T) -> T>,
 }
 
 impl<T: HostValue> fmt::Debug for TypedProperty<T> {
@@ -87,8 +85,8 @@ impl Runtime {
             class: class.to_owned(),
             key: PropertyRef::new(text),
             ways: Rc::clone(&self.core().ways),
-            looked: Cell::new(Stamp::NEVER),
-            places: [const { Cell::new(None) }; CLASSES],
+            places: WordPlaces::new(),
+            of: PhantomData,
         })
     }
 }
@@ -107,9 +105,8 @@ impl<T: HostValue> TypedProperty<T> {
     /// [`CallError::Unavailable`] when the runtime has ended.
     #[inline]
     pub fn get(&self, object: ObjectHandle) -> Result<T, Error> {
-        if self.ways.may_read(self.looked.get())
-            && let Some(place) = self.known(object)
-            && let Some(value) = self.ways.columns().read_word(object, &place)
+        if self.ways.may_read(self.places.looked())
+            && let Some(value) = self.places.read(self.ways.columns(), object)
         {
             return Ok(failing(|| Ok(T::from_raw(value)))?);
         }
@@ -124,22 +121,13 @@ impl<T: HostValue> TypedProperty<T> {
     pub fn set(&self, object: ObjectHandle, value: T) -> Result<(), Error> {
         // Before anything is looked up: it may be code of whoever wrote the type.
         let value = value.into_raw();
-        if self.ways.are_open(self.looked.get())
-            && let Some(place) = self.known(object).filter(|place| !place.is_reference())
-        {
-            return match self.ways.columns().write_word(object, &place, value) {
-                Ok(()) => Ok(()),
-                Err(value) => self.set_long(object, value),
-            };
+        if !self.ways.are_open(self.places.looked()) {
+            return self.set_long(object, value);
         }
-        self.set_long(object, value)
-    }
-
-    /// Where objects of the class of this one have it, if that was looked up.
-    #[inline]
-    fn known(&self, object: ObjectHandle) -> Option<WordPlace<T::Raw>> {
-        let entry = self.ways.columns().find(object)?;
-        place_of(&self.places, entry.class).get()
+        match self.places.write(self.ways.columns(), object, value) {
+            Ok(()) => Ok(()),
+            Err(value) => self.set_long(object, value),
+        }
     }
 
     /// Looks where objects of its class have it, for the next time.
@@ -149,12 +137,9 @@ impl<T: HostValue> TypedProperty<T> {
         let core = runtime.core();
         let class = core.world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
         is_meant(&core.world, object, &class, &self.class)?;
-        let count = core.zcalls.stamp().count();
-        if self.looked.replace(count) != count {
-            self.places.iter().for_each(|place| place.set(None));
+        if let Some(property) = (&self.key).find(&class) {
+            self.places.note::<T::Raw>(core.zcalls.stamp().count(), &class, property);
         }
-        let found = (&self.key).find(&class).and_then(|property| WordPlace::of(&class, property));
-        place_of(&self.places, class.id).set(found);
         Ok(runtime)
     }
 

@@ -233,8 +233,8 @@ macro_rules! __alcedo_native_call {
             ) -> $crate::native::plumbing::core::result::Result<$result, $crate::native::plumbing::CallError> {
                 const ALCEDO_WHAT: (&str, &str) = $crate::native::plumbing::member($what);
                 ::std::thread_local! {
-                    static ALCEDO_FUNCTION: $crate::native::plumbing::FunctionRef =
-                        $crate::native::plumbing::FunctionRef::new(ALCEDO_WHAT.1);
+                    static ALCEDO_FUNCTION: $crate::native::plumbing::MemberFunction =
+                        $crate::native::plumbing::MemberFunction::new(ALCEDO_WHAT.1);
                 }
                 let is_virtual =
                     $crate::native::plumbing::core::stringify!($name).trim_start_matches("r#") == ALCEDO_WHAT.1;

@@ -14,6 +14,7 @@ use crate::kinds::property_flags;
 use crate::native::failing::failing;
 use crate::native::functions::{About, Function};
 use crate::native::interfaces::Implements;
+use crate::native::member_function::MemberFunction;
 use crate::native::method::{Method, Part, part_of, run};
 use crate::native::net::NetHooks;
 use crate::native::parts::Parts;
@@ -23,9 +24,8 @@ use crate::native::world::World;
 use crate::native::{NativeClass, NativeEnum, NativeStruct, Natives};
 use crate::object::class::SubobjectRole;
 use crate::object::decl::{ClassDecl, PropertyDecl, SubobjectDecl};
-use crate::object::member::FunctionRef;
 use crate::object::native_enums::NativeEnumeration;
-use crate::object::native_value::{NativeParams, NativeResult};
+use crate::object::native_value::{NativeParams, NativeResult, SlotRow};
 use crate::object::origin::Origin;
 use crate::object::typed::PlainStruct;
 
@@ -228,14 +228,15 @@ fn subobject(property: &PropertyDecl) -> Option<SubobjectDecl> {
 ///
 /// # Errors
 /// Whatever the callee fails with.
-pub fn invoke_member<'f, A: NativeParams, R: NativeResult>(
+#[inline]
+pub fn invoke_member<'f, A: NativeParams + SlotRow, R: NativeResult>(
     view: &impl View<'f>,
-    function: &FunctionRef,
+    function: &MemberFunction,
     of: Option<&'static str>,
     args: A,
 ) -> Result<R, CallError> {
     let At { world, object } = view.at();
-    world.call_typed(object, function, of, args)
+    function.call(world.of_core(), object, of, args)
 }
 
 impl Natives {

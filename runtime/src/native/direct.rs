@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use alcedo_abi::black_direct::{DirectAnswer, DirectBits, DirectBody, DirectStatus, EachCode, one_by_one};
 use alcedo_abi::host::DirectoryEntry;
+use alcedo_abi::zcall::Slot;
 
 use crate::border::CallError;
 use crate::bridge::answers::{Answer, Answers, enter_on, settle};
@@ -17,12 +18,14 @@ use crate::bridge::black_direct::{DirectMaker, attempted, beside_failure, failed
 use crate::bridge::core::Core;
 use crate::bridge::ways::{MethodWay, Ways};
 use crate::handles::ObjectHandle;
-use crate::native::method::{Method, Receiver as _, StaticMethod};
+use crate::native::failing::failing;
+use crate::native::method::{Method, Receiver as _, StaticMethod, run, run_static};
 use crate::native::part_cell::PartCell;
 use crate::native::parts::Parts;
 use crate::native::this::This;
 use crate::native::world::World;
-use crate::object::native_value::{NativeResult, NativeReturned as _, SlotRow};
+use crate::object;
+use crate::object::native_value::{NativeParams, NativeResult, NativeReturned as _, SlotRow};
 use crate::zcall::black_code::BlackCode;
 
 /// What the code of a method is given.
@@ -47,15 +50,21 @@ pub(super) fn of_method<M: Method>(parts: &Rc<Parts<M::Class>>) -> Option<Rc<dyn
     if !is_plain::<M::Args, M::Result>() {
         return None;
     }
+    let own = Rc::clone(parts);
+    let body = move |world: &object::World, object: ObjectHandle, slots: &[Slot]| {
+        let args = failing(|| args_of::<M::Args>(slots))?;
+        Ok(run::<M>(&own, This::new(World::new(world), object), args)?.into_slot())
+    };
     let parts = Rc::clone(parts);
-    Some(DirectMaker::kept(move |core, answers| {
+    let make = move |core: &Rc<Core>, answers: Option<Answers>| {
         let (code, each) = if answers.is_some() { code_of::<M, EventShell<M>>() } else { code_of::<M, Shell<M>>() };
         let (ways, core, parts) = ((*core.ways).clone(), NonNull::from(&**core), Rc::clone(&parts));
         let context = Context { ways, core, parts, answers };
         // SAFETY: the code has the form for so many arguments, whose values lie in slots. Its context stands in the table of the core
         // that it leads to, and so does not outlive it.
         unsafe { BlackCode::new(code, Some(Rc::new(context))).with_each(each) }
-    }))
+    };
+    Some(DirectMaker::kept(make, body))
 }
 
 /// The code with that body, for one object and for several.
@@ -68,11 +77,22 @@ pub(super) fn of_static<M: StaticMethod>() -> Option<Rc<dyn Any>> {
     if !is_plain::<M::Args, M::Result>() {
         return None;
     }
-    Some(DirectMaker::kept(|_core, _answers| {
+    let body = |_world: &object::World, _object: ObjectHandle, slots: &[Slot]| {
+        let args = failing(|| args_of::<M::Args>(slots))?;
+        Ok(run_static::<M>(args)?.into_slot())
+    };
+    let make = |_core: &Rc<Core>, _answers| {
         let code = BitsOf::<M::Args>::address(BitsOf::<M::Args>::code_of::<StaticShell<M>>());
         // SAFETY: as for a method; it has no context.
         unsafe { BlackCode::new(code, None) }
-    }))
+    };
+    Some(DirectMaker::kept(make, body))
+}
+
+/// What a body has of the slots of its parameters.
+#[inline]
+fn args_of<A: SlotRow>(slots: &[Slot]) -> Result<<A as NativeParams>::Seen, CallError> {
+    A::bits_of(slots).and_then(A::of_bits).ok_or_else(in_no_slot)
 }
 
 /// The code of a method that answers itself on every object.

@@ -21,6 +21,7 @@ pub use crate::native::interfaces::{
     Bodies, Implements, Interface, InterfaceFunction, add_interface, crosses, declared_as, first_absent, has_signature,
     interface_function, joined, joined_len, lists, member,
 };
+pub use crate::native::member_function::MemberFunction;
 pub use crate::native::method::{Exclusive, Given, Held, Method, Params, Part, Place, Shared, StaticMethod};
 pub use crate::native::net::{NetHooks, NetStruct, WithoutNet};
 pub use crate::native::property::{IntoHost, NativeProperty, fits_a_byte, read_member, scripts_have, write_member};

@@ -30,6 +30,12 @@ impl World {
         Self::new(object::World::of(context))
     }
 
+    /// The core's world.
+    #[inline]
+    pub(super) fn of_core(&self) -> &object::World {
+        &self.0
+    }
+
     /// Whether the object is alive.
     pub fn is_alive(&self, object: ObjectHandle) -> bool {
         self.0.is_alive(object)

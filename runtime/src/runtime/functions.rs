@@ -118,14 +118,7 @@ impl Calls<'_> {
     /// # }
     /// ```
     pub fn observe(&self, what: Observed) {
-        let core = &self.0.inner.core;
-        // What modules call directly is watched by nobody, so meanwhile they do not.
-        match (core.zcalls.is_observed(), what.any()) {
-            (false, true) => core.world.mode.close_direct(),
-            (true, false) => core.world.mode.open_direct(),
-            _ => {}
-        }
-        core.zcalls.observe(what);
+        self.0.inner.core.zcalls.observe(what);
     }
 
     /// What is watched of calls.

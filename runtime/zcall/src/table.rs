@@ -75,6 +75,12 @@ impl ZCallTable {
         Self::default()
     }
 
+    /// The same with this stamp.
+    #[must_use]
+    pub fn with_stamp(stamp: Rc<Stamp>) -> Self {
+        Self { stamp, ..Self::default() }
+    }
+
     /// The handle of `name`: the one it has, or a new one for what the chain finds. `fingerprint` is that of the
     /// signature the caller was built for: the caller follows the addresses in slots as that signature says. Zero is
     /// that of a caller which checks each value; only such callers can call a callee without a signature.
@@ -179,13 +185,8 @@ impl ZCallTable {
 
     /// From now on this is watched. What was counted stays.
     pub fn observe(&self, what: Observed) {
-        let was_observed = self.is_observed();
         self.observer.set(what);
-        match (was_observed, what.any()) {
-            (false, true) => self.stamp.shut(),
-            (true, false) => self.stamp.open(),
-            _ => {}
-        }
+        self.stamp.observe(what.any());
     }
 
     /// What was counted so far, by kind and name.

@@ -1,0 +1,75 @@
+//! A function of a native class as the accessors of its view keep it: with the short ways to what answers it, be that a module or the
+//! host itself.
+
+use std::cell::Cell;
+
+use crate::border::CallError;
+use crate::bridge::calls::Dispatch;
+use crate::bridge::core::Above;
+use crate::bridge::direct::MethodCall;
+use crate::bridge::method_ways::{MethodWays, is_plain};
+use crate::handles::ObjectHandle;
+use crate::object::World;
+use crate::object::member::{FunctionKey as _, FunctionRef};
+use crate::object::native_value::{NativeParams, NativeResult, SlotRow, fingerprint};
+
+/// A function of a class: the most derived body answers, or with a class the body of that. It keeps nothing alive. Game thread only.
+#[derive(Debug)]
+pub struct MemberFunction {
+    key: FunctionRef,
+    ways: MethodWays,
+    /// The fingerprint of the signature that the ways are for.
+    print: Cell<u64>,
+}
+
+impl MemberFunction {
+    /// The function of that name, of whatever class.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        Self { key: FunctionRef::new(name), ways: MethodWays::default(), print: Cell::new(0) }
+    }
+
+    /// Calls it: the most derived body, or exactly that of the class `of`.
+    #[inline]
+    pub(super) fn call<A: NativeParams + SlotRow, R: NativeResult>(
+        &self,
+        world: &World,
+        object: ObjectHandle,
+        of: Option<&str>,
+        args: A,
+    ) -> Result<R, CallError> {
+        let above = if const { is_plain::<A, R>() } && of.is_none() { Above::of(world) } else { None };
+        let Some(above) = above else { return world.call_typed(object, &self.key, of, args) };
+        let ways = above.ways();
+        if self.print.get() != fingerprint::<A, R>() || !self.ways.have(ways, object) {
+            let called = world.call_typed(object, &self.key, None, args);
+            self.look::<A, R>(above, object);
+            return called;
+        }
+        let settle = |lent| {
+            if let Some(core) = above.core() {
+                core.red.settle(lent);
+            }
+        };
+        self.ways.call_typed((ways, world), object, args, settle, || {
+            let missing = || CallError::NotFound { message: format!("no function {} any more", (&self.key).name()) };
+            world.objects.class(object).and_then(|class| (&self.key).find(&class)).ok_or_else(missing)
+        })
+    }
+
+    /// Notes the short way for objects of the class of this one.
+    #[cold]
+    fn look<A: NativeParams, R: NativeResult>(&self, above: &Above, object: ObjectHandle) {
+        let print = fingerprint::<A, R>();
+        if self.print.replace(print) != print {
+            self.ways.forget();
+        }
+        let Some(core) = above.core().filter(|_| self.ways.are_worth_a_look(above.ways(), object)) else { return };
+        let class = core.world.objects.class(object);
+        let found = class.and_then(|class| (&self.key).find(&class));
+        match found.filter(|function| function.fingerprint == print) {
+            Some(function) => self.ways.look(&core, Some(&MethodCall::new(&function, Dispatch::Virtual)), object),
+            None => self.ways.look(&core, None, object),
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Many calls in one crossing: of objects in batches, of lists, and of the ticks of a frame.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use alcedo_engine::Actor;
+use alcedo_runtime::host::{ClassList, ObjectList, TypedProperty};
+use alcedo_runtime::native::{Obj, Object, uclass};
+use alcedo_runtime::{Budget, ObjectHandle, Runtime, Value, natives};
+
+use super::{COLT, HORSE, Kept, PONY, ROUND, host, libraries, obj, of_build, reload, spawn};
+use crate::support;
+
+thread_local! {
+    /// What a reloader does in its tick.
+    static IN_ITS_TICK: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
+}
+
+/// An actor of the host's, whose tick is code of the host.
+#[uclass(package = "Test", base = Actor)]
+#[derive(Default)]
+struct Reloader {}
+
+#[uclass]
+impl Reloader {
+    #[overrides(Actor)]
+    fn receive_tick(&mut self, _delta_seconds: f32) {
+        if let Some(code) = IN_ITS_TICK.with_borrow(|code| code.clone()) {
+            code();
+        }
+    }
+}
+
+#[test]
+fn lists_that_were_filled_on_different_threads_are_different_lists() {
+    let host = host();
+    let kept = Kept::of(&host);
+    let (first, second) = (spawn(&host, HORSE), spawn(&host, HORSE));
+    let there = |object| std::thread::spawn(move || ObjectList::from(vec![object])).join().expect("a list");
+    for (list, turned) in [(there(first), [1.0, 0.0]), (there(second), [1.0, 1.0])] {
+        assert_eq!(kept.rounds.call_list(&list, ()).expect("called").called, 1);
+        let degrees = [first, second].map(|horse| host.objects().call(horse, "degrees", &[]).expect("it tells"));
+        assert_eq!(degrees, turned.map(|degrees| Some(Value::F64(degrees))));
+    }
+}
+
+#[test]
+fn a_list_of_a_class_is_looked_for_anew_in_another_host() {
+    const RELOADER: &str = "/Script/Test.Reloader";
+    let build = || support::builder().natives(natives![Reloader]).package("Test").build().expect("a runtime");
+    let hosts = [build(), build()];
+    let spawned = [spawn(&hosts[0], RELOADER), spawn(&hosts[0], "/Script/Engine.Actor")];
+    let others = [spawn(&hosts[1], "/Script/Engine.Actor"), spawn(&hosts[1], RELOADER)];
+    let mut list: ClassList = hosts[0].list(RELOADER);
+    for _ in 0..2 {
+        assert!(list.refresh(&hosts[0]) && !list.refresh(&hosts[0]));
+        assert_eq!(list.list().objects(), [spawned[0]]);
+        assert!(list.refresh(&hosts[1]) && !list.refresh(&hosts[1]));
+        assert_eq!(list.list().objects(), [others[1]]);
+    }
+}
+
+#[test]
+fn a_batch_crosses_once_for_each_class_and_gives_results_in_order() {
+    let host = host();
+    let kept = Kept::of(&host);
+    let classes = [HORSE, COLT, PONY, HORSE, PONY, COLT, HORSE];
+    let horses = classes.map(|class| spawn(&host, class));
+    for build in [1, 2, 1] {
+        if host.generation() > 1 || build != 1 {
+            reload(&host, build);
+        }
+        let (results, report) = kept.answers.collect(&horses, (7,)).expect("called");
+        let wanted = classes.map(|class| build as i32 * 1000 + if class == COLT { 507 } else { 7 });
+        assert_eq!(results.into_iter().flatten().collect::<Vec<_>>(), wanted);
+        assert_eq!((report.called, report.crossings, report.ended, report.failed.len()), (7, 3, 0, 0));
+    }
+}
+
+#[test]
+fn in_a_batch_a_panic_is_named_and_the_others_are_done() {
+    let host = host();
+    let kept = Kept::of(&host);
+    let horses: Vec<_> = (0..10).map(|_| spawn(&host, HORSE)).collect();
+    for mad in [3, 4, 9] {
+        kept.mood.set(horses[mad], 1).expect("written");
+    }
+    let list = ObjectList::from(horses.clone());
+    for _ in 0..2 {
+        let report = kept.rounds.call_list(&list, ()).expect("called");
+        let failed: Vec<_> = report.failed.iter().map(|(object, _)| *object).collect();
+        assert_eq!(failed, [horses[3], horses[4], horses[9]]);
+        assert!(report.failed.iter().all(|(_, error)| error.to_string().contains("throws its rider off")));
+        // The last has failed, so nothing is left behind it.
+        assert_eq!((report.called, report.crossings), (10, 3));
+    }
+    let turned = |horse: ObjectHandle| host.objects().call(horse, "degrees", &[]).expect("it tells");
+    assert!(horses.iter().all(|horse| turned(*horse) == Some(Value::F64(2.0))), "all have had their turn, twice");
+    let (results, _report) = kept.rounds.collect(&horses, ()).expect("called");
+    let gave: Vec<_> = results.iter().map(Option::is_some).collect();
+    assert_eq!(gave, [true, true, true, false, false, true, true, true, true, false]);
+}
+
+#[test]
+fn in_a_batch_an_object_may_end_another_begin_one_and_call_back() {
+    let host = host();
+    let kept = Kept::of(&host);
+    let horses: Vec<_> = (0..8).map(|_| spawn(&host, HORSE)).collect();
+    let list = Rc::new(ObjectList::from(horses.clone()));
+    let other: TypedProperty<Obj<Object>> = host.property("up:/Script/Game.Horse:other").expect("it is there");
+    let (inner, same) = (Rc::clone(&kept), Rc::clone(&list));
+    let ask = move |host: &Runtime, (mood,): (i32,)| {
+        // The same list and the same batch; those that are being called are borrowed.
+        let report = inner.answers.call_list(&same, (1,)).expect("called");
+        assert_eq!((report.called, report.failed.len(), report.ended), (7, 1, 1), "{report:?}");
+        host.request_reload(libraries(2));
+        mood
+    };
+    host.calls().register_typed("host.ask", ask).expect("the name is free");
+    let before = host.objects().all().len();
+    for (at, mood) in [(1, 2), (2, 3), (4, 4)] {
+        kept.mood.set(horses[at], mood).expect("written");
+    }
+    other.set(horses[1], obj(horses[6])).expect("written");
+    let (results, report) = kept.rounds.collect(&horses, ()).expect("called");
+    let wanted = [Some(100), Some(102), Some(103), Some(100), Some(104), Some(100), None, Some(100)];
+    assert_eq!(results, wanted);
+    assert_eq!((report.called, report.ended, report.failed.len()), (7, 1, 0));
+    assert_eq!(host.objects().all().len(), before, "one has ended, and one begun");
+    kept.mood.set(horses[1], 0).expect("written");
+    kept.mood.set(horses[2], 0).expect("written");
+    kept.mood.set(horses[4], 0).expect("written");
+    host.tick(Budget::frame());
+    let report = kept.rounds.call_list(&list, ()).expect("called");
+    assert_eq!((report.called, report.ended, report.failed.len()), (7, 1, 0), "{report:?}");
+    assert_eq!(kept.tag.call(()).expect("a number"), 2, "the reload was done after the batch");
+}
+
+#[test]
+fn a_batch_passes_over_whom_it_is_told_to() {
+    let host = host();
+    let horses: Vec<_> = (0..6).map(|_| spawn(&host, HORSE)).collect();
+    let colt = spawn(&host, COLT);
+    let wants: TypedProperty<bool> = host.property("up:/Script/Game.Horse:wants").expect("it is there");
+    wants.set(horses[2], true).expect("written");
+    let all: Vec<_> = horses.iter().copied().chain([colt]).collect();
+    let batch = || host.batch::<(i32,), i32>("uf:/Script/Game.Horse:answer").expect("it is there");
+    let (results, report) = batch().when("wants").collect(&all, (7,)).expect("called");
+    assert_eq!(results.iter().flatten().count(), 1);
+    assert_eq!((results[2], report.called, report.unmet), (Some(1007), 1, 6));
+    let (results, report) = batch().only_overrides().collect(&all, (7,)).expect("called");
+    assert_eq!((results[6], report.called, report.without_override), (Some(1507), 1, 6));
+    let refused = batch().when("speed").call(&all, (7,)).expect_err("no bool").to_string();
+    assert!(refused.contains("no `bool` property speed"), "{refused}");
+    for (name, says) in [("nm:/carousel:Horse:ask", "of no object"), (ROUND, "i32 -> i32"), ("uf:/nothing", "")] {
+        let refused = host.batch::<(i32,), i32>(name).expect_err("no such method").to_string();
+        assert!(refused.contains(says), "{name}: {refused}");
+    }
+}
+
+#[test]
+fn in_a_batch_code_of_the_host_may_reload_and_the_new_code_is_called_on_the_rest() {
+    let host = support::builder().natives(natives![Reloader]).package("Test").build().expect("a runtime");
+    host.create_master(&libraries(1)).expect("it loads");
+    let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
+    let reloader = spawn(&host, "/Script/Test.Reloader");
+    let others = [HORSE, PONY, HORSE].map(|class| spawn(&host, class));
+    let all: Vec<_> = [horse, reloader].into_iter().chain(others).collect();
+    let tick = host.batch::<(f32,), ()>("uf:/Script/Engine.Actor:receive_tick").expect("it is there");
+    let list = ObjectList::from(all);
+    assert_eq!(tick.call_list(&list, (1.0,)).expect("called").called, 5);
+    for build in [2, 1] {
+        let inner = host.downgrade();
+        IN_ITS_TICK.set(Some(Rc::new(move || {
+            let host = inner.upgrade().expect("it is there");
+            reload(&host, build);
+            // What was ended is freed here.
+            host.safe_point();
+        })));
+        let report = tick.call_list(&list, (1.0,)).expect("called");
+        assert_eq!((report.called, report.failed.len()), (5, 0), "{report:?}");
+        IN_ITS_TICK.set(None);
+        assert_eq!(kept.told(others[0]), of_build(build as i32));
+        // The plugin part is new, and those behind the reloader were called after it was made.
+        let turned = |object: ObjectHandle| host.objects().call(object, "degrees", &[]).expect("it tells");
+        let degrees = [horse, others[0], others[1], others[2]].map(turned);
+        let [before, after] = [0.0, 90.0].map(|degrees| Some(Value::F64(degrees)));
+        // Those of its class come first, and have been called before the reload.
+        assert_eq!(degrees, [before.clone(), before.clone(), after, before]);
+    }
+}
+
+#[test]
+fn a_frame_ticks_those_that_want_it_and_names_who_fails() {
+    let host = host();
+    let turned = |horse: ObjectHandle| match host.objects().call(horse, "degrees", &[]) {
+        Ok(Some(Value::F64(turned))) => turned,
+        other => panic!("{other:?}"),
+    };
+    let horses: Vec<_> = (0..3).map(|_| spawn(&host, HORSE)).collect();
+    let can_tick: TypedProperty<bool> = host.property("up:/Script/Engine.Actor:can_tick").expect("it is there");
+    can_tick.set(horses[1], false).expect("written");
+    let second = Budget::seconds(1.0);
+    host.tick(second);
+    assert_eq!([0, 1, 2].map(|at| turned(horses[at])), [90.0, 0.0, 90.0]);
+    can_tick.set(horses[1], true).expect("written");
+    let (pony, colt) = (spawn(&host, PONY), spawn(&host, COLT));
+    host.objects().destroy(horses[0]);
+    host.tick(second);
+    assert_eq!([horses[1], horses[2], pony, colt].map(turned), [90.0, 180.0, 90.0, 0.0]);
+    // What a plugin part has beside its properties begins anew.
+    reload(&host, 2);
+    host.tick(second);
+    assert_eq!([horses[1], horses[2], pony].map(turned), [90.0, 90.0, 90.0]);
+}

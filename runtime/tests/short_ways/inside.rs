@@ -1,0 +1,149 @@
+//! What is called in the middle of a short call: other short calls, a reload, the end of an object and of the host.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use alcedo_runtime::host::TypedFunction;
+use alcedo_runtime::{Budget, ObjectHandle, Runtime};
+
+use super::{HORSE, Kept, host, libraries, obj, of_build, spawn};
+
+#[test]
+fn calls_inside_each_other_are_short_too_and_a_reload_that_is_requested_there_waits() {
+    let host = host();
+    let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
+    let inner = Rc::clone(&kept);
+    let ask = move |host: &Runtime, (depth,): (i32,)| {
+        assert_eq!(inner.told(horse), of_build(1));
+        assert!(
+            host.reload(&libraries(2)).is_err() && host.unload_master().is_err(),
+            "code of the plugin is on the stack"
+        );
+        host.request_reload(libraries(2));
+        host.safe_point();
+        host.tick(Budget::frame());
+        assert_eq!(inner.told(horse), of_build(1), "the reload waits");
+        match depth {
+            0 => 0,
+            _ => 1 + inner.ask.call((depth - 1,)).expect("deeper"),
+        }
+    };
+    host.calls().register_typed("host.ask", ask).expect("the name is free");
+    // More than have a place of their own.
+    assert_eq!(kept.ask.call((100,)).expect("it asks"), 100);
+    assert_eq!(kept.told(horse), of_build(1));
+    host.tick(Budget::frame());
+    assert_eq!(kept.told(horse), of_build(2), "now it was done");
+}
+
+#[test]
+fn a_short_call_is_named_where_somebody_wants_a_safe_point() {
+    let host = host();
+    let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
+    kept.mood.set(horse, 4).expect("written");
+    let heard: Rc<RefCell<Vec<String>>> = Rc::default();
+    let lines = Rc::clone(&heard);
+    let ask = move |host: &Runtime, (number,): (i32,)| {
+        let refused = host.reload(&libraries(2)).expect_err("code of the plugin is on the stack");
+        lines.borrow_mut().push(refused.to_string());
+        number
+    };
+    host.calls().register_typed("host.ask", ask).expect("the name is free");
+    for _ in 0..2 {
+        assert_eq!(kept.round.call((obj(horse),)).expect("it turns"), 104);
+        assert_eq!(kept.ask.call((1,)).expect("it asks"), 1);
+        let report = kept.rounds.call(&[horse], ()).expect("called");
+        assert_eq!((report.called, report.failed.len()), (1, 0));
+    }
+    let heard = heard.borrow();
+    let names = ["`Game.Horse:round`", "`carousel:/Script/Game.Horse:ask`", "`Game.Horse:round`"];
+    for (line, name) in heard.iter().zip(names.iter().cycle()) {
+        assert!(line.contains(name), "{line}, wanted {name}");
+    }
+    assert_eq!(heard.len(), 6);
+}
+
+#[test]
+fn the_last_handle_of_a_host_may_go_in_a_call_and_the_host_ends_when_that_is_over() {
+    let host = host();
+    let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
+    let seat: Rc<RefCell<Option<Runtime>>> = Rc::default();
+    let (taken, inner) = (Rc::clone(&seat), Rc::clone(&kept));
+    let ask = move |_: &Runtime, (number,): (i32,)| {
+        drop(taken.borrow_mut().take());
+        assert_eq!(inner.told(horse), of_build(1), "it has not ended yet");
+        number
+    };
+    host.calls().register_typed("host.ask", ask).expect("the name is free");
+    assert_eq!(kept.told(horse), of_build(1));
+    let weak = host.downgrade();
+    *seat.borrow_mut() = Some(host);
+    assert_eq!(kept.ask.call((3,)).expect("it asks"), 3);
+    assert!(weak.upgrade().is_none(), "it has ended now");
+    assert!(kept.told(horse)[0].contains("runtime of"));
+}
+
+#[test]
+fn a_call_that_fails_after_the_last_handle_of_a_host_has_gone_says_why() {
+    type Call = fn(&Kept, &TypedFunction<(i32,), i32>, ObjectHandle) -> Result<i32, alcedo_runtime::Error>;
+    let calls: [(Call, &str); 3] = [
+        (|_, fails, _| fails.call((0,)), "an error, told 0"),
+        (|_, fails, _| fails.call((1,)), "a panic, told 1"),
+        (|kept, _, horse| kept.round.call((obj(horse),)), "bolts, told 5"),
+    ];
+    for (call, says) in calls {
+        let host = host();
+        let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
+        let fails: TypedFunction<(i32,), i32> = host.function("nm:/carousel:Horse:ask_and_fail").expect("it is there");
+        let seat: Rc<RefCell<Option<Runtime>>> = Rc::default();
+        let taken = Rc::clone(&seat);
+        let ask = move |_: &Runtime, (number,): (i32,)| {
+            drop(taken.borrow_mut().take());
+            number
+        };
+        host.calls().register_typed("host.ask", ask).expect("the name is free");
+        // So that the next call goes the short way.
+        assert_eq!(kept.round.call((obj(horse),)).expect("it turns"), 100);
+        kept.mood.set(horse, 5).expect("written");
+        let weak = host.downgrade();
+        *seat.borrow_mut() = Some(host);
+        let error = call(&kept, &fails, horse).expect_err("it fails").to_string();
+        assert!(error.contains(says), "{error}, wanted {says}");
+        assert!(weak.upgrade().is_none(), "it has ended in the call");
+    }
+}
+
+#[test]
+fn an_object_that_ends_while_its_kept_fields_are_saved_is_finalized_after_that() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for by_reload in [false, true] {
+        let host = host();
+        let mare = spawn(&host, "/Script/Game.Mare");
+        let kill = move |host: &Runtime, (when,): (i32,)| {
+            if when == 1 {
+                host.objects().destroy(mare);
+            }
+            when
+        };
+        host.calls().register_typed("host.kill", kill).expect("the name is free");
+        let said = match by_reload {
+            true => host.reload(&libraries(2)).map(|report| format!("{report:?}")),
+            false => host.worlds().save(folder.path().join("saved.world")).map(|count| count.to_string()),
+        };
+        let said = said.unwrap_or_else(|error| error.to_string());
+        assert!(!said.contains("it was dropped while it was saved"), "{said}");
+        // A reload lets nobody call the host while it saves.
+        assert_eq!(host.objects().is_alive(mare), by_reload, "{said}");
+        host.safe_point();
+        if !by_reload {
+            let is_dropped = host.function::<(), bool>("nm:/carousel:Mare:is_foal_dropped").expect("it is there");
+            let begun = Instant::now();
+            while !is_dropped.call(()).expect("it tells") {
+                assert!(begun.elapsed() < Duration::from_secs(30), "it is never dropped");
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+        host.unload_master().expect("there is one");
+    }
+}

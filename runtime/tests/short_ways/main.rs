@@ -1,0 +1,118 @@
+//! Calls by ways that were looked up before: functions, methods, properties and batches by their Rust types. Two builds alternate, and
+//! what is given says which of them has answered. Whatever stands in the way of a call (an object that is gone, a generation that is
+//! over or aside, a reload, a slice that is lent, a panic) is the same error as on the long way, and never an answer of old code.
+//!
+//! This file has what the others use: a host, and all that it keeps.
+
+mod arguments;
+mod batches;
+mod functions;
+mod glue;
+mod inside;
+mod properties;
+mod refusals;
+mod reloads;
+
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use alcedo_runtime::host::{BatchFunction, TypedFunction, TypedProperty};
+use alcedo_runtime::native::{Obj, Object};
+use alcedo_runtime::{ObjectHandle, Runtime};
+
+use crate::support;
+
+const HORSE: &str = "/Script/Game.Horse";
+const COLT: &str = "/Script/Game.Colt";
+const PONY: &str = "/Script/Game.Pony";
+const ROUND: &str = "uf:/Script/Game.Horse:round";
+
+/// The library of a build; the thirteenth does not come up.
+fn libraries(build: u64) -> Vec<PathBuf> {
+    vec![support::tagged("carousel", &[], build)]
+}
+
+fn host() -> Runtime {
+    support::host(&libraries(1))
+}
+
+fn reload(host: &Runtime, build: u64) {
+    let report = host.reload(&libraries(build)).expect("a Master");
+    report.into_result().unwrap_or_else(|report| panic!("{report}"));
+}
+
+fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
+    host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn obj(object: ObjectHandle) -> Obj<Object> {
+    Obj::new(object)
+}
+
+/// All that a host keeps in this file.
+struct Kept {
+    tag: TypedFunction<(), i32>,
+    ask: TypedFunction<(i32,), i32>,
+    answer: TypedFunction<(Obj<Object>, i32), i32>,
+    add: TypedFunction<(Obj<Object>, i32, i32), i32>,
+    round: TypedFunction<(Obj<Object>,), i32>,
+    speed: TypedProperty<f64>,
+    mood: TypedProperty<i32>,
+    answers: BatchFunction<(i32,), i32>,
+    rounds: BatchFunction<(), i32>,
+}
+
+impl Kept {
+    fn of(host: &Runtime) -> Rc<Self> {
+        Rc::new(Self {
+            tag: host.function("nm:/carousel:Horse:build_tag").expect("it is there"),
+            ask: host.function("nm:/carousel:Horse:ask").expect("it is there"),
+            answer: host.function("uf:/Script/Game.Horse:answer").expect("it is there"),
+            add: host.function("uf:/Script/Game.Horse:add").expect("it is there"),
+            round: host.function(ROUND).expect("it is there"),
+            speed: host.property("up:/Script/Game.Horse:speed").expect("it is there"),
+            mood: host.property("up:/Script/Game.Horse:mood").expect("it is there"),
+            answers: host.batch("uf:/Script/Game.Horse:answer").expect("it is there"),
+            rounds: host.batch(ROUND).expect("it is there"),
+        })
+    }
+
+    /// What each gives for that object, in words: twice, since what is looked up by the first call is used by the second.
+    fn told(&self, horse: ObjectHandle) -> Vec<String> {
+        let batch = || match self.answers.collect(&[horse], (7,)) {
+            Ok((results, report)) => match report.failed.first() {
+                Some((_, error)) => error.to_string(),
+                None => format!("{results:?} {}", report.ended),
+            },
+            Err(error) => error.to_string(),
+        };
+        let once = || {
+            vec![
+                said(self.tag.call(())),
+                said(self.answer.call((obj(horse), 7))),
+                said(self.add.call((obj(horse), 20, 22))),
+                said(self.speed.get(horse)),
+                said(self.speed.set(horse, 4.5)),
+                batch(),
+            ]
+        };
+        let (first, second) = (once(), once());
+        assert_eq!(first.len(), second.len());
+        let worked = |line: &String| !line.contains("error") && !line.contains("refused");
+        if first.iter().all(worked) {
+            // Between the two the speed was written, if anything was.
+            assert_eq!([&first[..3], &first[4..]], [&second[..3], &second[4..]]);
+        }
+        second
+    }
+}
+
+fn said<T: std::fmt::Debug>(result: Result<T, alcedo_runtime::Error>) -> String {
+    result.map_or_else(|error| error.to_string(), |value| format!("{value:?}"))
+}
+
+/// What the build gives.
+fn of_build(build: i32) -> [String; 6] {
+    let answer = build * 1000 + 7;
+    [build.to_string(), answer.to_string(), "42".into(), "4.5".into(), "()".into(), format!("[Some({answer})] 0")]
+}

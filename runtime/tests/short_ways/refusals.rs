@@ -1,0 +1,157 @@
+//! What no short way does: on objects that are gone, while a slice is lent, under a watchdog and while calls are watched; and what a
+//! panic leaves behind.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use alcedo_runtime::Budget;
+use alcedo_runtime::host::TypedFunction;
+use alcedo_runtime::native::Obj;
+use alcedo_runtime::native::Object;
+use alcedo_runtime::zcall::Observed;
+use tracing::{Event, Subscriber};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
+
+use super::{HORSE, Kept, host, libraries, obj, of_build, reload, spawn};
+use crate::support;
+
+#[test]
+fn an_object_that_is_gone_or_of_another_class_is_refused_also_when_its_slot_has_another() {
+    let host = host();
+    let kept = Kept::of(&host);
+    let horse = spawn(&host, HORSE);
+    assert_eq!(kept.told(horse), of_build(1));
+    host.objects().destroy(horse);
+    host.tick(Budget::frame());
+    let next = spawn(&host, HORSE);
+    assert_eq!(next.index(), horse.index(), "it has the same slot");
+    let told = kept.told(horse);
+    assert!(told[1..5].iter().all(|line| line.contains("is gone")), "{told:?}");
+    assert_eq!((&*told[0], &*told[5]), ("1", "[None] 1"));
+    assert_eq!(kept.told(next), of_build(1));
+    let actor = spawn(&host, "/Script/Engine.Actor");
+    let told = kept.told(actor);
+    assert!(told[1..].iter().all(|line| line.contains("not a /Script/Game.Horse")), "{told:?}");
+}
+
+#[test]
+fn a_panic_of_a_direct_call_is_an_error_with_its_place_and_frees_the_object() {
+    let host = host();
+    let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
+    assert_eq!(kept.round.call((obj(horse),)).expect("it turns"), 100);
+    let place = support::line_of("carousel", "throws its rider off");
+    for _ in 0..3 {
+        kept.mood.set(horse, 1).expect("written");
+        let error = kept.round.call((obj(horse),)).expect_err("it panics").to_string();
+        assert!(error.contains("throws its rider off") && error.contains(&place), "{error}, wanted {place}");
+        kept.mood.set(horse, 0).expect("written");
+        assert_eq!(kept.round.call((obj(horse),)).expect("nobody holds it"), 100);
+    }
+    reload(&host, 2);
+    assert_eq!(kept.round.call((obj(horse),)).expect("the frames are closed"), 200);
+}
+
+thread_local! {
+    /// What is done when the carousel logs something.
+    static MEANWHILE: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
+}
+
+struct Logger;
+
+impl<S: Subscriber> Layer<S> for Logger {
+    fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
+        let meanwhile = MEANWHILE.with_borrow(|meanwhile| meanwhile.clone());
+        if let Some(meanwhile) = meanwhile.filter(|_| event.metadata().target() == "carousel") {
+            meanwhile();
+        }
+    }
+}
+
+#[test]
+fn while_a_slice_is_lent_nothing_is_called_or_written() {
+    let subscriber = tracing_subscriber::registry().with(Logger);
+    tracing::subscriber::with_default(subscriber, || {
+        let host = host();
+        let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
+        assert_eq!(kept.told(horse), of_build(1));
+        let heard: Rc<RefCell<Vec<Vec<String>>>> = Rc::default();
+        let (lines, inner) = (Rc::clone(&heard), Rc::clone(&kept));
+        MEANWHILE.set(Some(Rc::new(move || lines.borrow_mut().push(inner.told(horse)))));
+        let lend: TypedFunction<(Obj<Object>,), ()> = host.function("uf:/Script/Game.Horse:lend").expect("it is there");
+        for _ in 0..2 {
+            lend.call((obj(horse),)).expect("it lends");
+        }
+        MEANWHILE.set(None);
+        let heard = heard.borrow();
+        assert_eq!(heard.len(), 2);
+        for told in &*heard {
+            let refused = told.iter().filter(|line| line.contains("while carousel holds a slice")).count();
+            assert_eq!((refused, &*told[3]), (5, "4.5"), "all but the read: {told:?}");
+        }
+        assert_eq!(kept.told(horse), of_build(1));
+    });
+}
+
+#[test]
+fn a_function_by_its_pointer_is_hot_for_as_long_as_its_frame_is_open() {
+    let host = host();
+    let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
+    for build in [1, 2, 1] {
+        if host.generation() > 1 || build != 1 {
+            reload(&host, build);
+        }
+        let sum = kept.tag.hot(|tag| {
+            assert!(host.reload(&libraries(2)).is_err(), "a frame is open");
+            host.collection().begin_in_slices();
+            host.tick(Budget::frame());
+            assert_eq!(kept.told(horse), of_build(build as i32), "other calls go on");
+            (0..100).map(|_| tag.call(()).expect("a number")).sum::<i32>()
+        });
+        assert_eq!(sum.expect("there is a pointer"), 100 * build as i32);
+    }
+    let panicked =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| kept.tag.hot(|_tag| panic!("the host's own"))));
+    assert!(panicked.is_err());
+    reload(&host, 2);
+    let refused = kept.answer.hot(|_| ()).expect_err("a method has none").to_string();
+    assert!(refused.contains("a pointer to `uf:/Script/Game.Horse:answer`"), "{refused}");
+    host.unload_master().expect("there is one");
+    assert!(kept.tag.hot(|_| ()).is_err());
+}
+
+#[test]
+fn a_host_with_a_watchdog_calls_the_long_way_and_gets_the_same() {
+    let host = support::builder().watchdog(Duration::from_secs(60)).build().expect("a runtime");
+    host.create_master(&libraries(1)).expect("it loads");
+    let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
+    assert_eq!(kept.told(horse), of_build(1));
+    assert!(kept.tag.hot(|_| ()).is_err(), "a watchdog hears of each call");
+    reload(&host, 2);
+    assert_eq!(kept.told(horse), of_build(2));
+}
+
+#[test]
+fn observed_calls_go_the_long_way_and_are_all_counted() {
+    let host = host();
+    let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
+    assert_eq!(kept.told(horse), of_build(1));
+    assert!(host.calls().times().is_empty(), "nobody has asked for them");
+    host.calls().observe(Observed { counts: true, spans: false });
+    assert_eq!(kept.told(horse), of_build(1));
+    assert!(kept.tag.hot(|_| ()).is_err(), "nobody would hear of the calls by a pointer");
+    host.calls().observe(Observed::default());
+    assert_eq!(kept.told(horse), of_build(1));
+    assert!(kept.tag.hot(|_| ()).is_ok());
+    let times = host.calls().times();
+    // Bodies of methods are counted for themselves as well.
+    let by_name = times.iter().filter(|time| time.kind != "method");
+    let counted: Vec<_> = by_name.map(|time| (&*time.name, time.calls, time.failed)).collect();
+    let wanted = [
+        ("nm:/carousel:Horse:build_tag", 2, 0),
+        ("uf:/Script/Game.Horse:add", 2, 0),
+        ("uf:/Script/Game.Horse:answer", 4, 0),
+        ("up:/Script/Game.Horse:speed", 4, 0),
+    ];
+    assert_eq!(counted, wanted);
+}

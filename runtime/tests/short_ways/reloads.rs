@@ -1,0 +1,87 @@
+//! What is kept answers with the new build after a reload, with the old one after a reload that fails, and in the middle of one as the
+//! long way does.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use alcedo_runtime::{ObjectHandle, Runtime, Value};
+
+use super::{HORSE, Kept, host, libraries, of_build, reload, spawn};
+use crate::support;
+
+#[test]
+fn the_new_build_answers_after_a_reload_and_nobody_after_an_unload() {
+    let host = host();
+    let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
+    assert_eq!(kept.told(horse), of_build(1));
+    for build in [2, 1, 2] {
+        reload(&host, build);
+        assert_eq!(kept.told(horse), of_build(build as i32), "build {build}");
+    }
+    host.unload_master().expect("there is one");
+    for line in kept.told(horse) {
+        assert!(line.parse::<f64>().is_err() && !line.contains("Some"), "nothing answers: {line}");
+    }
+    drop(host.shutdown());
+    for line in kept.told(horse) {
+        assert!(line.contains("runtime of"), "{line}");
+    }
+}
+
+#[test]
+fn the_old_build_answers_after_a_reload_that_fails() {
+    let host = host();
+    let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
+    assert_eq!(kept.told(horse), of_build(1));
+    for _ in 0..2 {
+        let report = host.reload(&libraries(13)).expect("a Master");
+        let failed = report.into_result().expect_err("the thirteenth does not start").to_string();
+        assert!(failed.contains("the carousel does not start"), "{failed}");
+        assert_eq!(kept.told(horse), of_build(1));
+    }
+    reload(&host, 2);
+    assert_eq!(kept.told(horse), of_build(2));
+}
+
+/// What a listener calls: the host, what was kept of it, and an object.
+type Seat = (Runtime, Rc<Kept>, ObjectHandle);
+
+#[test]
+fn in_each_step_of_a_reload_short_calls_say_what_long_ones_say() {
+    let seat: Rc<RefCell<Option<Seat>>> = Rc::default();
+    let heard: Rc<RefCell<Vec<String>>> = Rc::default();
+    let (seen, lines) = (Rc::clone(&seat), Rc::clone(&heard));
+    let host = support::builder()
+        .on_event(move |event| {
+            let Some((host, kept, horse)) = seen.borrow().as_ref().map(|(a, b, c)| (a.clone(), Rc::clone(b), *c))
+            else {
+                return;
+            };
+            let long = |name: &str, arguments: &[Value]| match host.calls().call(name, arguments) {
+                Ok(Some(Value::I32(number))) => number.to_string(),
+                Ok(other) => format!("{other:?}"),
+                Err(error) => error.to_string(),
+            };
+            let of_horse = |name: &str| format!("uf:/Script/Game.Horse:{name}");
+            let wanted = [
+                long("nm:/carousel:Horse:build_tag", &[]),
+                long(&of_horse("answer"), &[Value::Object(horse), Value::I32(7)]),
+                long(&of_horse("add"), &[Value::Object(horse), Value::I32(20), Value::I32(22)]),
+            ];
+            let told = kept.told(horse);
+            lines.borrow_mut().push(format!("{event:?}"));
+            assert_eq!(told[..3], wanted, "at {event:?}");
+        })
+        .build()
+        .expect("a runtime");
+    host.create_master(&libraries(1)).expect("it loads");
+    let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
+    assert_eq!(kept.told(horse), of_build(1));
+    *seat.borrow_mut() = Some((host.clone(), Rc::clone(&kept), horse));
+    reload(&host, 2);
+    assert_eq!(kept.told(horse), of_build(2));
+    let _failed = host.reload(&libraries(13)).expect("a Master");
+    assert_eq!(kept.told(horse), of_build(2));
+    assert!(heard.borrow().len() > 6, "{:?}", heard.borrow());
+    drop(seat.borrow_mut().take());
+}
