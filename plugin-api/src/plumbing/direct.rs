@@ -260,7 +260,7 @@ fn word_at(block: *mut u8, before: BlockLayout, result: Option<ValueType>) -> u6
 unsafe extern "C" fn batch<M: Method>(batch: &mut Batch) -> Status {
     // What the loop needs is read once: none of it changes while the author's code runs, but a compiler cannot know that.
     let Batch { items, len, at, results, directory, ends, condition, .. } = *batch;
-    let mut words = [0; MOST];
+    let mut words = [0; MOST_WORDS];
     // SAFETY: the caller lends a place for a failure, and a word for each parameter; the shell is made only where there are no more
     // than so many.
     let failure = unsafe {
