@@ -110,6 +110,7 @@ pub(crate) fn failed(error: CallError) -> DirectAnswer {
 /// The same for an error in a box.
 #[cold]
 #[inline(never)]
+#[expect(clippy::boxed_local, reason = "callers have it in a box, which they hand over in a register")]
 pub(crate) fn failed_with(error: Box<CallError>) -> DirectAnswer {
     failed(*error)
 }
