@@ -23,10 +23,16 @@ mod grid;
 alcedo_runtime::host_class! {
     /// Turns.
     pub Horse: Object = "/Script/Game.Horse", members HorseMembers, extends [Horse];
-    properties { mood / set_mood "mood": i32; }
+    properties {
+        /// What it does in its round.
+        mood / set_mood "mood": i32;
+    }
     values {}
     delegates {}
-    functions { add "add"(left: i32, right: i32) -> i32; }
+    functions {
+        /// The sum.
+        add "add"(left: i32, right: i32) -> i32;
+    }
     dynamic {}
 }
 

@@ -157,7 +157,7 @@ impl Objects<'_> {
     ///
     /// # Errors
     /// When the object is gone or has no such property.
-    pub fn get(&self, object: ObjectHandle, property: impl PropertyKey + Copy) -> Result<Value, Error> {
+    pub fn get(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<Value, Error> {
         self.property(object, property)?;
         Ok(self.0.inner.core.world.objects.read_value(object, property)?)
     }
@@ -167,7 +167,7 @@ impl Objects<'_> {
     /// # Errors
     /// When the object is gone, has no such property, or the property holds another type; [`CallError::WrongClass`] when
     /// the value names an object that is not of the class, or does not implement the interface, that the property is for.
-    pub fn set(&self, object: ObjectHandle, property: impl PropertyKey + Copy, value: &Value) -> Result<(), Error> {
+    pub fn set(&self, object: ObjectHandle, property: impl PropertyKey, value: &Value) -> Result<(), Error> {
         self.property(object, property)?;
         Ok(self.0.inner.core.world.write(object, property, value)?)
     }
