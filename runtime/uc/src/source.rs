@@ -136,18 +136,20 @@ impl Source {
 /// The text with a line feed where a line ends with a carriage return alone, as on old Macintoshes: nothing else changes, and every
 /// byte stays where it is.
 fn with_line_feeds(text: String) -> String {
-    let bytes = text.as_bytes();
-    let ends_alone = |at: usize| {
-        let behind = bytes[at..].iter().position(|byte| *byte != b'\r').map_or(bytes.len(), |run| at + run);
-        bytes[at] == b'\r' && bytes.get(behind) != Some(&b'\n')
-    };
-    if !text.contains('\r') || !(0..bytes.len()).any(ends_alone) {
+    let mut made = String::new();
+    let mut rest = text.as_str();
+    while let Some(at) = rest.find('\r') {
+        let behind = &rest[at..];
+        let run = behind.len() - behind.trim_start_matches('\r').len();
+        made.push_str(&rest[..at]);
+        let is_alone = !behind[run..].starts_with('\n');
+        made.extend(std::iter::repeat_n(if is_alone { '\n' } else { '\r' }, run));
+        rest = &behind[run..];
+    }
+    if made.is_empty() {
         return text;
     }
-    let mut made = String::with_capacity(text.len());
-    for (at, letter) in text.char_indices() {
-        made.push(if letter == '\r' && ends_alone(at) { '\n' } else { letter });
-    }
+    made.push_str(rest);
     made
 }
 

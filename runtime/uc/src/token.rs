@@ -37,8 +37,8 @@ pub(crate) enum Kind {
     Quoted,
     #[regex(r"'[^'\r\n]*", priority = 1)]
     OpenQuoted,
-    /// `#exec` and the like, up to the end of the line.
-    #[regex(r"#[^\n]*", allow_greedy = true)]
+    /// `#exec` and the like, up to the end of the line: where it begins the line. Elsewhere it is [`Kind::Unknown`].
+    #[token("#")]
     Directive,
     /// `` `name `` or `` `{name} ``.
     #[regex(r"`[A-Za-z_][A-Za-z0-9_]*")]
@@ -212,12 +212,6 @@ impl<'s> Tokens<'s> {
         self.at = at;
     }
 
-    /// Whether nothing but blanks stands before that byte on its line.
-    fn begins_line(&self, at: usize) -> bool {
-        let before = self.text.get(..at).unwrap_or("");
-        before.rsplit('\n').next().is_none_or(|line| line.chars().all(|c| c.is_whitespace() || c == '\u{FEFF}'))
-    }
-
     fn end(&self) -> Token {
         let span = Span::new(self.text.len(), self.text.len());
         Token { kind: Kind::End, span, on_new_line: true, comments: None }
@@ -235,9 +229,14 @@ impl<'s> Tokens<'s> {
             };
             let mut kind = kind.unwrap_or(Kind::Unknown);
             let mut span = Span::new(self.at + lexer.span().start, self.at + lexer.span().end);
-            // A line for the preprocessor begins with its `#`; elsewhere that is a sign of an operator.
-            if kind == Kind::Directive && !self.begins_line(span.start as usize) {
-                (kind, span) = (Kind::Unknown, Span { end: span.start + 1, ..span });
+            let on_new_line = from == 0 || self.text[from..span.start as usize].contains('\n');
+            if kind == Kind::Directive {
+                if on_new_line {
+                    let line = &self.text[span.start as usize..];
+                    span.end = span.start + line.find('\n').unwrap_or(line.len()) as u32;
+                } else {
+                    kind = Kind::Unknown;
+                }
             }
             self.at = span.end as usize;
             match kind {
@@ -249,7 +248,6 @@ impl<'s> Tokens<'s> {
                     comments = Some(comments.map_or(span, |first| first.to(span)));
                 }
                 kind => {
-                    let on_new_line = from == 0 || self.text[from..span.start as usize].contains('\n');
                     return Token { kind, span, on_new_line, comments };
                 }
             }

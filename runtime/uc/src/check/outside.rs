@@ -3,7 +3,7 @@
 use super::Checker;
 use crate::ast::{ClassHead, Modifier, Outside, OutsideKind};
 use crate::diagnostic::Diagnostic;
-use crate::parse::{VAR_WORDS, macro_outside};
+use crate::parse::{VAR_WORDS, directive_outside, macro_outside};
 
 /// Words of a variable that mean nothing here or what is handled elsewhere.
 pub(super) fn is_var_word(word: &str) -> bool {
@@ -78,9 +78,7 @@ impl Checker<'_> {
                 error("uc-exec", "commands for the editor are not run: what this imports is not there".to_owned())
                     .warning()
             }
-            OutsideKind::Directive => {
-                error("uc-directive", "lines that begin with `#` are outside of the language".to_owned())
-            }
+            OutsideKind::Directive => directive_outside(&found.raw, at),
             OutsideKind::Macro => macro_outside(found.name.as_ref().map_or("", |name| name.text.as_str()), at),
         };
         self.report(told);

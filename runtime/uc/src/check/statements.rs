@@ -116,9 +116,8 @@ impl Body<'_, '_> {
                     "",
                 ));
             }
-            ast::StmtKind::Directive(_) => {
-                let message = "lines that begin with `#` are outside of the language";
-                return Err(self.outside("uc-directive", span, message, ""));
+            ast::StmtKind::Directive(text) => {
+                return Err(self.report(crate::parse::directive_outside(text, self.at(span))));
             }
         }))
     }

@@ -1,7 +1,7 @@
 //! `defaultproperties`: one property a line, with or without a semicolon, values without quotes where names are meant.
 
 use super::expressions::{fraction, whole};
-use super::{Failed, Parser, Read, macro_outside};
+use super::{Failed, Parser, Read, directive_outside, macro_outside};
 use crate::ast::{DefaultIndex, DefaultLine, DefaultObject, DefaultValue, DefaultValueKind, Defaults, Ident};
 use crate::source::Span;
 use crate::token::{Kind, Token};
@@ -63,7 +63,7 @@ impl Parser<'_> {
         let reached = self.tokens.peek(0).span.start.max(self.last_end);
         self.tokens.go_to(start.span.start as usize);
         let (mut parens, mut braces) = (0_u32, 0_u32);
-        loop {
+        while !self.never_closed {
             let token = self.peek();
             let new_line = token.on_new_line && token.span.start != start.span.start;
             if new_line && parens == 0 && braces == 0 && token.span.start >= reached {
@@ -80,7 +80,8 @@ impl Parser<'_> {
             }
             self.next();
         }
-        if parens > 0 || braces > 0 {
+        self.never_closed |= parens > 0 || braces > 0;
+        if self.never_closed {
             self.tokens.go_to(reached as usize);
             while !self.peek().on_new_line && !matches!(self.peek().kind, Kind::End | Kind::BraceClose) {
                 self.next();
@@ -102,8 +103,7 @@ impl Parser<'_> {
                 return self.fail(error);
             }
             Kind::Directive => {
-                let error =
-                    self.error("uc-directive", found.span, "lines that begin with `#` are outside of the language");
+                let error = directive_outside(self.text(found), (self.file, found.span));
                 return self.fail(error);
             }
             _ => {}

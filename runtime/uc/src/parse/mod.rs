@@ -101,6 +101,8 @@ pub(crate) struct Parser<'s> {
     last_macro: Option<(Span, u32)>,
     /// Whether what was read last, where declarations stand, begins none.
     in_junk: bool,
+    /// Whether a parenthesis in defaults is never closed: what was read of a line is all that can be told to be of it then.
+    never_closed: bool,
 }
 
 /// That a macro is outside of the language.
@@ -108,6 +110,12 @@ pub(crate) fn macro_outside(name: &str, at: (usize, Span)) -> Diagnostic {
     let name = name.trim_matches(['`', '{', '}']);
     let message = format!("the macro `` `{name} `` is outside of the language");
     Diagnostic::error("uc-macro", at, message).hint("write out what it stands for")
+}
+
+/// That a line of that text, which begins with `#`, is outside of the language.
+pub(crate) fn directive_outside(text: &str, at: (usize, Span)) -> Diagnostic {
+    let word: String = text.chars().skip(1).take_while(|letter| letter.is_ascii_alphanumeric()).take(20).collect();
+    Diagnostic::error("uc-directive", at, format!("lines that begin with `#{word}` are outside of the language"))
 }
 
 impl<'s> Parser<'s> {
@@ -123,6 +131,7 @@ impl<'s> Parser<'s> {
             last_end: 0,
             last_macro: None,
             in_junk: false,
+            never_closed: false,
         }
     }
 

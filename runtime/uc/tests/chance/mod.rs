@@ -48,6 +48,9 @@ fn texts() -> Vec<String> {
 
 const WORDS: &[&str] = &[
     "class",
+    "interface",
+    "implements(Deep)",
+    "within",
     "extends",
     "var",
     "int",
@@ -62,6 +65,16 @@ const WORDS: &[&str] = &[
     "static",
     "final",
     "native",
+    "operator(20)",
+    "coerce",
+    "`define X a \\\n b {\n",
+    "`X",
+    "`{Y}",
+    "string[4]",
+    "#",
+    "__D__Delegate",
+    "Outer",
+    "\r",
     "(",
     ")",
     "{",
@@ -343,6 +356,11 @@ fn long_texts_have_an_answer() {
         ),
         format!("class Long extends Actor; function F() {{ Label = \"{}\"; }}", many("x", 1_000_000)),
         format!("class {} extends Actor;", many("L", 100_000)),
+        format!("class Long extends Actor;{}{}", many(" ", 200_000), many("# ", 200_000)),
+        format!("class Long extends Actor;\n{}", many("#\n", 200_000)),
+        format!("class Long extends Actor;\n{}", many("`define X(a) a \\\n", 200_000)),
+        format!("class Long extends Actor;\ndefaultproperties {{\n{}", many("A=(B=(\n", 100_000)),
+        many("\r", 4_000_000),
         format!(
             "class Long extends Actor; enum E {{ {} }}",
             (0..10_000).map(|at| format!("E{at}, ")).collect::<String>()
