@@ -12,10 +12,9 @@ use alcedo_reflect::function::Function;
 use alcedo_reflect::property::{Property, PropertyType};
 use alcedo_reflect::value::{Binding, Value};
 
-use crate::exec::{Aim, Callee, Linked, Site, Slot};
+use crate::exec::{Aim, Callee, Linked, Site, Slot, Went};
 use crate::machine::Machine;
 use crate::place::Registers;
-use crate::run::Went;
 
 /// What runs: code of this machine, or a function that is none.
 pub(crate) enum Body {

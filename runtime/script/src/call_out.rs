@@ -15,10 +15,9 @@ use alcedo_reflect::storage::View;
 use alcedo_reflect::thunk::{run_over_block, stepping};
 use alcedo_reflect::values::ptr::PtrMut;
 
-use crate::exec::{Arg, Site};
+use crate::exec::{Arg, Site, Went};
 use crate::machine::Machine;
 use crate::place::{Purpose, Registers};
-use crate::run::Went;
 
 impl Machine {
     /// A call of native or plugin code.

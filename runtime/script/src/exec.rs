@@ -352,6 +352,17 @@ pub(crate) enum Slow {
     Fail(Rc<str>),
 }
 
+/// Where a call or another step has led.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Went {
+    /// Into the frame of a script, which is on top now.
+    In,
+    /// Out to other code, and back.
+    Out,
+    /// Nowhere else.
+    Nowhere,
+}
+
 /// Kinds of numbers, in the order of their codes in instructions.
 pub(crate) const NUMS: [Num; 10] = Num::ALL;
 

@@ -8,12 +8,10 @@ use std::rc::Rc;
 
 use alcedo_base::border::CallError;
 use alcedo_base::handles::{Name, ObjectHandle};
-use alcedo_reflect::collect::RootSource;
 use alcedo_reflect::storage::View;
 use alcedo_reflect::values::ptr::PtrMut;
 
 use crate::exec::{Linked, Site, Word};
-use crate::machine::Machine;
 
 /// One running call.
 pub(crate) struct Activation {
@@ -82,6 +80,16 @@ impl Frames {
     pub(crate) fn each(&self, look: &mut dyn FnMut(&Activation)) {
         // SAFETY: `look` is of this crate, and runs nothing that calls scripts.
         unsafe { &*self.running.get() }.iter().rev().for_each(look);
+    }
+
+    /// Shows `visit` all objects that frames refer to, and that they run for.
+    pub(crate) fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
+        self.each(&mut |running| {
+            visit(running.object);
+            // SAFETY: the frame has a value of its type in each register, and is not written while it is looked at.
+            let view = unsafe { View::from_raw(running.base, &running.linked.schema) };
+            view.objects().into_iter().for_each(&mut *visit);
+        });
     }
 
     /// Memory for `size` bytes behind all frames and blocks, all zero.
@@ -212,17 +220,6 @@ unsafe fn zero(at: *mut u8, size: usize) {
             128 => at.cast::<[u128; 8]>().write([0; 8]),
             size => at.write_bytes(0, size),
         }
-    }
-}
-
-impl RootSource for Machine {
-    fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
-        self.frames.each(&mut |running| {
-            visit(running.object);
-            // SAFETY: the frame has a value of its type in each register, and is not written while it is looked at.
-            let view = unsafe { View::from_raw(running.base, &running.linked.schema) };
-            view.objects().into_iter().for_each(&mut *visit);
-        });
     }
 }
 

@@ -12,10 +12,9 @@ use alcedo_reflect::values::ptr::{Ptr, PtrMut};
 use alcedo_uc::hir::Intrinsic;
 
 use crate::cost;
-use crate::exec::{LinkedPlace, LinkedRoot, Slot, Source};
+use crate::exec::{LinkedPlace, LinkedRoot, Slot, Source, Went};
 use crate::machine::Machine;
 use crate::place::{Purpose, Registers, grow};
-use crate::run::Went;
 use crate::size;
 use crate::slow::bound;
 
@@ -205,10 +204,13 @@ impl Machine {
     /// A stable sort by a delegate. The elements are sorted beside the array, which what is called may change meanwhile.
     fn sort(&self, world: &World, place: &LinkedPlace, by: Binding, registers: &Registers) -> Result<(), CallError> {
         let values = match registers.read(world, place)? {
-            Ok(at) => match at.read() {
-                Value::Array(values) => values,
-                _ => return Err(no_container(&place.property.ty)),
-            },
+            Ok(at) => {
+                size::copies(at.count().unwrap_or_default(), size_of::<Value>() * 2 + size_of::<usize>() * 2)?;
+                match at.read() {
+                    Value::Array(values) => values,
+                    _ => return Err(no_container(&place.property.ty)),
+                }
+            }
             Err(told) => {
                 self.warn(&told);
                 return Ok(());
@@ -221,6 +223,8 @@ impl Machine {
         cost::add(values.len() as u64);
         let values = sorted(values, &mut |one, two| {
             let _mark = self.mark();
+            // It takes more of the stack than another entry.
+            self.entries.set(self.entries.get() + 1);
             self.pay(1)?;
             let mut block = alcedo_reflect::thunk::ParamBlock::new(&function);
             block.set(0, one)?;
@@ -352,10 +356,12 @@ fn look(what: &Intrinsic, at: Ptr<'_>, args: &[Source], registers: &Registers) -
         }
         Intrinsic::MapKeys | Intrinsic::SetValues => {
             let rows = keyed(at).ok_or_else(refused)?;
+            size::copies(rows.len(), size_of::<Value>())?;
             Some(Value::Array((0..rows.len()).filter_map(|row| rows.get(row)).map(|(key, _)| key.read()).collect()))
         }
         Intrinsic::MapValues => {
             let rows = keyed(at).ok_or_else(refused)?;
+            size::copies(rows.len(), size_of::<Value>())?;
             let values = (0..rows.len()).filter_map(|row| rows.get(row)?.1);
             Some(Value::Array(values.map(Ptr::read).collect()))
         }

@@ -7,6 +7,7 @@ use std::rc::{Rc, Weak};
 
 use alcedo_base::border::{CallError, ScriptPlace};
 use alcedo_base::handles::{ClassId, Name, ObjectHandle};
+use alcedo_reflect::collect::RootSource;
 use alcedo_reflect::{World, held};
 use rustc_hash::FxHashMap;
 
@@ -167,6 +168,12 @@ impl Machine {
 
 /// How many calls a line in the log names.
 const LOGGED: usize = 8;
+
+impl RootSource for Machine {
+    fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
+        self.frames.each_object(visit);
+    }
+}
 
 impl fmt::Debug for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

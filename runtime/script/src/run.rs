@@ -15,7 +15,7 @@ use alcedo_reflect::World;
 
 use crate::call::direct;
 use crate::cost;
-use crate::exec::{Do, NUMS, OPS};
+use crate::exec::{Do, NUMS, OPS, Went};
 use crate::machine::Machine;
 use crate::moves::move_plain;
 use crate::number::{arithmetic, compare_bits};
@@ -521,15 +521,4 @@ impl Machine {
             }
         }
     }
-}
-
-/// Where a call or another step has led.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Went {
-    /// Into the frame of a script, which is on top now.
-    In,
-    /// Out to other code, and back.
-    Out,
-    /// Nowhere else.
-    Nowhere,
 }

@@ -108,6 +108,15 @@ pub(crate) fn rows(before: u32, more: u32, size: usize) -> Result<(), CallError>
     Ok(())
 }
 
+/// Whether so many values may be copied beside their container, as a sort does.
+///
+/// # Errors
+/// [`CallError::TooLarge`].
+pub(crate) fn copies(count: u32, size: usize) -> Result<(), CallError> {
+    let bytes = u64::from(count) * size as u64;
+    check("copies of all elements", bytes, bytes)
+}
+
 /// Whether a set or map may have one more row of that size, if a key is none that it has.
 ///
 /// # Errors

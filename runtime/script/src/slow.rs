@@ -12,11 +12,10 @@ use alcedo_reflect::values::ptr::Ptr;
 use alcedo_uc::hir::{Cast, Conversion, Num, Op, Operand, Unary};
 
 use crate::cost;
-use crate::exec::{Slot, Slow, Source};
+use crate::exec::{Slot, Slow, Source, Went};
 use crate::machine::Machine;
 use crate::number::{Number as _, clockwise_from, compare, compares, with_num};
 use crate::place::{Purpose, Registers};
-use crate::run::Went;
 use crate::size;
 use crate::value::{
     Number, binding, from_text, handle, is_handle, name, number, plain_text, text_value, to_enum, to_num, to_text,

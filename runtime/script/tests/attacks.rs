@@ -480,6 +480,26 @@ fn an_array_is_sorted_by_what_a_variable_is_bound_to() {
 }
 
 #[test]
+fn what_a_sort_copies_is_within_the_limit() {
+    let limits = Limits { value: 1 << 20, ..Limits::default() };
+    let body = "function int C(byte a, byte b) { return b - a; }\n\
+        function int T() { local array<byte> a; a.Length = 1000000; a.Sort(C); return a.Length; }\n\
+        function int Fine() { local array<byte> a; a.Length = 1000; a.Sort(C); return a.Length; }";
+    let (scripts, robot) = robot_of(limits, body);
+    assert!(scripts.told(robot, "T").starts_with("copies of all elements would take"));
+    assert_eq!(scripts.told(robot, "Fine"), "1000");
+}
+
+#[test]
+fn sorts_inside_each_other_end_before_the_stack_does() {
+    let (scripts, robot) = robot(
+        "var array<int> P;\nfunction int Nest(int a, int b) { P.Sort(Nest); return b - a; }\n\
+         function int T() { P.Length = 2; P[0] = 2; P.Sort(Nest); return 1; }",
+    );
+    assert!(scripts.told(robot, "T").contains("deep"));
+}
+
+#[test]
 fn containers_of_a_class_default_object_are_read() {
     check(
         r#"

@@ -11,7 +11,7 @@ use alcedo_reflect::thunk::{AnyArray, AnyValue, Frame, Param, function_of};
 use alcedo_reflect::value::Value;
 use alcedo_reflect::values::ptr::Ptr;
 
-use super::build::{any_array, any_item, custom, out, param, result};
+use super::build::{any_array, any_item, custom, out, param, problem, result};
 use super::math::below;
 use crate::intrinsic::remove_equal;
 use crate::{cost, size};
@@ -113,11 +113,6 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
 
 fn failed(error: ContainerError) -> CallError {
     CallError::other(error.to_string())
-}
-
-/// The error of a function of the library.
-pub(super) fn problem(frame: &Frame<'_>, problem: impl std::fmt::Display) -> CallError {
-    CallError::other(format!("{}: {problem}", function_of(frame).text))
 }
 
 /// Bytes of an element of an array.

@@ -8,7 +8,7 @@ use alcedo_base::handles::Name;
 use alcedo_reflect::World;
 use alcedo_reflect::decl::{FunctionDecl, PropertyDecl, RESULT_NAME};
 use alcedo_reflect::hooks::HookContext;
-use alcedo_reflect::thunk::Frame;
+use alcedo_reflect::thunk::{Frame, function_of};
 
 use crate::cost;
 
@@ -50,6 +50,11 @@ impl Declared for Vec<String> {
     fn cost(&self) -> u64 {
         self.len() as u64 + self.iter().map(Declared::cost).sum::<u64>()
     }
+}
+
+/// The error of a function of the library.
+pub(super) fn problem(frame: &Frame<'_>, problem: impl std::fmt::Display) -> CallError {
+    CallError::other(format!("{}: {problem}", function_of(frame).text))
 }
 
 /// A parameter of a Rust type.

@@ -10,8 +10,7 @@ use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::thunk::{AnyArray, AnyMap, AnySet, AnyValue, Frame, Param};
 use alcedo_reflect::values::ptr::Ptr;
 
-use super::arrays::problem;
-use super::build::{any_array, any_item, custom, out, result};
+use super::build::{any_array, any_item, custom, out, problem, result};
 use crate::{cost, size};
 
 const SET: &[(&str, &str)] = &[("custom_struct_param", "target_set")];

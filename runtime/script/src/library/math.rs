@@ -9,8 +9,7 @@ use alcedo_reflect::decl::{FunctionDecl, PropertyDecl};
 use alcedo_reflect::property::{Property, PropertyType};
 use alcedo_reflect::thunk::{AnyStruct, Frame};
 
-use super::arrays::problem;
-use super::build::{custom, plain, result};
+use super::build::{custom, plain, problem, result};
 use crate::triple::kind_of;
 use crate::value::{Number, number};
 
