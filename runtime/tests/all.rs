@@ -62,6 +62,8 @@ mod results;
 mod rollback;
 #[cfg(feature = "script")]
 mod scripts;
+mod scripts_reload;
+mod scripts_together;
 mod short_ways;
 mod slim_race;
 mod strays;

@@ -201,6 +201,12 @@ fn structure(
     if is_pod {
         let _ = writeln!(text, "#[derive(Debug, Default, PartialEq)]");
     }
+    if found.fields.iter().any(|field| field.name.contains(char::is_uppercase)) {
+        let _ = writeln!(
+            text,
+            "#[allow(non_snake_case, reason = \"its fields have the names that their module gave them\")]"
+        );
+    }
     let _ = writeln!(text, "pub struct {name} {{");
     for field in &found.fields {
         doc(text, "    ", &field.doc);
