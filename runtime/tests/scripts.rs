@@ -633,10 +633,13 @@ fn the_console_evaluates_expressions_and_statements_and_completes_names() {
     }
     assert_eq!(get(&host, hero, "Title"), Value::Text("Queen".into()));
     let wrong = host.console(&format!("eval Hero'{name}'.Healht"));
-    assert!(wrong.contains("Healht"), "{wrong}");
+    assert!(wrong.contains(&format!("1 | Hero'{name}'.Healht")), "what was written, and nothing around it: {wrong}");
+    let wrong = host.console("eval Hero'Hero_1'.Hurt(");
+    assert!(wrong.contains("eval:1:") && !wrong.contains("return"), "{wrong}");
     assert_eq!(host.types().dynamic_classes(), classes, "nothing of it is left");
     assert_eq!(host.complete(&format!("eval Hero'{name}'.Heal")), [format!("eval Hero'{name}'.Health")]);
     assert!(host.complete("eval Hero'Her").contains(&format!("eval Hero'{name}")));
+    assert!(host.complete("eval Mi").contains(&"eval Min".to_owned()), "a function of a library");
     assert!(host.complete("eval Fancy").contains(&"eval FancyCube".to_owned()));
 }
 

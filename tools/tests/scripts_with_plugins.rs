@@ -152,7 +152,9 @@ static function int Sum(int A, int B)
     let glue = ["glue", "scripts/Ballad", "-o", "src/ballad.rs", "--package", "Engine=engine_glue"];
     let (ended_well, _, told) = alcedo(&scratch, &listener, &glue);
     assert!(ended_well, "{told}");
-    let text = "#![deny(warnings)]\n\npub mod ballad;\n\nalcedo_plugin_api::module! { name: \"listener\" }\n";
+    // The package has no doc comments.
+    let text = "#![deny(warnings)]\n#![allow(missing_docs)]\n\npub mod ballad;\n\n\
+                alcedo_plugin_api::module! { name: \"listener\" }\n";
     fs::write(listener.join("src/lib.rs"), text).unwrap();
     let mut cargo = scratch.command(env!("CARGO"));
     let output = cargo.args(["check", "--quiet"]).current_dir(&listener).output().unwrap();
