@@ -67,6 +67,10 @@ mod rollback;
 mod script_interfaces;
 #[cfg(feature = "script")]
 mod scripts;
+#[cfg(feature = "script")]
+mod scripts_reload;
+#[cfg(feature = "script")]
+mod scripts_together;
 #[path = "short_ways/main.rs"]
 mod short_ways;
 mod slim_race;

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
 use alcedo_runtime::{Budget, Builder, CallError, ObjectHandle, Outcome, Reload, Runtime, Value};
 
-const HERO: &str = "/Script/Tale.Hero";
-const FANCY: &str = "/Script/Tale.FancyCube";
+pub(crate) const HERO: &str = "/Script/Tale.Hero";
+pub(crate) const FANCY: &str = "/Script/Tale.FancyCube";
 
 /// A class over a native one.
-const HERO_TEXT: &str = r#"
+pub(crate) const HERO_TEXT: &str = r#"
 class Hero extends Actor;
 
 var() int Health;
@@ -40,7 +40,7 @@ defaultproperties
 "#;
 
 /// A class over one of a plugin.
-const FANCY_TEXT: &str = r#"
+pub(crate) const FANCY_TEXT: &str = r#"
 class FancyCube extends MagicCube;
 
 var int Hellos;
@@ -63,13 +63,13 @@ defaultproperties
 "#;
 
 /// A package in a folder of its own.
-struct Package {
+pub(crate) struct Package {
     _dir: tempfile::TempDir,
-    folder: PathBuf,
+    pub(crate) folder: PathBuf,
 }
 
 impl Package {
-    fn new(name: &str, files: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(name: &str, files: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().expect("a folder");
         let folder = dir.path().join(name);
         fs::create_dir(&folder).expect("made");
@@ -78,54 +78,54 @@ impl Package {
         package
     }
 
-    fn tale() -> Self {
+    pub(crate) fn tale() -> Self {
         Self::new("Tale", &[("Hero.uc", HERO_TEXT), ("FancyCube.uc", FANCY_TEXT)])
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         fs::write(self.folder.join(name), text).expect("written");
     }
 
-    fn edit(&self, name: &str, from: &str, to: &str) {
+    pub(crate) fn edit(&self, name: &str, from: &str, to: &str) {
         let text = fs::read_to_string(self.folder.join(name)).expect("there");
         assert!(text.contains(from), "{name} has {from}");
         self.write(name, &text.replace(from, to));
     }
 
-    fn remove(&self, name: &str) {
+    pub(crate) fn remove(&self, name: &str) {
         fs::remove_file(self.folder.join(name)).expect("there");
     }
 }
 
-fn builder() -> Builder {
+pub(crate) fn builder() -> Builder {
     support::builder().package("Tale")
 }
 
 /// The plugin that the package builds on, and the package.
-fn modules(package: &Package) -> Vec<PathBuf> {
+pub(crate) fn modules(package: &Package) -> Vec<PathBuf> {
     vec![package.folder.clone(), support::plugin("magic-cube", &[])]
 }
 
-fn host(package: &Package) -> Runtime {
+pub(crate) fn host(package: &Package) -> Runtime {
     let host = builder().build().unwrap_or_else(|error| panic!("{error}"));
     host.create_master(&modules(package)).unwrap_or_else(|error| panic!("{error}"));
     host
 }
 
-fn reload(host: &Runtime, package: &Package) -> Reload {
+pub(crate) fn reload(host: &Runtime, package: &Package) -> Reload {
     let report = host.reload(&modules(package)).expect("a Master");
     report.into_result().unwrap_or_else(|report| panic!("{report}"))
 }
 
-fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
+pub(crate) fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
     host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn get(host: &Runtime, object: ObjectHandle, property: &str) -> Value {
+pub(crate) fn get(host: &Runtime, object: ObjectHandle, property: &str) -> Value {
     host.objects().get(object, property).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn call(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> Option<Value> {
+pub(crate) fn call(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> Option<Value> {
     host.objects().call(object, function, arguments).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -633,10 +633,13 @@ fn the_console_evaluates_expressions_and_statements_and_completes_names() {
     }
     assert_eq!(get(&host, hero, "Title"), Value::Text("Queen".into()));
     let wrong = host.console(&format!("eval Hero'{name}'.Healht"));
-    assert!(wrong.contains("Healht"), "{wrong}");
+    assert!(wrong.contains(&format!("1 | Hero'{name}'.Healht")), "what was written, and nothing around it: {wrong}");
+    let wrong = host.console("eval Hero'Hero_1'.Hurt(");
+    assert!(wrong.contains("eval:1:") && !wrong.contains("return"), "{wrong}");
     assert_eq!(host.types().dynamic_classes(), classes, "nothing of it is left");
     assert_eq!(host.complete(&format!("eval Hero'{name}'.Heal")), [format!("eval Hero'{name}'.Health")]);
     assert!(host.complete("eval Hero'Her").contains(&format!("eval Hero'{name}")));
+    assert!(host.complete("eval Mi").contains(&"eval Min".to_owned()), "a function of a library");
     assert!(host.complete("eval Fancy").contains(&"eval FancyCube".to_owned()));
 }
 
@@ -760,7 +763,7 @@ function int Fine()
 }
 "#;
 
-fn reload_of(host: &Runtime, package: &Package) {
+pub(crate) fn reload_of(host: &Runtime, package: &Package) {
     let report = host.reload(std::slice::from_ref(&package.folder)).expect("a Master");
     report.into_result().unwrap_or_else(|report| panic!("{report}"));
 }

@@ -92,8 +92,9 @@ pub(crate) struct Asked<'a> {
 /// A place that holds no module.
 pub(crate) fn package_with(package: &Path, with: &[PathBuf]) -> Result<Found, Error> {
     let mut found = modules::find(with)?;
-    found.packages.retain(|other| other != package);
-    found.packages.insert(0, package.to_owned());
+    let package = package.canonicalize().map_err(Error::file("find", package))?;
+    found.packages.retain(|other| *other != package);
+    found.packages.insert(0, package);
     Ok(found)
 }
 

@@ -81,7 +81,8 @@ pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
 fn of_library(library: &Path, with: &[PathBuf]) -> Result<(Origin, Declared), Error> {
     let library = std::path::absolute(library).map_err(Error::file("find", library))?;
     if library.is_dir() {
-        return of_scripts(&library, with);
+        let folder = library.canonicalize().map_err(Error::file("find", &library))?;
+        return of_scripts(&folder, with);
     }
     let (manifest, declared) = ManifestInfo::peek_declared(&library).map_err(Box::new)?;
     Ok((Origin::module(&manifest.name, &manifest.version.to_string()), declared))

@@ -23,6 +23,7 @@ use crate::error::Error;
 pub(crate) fn run(path: &Path, with: &[PathBuf], host: Option<&str>, json: bool) -> Result<ExitCode, Error> {
     let path = std::path::absolute(path).map_err(Error::file("find", path))?;
     if path.is_dir() {
+        let path = path.canonicalize().map_err(Error::file("find", &path))?;
         return run_scripts(&path, with, host, json);
     }
     let (manifest, declared) = ManifestInfo::peek_declared(&path).map_err(Box::new)?;

@@ -32,7 +32,8 @@ pub(crate) struct Found {
 pub(crate) fn find(places: &[PathBuf]) -> Result<Found, Error> {
     let mut found = Found::default();
     for place in places {
-        let whole = std::path::absolute(place).map_err(Error::file("find", place))?;
+        // One folder may be named in several ways.
+        let Ok(whole) = place.canonicalize() else { return Err(Error::NoModules { path: place.clone() }) };
         if whole.is_file() {
             found.libraries.push(whole);
         } else if scripts::is_package(&whole) {

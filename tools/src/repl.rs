@@ -7,10 +7,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use alcedo_runtime::printable;
+use alcedo_uc::{Snippet, Source, snippet};
 use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
-use rustyline::{CompletionType, Config, Context, Editor, Helper, Highlighter, Hinter, Validator};
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::{CompletionType, Config, Context, Editor, Helper, Highlighter, Hinter};
 
 use crate::error::Error;
 use crate::host_program;
@@ -146,11 +148,21 @@ fn print(text: &str) {
 
 /// Lines of a pipe.
 fn read_input(asked: &Sender<Asked>) {
+    let mut text = String::new();
     for line in stdin().lock().lines().map_while(Result::ok) {
-        if !pass_on(asked, &line) {
+        text.push_str(&line);
+        if goes_on(&text) {
+            text.push('\n');
+        } else if !pass_on(asked, &std::mem::take(&mut text)) {
             return;
         }
     }
+    pass_on(asked, &text);
+}
+
+/// Whether more lines belong to this one: a brace, a parenthesis or a comment is still open.
+fn goes_on(text: &str) -> bool {
+    !text.trim_start().starts_with(':') && matches!(snippet(&Source::new("", text)), Snippet::Unfinished)
 }
 
 /// Lines of a person, who edits them, gets earlier ones back, and has names completed.
@@ -180,9 +192,16 @@ fn pass_on(asked: &Sender<Asked>, line: &str) -> bool {
 }
 
 /// Completes names from the reflection of the world.
-#[derive(Helper, Hinter, Highlighter, Validator)]
+#[derive(Helper, Hinter, Highlighter)]
 struct Names {
     asked: RefCell<Sender<Asked>>,
+}
+
+impl Validator for Names {
+    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        let goes_on = goes_on(context.input());
+        Ok(if goes_on { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
+    }
 }
 
 impl Completer for Names {
@@ -203,7 +222,16 @@ impl Completer for Names {
 
 #[cfg(test)]
 mod tests {
-    use super::command;
+    use super::{command, goes_on};
+
+    #[test]
+    fn a_text_goes_on_while_something_is_open() {
+        for (text, expected) in
+            [("1 + 2", false), ("f(1,", true), ("if (true)\n{", true), ("{ }", false), (":call x f (", false)]
+        {
+            assert_eq!(goes_on(text), expected, "{text}");
+        }
+    }
 
     #[test]
     fn a_line_is_evaluated_unless_a_colon_makes_it_a_command() {

@@ -40,7 +40,8 @@ pub(crate) fn last(live: &Live) -> String {
 /// Objects that were born.
 pub(crate) fn population(population: &Population, paint: Paint) -> String {
     let Population { class, count, failure } = population;
-    let born = format!("  {} objects of {}", number(*count), short(class));
+    let objects = if *count == 1 { "object" } else { "objects" };
+    let born = format!("  {} {objects} of {}", number(*count), short(class));
     match failure {
         None => born,
         Some(failure) => format!("{born}, then {} {failure}", paint.red("one failed:")),

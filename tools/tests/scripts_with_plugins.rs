@@ -70,6 +70,8 @@ fn what_is_no_library_and_what_is_no_module_is_told() {
     let tale = tale(&scratch);
     fs::write(scratch.plugin().join("broken.so"), "no library").unwrap();
     let check = |args: &[&str]| alcedo(&scratch, &scratch.plugin(), args);
+    let (ended_well, _, told) = check(&["check", "scripts/Tail"]);
+    assert!(!ended_well && told.contains("in scripts/Tail: name a folder of `.uc` files"), "{told}");
     let (ended_well, said, _) = check(&["check", tale.to_str().unwrap(), "broken.so"]);
     assert!(!ended_well && said.contains("broken.so") && said.contains("2 of 2"), "{said}");
     let (ended_well, _, told) = check(&["check", "src"]);
@@ -109,6 +111,55 @@ fn inspect_and_glue_see_a_package_with_the_plugins_they_are_told_and_show_its_ve
     fs::write(tale.join("package.toml"), manifest.replace("version", "vresion")).unwrap();
     let (ended_well, said, _) = run(&["check"]);
     assert!(!ended_well && said.contains("Tale/package.toml:1: ") && said.contains("vresion"), "{said}");
+}
+
+#[test]
+fn glue_of_names_with_capital_letters_compiles_without_a_warning() {
+    let scratch = Scratch::new();
+    let listener = scratch.other("listener");
+    let folder = listener.join("scripts/Ballad");
+    fs::create_dir_all(&folder).unwrap();
+    let text = "class Singer extends Actor;
+
+enum EMood { MOOD_Low, MOOD_High };
+
+struct Verse
+{
+    var int LineCount;
+    var string FirstLine;
+};
+
+struct Beat
+{
+    var int Count;
+};
+
+var int SongCount;
+var EMood Mood;
+
+function int SingTwice(int HowOften, out int InAll, Beat B)
+{
+    InAll = HowOften;
+    return SongCount;
+}
+
+static function int Sum(int A, int B)
+{
+    return A + B;
+}
+";
+    fs::write(folder.join("Singer.uc"), text).unwrap();
+    let glue = ["glue", "scripts/Ballad", "-o", "src/ballad.rs", "--package", "Engine=engine_glue"];
+    let (ended_well, _, told) = alcedo(&scratch, &listener, &glue);
+    assert!(ended_well, "{told}");
+    // The package has no doc comments.
+    let text = "#![deny(warnings)]\n#![allow(missing_docs)]\n\npub mod ballad;\n\n\
+                alcedo_plugin_api::module! { name: \"listener\" }\n";
+    fs::write(listener.join("src/lib.rs"), text).unwrap();
+    let mut cargo = scratch.command(env!("CARGO"));
+    let output = cargo.args(["check", "--quiet"]).current_dir(&listener).output().unwrap();
+    let written = fs::read_to_string(listener.join("src/ballad.rs")).unwrap();
+    assert!(output.status.success(), "{}\n{written}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// The library of the plugin, which an earlier command has built.

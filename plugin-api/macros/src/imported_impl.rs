@@ -28,7 +28,10 @@ pub(crate) fn expand(item: &ItemImpl, class: &Ident) -> Result<TokenStream> {
         members.extend(errors.take(declared));
     }
     errors.finish()?;
-    Ok(quote! { const _: () = { #(#members)* }; })
+    Ok(quote! {
+        #[allow(non_snake_case, reason = "its members have the names that their module gave them")]
+        const _: () = { #(#members)* };
+    })
 }
 
 fn declaration(class: &Ident, view: &Ident, declaration: TraitItemFn) -> Result<TokenStream> {

@@ -52,8 +52,10 @@ pub(crate) fn expand(words: &Words, item: &ItemStruct) -> Result<TokenStream> {
             )));
         }
         let (set, try_set) = (format_ident!("set_{text}"), format_ident!("try_set_{text}"));
+        let reason = "the field has the name that its module gave it";
+        let quiet = words.flag("imported")?.then(|| quote! { #[allow(non_snake_case, reason = #reason)] });
         let (attrs, arg) = (docs::shared(&attrs), argument(ty));
-        rows.push(quote! { { #(#attrs)* #ident #set #try_set: #ty, #arg, name: #text, default: #default, doc: #doc, is_base: false } });
+        rows.push(quote! { { #quiet #(#attrs)* #ident #set #try_set: #ty, #arg, name: #text, default: #default, doc: #doc, is_base: false } });
     }
     errors.finish()?;
     let (origin, text, doc) = (words.origin()?, text_of(name), docs::text(&item.attrs));

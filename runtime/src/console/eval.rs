@@ -1,11 +1,12 @@
 //! `eval`: an expression or statements of the language of scripts, as they would be in a function of a class of their own. The class is
 //! declared, its function runs once, and the class is gone again. What it has done to the world stays.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use alcedo_uc::{Diagnostic, Severity, Source};
+use alcedo_uc::{Diagnostic, Options, Severity, Source, Span};
 
-use crate::emit::scripts::{CheckedSources, check_sources, declare_library};
+use crate::emit::scripts::{CheckedSources, ROOT, check_sources, declare_library, libraries};
 use crate::error::Error;
 use crate::handles::ObjectHandle;
 use crate::object::class::Class;
@@ -31,8 +32,9 @@ pub(super) fn eval(runtime: &Runtime, text: &str) -> Result<String, String> {
         let core = runtime.core();
         make_cdo(&core.world, &core.plugins(), &class).map_err(|error| error.to_string())?;
     }
-    let (is_value, checked) =
-        read(text, |sources| check_sources(types, PACKAGE, sources).map_err(|found| errors_of(found, sources)))?;
+    let (is_value, checked) = read(text, |sources, written| {
+        check_sources(types, PACKAGE, sources).map_err(|found| errors_of(found, written))
+    })?;
     let value = run(runtime, &checked)?;
     Ok(match value {
         Some(Value::Text(text)) if is_value => text,
@@ -50,30 +52,51 @@ fn not_now(error: Error) -> String {
 /// As an expression, if it is one; else as statements. What is wrong is told of what it looks like.
 fn read(
     text: &str,
-    check: impl Fn(&[Source]) -> Result<CheckedSources, String>,
+    check: impl Fn(&[Source], Written<'_>) -> Result<CheckedSources, String>,
 ) -> Result<(bool, CheckedSources), String> {
     let text = text.trim();
     let statements = format!("{text}{}", if text.ends_with([';', '}']) { "" } else { ";" });
     let looks_like_statements = text.ends_with([';', '}']);
-    let class = |body: &str| {
-        let head = format!("class {CLASS} extends Object;\nfunction string {FUNCTION}()\n{{\n");
-        vec![Source::new("eval", format!("{head}{body}\n}}\n"))]
+    let checked = |before: &str, text: &str, behind: &str| {
+        let head = format!("class {CLASS} extends Object;\nfunction string {FUNCTION}()\n{{\n{before}");
+        let source = Source::new("eval", format!("{head}{text}{behind}\n}}\n"));
+        check(&[source], Written { text, at: head.len() })
     };
-    let as_value = check(&class(&format!("return \"\" $ ({});", text.trim_end_matches(';'))));
+    let as_value = checked("return \"\" $ (", text.trim_end_matches(';'), ");");
     let wrong = match as_value {
         Ok(checked) => return Ok((true, checked)),
         Err(wrong) => wrong,
     };
-    match check(&class(&format!("{statements}\nreturn \"\";"))) {
+    match checked("", &statements, "\nreturn \"\";") {
         Ok(checked) => Ok((false, checked)),
         Err(of_statements) => Err(if looks_like_statements { of_statements } else { wrong }),
     }
 }
 
-/// What is said of the class that the text stands in is not told: nobody wrote it.
-fn errors_of(found: Vec<Diagnostic>, sources: &[Source]) -> String {
-    let errors: Vec<_> = found.into_iter().filter(|found| found.severity == Severity::Error).collect();
-    rendered(&errors, sources)
+/// What somebody wrote, and where it stands in the text of the class.
+#[derive(Clone, Copy)]
+struct Written<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Written<'_> {
+    /// The place in what was written; its end for what stands behind it.
+    fn place(&self, span: Span) -> Span {
+        let place = |at: u32| (at as usize).saturating_sub(self.at).min(self.text.len());
+        Span::new(place(span.start), place(span.end))
+    }
+}
+
+/// Errors with their places in what was written. What is said of the class around it is not told: nobody wrote that.
+fn errors_of(found: Vec<Diagnostic>, written: Written<'_>) -> String {
+    let errors = found.into_iter().filter(|found| found.severity == Severity::Error);
+    let placed = errors.map(|found| Diagnostic {
+        span: written.place(found.span),
+        other: found.other.map(|(file, span, label)| (file, written.place(span), label)),
+        ..found
+    });
+    rendered(&placed.collect::<Vec<_>>(), &[Source::new("eval", written.text)])
 }
 
 /// Declares the class, calls its function on an object of it, and takes all of it away again.
@@ -137,12 +160,22 @@ pub(super) fn complete(runtime: &Runtime, text: &str) -> Vec<String> {
             objects.filter_map(|object| runtime.objects().name_of(object)).collect()
         }
         Place::MemberOf(class) => class_called(class).map(|class| members(&class)).unwrap_or_default(),
-        Place::Member => types.classes().iter().flat_map(members).collect(),
-        Place::Word => types.classes().iter().map(|class| class.name.to_string()).collect(),
+        Place::Member => {
+            let options = Options { libraries: libraries(), ..Options::default() };
+            let known = alcedo_uc::complete(text, ROOT, types, &options);
+            // What the value is cannot be told: any member may be meant.
+            if known.is_empty() { types.classes().iter().flat_map(members).collect() } else { known }
+        }
+        Place::Word => {
+            let options = Options { libraries: libraries(), ..Options::default() };
+            let functions = alcedo_uc::complete(text, ROOT, types, &options);
+            functions.into_iter().chain(types.classes().iter().map(|class| class.name.to_string())).collect()
+        }
     };
     let small = begun.to_ascii_lowercase();
     let fits = |name: &&String| name.to_ascii_lowercase().starts_with(&small);
-    names.iter().filter(fits).map(|name| format!("{head}{name}")).collect()
+    let names: BTreeSet<_> = names.iter().filter(fits).collect();
+    names.into_iter().map(|name| format!("{head}{name}")).collect()
 }
 
 fn members(class: &Rc<Class>) -> Vec<String> {

@@ -131,12 +131,12 @@ fn bind_to_library(package: &hir::Package, class: &mut ClassDecl) {
 }
 
 /// Classes whose static functions scripts call without the name of the class.
-fn libraries() -> Vec<String> {
+pub(crate) fn libraries() -> Vec<String> {
     library::PATHS.iter().map(|path| (*path).to_owned()).collect()
 }
 
 /// The class that the library's are derived from.
-const ROOT: &str = "/Script/Core.Object";
+pub(crate) const ROOT: &str = "/Script/Core.Object";
 
 /// Declares the functions that all scripts may call, once: a host that loads no scripts is without them. No shadow is up.
 ///

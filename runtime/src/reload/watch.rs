@@ -168,6 +168,9 @@ mod tests {
             ("/a/Tale", "/a/Tale/Cube.uc", true),
             ("/a/Tale", "/a/Tale/Classes/Cube.UC", true),
             ("/a/Tale", "/a/Tale/.Cube.uc.swp", false),
+            ("/a/Tale", "/a/Tale/package.toml", true),
+            ("/a/Tale", "/a/Tale/Classes/package.toml", false),
+            ("/a/Tale", "/a/Tale/Cargo.toml", false),
             ("/a/Tale", "/a/Tales/Cube.uc", false),
         ] {
             assert_eq!(concerns(watched.as_ref(), changed.as_ref()), expected, "{watched} {changed}");

@@ -13,7 +13,7 @@ pub(crate) struct Outline {
     pub types: Vec<String>,
     /// Those of them that are classes.
     pub classes: Vec<String>,
-    /// All words of its text, in small letters.
+    /// All words of its text that are no comment and no literal text, in small letters.
     pub words: BTreeSet<String>,
 }
 
@@ -29,8 +29,8 @@ pub(crate) fn outline(package: &str, sources: &[Source]) -> Result<Outline, Vec<
         let (file, diagnostics) = alcedo_uc::parse(source);
         is_wrong |= diagnostics.iter().any(Diagnostic::is_error);
         outline.add(package, &file);
-        outline.words.extend(words(&source.text));
     }
+    outline.words = alcedo_uc::outline(package, sources).mentions;
     if is_wrong { Err(alcedo_uc::outside(package, sources)) } else { Ok(outline) }
 }
 
@@ -76,12 +76,6 @@ impl Outline {
     }
 }
 
-/// The words of a text, be they names, in texts or in comments: one too many makes a module come earlier than it had to.
-fn words(text: &str) -> impl Iterator<Item = String> {
-    let words = text.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
-    words.filter(|word| !word.is_empty()).map(str::to_ascii_lowercase)
-}
-
 #[cfg(test)]
 mod tests {
     use alcedo_uc::Source;
@@ -105,10 +99,11 @@ mod tests {
     }
 
     #[test]
-    fn words_are_all_there_are_in_small_letters() {
-        let found = outline("Tale", &[Source::new("A.uc", "class A extends MagicCube; // of Lamp_2\n")]).expect("text");
+    fn words_are_in_small_letters_and_comments_have_none() {
+        let text = "class A extends MagicCube; // of Shade\nvar Lamp_2 L;\n";
+        let found = outline("Tale", &[Source::new("A.uc", text)]).expect("text");
         let words: Vec<_> = found.words.iter().map(String::as_str).collect();
-        assert_eq!(words, ["a", "class", "extends", "lamp_2", "magiccube", "of"]);
+        assert_eq!(words, ["a", "class", "extends", "l", "lamp_2", "magiccube", "var"]);
     }
 
     #[test]

@@ -143,6 +143,7 @@ macro_rules! __alcedo_class {
         })*],
     ) => {
         $crate::plumbing::view! { $vis $class $view $view_doc }
+        #[allow(non_snake_case, reason = "its members have the names that their module gave them")]
         const _: () = {
             static ALCEDO_CLASS: $crate::plumbing::ClassCell<$class> = $crate::plumbing::ClassCell::new();
 

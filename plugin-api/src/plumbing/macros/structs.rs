@@ -11,7 +11,7 @@ macro_rules! __alcedo_declare {
     ) => {
         /// The struct as it lies in host memory: each field as the host stores it.
         #[repr(C)]
-        #[allow(non_camel_case_types, reason = "the type of a field has the name of the field")]
+        #[allow(non_camel_case_types, non_snake_case, reason = "a field and its type have the name of the author's field")]
         pub struct AlcedoParts<$($field: $crate::plumbing::Value),*> {
             $($field: $crate::plumbing::Stored<$field>,)*
         }

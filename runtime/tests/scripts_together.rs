@@ -1,0 +1,113 @@
+//! Packages of scripts and what they depend on, in one transaction: modules that go, versions that do not fit, packages that mention each
+//! other.
+
+use crate::support;
+
+use alcedo_runtime::{Outcome, Reload, Runtime, Value};
+
+use crate::scripts::{FANCY, HERO_TEXT, Package, builder, call, get, host, modules, spawn};
+
+/// What stands in the way of a reload that was rolled back.
+fn refused(report: Reload) -> String {
+    assert!(matches!(report.outcome, Outcome::RolledBack { .. }), "{report}");
+    report.to_string()
+}
+
+fn two_of(host: &Runtime, modules: &[&Package]) -> Result<(), String> {
+    let folders: Vec<_> = modules.iter().map(|package| package.folder.clone()).collect();
+    host.create_master(&folders).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_library_that_a_package_extends_is_not_taken_out_from_under_it() {
+    let package = Package::tale();
+    let host = host(&package);
+    let fancy = spawn(&host, FANCY);
+    call(&host, fancy, "say_hello", &[]);
+    let before = host.worlds().digest();
+    let told = refused(host.reload(std::slice::from_ref(&package.folder)).expect("a Master"));
+    assert!(told.contains("MagicCube") && told.contains("Tale/FancyCube.uc:2"), "{told}");
+    assert_eq!(before.differences(&host.worlds().digest()), Vec::<String>::new());
+    call(&host, fancy, "say_hello", &[]);
+    assert_eq!(get(&host, fancy, "Hellos"), Value::I32(2), "both go on");
+    // Without the class that extends it, it may go, and the object sleeps.
+    package.remove("FancyCube.uc");
+    let report = host.reload(std::slice::from_ref(&package.folder)).expect("a Master");
+    report.into_result().unwrap_or_else(|report| panic!("{report}"));
+    assert!(host.objects().is_alive(fancy) && host.objects().call(fancy, "Greeted", &[]).is_err());
+    package.write("FancyCube.uc", crate::scripts::FANCY_TEXT);
+    host.reload(&modules(&package)).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!(get(&host, fancy, "Hellos"), Value::I32(2), "it wakes with its values");
+    call(&host, fancy, "say_hello", &[]);
+    assert_eq!(get(&host, fancy, "Hellos"), Value::I32(3));
+}
+
+#[test]
+fn a_package_that_a_library_needs_is_not_taken_out_from_under_it() {
+    let package = Package::new("Ballad", &[]);
+    let source = support::examples().join("../example-scripts/Ballad/Singer.uc");
+    std::fs::copy(source, package.folder.join("Singer.uc")).expect("the example is there");
+    let listener = support::plugin("listener", &[]);
+    let host = support::builder().package("Ballad").build().expect("a host");
+    let both = [listener.clone(), package.folder.clone()];
+    host.create_master(&both).unwrap_or_else(|error| panic!("{error}"));
+    let singer = spawn(&host, "/Script/Ballad.Singer");
+    let told = refused(host.reload(&[listener]).expect("a Master"));
+    assert!(told.contains("`listener` needs `Ballad`"), "{told}");
+    assert_eq!(call(&host, singer, "sing", &[Value::I32(2)]), Some(Value::I32(2)));
+    // Nor in a version that it does not take.
+    package.write("package.toml", "version = \"1.0.0-beta\"\n");
+    let told = refused(host.reload(&both).expect("a Master"));
+    assert!(told.contains("`listener` needs `Ballad`") && told.contains("1.0.0-beta"), "{told}");
+    package.write("package.toml", "version = \"1.0.0\"\n");
+    host.reload(&both).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!(call(&host, singer, "sing", &[Value::I32(2)]), Some(Value::I32(4)));
+}
+
+#[test]
+fn the_version_of_a_package_is_that_of_its_manifest_and_its_needs_are_kept() {
+    let tale = Package::new("Tale", &[("Hero.uc", HERO_TEXT), ("package.toml", "version = \"1.2.0\"\n")]);
+    let elder = "class Elder extends Hero;\n";
+    let saga = |needs: &str| {
+        let manifest = format!("version = \"0.1.0\"\n[dependencies]\n{needs}\n");
+        Package::new("Saga", &[("Elder.uc", elder), ("package.toml", &manifest)])
+    };
+    let made = |saga: &Package| {
+        let host = builder().package("Saga").build().expect("a host");
+        two_of(&host, &[saga, &tale]).map(|()| host)
+    };
+    let host = made(&saga("Tale = \"^1.1\"")).unwrap_or_else(|error| panic!("{error}"));
+    let modules = host.modules();
+    let version =
+        |name: &str| modules.iter().find(|module| module.name == name).map(|module| module.version.to_string());
+    assert_eq!((version("Tale").as_deref(), version("Saga").as_deref()), (Some("1.2.0"), Some("0.1.0")));
+    let told = made(&saga("Tale = \"^2\"")).err().expect("it is refused");
+    assert!(told.contains("`Saga` needs `Tale` ^2") && told.contains("1.2.0"), "{told}");
+    let told = made(&saga("Fable = \"*\"")).err().expect("it is refused");
+    assert!(told.contains("`Saga` needs `Fable`"), "{told}");
+    let told = made(&saga("Tale = 1")).err().expect("it is refused");
+    assert!(told.contains("Saga/package.toml:3"), "{told}");
+}
+
+#[test]
+fn packages_that_use_each_other_are_refused_and_a_comment_is_no_use() {
+    let tale = Package::new("Tale", &[("Hero.uc", &format!("// See Elder.\n{HERO_TEXT}"))]);
+    let saga = Package::new("Saga", &[("Elder.uc", "class Elder extends Hero;\n")]);
+    let host = || builder().package("Saga").build().expect("a host");
+    two_of(&host(), &[&saga, &tale]).unwrap_or_else(|error| panic!("{error}"));
+    tale.edit("Hero.uc", "var int Ticks;", "var int Ticks;\nvar Elder Master;");
+    let told = two_of(&host(), &[&saga, &tale]).expect_err("a ring");
+    assert!(told.contains("modules need each other") && told.contains("Saga") && told.contains("Tale"), "{told}");
+}
+
+#[test]
+fn a_name_that_is_a_type_elsewhere_needs_nothing_when_the_manifest_says_who_comes_first() {
+    // `Elder` is a variable here, and a class there.
+    let tale =
+        Package::new("Tale", &[("Hero.uc", &HERO_TEXT.replace("var int Ticks;", "var int Ticks;\nvar int Elder;"))]);
+    let saga = Package::new("Saga", &[("Elder.uc", "class Elder extends Hero;\n")]);
+    saga.write("package.toml", "[dependencies]\nTale = \"*\"\n");
+    let host = builder().package("Saga").build().expect("a host");
+    two_of(&host, &[&saga, &tale]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(get(&host, spawn(&host, "/Script/Saga.Elder"), "Health"), Value::I32(100));
+}
