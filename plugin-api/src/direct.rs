@@ -219,6 +219,8 @@ fn failure(status: DirectStatus) -> Option<CallError> {
     if status == DirectStatus::NOT_DONE {
         return None;
     }
-    let why = host::host("a direct call").and_then(|host| host.direct_failure());
-    Some(why.err().unwrap_or_else(|| CallError::new(FailureKind::OTHER, "a direct call failed without a reason")))
+    Some(
+        host::direct_failure()
+            .unwrap_or_else(|| CallError::new(FailureKind::OTHER, "a direct call failed without a reason")),
+    )
 }

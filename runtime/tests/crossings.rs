@@ -409,6 +409,16 @@ fn what_is_called_directly_does_not_borrow_what_is_in_use() {
 }
 
 #[test]
+fn a_leaf_that_panics_while_a_slice_is_lent_gives_its_own_error() {
+    let host = direct_host(&[support::plugin("crossings", &[])]);
+    let call = |left| ask(&host, witness(&host), "call_leaf_while_lent", &[Value::I32(left)]);
+    assert_eq!(call(2), "leaf: 3");
+    let panics = call(-13);
+    assert!(panics.starts_with("leaf: PANIC") && panics.contains("not with -13"), "{panics}");
+    assert_eq!(call(2), "leaf: 3");
+}
+
+#[test]
 fn no_direct_call_is_made_while_a_slice_is_lent_or_on_an_object_that_is_gone() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
     for _ in 0..2 {

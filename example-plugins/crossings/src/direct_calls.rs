@@ -88,6 +88,14 @@ impl Witness {
         this.numbers().with_slice(|_numbers| all(this.as_base())).join("\n")
     }
 
+    /// Calls a leaf of the host by its pointer, which is done also while a slice is lent.
+    #[ufunction]
+    fn call_leaf_while_lent(&self, this: This<Self>, left: i32) -> String {
+        let leaf = ZFunction::<(i32, i32), i32>::find("ex:/host.leaf").expect("it is there");
+        let call = |_numbers: &[f64]| leaf.hot(|leaf| words("leaf", leaf.call((left, 1))));
+        this.numbers().with_slice(call).expect("there is a pointer")
+    }
+
     /// The same after its end.
     #[ufunction]
     fn call_all_after_the_end(&self, this: This<Self>) -> String {

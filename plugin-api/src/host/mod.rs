@@ -91,6 +91,11 @@ pub(crate) fn job_lives(job: JobId) -> bool {
     Harmless::host().is_some_and(|host| host.job_lives(job) != 0)
 }
 
+/// Why the last direct call has failed, which is given once; `None` where none has. A leaf is called also while memory is lent.
+pub(crate) fn direct_failure() -> Option<CallError> {
+    Harmless::host()?.direct_failure().err()
+}
+
 /// Nanoseconds of game time.
 pub(crate) fn game_time() -> u64 {
     Harmless::host().map_or(0, Harmless::game_time)

@@ -70,6 +70,7 @@ harmless! {
     game_time() -> u64;
     black_drop(black: BlackHandle) -> ();
     conjugate_state(conjugate: ConjugateHandle) -> Result<ConjugateState, CallError>;
+    direct_failure() -> Result<(), CallError>;
 }
 
 /// The numbers that the host gave to the types of this module. It has one host in its life.

@@ -220,31 +220,46 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for LookShell<M> {
 #[inline(always)]
 fn run_own<M: Method>(context: &Context<M::Class>, object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
     // What a type makes of its bits may be anything, so the part is looked for after it.
-    let args = match attempted(|| M::Args::of_bits(bits)) {
-        Ok(Some(args)) => args,
+    let mut args = match attempted(|| M::Args::of_bits(bits)) {
+        Ok(Some(args)) => Some(args),
         Ok(None) => return failed(in_no_slot()),
         Err(answer) => return answer,
     };
-    let Some(part) = context.parts.find(object) else { return DirectAnswer::without(DirectStatus::NOT_DONE) };
+    let Some(part) = context.parts.find(object) else { return not_done(args) };
     // SAFETY: the part is there. It stays where it is until it is dropped, and while a method uses it, as the one below does as
     // soon as it runs, it is not dropped; what is done before runs no other code.
     let part = unsafe { part.as_ref() };
     let this = This::<M::Class>::new(World::new(&context.core().world), object).with_part(part);
-    let called = M::Receiver::try_with(part, M::NAME, |part| {
-        guarded(|| given(M::run(part, this, args.into()).crossing(|| M::PLACE.into())))
+    let called = M::Receiver::try_with(part, M::NAME, |part| match args.take() {
+        Some(args) => guarded(|| given(M::run(part, this, args.into()).crossing(|| M::PLACE.into()))),
+        None => DirectAnswer::without(DirectStatus::NOT_DONE),
     });
     match called {
         Some(answer) if context.parts.has_ended() => drop_ended(&context.parts, answer),
         Some(answer) => answer,
-        None => refused(part, object, M::NAME),
+        None => refused(part, object, M::NAME, args),
     }
 }
 
 /// The answer of a call that another borrow is in the way of.
 #[cold]
 #[inline(never)]
-fn refused<C>(part: &PartCell<C>, object: ObjectHandle, wanted: &'static str) -> DirectAnswer {
-    failed(part.refused(object, wanted))
+fn refused<C, A>(part: &PartCell<C>, object: ObjectHandle, wanted: &'static str, args: A) -> DirectAnswer {
+    let refused = part.refused(object, wanted);
+    guarded(|| {
+        drop(args);
+        failed(refused)
+    })
+}
+
+/// The answer of a call that is to go the way by slots. Arguments are dropped by code of their types, which may panic.
+#[cold]
+#[inline(never)]
+fn not_done<A>(args: A) -> DirectAnswer {
+    guarded(|| {
+        drop(args);
+        DirectAnswer::without(DirectStatus::NOT_DONE)
+    })
 }
 
 /// After a call in which Rust fields have ended. They may panic when they are dropped.
