@@ -2,9 +2,11 @@
 //!
 //! * `tick_10000`: `alcedo` is [`Runtime::tick`] of a host with the sample engine, all that a frame does included; `boxes` is a loop over a
 //!   `Vec<Box<dyn Tick>>` whose elements have the same fields and do the same. A time is for a whole frame.
+//! * `tick_10000_changing`: the same where in each frame the first of them ends and another one begins, at the end of the list.
 
 mod support;
 
+use std::collections::VecDeque;
 use std::hint::black_box;
 
 use alcedo_runtime::{Budget, Value};
@@ -46,6 +48,25 @@ fn tick(criterion: &mut Criterion) {
     group.bench_function("alcedo", |bencher| bencher.iter(|| runtime.tick(Budget::frame())));
     group.bench_function("boxes", |bencher| {
         bencher.iter(|| black_box(&mut boxes).iter_mut().for_each(|horse| horse.tick(black_box(delta))));
+    });
+    group.finish();
+    let mut group = criterion.benchmark_group("tick_10000_changing");
+    group.throughput(Throughput::Elements(ACTORS));
+    let mut horses = VecDeque::from(horses);
+    group.bench_function("alcedo", |bencher| {
+        bencher.iter(|| {
+            horses.pop_front().into_iter().for_each(|first| runtime.objects().destroy(first));
+            horses.push_back(runtime.objects().spawn("/Script/Game.Horse").expect("a horse"));
+            runtime.tick(Budget::frame());
+        });
+    });
+    let mut boxes = VecDeque::from(boxes);
+    group.bench_function("boxes", |bencher| {
+        bencher.iter(|| {
+            drop(boxes.pop_front());
+            boxes.push_back(Box::new(Horse { can_tick: true, speed: 90.0, turned: 0.0 }));
+            black_box(&mut boxes).iter_mut().for_each(|horse| horse.tick(black_box(delta)));
+        });
     });
     group.finish();
     drop(runtime.shutdown());

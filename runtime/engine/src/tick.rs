@@ -31,6 +31,8 @@ struct Frame {
     worlds: ClassList,
     actor_tick: BatchFunction<(f32,), ()>,
     component_tick: BatchFunction<(f32,), ()>,
+    actor_has_begun: TypedProperty<bool>,
+    component_has_begun: TypedProperty<bool>,
     time: TypedProperty<f64>,
     /// Whether some object could not begin to play in the last frame.
     is_waiting: bool,
@@ -43,12 +45,15 @@ impl Frame {
             let tick = runtime.batch(&format!("uf:{path}:{event}"))?;
             Ok::<_, Error>(tick.when("can_tick").only_overrides())
         };
+        let has_begun = |path: &str| runtime.property(&format!("up:{path}:has_begun_play"));
         Ok(Self {
             actors: runtime.list(Actor::PATH),
             components: runtime.list(ActorComponent::PATH),
             worlds: runtime.list(World::PATH),
             actor_tick: tick(Actor::PATH, "receive_tick")?,
             component_tick: tick(ActorComponent::PATH, "component_tick")?,
+            actor_has_begun: has_begun(Actor::PATH)?,
+            component_has_begun: has_begun(ActorComponent::PATH)?,
             time: runtime.property(&format!("up:{}:time", World::PATH))?,
             is_waiting: false,
         })
@@ -64,8 +69,8 @@ impl Frame {
         let is_new = self.actors.refresh(runtime) | self.components.refresh(runtime);
         if is_new || self.is_waiting {
             self.is_waiting = false;
-            self.is_waiting |= begin(runtime, self.actors.list(), begin_actor);
-            self.is_waiting |= begin(runtime, self.components.list(), begin_component);
+            self.is_waiting |= begin(runtime, self.actors.list(), &self.actor_has_begun, begin_actor);
+            self.is_waiting |= begin(runtime, self.components.list(), &self.component_has_begun, begin_component);
         }
         log_all(runtime, self.actor_tick.call_list(self.actors.list(), (seconds,)));
         log_all(runtime, self.component_tick.call_list(self.components.list(), (seconds,)));
@@ -73,9 +78,18 @@ impl Frame {
 }
 
 /// Lets those begin that have not. Whether one of them could not.
-fn begin<C: Class>(runtime: &Runtime, list: &ObjectList, begin: impl Fn(This<'_, C>) -> Result<(), CallError>) -> bool {
+fn begin<C: Class>(
+    runtime: &Runtime,
+    list: &ObjectList,
+    has_begun: &TypedProperty<bool>,
+    begin: impl Fn(This<'_, C>) -> Result<(), CallError>,
+) -> bool {
     let mut has_failed = false;
     for object in list.objects() {
+        // Of ten thousand nearly all have.
+        if has_begun.get(*object).is_ok_and(|has_begun| has_begun) {
+            continue;
+        }
         // One before it may have destroyed it.
         let Some(typed) = runtime.objects().as_a::<C>(*object) else { continue };
         let begun = runtime.objects().with(typed, &begin).and_then(|begun| begun.map_err(Error::from));

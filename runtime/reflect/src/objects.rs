@@ -272,19 +272,6 @@ impl Objects {
         named.map(|(_, child)| *child).rfind(|child| store.slots.get(*child).is_some())
     }
 
-    /// All objects, CDOs too, in order of creation.
-    pub fn alive(&self) -> Vec<ObjectHandle> {
-        let store = self.store.borrow();
-        let mut alive: Vec<_> = store.slots.iter().map(|(object, tenant)| (tenant.construction, object)).collect();
-        alive.sort_unstable();
-        alive.into_iter().map(|(_, object)| object).collect()
-    }
-
-    /// All objects but CDOs and what lies in them, in order of creation.
-    pub fn living(&self) -> Vec<ObjectHandle> {
-        self.alive().into_iter().filter(|object| !self.is_template(*object)).collect()
-    }
-
     /// How many objects there are, CDOs too.
     #[inline]
     pub(crate) fn len(&self) -> usize {
@@ -619,6 +606,7 @@ impl Tenant {
     }
 }
 
+mod lists;
 pub mod place;
 mod shadow;
 #[cfg(test)]

@@ -78,13 +78,7 @@ impl ClassList {
         if self.seen == Some(now) {
             return false;
         }
-        let objects = &core.world.objects;
-        let found = core.world.types.class_by_path(&self.class).map(|wanted| {
-            let is_one = |object: &ObjectHandle| {
-                objects.class(*object).is_some_and(|class| class.is_a(&wanted)) && objects.waits_for(*object).is_none()
-            };
-            objects.living().into_iter().filter(is_one).collect::<Vec<_>>()
-        });
+        let found = core.world.types.class_by_path(&self.class).map(|wanted| core.world.objects.of_class(&wanted));
         self.list = found.unwrap_or_default().into();
         self.seen = Some(now);
         true
