@@ -92,8 +92,8 @@ impl Witness {
     #[ufunction]
     fn call_leaf_while_lent(&self, this: This<Self>, left: i32) -> String {
         let leaf = ZFunction::<(i32, i32), i32>::find("ex:/host.leaf").expect("it is there");
-        let call = |_numbers: &[f64]| leaf.hot(|leaf| words("leaf", leaf.call((left, 1))));
-        this.numbers().with_slice(call).expect("there is a pointer")
+        let called = leaf.hot(|leaf| this.numbers().with_slice(|_numbers| words("leaf", leaf.call((left, 1)))));
+        called.expect("there is a pointer")
     }
 
     /// The same after its end.
