@@ -16,7 +16,7 @@ use crate::border::CallError;
 use crate::bridge::answers::{Answer, Answers, enter_on, settle};
 use crate::bridge::black_direct::{DirectMaker, attempted, beside_failure, failed, given, guarded};
 use crate::bridge::core::Core;
-use crate::bridge::ways::{MethodWay, Ways};
+use crate::bridge::ways::Ways;
 use crate::handles::ObjectHandle;
 use crate::native::failing::failing;
 use crate::native::method::{Method, Receiver as _, StaticMethod, run, run_static};
@@ -101,9 +101,6 @@ struct Shell<M>(PhantomData<M>);
 /// The code of an event, which may be overridden.
 struct EventShell<M>(PhantomData<M>);
 
-/// The same where an override answers.
-struct OverrideShell<M>(PhantomData<M>);
-
 /// The same where it is not known what answers.
 struct LookShell<M>(PhantomData<M>);
 
@@ -170,32 +167,14 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for EventShell<M> {
         }
         match found.answer(object) {
             Some((_entry, Answer::Itself)) => run_own::<M>(found, object, bits),
-            Some((entry, Answer::Module(way))) => {
-                let overridden = Overridden { context: found, entry, way };
-                // SAFETY: this is what that code takes, and it stays until the call is over.
-                unsafe { bits.apart::<OverrideShell<M>>((&raw const overridden).cast(), object) }
-            }
+            // SAFETY: the way was found for the class of the object, under the version that still is, and the entry is that of the object.
+            // Callers have as many words as the event takes.
+            Some((entry, Answer::Module(way))) => unsafe {
+                enter_on(&found.ways, way, (object, entry), bits.words(), |lent| settle(found.core(), lent))
+            },
             // SAFETY: as for this function.
             None => unsafe { bits.apart::<LookShell<M>>(context, object) },
         }
-    }
-}
-
-/// What the code of a call that an override answers is given: what was found just now.
-struct Overridden<'a, C> {
-    context: &'a Context<C>,
-    entry: DirectoryEntry,
-    way: MethodWay,
-}
-
-impl<M: Method> DirectBody<BitsOf<M::Args>> for OverrideShell<M> {
-    #[inline(always)]
-    unsafe fn run(overridden: *const (), object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
-        // SAFETY: `EventShell` gives it.
-        let Overridden { context, entry, way } = unsafe { &*overridden.cast::<Overridden<'_, M::Class>>() };
-        // SAFETY: the way was found for the class of the object, under the version that still is, and the entry is that of the object.
-        // Callers have as many words as the event takes.
-        unsafe { enter_on(&context.ways, *way, (object, *entry), bits.words(), |lent| settle(context.core(), lent)) }
     }
 }
 
