@@ -106,14 +106,23 @@ fn entries_of_enums_are_kept_by_name_and_structs_by_their_fields() {
     package.edit("Kit.uc", "    var int Count;\n", "    var float Weight;\n    var int Count;\n");
     reload_of(&host, &package);
     assert_eq!(told(&host, kit), Value::Text("3rope13ropeHighMiddleHigh".into()), "a field more");
-    package.edit("Kit.uc", "    var float Weight;\n", "");
     package.edit(
         "Kit.uc",
-        "    var int Count;\n    var string Label;\n",
-        "    var string Label;\n    var int Count;\n",
+        "    var float Weight;\n    var int Count;\n    var string Label;\n",
+        "    var string Label;\n    var int Count;\n    var float Weight;\n",
     );
     reload_of(&host, &package);
     assert_eq!(told(&host, kit), Value::Text("3rope13ropeHighMiddleHigh".into()), "another order of fields");
+    // A struct is kept when every field of it has a place: see `docs/migration.md`.
+    package.edit("Kit.uc", "    var int Count;\n", "    var int Number;\n");
+    package.edit("Kit.uc", "I.Count = 3;", "I.Number = 3;");
+    package.edit(
+        "Kit.uc",
+        "First.Count $ First.Label $ Items.Length $ Items[0].Count $ Items[0].Label $ ",
+        "First.Label $ Items.Length $ ",
+    );
+    reload_of(&host, &package);
+    assert_eq!(told(&host, kit), Value::Text("0HighMiddleHigh".into()), "a field less");
 }
 
 #[test]

@@ -53,12 +53,12 @@ fn a_package_that_a_library_needs_is_not_taken_out_from_under_it() {
     host.create_master(&both).unwrap_or_else(|error| panic!("{error}"));
     let singer = spawn(&host, "/Script/Ballad.Singer");
     let told = refused(host.reload(&[listener]).expect("a Master"));
-    assert!(told.contains("`listener` needs `Ballad`"), "{told}");
+    assert!(told.contains("`Ballad`") && told.contains("`listener` needs"), "{told}");
     assert_eq!(call(&host, singer, "sing", &[Value::I32(2)]), Some(Value::I32(2)));
     // Nor in a version that it does not take.
     package.write("package.toml", "version = \"1.0.0-beta\"\n");
     let told = refused(host.reload(&both).expect("a Master"));
-    assert!(told.contains("`listener` needs `Ballad`") && told.contains("1.0.0-beta"), "{told}");
+    assert!(told.contains("listener") && told.contains("Ballad") && told.contains("1.0.0-beta"), "{told}");
     package.write("package.toml", "version = \"1.0.0\"\n");
     host.reload(&both).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
     assert_eq!(call(&host, singer, "sing", &[Value::I32(2)]), Some(Value::I32(4)));
@@ -84,7 +84,7 @@ fn the_version_of_a_package_is_that_of_its_manifest_and_its_needs_are_kept() {
     let told = made(&saga("Tale = \"^2\"")).err().expect("it is refused");
     assert!(told.contains("`Saga` needs `Tale` ^2") && told.contains("1.2.0"), "{told}");
     let told = made(&saga("Fable = \"*\"")).err().expect("it is refused");
-    assert!(told.contains("`Saga` needs `Fable`"), "{told}");
+    assert!(told.contains("no module `Fable`") && told.contains("`Saga` needs"), "{told}");
     let told = made(&saga("Tale = 1")).err().expect("it is refused");
     assert!(told.contains("Saga/package.toml:3"), "{told}");
 }
