@@ -140,6 +140,7 @@ impl StaticContext {
 fn code<B>(count: usize) -> Option<*const ()>
 where
     B: DirectBody<[u64; 0]> + DirectBody<[u64; 1]> + DirectBody<[u64; 2]> + DirectBody<[u64; 3]> + DirectBody<[u64; 4]>,
+    B: DirectBody<[u64; 5]> + DirectBody<[u64; 6]> + DirectBody<[u64; 7]> + DirectBody<[u64; 8]>,
 {
     fn of<Bits: DirectBits, B: DirectBody<Bits>>() -> *const () {
         Bits::address(Bits::code_of::<B>())
@@ -150,6 +151,10 @@ where
         2 => of::<[u64; 2], B>(),
         3 => of::<[u64; 3], B>(),
         4 => of::<[u64; 4], B>(),
+        5 => of::<[u64; 5], B>(),
+        6 => of::<[u64; 6], B>(),
+        7 => of::<[u64; 7], B>(),
+        8 => of::<[u64; 8], B>(),
         _ => return None,
     })
 }
