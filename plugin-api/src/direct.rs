@@ -8,8 +8,9 @@ use core::cell::Cell;
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-use alcedo_abi::black_direct::{CLOSED, DirectAnswer, DirectBits, DirectCallee, DirectStatus};
+use alcedo_abi::black_direct::{CLOSED, DirectBits, DirectCallee};
 use alcedo_abi::call::FailureKind;
+use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 use alcedo_abi::handles::{ObjectHandle, ZCallHandle};
 use alcedo_rt::{CallError, direct_version};
 

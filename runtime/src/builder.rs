@@ -303,7 +303,7 @@ impl Builder {
         Ok(of_natives(&world))
     }
 
-    /// Answers `alcedo glue --host`, if that has started this process: writes what [`Builder::declared`] gives, and ends the
+    /// Callees `alcedo glue --host`, if that has started this process: writes what [`Builder::declared`] gives, and ends the
     /// process. Otherwise it does nothing. [`Builder::build`] does the same before anything else, so a host needs this call only if it
     /// opens a window, a port or a file before it builds its runtime.
     #[must_use]

@@ -8,49 +8,9 @@ use core::mem::MaybeUninit;
 use abi_stable::StableAbi;
 
 use crate::call::Failure;
+use crate::direct::{DirectAnswer, DirectStatus};
 use crate::handles::ObjectHandle;
 use crate::zcall::Slot;
-
-/// How a direct call ended.
-#[repr(transparent)]
-#[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
-#[must_use]
-pub struct DirectStatus(pub u64);
-
-impl DirectStatus {
-    /// It was done, and the bits are the result.
-    pub const DONE: Self = Self(0);
-    /// It failed. The side that was called keeps the error until it is asked for it, on the same thread.
-    pub const FAILED: Self = Self(1);
-    /// Nothing was done: this object, or this moment, takes a call with slots, which does it or says why not.
-    pub const NOT_DONE: Self = Self(2);
-}
-
-/// What a direct call gives back. It comes in two registers.
-#[repr(C)]
-#[derive(StableAbi, Clone, Copy, Debug)]
-pub struct DirectAnswer {
-    /// How it ended.
-    pub status: DirectStatus,
-    /// The result, where there is one and the call was done.
-    pub bits: u64,
-}
-
-impl DirectAnswer {
-    /// It was done, and gives these bits.
-    #[inline]
-    #[must_use]
-    pub const fn done(bits: u64) -> Self {
-        Self { status: DirectStatus::DONE, bits }
-    }
-
-    /// The same without a result.
-    #[inline]
-    #[must_use]
-    pub const fn without(status: DirectStatus) -> Self {
-        Self { status, bits: 0 }
-    }
-}
 
 /// A function that is called directly, as it is found by a handle.
 #[repr(C)]

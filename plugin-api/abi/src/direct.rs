@@ -11,35 +11,54 @@ use crate::call::{Failure, Status};
 use crate::handles::ObjectHandle;
 use crate::host::Directory;
 
-/// What a direct shell gives back, in two registers.
+/// How a direct call ended.
+#[repr(transparent)]
+#[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
+#[must_use]
+pub struct DirectStatus(pub u64);
+
+impl DirectStatus {
+    /// It was done, and the bits are the result.
+    pub const DONE: Self = Self(0);
+    /// It failed. A module has written the failure where the call said; the host keeps the error until it is fetched, on the same thread.
+    pub const FAILED: Self = Self(1);
+    /// Nothing was done: this object, or this moment, takes a call with slots, which does it or says why not. No module gives this.
+    pub const NOT_DONE: Self = Self(2);
+}
+
+/// What a direct call gives back, in two registers. This is the same in both directions; the forms of the calls are not: a module is given
+/// the object's memory and plugin part and a place for a failure, in registers as well.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
-pub struct Answer {
-    /// Zero when the call did its work; else the failure is written, and there is no result.
-    pub failed: u64,
-    /// The word of the result; zero where there is none.
+pub struct DirectAnswer {
+    /// How it ended.
+    pub status: DirectStatus,
+    /// The word of the result, where there is one and the call was done; else zero.
     pub bits: u64,
 }
 
-impl Answer {
-    /// A call that did its work.
+impl DirectAnswer {
+    /// It was done, and gives these bits.
     #[inline]
-    pub const fn of(bits: u64) -> Self {
-        Self { failed: 0, bits }
+    pub const fn done(bits: u64) -> Self {
+        Self { status: DirectStatus::DONE, bits }
     }
 
-    /// A call that did not.
-    pub const FAILED: Self = Self { failed: 1, bits: 0 };
+    /// The same without a result.
+    #[inline]
+    pub const fn without(status: DirectStatus) -> Self {
+        Self { status, bits: 0 }
+    }
 }
 
 /// The shell of a function with so many parameters as its description has. Its true type is
 ///
-/// * `unsafe extern "C" fn(u64, …, *mut Failure) -> Answer` for a static function: one word for each parameter;
-/// * `unsafe extern "C" fn(ObjectHandle, *mut u8, *mut (), u64, …, *mut Failure) -> Answer` for a method: the object, its memory
+/// * `unsafe extern "C" fn(u64, …, *mut Failure) -> DirectAnswer` for a static function: one word for each parameter;
+/// * `unsafe extern "C" fn(ObjectHandle, *mut u8, *mut (), u64, …, *mut Failure) -> DirectAnswer` for a method: the object, its memory
 ///   and the plugin part of the class that declares the function come first.
 ///
-/// The place of the failure is not initialized, and is written exactly when the answer says `failed`.
+/// The place of the failure is not initialized, and is written exactly when the status is [`DirectStatus::FAILED`].
 ///
 /// # Safety
 /// It is called by its true type. For a method the object is a living one of the class, its memory and its part belong to it, and
@@ -74,7 +93,7 @@ pub struct Batch {
     /// One word for each parameter.
     pub words: *const u64,
     /// Receives an answer for each object that is called and does not fail, or null where nobody wants the results. The others stay.
-    pub results: *mut Answer,
+    pub results: *mut DirectAnswer,
     /// Where the objects are: one that has ended since the batch began is passed over.
     pub directory: *const Directory,
     /// The count of ends in the directory at which all of the objects were there, or one that it never has.

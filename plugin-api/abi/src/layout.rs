@@ -3,13 +3,13 @@
 
 use core::mem::{align_of, offset_of, size_of};
 
-use crate::black_direct::{DirectAnswer, DirectCallee, EachCall};
+use crate::black_direct::{DirectCallee, EachCall};
 use crate::call::{Call, Failure};
 use crate::describe::{
     ClassDesc, DelegateDesc, EnumDesc, EnumEntryDesc, ExportDesc, FunctionDesc, ImportDesc, InterfaceDesc, MetaDesc,
     PartHooks, PropertyDesc, SignatureDesc, StructDesc,
 };
-use crate::direct::{Answer, Batch, BatchItem, DirectMethod};
+use crate::direct::{Batch, BatchItem, DirectAnswer, DirectMethod};
 use crate::fingerprint::Fingerprint;
 use crate::hooks::{HookContext, HookSlot, HookTable};
 use crate::host::{BlackDirectory, BlackEntry, Directory, DirectoryEntry, ModuleContext, Slices};
@@ -79,7 +79,6 @@ pub const LAYOUT_HASH: u64 = layout! {
     DelegateDesc { package, class, name, kind, params, fingerprint, doc }
     ImportDesc { kind, path, fingerprint, wanted, fields, cell }
     ExportDesc { type_path, name, fingerprint, signature, invoke, direct }
-    Answer { failed, bits }
     BatchItem { object, memory, part }
     Batch { items, len, at, words, results, directory, ends, condition, ended, unmet, failure }
     DirectMethod { call, batch }

@@ -12,7 +12,7 @@ use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, resume_unwind};
 
 use alcedo_abi::call::{Failure, FailureKind, Status};
-use alcedo_abi::direct::Answer;
+use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 use alcedo_abi::log::LogLevel;
 
 use crate::{CallError, is_game_thread, panic_hook, records};
@@ -58,14 +58,17 @@ pub fn trap(failure: &mut Failure, code: impl FnOnce() -> Result<(), CallError>)
 ///
 /// The failure is written exactly when the answer says so; what was there is not dropped.
 #[inline]
-pub fn trap_directly(failure: &mut MaybeUninit<Failure>, code: impl FnOnce() -> Result<u64, CallError>) -> Answer {
+pub fn trap_directly(
+    failure: &mut MaybeUninit<Failure>,
+    code: impl FnOnce() -> Result<u64, CallError>,
+) -> DirectAnswer {
     // As for `trap`.
     match catch_unwind(AssertUnwindSafe(code)) {
-        Ok(Ok(bits)) => return Answer::of(bits),
+        Ok(Ok(bits)) => return DirectAnswer::done(bits),
         Ok(Err(error)) => failure.write(error.into_failure()),
         Err(payload) => failure.write(failure_of(payload)),
     };
-    Answer::FAILED
+    DirectAnswer::without(DirectStatus::FAILED)
 }
 
 #[cold]
@@ -178,7 +181,7 @@ mod tests {
     use super::{fail, trap, trap_directly};
     use crate::CallError;
     use alcedo_abi::call::{Failure, FailureKind, Status};
-    use alcedo_abi::direct::Answer;
+    use alcedo_abi::direct::{DirectAnswer, DirectStatus};
     use std::mem::MaybeUninit;
 
     fn check(code: impl FnOnce() -> Result<(), CallError>) -> (FailureKind, String) {
@@ -191,9 +194,12 @@ mod tests {
     #[test]
     fn a_direct_call_says_whether_it_failed() {
         let mut failure = MaybeUninit::uninit();
-        assert_eq!(trap_directly(&mut failure, || Ok(7)), Answer::of(7));
-        assert_eq!(trap_directly(&mut failure, || panic!("no")), Answer::FAILED);
-        assert_eq!(trap_directly(&mut failure, || fail(CallError::new(FailureKind::STALE, "gone"))), Answer::FAILED);
+        assert_eq!(trap_directly(&mut failure, || Ok(7)), DirectAnswer::done(7));
+        assert_eq!(trap_directly(&mut failure, || panic!("no")), DirectAnswer::without(DirectStatus::FAILED));
+        assert_eq!(
+            trap_directly(&mut failure, || fail(CallError::new(FailureKind::STALE, "gone"))),
+            DirectAnswer::without(DirectStatus::FAILED)
+        );
     }
 
     struct Bomb;

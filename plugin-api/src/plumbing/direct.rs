@@ -7,7 +7,9 @@ use core::mem::{MaybeUninit, transmute};
 
 use alcedo_abi::abi_stable::std_types::ROption;
 use alcedo_abi::call::{Failure, Status};
-use alcedo_abi::direct::{Answer, Batch, BatchItem, BatchShell, DirectMethod, DirectShell, MOST_WORDS};
+use alcedo_abi::direct::{
+    Batch, BatchItem, BatchShell, DirectAnswer, DirectMethod, DirectShell, DirectStatus, MOST_WORDS,
+};
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::host::Directory;
 use alcedo_abi::zcall::{Slot, SlotType};
@@ -51,20 +53,20 @@ macro_rules! arities {
                 part: *mut (),
                 $($word: u64,)*
                 failure: &mut Failed,
-            ) -> Answer {
+            ) -> DirectAnswer {
                 // SAFETY: promised by the caller; there are as many words as parameters.
                 trap_directly(failure, || unsafe { run::<M>(object, memory, part, &[$($word),*]) })
             }
 
             /// # Safety
             /// As [`DirectShell`] says.
-            unsafe extern "C" fn $static<M: StaticMethod>($($word: u64,)* failure: &mut Failed) -> Answer {
+            unsafe extern "C" fn $static<M: StaticMethod>($($word: u64,)* failure: &mut Failed) -> DirectAnswer {
                 trap_directly(failure, || run_static::<M>(&[$($word),*]))
             }
 
             /// # Safety
             /// As [`DirectShell`] says.
-            unsafe extern "C" fn $export<E: Export>($($word: u64,)* failure: &mut Failed) -> Answer {
+            unsafe extern "C" fn $export<E: Export>($($word: u64,)* failure: &mut Failed) -> DirectAnswer {
                 trap_directly(failure, || run_export::<E>(&[$($word),*]))
             }
         )*
@@ -75,13 +77,13 @@ macro_rules! arities {
                 $($count => {
                     let shell: unsafe extern "C" fn(
                         ObjectHandle, *mut u8, *mut () $(, arities!(@word $word))*, &mut Failed
-                    ) -> Answer = $method::<M>;
+                    ) -> DirectAnswer = $method::<M>;
                     // SAFETY: who calls it gives it its type back, as `DirectShell` demands.
                     DirectShell(unsafe {
                         transmute::<
                             unsafe extern "C" fn(
                                 ObjectHandle, *mut u8, *mut () $(, arities!(@word $word))*, &mut Failed
-                            ) -> Answer,
+                            ) -> DirectAnswer,
                             unsafe extern "C" fn(),
                         >(shell)
                     })
@@ -107,11 +109,11 @@ macro_rules! arities {
         }
     };
     (@shell $shell:expr, $($word:ident)*) => {{
-        let shell: unsafe extern "C" fn($(arities!(@word $word),)* &mut Failed) -> Answer = $shell;
+        let shell: unsafe extern "C" fn($(arities!(@word $word),)* &mut Failed) -> DirectAnswer = $shell;
         // SAFETY: who calls it gives it its type back, as `DirectShell` demands.
         DirectShell(unsafe {
             transmute::<
-                unsafe extern "C" fn($(arities!(@word $word),)* &mut Failed) -> Answer,
+                unsafe extern "C" fn($(arities!(@word $word),)* &mut Failed) -> DirectAnswer,
                 unsafe extern "C" fn(),
             >(shell)
         })
@@ -293,7 +295,7 @@ unsafe extern "C" fn batch<M: Method>(batch: &mut Batch) -> Status {
         });
         // SAFETY: both are among the items, or behind them.
         let place = || unsafe { here.offset_from_unsigned(items) };
-        if answer.failed != 0 {
+        if answer.status != DirectStatus::DONE {
             batch.at = place() + 1;
             return Status::FAILED;
         }

@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use alcedo_abi::direct::{Answer, BatchItem};
+use alcedo_abi::direct::{BatchItem, DirectAnswer, DirectStatus};
 use alcedo_abi::zcall::Slot;
 
 use crate::border::CallError;
@@ -138,7 +138,8 @@ impl Groups {
             (called, before == core.ways.population())
         };
         for group in &self.groups {
-            let mut given = results.as_ref().map(|_| vec![Answer::FAILED; group.items.len()]);
+            let mut given =
+                results.as_ref().map(|_| vec![DirectAnswer::without(DirectStatus::NOT_DONE); group.items.len()]);
             let mut at = 0;
             while at < group.items.len() {
                 // A plugin part that is missing is seen by the long way.
@@ -183,7 +184,7 @@ impl Groups {
                 }
             }
             if let (Some(given), Some(results)) = (given, results.as_deref_mut()) {
-                let called = given.iter().zip(&group.places).filter(|(answer, _)| answer.failed == 0);
+                let called = given.iter().zip(&group.places).filter(|(answer, _)| answer.status == DirectStatus::DONE);
                 called.for_each(|(answer, place)| results[*place as usize] = Some(answer.bits));
             }
         }

@@ -7,11 +7,11 @@ use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
-use alcedo_abi::black_direct::{DirectAnswer, DirectStatus};
+use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 use alcedo_abi::zcall::Slot;
 
 use crate::border::{CallError, trap};
-use crate::bridge::answers::Answers;
+use crate::bridge::callees::Callees;
 use crate::bridge::calls::Dispatch;
 use crate::bridge::core::Core;
 use crate::handles::ObjectHandle;
@@ -32,8 +32,8 @@ pub(crate) struct DirectMaker {
     body: Box<OwnBody>,
 }
 
-/// With what answers by class, where that is not always the function itself.
-type Make = dyn Fn(&Rc<Core>, Option<Answers>) -> BlackCode;
+/// With what callees by class, where that is not always the function itself.
+type Make = dyn Fn(&Rc<Core>, Option<Callees>) -> BlackCode;
 
 /// Runs the body of a native function on an object, with the slots of its parameters, which are of the kinds that it has. What it
 /// gives is the slot of the result. A panic goes through it.
@@ -42,7 +42,7 @@ pub(crate) type OwnBody = dyn Fn(&World, ObjectHandle, &[Slot]) -> Result<Slot, 
 impl DirectMaker {
     /// One that makes it so, as a function keeps it.
     pub(crate) fn kept(
-        make: impl Fn(&Rc<Core>, Option<Answers>) -> BlackCode + 'static,
+        make: impl Fn(&Rc<Core>, Option<Callees>) -> BlackCode + 'static,
         body: impl Fn(&World, ObjectHandle, &[Slot]) -> Result<Slot, CallError> + 'static,
     ) -> Rc<dyn Any> {
         Rc::new(Self { make: Box::new(make), body: Box::new(body) })
@@ -58,7 +58,7 @@ impl DirectMaker {
 /// The code of a function, if it has any, for calls of that sort.
 pub(crate) fn direct_of(core: &Rc<Core>, function: &Rc<Function>, dispatch: Dispatch) -> Option<BlackCode> {
     let maker = function.black_code.as_ref()?.downcast_ref::<DirectMaker>()?;
-    Some((maker.make)(core, Answers::of_event(function, dispatch)))
+    Some((maker.make)(core, Callees::of_event(function, dispatch)))
 }
 
 /// Does a direct call. What it throws is stopped here, which costs nothing where nothing is thrown.

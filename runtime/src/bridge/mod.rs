@@ -1,9 +1,9 @@
 //! Where reflection meets calls by name: what the addresses `uf`, `uf!`, `up`, `nm` and `nd` lead to, how slots become
 //! parameters, and how a reflected function of a module is entered.
 
-pub(crate) mod answers;
 pub(crate) mod batches;
 pub(crate) mod black_direct;
+pub(crate) mod callees;
 pub(crate) mod calls;
 pub(crate) mod collection;
 pub(crate) mod conjugate_calls;

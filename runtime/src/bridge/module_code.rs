@@ -7,9 +7,10 @@ use std::cell::Cell;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-use alcedo_abi::black_direct::{DirectAnswer, DirectBits, DirectBody, DirectStatus};
+use alcedo_abi::black_direct::{DirectBits, DirectBody};
+use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 
-use crate::bridge::answers::{Answer, Answers, answer_of, enter_on, settle};
+use crate::bridge::callees::{Callee, Callees, answer_of, enter_on, settle};
 use crate::bridge::calls::Dispatch;
 use crate::bridge::core::Core;
 use crate::bridge::direct::{export_way, parameters};
@@ -23,7 +24,7 @@ use crate::zcall::black_code::BlackCode;
 struct MethodContext {
     ways: Ways,
     core: NonNull<Core>,
-    answers: Answers,
+    callees: Callees,
 }
 
 /// What the code of a static function is given.
@@ -54,13 +55,13 @@ impl<Bits: DirectBits> DirectBody<Bits> for OfMethod {
         // SAFETY: `method_code` has put this context beside the code, and the caller promises that the runtime is there, whose table
         // has it. What it leads to stays until the red frame is closed that the call opens, and is not used after that.
         let found = unsafe { &*context.cast::<MethodContext>() };
-        let MethodContext { ways, answers, .. } = found;
+        let MethodContext { ways, callees, .. } = found;
         let entry = ways.columns().find(object);
-        let way = entry.and_then(|entry| answers.known(ways, entry.class));
+        let way = entry.and_then(|entry| callees.known(ways, entry.class));
         match (entry, way) {
             // SAFETY: it was found for this class under the version that still is; the entry is that of the object. Callers have as many
             // words as the function takes.
-            (Some(entry), Some(Answer::Module(way))) => unsafe {
+            (Some(entry), Some(Callee::Module(way))) => unsafe {
                 enter_on(ways, way, (object, entry), bits.words(), |lent| settle(found.core(), lent))
             },
             // SAFETY: as for this function.
@@ -74,10 +75,10 @@ impl<Bits: DirectBits> DirectBody<Bits> for LookFor<OfMethod> {
     unsafe fn run(context: *const (), object: ObjectHandle, bits: Bits) -> DirectAnswer {
         // SAFETY: as in `OfMethod::run`.
         let found = unsafe { &*context.cast::<MethodContext>() };
-        let MethodContext { ways, answers, .. } = found;
-        match (ways.columns().find(object), answers.look(found.core(), object)) {
+        let MethodContext { ways, callees, .. } = found;
+        match (ways.columns().find(object), callees.look(found.core(), object)) {
             // SAFETY: it was found just now; the rest as in `OfMethod::run`.
-            (Some(entry), Some(Answer::Module(way))) => unsafe {
+            (Some(entry), Some(Callee::Module(way))) => unsafe {
                 enter_on(ways, way, (object, entry), bits.words(), |lent| settle(found.core(), lent))
             },
             _ => DirectAnswer::without(DirectStatus::NOT_DONE),
@@ -159,11 +160,11 @@ where
     })
 }
 
-/// How plugins call directly what answers a function of objects, if they may.
+/// How plugins call directly what callees a function of objects, if they may.
 pub(crate) fn method_code(core: &Rc<Core>, function: &Rc<Function>, dispatch: Dispatch) -> Option<BlackCode> {
-    let answers = Answers::of_module(function, dispatch)?;
+    let callees = Callees::of_module(function, dispatch)?;
     let code = code::<OfMethod>(function.arguments().len())?;
-    let context = MethodContext { ways: (*core.ways).clone(), core: NonNull::from(&**core), answers };
+    let context = MethodContext { ways: (*core.ways).clone(), core: NonNull::from(&**core), callees };
     // SAFETY: the code has the form for so many arguments, which lie in slots as the result does. Its context stands in the table of the
     // core that it leads to.
     Some(unsafe { BlackCode::new(code, Some(Rc::new(context))) })

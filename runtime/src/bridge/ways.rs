@@ -3,14 +3,15 @@
 //! else goes the long way, which says why when a call is refused.
 #![expect(unsafe_code, reason = "calls the direct shells of modules")]
 
+mod batch;
+
 use std::cell::Cell;
 use std::mem::{MaybeUninit, transmute};
 use std::rc::{Rc, Weak};
 
 use alcedo_abi::black_direct::CLOSED;
-use alcedo_abi::call::{Failure, Status};
-use alcedo_abi::direct::{Answer, Batch, BatchItem, BatchShell, DirectShell};
-use alcedo_abi::host::Directory;
+use alcedo_abi::call::Failure;
+use alcedo_abi::direct::{BatchShell, DirectAnswer, DirectShell, DirectStatus};
 use alcedo_abi::zcall::Slot;
 
 use crate::border::CallError;
@@ -67,18 +68,6 @@ pub(crate) const CLASSES: usize = 4;
 #[inline]
 pub(crate) fn place_of<T>(places: &[Cell<T>; CLASSES], class: ClassId) -> &Cell<T> {
     &places[class.0 as usize % CLASSES]
-}
-
-/// How a batch went on.
-pub(crate) struct Went {
-    /// What the first object behind the ones that are done has failed with; none when all are done.
-    pub(crate) failed: Option<CallError>,
-    /// Where to go on.
-    pub(crate) at: usize,
-    /// How many had ended.
-    pub(crate) ended: usize,
-    /// How many did not meet the condition.
-    pub(crate) unmet: usize,
 }
 
 /// What a call by a short way came to; none where it is to go the long way.
@@ -364,11 +353,11 @@ impl Ways {
     fn close(
         &self,
         opened: Opened,
-        answer: Answer,
+        answer: DirectAnswer,
         failure: &MaybeUninit<Failure>,
         settle: impl FnOnce(usize),
     ) -> Called {
-        if answer.failed == 0 && self.hot.close(opened) {
+        if answer.status == DirectStatus::DONE && self.hot.close(opened) {
             return Some(Ok(answer.bits));
         }
         self.close_and_settle(opened, answer, failure, settle)
@@ -380,7 +369,7 @@ impl Ways {
     fn close_and_settle(
         &self,
         opened: Opened,
-        answer: Answer,
+        answer: DirectAnswer,
         failure: &MaybeUninit<Failure>,
         settle: impl FnOnce(usize),
     ) -> Called {
@@ -404,58 +393,11 @@ impl Ways {
     pub(crate) fn population(&self) -> u64 {
         self.columns.changes()
     }
-
-    /// Calls a method on these objects from `at` on, in one crossing, until one fails. None where it is to go the long way.
-    ///
-    /// # Safety
-    /// Each item has the memory of an object of the way's class and its part for the class that declares what answers, and was found
-    /// so since the last safe point, or while [`Ways::population`] has not changed since. All were there at the count `ends` of the directory.
-    /// `condition`, if there is one, is the offset of a byte in objects of the class.
-    pub(super) unsafe fn call_batch(
-        &self,
-        way: &MethodWay,
-        items: &[BatchItem],
-        at: usize,
-        (words, results): (&[u64], Option<&mut [Answer]>),
-        (condition, ends): (Option<usize>, u64),
-        settle: impl FnOnce(usize),
-    ) -> Option<Went> {
-        let has_room = results.as_ref().is_none_or(|results| results.len() >= items.len());
-        if !self.are_open(way.looked) || words.len() != way.count || !has_room {
-            return None;
-        }
-        let opened = self.hot.open(way.frame)?;
-        let mut failure = MaybeUninit::<Failure>::uninit();
-        let directory: *const Directory = self.columns.head();
-        let mut batch = Batch {
-            items: items.as_ptr(),
-            len: items.len(),
-            at,
-            words: words.as_ptr(),
-            results: results.map_or(std::ptr::null_mut(), |results| results.as_mut_ptr()),
-            directory,
-            ends,
-            condition: condition.unwrap_or(Batch::UNCONDITIONAL),
-            ended: 0,
-            unmet: 0,
-            failure: failure.as_mut_ptr(),
-        };
-        // SAFETY: as in `call_on`, for each object that has not ended since the items were found, as the caller promises; the module
-        // looks that up. All that is lent stays where it is.
-        let status = unsafe { (way.batch.0)(&mut batch) };
-        // Read first, as in `call`.
-        let failed = (status != Status::OK).then(|| *failed(&failure));
-        if !self.hot.close(opened) {
-            settle(opened.lent());
-        }
-        let Batch { at, ended, unmet, .. } = batch;
-        Some(Went { failed, at, ended, unmet })
-    }
 }
 
 #[inline]
-fn result(answer: Answer, failure: &MaybeUninit<Failure>) -> Result<u64, Box<CallError>> {
-    if answer.failed == 0 { Ok(answer.bits) } else { Err(failed(failure)) }
+fn result(answer: DirectAnswer, failure: &MaybeUninit<Failure>) -> Result<u64, Box<CallError>> {
+    if answer.status == DirectStatus::DONE { Ok(answer.bits) } else { Err(failed(failure)) }
 }
 
 /// The failure that a shell has written. Lent, since it is long, and a copy of it would be made before each look at the answer.
@@ -470,7 +412,7 @@ fn failed(failure: &MaybeUninit<Failure>) -> Box<CallError> {
 /// Calls a shell by its true type, as these parameters say.
 macro_rules! enter {
     ($shell:ident, $failure:ident $(, $value:expr => $ty:ty)*) => {{
-        type Shell = unsafe extern "C" fn($($ty,)* &mut MaybeUninit<Failure>) -> Answer;
+        type Shell = unsafe extern "C" fn($($ty,)* &mut MaybeUninit<Failure>) -> DirectAnswer;
         // SAFETY: it was made of a function of this type, as the caller of this function promises; and what `DirectShell` demands.
         unsafe { transmute::<unsafe extern "C" fn(), Shell>($shell.0)($($value,)* $failure) }
     }};
@@ -479,7 +421,7 @@ macro_rules! enter {
 /// # Safety
 /// As [`DirectShell`] says of a static function, with as many parameters as there are words.
 #[inline(always)]
-unsafe fn call_static(shell: DirectShell, words: impl Words, failure: &mut MaybeUninit<Failure>) -> Answer {
+unsafe fn call_static(shell: DirectShell, words: impl Words, failure: &mut MaybeUninit<Failure>) -> DirectAnswer {
     macro_rules! with {
         ($($at:literal)*) => { enter!(shell, failure $(, words.word($at) => u64)*) };
     }
@@ -505,7 +447,7 @@ unsafe fn call_method(
     (object, memory, part): (ObjectHandle, *mut u8, *mut ()),
     words: impl Words,
     failure: &mut MaybeUninit<Failure>,
-) -> Answer {
+) -> DirectAnswer {
     macro_rules! on {
         ($($at:literal)*) => {
             enter!(

@@ -4,8 +4,9 @@
 
 use std::mem::MaybeUninit;
 
-use alcedo_abi::black_direct::{DirectStatus, EachCall};
+use alcedo_abi::black_direct::EachCall;
 use alcedo_abi::call::Failure;
+use alcedo_abi::direct::DirectStatus;
 use alcedo_abi::zcall::{Slot, SlotValue};
 
 use super::given::Given;

@@ -8,13 +8,14 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-use alcedo_abi::black_direct::{DirectAnswer, DirectBits, DirectBody, DirectStatus, EachCode, one_by_one};
+use alcedo_abi::black_direct::{DirectBits, DirectBody, EachCode, one_by_one};
+use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 use alcedo_abi::host::DirectoryEntry;
 use alcedo_abi::zcall::Slot;
 
 use crate::border::CallError;
-use crate::bridge::answers::{Answer, Answers, enter_on, settle};
 use crate::bridge::black_direct::{DirectMaker, attempted, beside_failure, failed, given, guarded};
+use crate::bridge::callees::{Callee, Callees, enter_on, settle};
 use crate::bridge::core::Core;
 use crate::bridge::ways::Ways;
 use crate::handles::ObjectHandle;
@@ -34,8 +35,8 @@ struct Context<C> {
     /// The stores that the context is kept in, as a part of a handle.
     core: NonNull<Core>,
     parts: Rc<Parts<C>>,
-    /// What answers by class, where that may be an override.
-    answers: Option<Answers>,
+    /// What callees by class, where that may be an override.
+    callees: Option<Callees>,
 }
 
 type BitsOf<A> = <A as SlotRow>::Bits;
@@ -56,10 +57,10 @@ pub(super) fn of_method<M: Method>(parts: &Rc<Parts<M::Class>>) -> Option<Rc<dyn
         Ok(run::<M>(&own, This::new(World::new(world), object), args)?.into_slot())
     };
     let parts = Rc::clone(parts);
-    let make = move |core: &Rc<Core>, answers: Option<Answers>| {
-        let (code, each) = if answers.is_some() { code_of::<M, EventShell<M>>() } else { code_of::<M, Shell<M>>() };
+    let make = move |core: &Rc<Core>, callees: Option<Callees>| {
+        let (code, each) = if callees.is_some() { code_of::<M, EventShell<M>>() } else { code_of::<M, Shell<M>>() };
         let (ways, core, parts) = ((*core.ways).clone(), NonNull::from(&**core), Rc::clone(&parts));
-        let context = Context { ways, core, parts, answers };
+        let context = Context { ways, core, parts, callees };
         // SAFETY: the code has the form for so many arguments, whose values lie in slots. Its context stands in the table of the core
         // that it leads to, and so does not outlive it.
         unsafe { BlackCode::new(code, Some(Rc::new(context))).with_each(each) }
@@ -81,7 +82,7 @@ pub(super) fn of_static<M: StaticMethod>() -> Option<Rc<dyn Any>> {
         let args = failing(|| args_of::<M::Args>(slots))?;
         Ok(run_static::<M>(args)?.into_slot())
     };
-    let make = |_core: &Rc<Core>, _answers| {
+    let make = |_core: &Rc<Core>, _callees| {
         let code = BitsOf::<M::Args>::address(BitsOf::<M::Args>::code_of::<StaticShell<M>>());
         // SAFETY: as for a method; it has no context.
         unsafe { BlackCode::new(code, None) }
@@ -95,13 +96,13 @@ fn args_of<A: SlotRow>(slots: &[Slot]) -> Result<<A as NativeParams>::Seen, Call
     A::bits_of(slots).and_then(A::of_bits).ok_or_else(in_no_slot)
 }
 
-/// The code of a method that answers itself on every object.
+/// The code of a method that callees itself on every object.
 struct Shell<M>(PhantomData<M>);
 
 /// The code of an event, which may be overridden.
 struct EventShell<M>(PhantomData<M>);
 
-/// The same where it is not known what answers.
+/// The same where it is not known what callees.
 struct LookShell<M>(PhantomData<M>);
 
 /// # Safety
@@ -120,11 +121,11 @@ impl<C> Context<C> {
         unsafe { self.core.as_ref() }
     }
 
-    /// The entry of an object, and what answers on it, where that is known.
+    /// The entry of an object, and what callees on it, where that is known.
     #[inline(always)]
-    fn answer(&self, object: ObjectHandle) -> Option<(DirectoryEntry, Answer)> {
+    fn callee(&self, object: ObjectHandle) -> Option<(DirectoryEntry, Callee)> {
         let entry = self.ways.columns().find(object)?;
-        Some((entry, self.answers.as_ref()?.known(&self.ways, entry.class)?))
+        Some((entry, self.callees.as_ref()?.known(&self.ways, entry.class)?))
     }
 }
 
@@ -165,11 +166,11 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for EventShell<M> {
         if !found.ways.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }
-        match found.answer(object) {
-            Some((_entry, Answer::Itself)) => run_own::<M>(found, object, bits),
+        match found.callee(object) {
+            Some((_entry, Callee::Itself)) => run_own::<M>(found, object, bits),
             // SAFETY: the way was found for the class of the object, under the version that still is, and the entry is that of the object.
             // Callers have as many words as the event takes.
-            Some((entry, Answer::Module(way))) => unsafe {
+            Some((entry, Callee::Module(way))) => unsafe {
                 enter_on(&found.ways, way, (object, entry), bits.words(), |lent| settle(found.core(), lent))
             },
             // SAFETY: as for this function.
@@ -183,11 +184,11 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for LookShell<M> {
     unsafe fn run(context: *const (), object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
         // SAFETY: promised by the caller.
         let found = unsafe { context_of::<M::Class>(context) };
-        let answer = found.answers.as_ref().and_then(|answers| answers.look(found.core(), object));
-        match (found.ways.columns().find(object), answer) {
-            (Some(_), Some(Answer::Itself)) => run_own::<M>(found, object, bits),
+        let callee = found.callees.as_ref().and_then(|callees| callees.look(found.core(), object));
+        match (found.ways.columns().find(object), callee) {
+            (Some(_), Some(Callee::Itself)) => run_own::<M>(found, object, bits),
             // SAFETY: as above; it was looked up just now.
-            (Some(entry), Some(Answer::Module(way))) => unsafe {
+            (Some(entry), Some(Callee::Module(way))) => unsafe {
                 enter_on(&found.ways, way, (object, entry), bits.words(), |lent| settle(found.core(), lent))
             },
             _ => DirectAnswer::without(DirectStatus::NOT_DONE),

@@ -7,7 +7,8 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::rc::Rc;
 
-use alcedo_abi::black_direct::{DirectAnswer, DirectBits, DirectBody, DirectStatus};
+use alcedo_abi::black_direct::{DirectBits, DirectBody};
+use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::kinds::PropertyKind;
 

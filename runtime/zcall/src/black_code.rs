@@ -5,7 +5,8 @@ use std::any::Any;
 use std::mem::MaybeUninit;
 use std::rc::Rc;
 
-use alcedo_abi::black_direct::{DirectAnswer, DirectCallee, DirectStatus, EachCode};
+use alcedo_abi::black_direct::{DirectCallee, EachCode};
+use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 use alcedo_abi::handles::ObjectHandle;
 
 /// A function as plugins call it directly. A clone is the same.

@@ -27,7 +27,7 @@ use crate::load::module::library::Mapped;
 /// The exit code of a canary that was started without a host at its socket.
 const NOBODY_ASKED: i32 = 2;
 
-/// Answers the host that started this process, and waits for its end.
+/// Callees the host that started this process, and waits for its end.
 pub(super) fn run() -> ! {
     let Ok((wire, candidates, lifeline)) = asked() else { exit(NOBODY_ASKED) };
     let wire = RefCell::new(wire);

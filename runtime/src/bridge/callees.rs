@@ -4,8 +4,7 @@
 
 use std::rc::Rc;
 
-use alcedo_abi::black_direct::{DirectAnswer, DirectStatus};
-use alcedo_abi::direct::MOST_WORDS;
+use alcedo_abi::direct::{DirectAnswer, DirectStatus, MOST_WORDS};
 use alcedo_abi::host::DirectoryEntry;
 use alcedo_abi::kinds::property_flags;
 
@@ -22,7 +21,7 @@ use crate::trap::caught;
 
 /// What answers on objects of a class.
 #[derive(Clone, Copy)]
-pub(crate) enum Answer {
+pub(crate) enum Callee {
     /// The native body of the function itself.
     Itself,
     /// A function of a module, by this way.
@@ -34,11 +33,11 @@ pub(crate) enum Answer {
 struct Known {
     version: u64,
     class: ClassId,
-    answer: Answer,
+    callee: Callee,
 }
 
 /// A place that nothing is known at: no version is that high.
-const NOTHING: Known = Known { version: u64::MAX, class: ClassId::NONE, answer: Answer::Itself };
+const NOTHING: Known = Known { version: u64::MAX, class: ClassId::NONE, callee: Callee::Itself };
 
 /// What is known at first has so many places; a power of two.
 const FEW: u32 = 8;
@@ -48,9 +47,9 @@ const MANY: u32 = 1024;
 
 /// What was looked up. Classes get new numbers in each reload, so they share places; there are more of these when two classes of one version
 /// would have the same.
-struct KnownAnswers(Row<Known>);
+struct KnownCallees(Row<Known>);
 
-impl KnownAnswers {
+impl KnownCallees {
     fn new() -> Self {
         Self(Row::new(NOTHING))
     }
@@ -81,16 +80,16 @@ impl KnownAnswers {
 }
 
 /// What answers calls of a function. Game thread only.
-pub(crate) struct Answers {
+pub(crate) struct Callees {
     function: Rc<Function>,
     /// Finds ways into modules, where there may be such.
     call: Option<MethodCall>,
     /// Whether the function has a native body that may be called directly.
     is_native: bool,
-    known: KnownAnswers,
+    known: KnownCallees,
 }
 
-impl Answers {
+impl Callees {
     /// Those of an event with a native body, for calls of that sort; none of a function that answers itself on every object.
     pub(super) fn of_event(function: &Rc<Function>, dispatch: Dispatch) -> Option<Self> {
         let may_be_overridden = dispatch == Dispatch::Virtual && function.vslot.is_some();
@@ -100,7 +99,7 @@ impl Answers {
     /// Those of a function of a module, for calls of that sort; none where no way is short: something does not lie in a slot, there are too
     /// many parameters, or it needs no object.
     pub(super) fn of_module(function: &Rc<Function>, dispatch: Dispatch) -> Option<Self> {
-        Some(Self::new(function, dispatch, false)).filter(|answers| answers.call.is_some())
+        Some(Self::new(function, dispatch, false)).filter(|callees| callees.call.is_some())
     }
 
     fn new(function: &Rc<Function>, dispatch: Dispatch, is_native: bool) -> Self {
@@ -108,30 +107,30 @@ impl Answers {
             |property: &Property| property.ty.kind().fits_slot() && property.flags & property_flags::OUT == 0;
         let fits = function.params.iter().all(is_plain) && function.arguments().len() <= MOST_WORDS;
         let call = (fits && !calls::is_static(function)).then(|| MethodCall::new(function, dispatch));
-        Self { function: Rc::clone(function), call, is_native, known: KnownAnswers::new() }
+        Self { function: Rc::clone(function), call, is_native, known: KnownCallees::new() }
     }
 
     /// What answers on objects of a class; none where that is not known.
     #[inline(always)]
-    pub(crate) fn known(&self, ways: &Ways, class: ClassId) -> Option<Answer> {
+    pub(crate) fn known(&self, ways: &Ways, class: ClassId) -> Option<Callee> {
         let known = self.known.of(class)?;
-        ways.is_version(known.version).then_some(known.answer)
+        ways.is_version(known.version).then_some(known.callee)
     }
 
     /// What answers on an object, looked up; none where the object is gone, no way is short, or no direct call may be made now.
     #[cold]
-    pub(crate) fn look(&self, core: &Core, object: ObjectHandle) -> Option<Answer> {
+    pub(crate) fn look(&self, core: &Core, object: ObjectHandle) -> Option<Callee> {
         let (class, version) = (core.world.objects.class(object)?, core.ways.version()?);
-        let answer = if self.is_native && Rc::ptr_eq(class.dispatch(&self.function), &self.function) {
-            Answer::Itself
+        let callee = if self.is_native && Rc::ptr_eq(class.dispatch(&self.function), &self.function) {
+            Callee::Itself
         } else {
             core.ways.version_of_ways()?;
             let way = self.call.as_ref()?.way(core, object)?;
             // The caller has the words of this function, so an override has to take as many.
-            Answer::Module(way.takes(self.function.arguments().len()).then_some(way)?)
+            Callee::Module(way.takes(self.function.arguments().len()).then_some(way)?)
         };
-        self.known.keep(Known { version, class: class.id, answer });
-        Some(answer)
+        self.known.keep(Known { version, class: class.id, callee });
+        Some(callee)
     }
 }
 
@@ -173,14 +172,14 @@ pub(crate) fn settle(core: &Core, lent: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, FEW, Known, KnownAnswers, MANY};
+    use super::{Callee, FEW, Known, KnownCallees, MANY};
     use crate::handles::ClassId;
 
     #[test]
     fn classes_of_one_version_have_places_of_their_own_and_those_of_earlier_ones_make_room() {
-        let known = KnownAnswers::new();
+        let known = KnownCallees::new();
         assert!(known.of(ClassId(0)).is_none() && known.of(ClassId(7)).is_none());
-        let keep = |version, class| known.keep(Known { version, class: ClassId(class), answer: Answer::Itself });
+        let keep = |version, class| known.keep(Known { version, class: ClassId(class), callee: Callee::Itself });
         let version = |class| known.of(ClassId(class)).map(|known| known.version);
         // A class that is declared anew in each of many reloads: its numbers are far apart.
         for reload in 1..=1000_u32 {
