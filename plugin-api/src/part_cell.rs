@@ -55,8 +55,8 @@ impl Holder {
 /// than what is in it, since a frame goes through as many of them as there are objects.
 #[doc(hidden)]
 pub struct PartCell<C> {
-    /// The borrow that began last and has not ended, or null. It lies in the image, or on the stack beneath the call that has put it
-    /// here and takes it away.
+    /// The borrow that began last and has not ended, or null. It lies in the image, or in the frame of the call that has put it here and
+    /// takes it away.
     holder: Cell<*const Holder>,
     part: UnsafeCell<C>,
 }

@@ -96,7 +96,8 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
 
     /// Calls it on each of these objects, in order, with the same arguments, in one crossing. A call that fails, be it by a panic, keeps
     /// none of the others from being done. For functions that take and give numbers, `bool`, names and objects, which the
-    /// compiler sees to.
+    /// compiler sees to. Where the host begins to observe calls in the middle, those that follow in this crossing are not counted, but for
+    /// events.
     ///
     /// # Errors
     /// `DEAD_HANDLE` or `UNAVAILABLE` once the generation of what it leads to is over, `LENT` while a slice is lent: nothing was called

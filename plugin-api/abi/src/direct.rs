@@ -117,7 +117,8 @@ impl Batch {
 ///
 /// # Safety
 /// The batch lends what it points to for the call, and begins at one of the items or behind them. Each object that lives is one of the
-/// class, and its memory and part, which are there, belong to it; those of one that has ended since stay readable. The parameters are those of the method, and so is the result where it is wanted.
+/// class, and its memory and part, which are there, belong to it; those of one that has ended since stay readable. The parameters are
+/// those of the method, and so is the result where it is wanted.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct BatchShell(pub unsafe extern "C" fn(batch: &mut Batch) -> Status);

@@ -130,7 +130,7 @@ pub struct World {
     /// What running calls of the host refer to.
     pub stack: CallStack,
     /// What the floors above keep beside the world, for the hooks that are given nothing but the world.
-    pub above: OnceCell<Rc<dyn Any>>,
+    pub host: OnceCell<Rc<dyn Any>>,
 }
 
 impl TheWorld for World {}
@@ -155,7 +155,7 @@ impl World {
             counters: Counters::default(),
             lazy: LazyIds::default(),
             stack: CallStack::default(),
-            above: OnceCell::new(),
+            host: OnceCell::new(),
         }
     }
 

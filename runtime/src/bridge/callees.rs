@@ -26,6 +26,8 @@ pub(crate) enum Callee {
     Itself,
     /// A function of a module, by this way.
     Module(MethodWay),
+    /// Something that is called with slots, such as an override in a script.
+    WithSlots,
 }
 
 /// The same with the class, and the version under which it was looked up.
@@ -117,7 +119,7 @@ impl Callees {
         ways.is_version(known.version).then_some(known.callee)
     }
 
-    /// What answers on an object, looked up; none where the object is gone, no way is short, or no direct call may be made now.
+    /// What answers on an object, looked up; none where the object is gone or sleeps, or no direct call may be made now.
     #[cold]
     pub(crate) fn look(&self, core: &Core, object: ObjectHandle) -> Option<Callee> {
         let (class, version) = (core.world.objects.class(object)?, core.ways.version()?);
@@ -125,9 +127,14 @@ impl Callees {
             Callee::Itself
         } else {
             core.ways.version_of_ways()?;
-            let way = self.call.as_ref()?.way(core, object)?;
+            // Other objects of the class of one that sleeps may have a way.
+            if core.world.objects.waits_for(object).is_some() {
+                return None;
+            }
+            let way = self.call.as_ref().and_then(|call| call.way(core, object));
             // The caller has the words of this function, so an override has to take as many.
-            Callee::Module(way.takes(self.function.arguments().len()).then_some(way)?)
+            let way = way.filter(|way| way.takes(self.function.arguments().len()));
+            way.map_or(Callee::WithSlots, Callee::Module)
         };
         self.known.keep(Known { version, class: class.id, callee });
         Some(callee)

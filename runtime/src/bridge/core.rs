@@ -89,17 +89,17 @@ pub(crate) struct Core {
     pub(crate) user_code: OnceCell<alcedo_dll_bind::UserCode>,
 }
 
-/// What hooks of native classes, which are given the world alone, find of the rest.
-pub(crate) struct Above {
+/// What there is of the host beside its world, for hooks of native classes, which are given the world alone.
+pub(crate) struct HostOfWorld {
     ways: Rc<Ways>,
     core: Weak<Core>,
 }
 
-impl Above {
+impl HostOfWorld {
     /// That of the host which has this world.
     #[inline]
     pub(crate) fn of(world: &World) -> Option<&Self> {
-        world.above.get()?.downcast_ref()
+        world.host.get()?.downcast_ref()
     }
 
     /// What calls by short ways look at.
@@ -161,8 +161,8 @@ impl Core {
             #[cfg(feature = "dll-bind")]
             user_code: OnceCell::new(),
         });
-        let above = Above { ways: Rc::clone(&core.ways), core: Rc::downgrade(&core) };
-        let _first = core.world.above.set(Rc::new(above));
+        let host = HostOfWorld { ways: Rc::clone(&core.ways), core: Rc::downgrade(&core) };
+        let _first = core.world.host.set(Rc::new(host));
         protocols::install(&core);
         let mode = core.world.mode.clone();
         core.zcalls.stamp().on_change(move |is_observed| mode.follow(is_observed));

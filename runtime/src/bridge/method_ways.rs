@@ -28,8 +28,8 @@ pub(crate) struct MethodWays {
     by_class: [Cell<Option<MethodWay>>; CLASSES],
     /// Where the host itself answers, in the same places.
     own: RefCell<[Option<OwnWay>; CLASSES]>,
-    /// The class for which no short way was found last, and the count of the stamp then.
-    none: Cell<Option<(u64, ClassId)>>,
+    /// Where no short way was found, in the same places: the class, and the count of the stamp then.
+    none: [Cell<Option<(u64, ClassId)>>; CLASSES],
 }
 
 /// A function of the host's own that answers for objects of one class.
@@ -51,7 +51,7 @@ impl MethodWays {
     pub(crate) fn forget(&self) {
         self.by_class.iter().for_each(|place| place.set(None));
         *self.own.borrow_mut() = Default::default();
-        self.none.set(None);
+        self.none.iter().for_each(|place| place.set(None));
     }
 
     /// Whether a call on the object goes a way that is kept, as things stand.
@@ -129,7 +129,7 @@ impl MethodWays {
     pub(crate) fn are_worth_a_look(&self, ways: &Ways, object: ObjectHandle) -> bool {
         let count = ways.stamp().count();
         let Some(entry) = ways.columns().find(object).filter(|_| ways.are_open(count)) else { return false };
-        self.none.get() != Some((count, entry.class))
+        place_of(&self.none, entry.class).get() != Some((count, entry.class))
     }
 
     /// Notes the way for objects of the class of this one, for the next call: to what answers calls of `method`, if there is a short one.
@@ -137,8 +137,9 @@ impl MethodWays {
         let Some(class) = core.world.objects.class_id(object) else { return };
         let way = method.and_then(|method| method.way(core, object));
         let own = method.filter(|_| way.is_none()).and_then(|method| OwnWay::of(core, method, object, class));
-        if way.is_none() && own.is_none() {
-            self.none.set(Some((core.zcalls.stamp().count(), class)));
+        // An object that sleeps has no way; others of its class may.
+        if way.is_none() && own.is_none() && core.world.objects.waits_for(object).is_none() {
+            place_of(&self.none, class).set(Some((core.zcalls.stamp().count(), class)));
         }
         place_of(&self.by_class, class).set(way);
         self.own.borrow_mut()[class.0 as usize % CLASSES] = own;

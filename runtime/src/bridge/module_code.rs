@@ -53,9 +53,12 @@ impl<Bits: DirectBits> DirectBody<Bits> for OfMethod {
     #[inline]
     unsafe fn run(context: *const (), object: ObjectHandle, bits: Bits) -> DirectAnswer {
         // SAFETY: `method_code` has put this context beside the code, and the caller promises that the runtime is there, whose table
-        // has it. What it leads to stays until the red frame is closed that the call opens, and is not used after that.
+        // has it; nothing of either ends while a red frame is open, without which nothing is done below.
         let found = unsafe { &*context.cast::<MethodContext>() };
         let MethodContext { ways, callees, .. } = found;
+        if !ways.in_a_frame() {
+            return DirectAnswer::without(DirectStatus::NOT_DONE);
+        }
         let entry = ways.columns().find(object);
         let way = entry.and_then(|entry| callees.known(ways, entry.class));
         match (entry, way) {
@@ -64,6 +67,7 @@ impl<Bits: DirectBits> DirectBody<Bits> for OfMethod {
             (Some(entry), Some(Callee::Module(way))) => unsafe {
                 enter_on(ways, way, (object, entry), bits.words(), |lent| settle(found.core(), lent))
             },
+            (_, Some(_)) => DirectAnswer::without(DirectStatus::NOT_DONE),
             // SAFETY: as for this function.
             _ => unsafe { bits.apart::<LookFor<Self>>(context, object) },
         }
@@ -98,6 +102,9 @@ impl<Bits: DirectBits> DirectBody<Bits> for OfStatic {
     unsafe fn run(context: *const (), object: ObjectHandle, bits: Bits) -> DirectAnswer {
         // SAFETY: as for methods, by `static_code`.
         let found = unsafe { &*context.cast::<StaticContext>() };
+        if !found.ways.in_a_frame() {
+            return DirectAnswer::without(DirectStatus::NOT_DONE);
+        }
         match found.way.get() {
             // SAFETY: it was looked up under the version that still is, and takes as many words as the callers have.
             Some(way) if found.ways.is_version(found.version.get()) => unsafe {

@@ -192,7 +192,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
     }
 
     /// Calls it many times in one red frame: `code` gets what calls it, which costs as much as a C function by its pointer. It is for
-    /// a static function whose parameters, at most four, and result are numbers, `bool`s and names.
+    /// a static function whose parameters, at most eight, and result are numbers, `bool`s and names.
     ///
     /// Until `code` has returned, plugin code counts as running: there is no safe point, so no reload, no unload, and no memory of
     /// ended objects is freed. Whoever turns on [`observe`](crate::Calls::observe) in `code` hears of the calls after it only.

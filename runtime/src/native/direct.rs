@@ -121,7 +121,7 @@ impl<C> Context<C> {
         unsafe { self.core.as_ref() }
     }
 
-    /// The entry of an object, and what callees on it, where that is known.
+    /// The entry of an object, and what answers on it, where that is known.
     #[inline(always)]
     fn callee(&self, object: ObjectHandle) -> Option<(DirectoryEntry, Callee)> {
         let entry = self.ways.columns().find(object)?;
@@ -173,6 +173,7 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for EventShell<M> {
             Some((entry, Callee::Module(way))) => unsafe {
                 enter_on(&found.ways, way, (object, entry), bits.words(), |lent| settle(found.core(), lent))
             },
+            Some((_entry, Callee::WithSlots)) => DirectAnswer::without(DirectStatus::NOT_DONE),
             // SAFETY: as for this function.
             None => unsafe { bits.apart::<LookShell<M>>(context, object) },
         }

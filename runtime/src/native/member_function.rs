@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use crate::border::CallError;
 use crate::bridge::calls::Dispatch;
-use crate::bridge::core::Above;
+use crate::bridge::core::HostOfWorld;
 use crate::bridge::direct::MethodCall;
 use crate::bridge::method_ways::{MethodWays, is_plain};
 use crate::handles::ObjectHandle;
@@ -38,16 +38,16 @@ impl MemberFunction {
         of: Option<&str>,
         args: A,
     ) -> Result<R, CallError> {
-        let above = if const { is_plain::<A, R>() } && of.is_none() { Above::of(world) } else { None };
-        let Some(above) = above else { return world.call_typed(object, &self.key, of, args) };
-        let ways = above.ways();
+        let host = if const { is_plain::<A, R>() } && of.is_none() { HostOfWorld::of(world) } else { None };
+        let Some(host) = host else { return world.call_typed(object, &self.key, of, args) };
+        let ways = host.ways();
         if self.print.get() != fingerprint::<A, R>() || !self.ways.have(ways, object) {
             let called = world.call_typed(object, &self.key, None, args);
-            self.look::<A, R>(above, object);
+            self.look::<A, R>(host, object);
             return called;
         }
         let settle = |lent| {
-            if let Some(core) = above.core() {
+            if let Some(core) = host.core() {
                 core.red.settle(lent);
             }
         };
@@ -59,12 +59,12 @@ impl MemberFunction {
 
     /// Notes the short way for objects of the class of this one.
     #[cold]
-    fn look<A: NativeParams, R: NativeResult>(&self, above: &Above, object: ObjectHandle) {
+    fn look<A: NativeParams, R: NativeResult>(&self, host: &HostOfWorld, object: ObjectHandle) {
         let print = fingerprint::<A, R>();
         if self.print.replace(print) != print {
             self.ways.forget();
         }
-        let Some(core) = above.core().filter(|_| self.ways.are_worth_a_look(above.ways(), object)) else { return };
+        let Some(core) = host.core().filter(|_| self.ways.are_worth_a_look(host.ways(), object)) else { return };
         let class = core.world.objects.class(object);
         let found = class.and_then(|class| (&self.key).find(&class));
         match found.filter(|function| function.fingerprint == print) {
