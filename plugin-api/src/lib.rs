@@ -5,6 +5,7 @@
 //! `use alcedo_plugin_api::prelude::*;`. It has nothing of files, generations, or of reloads.
 
 mod any_call;
+mod blocks;
 mod borrow_state;
 mod class;
 mod delegate_signature;

@@ -9,8 +9,9 @@ use alcedo_abi::zcall::Slot;
 use alcedo_rt::{CallError, fail};
 
 use crate::Value;
+use crate::blocks::ArgumentSlot;
 use crate::kinds::{PtrMut, ValidityToken, Viewable};
-use crate::signature::{ArgumentSlot, Param};
+use crate::signature::Param;
 
 /// A parameter that comes back. Whoever calls by name gives one: `this.zcall(name, (2.0, Out::to(&mut rest)))`.
 #[derive(Debug)]

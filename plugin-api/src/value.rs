@@ -8,10 +8,10 @@ use alcedo_abi::value::{TextRaw, TextSink, TextView};
 use alcedo_abi::zcall::{Slot, SlotType, SlotValue};
 use alcedo_rt::CallError;
 
+use crate::blocks::{ArgumentSlot, ResultSlot};
 use crate::host::{assign_text, put_text};
 use crate::kinds::ValidityToken;
 use crate::kinds::ptr::{Ptr, PtrMut, Viewable};
-use crate::signature::{ArgumentSlot, ResultSlot};
 use crate::type_text::TypeText;
 use crate::{Class, Obj, UName};
 
@@ -434,12 +434,12 @@ macro_rules! copied {
             }
 
             #[inline]
-            fn from_slot(slot: $crate::signature::ArgumentSlot<'_, Self>) -> Result<Self, $crate::CallError> {
+            fn from_slot(slot: $crate::blocks::ArgumentSlot<'_, Self>) -> Result<Self, $crate::CallError> {
                 Ok(Self::load(slot.ptr()?))
             }
 
             #[inline]
-            fn into_slot(self, slot: $crate::signature::ResultSlot<'_, Self>) -> Result<(), $crate::CallError> {
+            fn into_slot(self, slot: $crate::blocks::ResultSlot<'_, Self>) -> Result<(), $crate::CallError> {
                 self.store(slot.ptr_mut()?)
             }
         }

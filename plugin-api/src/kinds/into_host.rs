@@ -14,9 +14,10 @@ use super::optional::put_optional;
 use super::ptr::{Ptr, PtrMut, Temp, Viewable};
 use super::row::{put_entries, put_keys, put_row};
 use super::{Delegate, Kind, Lent, UArray, UMap, UOptional, USet, ValidityToken};
+use crate::blocks::ArgumentSlot;
 use crate::delegate_signature::Signature;
 use crate::plumbing::new_owned;
-use crate::signature::{ArgumentSlot, Param};
+use crate::signature::Param;
 use crate::{Class, Obj, UAnsiString, UString, UText, UUtf8String, Value, host};
 
 /// Something that can be given where a value of type `T` is wanted.

@@ -159,11 +159,11 @@ macro_rules! kind {
             Ok($crate::Kind::from_owned(out))
         }
 
-        fn from_slot(slot: $crate::signature::ArgumentSlot<'_, Self>) -> Result<Self, $crate::CallError> {
+        fn from_slot(slot: $crate::blocks::ArgumentSlot<'_, Self>) -> Result<Self, $crate::CallError> {
             Ok(<Self as $crate::Value>::load(slot.ptr()?))
         }
 
-        fn into_slot(self, slot: $crate::signature::ResultSlot<'_, Self>) -> Result<(), $crate::CallError> {
+        fn into_slot(self, slot: $crate::blocks::ResultSlot<'_, Self>) -> Result<(), $crate::CallError> {
             $crate::Value::store(&self, slot.ptr_mut()?)
         }
     };
@@ -206,11 +206,11 @@ macro_rules! kind {
             Self::of(&out.into_text())
         }
 
-        fn from_slot(slot: $crate::signature::ArgumentSlot<'_, Self>) -> Result<Self, $crate::CallError> {
+        fn from_slot(slot: $crate::blocks::ArgumentSlot<'_, Self>) -> Result<Self, $crate::CallError> {
             Self::of(&slot.text()?)
         }
 
-        fn into_slot(self, slot: $crate::signature::ResultSlot<'_, Self>) -> Result<(), $crate::CallError> {
+        fn into_slot(self, slot: $crate::blocks::ResultSlot<'_, Self>) -> Result<(), $crate::CallError> {
             let text = self.owned.ptr()?.as_ptr().utf8();
             slot.put_text(&text)
         }

@@ -18,8 +18,9 @@ use super::ptr::{Field, OptionalValue, Ptr, PtrMut, Row, Viewable};
 use super::row::{Items, Keyed, Keys, List, Mapped, Part, Values};
 use super::validity_token::{Home, Link, written_key};
 use super::{AnyConjugate, Kind, Owned, ValidityToken};
+use crate::blocks::ArgumentSlot;
 use crate::host::values::Place;
-use crate::signature::{ArgumentSlot, Param};
+use crate::signature::Param;
 use crate::{ObjectView, Value, host};
 
 /// A value of kind `K` in host memory, as the running call `'f` sees it: a property, a parameter, an element, or a value

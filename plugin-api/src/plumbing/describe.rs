@@ -10,8 +10,9 @@ use alcedo_abi::kinds::{PropertyKind, property_flags};
 
 use super::shells::{Export, Method};
 use crate::Value;
+use crate::blocks::BlockLayout;
 use crate::kinds::FieldType;
-use crate::signature::{BlockLayout, Params, ReturnValue, ValueType};
+use crate::signature::{Params, ReturnValue, ValueType};
 
 const fn value(name: &'static str, ty: ValueType, flags: u64) -> PropertyDesc {
     PropertyDesc {

@@ -18,7 +18,8 @@ use alcedo_rt::{CallError, trap_directly};
 use super::returned::Returned;
 use super::shells::{Export, Method, Receiver, StaticMethod, cell_of};
 use crate::This;
-use crate::signature::{ArgumentSlots, Block, BlockLayout, Params, ResultSlot, ReturnValue, ValueType};
+use crate::blocks::{ArgumentSlots, Block, BlockLayout, ResultSlot};
+use crate::signature::{Params, ReturnValue, ValueType};
 
 /// Where a failure goes, if there is one.
 type Failed = MaybeUninit<Failure>;

@@ -31,6 +31,7 @@ pub use alcedo_abi::zcall::Slot;
 pub use alcedo_rt::{__alcedo_hooks as hook_names, COMPILER, HOOKED, ModuleHeap, OWN_HEAP, fail};
 pub use linkme;
 
+pub use crate::blocks::{ArgumentSlot, ResultSlot};
 pub use crate::class::Part;
 pub use crate::delegate_signature::{Named, NamedSignature, Signature};
 pub use crate::direct::Called;
@@ -42,7 +43,7 @@ pub use crate::kinds::{
 };
 pub use crate::out::{Out, OutValue};
 pub use crate::part_cell::PartCell;
-pub use crate::signature::{ArgumentSlot, ResultSlot, ValueType};
+pub use crate::signature::ValueType;
 pub use crate::thunk::Frame;
 pub use crate::value::{ByPointer, NoDefault, address_slot};
 pub use crate::{

@@ -22,13 +22,14 @@ use super::declared::Body;
 use super::registry;
 use super::returned::{Place, Returned};
 use super::root::ModuleHooks;
+use crate::blocks::{ArgumentSlots, Block, BlockLayout, ResultSlot};
 use crate::class::Part;
 use crate::dispose::dispose_all;
 use crate::host::lent_text;
 use crate::keep::Keep;
 use crate::part_cell::{PartCell, Sharing, Taking};
 use crate::registered;
-use crate::signature::{ArgumentSlots, Block, BlockLayout, Params, ResultSlot, ReturnValue};
+use crate::signature::{Params, ReturnValue};
 use crate::thunk::Frame;
 use crate::{CallError, Class, This};
 
