@@ -1,0 +1,224 @@
+//! Events in the `impl` block of a class: those it declares, with a body or without, and those of a base that it overrides.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote, quote_spanned};
+use syn::{Attribute, Ident, ImplItem, Path, Result, Signature, TraitItemFn, Type};
+
+use super::{Body, cell_of, function_flags};
+use crate::conditions::Conditions;
+use crate::custom_thunk;
+use crate::docs;
+use crate::method::Method;
+use crate::rules;
+use crate::specifiers::{self, FUNCTION};
+use crate::static_function::{self, Defaults};
+use crate::words::{Words, take_attr};
+
+/// The words that say that a function has its body elsewhere.
+pub(crate) const EVENTS: [&str; 2] = ["blueprint_native_event", "blueprint_implementable_event"];
+
+/// What is said to a function that is declared as both.
+pub(crate) const TWO_SORTS_OF_EVENT: &str =
+    "an event has a default body, `blueprint_native_event`, or none, `blueprint_implementable_event`: say one of them";
+
+/// A native event that was declared.
+pub(super) struct Event {
+    conditions: Conditions,
+    method: Method,
+    words: Words,
+    attrs: Vec<Attribute>,
+}
+
+impl Body<'_> {
+    pub(super) fn add_event(&mut self, declaration: TraitItemFn) -> Result<()> {
+        let TraitItemFn { mut attrs, sig, .. } = declaration;
+        if let Some(attr) = take_attr(&mut attrs, "dll_import")? {
+            return self.dll_import(&attr, &sig, &mut attrs);
+        }
+        let Some(attr) = take_attr(&mut attrs, "ufunction")? else {
+            return Err(rules::spanned(
+                "ALC0013",
+                sig,
+                "a declaration without a body is an event: say `#[ufunction(blueprint_native_event)]`",
+            ));
+        };
+        let words = Words::of(&attr)?;
+        function_flags(&words)?;
+        if let Some(thunk) = custom_thunk::named(&words)? {
+            return self.custom_thunk(&thunk, &words, &sig, &attrs);
+        }
+        let (native, implementable) = (words.flag(EVENTS[0])?, words.flag(EVENTS[1])?);
+        if native == implementable {
+            let problem = if native {
+                TWO_SORTS_OF_EVENT
+            } else {
+                "only an event has no body: say `blueprint_native_event`, or give the function one"
+            };
+            return Err(rules::at("ALC0014", words.span(), problem));
+        }
+        let method = Method::of(&sig)?;
+        method.needs_self(&sig, "an event")?;
+        if method.wants_this {
+            return Err(rules::spanned(
+                "ALC0015",
+                &sig.inputs[1],
+                "the declaration lists what a caller gives; `this` is for the `_implementation`",
+            ));
+        }
+        let conditions = Conditions::of(&attrs)?;
+        if native {
+            self.events.push(Event { conditions, method, words, attrs });
+            return Ok(());
+        }
+        let mark = self.mark();
+        self.implementable_event(&method, &words, &attrs)?;
+        self.condition(&conditions, mark)
+    }
+
+    fn implementable_event(&mut self, method: &Method, words: &Words, attrs: &[Attribute]) -> Result<()> {
+        if method.result.may_fail {
+            return Err(rules::spanned(
+                "ALC0016",
+                &method.result.returned,
+                "an event without a body gives the zero value, and no error: take the plain type",
+            ));
+        }
+        let (class, cell) = (self.class, cell_of(method));
+        let about = specifiers::about(Some(words), FUNCTION, &docs::text(attrs))?;
+        let defaults = Defaults::of(words, method)?;
+        let (types, result) = (method.types(), method.result_type());
+        let builder = (&quote! { implementable_event }, &quote! { #class, (#(#types,)*), #result });
+        // What it is says the plumbing; the words say whether scripts may call it, too.
+        let flags = specifiers::flags(words, &FUNCTION[..2], "function_flags")?;
+        self.functions.push(static_function::description(method, builder, &flags, &defaults, &cell, &about));
+        let (declared, checks) = (method.cell(&cell, class), defaults.checks());
+        self.beside.push(quote! { #declared #checks });
+        self.call(method, &docs::shared(attrs));
+        Ok(())
+    }
+
+    /// Finds the default body of an event, and compares the two signatures.
+    pub(super) fn finish_event(&mut self, event: Event, members: &[ImplItem]) -> Result<()> {
+        let Event { conditions, method, words, attrs } = event;
+        let mark = self.mark();
+        let target = format_ident!("{}_implementation", method.text(), span = method.name.span());
+        let Some(body) = members.iter().find_map(|member| match member {
+            ImplItem::Fn(function) if function.sig.ident == target => Some(&function.sig),
+            _ => None,
+        }) else {
+            return Err(rules::at(
+                "ALC0017",
+                method.name.span(),
+                format!("the event has no body to run where nobody overrides it: write `fn {target}(…)`"),
+            ));
+        };
+        let default = Method::of(body)?;
+        default.needs_self(body, "the body of an event")?;
+        compare(&method, &default, body)?;
+        let implementation = Method {
+            name: method.name.clone(),
+            self_kind: default.self_kind,
+            wants_this: default.wants_this,
+            parameters: default.parameters,
+            result: default.result,
+        };
+        let flags = function_flags(&words)?;
+        self.reflect(&implementation, &target, Some(&words), &flags, &quote! { "" }, &attrs)?;
+        self.call(&method, &docs::shared(&attrs));
+        self.event_constant(&method);
+        self.condition(&conditions, mark)
+    }
+
+    pub(super) fn override_of(&mut self, attr: &Attribute, signature: &Signature, attrs: &[Attribute]) -> Result<()> {
+        let base: Path = attr.parse_args().map_err(|error| {
+            rules::at("ALC0018", error.span(), "the class that declares the event goes here: `#[overrides(Actor)]`")
+        })?;
+        let method = Method::of(signature)?;
+        method.needs_self(signature, "an override")?;
+        let (class, name) = (self.class, &method.name);
+        let (constant, fn_type) = (method.event_constant(), method.as_fn_type());
+        // The event's own signature as a type: the compiler says what differs, at the name of the override.
+        self.beside.push(quote_spanned! {name.span()=>
+            #[allow(clippy::type_complexity, reason = "it has as many parts as the event has parameters")]
+            const _: ::core::marker::PhantomData<#fn_type> =
+                <<#base as ::alcedo_plugin_api::plumbing::Class>::View<'static>>::#constant;
+        });
+        let flags = quote! { ::alcedo_plugin_api::plumbing::function_flags::OVERRIDE };
+        let overrides = quote! { <#base as ::alcedo_plugin_api::plumbing::Class>::PATH };
+        self.reflect(&method, name, None, &flags, &overrides, attrs)?;
+
+        let (text, base_name) = (method.text(), format_ident!("base_{}", method.text(), span = name.span()));
+        let cell = format_ident!("ALCEDO_BASE_{}", text.to_uppercase());
+        let declared = method.cell(&cell, class);
+        let path = quote! {
+            ::alcedo_plugin_api::plumbing::join!(
+                <<#class as ::alcedo_plugin_api::plumbing::Class>::Base as ::alcedo_plugin_api::plumbing::Class>::PATH,
+                ":",
+                #text
+            )
+        };
+        let doc = format!("Runs the body of `{text}` that this class overrides: the one of its base class.");
+        let callers = method.callers(&self.view, &base_name, &cell, &path, &[syn::parse_quote!(#[doc = #doc])]);
+        self.beside.push(quote! {
+            #declared
+            ::alcedo_plugin_api::plumbing::register! {
+                IMPORTS: ::alcedo_plugin_api::plumbing::ImportDesc =
+                    ::alcedo_plugin_api::plumbing::import_overridden(#path, &#cell)
+            }
+            #callers
+        });
+        Ok(())
+    }
+
+    /// Adds the constant by which overrides of an event are checked.
+    pub(crate) fn event_constant(&mut self, method: &Method) {
+        let (view, constant, fn_type) = (&self.view, method.event_constant(), method.as_fn_type());
+        self.beside.push(event_constant(view, &constant, &fn_type));
+    }
+}
+
+/// The constant by which overrides of an event are checked.
+pub(crate) fn event_constant(view: &Ident, constant: &Ident, fn_type: &TokenStream) -> TokenStream {
+    quote! {
+        impl #view<'_> {
+            /// The signature of the event, for whoever overrides it.
+            #[doc(hidden)]
+            #[allow(clippy::type_complexity, reason = "it has as many parts as the event has parameters")]
+            pub const #constant: ::core::marker::PhantomData<#fn_type> = ::core::marker::PhantomData;
+        }
+    }
+}
+
+fn compare(event: &Method, body: &Method, signature: &Signature) -> Result<()> {
+    let text = |ty: &Type| quote! { #ty }.to_string();
+    for (at, wanted) in event.parameters.iter().enumerate() {
+        match body.parameters.get(at) {
+            Some(found) if text(&found.ty) == text(&wanted.ty) && found.is_out == wanted.is_out => {}
+            Some(found) => {
+                return Err(rules::spanned(
+                    "ALC0019",
+                    &found.ty,
+                    format!(
+                        "the event declares `{}{}` here",
+                        if wanted.is_out { "&mut " } else { "" },
+                        text(&wanted.ty)
+                    ),
+                ));
+            }
+            None => {
+                return Err(rules::spanned(
+                    "ALC0020",
+                    signature,
+                    format!("the event has another parameter: `{}`", text(&wanted.ty)),
+                ));
+            }
+        }
+    }
+    if let Some(extra) = body.parameters.get(event.parameters.len()) {
+        return Err(rules::spanned("ALC0021", &extra.ty, "the event does not declare this parameter"));
+    }
+    if event.result.returned.as_ref().map(text) != body.result.returned.as_ref().map(text) {
+        return Err(rules::spanned("ALC0022", &signature.output, "the event declares another result"));
+    }
+    Ok(())
+}
