@@ -18,6 +18,7 @@ mod collecting;
 mod compilers;
 #[path = "contexts/main.rs"]
 mod contexts;
+#[path = "corruption/main.rs"]
 mod corruption;
 mod crossings;
 mod custom_thunks;

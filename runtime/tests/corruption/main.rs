@@ -6,6 +6,8 @@
 //! failed test, too, and not the end of all.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
+mod scene;
+
 use crate::support;
 
 use std::env;
@@ -14,180 +16,21 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
-use std::time::Duration;
 
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::hooks;
 use alcedo_abi::manifest::{ManifestError, SECTION, TYPES_SECTION};
 use alcedo_abi::{ABI_NUMBER, API_CURRENT, API_OLDEST, LAYOUT_HASH};
 use alcedo_runtime::{
-    Budget, ContextError, Error, FoundModule, LoadError, ModuleSummary, ObjectHandle, Outcome, Phase, Runtime,
-    SecretKey, Value, VersionReq, process, seal_file, sign_file,
+    Budget, ContextError, Error, FoundModule, LoadError, ModuleSummary, SecretKey, VersionReq, seal_file, sign_file,
 };
 use alcedo_sys::ImageError;
-use tempfile::TempDir;
 
+use scene::{LONG, OLD, SEAL, Scene, scene, scene_of};
 use support::elf::{headers, number, section, sections};
 
-/// Where the witness writes, as the plugin knows it; in our own environment it says that we are the child.
-const WITNESS: &str = "ALCEDO_WITNESS";
-/// The healthy plugin of the old generation, and the witness that is to be the new one.
-const OLD: &str = "CORRUPTION_OLD";
-const NEW: &str = "CORRUPTION_NEW";
-
-/// Long enough for a machine that is shared; nothing that works waits for it.
-const LONG: Duration = Duration::from_secs(60);
-
-/// Magic and digest, behind the end of a library.
-const SEAL: usize = 24;
-
-/// A living host, and beside it a file that may replace its plugin.
-struct Scene {
-    host: Runtime,
-    object: ObjectHandle,
-    pokes: u32,
-    /// The witness as it was built: a whole library and its seal.
-    whole: Vec<u8>,
-    /// What is offered to the host.
-    file: PathBuf,
-    witness: PathBuf,
-    dir: TempDir,
-}
-
-/// Plays `body` in a child process that offers the host the witness, as built.
-fn scene(test: &str, body: fn(&mut Scene)) {
-    scene_of(test, || support::plugin("broken", &["witness"]), body);
-}
-
-/// The same with another file in the place of the witness. Libraries are built before the child is born, so that none
-/// of what we tell it gets into a build.
-fn scene_of(test: &str, new: fn() -> PathBuf, body: fn(&mut Scene)) {
-    if let Some(witness) = env::var_os(WITNESS) {
-        return body(&mut Scene::new(witness.into()));
-    }
-    let dir = TempDir::new().expect("a temporary directory");
-    let mut child = Command::new(env::current_exe().expect("this program"));
-    child
-        .args([&*support::full_name(module_path!(), test), "--exact", "--nocapture"])
-        .env(WITNESS, dir.path().join("witness"));
-    let child = child.env(OLD, support::plugin("broken", &[])).env(NEW, new()).output().expect("this program runs");
-    let said = format!("{}{}", String::from_utf8_lossy(&child.stdout), String::from_utf8_lossy(&child.stderr));
-    let passed = child.status.success() && said.contains("1 passed");
-    assert!(passed, "{test}, in a process of its own, ended with {}:\n{said}", child.status);
-}
-
-impl Scene {
-    fn new(witness: PathBuf) -> Self {
-        let path = |name| PathBuf::from(env::var_os(name).expect("the parent says which"));
-        let host = support::host(&[path(OLD)]);
-        let object = host.objects().spawn("/Script/Game.Fragile").expect("an object");
-        let dir = TempDir::new().expect("a temporary directory");
-        let whole = fs::read(path(NEW)).expect("the parent built it");
-        assert!(whole[whole.len() - SEAL..].starts_with(b"ALCSEAL"), "what `alcedo build` makes is sealed");
-        Self { host, object, pokes: 0, whole, file: dir.path().join("libbroken.so"), witness, dir }
-    }
-
-    /// The witness without its seal: a whole library all the same.
-    fn body(&self) -> &[u8] {
-        &self.whole[..self.whole.len() - SEAL]
-    }
-
-    /// Puts other bytes in the place of the witness.
-    fn put(&self, bytes: &[u8]) {
-        fs::write(&self.file, bytes).expect("the test directory is writable");
-    }
-
-    /// The same with a seal that fits: what a tool that is sound made of sources that are not.
-    fn put_sealed(&self, bytes: &[u8]) {
-        self.put(bytes);
-        seal_file(&self.file).expect("the test directory is writable");
-    }
-
-    /// Reloads from the file as it is now. The host must refuse it in these words and stay as it is.
-    fn is_refused(&mut self, what: &str, says: &str) {
-        self.path_is_refused(&self.file.clone(), what, says);
-    }
-
-    fn path_is_refused(&mut self, path: &Path, what: &str, says: &str) {
-        let before = (self.host.generation(), self.host.objects().all());
-        let report = self.host.reload(&[path]).expect("there is a Master, and it may be reloaded");
-        match &report.outcome {
-            Outcome::RolledBack { phase: Phase::Stage, error } => assert!(error.contains(says), "{what}: {error}"),
-            _ => panic!("{what}: {report}"),
-        }
-        assert!(!self.witness.exists(), "{what}: its initialiser ran");
-        assert_eq!((self.host.generation(), self.host.objects().all()), before, "{what}");
-        self.old_generation_answers(what);
-    }
-
-    /// Its count is a plugin-side field: a lost or a new plugin part would count anew.
-    fn old_generation_answers(&mut self, what: &str) {
-        self.pokes += 1;
-        let answer =
-            self.host.objects().call(self.object, "poke", &[]).unwrap_or_else(|error| panic!("{what}: {error}"));
-        assert_eq!(answer, Some(Value::U32(self.pokes)), "{what}");
-    }
-
-    /// The same refusal for another host, which has nothing loaded, as its type.
-    fn is_refused_as(&mut self, what: &str, says: &str, is: fn(&LoadError) -> bool) {
-        self.is_refused(what, says);
-        let file = &self.file;
-        let create = || {
-            let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
-            match host.create_master(&[file]) {
-                Err(Error::Load(error)) => assert!(is(&error), "{what}: {error:?}"),
-                other => panic!("{what}: {other:?}"),
-            }
-        };
-        // Each host has a thread of its own.
-        thread::scope(|scope| scope.spawn(create).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        assert!(!self.witness.exists(), "{what}: its initialiser ran");
-    }
-
-    /// Another host refuses the file in these words, into whatever context it is to go, and runs none of it.
-    fn is_refused_by(&self, host: &(dyn Fn() -> Runtime + Sync), what: &str, says: &str) {
-        let file = &self.file;
-        let told = || {
-            let (host, bytes) = (host(), fs::read(file).expect("it is there"));
-            let (contexts, named) = (host.contexts(), file.clone());
-            let (slim, default) = (contexts.create_slim("slim").expect("a new name"), contexts.default_context());
-            slim.set_resolver(move |_| Ok(Some(FoundModule::File(named.clone()))));
-            vec![
-                host.create_master(&[file]).map(drop).map_err(|error| error.to_string()),
-                slim.load_path(file).map(drop).map_err(|error| error.to_string()),
-                slim.load_bytes(&file.to_string_lossy(), &bytes, None).map(drop).map_err(|error| error.to_string()),
-                slim.load_name("broken", &VersionReq::STAR).map(drop).map_err(|error| error.to_string()),
-                slim.replace(file).map(drop).map_err(|error| error.to_string()),
-                default.load_path(file).map(drop).map_err(|error| error.to_string()),
-            ]
-        };
-        let told = thread::scope(|scope| scope.spawn(told).join()).expect("no panic");
-        for (door, told) in told.into_iter().enumerate() {
-            let told = told.expect_err(what);
-            assert!(told.contains("libbroken.so") && told.contains(says), "{what}, door {door}: {told}");
-        }
-        assert!(!self.witness.exists(), "{what}: its initialiser ran");
-    }
-
-    /// The end of every scene: nothing was left behind, and the file as built goes live, which shows that a refusal
-    /// came of the damage alone and that the witness can testify.
-    fn the_whole_one_goes_live(&mut self) {
-        let mapped = process::stale_mappings(&self.host.stage_dir()).expect("the process map");
-        assert_eq!(
-            (mapped.len(), self.host.unloads().parked()),
-            (1, vec![]),
-            "only the old generation is mapped: {mapped:?}"
-        );
-        self.put(&self.whole);
-        self.goes_live();
-    }
-
-    fn goes_live(&mut self) {
-        self.host.reload(&[&self.file]).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
-        assert!(self.witness.exists(), "the witness did not testify");
-        self.old_generation_answers("the new generation, with the count of the old");
-    }
-}
+/// What the harness calls the module of these tests.
+const MODULE: &str = module_path!();
 
 /// Flips one bit at each place of the file, one after the other.
 fn flip_each(scene: &mut Scene, bits: impl IntoIterator<Item = (String, usize, u8)>, says: &str) {
@@ -344,7 +187,7 @@ fn what_is_no_library_at_all_is_called_what_it_is() {
         scene.is_refused_as("an empty file", "is empty: it is still being built or the build failed", |error| {
             matches!(error, LoadError::Image(ImageError::Empty { .. }))
         });
-        scene.put(include_bytes!("corruption.rs"));
+        scene.put(include_bytes!("main.rs"));
         scene.is_refused_as(
             "a source file",
             "is not an ELF file, this host maps a 64-bit little-endian ELF",
