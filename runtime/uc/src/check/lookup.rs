@@ -68,6 +68,12 @@ impl Checker<'_> {
             if let Some(exact) = found.iter().find(|symbol| in_package(symbol, &qualifier.text)) {
                 return Some(Ok(exact.clone()));
             }
+            // Of a package that is not there, no type is.
+            if !table.contains_key(&qualifier.text.to_ascii_lowercase())
+                && !qualifier.text.eq_ignore_ascii_case(self.package)
+            {
+                return None;
+            }
         }
         // Those of the package come before all others.
         if let Some(own) = found.iter().find(|symbol| in_package(symbol, self.package)) {
