@@ -22,6 +22,8 @@ pub(crate) struct Body<'c, 'a> {
     pub(super) checker: &'c Checker<'a>,
     pub(super) file: usize,
     pub(super) class: Path,
+    /// The name of the function, where it is one.
+    pub(super) function: String,
     pub(super) is_static: bool,
     /// Whether only what is known now may occur: constants.
     pub(super) only_constants: bool,
@@ -30,6 +32,8 @@ pub(crate) struct Body<'c, 'a> {
     pub(super) locals: HashMap<String, LocalSym>,
     pub(super) made: Vec<Local>,
     pub(super) params: u32,
+    /// How many values the parameters and locals have, with all elements of fixed arrays.
+    pub(super) values: u64,
     /// Loops around.
     pub(super) loops: u32,
     /// Loops and switches around.
@@ -44,6 +48,7 @@ impl<'c, 'a> Body<'c, 'a> {
             checker,
             file,
             class: class.into(),
+            function: String::new(),
             is_static: false,
             only_constants: false,
             result: None,
@@ -51,6 +56,7 @@ impl<'c, 'a> Body<'c, 'a> {
             locals: HashMap::new(),
             made: Vec::new(),
             params: 0,
+            values: 0,
             loops: 0,
             breakable: 0,
             lost: false,
@@ -80,6 +86,10 @@ impl<'c, 'a> Body<'c, 'a> {
             let message = format!("a second local variable or parameter `{}`", name.text);
             self.report(self.error("uc-declared-twice", name.span, message));
             return;
+        }
+        if let Some(ty) = &ty {
+            let at = self.at(name.span);
+            let _ = self.checker.add_values(&mut self.values, ty, &self.function, at);
         }
         let id = LocalId(self.params + self.made.len() as u32);
         self.made.push(Local { name: name.text.clone(), ty: ty.clone().unwrap_or(Type::Nothing) });

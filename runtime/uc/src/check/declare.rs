@@ -367,6 +367,7 @@ impl<'a> Checker<'a> {
             is_abstract: flag("abstract"),
             closed: None,
             props: Named::default(),
+            values: 0,
             funcs: Named::default(),
             delegates: Named::default(),
             consts,
@@ -473,7 +474,16 @@ impl<'a> Checker<'a> {
             by_name.insert(&field.name, symbol.clone());
             fields.push(symbol);
         }
-        let symbol = StructSym { base: structure.base.clone(), fields, by_name, broken };
+        let mut values = 0;
+        for field in &fields {
+            let Some(ty) = &field.ty else { continue };
+            // Told once: what holds a struct that is too large may hold it.
+            if self.add_values(&mut values, ty, &structure.name, field.at.unwrap_or(at)).is_err() {
+                values = 1;
+                break;
+            }
+        }
+        let symbol = StructSym { base: structure.base.clone(), fields, by_name, values, broken };
         self.structs.borrow_mut().insert(structure.path.clone(), Some(Rc::new(symbol)));
     }
 }

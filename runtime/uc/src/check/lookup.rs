@@ -149,8 +149,14 @@ impl Checker<'_> {
             return known.clone();
         }
         let found = self.types.struct_by_path(path).filter(|found| !self.is_replaced(found.origin, &found.package));
-        let symbol = found.map(|found| Rc::new(reflected_struct(&found)));
+        let mut symbol = found.map(|found| Rc::new(reflected_struct(&found)));
         self.structs.borrow_mut().insert(path.into(), symbol.clone());
+        if let Some(symbol) = &mut symbol {
+            let types = symbol.fields.iter().filter_map(|field| field.ty.as_ref());
+            let values = types.map(|ty| self.values_in(ty)).fold(0, u64::saturating_add);
+            Rc::make_mut(symbol).values = values;
+            self.structs.borrow_mut().insert(path.into(), Some(symbol.clone()));
+        }
         symbol
     }
 

@@ -158,7 +158,11 @@ impl<'a> Checker<'a> {
             }
         }
         let above = work.base.as_deref();
+        let mut values = above.and_then(|above| self.class(above)).map_or(0, |class| class.values);
         for (symbol, at) in symbols {
+            if let Some(ty) = &symbol.ty {
+                let _ = self.add_values(&mut values, ty, &work.head.name.text, at);
+            }
             let inherited = above.and_then(|above| {
                 let chain = self.chain(above);
                 let has = |class: &&Rc<ClassSym>| {
@@ -179,6 +183,7 @@ impl<'a> Checker<'a> {
             }
             self.change_class(&work.path, |class| class.props.insert(&symbol.name.clone(), Rc::new(symbol)));
         }
+        self.change_class(&work.path, |class| class.values = values);
         let functions = self.declare_functions(work);
         Members { properties, functions }
     }

@@ -255,6 +255,7 @@ pub(crate) fn reflected_class(found: &Class, free: bool) -> ClassSym {
         is_abstract: has(class_flags::ABSTRACT),
         closed,
         props,
+        values: 0,
         funcs,
         delegates,
         consts: Named::default(),
@@ -279,5 +280,5 @@ pub(crate) fn reflected_struct(found: &StructType) -> StructSym {
     for field in &fields {
         by_name.insert_reflected(&field.name, field.clone());
     }
-    StructSym { base: found.base().map(|base| base.path.clone()), fields, by_name, broken: false }
+    StructSym { base: found.base().map(|base| base.path.clone()), fields, by_name, values: 1, broken: false }
 }
