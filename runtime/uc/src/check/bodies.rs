@@ -117,6 +117,9 @@ impl<'a> Checker<'a> {
         let mut params = Vec::new();
         for (at, (param, written)) in symbol.params.iter().zip(&made.ast.params).enumerate() {
             let local = LocalSym { name: param.name.clone(), ty: param.ty.clone(), id: LocalId(at as u32) };
+            if param.is_const {
+                body.const_params.insert(at as u32, param.name.clone());
+            }
             body.locals.insert(param.name.to_ascii_lowercase(), local);
             params.push(self.plain_param(param, written, work.file));
             if let Some(ty) = &param.ty {

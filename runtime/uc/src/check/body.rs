@@ -30,6 +30,8 @@ pub(crate) struct Body<'c, 'a> {
     pub(super) result: Option<Type>,
     pub(super) result_unknown: bool,
     pub(super) locals: HashMap<String, LocalSym>,
+    /// The names of `const` parameters by their numbers.
+    pub(super) const_params: HashMap<u32, String>,
     pub(super) made: Vec<Local>,
     pub(super) params: u32,
     /// How many values the parameters and locals have, with all elements of fixed arrays.
@@ -54,6 +56,7 @@ impl<'c, 'a> Body<'c, 'a> {
             result: None,
             result_unknown: false,
             locals: HashMap::new(),
+            const_params: HashMap::new(),
             made: Vec::new(),
             params: 0,
             values: 0,

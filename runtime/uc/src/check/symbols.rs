@@ -91,6 +91,8 @@ pub(crate) struct ParamSym {
     pub(crate) out: bool,
     pub(crate) optional: bool,
     pub(crate) coerce: bool,
+    /// Whether the function says that it does not change it.
+    pub(crate) is_const: bool,
 }
 
 /// What a wildcard parameter takes.
