@@ -72,6 +72,8 @@ mod scripts;
 mod scripts_reload;
 #[cfg(feature = "script")]
 mod scripts_together;
+#[cfg(feature = "script")]
+mod scripts_values;
 #[path = "short_ways/main.rs"]
 mod short_ways;
 mod slim_race;

@@ -111,3 +111,42 @@ fn a_name_that_is_a_type_elsewhere_needs_nothing_when_the_manifest_says_who_come
     two_of(&host, &[&saga, &tale]).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(get(&host, spawn(&host, "/Script/Saga.Elder"), "Health"), Value::I32(100));
 }
+
+#[test]
+fn a_package_that_has_a_type_of_the_name_itself_needs_nobody_for_it() {
+    let tale =
+        Package::new("Tale", &[("Foo.uc", "class Foo extends Actor;\n"), ("Bar.uc", "class Bar extends Actor;\n")]);
+    let saga = Package::new("Saga", &[("Foo.uc", "class Foo extends Actor;\nvar Bar B;\n")]);
+    let host = || builder().package("Saga").build().expect("a host");
+    for order in [[&tale, &saga], [&saga, &tale]] {
+        two_of(&host(), &order).unwrap_or_else(|error| panic!("{error}"));
+    }
+    // Its own `Foo` extends that of the other one.
+    saga.write("Foo.uc", "class Foo extends Tale.Foo;\nvar Bar B;\n");
+    for order in [[&tale, &saga], [&saga, &tale]] {
+        let host = host();
+        two_of(&host, &order).unwrap_or_else(|error| panic!("{error}"));
+        let foo = spawn(&host, "/Script/Saga.Foo");
+        assert!(host.objects().is_a(foo, "/Script/Tale.Foo"));
+    }
+}
+
+#[test]
+fn a_package_that_uses_an_entry_of_an_enum_alone_goes_along_with_it() {
+    let tale = Package::new("Tale", &[("Mood.uc", "class Mood extends Actor;\nenum EMood { M_A, M_B };\n")]);
+    let text = "class User extends Actor;\nfunction int By() { local byte b; b = M_B; return b; }\n\
+                function int Most() { local byte b; b = M_MAX; return b; }\n";
+    let saga = Package::new("Saga", &[("User.uc", text)]);
+    for order in [[&tale, &saga], [&saga, &tale]] {
+        let host = builder().package("Saga").build().expect("a host");
+        two_of(&host, &order).unwrap_or_else(|error| panic!("{error}"));
+        let user = spawn(&host, "/Script/Saga.User");
+        assert_eq!(call(&host, user, "By", &[]), Some(Value::I32(1)));
+        tale.edit("Mood.uc", "{ M_A", "{ M_Z, M_A");
+        let report = host.reload(&order.map(|package| package.folder.clone())).expect("a Master");
+        report.into_result().unwrap_or_else(|report| panic!("{report}"));
+        assert_eq!(call(&host, user, "By", &[]), Some(Value::I32(2)));
+        assert_eq!(call(&host, user, "Most", &[]), Some(Value::I32(3)));
+        tale.edit("Mood.uc", "{ M_Z, M_A", "{ M_A");
+    }
+}

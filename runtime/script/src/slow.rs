@@ -328,7 +328,6 @@ fn convert(
             put(&Value::Bool(world.objects.is_alive(handle(&value))))
         }
         Conversion::ObjectToBool => put(&Value::Bool(name(&value) != Name::default())),
-        Conversion::TextToBool => put(&Value::Bool(plain_text(&value, world).is_some_and(|text| !text.is_empty()))),
         Conversion::NameToBool => {
             let text = world.names.text(name(&value));
             put(&Value::Bool(!text.is_empty() && !text.eq_ignore_ascii_case("None")))

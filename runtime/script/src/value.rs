@@ -178,7 +178,10 @@ pub(crate) fn from_text(text: &str, ty: &PropertyType, world: &World) -> Value {
     }
     let trimmed = text.trim_start();
     match ty {
-        PropertyType::Bool => Value::Bool(trimmed.eq_ignore_ascii_case("true") || leading_float(trimmed) != 0.0),
+        PropertyType::Bool => {
+            let is_true = trimmed.trim_end().eq_ignore_ascii_case("true");
+            Value::Bool(is_true || leading_number(trimmed, Num::I64) != Number::Whole(0))
+        }
         PropertyType::Enum(of) => {
             let found = of.entries().iter().find(|entry| entry.name.eq_ignore_ascii_case(text.trim()));
             found.map_or_else(|| Value::zero(ty), |entry| Value::Enum(of.value(entry.number)))

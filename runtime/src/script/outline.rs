@@ -13,7 +13,10 @@ pub(crate) struct Outline {
     pub types: Vec<String>,
     /// Those of them that are classes.
     pub classes: Vec<String>,
-    /// All words of its text that are no comment and no literal text, in small letters.
+    /// Names by which others use what it declares, in small letters.
+    pub names: BTreeSet<String>,
+    /// All words of its text that are no comment, no literal text and no name of its own, in small letters; two with a dot between also
+    /// with it.
     pub words: BTreeSet<String>,
 }
 
@@ -30,7 +33,8 @@ pub(crate) fn outline(package: &str, sources: &[Source]) -> Result<Outline, Vec<
         is_wrong |= diagnostics.iter().any(Diagnostic::is_error);
         outline.add(package, &file);
     }
-    outline.words = alcedo_uc::outline(package, sources).mentions;
+    let said = alcedo_uc::outline(package, sources);
+    (outline.names, outline.words) = (said.names, said.mentions);
     if is_wrong { Err(alcedo_uc::outside(package, sources)) } else { Ok(outline) }
 }
 
@@ -103,7 +107,16 @@ mod tests {
         let text = "class A extends MagicCube; // of Shade\nvar Lamp_2 L;\n";
         let found = outline("Tale", &[Source::new("A.uc", text)]).expect("text");
         let words: Vec<_> = found.words.iter().map(String::as_str).collect();
-        assert_eq!(words, ["a", "class", "extends", "l", "lamp_2", "magiccube", "var"]);
+        assert_eq!(words, ["class", "extends", "l", "lamp_2", "magiccube", "var"]);
+    }
+
+    #[test]
+    fn names_of_ones_own_are_no_words_but_behind_the_name_of_another_package() {
+        let text = "class A extends Rung . A;\nenum E { M_One, M_Two };\nvar E X; function F() { X = M_One; B'Shade.B_1'; X = m_max; }";
+        let found = outline("Tale", &[Source::new("A.uc", text)]).expect("text");
+        let listed = |set: &std::collections::BTreeSet<String>| set.iter().cloned().collect::<Vec<_>>().join(" ");
+        assert_eq!(listed(&found.names), "a e e_max m_max m_one m_two tale.a tale.e");
+        assert_eq!(listed(&found.words), "b b_1 class enum extends f function rung rung.a shade shade.b_1 var x");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::ast::{File, Item, Struct, TypeKind};
+use crate::ast::{Enum, File, Item, Struct, TypeKind, TypeRef};
 use crate::parse::parse_file;
 use crate::source::Source;
 use crate::token::{Kind, Tokens};
@@ -16,7 +16,12 @@ pub struct Outline {
     pub types: Vec<hir::Path>,
     /// Paths of the delegates that it declares: `/Script/Package.Class:Name`.
     pub delegates: Vec<hir::Path>,
+    /// Names by which other packages use what it declares, in lower case: of types, by themselves and behind the name of the
+    /// package and a dot; of delegates, of entries of enums, and of their numbers.
+    pub names: BTreeSet<String>,
     /// Every word and every part of a quoted name in its files, in lower case: what it does not mention, it does not depend on.
+    /// Two words with a dot between are there with it as well. What it declares itself is meant where it says the name alone, and
+    /// left out.
     pub mentions: BTreeSet<String>,
     /// Messages of the syntax, errors and warnings.
     pub diagnostics: Vec<Diagnostic>,
@@ -31,6 +36,8 @@ pub fn outline(package: &str, sources: &[Source]) -> Outline {
         outline.declared(package, &file);
         outline.mentioned(source);
     }
+    let Outline { names, mentions, .. } = &mut outline;
+    mentions.retain(|word| !names.contains(word));
     outline
 }
 
@@ -38,6 +45,7 @@ impl Outline {
     fn declared(&mut self, package: &str, file: &File) {
         let Some(class) = &file.class else { return };
         let path: hir::Path = format!("/Script/{package}.{}", class.name.text).into();
+        self.names_type(package, &class.name.text);
         self.types.push(path.clone());
         self.items(package, &path, &file.items);
     }
@@ -46,13 +54,10 @@ impl Outline {
         for item in items {
             match item {
                 Item::Struct(found) => self.structure(package, class, found),
-                Item::Enum(found) => self.types.push(format!("/Script/{package}.{}", found.name.text).into()),
-                Item::Var(found) => match &found.ty.kind {
-                    TypeKind::Struct(inner) => self.structure(package, class, inner),
-                    TypeKind::Enum(inner) => self.types.push(format!("/Script/{package}.{}", inner.name.text).into()),
-                    _ => {}
-                },
+                Item::Enum(found) => self.enumeration(package, found),
+                Item::Var(found) => self.inner_type(package, class, &found.ty),
                 Item::Function(found) if found.kind == crate::ast::FunctionKind::Delegate => {
+                    self.names.insert(found.name.text.to_ascii_lowercase());
                     self.delegates.push(format!("{class}:{}", found.name.text).into());
                 }
                 _ => {}
@@ -62,26 +67,69 @@ impl Outline {
 
     fn structure(&mut self, package: &str, class: &str, found: &Struct) {
         self.items(package, class, &found.items);
+        self.names_type(package, &found.name.text);
         self.types.push(format!("/Script/{package}.{}", found.name.text).into());
+    }
+
+    /// A type that is declared where it is used.
+    fn inner_type(&mut self, package: &str, class: &str, ty: &TypeRef) {
+        match &ty.kind {
+            TypeKind::Struct(inner) => self.structure(package, class, inner),
+            TypeKind::Enum(inner) => self.enumeration(package, inner),
+            TypeKind::Generic(_, of) => of.iter().for_each(|of| self.inner_type(package, class, of)),
+            TypeKind::Named(_) | TypeKind::Delegate(_) => {}
+        }
+    }
+
+    fn enumeration(&mut self, package: &str, found: &Enum) {
+        self.names_type(package, &found.name.text);
+        self.types.push(format!("/Script/{package}.{}", found.name.text).into());
+        let name = found.name.text.to_ascii_lowercase();
+        // `X_MAX`, of the name or of what the entries begin with, is how many there are.
+        self.names.insert(format!("{name}_max"));
+        for entry in &found.entries {
+            let entry = entry.name.text.to_ascii_lowercase();
+            self.names.extend(entry.split_once('_').map(|(prefix, _)| format!("{prefix}_max")));
+            self.names.insert(entry);
+        }
+    }
+
+    fn names_type(&mut self, package: &str, name: &str) {
+        let name = name.to_ascii_lowercase();
+        self.names.insert(format!("{}.{name}", package.to_ascii_lowercase()));
+        self.names.insert(name);
     }
 
     fn mentioned(&mut self, source: &Source) {
         let mut tokens = Tokens::new(&source.text);
+        // The word before, and the one that a dot stands behind.
+        let (mut last, mut before): (Option<String>, Option<String>) = (None, None);
         loop {
             let token = tokens.next();
             let text = source.slice(token.span);
             match token.kind {
                 Kind::End => return,
+                Kind::Dot => {
+                    before = last.take();
+                    continue;
+                }
                 Kind::Word => {
-                    self.mentions.insert(text.to_ascii_lowercase());
+                    let word = text.to_ascii_lowercase();
+                    self.mentions.extend(before.take().map(|before| format!("{before}.{word}")));
+                    self.mentions.insert(word.clone());
+                    last = Some(word);
+                    continue;
                 }
                 Kind::Quoted => {
                     let parts = text.trim_matches('\'').split('.').map(str::trim).filter(|part| !part.is_empty());
-                    self.mentions.extend(parts.map(str::to_ascii_lowercase));
+                    let parts: Vec<_> = parts.map(str::to_ascii_lowercase).collect();
+                    self.mentions.extend(parts.windows(2).map(|two| two.join(".")));
+                    self.mentions.extend(parts);
                 }
                 // `implements(…)` and the like are kept as text, but their words are words all the same.
                 _ => {}
             }
+            (last, before) = (None, None);
         }
     }
 }

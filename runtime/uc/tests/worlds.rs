@@ -137,3 +137,52 @@ fn while_a_shadow_is_up_its_types_are_those_that_count() {
     let message = first_message(&world, "class Program extends Fresh;");
     assert!(message.starts_with("there is no class `Fresh`"), "{message}");
 }
+
+#[test]
+fn a_class_that_extends_what_extends_it_in_reflection_is_a_circle() {
+    let world = root();
+    let class = |package: &str, name: &str, base: &str, origin| ClassDecl {
+        flags: alcedo_abi::kinds::class_flags::BLUEPRINTABLE,
+        ..ClassDecl::new(package, name, base, origin)
+    };
+    let structure = |package: &str, name: &str, base: &str, origin| StructDecl {
+        base: base.to_owned(),
+        ..StructDecl::new(package, name, origin)
+    };
+    let classes = vec![
+        class("Test", "Pawn", "/Script/Engine.Object", Origin::Native),
+        class("Test", "Bird", "/Script/Test.Pawn", Origin::Native),
+        class("Test", "Foo", "/Script/Engine.Object", Origin::Script),
+        class("Other", "Foo", "/Script/Test.Foo", Origin::Script),
+    ];
+    let structs = vec![
+        structure("Test", "Low", "", Origin::Native),
+        structure("Test", "High", "/Script/Test.Low", Origin::Native),
+        structure("Test", "Part", "", Origin::Script),
+        structure("Other", "Whole", "/Script/Test.Part", Origin::Script),
+    ];
+    declare(&world, Batch { classes, structs, ..Batch::default() });
+    let all = |text: &str| {
+        let messages = checked(&world, text).expect_err("an error");
+        let errors = messages.iter().filter(|message| message.is_error());
+        errors.map(|message| message.message.clone()).collect::<Vec<_>>().join("; ")
+    };
+    // A class of the host, by a package of its name.
+    let told = all("class Pawn extends Bird; function F() { Missing(); }");
+    assert_eq!(told, "`/Script/Test.Pawn` is declared by the host or by a plugin");
+    // One that another package of scripts extends.
+    let told = all("class Foo extends Other.Foo; function F() { Missing(); }");
+    assert_eq!(told, "these classes extend one another: Foo → Other.Foo → Foo");
+    let use_of =
+        |structs: &str| format!("class Program extends Object; {structs} function vector F(Part P) {{ return P; }}");
+    let told = all(&use_of("struct Part extends Whole { var int X; };"));
+    assert!(told.starts_with("these structs hold one another or themselves: `Part`"), "{told}");
+    let told = all(&use_of("struct Low extends High { var int X; }; struct Part extends Low { };"));
+    assert!(told.starts_with("`/Script/Test.Low` is declared by the host or by a plugin"), "{told}");
+}
+
+#[test]
+fn a_type_of_a_package_that_is_not_there_is_none_of_another_package() {
+    let message = first_message(&root(), "class Program extends Gone.Program;");
+    assert_eq!(message, "there is no class `Gone.Program`, neither in this package nor in reflection");
+}

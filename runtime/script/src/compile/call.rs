@@ -216,11 +216,9 @@ fn converted(by: &Conversion, from: &Type) -> Type {
     match by {
         Conversion::Num(_, to) | Conversion::EnumToNum(_, to) | Conversion::BoolToNum(to) => Type::Num(*to),
         Conversion::NumToEnum(_, path, num) => Type::Enum(shared(path), *num),
-        Conversion::NumToBool(_)
-        | Conversion::ObjectToBool
-        | Conversion::TextToBool
-        | Conversion::NameToBool
-        | Conversion::TripleToBool(_) => Type::Bool,
+        Conversion::NumToBool(_) | Conversion::ObjectToBool | Conversion::NameToBool | Conversion::TripleToBool(_) => {
+            Type::Bool
+        }
         Conversion::ToText(_) => Type::Text,
         Conversion::FromText(to) | Conversion::Text(_, to) => to.clone(),
         Conversion::StructUp(path) => Type::Struct(shared(path)),

@@ -59,10 +59,19 @@ pub(crate) fn info(package: &Package, path: &Path) -> ModuleInfo {
 /// A package depends on the modules that its manifest names, and on those whose types its text names, but not on one that needs the
 /// package itself: that is declared after it.
 pub(super) fn add_dependencies(modules: &mut [Inspected]) {
-    let known: Vec<_> = modules.iter().map(|(_, info)| Known::of(info)).collect();
-    for (found, info) in modules {
-        let Found::Scripts(package) = found else { continue };
-        info.dependencies = dependencies(package, &known);
+    let known = modules.iter().map(|(found, info)| match found {
+        Found::Scripts(package) => Known::of_package(package, info),
+        _ => Known::of(info),
+    });
+    let known: Vec<_> = known.collect();
+    let scripts = modules.iter().filter_map(|(found, _)| match found {
+        Found::Scripts(package) => Some(&**package),
+        _ => None,
+    });
+    let mut dependencies = dependencies(&scripts.collect::<Vec<_>>(), &known).into_iter();
+    let infos = modules.iter_mut().filter(|(found, _)| matches!(found, Found::Scripts(_)));
+    for ((_, info), dependencies) in infos.zip(&mut dependencies) {
+        info.dependencies = dependencies;
     }
 }
 
@@ -72,6 +81,8 @@ struct Known {
     version: Version,
     /// The names of its types, in small letters.
     types: BTreeSet<String>,
+    /// Other names by which it is used: entries of enums and delegates.
+    others: BTreeSet<String>,
     /// The names of the modules that it says it needs.
     needs: Vec<String>,
 }
@@ -81,62 +92,105 @@ impl Known {
         Self {
             name: info.name.clone(),
             version: info.version.clone(),
-            types: info.types.iter().map(|path| bare(path)).collect(),
+            types: names_of(&info.types),
+            others: BTreeSet::new(),
             needs: info.dependencies.iter().map(|(name, _)| name.clone()).collect(),
         }
+    }
+
+    /// Of a package the text says more than its types.
+    fn of_package(package: &Package, info: &ModuleInfo) -> Self {
+        Self { others: package.outline.names.clone(), ..Self::of(info) }
     }
 
     fn of_library(info: &ManifestInfo) -> Self {
         Self {
             name: info.name.clone(),
             version: info.version.clone(),
-            types: info.types.iter().map(|path| bare(path)).collect(),
+            types: names_of(&info.types),
+            others: BTreeSet::new(),
             needs: info.dependencies.iter().map(|found| found.name.clone()).collect(),
         }
     }
 }
 
-/// The name of a type, in small letters.
-fn bare(path: &str) -> String {
-    path.rsplit_once('.').map_or(path, |(_, name)| name).to_ascii_lowercase()
+/// The names of types, in small letters: by themselves, and behind the name of the package and a dot.
+fn names_of(paths: &[String]) -> BTreeSet<String> {
+    let paths = paths.iter().map(|path| path.trim_start_matches("/Script/").to_ascii_lowercase());
+    paths.flat_map(|path| [path.rsplit('.').next().unwrap_or("").to_owned(), path]).collect()
 }
 
 /// What these packages need of each other and of libraries, each as [`add_dependencies`] finds it; `libraries` are the others.
 pub(crate) fn dependencies_among(packages: &[&Package], libraries: &[ManifestInfo]) -> Vec<Vec<(String, VersionReq)>> {
-    let infos = packages.iter().map(|package| info(package, Path::new("")));
-    let known: Vec<_> = infos.map(|info| Known::of(&info)).chain(libraries.iter().map(Known::of_library)).collect();
-    packages.iter().map(|package| dependencies(package, &known)).collect()
+    let of_packages = packages.iter().map(|package| Known::of_package(package, &info(package, Path::new(""))));
+    let known: Vec<_> = of_packages.chain(libraries.iter().map(Known::of_library)).collect();
+    dependencies(packages, &known)
 }
 
-/// What a package needs of modules.
-fn dependencies(package: &Package, known: &[Known]) -> Vec<(String, VersionReq)> {
-    let mut dependencies = package.manifest.dependencies.clone();
-    for at in needed(&package.name, &package.outline.words, known) {
-        let Known { name, version, .. } = &known[at];
-        if dependencies.iter().all(|(other, _)| other != name) {
-            dependencies.push((name.clone(), this(version)));
+/// What packages need of modules.
+fn dependencies(packages: &[&Package], known: &[Known]) -> Vec<Vec<(String, VersionReq)>> {
+    let said: Vec<_> = packages.iter().map(|package| (&*package.name, &package.outline.words)).collect();
+    let needed = needed(&said, known);
+    let each = packages.iter().zip(needed).map(|(package, needed)| {
+        let mut dependencies = package.manifest.dependencies.clone();
+        for Known { name, version, .. } in needed.into_iter().map(|at| &known[at]) {
+            if dependencies.iter().all(|(other, _)| other != name) {
+                dependencies.push((name.clone(), this(version)));
+            }
+        }
+        dependencies
+    });
+    each.collect()
+}
+
+/// The places of the modules that each package of a name needs whose text has these words.
+///
+/// Names of types come first. Other names are those of variables and functions more often: one alone needs nothing of a module that
+/// needs the package by its types.
+fn needed(packages: &[(&str, &BTreeSet<String>)], modules: &[Known]) -> Vec<Vec<usize>> {
+    let mut needs: Needs<'_> = Needs::new();
+    for module in modules {
+        needs.entry(&module.name).or_default().extend(module.needs.iter().map(|need| &**need));
+    }
+    let named = |needs: &Needs<'_>, package: &str, names: &dyn Fn(&Known) -> bool| {
+        let is_named = |at: &usize| {
+            let module = &modules[*at];
+            module.name != package && names(module) && !leads(needs, &module.name, package)
+        };
+        (0..modules.len()).filter(is_named).collect::<Vec<_>>()
+    };
+    let by_type = |(package, words): &(&str, &BTreeSet<String>)| {
+        named(&needs, package, &|module: &Known| !module.types.is_disjoint(words))
+    };
+    let mut found: Vec<_> = packages.iter().map(by_type).collect();
+    for ((package, _), found) in packages.iter().zip(&found) {
+        needs.entry(package).or_default().extend(found.iter().map(|at| &*modules[*at].name));
+    }
+    for ((package, words), found) in packages.iter().zip(&mut found) {
+        let others = named(&needs, package, &|module: &Known| !module.others.is_disjoint(words));
+        needs.entry(package).or_default().extend(others.iter().map(|at| &*modules[*at].name));
+        found.extend(others);
+        found.sort_unstable();
+        found.dedup();
+    }
+    found
+}
+
+/// What modules need, by name.
+type Needs<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
+
+/// Whether a module needs another, by others or by itself.
+fn leads(needs: &Needs<'_>, from: &str, to: &str) -> bool {
+    let (mut seen, mut next) = (BTreeSet::new(), vec![from]);
+    while let Some(name) = next.pop() {
+        if name == to {
+            return true;
+        }
+        if seen.insert(name) {
+            next.extend(needs.get(name).into_iter().flatten());
         }
     }
-    dependencies
-}
-
-/// The places of the modules that a package of that name needs whose text has these words.
-fn needed(package: &str, words: &BTreeSet<String>, modules: &[Known]) -> Vec<usize> {
-    let needs: BTreeMap<_, _> = modules.iter().map(|module| (&*module.name, &module.needs)).collect();
-    let leads_back = |from: &str| {
-        let (mut seen, mut next) = (BTreeSet::new(), vec![from]);
-        while let Some(name) = next.pop() {
-            if name == package {
-                return true;
-            }
-            if seen.insert(name) {
-                next.extend(needs.get(name).into_iter().flat_map(|needs| needs.iter().map(|need| &**need)));
-            }
-        }
-        false
-    };
-    let is_named = |module: &Known| module.name != package && !module.types.is_disjoint(words);
-    (0..modules.len()).filter(|at| is_named(&modules[*at]) && !leads_back(&modules[*at].name)).collect()
+    false
 }
 
 /// The range of just this version and later ones: `*` would leave out those with a stage behind it.
@@ -167,23 +221,38 @@ pub(super) fn open(
 mod tests {
     use semver::Version;
 
-    use super::{Known, needed, this};
+    use std::collections::BTreeSet;
 
-    /// `cube: MagicCube, Spin > scripts` is a module with two types that needs another.
-    fn check(package: &str, words: &str, modules: &[&str], expected: &str) {
+    use super::{Known, names_of, needed, this};
+
+    /// `cube: MagicCube, Spin + entry > scripts` is a module with two types and another name that needs another module.
+    fn module(text: &str) -> Known {
         let list =
             |text: &str| text.split(',').map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect();
-        let module = |text: &&str| {
-            let (name, rest) = text.split_once(':').expect("a name");
-            let (types, needs) = rest.split_once('>').unwrap_or((rest, ""));
-            let types: Vec<String> = list(types);
-            let types = types.iter().map(|ty| ty.to_ascii_lowercase()).collect();
-            Known { name: name.to_owned(), version: Version::new(1, 0, 0), types, needs: list(needs) }
-        };
-        let modules: Vec<_> = modules.iter().map(module).collect();
-        let words = words.split_whitespace().map(str::to_owned).collect();
-        let found: Vec<_> = needed(package, &words, &modules).into_iter().map(|at| &*modules[at].name).collect();
-        assert_eq!(found.join(" "), expected);
+        let (name, rest) = text.split_once(':').expect("a name");
+        let (names, needs) = rest.split_once('>').unwrap_or((rest, ""));
+        let (types, others) = names.split_once('+').unwrap_or((names, ""));
+        let paths: Vec<String> = list(types);
+        let paths: Vec<_> = paths.iter().map(|ty| format!("/Script/{name}.{ty}")).collect();
+        let others: Vec<String> = list(others);
+        let (name, version) = (name.to_owned(), Version::new(1, 0, 0));
+        Known { name, version, types: names_of(&paths), others: others.into_iter().collect(), needs: list(needs) }
+    }
+
+    fn check(package: &str, words: &str, modules: &[&str], expected: &str) {
+        check_all(&[(package, words, expected)], modules);
+    }
+
+    /// Packages with their words, and what they need.
+    fn check_all(packages: &[(&str, &str, &str)], modules: &[&str]) {
+        let modules: Vec<_> = modules.iter().map(|text| module(text)).collect();
+        let words: Vec<BTreeSet<_>> =
+            packages.iter().map(|(_, words, _)| words.split_whitespace().map(str::to_owned).collect()).collect();
+        let said: Vec<_> = packages.iter().zip(&words).map(|((name, ..), words)| (*name, words)).collect();
+        for ((name, _, expected), found) in packages.iter().zip(needed(&said, &modules)) {
+            let found: Vec<_> = found.into_iter().map(|at| &*modules[at].name).collect();
+            assert_eq!(found.join(" "), *expected, "{name}");
+        }
     }
 
     #[test]
@@ -191,6 +260,7 @@ mod tests {
         check("tale", "class extends magiccube", &["cube: MagicCube", "lamp: Lamp", "tale: Tale"], "cube");
         check("tale", "tale", &["tale: Tale"], "");
         check("tale", "lamp magiccube", &["cube: MagicCube", "lamp: Lamp"], "cube lamp");
+        check("tale", "tale lamp.tale", &["lamp: Lamp, Tale", "shade: Lamp"], "lamp");
     }
 
     #[test]
@@ -198,6 +268,15 @@ mod tests {
         check("tale", "lamp", &["lamp: Lamp > tale", "tale: Tale"], "");
         check("tale", "lamp shade", &["lamp: Lamp > shade", "shade: Shade > tale", "tale: Tale"], "");
         check("tale", "lamp", &["lamp: Lamp > shade", "shade: Shade > lamp", "tale: Tale"], "lamp");
+    }
+
+    #[test]
+    fn entries_of_enums_are_needs_where_no_type_says_the_contrary() {
+        check("tale", "m_b", &["cube: Mode + m_a, m_b"], "cube");
+        check("tale", "lamp.mode", &["cube: Mode + m_a", "lamp: Mode"], "lamp");
+        let modules = ["lamp: Lamp + idle", "tale: Tale + busy"];
+        check_all(&[("lamp", "tale", "tale"), ("tale", "idle", "")], &modules);
+        check_all(&[("lamp", "busy", "tale"), ("tale", "idle", "")], &modules);
     }
 
     #[test]

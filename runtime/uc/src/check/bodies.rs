@@ -110,14 +110,22 @@ impl<'a> Checker<'a> {
     fn finish_function(&self, work: &Work<'a>, made: &FuncWork<'a>) -> hir::Function {
         let symbol = &made.symbol;
         let mut body = Body::new(self, work.file, &work.path);
+        body.function = made.ast.name.text.clone();
         body.is_static = symbol.is_static;
         body.result.clone_from(&symbol.result);
         body.result_unknown = symbol.result_unknown;
         let mut params = Vec::new();
         for (at, (param, written)) in symbol.params.iter().zip(&made.ast.params).enumerate() {
             let local = LocalSym { name: param.name.clone(), ty: param.ty.clone(), id: LocalId(at as u32) };
+            if param.is_const {
+                body.const_params.insert(at as u32, param.name.clone());
+            }
             body.locals.insert(param.name.to_ascii_lowercase(), local);
             params.push(self.plain_param(param, written, work.file));
+            if let Some(ty) = &param.ty {
+                let at = (work.file, written.name.name.span);
+                let _ = self.add_values(&mut body.values, ty, &made.ast.name.text, at);
+            }
         }
         body.params = params.len() as u32;
         for (param, written) in params.iter_mut().zip(&made.ast.params) {

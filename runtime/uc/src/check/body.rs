@@ -22,14 +22,20 @@ pub(crate) struct Body<'c, 'a> {
     pub(super) checker: &'c Checker<'a>,
     pub(super) file: usize,
     pub(super) class: Path,
+    /// The name of the function, where it is one.
+    pub(super) function: String,
     pub(super) is_static: bool,
     /// Whether only what is known now may occur: constants.
     pub(super) only_constants: bool,
     pub(super) result: Option<Type>,
     pub(super) result_unknown: bool,
     pub(super) locals: HashMap<String, LocalSym>,
+    /// The names of `const` parameters by their numbers.
+    pub(super) const_params: HashMap<u32, String>,
     pub(super) made: Vec<Local>,
     pub(super) params: u32,
+    /// How many values the parameters and locals have, with all elements of fixed arrays.
+    pub(super) values: u64,
     /// Loops around.
     pub(super) loops: u32,
     /// Loops and switches around.
@@ -44,13 +50,16 @@ impl<'c, 'a> Body<'c, 'a> {
             checker,
             file,
             class: class.into(),
+            function: String::new(),
             is_static: false,
             only_constants: false,
             result: None,
             result_unknown: false,
             locals: HashMap::new(),
+            const_params: HashMap::new(),
             made: Vec::new(),
             params: 0,
+            values: 0,
             loops: 0,
             breakable: 0,
             lost: false,
@@ -80,6 +89,10 @@ impl<'c, 'a> Body<'c, 'a> {
             let message = format!("a second local variable or parameter `{}`", name.text);
             self.report(self.error("uc-declared-twice", name.span, message));
             return;
+        }
+        if let Some(ty) = &ty {
+            let at = self.at(name.span);
+            let _ = self.checker.add_values(&mut self.values, ty, &self.function, at);
         }
         let id = LocalId(self.params + self.made.len() as u32);
         self.made.push(Local { name: name.text.clone(), ty: ty.clone().unwrap_or(Type::Nothing) });

@@ -86,6 +86,12 @@ impl Checker<'_> {
         }
     }
 
+    /// Whether a value of the one type becomes one of the other without being told to, in one step or in two.
+    pub(super) fn becomes(&self, from: &Type, to: &Type) -> bool {
+        let inner = |of: &Type| !matches!(of, Type::Optional(_)) && self.implicit(from, of).is_some();
+        self.implicit(from, to).is_some() || matches!(to, Type::Optional(of) if inner(of))
+    }
+
     /// How a value of the one type becomes one of the other where that is asked for: `int(x)`.
     pub(super) fn explicit(&self, from: &Type, to: &Type) -> Option<Way> {
         if let Some(way) = self.implicit(from, to) {
@@ -101,7 +107,7 @@ impl Checker<'_> {
             (Type::Object(_) | Type::Class(_) | Type::Interface(_) | Type::Reference(..), Type::Bool) => {
                 by(Conversion::ObjectToBool)
             }
-            (Type::Text, Type::Bool) => by(Conversion::TextToBool),
+            (Type::Text, Type::Bool) => by(Conversion::FromText(Type::Bool)),
             (Type::Name, Type::Bool) => by(Conversion::NameToBool),
             (_, Type::Bool) => self.triple(from).and_then(|(triple, _)| by(Conversion::TripleToBool(triple))),
             (Type::Name, other) | (other, Type::Name) if is_text(other) => {
@@ -141,6 +147,8 @@ pub(super) fn converted(value: Expr, way: Way, to: &Type) -> Expr {
             Some(num_const(*number as f64, Some(*number), *num))
         }
         (ExprKind::Const(Const::None), Conversion::ToText(_)) => Some(Const::Text("None".to_owned())),
+        // An optional value that holds `none` is none that holds nothing.
+        (ExprKind::Const(Const::None), Conversion::ToOptional) => None,
         (ExprKind::Const(Const::None), _) => Some(Const::None),
         _ => None,
     };
@@ -189,7 +197,14 @@ impl Body<'_, '_> {
         }
         match self.checker.implicit(&value.ty, to) {
             Some(way) => Ok(converted(value, way, to)),
-            None => Err(self.mismatch(&value.ty, to, at)),
+            // An optional value takes what becomes a value of it.
+            None => match to {
+                Type::Optional(of) if self.checker.becomes(&value.ty, to) => {
+                    let value = self.coerced(value, of, at)?;
+                    Ok(converted(value, Way::By(Conversion::ToOptional), to))
+                }
+                _ => Err(self.mismatch(&value.ty, to, at)),
+            },
         }
     }
 

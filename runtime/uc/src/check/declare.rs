@@ -269,23 +269,24 @@ impl<'a> Checker<'a> {
                 }
             }
         }
-        let own: HashMap<Path, (Option<Path>, At, String)> = works
-            .iter()
-            .map(|work| {
-                (work.path.clone(), (work.base.clone(), (work.file, work.head.name.span), work.head.name.text.clone()))
-            })
-            .collect();
+        let own: HashMap<Path, Option<Path>> =
+            works.iter().map(|work| (work.path.clone(), work.base.clone())).collect();
         let mut in_circles: HashSet<Path> = HashSet::new();
         for work in works.iter_mut() {
-            let (mut names, mut at) = (vec![work.head.name.text.clone()], work.base.clone());
+            let (mut circle, mut at) = (vec![work.path.clone()], work.base.clone());
             let mut seen = HashSet::new();
             while let Some(path) = at {
                 if path == work.path {
-                    // Told once a circle.
+                    // Told once a circle; not at all where a class of it is in the host's place, which was told.
                     if !in_circles.contains(&work.path) {
-                        let message = format!("these classes extend one another: {} → {}", names.join(" → "), names[0]);
-                        let place = (work.file, work.head.name.span);
-                        self.report(Diagnostic::error("uc-class-circle", place, message));
+                        let is_told = circle.iter().any(|path| own.contains_key(path) && self.is_of_host(path));
+                        if !is_told {
+                            let names: Vec<_> = circle.iter().map(|path| self.in_package(path)).collect();
+                            let message =
+                                format!("these classes extend one another: {} → {}", names.join(" → "), names[0]);
+                            let place = (work.file, work.head.name.span);
+                            self.report(Diagnostic::error("uc-class-circle", place, message));
+                        }
                         in_circles.extend(seen.iter().cloned());
                         in_circles.insert(work.path.clone());
                     }
@@ -296,11 +297,22 @@ impl<'a> Checker<'a> {
                 if !seen.insert(path.clone()) {
                     break;
                 }
-                at = own.get(&path).and_then(|(base, _, name)| {
-                    names.push(name.clone());
-                    base.clone()
-                });
+                // A class of reflection may extend one of this package, as it was before.
+                at = match own.get(&path) {
+                    Some(base) => base.clone(),
+                    None => self.class(&path).and_then(|class| class.base.clone()),
+                };
+                circle.push(path);
             }
+        }
+    }
+
+    /// A class by its name, with its package where that is another one.
+    fn in_package<'p>(&self, path: &'p str) -> &'p str {
+        let shown = path.strip_prefix("/Script/").unwrap_or(path);
+        match shown.split_once('.') {
+            Some((package, name)) if package == self.package => name,
+            _ => shown,
         }
     }
 
@@ -355,6 +367,7 @@ impl<'a> Checker<'a> {
             is_abstract: flag("abstract"),
             closed: None,
             props: Named::default(),
+            values: 0,
             funcs: Named::default(),
             delegates: Named::default(),
             consts,
@@ -409,8 +422,7 @@ impl<'a> Checker<'a> {
         while !open.is_empty() {
             let names: HashSet<Path> = open.iter().map(|(structure, _)| structure.path.clone()).collect();
             let waits = |structure: &hir::Struct| {
-                let base = structure.base.iter().any(|base| names.contains(base));
-                base || structure.fields.iter().any(|field| holds(&field.ty, &names))
+                self.is_above(structure, &names) || structure.fields.iter().any(|field| holds(&field.ty, &names))
             };
             let (waiting, ready): (Vec<_>, Vec<_>) = open.into_iter().partition(|(structure, _)| waits(structure));
             if ready.is_empty() {
@@ -420,8 +432,8 @@ impl<'a> Checker<'a> {
                 let message = format!("these structs hold one another or themselves: {}", shown.join(", "));
                 self.report(Diagnostic::error("uc-struct-circle", *at, message));
                 for (structure, at) in waiting {
-                    let fields = structure.fields.into_iter().filter(|field| !holds(&field.ty, &names)).collect();
-                    let base = structure.base.filter(|base| !names.contains(base));
+                    let fields = structure.fields.iter().filter(|field| !holds(&field.ty, &names)).cloned().collect();
+                    let base = structure.base.clone().filter(|_| !self.is_above(&structure, &names));
                     done.push((hir::Struct { fields, base, ..structure }, at));
                 }
                 return done;
@@ -430,6 +442,12 @@ impl<'a> Checker<'a> {
             open = waiting;
         }
         done
+    }
+
+    /// Whether one of those structs is above that one; one of reflection may extend one of this package, as it was before.
+    fn is_above(&self, structure: &hir::Struct, names: &HashSet<Path>) -> bool {
+        let above = |path: &Path| if names.contains(path) { None } else { self.structure(path)?.base.clone() };
+        std::iter::successors(structure.base.clone(), above).any(|path| names.contains(&path))
     }
 
     fn keep_struct(&self, structure: &hir::Struct, is_partial: bool, at: At) {
@@ -456,7 +474,16 @@ impl<'a> Checker<'a> {
             by_name.insert(&field.name, symbol.clone());
             fields.push(symbol);
         }
-        let symbol = StructSym { base: structure.base.clone(), fields, by_name, broken };
+        let mut values = 0;
+        for field in &fields {
+            let Some(ty) = &field.ty else { continue };
+            // Told once: what holds a struct that is too large may hold it.
+            if self.add_values(&mut values, ty, &structure.name, field.at.unwrap_or(at)).is_err() {
+                values = 1;
+                break;
+            }
+        }
+        let symbol = StructSym { base: structure.base.clone(), fields, by_name, values, broken };
         self.structs.borrow_mut().insert(structure.path.clone(), Some(Rc::new(symbol)));
     }
 }

@@ -1,5 +1,7 @@
 //! `defaultproperties` and `structdefaultproperties`: values of properties, by the types of the properties.
 
+use std::collections::HashMap;
+
 use super::body::as_const;
 use super::convert::is_text;
 use super::declare::Work;
@@ -9,6 +11,9 @@ use crate::ast::{self, DefaultIndex, DefaultLine, DefaultObject, DefaultValue, D
 use crate::diagnostic::Diagnostic;
 use crate::hir::{self, Const, Default, DefaultAction, Num, Path, Type};
 use crate::source::Span;
+
+/// Elements of arrays in the defaults of a package that nobody wrote: those before and behind the ones that are set.
+pub(super) const MOST_UNWRITTEN: u64 = 1 << 22;
 
 /// Where defaults stand: of which class they are, and which subobjects are known by name there.
 pub(super) struct Place<'p> {
@@ -54,6 +59,7 @@ impl<'a> Checker<'a> {
                 line => defaults.extend(self.default_line(line, &place)),
             }
         }
+        self.count_grown(&defaults, &work.path, (work.file, found.span));
         (subobjects, defaults)
     }
 
@@ -128,6 +134,7 @@ impl<'a> Checker<'a> {
             }
             defaults.extend(self.default_line(line, &inner));
         }
+        self.count_grown(&defaults, &class, at);
         Some(hir::Subobject { name: name.text.clone(), class, inherited, defaults, line: self.line(at) })
     }
 
@@ -275,14 +282,18 @@ impl<'a> Checker<'a> {
         };
         match (&value.kind, ty) {
             (DefaultValueKind::Broken, _) => Err(Told),
-            (DefaultValueKind::Empty, ty) => Ok(self.empty_of(ty)),
+            (DefaultValueKind::Empty, ty) => self.empty_of(ty, at),
             (DefaultValueKind::Struct(fields), Type::Array(_)) if fields.is_empty() => Ok(Const::Array(Vec::new())),
-            (DefaultValueKind::Array(values), Type::Array(of)) => self.default_row(values, of, place),
+            (DefaultValueKind::Array(values), Type::Array(of)) => {
+                Ok(Const::Array(self.default_row(values, of, place)?))
+            }
             (DefaultValueKind::Array(values), Type::Fixed(of, len)) => {
                 if values.len() > *len as usize {
                     return refuse(&format!("the array has {len} elements"));
                 }
-                self.default_row(values, of, place)
+                let mut row = self.default_row(values, of, place)?;
+                self.fill(&mut row, *len as usize, of, at)?;
+                Ok(Const::Array(row))
             }
             (DefaultValueKind::Struct(fields), Type::Struct(path)) => self.default_struct(fields, path, place),
             (DefaultValueKind::Struct(fields), Type::Set(_) | Type::Map(..)) if fields.is_empty() => {
@@ -363,26 +374,72 @@ impl<'a> Checker<'a> {
         Err(self.report(Diagnostic::error("uc-default", at, "this is there twice")))
     }
 
-    fn empty_of(&self, ty: &Type) -> Const {
-        match ty {
+    fn empty_of(&self, ty: &Type, at: At) -> Found<Const> {
+        Ok(match ty {
+            Type::Fixed(of, len) => {
+                let mut row = Vec::new();
+                self.fill(&mut row, *len as usize, of, at)?;
+                Const::Array(row)
+            }
             Type::Num(num) if num.is_float() => Const::Float(0.0),
             Type::Num(_) => Const::Int(0),
             Type::Bool => Const::Bool(false),
             Type::Name => Const::Name(String::new()),
             Type::Struct(_) => Const::Struct(Vec::new()),
-            Type::Array(_) | Type::Fixed(..) | Type::Set(_) | Type::Map(..) => Const::Array(Vec::new()),
+            Type::Array(_) | Type::Set(_) | Type::Map(..) => Const::Array(Vec::new()),
             Type::Enum(path, _) => {
                 let first = self.enumeration(path).and_then(|found| found.entries.first().cloned());
                 first.map_or(Const::Int(0), |(name, number)| Const::Enum(path.clone(), name, number))
             }
             ty if is_text(ty) => Const::Text(String::new()),
             _ => Const::None,
-        }
+        })
     }
 
-    fn default_row(&self, values: &[DefaultValue], of: &Type, place: &Place<'_>) -> Found<Const> {
+    fn default_row(&self, values: &[DefaultValue], of: &Type, place: &Place<'_>) -> Found<Vec<Const>> {
         let found: Vec<_> = values.iter().map(|value| self.default_value(value, of, place)).collect();
-        Ok(Const::Array(found.into_iter().collect::<Found<_>>()?))
+        found.into_iter().collect()
+    }
+
+    /// Counts elements that nobody wrote: there may be so many of them in the defaults of a package.
+    fn count_unwritten(&self, values: u64, at: At) -> Found<()> {
+        let left = self.unwritten.get();
+        self.unwritten.set(left.saturating_sub(values));
+        if values <= left {
+            return Ok(());
+        }
+        if left > 0 {
+            let message = format!(
+                "with this, the defaults of the package have more than {MOST_UNWRITTEN} elements that are not written"
+            );
+            self.report(Diagnostic::error("uc-array-length", at, message));
+        }
+        Err(Told)
+    }
+
+    /// Counts what dynamic arrays grow by where the lines of an object set elements behind their ends.
+    fn count_grown(&self, lines: &[Default], class: &str, at: At) {
+        let mut lens: HashMap<&str, u64> = HashMap::new();
+        for line in lines {
+            if let DefaultAction::SetElement(index, _) = line.action {
+                let len = lens.entry(&line.property).or_default();
+                *len = (*len).max(u64::from(index) + 1);
+            }
+        }
+        let grown = lens.into_iter().map(|(name, len)| match self.find_property(class, name)?.ty.as_ref()? {
+            Type::Array(of) => Some(self.values_in(of).saturating_mul(len)),
+            _ => None,
+        });
+        let _ = self.count_unwritten(grown.flatten().fold(0, u64::saturating_add), at);
+    }
+
+    /// Makes a row so long.
+    fn fill(&self, row: &mut Vec<Const>, len: usize, of: &Type, at: At) -> Found<()> {
+        let missing = len.saturating_sub(row.len());
+        self.count_unwritten(self.values_in(of).saturating_mul(missing as u64), at)?;
+        let empty = self.empty_of(of, at)?;
+        row.extend(std::iter::repeat_n(empty, missing));
+        Ok(())
     }
 
     fn default_struct(
@@ -450,9 +507,9 @@ impl<'a> Checker<'a> {
             Some((_, Const::Array(row))) => row.clone(),
             _ => Vec::new(),
         };
-        while row.len() <= number {
-            row.push(self.empty_of(of));
-        }
+        // A fixed array has all its elements, whichever are named.
+        let len = if matches!(ty, Type::Fixed(..)) { limit } else { number + 1 };
+        self.fill(&mut row, len, of, (place.file, index.span))?;
         row[number] = self.default_value(value, of, place)?;
         Ok(Const::Array(row))
     }

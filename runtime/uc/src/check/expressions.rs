@@ -23,6 +23,11 @@ impl Body<'_, '_> {
 
     pub(super) fn expr(&self, value: &ast::Expr, want: Option<&Type>) -> Found<Expr> {
         let span = value.span;
+        // What becomes an optional value is one of what it holds.
+        let want = match want {
+            Some(Type::Optional(of)) => Some(&**of),
+            want => want,
+        };
         if self.only_constants && !may_be_constant(value) {
             let error = self.error("uc-not-constant", span, "this is not known before the script runs");
             return Err(self.report(error.hint("numbers, texts, names, classes and other constants are")));

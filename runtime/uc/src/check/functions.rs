@@ -68,8 +68,21 @@ impl<'a> Checker<'a> {
                 let message = format!("`{}` has a value for when it is left away, and is not `optional`", name.text);
                 self.report(Diagnostic::error("uc-optional", (work.file, default.span), message));
             }
+            let before = found.last().map(|(known, _)| known);
+            if let Some(before) = before.filter(|before| before.optional && !optional) {
+                let message = format!("`{}` is behind `{}`, which is `optional`, and is not", name.text, before.name);
+                let error = Diagnostic::error("uc-optional", at, message);
+                self.report(error.hint("a call cannot leave the one away and give the other: put it before that one"));
+            }
             found.push((
-                ParamSym { name: name.text.clone(), ty, out: has("out"), optional, coerce: has("coerce") },
+                ParamSym {
+                    name: name.text.clone(),
+                    ty,
+                    out: has("out"),
+                    optional,
+                    coerce: has("coerce"),
+                    is_const: has("const"),
+                },
                 param,
             ));
         }
@@ -161,6 +174,7 @@ impl<'a> Checker<'a> {
             ..FunctionFlags::default()
         };
         let mut access = Access::Public;
+        self.one_access(found.modifiers.iter().chain(&found.behind), work.file, "uc-function-word");
         for Modifier { word, .. } in found.modifiers.iter().chain(&found.behind) {
             let place = (work.file, word.span);
             let outside = |what: &str, hint: &str| {

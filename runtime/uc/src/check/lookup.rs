@@ -68,6 +68,12 @@ impl Checker<'_> {
             if let Some(exact) = found.iter().find(|symbol| in_package(symbol, &qualifier.text)) {
                 return Some(Ok(exact.clone()));
             }
+            // Of a package that is not there, no type is.
+            if !table.contains_key(&qualifier.text.to_ascii_lowercase())
+                && !qualifier.text.eq_ignore_ascii_case(self.package)
+            {
+                return None;
+            }
         }
         // Those of the package come before all others.
         if let Some(own) = found.iter().find(|symbol| in_package(symbol, self.package)) {
@@ -143,8 +149,14 @@ impl Checker<'_> {
             return known.clone();
         }
         let found = self.types.struct_by_path(path).filter(|found| !self.is_replaced(found.origin, &found.package));
-        let symbol = found.map(|found| Rc::new(reflected_struct(&found)));
+        let mut symbol = found.map(|found| Rc::new(reflected_struct(&found)));
         self.structs.borrow_mut().insert(path.into(), symbol.clone());
+        if let Some(symbol) = &mut symbol {
+            let types = symbol.fields.iter().filter_map(|field| field.ty.as_ref());
+            let values = types.map(|ty| self.values_in(ty)).fold(0, u64::saturating_add);
+            Rc::make_mut(symbol).values = values;
+            self.structs.borrow_mut().insert(path.into(), Some(symbol.clone()));
+        }
         symbol
     }
 

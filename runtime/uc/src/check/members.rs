@@ -158,7 +158,11 @@ impl<'a> Checker<'a> {
             }
         }
         let above = work.base.as_deref();
+        let mut values = above.and_then(|above| self.class(above)).map_or(0, |class| class.values);
         for (symbol, at) in symbols {
+            if let Some(ty) = &symbol.ty {
+                let _ = self.add_values(&mut values, ty, &work.head.name.text, at);
+            }
             let inherited = above.and_then(|above| {
                 let chain = self.chain(above);
                 let has = |class: &&Rc<ClassSym>| {
@@ -179,6 +183,7 @@ impl<'a> Checker<'a> {
             }
             self.change_class(&work.path, |class| class.props.insert(&symbol.name.clone(), Rc::new(symbol)));
         }
+        self.change_class(&work.path, |class| class.values = values);
         let functions = self.declare_functions(work);
         Members { properties, functions }
     }
@@ -246,6 +251,7 @@ impl<'a> Checker<'a> {
         let mut words =
             Words { flags: property_flags::BLUEPRINT_READ | property_flags::BLUEPRINT_WRITE, ..Words::default() };
         let mut edit = property_flags::EDIT_ANYWHERE;
+        self.one_access(found.modifiers.iter(), file, "uc-unknown-word");
         for Modifier { word, .. } in &found.modifiers {
             match word.text.to_ascii_lowercase().as_str() {
                 "const" => words.is_const = true,
@@ -315,6 +321,17 @@ impl<'a> Checker<'a> {
             }
         }
         fields
+    }
+
+    /// Tells a second word of who may use what is declared, where it is another one.
+    pub(super) fn one_access<'m>(&self, words: impl Iterator<Item = &'m Modifier>, file: usize, id: &'static str) {
+        let is_access = |word: &ast::Ident| ["private", "protected", "public"].iter().any(|known| word.is(known));
+        let mut found = words.map(|modifier| &modifier.word).filter(|word| is_access(word));
+        let Some(first) = found.next() else { return };
+        if let Some(second) = found.find(|second| !second.is(&first.text)) {
+            let message = format!("`{}` stands beside `{}`: one of them is meant", second.text, first.text);
+            self.report(Diagnostic::error(id, (file, second.span), message));
+        }
     }
 
     fn misplaced(&self, what: &str, at: At, path: &str) {

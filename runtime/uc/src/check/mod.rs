@@ -172,6 +172,8 @@ pub(crate) struct Checker<'a> {
     wrong_consts: RefCell<HashSet<At>>,
     /// For how many names one like it is still looked for.
     hints: Cell<u32>,
+    /// How many elements of arrays that nobody wrote defaults may still have.
+    unwritten: Cell<u64>,
 }
 
 impl<'a> Checker<'a> {
@@ -206,6 +208,7 @@ impl<'a> Checker<'a> {
             open_consts: RefCell::default(),
             wrong_consts: RefCell::default(),
             hints: Cell::new(200),
+            unwritten: Cell::new(defaults::MOST_UNWRITTEN),
         };
         checker.read_reflection();
         checker

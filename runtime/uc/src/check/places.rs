@@ -305,12 +305,25 @@ impl Body<'_, '_> {
         }
     }
 
+    /// Whether the expression is a `const` parameter, or lies in one.
+    pub(super) fn is_in_const_param(&self, place: &Expr) -> bool {
+        match &place.kind {
+            ExprKind::Local(id) => self.const_params.contains_key(&id.0),
+            ExprKind::Field { base, .. } | ExprKind::Index(base, _) => self.is_in_const_param(base),
+            _ => false,
+        }
+    }
+
     /// Whether the expression can be written to; tells why not.
     pub(super) fn check_place(&self, place: &Expr, span: Span) -> Found<()> {
         let mut at = place;
         loop {
             match &at.kind {
-                ExprKind::Local(_) => return Ok(()),
+                ExprKind::Local(id) => {
+                    let Some(name) = self.const_params.get(&id.0) else { return Ok(()) };
+                    let message = format!("`{name}` cannot be changed: it is a `const` parameter");
+                    return Err(self.report(self.error("uc-const", span, message)));
+                }
                 ExprKind::Property { owner, name, .. } => {
                     let Some(found) = self.checker.chain(owner).iter().find_map(|class| {
                         let by_delegate = || {

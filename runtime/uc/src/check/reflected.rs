@@ -125,6 +125,7 @@ pub(crate) fn reflected_func(found: &Function, owner: &Path, of_script: bool, fr
         out: param.flags & property_flags::OUT != 0,
         optional: param.default.is_some() || param.meta.iter().any(|(key, _)| key == "optional"),
         coerce: param.meta.iter().any(|(key, _)| key == "coerce"),
+        is_const: false,
     };
     FuncSym {
         name: found.text.to_string(),
@@ -190,6 +191,7 @@ fn reflected_delegate(class: &Class, property: &Property) -> Option<DelegateSym>
         out: signature.outs.contains(&at),
         optional: false,
         coerce: false,
+        is_const: false,
     };
     let func = FuncSym {
         name: name.clone(),
@@ -255,6 +257,7 @@ pub(crate) fn reflected_class(found: &Class, free: bool) -> ClassSym {
         is_abstract: has(class_flags::ABSTRACT),
         closed,
         props,
+        values: 0,
         funcs,
         delegates,
         consts: Named::default(),
@@ -279,5 +282,5 @@ pub(crate) fn reflected_struct(found: &StructType) -> StructSym {
     for field in &fields {
         by_name.insert_reflected(&field.name, field.clone());
     }
-    StructSym { base: found.base().map(|base| base.path.clone()), fields, by_name, broken: false }
+    StructSym { base: found.base().map(|base| base.path.clone()), fields, by_name, values: 1, broken: false }
 }

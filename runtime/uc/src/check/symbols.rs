@@ -91,6 +91,8 @@ pub(crate) struct ParamSym {
     pub(crate) out: bool,
     pub(crate) optional: bool,
     pub(crate) coerce: bool,
+    /// Whether the function says that it does not change it.
+    pub(crate) is_const: bool,
 }
 
 /// What a wildcard parameter takes.
@@ -175,6 +177,8 @@ pub(crate) struct ClassSym {
     /// Why scripts may not extend it.
     pub(crate) closed: Option<&'static str>,
     pub(crate) props: Named<Rc<PropSym>>,
+    /// How many values its variables and those of the classes of the package above have, with all elements of fixed arrays.
+    pub(crate) values: u64,
     pub(crate) funcs: Named<Rc<FuncSym>>,
     pub(crate) delegates: Named<Rc<DelegateSym>>,
     pub(crate) consts: Named<Rc<ConstSym>>,
@@ -190,6 +194,8 @@ pub(crate) struct StructSym {
     /// All fields, those of the bases first.
     pub(crate) fields: Vec<Rc<PropSym>>,
     pub(crate) by_name: Named<Rc<PropSym>>,
+    /// How many values it has, with all elements of fixed arrays and all fields of structs in it.
+    pub(crate) values: u64,
     /// Whether it may have fields that are not known.
     pub(crate) broken: bool,
 }

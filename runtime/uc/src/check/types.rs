@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use alcedo_abi::kinds::PropertyKind;
 
-use super::symbols::Named;
+use super::symbols::{At, Named};
 use super::{Checker, Found, TypeSym};
 use crate::ast::{Expr, Ident, TypeKind, TypeRef};
 use crate::diagnostic::Diagnostic;
@@ -12,6 +12,10 @@ use crate::hir::{Const, ExprKind, Num, Path, Type};
 
 /// Elements that an array of a fixed length may have.
 pub(super) const LONGEST_FIXED: u32 = 65_536;
+
+/// Values that the variables of a class, of a struct or of a function may have together, when every element of a fixed array and
+/// every field of a struct in them counts.
+pub(super) const MOST_VALUES: u64 = 1 << 20;
 
 /// How deep types may be nested, as reflection has it.
 const DEEPEST_TYPE: usize = 12;
@@ -234,6 +238,27 @@ impl Checker<'_> {
             Some(dim) => Ok(Type::Fixed(Box::new(ty), self.dim_of(dim, file, class)?)),
             None => Ok(ty),
         }
+    }
+
+    /// How many values a variable of the type has from the beginning: those of all elements of fixed arrays and all fields of structs.
+    pub(super) fn values_in(&self, ty: &Type) -> u64 {
+        match ty {
+            Type::Fixed(of, len) => self.values_in(of).saturating_mul(u64::from(*len)),
+            Type::Struct(path) => self.structure(path).map_or(1, |found| found.values),
+            _ => 1,
+        }
+    }
+
+    /// Adds a variable to those that a class, a struct or a function has so far; tells where they become too many.
+    pub(super) fn add_values(&self, so_far: &mut u64, ty: &Type, of: &str, at: At) -> Found<()> {
+        let before = *so_far;
+        *so_far = before.saturating_add(self.values_in(ty));
+        if *so_far <= MOST_VALUES || before > MOST_VALUES {
+            return Ok(());
+        }
+        let message = format!("with this, the variables of `{of}` have {so_far} values: {MOST_VALUES} are the most");
+        let error = Diagnostic::error("uc-array-length", at, message);
+        Err(self.report(error.hint("take `array<…>`, which grows as it is filled")))
     }
 
     /// The path of a type of the package.

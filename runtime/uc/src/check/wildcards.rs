@@ -125,13 +125,11 @@ impl Body<'_, '_> {
             return Err(self.report(self.error("uc-wildcard", arg.span, "`none` has no type here")));
         }
         if param.out {
-            self.check_place(&value, arg.span)?;
+            self.check_wild_place(found, at, &value, arg.span)?;
             return Ok(value);
         }
         match want {
-            Some(want) if self.checker.implicit(&value.ty, &want).is_some() => {
-                self.coerced(value, &want, self.at(arg.span))
-            }
+            Some(want) if self.checker.becomes(&value.ty, &want) => self.coerced(value, &want, self.at(arg.span)),
             _ => Ok(value),
         }
     }
@@ -176,7 +174,7 @@ impl Body<'_, '_> {
             (Wild::Element, ty) => match element {
                 None => return Err(Told),
                 Some(element) => {
-                    if self.checker.implicit(ty, element).is_none() {
+                    if !self.checker.becomes(ty, element) {
                         return refuse(&format!("`{element}`, as the array holds"), ty);
                     }
                     self.coerced(value, element, self.at(arg.span))?
@@ -184,9 +182,19 @@ impl Body<'_, '_> {
             },
         };
         if param.out {
-            self.check_place(&value, arg.span)?;
+            self.check_wild_place(found, at, &value, arg.span)?;
         }
         Ok(value)
+    }
+
+    /// Whether a function may write to what it is given for a wildcard: a fixed array would get another length.
+    fn check_wild_place(&self, found: &FuncSym, at: usize, value: &Expr, span: Span) -> Found<()> {
+        self.check_place(value, span)?;
+        let Type::Fixed(of, _) = &value.ty else { return Ok(()) };
+        let name = &found.params[at].name;
+        let message = format!("`{}` may change the length of `{name}`, and this array has a fixed one", found.name);
+        let error = self.error("uc-wildcard", span, message);
+        Err(self.report(error.hint(format!("give it an `array<{of}>`"))))
     }
 }
 

@@ -197,14 +197,12 @@ pub enum Conversion {
     /// that type.
     ToText(Type),
     /// Text to a value. Numbers as far as the text reads as one (leading spaces left out), else 0; `bool`: "true" in any case, or
-    /// a number that is not zero; names; triples as `x,y,z`; enums by the name of an entry, else the zero value. To that type.
+    /// a whole number that is not zero; names; triples as `x,y,z`; enums by the name of an entry, else the zero value. To that type.
     FromText(Type),
     /// The other text types and `name` to each other and to `string`: from, to. Letters that do not fit become `?`.
     Text(Type, Type),
     /// Whether there is an object, class, interface.
     ObjectToBool,
-    /// Whether the text is not empty.
-    TextToBool,
     /// Whether the name is not `None` and not empty.
     NameToBool,
     /// Whether any of the three is not zero.

@@ -49,7 +49,7 @@ static final operator(20) Plane + (Plane A, Plane B) { A.W += B.W; return A; }
 native(244) static final function float FMin2( float A, float B );
 native static final function coerce name PackageName();
 native final iterator function AllThings ( class<Object> BaseClass, out Object Object, optional class<NativeHeader> Other );
-native noexport final function bool Check(optional out vector Location, const out array<int> Extra);
+native noexport final function bool Check(optional out vector Location, optional const out array<int> Extra);
 
 cpptext
 {

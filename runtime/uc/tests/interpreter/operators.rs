@@ -216,6 +216,11 @@ pub(crate) fn converted(conversion: &Conversion, value: Value, entry: &dyn Fn(&s
             let Value::Text(text) = &value else { panic!("{value:?} is no text") };
             number_in(text, *num)
         }
+        Conversion::FromText(Type::Bool) => {
+            let Value::Text(text) = &value else { panic!("{value:?} is no text") };
+            let is_zero = number_in(text, Num::I64) == Value::Int(0);
+            Value::Bool(text.trim().eq_ignore_ascii_case("true") || !is_zero)
+        }
         Conversion::Text(_, Type::Name) => match value {
             Value::Text(text) => Value::Name(if text.eq_ignore_ascii_case("none") { String::new() } else { text }),
             other => other,
@@ -223,10 +228,6 @@ pub(crate) fn converted(conversion: &Conversion, value: Value, entry: &dyn Fn(&s
         Conversion::Text(Type::Name, _) => match value {
             Value::Name(name) => Value::Text(if name.is_empty() { "None".to_owned() } else { name }),
             other => other,
-        },
-        Conversion::TextToBool => match value {
-            Value::Text(text) => Value::Bool(!text.is_empty()),
-            other => panic!("{other:?} is no text"),
         },
         Conversion::NameToBool => match value {
             Value::Name(name) => Value::Bool(!name.is_empty()),

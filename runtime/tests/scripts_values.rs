@@ -1,0 +1,68 @@
+//! Values of scripts that reflection keeps, and conversions that the machine makes: from the text to what a function gives.
+
+use alcedo_runtime::{Builder, Value};
+
+use crate::scripts::{Package, call, spawn};
+use crate::support;
+
+/// What functions of a class give; the class is `Foo`, and the text all of it behind its first line.
+fn gives(text: &str, expected: &[(&str, &str)]) {
+    let package = Package::new("Tale", &[("Foo.uc", &format!("class Foo extends Actor;\n{text}"))]);
+    let builder: Builder = support::builder().package("Tale");
+    let host = builder.build().unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    let object = spawn(&host, "/Script/Tale.Foo");
+    for (function, value) in expected {
+        assert_eq!(call(&host, object, function, &[]), Some(Value::Text((*value).into())), "{function} of {text}");
+    }
+}
+
+#[test]
+fn a_fixed_array_in_a_struct_has_all_its_elements_whichever_the_defaults_name() {
+    let text = "
+        struct S { var int fx[3]; var string row[3]; structdefaultproperties {
+            fx(1)=9
+            row=(\"a\")
+        } };
+        var S p, q;
+        function string A() { local S o; return o.fx[0] @ o.fx[1] @ o.fx[2] $ o.row[0] $ o.row[2]; }
+        function string B() { return p.fx[0] @ p.fx[1] @ p.fx[2] $ p.row[0] $ p.row[2]; }
+        function string C() { return q.fx[0] @ q.fx[1] @ q.fx[2] $ q.row[0] $ q.row[2]; }
+        defaultproperties {
+            p=(fx[0]=4)
+        }";
+    gives(text, &[("A", "0 9 0a"), ("B", "4 0 0a"), ("C", "0 9 0a")]);
+}
+
+#[test]
+fn a_text_is_true_when_it_says_so_or_is_a_number_that_is_not_zero() {
+    let text = "
+        function string A() { return bool(\"false\") @ bool(\"0\") @ bool(\"\") @ bool(\"yes\") @ bool(\"0.5\"); }
+        function string B() { return bool(\"TRUE\") @ bool(\" true \") @ bool(\"1\") @ bool(\"-7x\"); }
+        function string C() { return Given(\"false\") @ Given(\"true\"); }
+        function string Given(coerce bool b) { return string(b); }";
+    gives(text, &[("A", "False False False False False"), ("B", "True True True True"), ("C", "False True")]);
+}
+
+#[test]
+fn a_value_that_becomes_what_an_optional_one_holds_is_assigned_to_it() {
+    let text = "
+        var optional<byte> ob;
+        var optional<Actor> oa;
+        var optional<weak<Actor> > ow;
+        var optional<float> of;
+        function string A() { ob = 200; oa = self; ow = self; of = 3; return ob.Get() @ oa.Get() @ ow.IsSet() @ of.Get(); }
+        function string B() { oa = none; ow = none; return oa.IsSet() @ oa.Get() @ ow.IsSet(); }
+        function string C() { ob.Reset(); Given(9); return ob.IsSet() @ ob.Get(); }
+        function Given(optional<byte> x) { ob = x; }";
+    gives(text, &[("A", "200 Foo_1 True 3.0000"), ("B", "True None True"), ("C", "True 9")]);
+}
+
+#[test]
+fn what_a_function_does_not_change_is_handed_on() {
+    let text = "
+        function string A() { local array<int> l; l[1] = 4; return string(B(5, l)); }
+        function int B(const int x, const out array<int> list) { return C(x, list) + x; }
+        function int C(const out int y, const out array<int> list) { return y + list[1]; }";
+    gives(text, &[("A", "14")]);
+}
