@@ -25,7 +25,9 @@ use crate::object::lazy;
 use crate::object::mode::ComingUp;
 use crate::reload::changes::Phase;
 use crate::reload::journal::{Journal, Rebuilt};
-use crate::reload::migrate::{self, Goals, Migration};
+use crate::reload::goals::{self, Goals};
+use crate::reload::migrate::{self, Migration};
+use crate::reload::references;
 use crate::reload::report::Reload;
 use crate::reload::requests::ReloadScope;
 use crate::unload::generation;
@@ -228,8 +230,8 @@ impl Run<'_> {
         core.world.mode.set(mode::STAGING);
         faults::at(ReloadStep::Callbacks)?;
         let replaced = master::ids(&self.replaced).collect();
-        let living = migrate::living_of(core, &replaced);
-        let goals = migrate::decide(core, &replaced);
+        let living = goals::living_of(core, &replaced);
+        let goals = goals::decide(core, &replaced);
         faults::at(ReloadStep::Survivors)?;
         let mut rebuild = Rebuild::default();
         for object in &living {
@@ -306,6 +308,9 @@ impl Run<'_> {
         let core = self.core;
         let bodies = core.world.objects.commit_shadow();
         let classes = core.world.types.commit_shadow();
+        if migration.have_moved {
+            self.journal.changes.structure.extend(references::look_again(core));
+        }
         core.world.mode.set(mode::NORMAL);
         core.tasks.commit_staged();
         self.coming_up = None;
