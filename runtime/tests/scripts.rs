@@ -343,9 +343,9 @@ fn a_class_default_object_is_not_destroyed_by_the_console_the_host_or_a_script_a
     let host = builder().build().expect("a host");
     host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
     let hero = spawn(&host, HERO);
-    let default = host.types().class(HERO).and_then(|class| host.objects().default_of(&class)).expect("it has one");
-    let told = host.console(&format!("destroy {default}"));
+    let told = host.console("destroy Default__Hero");
     assert!(told.contains("class default object") && told.contains("destroy an object of the class"), "{told}");
+    let default = host.objects().at_path("/World/Default__Hero").expect("it is there still");
     host.objects().destroy(default);
     assert!(host.objects().is_alive(default));
     package.edit("Hero.uc", "Health=100", "Health=150");

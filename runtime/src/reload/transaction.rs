@@ -329,7 +329,7 @@ impl Run<'_> {
         let _published = core.red.activities().phase(Phase::Retire.name());
         self.loads.show(self.old.generation, self.replaced.iter());
         let Committed { bodies, classes, removed_subobjects, .. } = committed;
-        let mut bodies = Some(bodies);
+        let mut replaced = Some((bodies, classes));
         let unload = GenerationUnload {
             cause: UnloadCause::Replaced,
             generation: self.old.generation,
@@ -338,7 +338,8 @@ impl Run<'_> {
         };
         let ticket = generation::unload(core, self.loads, &unload, &mut |step| {
             if step == UnloadStep::EndObjects {
-                drop(bodies.take());
+                // With the last of them a C library goes that a class is bound to, which the end of the generation waits for.
+                let classes = replaced.take().map(|(_bodies, classes)| classes).unwrap_or_default();
                 self.journal.changes.structure.extend(unbind_broken(core));
                 let defaults = classes.iter().map(|class| class.cdo.get());
                 for object in defaults.chain(removed_subobjects.iter().copied()) {
