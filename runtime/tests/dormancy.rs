@@ -4,9 +4,9 @@
 use crate::support;
 
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
-use alcedo_runtime::{Budget, Error, ObjectHandle, Reload, Runtime, Value};
 use alcedo_runtime::kinds::PropertyKind;
 use alcedo_runtime::native::{NativeClass, Natives};
+use alcedo_runtime::{Budget, Error, ObjectHandle, Reload, Runtime, Value};
 use expect_test::{Expect, expect};
 
 const GHOST: &str = "/Script/Game.Ghost";
@@ -333,7 +333,8 @@ fn an_object_whose_class_moves_to_another_native_class_is_born_anew_under_its_ha
 }
 
 #[test]
-fn a_reference_to_an_object_whose_class_has_moved_gets_the_default_also_where_nothing_is_reloaded_and_returns_with_the_class() {
+fn a_reference_to_an_object_whose_class_has_moved_gets_the_default_also_where_nothing_is_reloaded_and_returns_with_the_class()
+ {
     let keeper = NativeClass::new("Test", "Keeper", "/Script/Core.Object")
         .property("keeps", (PropertyKind::OBJECT, ACTOR), 0, "")
         .property("hint", (PropertyKind::WEAK_OBJECT, ACTOR), 0, "")
@@ -343,7 +344,8 @@ fn a_reference_to_an_object_whose_class_has_moved_gets_the_default_also_where_no
     let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
     host.create_master(&[support::plugin("shapeshifter", &[])]).unwrap_or_else(|error| panic!("{error}"));
     let [keeper, busy] = [(); 2].map(|()| host.objects().spawn("/Script/Test.Keeper").expect("a keeper"));
-    let (diver, actor) = (host.objects().spawn(DIVER).expect("a diver"), host.objects().spawn(ACTOR).expect("an actor"));
+    let (diver, actor) =
+        (host.objects().spawn(DIVER).expect("a diver"), host.objects().spawn(ACTOR).expect("an actor"));
     let before = [
         ("keeps", Value::Object(diver)),
         ("hint", Value::WeakObject(diver)),

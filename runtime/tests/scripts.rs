@@ -358,7 +358,8 @@ fn a_class_default_object_is_not_destroyed_by_the_console_the_host_or_a_script_a
 #[test]
 fn the_console_evaluates_beside_packages_whatever_their_classes_are_called() {
     let object = "class Object extends Core.Object;\n\nvar int N;\n";
-    let package = Package::new("Eval", &[("Object.uc", object), ("Evaluated.uc", "class Evaluated extends Core.Object;\n")]);
+    let package =
+        Package::new("Eval", &[("Object.uc", object), ("Evaluated.uc", "class Evaluated extends Core.Object;\n")]);
     let host = support::builder().package("Eval").build().expect("a host");
     host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(host.console("eval 1 + 1"), "2");

@@ -79,7 +79,8 @@ impl Frame {
         if is_new || self.is_waiting {
             self.is_waiting = false;
             self.is_waiting |= begin(runtime, self.actors.list(), &self.actor_has_begun, begin_actor, &self.failures);
-            self.is_waiting |= begin(runtime, self.components.list(), &self.component_has_begun, begin_component, &self.failures);
+            self.is_waiting |=
+                begin(runtime, self.components.list(), &self.component_has_begun, begin_component, &self.failures);
         }
         self.failures.log_all(runtime, self.actor_tick.call_list(self.actors.list(), (seconds,)));
         self.failures.log_all(runtime, self.component_tick.call_list(self.components.list(), (seconds,)));

@@ -1,6 +1,7 @@
 //! What goes wrong in the middle of an operation, and what would take too much: the machine is as it was, and says so.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex};
 
 use alcedo_abi::host::mode;
 use alcedo_abi::kinds::{PropertyKind, function_flags};
@@ -540,9 +541,8 @@ fn births_cost_rounds() {
 
 #[test]
 fn the_same_warning_of_the_same_place_is_told_once_and_then_counted() {
-    let (scripts, robot) = robot(
-        "function int Tick(int a) { return 3 / a; }\nfunction int Other(int a) { return 3 / a; }",
-    );
+    let (scripts, robot) =
+        robot("function int Tick(int a) { return 3 / a; }\nfunction int Other(int a) { return 3 / a; }");
     let lines = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&lines);
     let log = Log(move |line: String| heard.lock().expect("nobody panicked").push(line));

@@ -251,7 +251,11 @@ fn decide<'p>(
             if sources.around.suits(property, &own) {
                 count(change, |change| &mut change.kept);
                 let has_fixed = fixed::has_fixed(property);
-                return Ok(if has_fixed { Decision::Write(at_length(sources, property, own)) } else { Decision::Copy(from) });
+                return Ok(if has_fixed {
+                    Decision::Write(at_length(sources, property, own))
+                } else {
+                    Decision::Copy(from)
+                });
             }
             removed.put(&property.text, own);
             let change = change.unwrap_or_else(|| line_of_moved(changes, plan, property));

@@ -16,7 +16,9 @@ use crate::object::property::Property;
 use crate::object::transfer::fits;
 use crate::object::value::Value;
 use crate::reload::goals::class_awake;
-use crate::reload::plan::{NewDefault, OwnReference, OwnTarget, is_subobject, new_default, refer_to_own, with_own_parts};
+use crate::reload::plan::{
+    NewDefault, OwnReference, OwnTarget, is_subobject, new_default, refer_to_own, with_own_parts,
+};
 
 /// What has changed of a property whose objects are of other classes than they were.
 pub(super) const MOVED: &str = "what it refers to is of another class now";

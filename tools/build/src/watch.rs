@@ -50,7 +50,10 @@ impl SourceWatch {
         }
         for dir in around {
             if let Err(error) = watcher.watch(&dir, RecursiveMode::NonRecursive) {
-                tracing::debug!("{} cannot be watched: {error}; a folder in it that goes is missed when it returns", dir.display());
+                tracing::debug!(
+                    "{} cannot be watched: {error}; a folder in it that goes is missed when it returns",
+                    dir.display()
+                );
             }
         }
         let watcher = Arc::new(Mutex::new(watcher));

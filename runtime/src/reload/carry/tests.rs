@@ -155,7 +155,8 @@ pub(super) fn reload<'a>(
     let mut notes = Notes { changes: &mut changes, structure: &mut structure };
     let plan = plan_class(core, (before, &after), &Fate::Carried, false, &mut notes).expect("a plan");
     let mut to_own = Vec::new();
-    let body = carry(Surroundings { core, goals: &Goals::default() }, object, &plan, &mut changes, &mut to_own).expect("its values come along");
+    let body = carry(Surroundings { core, goals: &Goals::default() }, object, &plan, &mut changes, &mut to_own)
+        .expect("its values come along");
     core.world.objects.stage(object, body).expect("it lives");
     let has = || core.world.objects.read_value(object, "x").map(|value| value.print(&core.world.names)).ok();
     let in_shadow = has();
@@ -323,7 +324,9 @@ fn a_default_that_names_parts_names_the_objects_own() {
         let mut notes = Notes { changes: &mut changes, structure: &mut structure };
         let plan = plan_class(&core, (&before, &after), &Fate::Carried, false, &mut notes).expect("a plan");
         let mut to_own = Vec::new();
-        let body = carry(Surroundings { core: &core, goals: &Goals::default() }, object, &plan, &mut changes, &mut to_own).expect("its values come along");
+        let body =
+            carry(Surroundings { core: &core, goals: &Goals::default() }, object, &plan, &mut changes, &mut to_own)
+                .expect("its values come along");
         core.world.objects.stage(object, body).expect("it lives");
         for own in &to_own {
             refer_to_own(&core, own).expect("its parts are there");
