@@ -4,6 +4,8 @@
 use crate::support;
 
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
+use alcedo_runtime::kinds::PropertyKind;
+use alcedo_runtime::native::{NativeClass, Natives};
 use alcedo_runtime::{Budget, Error, ObjectHandle, Reload, Runtime, Value};
 use expect_test::{Expect, expect};
 
@@ -328,4 +330,52 @@ fn an_object_whose_class_moves_to_another_native_class_is_born_anew_under_its_ha
         told(&host, changed, "depth constructed_as"),
         "depth = F64(40.0)\nconstructed_as = Text(\"actor\")\nSome(Text(\"actor dives=1 breath=0\"))\n"
     );
+}
+
+#[test]
+fn a_reference_to_an_object_whose_class_has_moved_gets_the_default_also_where_nothing_is_reloaded_and_returns_with_the_class()
+ {
+    let keeper = NativeClass::new("Test", "Keeper", "/Script/Core.Object")
+        .property("keeps", (PropertyKind::OBJECT, ACTOR), 0, "")
+        .property("hint", (PropertyKind::WEAK_OBJECT, ACTOR), 0, "")
+        .property("any", (PropertyKind::OBJECT, "/Script/Core.Object"), 0, "")
+        .property("all", (PropertyKind::ARRAY, "Object(/Script/Engine.Actor)"), 0, "");
+    let natives = Natives::in_package("Test").class(keeper);
+    let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(&[support::plugin("shapeshifter", &[])]).unwrap_or_else(|error| panic!("{error}"));
+    let [keeper, busy] = [(); 2].map(|()| host.objects().spawn("/Script/Test.Keeper").expect("a keeper"));
+    let (diver, actor) =
+        (host.objects().spawn(DIVER).expect("a diver"), host.objects().spawn(ACTOR).expect("an actor"));
+    let before = [
+        ("keeps", Value::Object(diver)),
+        ("hint", Value::WeakObject(diver)),
+        ("any", Value::Object(diver)),
+        ("all", Value::Array(vec![Value::Object(actor), Value::Object(diver)])),
+    ];
+    for (property, value) in &before {
+        for keeper in [keeper, busy] {
+            host.objects().set(keeper, property, value).expect("it suits");
+        }
+    }
+    let report = reload(&host, &["v2"]);
+    let none = ObjectHandle::NONE;
+    let after = [
+        ("keeps", Value::Object(none)),
+        ("hint", Value::WeakObject(none)),
+        ("any", Value::Object(diver)),
+        ("all", Value::Array(vec![])),
+    ];
+    for (property, value) in &after {
+        assert_eq!(host.objects().get(keeper, property).expect("a property"), *value, "{property}");
+    }
+    let line = "Test.Keeper.keeps: what it refers to is of another class now: 2 got the default".to_owned();
+    assert!(report.structure.contains(&line), "{report}");
+    host.objects().set(busy, "keeps", &Value::Object(actor)).expect("it suits");
+    let report = reload(&host, &[]);
+    for (property, value) in &before {
+        assert_eq!(host.objects().get(keeper, property).expect("a property"), *value, "{property}");
+    }
+    assert_eq!(host.objects().get(busy, "keeps").expect("a property"), Value::Object(actor), "it was given that since");
+    let line = "Test.Keeper.keeps: what it refers to is of another class now: 1 got their own back".to_owned();
+    assert!(report.structure.contains(&line), "{report}");
 }

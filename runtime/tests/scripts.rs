@@ -315,6 +315,57 @@ fn a_watched_package_is_reloaded_when_a_file_of_it_is_saved() {
 }
 
 #[test]
+fn a_watched_package_is_watched_on_when_its_folder_was_deleted_and_made_anew() {
+    let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT)]);
+    let host = builder().build().expect("a host");
+    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    let hero = spawn(&host, HERO);
+    host.watch().expect("it is watched");
+    for health in [150, 160] {
+        fs::remove_dir_all(&package.folder).expect("it is there");
+        fs::create_dir(&package.folder).expect("nothing is there");
+        package.write("Hero.uc", &HERO_TEXT.replace("Health=100", &format!("Health={health}")));
+        support::until("the new folder is live", || {
+            host.tick(Budget::frame());
+            get(&host, hero, "Health") == Value::I32(health)
+        });
+        package.edit("Hero.uc", &format!("Health={health}"), &format!("Health={}", health + 1));
+        support::until("a save in the new folder is live", || {
+            host.tick(Budget::frame());
+            get(&host, hero, "Health") == Value::I32(health + 1)
+        });
+    }
+}
+
+#[test]
+fn a_class_default_object_is_not_destroyed_by_the_console_the_host_or_a_script_and_reloads_go_on() {
+    let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT)]);
+    let host = builder().build().expect("a host");
+    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    let hero = spawn(&host, HERO);
+    let told = host.console("destroy Default__Hero");
+    assert!(told.contains("class default object") && told.contains("destroy an object of the class"), "{told}");
+    let default = host.objects().at_path("/World/Default__Hero").expect("it is there still");
+    host.objects().destroy(default);
+    assert!(host.objects().is_alive(default));
+    package.edit("Hero.uc", "Health=100", "Health=150");
+    reload_of(&host, &package);
+    assert_eq!(get(&host, hero, "Health"), Value::I32(150));
+    let told = host.console(&format!("destroy {hero}"));
+    assert!(told.ends_with("is gone") && !host.objects().is_alive(hero), "{told}");
+}
+
+#[test]
+fn the_console_evaluates_beside_packages_whatever_their_classes_are_called() {
+    let object = "class Object extends Core.Object;\n\nvar int N;\n";
+    let package =
+        Package::new("Eval", &[("Object.uc", object), ("Evaluated.uc", "class Evaluated extends Core.Object;\n")]);
+    let host = support::builder().package("Eval").build().expect("a host");
+    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(host.console("eval 1 + 1"), "2");
+}
+
+#[test]
 fn a_builder_loads_its_packages_along_with_whatever_it_is_given() {
     let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT)]);
     let host = support::builder().scripts(&[&package.folder]).build().expect("a host");

@@ -199,3 +199,115 @@ fn a_delegate_that_is_kept_calls_the_new_body_and_none_when_the_function_is_gone
     call(&host, bell, "Bind", &[]);
     assert_eq!(run().expect("it is bound anew"), Some(Value::I32(42)));
 }
+
+const HOLDER_TEXT: &str = r#"
+class Holder extends Object;
+
+var Friend One;
+var array<Friend> Many;
+var Object Any;
+var SPair Both;
+
+struct SPair
+{
+    var Friend Of;
+    var int Count;
+};
+
+function Fill(Friend F)
+{
+    One = F;
+    Many.AddItem(F);
+    Any = F;
+    Both.Of = F;
+    Both.Count = 3;
+}
+"#;
+
+/// A host with a holder that refers to a `Friend`, which extends `Actor`, in four properties.
+fn holding() -> (Package, Runtime, [ObjectHandle; 2]) {
+    let friend = "class Friend extends Actor;\n";
+    let buddy = "class Buddy extends Friend;\n";
+    let package = Package::new("Tale", &[("Holder.uc", HOLDER_TEXT), ("Friend.uc", friend), ("Buddy.uc", buddy)]);
+    let host = host(&package);
+    let [holder, buddy] = ["/Script/Tale.Holder", "/Script/Tale.Buddy"].map(|class| spawn(&host, class));
+    call(&host, holder, "Fill", &[Value::Object(buddy)]);
+    (package, host, [holder, buddy])
+}
+
+fn pair(of: ObjectHandle, count: i32) -> Value {
+    Value::Struct(vec![("Of".into(), Value::Object(of)), ("Count".into(), Value::I32(count))])
+}
+
+#[test]
+fn a_reference_whose_type_changes_is_kept_only_if_its_object_is_of_the_new_class() {
+    let (package, host, [holder, buddy]) = holding();
+    package.edit("Holder.uc", "var Friend One;", "var Actor One;");
+    package.edit("Holder.uc", "var array<Friend> Many;", "var array<Buddy> Many;");
+    package.edit("Holder.uc", "var Object Any;", "var SceneComponent Any;");
+    package.edit("Holder.uc", "    Any = F;\n    Both", "    Both");
+    package.edit("Holder.uc", "    Many.AddItem(F);\n", "");
+    package.edit("Holder.uc", "    var Friend Of;", "    var SceneComponent Of;");
+    package.edit("Holder.uc", "    Both.Of = F;\n", "");
+    let report = host.reload(std::slice::from_ref(&package.folder)).expect("a Master");
+    let report = report.into_result().unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!(get(&host, holder, "One"), Value::Object(buddy), "an actor still");
+    assert_eq!(get(&host, holder, "Many"), Value::Array(vec![Value::Object(buddy)]), "it is a Buddy");
+    assert_eq!(get(&host, holder, "Any"), Value::Object(ObjectHandle::NONE), "it is no component");
+    assert_eq!(get(&host, holder, "Both"), pair(ObjectHandle::NONE, 0), "a struct is kept whole or not");
+    let told = report.to_string();
+    assert!(told.contains("Tale.Holder.Any") && told.contains("1 got the default"), "{told}");
+}
+
+#[test]
+fn a_reference_to_an_object_whose_class_has_another_base_now_gets_the_default_until_it_has_that_again() {
+    let (package, host, [holder, buddy]) = holding();
+    package.edit("Buddy.uc", "extends Friend", "extends Actor");
+    let report = host.reload(std::slice::from_ref(&package.folder)).expect("a Master");
+    let report = report.into_result().unwrap_or_else(|report| panic!("{report}"));
+    let none = ObjectHandle::NONE;
+    assert_eq!(get(&host, holder, "One"), Value::Object(none));
+    assert_eq!(get(&host, holder, "Many"), Value::Array(vec![]));
+    assert_eq!(get(&host, holder, "Any"), Value::Object(buddy), "any object may be there");
+    assert_eq!(get(&host, holder, "Both"), pair(none, 0));
+    let told = report.to_string();
+    let line = "Tale.Holder.One   what it refers to is of another class now: 1 got the default";
+    assert!(told.contains(line), "{told}");
+    package.edit("Holder.uc", "var int Count;", "var int Count; // the same");
+    reload_of(&host, &package);
+    assert_eq!(get(&host, holder, "One"), Value::Object(none), "it is no Friend still");
+    package.edit("Buddy.uc", "extends Actor", "extends Friend");
+    reload_of(&host, &package);
+    assert_eq!(get(&host, holder, "One"), Value::Object(buddy));
+    assert_eq!(get(&host, holder, "Many"), Value::Array(vec![Value::Object(buddy)]));
+    assert_eq!(get(&host, holder, "Both"), pair(buddy, 3));
+}
+
+#[test]
+fn a_fixed_array_has_as_many_elements_as_the_new_text_says_whatever_it_had() {
+    let text = "class Row extends Object;\n\nstruct SRow\n{\n    var int f[2];\n};\n\nvar int x[2];\nvar array<int> a;\n\
+        var array<SRow> r;\n\nfunction Fill()\n{\n    local SRow one;\n\n    x[1] = 3;\n    a.AddItem(8);\n    one.f[1] = 5;\n    r.AddItem(one);\n}\n\n\
+        defaultproperties\n{\n    x(0)=7\n}\n";
+    let package = Package::new("Tale", &[("Row.uc", text)]);
+    let host = host(&package);
+    let row = spawn(&host, "/Script/Tale.Row");
+    call(&host, row, "Fill", &[]);
+    let numbers = |numbers: &[i32]| Value::Array(numbers.iter().copied().map(Value::I32).collect());
+    let rows = |of: &[i32]| Value::Array(vec![Value::Struct(vec![("f".into(), numbers(of))])]);
+    assert_eq!(get(&host, row, "x"), numbers(&[7, 3]));
+    package.edit("Row.uc", "var int x[2];", "var int x[5];");
+    package.edit("Row.uc", "    x(0)=7", "    x(0)=7\n    x(3)=4");
+    package.edit("Row.uc", "    var int f[2];", "    var int f[4];");
+    package.edit("Row.uc", "var array<int> a;", "var int a[3];");
+    package.edit("Row.uc", "    a.AddItem(8);\n", "");
+    reload_of(&host, &package);
+    assert_eq!(get(&host, row, "x"), numbers(&[7, 3, 0, 4, 0]), "the rest is as the default has it");
+    assert_eq!(get(&host, row, "a"), numbers(&[8, 0, 0]));
+    assert_eq!(get(&host, row, "r"), rows(&[0, 5, 0, 0]));
+    package.edit("Row.uc", "var int x[5];", "var int x[2];");
+    package.edit("Row.uc", "\n    x(3)=4", "");
+    package.edit("Row.uc", "    var int f[4];", "    var int f[2];");
+    reload_of(&host, &package);
+    assert_eq!(get(&host, row, "x"), numbers(&[7, 3]));
+    assert_eq!(get(&host, row, "r"), rows(&[0, 5]));
+}

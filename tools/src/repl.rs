@@ -149,8 +149,10 @@ fn print(text: &str) {
 /// Lines of a pipe.
 fn read_input(asked: &Sender<Asked>) {
     let mut text = String::new();
-    for line in stdin().lock().lines().map_while(Result::ok) {
-        text.push_str(&line);
+    // A byte that is no text is shown as such, in the error about it.
+    for line in stdin().lock().split(b'\n').map_while(Result::ok) {
+        let line = String::from_utf8_lossy(&line);
+        text.push_str(line.strip_suffix('\r').unwrap_or(&line));
         if goes_on(&text) {
             text.push('\n');
         } else if !pass_on(asked, &std::mem::take(&mut text)) {
@@ -174,9 +176,15 @@ fn read_terminal(asked: &Sender<Asked>) {
         match editor.readline(PROMPT) {
             Ok(line) if pass_on(asked, &line) => {}
             Err(ReadlineError::Interrupted) => {}
+            Err(error) if is_no_text(&error) => print("that was no text in UTF-8: type it again"),
             Ok(_) | Err(_) => return,
         }
     }
+}
+
+/// Whether a terminal sent bytes that are no letters.
+fn is_no_text(error: &ReadlineError) -> bool {
+    matches!(error, ReadlineError::Io(error) if error.kind() == std::io::ErrorKind::InvalidData)
 }
 
 /// Waits until the line was answered; whether there is anybody to answer.

@@ -9,6 +9,7 @@ pub mod cells;
 pub mod game_thread;
 pub mod handles;
 pub mod numbered;
+pub mod repeats;
 pub mod shown;
 pub mod stamp;
 pub mod trap;

@@ -61,6 +61,11 @@ impl RemovedValues {
         Some(self.values.remove(at).1)
     }
 
+    /// Whether there is a value of that name.
+    pub fn has(&self, name: &str) -> bool {
+        self.values.iter().any(|(known, _)| **known == *name)
+    }
+
     /// Boxed, where there are any.
     pub fn boxed(self) -> Option<Box<Self>> {
         (!self.values.is_empty()).then(|| Box::new(self))

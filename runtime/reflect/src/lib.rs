@@ -30,6 +30,7 @@ pub mod dormant;
 #[doc(hidden)]
 pub mod dump;
 pub mod enums;
+pub mod fixed;
 pub mod function;
 pub mod held;
 pub mod hooks;

@@ -130,11 +130,24 @@ impl World {
     /// [`CallError::WrongClass`] when it is of another class, [`CallError::Stale`] when it is none or gone.
     pub(super) fn check_suits(&self, ty: &PropertyType, object: ObjectHandle) -> Result<(), CallError> {
         let class = self.objects.class(object).ok_or(CallError::Stale { handle: object })?;
+        self.check_class_suits(ty, object, &class)
+    }
+
+    /// Whether an object of that class may.
+    ///
+    /// # Errors
+    /// [`CallError::WrongClass`] when it may not.
+    pub(super) fn check_class_suits(
+        &self,
+        ty: &PropertyType,
+        object: ObjectHandle,
+        class: &Class,
+    ) -> Result<(), CallError> {
         let (suits, wanted) = match ty {
             PropertyType::Object { class: base }
             | PropertyType::SoftObject(base)
             | PropertyType::LazyObject(base)
-            | PropertyType::WeakObject(base) => (self.is_below(&class, base), base.to_string()),
+            | PropertyType::WeakObject(base) => (self.is_below(class, base), base.to_string()),
             PropertyType::ScriptInterface(interface) => {
                 let suits = class.implements(interface) || class.implements(&self.types.redirected(interface));
                 (suits, format!("class that implements {interface}"))

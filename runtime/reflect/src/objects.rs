@@ -264,6 +264,36 @@ impl Objects {
         Ok(())
     }
 
+    /// The object keeps this value of a property, which has another one now.
+    ///
+    /// # Errors
+    /// [`CallError::Stale`] when the object is gone.
+    pub fn put_aside(&self, object: ObjectHandle, property: &Rc<str>, value: Value) -> Result<(), CallError> {
+        let mut store = self.store.borrow_mut();
+        let tenant = store.slots.get_mut(object).ok_or(CallError::Stale { handle: object })?;
+        tenant.seen_mut().removed.get_or_insert_default().put(property, value);
+        store.slots.show(object.index());
+        drop(store);
+        self.look_again(object);
+        Ok(())
+    }
+
+    /// Whether it keeps a value of that property.
+    pub fn has_aside(&self, object: ObjectHandle, property: &str) -> bool {
+        self.ask(object, |tenant| tenant.seen().removed.as_ref().is_some_and(|removed| removed.has(property)))
+            .unwrap_or(false)
+    }
+
+    /// Takes what it keeps of a property.
+    pub fn take_aside(&self, object: ObjectHandle, property: &str) -> Option<Value> {
+        let mut store = self.store.borrow_mut();
+        let removed = &mut store.slots.get_mut(object)?.seen_mut().removed;
+        let value = removed.as_mut()?.take(property);
+        *removed = removed.take().and_then(|removed| removed.boxed());
+        store.slots.show(object.index());
+        value
+    }
+
     /// Its default subobject of that name.
     #[inline]
     pub fn subobject(&self, object: ObjectHandle, name: &str) -> Option<ObjectHandle> {

@@ -2,13 +2,20 @@
 //! what comes in by name and value can, so every such entry point checks here, and nothing is written or called when
 //! the check fails.
 
+use std::rc::Rc;
+
 use alcedo_base::border::CallError;
+use alcedo_base::handles::ObjectHandle;
 
 use crate::World;
+use crate::class::Class;
 use crate::property::{Property, PropertyType};
 use crate::value::Value;
 use crate::values::list::of_type;
 use crate::values::{Content as _, Kind as _};
+
+/// The class of an object.
+pub(crate) type ClassOf<'a> = dyn Fn(ObjectHandle) -> Option<Rc<Class>> + 'a;
 
 impl World {
     /// Whether every object that `value` names may stand where a value of type `ty` is wanted: is of the class, or implements
@@ -23,11 +30,25 @@ impl World {
         value: &Value,
         place: impl FnOnce() -> String,
     ) -> Result<(), CallError> {
+        self.check_objects_as(ty, value, place, &|object| self.objects.class(object))
+    }
+
+    /// The same with objects that are of the classes which `class_of` has for them; one for which it has none suits everywhere.
+    ///
+    /// # Errors
+    /// As for [`World::check_objects`].
+    pub fn check_objects_as(
+        &self,
+        ty: &PropertyType,
+        value: &Value,
+        place: impl FnOnce() -> String,
+        class_of: &ClassOf<'_>,
+    ) -> Result<(), CallError> {
         if !ty.names_objects() {
             return Ok(());
         }
         let mut inside = String::new();
-        let refused = self.walk(ty, value, &mut inside);
+        let refused = self.walk(ty, value, &mut inside, class_of);
         refused.map_err(|error| match error {
             CallError::WrongClass { handle, found, wanted, .. } => {
                 CallError::WrongClass { place: place() + &inside, handle, found, wanted }
@@ -45,18 +66,24 @@ impl World {
     }
 
     /// Looks at each part; in an error `inside` says which part it was. Delegates are looked at when they are called.
-    fn walk(&self, ty: &PropertyType, value: &Value, inside: &mut String) -> Result<(), CallError> {
+    fn walk(
+        &self,
+        ty: &PropertyType,
+        value: &Value,
+        inside: &mut String,
+        class_of: &ClassOf<'_>,
+    ) -> Result<(), CallError> {
         of_type!(ty, K, of => {
             // What does not fit at all is another error.
             let Some(content) = K::get(value) else { return Ok(()) };
-            match K::leads_to(content).map(|object| self.check_suits(ty, object)) {
-                // None, or one that is gone.
-                None | Some(Err(CallError::Stale { .. })) => {}
-                Some(suits) => return suits,
+            // None, and one that is gone, have no class.
+            let led = K::leads_to(content).and_then(|object| Some((object, class_of(object)?)));
+            if let Some((object, class)) = led {
+                return self.check_class_suits(ty, object, &class);
             }
             K::each_part(of, content, &mut |part, ty, value| {
                 let mut below = String::new();
-                let looked = if ty.names_objects() { self.walk(ty, value, &mut below) } else { Ok(()) };
+                let looked = if ty.names_objects() { self.walk(ty, value, &mut below, class_of) } else { Ok(()) };
                 looked.inspect_err(|_| *inside += &format!("{part}{below}"))
             })
         })

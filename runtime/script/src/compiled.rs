@@ -70,6 +70,8 @@ impl Machine {
     /// All that is refused.
     pub fn load(self: &Rc<Self>, world: &World, code: &[FunctionCode]) -> Result<Compiled, Vec<CompileError>> {
         self.attach(world);
+        // A place in a new text is another one.
+        self.warned.forget();
         let (mut functions, mut errors) = (BTreeMap::new(), Vec::new());
         for code in code {
             let no_function = || CompileError::NoFunction { function: code.path.clone() };

@@ -7,6 +7,7 @@ use std::rc::{Rc, Weak};
 
 use alcedo_base::border::{CallError, ScriptPlace};
 use alcedo_base::handles::{ClassId, Name, ObjectHandle};
+use alcedo_base::repeats::{Repeats, times};
 use alcedo_reflect::collect::RootSource;
 use alcedo_reflect::{World, held};
 use rustc_hash::FxHashMap;
@@ -65,6 +66,8 @@ pub struct Machine {
     pub(crate) code: RefCell<FxHashMap<(ClassId, Name), Weak<Linked>>>,
     pub(crate) host: RefCell<Option<Rc<dyn Host>>>,
     pub(crate) is_attached: Cell<bool>,
+    /// What was told of each place: one in a tick would fill the log.
+    pub(crate) warned: Repeats,
 }
 
 impl Machine {
@@ -81,6 +84,7 @@ impl Machine {
             code: RefCell::default(),
             host: RefCell::default(),
             is_attached: Cell::new(false),
+            warned: Repeats::new(),
         })
     }
 
@@ -154,15 +158,17 @@ impl Machine {
         ))
     }
 
-    /// Tells the log what went wrong without ending the script.
+    /// Tells the log what went wrong without ending the script: of one place the first time, and then how often.
     #[cold]
     pub(crate) fn warn(&self, message: &str) {
         cost::add(cost::LINE);
+        let place = self.innermost(1).pop().map(|place| (place.function, place.file, place.line));
+        let Some(count) = self.warned.note(&(place, message)) else { return };
         let mut stack: String = self.innermost(LOGGED).iter().map(|place| format!("\n    {place}")).collect();
         if let Some(more) = self.frames.depth().checked_sub(LOGGED).filter(|more| *more != 0) {
             stack.push_str(&format!("\n    … {more} more"));
         }
-        tracing::warn!(target: "alcedo::script", "{message}{stack}");
+        tracing::warn!(target: "alcedo::script", "{message}{}{stack}", times(count));
     }
 }
 

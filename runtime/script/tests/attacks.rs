@@ -1,6 +1,7 @@
 //! What goes wrong in the middle of an operation, and what would take too much: the machine is as it was, and says so.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex};
 
 use alcedo_abi::host::mode;
 use alcedo_abi::kinds::{PropertyKind, function_flags};
@@ -536,4 +537,24 @@ fn births_cost_rounds() {
     let body = "function int T() { local int i; for (i = 0; i < 100000; i++) new class'Robot'; return i; }";
     let (scripts, robot) = robot_of(limits, body);
     assert!(scripts.told(robot, "T").contains("counts as one that never ends"));
+}
+
+#[test]
+fn the_same_warning_of_the_same_place_is_told_once_and_then_counted() {
+    let (scripts, robot) =
+        robot("function int Tick(int a) { return 3 / a; }\nfunction int Other(int a) { return 3 / a; }");
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&lines);
+    let log = Log(move |line: String| heard.lock().expect("nobody panicked").push(line));
+    tracing::subscriber::with_default(log, || {
+        for _ in 0..250 {
+            scripts.call(robot, "Tick", &[Value::I32(0)]).expect("it is zero");
+        }
+        scripts.call(robot, "Other", &[Value::I32(0)]).expect("it is zero");
+    });
+    let lines = lines.lock().expect("nobody panicked").clone();
+    assert_eq!(lines.len(), 4, "{lines:#?}");
+    assert!(lines[0].contains("a division by zero") && !lines[0].contains("times"), "{lines:#?}");
+    assert!(lines[1].contains("(10 times by now)") && lines[2].contains("(100 times by now)"), "{lines:#?}");
+    assert!(lines[3].contains("Robot:Other") && !lines[3].contains("times"), "another place: {lines:#?}");
 }

@@ -226,12 +226,17 @@ impl Core {
     /// Ends an object on purpose: the listeners for its end are called while it is whole.
     ///
     /// # Errors
-    /// When it is gone, or when a reload is under way that could not bring it back.
+    /// When it is gone, when it is a class default object, or when a reload is under way that could not bring it back.
     pub(crate) fn end_object(&self, object: ObjectHandle) -> Result<(), CallError> {
         if !self.world.objects.is_alive(object) {
             return Err(CallError::Stale { handle: object });
         }
         let shown = self.world.objects.shown(object);
+        if self.world.objects.is_template(object) {
+            return Err(CallError::other(format!(
+                "{shown} is a class default object, or a part of one, and goes with its class: destroy an object of the class"
+            )));
+        }
         if self.world.objects.predates_shadow(object) {
             return Err(CallError::DuringRebuild { action: format!("destroying {shown}") });
         }

@@ -17,7 +17,7 @@ use crate::script::declare::batch;
 use crate::script::package::rendered;
 
 /// The package of such classes.
-const PACKAGE: &str = "Eval";
+const PACKAGE: &str = "__eval__";
 /// The class. There is one at a time.
 const CLASS: &str = "Evaluated";
 /// The function.
@@ -58,7 +58,7 @@ fn read(
     let statements = format!("{text}{}", if text.ends_with([';', '}']) { "" } else { ";" });
     let looks_like_statements = text.ends_with([';', '}']);
     let checked = |before: &str, text: &str, behind: &str| {
-        let head = format!("class {CLASS} extends Object;\nfunction string {FUNCTION}()\n{{\n{before}");
+        let head = format!("class {CLASS} extends Core.Object;\nfunction string {FUNCTION}()\n{{\n{before}");
         let source = Source::new("eval", format!("{head}{text}{behind}\n}}\n"));
         check(&[source], Written { text, at: head.len() })
     };

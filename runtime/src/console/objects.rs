@@ -92,12 +92,10 @@ pub(super) fn spawn(runtime: &Runtime, class: &str) -> Result<String, String> {
 pub(super) fn destroy(runtime: &Runtime, object: &str) -> Result<String, String> {
     let object = find(runtime, object)?;
     let told = title(runtime, object);
-    runtime.objects().destroy(object);
-    Ok(if runtime.objects().is_alive(object) {
-        format!("{told} cannot be destroyed now")
-    } else {
-        format!("{told} is gone")
-    })
+    match runtime.core().end_object(object) {
+        Ok(()) => Ok(format!("{told} is gone")),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// How a line could go on: its last word completed, as whole lines.

@@ -9,17 +9,36 @@ use crate::object::body::Body;
 use crate::object::class::Class;
 use crate::object::convert::convert;
 use crate::object::dormant::{Dormant, KeptField, KeptValue, RemovedValues};
+use crate::object::fixed;
 use crate::object::property::Property;
 use crate::object::storage::View;
 use crate::object::transfer::fits;
 use crate::object::value::Value;
 use crate::reload::changes::PropertyChange;
+use crate::reload::goals::Goals;
 use crate::reload::plan::{
-    Action, ClassPlan, NewDefault, OldDefault, OwnReference, OwnTarget, is_transient, with_own_parts,
+    Action, ClassPlan, NewDefault, OldDefault, OwnReference, OwnTarget, is_subobject, is_transient, with_own_parts,
 };
+use crate::reload::references;
 
 /// Values by the name of their property.
 pub(super) type OwnValues = Vec<(Rc<str>, Value)>;
+
+/// The world that the object is in.
+#[derive(Clone, Copy)]
+pub(super) struct Surroundings<'a> {
+    pub(super) core: &'a Core,
+    /// Where the other objects go, some of which have their new bodies already.
+    pub(super) goals: &'a Goals,
+}
+
+impl Surroundings<'_> {
+    /// Whether all objects that the value names will be of classes that the property is for.
+    fn suits(self, property: &Property, value: &Value) -> bool {
+        let class_of = |object| self.goals.class_after(self.core, object);
+        self.core.world.check_objects_as(&property.ty, value, String::new, &class_of).is_ok()
+    }
+}
 
 /// An object on its way.
 #[derive(Clone, Copy)]
@@ -38,6 +57,7 @@ impl From<ObjectHandle> for Carried {
 
 /// The object, and the three bodies its new values come from.
 struct Sources<'a> {
+    around: Surroundings<'a>,
     object: ObjectHandle,
     own: View<'a>,
     dormant: Option<&'a Dormant>,
@@ -61,19 +81,19 @@ enum Decision<'p> {
 
 /// The values of one object in the layout of its new class.
 pub(super) fn carry(
-    core: &Core,
+    around: Surroundings<'_>,
     carried: impl Into<Carried>,
     plan: &ClassPlan,
-    changes: &mut [PropertyChange],
+    changes: &mut Vec<PropertyChange>,
     to_own: &mut Vec<OwnReference>,
 ) -> Result<Body, CallError> {
     let carried = carried.into();
     let object = carried.object;
     let mut body = Body::new(&plan.new);
-    body.removed = with_sources(core, carried, plan, |sources| {
+    body.removed = with_sources(around, carried, plan, |sources| {
         let mut removed = sources.removed.cloned().unwrap_or_default();
         for (property, action) in &plan.actions {
-            let own = match decide(core, sources, property, action, (&mut *changes, &mut removed))? {
+            let own = match decide(sources, plan, (property, action), (&mut *changes, &mut removed))? {
                 Decision::Copy(from) => body.view().copy_from(property, sources.own, from).map(|()| None)?,
                 Decision::Write(value) => body.view().write(property, &value).map(|()| None)?,
                 Decision::Default(default) => give_default(sources, body.view(), property, default)?,
@@ -82,7 +102,7 @@ pub(super) fn carry(
             let property = &property.text;
             to_own.extend(own.map(|to| OwnReference { object, property: Rc::clone(property), to }));
         }
-        keep_removed(core, sources, plan, changes, &mut removed)?;
+        keep_removed(sources, plan, changes, &mut removed)?;
         Ok(removed.boxed())
     })?;
     Ok(body)
@@ -91,38 +111,38 @@ pub(super) fn carry(
 /// The values in which one object differs from its old default, for its new construction; the others are born with it. And what its
 /// new class has no property for.
 pub(super) fn own_values(
-    core: &Core,
+    around: Surroundings<'_>,
     carried: impl Into<Carried>,
     plan: &ClassPlan,
-    changes: &mut [PropertyChange],
+    changes: &mut Vec<PropertyChange>,
 ) -> Result<(OwnValues, Option<Box<RemovedValues>>), CallError> {
-    with_sources(core, carried.into(), plan, |sources| {
+    with_sources(around, carried.into(), plan, |sources| {
         let mut values = Vec::new();
         let mut removed = sources.removed.cloned().unwrap_or_default();
         for (property, action) in plan.actions.iter().filter(|(property, _)| !is_transient(property)) {
-            match decide(core, sources, property, action, (&mut *changes, &mut removed))? {
+            match decide(sources, plan, (property, action), (&mut *changes, &mut removed))? {
                 Decision::Copy(from) => values.push((Rc::clone(&property.text), sources.own.read(from)?)),
                 Decision::Write(value) => values.push((Rc::clone(&property.text), value)),
                 Decision::Default(_) | Decision::Leave => {}
             }
         }
-        keep_removed(core, sources, plan, changes, &mut removed)?;
+        keep_removed(sources, plan, changes, &mut removed)?;
         Ok((values, removed.boxed()))
     })
 }
 
 /// What an object keeps of itself while its class is gone; `fields` are those of its plugin part.
 pub(super) fn asleep(
-    core: &Core,
+    around: Surroundings<'_>,
     carried: impl Into<Carried>,
     plan: &ClassPlan,
     fields: Vec<KeptField>,
 ) -> Result<Dormant, CallError> {
     let mut values = Vec::new();
     let mut before = None;
-    with_sources(core, carried.into(), plan, |sources| {
+    with_sources(around, carried.into(), plan, |sources| {
         for (property, was) in &plan.left {
-            let value = match has_default(core, sources, property, was)? {
+            let value = match has_default(sources, property, was)? {
                 true => KeptValue::Default,
                 false => KeptValue::Own(sources.own.read(property)?),
             };
@@ -148,12 +168,12 @@ pub(super) fn asleep(
 }
 
 fn with_sources<R>(
-    core: &Core,
+    around: Surroundings<'_>,
     carried: Carried,
     plan: &ClassPlan,
     work: impl FnOnce(&Sources<'_>) -> Result<R, CallError>,
 ) -> Result<R, CallError> {
-    let objects = &core.world.objects;
+    let objects = &around.core.world.objects;
     let own_classes = (plan.old.cdo.get(), plan.new.cdo.get());
     let Carried { object, templates } = carried;
     let is_of = |template, class: &Rc<Class>| objects.class_id(template) == Some(class.id);
@@ -163,6 +183,7 @@ fn with_sources<R>(
         objects.with_body(old_cdo, |old| {
             objects.with_body(new_cdo, |new| {
                 work(&Sources {
+                    around,
                     object,
                     own: own.view(),
                     dormant: own.dormant.as_deref(),
@@ -178,14 +199,13 @@ fn with_sources<R>(
 
 /// What the object had in properties that are gone, where that was not the default.
 fn keep_removed(
-    core: &Core,
     sources: &Sources<'_>,
     plan: &ClassPlan,
     changes: &mut [PropertyChange],
     removed: &mut RemovedValues,
 ) -> Result<(), CallError> {
     for (property, was, change) in &plan.removed {
-        if !has_default(core, sources, property, was)? {
+        if !has_default(sources, property, was)? {
             removed.put(&property.text, sources.own.read(property)?);
             changes[*change].dormant += 1;
         }
@@ -194,11 +214,10 @@ fn keep_removed(
 }
 
 fn decide<'p>(
-    core: &Core,
     sources: &Sources<'_>,
-    property: &Property,
-    action: &'p Action,
-    (changes, removed): (&mut [PropertyChange], &mut RemovedValues),
+    plan: &ClassPlan,
+    (property, action): (&Property, &'p Action),
+    (changes, removed): (&mut Vec<PropertyChange>, &mut RemovedValues),
 ) -> Result<Decision<'p>, CallError> {
     let mut count = |change: &Option<usize>, which: fn(&mut PropertyChange) -> &mut u64| {
         if let Some(change) = change {
@@ -207,17 +226,46 @@ fn decide<'p>(
     };
     let (own, default, change) = match action {
         Action::Carry { from, was, default, change } => {
-            if has_default(core, sources, from, was)? {
+            let has_default = has_default(sources, from, was)?;
+            if !is_looked_at(property) {
+                if has_default {
+                    count(change, |change| &mut change.followed);
+                    return Ok(Decision::Default(default));
+                }
+                count(change, |change| &mut change.kept);
+                return Ok(Decision::Copy(from));
+            }
+            // What it referred to before that was no object of the right class, which it may be again.
+            let earlier = removed.take(&from.text);
+            if has_default {
+                let again = earlier.as_ref().and_then(|earlier| fitting(sources, property, earlier.clone()));
+                if let Some(again) = again {
+                    count(change, |change| &mut change.kept);
+                    return Ok(Decision::Write(again));
+                }
+                earlier.into_iter().for_each(|earlier| removed.put(&property.text, earlier));
                 count(change, |change| &mut change.followed);
                 return Ok(Decision::Default(default));
             }
-            count(change, |change| &mut change.kept);
-            return Ok(Decision::Copy(from));
+            let own = sources.own.read(from)?;
+            if sources.around.suits(property, &own) {
+                count(change, |change| &mut change.kept);
+                let has_fixed = fixed::has_fixed(property);
+                return Ok(if has_fixed {
+                    Decision::Write(at_length(sources, property, own))
+                } else {
+                    Decision::Copy(from)
+                });
+            }
+            removed.put(&property.text, own);
+            let change = change.unwrap_or_else(|| line_of_moved(changes, plan, property));
+            changes[change].defaulted += 1;
+            return Ok(Decision::Default(default));
         }
         Action::Convert { from, was, default, change } => {
             // What an earlier type had, which this one may be again.
             let earlier = removed.take(&from.text);
-            let own = if has_default(core, sources, from, was)? { earlier } else { Some(sources.own.read(from)?) };
+            let own = if has_default(sources, from, was)? { earlier } else { Some(sources.own.read(from)?) };
             (own, default, change)
         }
         Action::Restore { names: known, default, change } => {
@@ -235,8 +283,7 @@ fn decide<'p>(
         count(change, |change| &mut change.followed);
         return Ok(Decision::Default(default));
     };
-    let fitting = convert(&own, &property.ty, &core.world.names, &core.world);
-    if let Some(value) = fitting.filter(|value| fits(&property.ty, value).is_ok()) {
+    if let Some(value) = fitting(sources, property, own.clone()) {
         count(change, |change| &mut change.kept);
         return Ok(Decision::Write(value));
     }
@@ -245,7 +292,47 @@ fn decide<'p>(
     Ok(Decision::Default(default))
 }
 
-fn has_default(core: &Core, sources: &Sources<'_>, property: &Property, was: &OldDefault) -> Result<bool, CallError> {
+/// Whether a value of the property may be none of it any more though its type is as it was: what it refers to may be of another class,
+/// and how many elements it has is no part of a type.
+fn is_looked_at(property: &Property) -> bool {
+    !is_subobject(property) && (property.ty.names_objects() || fixed::has_fixed(property))
+}
+
+/// The value as one that the property may have, where it can be that.
+fn fitting(sources: &Sources<'_>, property: &Property, value: Value) -> Option<Value> {
+    let world = &sources.around.core.world;
+    let value = convert(&value, &property.ty, &world.names, world)?;
+    if fits(&property.ty, &value).is_err() || !sources.around.suits(property, &value) {
+        return None;
+    }
+    Some(at_length(sources, property, value))
+}
+
+/// The value with as many elements as the property has now, where that is fixed.
+fn at_length(sources: &Sources<'_>, property: &Property, value: Value) -> Value {
+    if !fixed::has_fixed(property) {
+        return value;
+    }
+    let default = sources.new_default.read(property).ok();
+    fixed::at_length(property, value, default.as_ref())
+}
+
+/// The line of the report about values whose objects are of other classes now.
+fn line_of_moved(changes: &mut Vec<PropertyChange>, plan: &ClassPlan, property: &Property) -> usize {
+    let class = plan.new.short_path();
+    let is_it = |known: &PropertyChange| {
+        known.class == class && *known.property == *property.text && known.change == references::MOVED
+    };
+    if let Some(at) = changes.iter().position(is_it) {
+        return at;
+    }
+    let (class, property) = (class.to_owned(), property.text.to_string());
+    changes.push(PropertyChange { class, property, change: references::MOVED.to_owned(), ..PropertyChange::default() });
+    changes.len() - 1
+}
+
+fn has_default(sources: &Sources<'_>, property: &Property, was: &OldDefault) -> Result<bool, CallError> {
+    let core = sources.around.core;
     match was {
         OldDefault::None => Ok(false),
         OldDefault::Value => sources.own.equal(property, sources.old_default, property),

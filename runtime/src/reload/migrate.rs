@@ -2,13 +2,13 @@
 //! the commit. Objects whose class is gone are laid to sleep, and wake when it returns; objects whose class sits on
 //! another native class are born anew under their handles.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::faults::{self, ReloadStep};
-use crate::handles::{ClassId, ModuleId, ObjectHandle};
+use crate::handles::ObjectHandle;
 use crate::load::error::LoadError;
 use crate::object::body::Body;
 use crate::object::class::{Class, Subobject};
@@ -16,11 +16,12 @@ use crate::object::construction::{add_subobject, reconstruct};
 use crate::object::objects::object_flags;
 use crate::object::path::short;
 use crate::object::value::Value;
-use crate::reload::carry::{Carried, OwnValues, asleep, carry, own_values};
+use crate::reload::carry::{Carried, OwnValues, Surroundings, asleep, carry, own_values};
 use crate::reload::changes::ClassFate;
-use crate::reload::fate::{Before, Fate, fate};
+use crate::reload::fate::Fate;
+use crate::reload::goals::{ClassKey, Goal, Goals, key_of};
 use crate::reload::journal::Changes;
-use crate::reload::plan::{ClassPlan, Notes, OwnReference, native_ancestor, plan_class, refer_to_own};
+use crate::reload::plan::{ClassPlan, Notes, OwnReference, plan_class, refer_to_own};
 
 /// What a migration has staged.
 pub(crate) struct Migration {
@@ -30,73 +31,8 @@ pub(crate) struct Migration {
     pub kept: u64,
     /// Subobjects of living objects that the new classes no longer have.
     pub removed_subobjects: Vec<ObjectHandle>,
-}
-
-/// Living objects of the classes of these modules, and all that are dormant, in creation order, without class default
-/// objects and their templates.
-pub(crate) fn living_of(core: &Core, modules: &BTreeSet<ModuleId>) -> Vec<ObjectHandle> {
-    let objects = &core.world.objects;
-    // Its most derived class decides: the module of a base goes only together with those that build on it.
-    let is_theirs = |body: &Body| body.dormant.is_some() || modules.contains(&ModuleId(body.class().tag));
-    let concerns = |object: &ObjectHandle| objects.with_body(*object, is_theirs) == Ok(true);
-    objects.living().into_iter().filter(concerns).collect()
-}
-
-/// The class of an object's body, and the path of the class it waits for where it is dormant.
-type ClassKey = (ClassId, Option<Rc<str>>);
-
-fn key_of(core: &Core, object: ObjectHandle) -> Option<ClassKey> {
-    let seen = |body: &Body| (body.class().id, body.dormant.as_ref().map(|dormant| Rc::clone(&dormant.class)));
-    core.world.objects.with_body(object, seen).ok()
-}
-
-/// Where the objects of one class go.
-struct Goal {
-    fate: Fate,
-    /// The class of their new bodies.
-    class: Rc<Class>,
-    /// The class they are of, whether it is there or not.
-    path: Rc<str>,
-    /// How many went there.
-    objects: u64,
-}
-
-/// Where the objects of each class go.
-#[derive(Default)]
-pub(crate) struct Goals(HashMap<ClassKey, Goal>);
-
-/// Decides for the class of every living object of these modules where it goes, now that the new types are declared.
-pub(crate) fn decide(core: &Core, modules: &BTreeSet<ModuleId>) -> Goals {
-    let types = &core.world.types;
-    let mut goals = Goals::default();
-    for object in living_of(core, modules) {
-        let Some(key) = key_of(core, object) else { continue };
-        if goals.0.contains_key(&key) {
-            continue;
-        }
-        let Some(before) = before(core, object) else { continue };
-        let fate = fate(&before, |path| types.class_by_path(path).map(|class| native_ancestor(&class)));
-        let to = match &fate {
-            Fate::Asleep { seen_as } => seen_as,
-            Fate::Carried | Fate::Reborn { .. } => &before.path,
-        };
-        let Some(class) = types.class_by_path(to) else { continue };
-        goals.0.insert(key, Goal { fate, class, path: before.path, objects: 0 });
-    }
-    goals
-}
-
-fn before(core: &Core, object: ObjectHandle) -> Option<Before> {
-    let seen = |body: &Body| {
-        let native = native_ancestor(body.class());
-        if let Some(dormant) = &body.dormant {
-            return Before { path: Rc::clone(&dormant.class), bases: dormant.bases.clone(), native };
-        }
-        let chain = body.class().module_chain();
-        let bases = chain.iter().rev().skip(1).rev().map(|class| Rc::clone(&class.path)).collect();
-        Before { path: Rc::clone(&body.class().path), bases, native }
-    };
-    core.world.objects.with_body(object, seen).ok()
+    /// Whether objects are of other classes above theirs, or of other interfaces, than they were: not every reference to them suits.
+    pub have_moved: bool,
 }
 
 /// An object that gets subobjects it does not have yet, or finds them again.
@@ -120,6 +56,7 @@ struct Walk<'a> {
     sleeping: HashSet<ObjectHandle>,
     to_own: Vec<OwnReference>,
     removed_subobjects: Vec<ObjectHandle>,
+    have_moved: bool,
 }
 
 /// Stages new memory for every living object.
@@ -143,6 +80,7 @@ pub(crate) fn migrate(
         sleeping: HashSet::new(),
         to_own: Vec::new(),
         removed_subobjects: Vec::new(),
+        have_moved: false,
     };
     for object in living {
         // An owner is older than its subobjects, so they are known by now.
@@ -161,7 +99,16 @@ pub(crate) fn migrate(
         objects: living.iter().filter(is_rebuilt).copied().collect(),
         kept: (before - walk.removed_subobjects.len()) as u64,
         removed_subobjects: walk.removed_subobjects,
+        have_moved: walk.have_moved,
     })
+}
+
+/// Whether one build of a class is derived from others, or implements others, than the other one.
+fn has_moved(old: &Rc<Class>, new: &Rc<Class>) -> bool {
+    let above = |class: &Rc<Class>| -> HashSet<Rc<str>> {
+        class.lineage().flat_map(|class| std::iter::once(&class.path).chain(&class.interfaces).cloned()).collect()
+    };
+    above(old) != above(new)
 }
 
 impl Walk<'_> {
@@ -178,10 +125,11 @@ impl Walk<'_> {
         }
         faults::at(ReloadStep::CarryObject)?;
         let changes = &mut changes.properties;
+        let from = Surroundings { core, goals: &self.goals };
         let carried = Carried { object, templates: self.templates_in_owner(object) };
         match &plan.fate {
             Fate::Carried => {
-                let body = carry(core, carried, &plan, changes, &mut self.to_own)?;
+                let body = carry(from, carried, &plan, changes, &mut self.to_own)?;
                 if key.1.is_some() {
                     self.wake(object);
                     faults::at(ReloadStep::Wake)?;
@@ -193,15 +141,15 @@ impl Walk<'_> {
                 }
             }
             Fate::Asleep { .. } => {
-                let mut body = carry(core, carried, &plan, changes, &mut self.to_own)?;
+                let mut body = carry(from, carried, &plan, changes, &mut self.to_own)?;
                 let fields = core.rebuild.borrow_mut().as_mut().and_then(|rebuild| rebuild.kept.remove(&object));
-                body.dormant = Some(Box::new(asleep(core, carried, &plan, fields.unwrap_or_default())?));
+                body.dormant = Some(Box::new(asleep(from, carried, &plan, fields.unwrap_or_default())?));
                 objects.stage(object, body)?;
                 self.sleeping.insert(object);
                 faults::at(ReloadStep::Sleep)?;
             }
             Fate::Reborn { .. } => {
-                let (values, removed) = own_values(core, carried, &plan, changes)?;
+                let (values, removed) = own_values(from, carried, &plan, changes)?;
                 self.wake(object);
                 let mut body = Body::new(&plan.new);
                 body.removed = removed;
@@ -249,6 +197,7 @@ impl Walk<'_> {
         let Some(goal) = self.goals.0.get(key) else { return Ok(None) };
         let mut notes = Notes { changes: &mut changes.properties, structure: &mut changes.structure };
         let plan = plan_class(self.core, (&old, &goal.class), &goal.fate, key.1.is_some(), &mut notes)?;
+        self.have_moved |= !matches!(goal.fate, Fate::Asleep { .. }) && has_moved(&old, &goal.class);
         let plan = Rc::new(plan);
         self.plans.insert(key.clone(), Rc::clone(&plan));
         faults::at(ReloadStep::PlanClass)?;

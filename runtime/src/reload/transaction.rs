@@ -24,8 +24,10 @@ use crate::object::construction::destroy;
 use crate::object::lazy;
 use crate::object::mode::ComingUp;
 use crate::reload::changes::Phase;
+use crate::reload::goals::{self, Goals};
 use crate::reload::journal::{Journal, Rebuilt};
-use crate::reload::migrate::{self, Goals, Migration};
+use crate::reload::migrate::{self, Migration};
+use crate::reload::references;
 use crate::reload::report::Reload;
 use crate::reload::requests::ReloadScope;
 use crate::unload::generation;
@@ -228,8 +230,8 @@ impl Run<'_> {
         core.world.mode.set(mode::STAGING);
         faults::at(ReloadStep::Callbacks)?;
         let replaced = master::ids(&self.replaced).collect();
-        let living = migrate::living_of(core, &replaced);
-        let goals = migrate::decide(core, &replaced);
+        let living = goals::living_of(core, &replaced);
+        let goals = goals::decide(core, &replaced);
         faults::at(ReloadStep::Survivors)?;
         let mut rebuild = Rebuild::default();
         for object in &living {
@@ -306,6 +308,9 @@ impl Run<'_> {
         let core = self.core;
         let bodies = core.world.objects.commit_shadow();
         let classes = core.world.types.commit_shadow();
+        if migration.have_moved {
+            self.journal.changes.structure.extend(references::look_again(core));
+        }
         core.world.mode.set(mode::NORMAL);
         core.tasks.commit_staged();
         self.coming_up = None;
@@ -324,7 +329,7 @@ impl Run<'_> {
         let _published = core.red.activities().phase(Phase::Retire.name());
         self.loads.show(self.old.generation, self.replaced.iter());
         let Committed { bodies, classes, removed_subobjects, .. } = committed;
-        let mut bodies = Some(bodies);
+        let mut replaced = Some((bodies, classes));
         let unload = GenerationUnload {
             cause: UnloadCause::Replaced,
             generation: self.old.generation,
@@ -333,7 +338,8 @@ impl Run<'_> {
         };
         let ticket = generation::unload(core, self.loads, &unload, &mut |step| {
             if step == UnloadStep::EndObjects {
-                drop(bodies.take());
+                // With the last of them a C library goes that a class is bound to, which the end of the generation waits for.
+                let classes = replaced.take().map(|(_bodies, classes)| classes).unwrap_or_default();
                 self.journal.changes.structure.extend(unbind_broken(core));
                 let defaults = classes.iter().map(|class| class.cdo.get());
                 for object in defaults.chain(removed_subobjects.iter().copied()) {

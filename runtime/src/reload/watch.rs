@@ -59,7 +59,9 @@ pub(crate) struct FileWatch {
     events: Receiver<PathBuf>,
     settling: Settling,
     start: Instant,
-    _watcher: RecommendedWatcher,
+    /// Those of them that are folders.
+    packages: Vec<PathBuf>,
+    watcher: RecommendedWatcher,
 }
 
 impl FileWatch {
@@ -84,15 +86,16 @@ impl FileWatch {
         .map_err(failed(Path::new("files")))?;
         let files: Vec<PathBuf> =
             files.iter().map(|file| std::path::absolute(file).unwrap_or_else(|_| file.clone())).collect();
-        let (packages, libraries): (Vec<_>, Vec<_>) = files.iter().partition(|file| file.is_dir());
-        let folders: BTreeSet<&Path> = libraries.iter().filter_map(|file| file.parent()).collect();
-        for folder in folders {
+        let packages: Vec<PathBuf> = files.iter().filter(|file| file.is_dir()).cloned().collect();
+        // Also those that packages lie in: only there is it told that a folder is there again which was removed.
+        let folders: BTreeSet<&Path> = files.iter().filter_map(|file| file.parent()).collect();
+        for folder in folders.into_iter().filter(|folder| !packages.iter().any(|package| folder.starts_with(package))) {
             watcher.watch(folder, RecursiveMode::NonRecursive).map_err(failed(folder))?;
         }
-        for package in packages {
+        for package in &packages {
             watcher.watch(package, RecursiveMode::Recursive).map_err(failed(package))?;
         }
-        Ok(Self { files, events, settling: Settling::default(), start: Instant::now(), _watcher: watcher })
+        Ok(Self { files, events, settling: Settling::default(), start: Instant::now(), packages, watcher })
     }
 
     /// Sleeps until a watched file has changed and is quiet: true. Or until `stop` has a message or no sender, or `is_over`
@@ -116,18 +119,31 @@ impl FileWatch {
     /// Whether a watched file has changed since the last time, and is quiet now. Never waits.
     pub(crate) fn has_settled(&mut self) -> bool {
         let now = self.start.elapsed();
-        for path in self.events.try_iter() {
+        while let Ok(path) = self.events.try_recv() {
+            if self.packages.contains(&path) && path.is_dir() {
+                self.watch_again(&path);
+            }
             if self.files.iter().any(|file| concerns(file, &path)) {
                 self.settling.note(now, path);
             }
         }
         self.settling.take_quiet(now)
     }
+
+    /// A folder that was removed and is there again is another one to the system.
+    fn watch_again(&mut self, package: &Path) {
+        // It may have noticed the removal by itself.
+        let _ = self.watcher.unwatch(package);
+        if let Err(error) = self.watcher.watch(package, RecursiveMode::Recursive) {
+            tracing::warn!(path = %package.display(), %error, "a folder that is there again cannot be watched");
+        }
+    }
 }
 
 /// Whether what has changed is the file, or a text in the folder of a package, or what that says of itself.
 fn concerns(watched: &Path, changed: &Path) -> bool {
-    let is_text = || changed.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(TEXT));
+    let is_hidden = || changed.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+    let is_text = || changed.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(TEXT)) && !is_hidden();
     let is_manifest = || changed.parent() == Some(watched) && changed.ends_with(MANIFEST);
     watched == changed || (changed.starts_with(watched) && (is_text() || is_manifest()))
 }
@@ -168,6 +184,7 @@ mod tests {
             ("/a/Tale", "/a/Tale/Cube.uc", true),
             ("/a/Tale", "/a/Tale/Classes/Cube.UC", true),
             ("/a/Tale", "/a/Tale/.Cube.uc.swp", false),
+            ("/a/Tale", "/a/Tale/._Cube.uc", false),
             ("/a/Tale", "/a/Tale/package.toml", true),
             ("/a/Tale", "/a/Tale/Classes/package.toml", false),
             ("/a/Tale", "/a/Tale/Cargo.toml", false),

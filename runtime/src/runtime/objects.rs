@@ -73,8 +73,8 @@ impl Objects<'_> {
         self.construct(&self.0.types().class_now(class)?, outer)
     }
 
-    /// Destroys an object and its subobjects. Without effect on one that is gone, and, but for a line in the log, in a
-    /// listener of a reload that is under way.
+    /// Destroys an object and its subobjects. Without effect on one that is gone, and, but for a line in the log, on a class default
+    /// object, and in a listener of a reload that is under way.
     pub fn destroy(&self, object: ObjectHandle) {
         match self.0.inner.core.end_object(object) {
             Ok(()) | Err(CallError::Stale { .. }) => {}

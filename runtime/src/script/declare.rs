@@ -20,8 +20,7 @@ use crate::object::thunk::{Thunk, hand_over};
 use crate::script::defaults::Defaults;
 use crate::script::text::{Nobody, of_const, start};
 
-/// The key of a property's metadata that says how many elements a fixed array has.
-pub(crate) const ARRAY_DIM: &str = "array_dim";
+pub(crate) use crate::object::fixed::ARRAY_DIM;
 
 /// Where the bodies of functions go, by the path of each: `/Script/Package.Class:name`.
 #[derive(Default)]

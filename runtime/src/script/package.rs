@@ -162,7 +162,9 @@ fn paths(folder: &Path) -> Result<Vec<PathBuf>, PackageError> {
         for entry in entries.map_err(failed)? {
             let path = entry.map_err(failed)?.path();
             let is_source = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(ENDING));
-            if is_source && path.is_file() {
+            // Editors and systems put files of their own beside a text, under its name behind a dot.
+            let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+            if is_source && !is_hidden && path.is_file() {
                 found.push(path);
             }
         }
@@ -229,6 +231,13 @@ mod tests {
         assert!(diagnostics.contains("uc-syntax") && diagnostics.contains("Tale/A.uc:2"), "{diagnostics}");
         assert!(diagnostics.contains("uc-state") && diagnostics.contains("Tale/B.uc:2"), "{diagnostics}");
         assert!(!diagnostics.contains("Nowhere"), "types come later: {diagnostics}");
+    }
+
+    #[test]
+    fn a_file_whose_name_begins_with_a_dot_is_no_text_of_a_package() {
+        let dir = write(&[("Tale/A.uc", "class A extends Object;"), ("Tale/._A.uc", "\0\u{5}\u{16}\u{7}")]);
+        let package = Package::read(&dir.path().join("Tale")).expect("a package");
+        assert_eq!(package.sources.len(), 1);
     }
 
     #[test]

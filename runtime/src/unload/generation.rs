@@ -26,6 +26,8 @@ pub(crate) fn unload<M: UnloadModule>(
         step_now(core, host, unload, *step, begun);
         own(*step);
     }
+    // The caller stands at a safe point. What has ended holds its class, and that may hold a C library.
+    core.world.objects.free_graveyard();
     under_way::hand_over(core, host, unload, &steps[later..], begun)
 }
 

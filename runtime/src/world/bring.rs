@@ -16,6 +16,7 @@ use crate::object::class::Subobject;
 use crate::object::construction::{add_subobject, destroy, reconstruct};
 use crate::object::convert::convert;
 use crate::object::dormant::{Dormant, KeptField, KeptValue};
+use crate::object::fixed;
 use crate::object::objects::object_flags;
 use crate::object::property::Property;
 use crate::object::transfer::fits;
@@ -250,7 +251,8 @@ impl<'a> Bringing<'a> {
                 Target::Property { to, change } => {
                     let converted = convert(&value, &to.ty, names, &self.core.world)
                         .filter(|value| fits(&to.ty, value).is_ok())
-                        .map(|value| self.core.world.check_objects_of(to, &value).map(|()| value));
+                        .map(|value| self.core.world.check_objects_of(to, &value).map(|()| value))
+                        .map(|value| value.map(|value| self.at_length(plan, to, value)));
                     if let Some(Err(error)) = &converted {
                         self.report.unresolved.push(format!("{}.{name}: {error}", record.name));
                         if change.is_none() {
@@ -284,6 +286,15 @@ impl<'a> Bringing<'a> {
             self.report.properties[*change].followed += 1;
         }
         (own, asleep)
+    }
+
+    /// With as many elements as the property has now, where that is fixed.
+    fn at_length(&self, plan: &ClassPlan, property: &Property, value: Value) -> Value {
+        if !fixed::has_fixed(property) {
+            return value;
+        }
+        let default = self.core.world.objects.read_value(plan.class.cdo.get(), &property.text).ok();
+        fixed::at_length(property, value, default.as_ref())
     }
 
     /// One whose class sits on another native class now goes through a construction, and then takes its values.

@@ -39,6 +39,7 @@ impl SourceWatch {
         let (sender, receiver) = unbounded();
         let started = Instant::now();
         let (deep, flat) = folders(dirs);
+        let around = around(&deep, &flat);
         let (heard, raw) = unbounded();
         let stamp = move |event| drop(heard.send((started.elapsed(), event)));
         let mut watcher = notify::recommended_watcher(stamp).map_err(|source| WatchError::NoWatcher { source })?;
@@ -47,10 +48,18 @@ impl SourceWatch {
         for (dir, mode) in watched_deep.chain(watched_flat) {
             watcher.watch(dir, mode).map_err(|source| WatchError::Dir { dir: dir.clone(), source })?;
         }
+        for dir in around {
+            if let Err(error) = watcher.watch(&dir, RecursiveMode::NonRecursive) {
+                tracing::debug!(
+                    "{} cannot be watched: {error}; a folder in it that goes is missed when it returns",
+                    dir.display()
+                );
+            }
+        }
         let watcher = Arc::new(Mutex::new(watcher));
         let weak = Arc::downgrade(&watcher);
-        let deep: Vec<_> = deep.into_iter().collect();
-        thread::spawn(move || listen(&raw, &weak, &deep, &sender));
+        let (deep, flat): (Vec<_>, Vec<_>) = (deep.into_iter().collect(), flat.into_iter().collect());
+        thread::spawn(move || listen(&raw, &weak, (&deep, &flat), &sender));
         Ok(Self { receiver, started, _watcher: watcher })
     }
 
@@ -103,11 +112,17 @@ fn folders(dirs: &[PathBuf]) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
     (deep, flat)
 }
 
+/// The folders that those to watch in depth lie in, and which nobody watches: only there is it told that one returns which was removed.
+fn around(deep: &BTreeSet<PathBuf>, flat: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
+    let is_new = |dir: &&Path| !flat.contains(*dir);
+    deep.iter().filter_map(|dir| dir.parent()).filter(is_new).map(Path::to_owned).collect()
+}
+
 /// Passes on what counts, until the watch is dropped and with it the other end of `raw`.
 fn listen(
     raw: &Receiver<Raw>,
     watcher: &Weak<Mutex<RecommendedWatcher>>,
-    deep: &[PathBuf],
+    (deep, flat): (&[PathBuf], &[PathBuf]),
     sender: &Sender<SourceEvent>,
 ) {
     for (at, event) in raw {
@@ -120,7 +135,7 @@ fn listen(
             }
             Ok(event) => {
                 for path in event.paths {
-                    if is_change(event.kind) && is_source(&path) {
+                    if is_change(event.kind) && is_source(&path) && is_watched(&path, deep, flat) {
                         send(path);
                     } else if is_arrival(event.kind) && is_below(&path, deep) && path.is_dir() {
                         if deep.contains(&path) {
@@ -148,6 +163,11 @@ fn watch_again(watcher: &Weak<Mutex<RecommendedWatcher>>, dir: &Path) {
 /// Opening and reading is what compilers do; among accesses only the end of a write is a change.
 fn is_change(kind: EventKind) -> bool {
     !matches!(kind, EventKind::Access(access) if access != AccessKind::Close(AccessMode::Write))
+}
+
+/// What lies beside a folder that is watched in depth is no source.
+fn is_watched(path: &Path, deep: &[PathBuf], flat: &[PathBuf]) -> bool {
+    deep.iter().any(|dir| path.starts_with(dir)) || path.parent().is_some_and(|dir| flat.iter().any(|flat| flat == dir))
 }
 
 /// Only folders among sources are of interest: where we watch flat, new ones are target folders as often as not.

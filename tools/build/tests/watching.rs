@@ -66,3 +66,28 @@ fn a_folder_that_is_not_there_is_an_error_that_names_it() {
     let error = SourceWatch::new(&[scratch.path("absent")]).unwrap_err();
     assert!(error.to_string().contains("absent"), "{error}");
 }
+
+#[test]
+fn a_folder_without_a_manifest_above_it_is_watched_on_when_it_was_deleted_and_made_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    let package = root.join("Tale");
+    let make = |text: &str| {
+        fs::create_dir(&package).unwrap();
+        fs::write(package.join("Hero.uc"), text).unwrap();
+    };
+    make("class Hero extends Actor;");
+    let watch = SourceWatch::new(std::slice::from_ref(&package)).unwrap();
+    let settled = |patience| watch.settled(&mut Settle::default(), patience).unwrap();
+    for _ in 0..2 {
+        fs::remove_dir_all(&package).unwrap();
+        make("class Hero extends Actor; // again");
+        assert!(!settled(PATIENCE).is_empty());
+        while !settled(SILENCE).is_empty() {}
+        fs::write(package.join("Hero.uc"), "class Hero extends Actor; // saved").unwrap();
+        assert_eq!(settled(PATIENCE), [package.join("Hero.uc")]);
+        while !settled(SILENCE).is_empty() {}
+    }
+    fs::write(root.join("Beside.uc"), "class Beside extends Actor;").unwrap();
+    assert!(settled(SILENCE).is_empty(), "what lies beside it is no source of it");
+}

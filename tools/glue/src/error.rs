@@ -36,6 +36,17 @@ pub enum GlueError {
         /// The name.
         name: String,
     },
+    /// A type that would hide one that the source itself is written with.
+    #[error(
+        "{path} would be `{name}` in the source, which is written with another type of that name: rename it, or leave it out, with \
+         `--only` for other packages"
+    )]
+    Hides {
+        /// The name.
+        name: String,
+        /// The path of the type.
+        path: String,
+    },
     /// Two types that would have one name in the source.
     #[error(
         "{first} and {second} would both be `{name}`: write a source for each package, with `--only {package}` for this one"

@@ -192,6 +192,20 @@ mod tests {
     }
 
     #[test]
+    fn a_type_that_would_hide_one_that_glue_is_written_with_is_refused() {
+        let origin = Origin::host("a host");
+        for name in ["String", "Option", "UArray"] {
+            let found = declared(Natives::in_package("Test").class(door(name)));
+            for glue in [Glue::default().for_plugins(&origin, &found), Glue::default().for_host(&origin, &found)] {
+                let error = glue.expect_err("its text properties would be of that class").to_string();
+                assert!(error.contains(&format!("/Script/Test.{name}")) && error.contains("rename it"), "{error}");
+            }
+        }
+        let found = declared(Natives::in_package("Test").class(door("Strings")));
+        assert!(Glue::default().for_plugins(&origin, &found).is_ok());
+    }
+
+    #[test]
     fn a_name_that_is_no_rust_is_refused_and_a_doc_comment_stays_one() {
         let origin = Origin::host("a \"host\"\n");
         let mut bad = declared(Natives::in_package("Test").class(door("Door").doc("One.\rTwo.\n*/ fn evil() {}")));

@@ -149,3 +149,19 @@ fn nobody_extends_such_a_class() {
     let error = checked[0].declared.as_ref().expect_err("it is final").clone();
     assert!(error.contains("Heir") && error.contains("TestDLLPlayerController"), "{error}");
 }
+
+#[test]
+fn a_package_that_is_bound_to_a_library_goes_at_once_in_a_reload_and_in_an_unload() {
+    let scene = scene(&[("TestDLLPlayerController.uc", PAGE)], true);
+    let _player = spawn(&scene, "/Script/Demo.TestDLLPlayerController");
+    let file = scene._dir.path().join("Demo/TestDLLPlayerController.uc");
+    for at in 0..2 {
+        fs::write(&file, format!("{PAGE}// {at}\n")).expect("written");
+        let report = scene.runtime.reload(&[] as &[&Path]).expect("a Master");
+        let report = report.into_result().unwrap_or_else(|report| panic!("{report}"));
+        assert!(report.blocked.is_none(), "{report}");
+    }
+    let unload = scene.runtime.unload_master().expect("a Master");
+    let end = unload.ticket.end_report().unwrap_or_else(|| panic!("{unload}"));
+    assert!(unload.parked.is_empty(), "{end}");
+}

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use alcedo_abi::kinds::{PropertyKind, property_flags};
 
-use super::carry;
+use super::{Surroundings, carry};
 use crate::bridge::core::Core;
 use crate::handles::ObjectHandle;
 use crate::object::class::Class;
@@ -17,6 +17,7 @@ use crate::object::property::PropertyType;
 use crate::object::value::Value;
 use crate::reload::changes::PropertyChange;
 use crate::reload::fate::Fate;
+use crate::reload::goals::Goals;
 use crate::reload::plan::{Notes, plan_class, refer_to_own};
 
 pub(super) const OBJECT: &str = "/Script/Game.Thing";
@@ -154,7 +155,8 @@ pub(super) fn reload<'a>(
     let mut notes = Notes { changes: &mut changes, structure: &mut structure };
     let plan = plan_class(core, (before, &after), &Fate::Carried, false, &mut notes).expect("a plan");
     let mut to_own = Vec::new();
-    let body = carry(core, object, &plan, &mut changes, &mut to_own).expect("its values come along");
+    let body = carry(Surroundings { core, goals: &Goals::default() }, object, &plan, &mut changes, &mut to_own)
+        .expect("its values come along");
     core.world.objects.stage(object, body).expect("it lives");
     let has = || core.world.objects.read_value(object, "x").map(|value| value.print(&core.world.names)).ok();
     let in_shadow = has();
@@ -322,7 +324,9 @@ fn a_default_that_names_parts_names_the_objects_own() {
         let mut notes = Notes { changes: &mut changes, structure: &mut structure };
         let plan = plan_class(&core, (&before, &after), &Fate::Carried, false, &mut notes).expect("a plan");
         let mut to_own = Vec::new();
-        let body = carry(&core, object, &plan, &mut changes, &mut to_own).expect("its values come along");
+        let body =
+            carry(Surroundings { core: &core, goals: &Goals::default() }, object, &plan, &mut changes, &mut to_own)
+                .expect("its values come along");
         core.world.objects.stage(object, body).expect("it lives");
         for own in &to_own {
             refer_to_own(&core, own).expect("its parts are there");

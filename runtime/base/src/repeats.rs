@@ -1,0 +1,74 @@
+//! What is told again and again: the first time, and then with a count at each power of ten, so that one mistake in a tick does not
+//! drive everything else out of a log.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::cells::RefCell;
+
+/// So many different ones are counted. What comes then begins anew, so that what is kept does not grow for ever.
+const MOST: usize = 4096;
+
+/// How often each was told. One thread.
+#[derive(Debug, Default)]
+pub struct Repeats(RefCell<HashMap<u64, u64>>);
+
+impl Repeats {
+    /// Nothing was told yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Notes that what `key` stands for happened. How often it has by now, where that is to be told: the first time, and at 10, 100, 1000
+    /// times, and so on.
+    pub fn note(&self, key: &impl Hash) -> Option<u64> {
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
+        let mut counts = self.0.borrow_mut();
+        if counts.len() >= MOST {
+            counts.clear();
+        }
+        let count = counts.entry(hasher.finish()).or_default();
+        *count += 1;
+        is_told(*count).then_some(*count)
+    }
+
+    /// Forgets all: what comes is told anew.
+    pub fn forget(&self) {
+        self.0.borrow_mut().clear();
+    }
+}
+
+/// How a count is told behind a message; nothing the first time.
+#[must_use]
+pub fn times(count: u64) -> String {
+    if count == 1 { String::new() } else { format!(" ({count} times by now)") }
+}
+
+fn is_told(count: u64) -> bool {
+    count != 0 && count == 10_u64.pow(count.ilog10())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST, Repeats, times};
+
+    #[test]
+    fn the_first_is_told_and_then_each_power_of_ten() {
+        let repeats = Repeats::new();
+        let told: Vec<_> = (0..2000).filter_map(|_| repeats.note(&("Hero:Tick", 12))).collect();
+        assert_eq!(told, [1, 10, 100, 1000]);
+        assert_eq!(repeats.note(&("Hero:Tick", 13)), Some(1), "another place");
+        repeats.forget();
+        assert_eq!(repeats.note(&("Hero:Tick", 12)), Some(1), "as if it were new");
+        assert_eq!([1, 10].map(times), [String::new(), " (10 times by now)".to_owned()]);
+    }
+
+    #[test]
+    fn more_than_any_program_has_are_not_kept() {
+        let repeats = Repeats::new();
+        (0..MOST + 10).for_each(|at| drop(repeats.note(&at)));
+        assert_eq!(repeats.0.borrow().len(), 10);
+    }
+}

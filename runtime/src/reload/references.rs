@@ -1,0 +1,99 @@
+//! References in objects that a reload does not touch: what they lead to may have been of the class that the property is for, and be it
+//! no more, since its module was replaced by one in which that class has another base. Objects that do get new bodies are looked at
+//! when their values are carried.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use crate::border::CallError;
+use crate::bridge::core::Core;
+use crate::handles::{ClassId, ObjectHandle};
+use crate::object::class::Class;
+use crate::object::convert::convert;
+use crate::object::property::Property;
+use crate::object::transfer::fits;
+use crate::object::value::Value;
+use crate::reload::goals::class_awake;
+use crate::reload::plan::{
+    NewDefault, OwnReference, OwnTarget, is_subobject, new_default, refer_to_own, with_own_parts,
+};
+
+/// What has changed of a property whose objects are of other classes than they were.
+pub(super) const MOVED: &str = "what it refers to is of another class now";
+
+/// Gives every property that names an object which is of no right class any more its default, and puts the value aside; and gives it
+/// back where all it names is of the right class again. All objects have their new bodies. A line for each property, with the number
+/// of objects.
+pub(super) fn look_again(core: &Core) -> Vec<String> {
+    let objects = &core.world.objects;
+    let mut holders: FxHashMap<ClassId, Vec<Rc<Property>>> = FxHashMap::default();
+    let mut lines = BTreeMap::new();
+    for object in objects.alive() {
+        let Some(class) = class_awake(core, object) else { continue };
+        let refers = |property: &&Rc<Property>| property.ty.names_objects() && !is_subobject(property);
+        let properties =
+            holders.entry(class.id).or_insert_with(|| class.properties.iter().filter(refers).cloned().collect());
+        for property in properties {
+            // One that is gone meanwhile, or lent: it is looked at again in the next reload.
+            if let Ok(Some(what)) = look_at(core, object, &class, property) {
+                *lines.entry((format!("{}.{}", class.short_path(), property.text), what)).or_insert(0_u64) += 1;
+            }
+        }
+    }
+    let line = |((property, what), count): ((String, &str), u64)| format!("{property}: {MOVED}: {count} {what}");
+    lines.into_iter().map(line).collect()
+}
+
+fn look_at(
+    core: &Core,
+    object: ObjectHandle,
+    class: &Class,
+    property: &Property,
+) -> Result<Option<&'static str>, CallError> {
+    let (world, objects) = (&core.world, &core.world.objects);
+    let suits = |value: &Value| {
+        world.check_objects_as(&property.ty, value, String::new, &|object| class_awake(core, object)).is_ok()
+    };
+    let value = objects.read_value(object, &property.text)?;
+    if !suits(&value) {
+        objects.put_aside(object, &property.text, value)?;
+        give_default(core, object, class, property)?;
+        return Ok(Some("got the default"));
+    }
+    if !objects.has_aside(object, &property.text) || !is_default(core, object, class, property, &value)? {
+        return Ok(None);
+    }
+    let Some(earlier) = objects.take_aside(object, &property.text) else { return Ok(None) };
+    let again = convert(&earlier, &property.ty, &world.names, world);
+    match again.filter(|value| fits(&property.ty, value).is_ok() && suits(value)) {
+        Some(again) => objects.write_unasked(object, &property.text, &again).map(|()| Some("got their own back")),
+        None => objects.put_aside(object, &property.text, earlier).map(|()| None),
+    }
+}
+
+fn is_default(
+    core: &Core,
+    object: ObjectHandle,
+    class: &Class,
+    property: &Property,
+    value: &Value,
+) -> Result<bool, CallError> {
+    let default = core.world.objects.read_value(class.cdo.get(), &property.text)?;
+    Ok(*value == with_own_parts(core, default, class.cdo.get(), object))
+}
+
+fn give_default(core: &Core, object: ObjectHandle, class: &Class, property: &Property) -> Result<(), CallError> {
+    let objects = &core.world.objects;
+    let default = objects.read_value(class.cdo.get(), &property.text)?;
+    let own = |to| OwnReference { object, property: Rc::clone(&property.text), to };
+    match new_default(core, class, &default) {
+        NewDefault::OwnSubobject(name) => refer_to_own(core, &own(OwnTarget::Subobject(name))),
+        NewDefault::OwnParts => {
+            objects.write_unasked(object, &property.text, &default)?;
+            refer_to_own(core, &own(OwnTarget::Parts))
+        }
+        NewDefault::Value => objects.write_unasked(object, &property.text, &default),
+    }
+}
