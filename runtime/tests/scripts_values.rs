@@ -66,3 +66,29 @@ fn what_a_function_does_not_change_is_handed_on() {
         function int C(const out int y, const out array<int> list) { return y + list[1]; }";
     gives(text, &[("A", "14")]);
 }
+
+#[test]
+fn a_class_changes_what_a_class_above_it_in_the_package_has_of_its_own() {
+    let foo = "class Foo extends Actor;
+        var SceneComponent Shade;
+        defaultproperties
+        {
+            Begin Object Class=SceneComponent Name=Bulb
+                CanTick=false
+            End Object
+            Shade=Bulb
+        }";
+    let bar = "class Bar extends Foo;
+        function bool Ticks() { return Shade.CanTick; }
+        defaultproperties
+        {
+            Begin Object Name=Bulb
+                CanTick=true
+            End Object
+        }";
+    let package = Package::new("Tale", &[("Foo.uc", foo), ("Bar.uc", bar)]);
+    let host = support::builder().package("Tale").build().unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    let bar = spawn(&host, "/Script/Tale.Bar");
+    assert_eq!(call(&host, bar, "Ticks", &[]), Some(Value::Bool(true)));
+}

@@ -106,15 +106,31 @@ impl Diagnostic {
         }
         let renderer = Renderer::plain().decor_style(DecorStyle::Ascii).term_width(LONGEST_LINE + 40);
         let drawn = renderer.render(&[group]);
-        let lines: Vec<_> = drawn.lines().map(str::trim_end).collect();
+        // The lines as they are drawn have spaces for tabs, and may be cut: columns are those of the text.
+        let others = other.iter().map(|(other, _)| other.column);
+        let mut columns = std::iter::once(place.column).chain(others);
+        let lines: Vec<_> = drawn.lines().map(|line| with_column(line.trim_end(), &mut columns)).collect();
         lines.join("\n")
     }
+}
+
+/// A drawn line; with the next of the columns, where it names a place.
+fn with_column(line: &str, columns: &mut impl Iterator<Item = u32>) -> String {
+    let names_place = ["--> ", "::: "].iter().any(|mark| line.trim_start().starts_with(mark));
+    if names_place
+        && let Some((before, _)) = line.rsplit_once(':')
+        && let Some(column) = columns.next()
+    {
+        return format!("{before}:{column}");
+    }
+    line.to_owned()
 }
 
 /// The first line of a place, as it is drawn: without tabs and control letters, and cut where it is too long.
 struct Drawn<'a> {
     name: &'a str,
     line: usize,
+    column: u32,
     text: String,
     range: std::ops::Range<usize>,
 }
@@ -122,13 +138,15 @@ struct Drawn<'a> {
 impl<'a> Drawn<'a> {
     fn new(sources: &'a [Source], file: usize, span: Span) -> Self {
         let Some(source) = sources.get(file) else {
-            return Self { name: "?", line: 1, text: String::new(), range: 0..0 };
+            return Self { name: "?", line: 1, column: 1, text: String::new(), range: 0..0 };
         };
         let line = source.line(span.start);
         let start = source.line_start(line) as usize;
         let end = (source.line_start(line + 1) as usize).max(start);
         let whole = source.text.get(start..end).unwrap_or("").trim_end_matches(['\n', '\r']);
         let (mut text, mut range) = (String::new(), None::<(usize, usize)>);
+        // Where a place without letters is.
+        let mut here = None;
         // What is far before the place is left out.
         let place = (span.start as usize).saturating_sub(start);
         let skipped = place.saturating_sub(LONGEST_LINE / 2);
@@ -141,6 +159,9 @@ impl<'a> Drawn<'a> {
                 letter if letter.is_control() => text.push('\u{FFFD}'),
                 letter => text.push(letter),
             }
+            if at >= span.start as usize {
+                here.get_or_insert(before);
+            }
             if at >= span.start as usize && at < span.end as usize {
                 range = Some((range.map_or(before, |(from, _)| from), text.len()));
             }
@@ -149,8 +170,10 @@ impl<'a> Drawn<'a> {
                 break;
             }
         }
-        let range = range.map_or(text.len()..text.len(), |(from, to)| from..to);
-        Self { name: &source.name, line: line as usize, text, range }
+        let here = here.unwrap_or(text.len());
+        let range = range.map_or(here..here, |(from, to)| from..to);
+        let column = source.column(span.start);
+        Self { name: &source.name, line: line as usize, column, text, range }
     }
 
     fn snippet<'s, T: Clone>(&'s self) -> Snippet<'s, T> {

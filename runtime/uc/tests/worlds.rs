@@ -186,3 +186,29 @@ fn a_type_of_a_package_that_is_not_there_is_none_of_another_package() {
     let message = first_message(&root(), "class Program extends Gone.Program;");
     assert_eq!(message, "there is no class `Gone.Program`, neither in this package nor in reflection");
 }
+
+#[test]
+fn a_row_of_constants_is_told_once_whatever_its_length() {
+    let world = root();
+    let program = |consts: String| format!("class Program extends Object; {consts}");
+    let errors = |text: &str| {
+        let messages = checked(&world, text).expect_err("an error");
+        let errors = messages.iter().filter(|message| message.is_error());
+        errors.map(|message| format!("{}: {}", message.id, message.message)).collect::<Vec<_>>().join("; ")
+    };
+    // Each of the one before it: as long as one likes.
+    let behind: String = (1..5_000).map(|at| format!("const C{at} = C{}; ", at - 1)).collect();
+    let found = checked(&world, &program(format!("const C0 = 7; {behind}"))).expect("no error");
+    let consts = &found.package.classes[0].consts;
+    assert_eq!((consts.len(), &consts[4_999].value), (5_000, &alcedo_uc::hir::Const::Int(7)));
+    // Each of the one behind it: so many and no more, told once.
+    let ahead: String = (0..5_000).map(|at| format!("const C{at} = C{}; ", at + 1)).collect();
+    let told = errors(&program(format!("{ahead} const C5000 = 7;")));
+    assert_eq!(told, "uc-too-deep: the constant `C64` is at the end of a row of more than 64, each made of the next");
+    // A circle is one however large.
+    for most in [3, 100, 5_000] {
+        let ahead: String = (0..most).map(|at| format!("const C{at} = C{}; ", at + 1)).collect();
+        let told = errors(&program(format!("{ahead} const C{most} = C0;")));
+        assert!(told.starts_with("uc-const-circle: the constant `C") && !told.contains(';'), "{told}");
+    }
+}

@@ -202,8 +202,9 @@ impl Maker {
         let from = self.in_frame(from, &value.ty);
         let held = self.keep();
         let op = Binary { op: Op::Eq, on: compare.clone() };
-        let mut entries: Vec<(usize, At)> = Vec::new();
-        for (at, arm) in arms.iter().enumerate() {
+        // Of each arm the jump to it.
+        let mut entries: Vec<Option<At>> = vec![None; arms.len()];
+        for (arm, entry) in arms.iter().zip(&mut entries) {
             let Some(wanted) = &arm.value else { continue };
             self.line = arm.line;
             let wanted_reg = self.expr(wanted);
@@ -218,15 +219,14 @@ impl Maker {
                     Ins::JumpIf { condition: is, is: true, to: 0 }
                 }
             };
-            let jump = self.emit(jump);
-            entries.push((at, jump));
+            *entry = Some(self.emit(jump));
             self.end_statement();
         }
         let otherwise = self.emit(Ins::Jump { to: 0 });
         let default = arms.iter().position(|arm| arm.value.is_none());
         self.loops.push(Loop { is_switch: true, ..Loop::default() });
-        for (at, arm) in arms.iter().enumerate() {
-            entries.iter().filter(|(of, _)| *of == at).for_each(|(_, jump)| self.land(*jump));
+        for (at, (arm, entry)) in arms.iter().zip(entries).enumerate() {
+            entry.into_iter().for_each(|jump| self.land(jump));
             if default == Some(at) {
                 self.land(otherwise);
             }

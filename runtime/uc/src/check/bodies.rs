@@ -1,29 +1,14 @@
 //! A class as a whole, once the signatures of all are known.
 
+use super::Checker;
 use super::body::{Body, LocalSym};
 use super::declare::Work;
 use super::functions::FuncWork;
 use super::members::Members;
-use super::{Checker, Found};
-use crate::ast::{self, Ident};
 use crate::diagnostic::Diagnostic;
-use crate::hir::{self, ClassFlags, Expr, ExprKind, LocalId, Type};
-use crate::parse::DEEPEST;
+use crate::hir::{self, ClassFlags, LocalId, Type};
 
 impl<'a> Checker<'a> {
-    /// A value that is known now.
-    pub(super) fn constant(&self, value: &ast::Expr, file: usize, class: &str, want: Option<&Type>) -> Found<Expr> {
-        let mut body = Body::new(self, file, class);
-        body.only_constants = true;
-        let found = body.value(value, want)?;
-        if matches!(found.kind, ExprKind::Const(_) | ExprKind::Triple(_)) {
-            return Ok(found);
-        }
-        let error =
-            Diagnostic::error("uc-not-constant", (file, value.span), "this is not known before the script runs");
-        Err(self.report(error.hint("numbers, texts, names, classes and other constants are")))
-    }
-
     /// The class with its bodies and defaults checked.
     pub(super) fn finish_class(&self, work: &Work<'a>, members: Members<'a>) -> hir::Class {
         let head = work.head;
@@ -68,43 +53,6 @@ impl<'a> Checker<'a> {
             doc: head.doc.clone(),
             line: self.line(at),
         }
-    }
-
-    fn consts_of(&self, work: &Work<'a>) -> Vec<hir::NamedConst> {
-        let mut consts = Vec::new();
-        for item in work.items {
-            let ast::Item::Const(found) = item else { continue };
-            if let Ok(value) = self.const_named(&work.path, &found.name, work.file, None)
-                && let ExprKind::Const(value) = value.kind
-            {
-                consts.push(hir::NamedConst { name: found.name.text.clone(), value });
-            }
-        }
-        consts
-    }
-
-    /// The value of a constant, as one of the type that is wanted if it can be.
-    pub(super) fn const_named(&self, class: &str, name: &Ident, file: usize, want: Option<&Type>) -> Found<Expr> {
-        let Some(found) = self.find_const(class, &name.text) else { return Err(super::Told) };
-        if self.wrong_consts.borrow().contains(&found.at) {
-            return Err(super::Told);
-        }
-        if self.open_consts.borrow().contains(&found.at) {
-            let message = format!("the constant `{}` is made of itself", name.text);
-            return Err(self.report(Diagnostic::error("uc-const-circle", found.at, message)));
-        }
-        if self.open_consts.borrow().len() >= DEEPEST as usize {
-            let message = format!("the constant `{}` is made of more than {DEEPEST} others", name.text);
-            return Err(self.report(Diagnostic::error("uc-too-deep", found.at, message)));
-        }
-        self.open_consts.borrow_mut().push(found.at);
-        let value = self.constant(&found.value, found.file, class, want);
-        self.open_consts.borrow_mut().pop();
-        if value.is_err() {
-            self.wrong_consts.borrow_mut().insert(found.at);
-        }
-        let line = self.line((file, name.span));
-        value.map(|value| Expr { line, ..value })
     }
 
     fn finish_function(&self, work: &Work<'a>, made: &FuncWork<'a>) -> hir::Function {

@@ -109,6 +109,7 @@ impl<'a> Checker<'a> {
         for (work, members) in works.iter().zip(members) {
             package.classes.push(self.finish_class(work, members));
         }
+        self.endless_subobjects(&works);
         package
     }
 
@@ -215,9 +216,10 @@ impl<'a> Checker<'a> {
         let path = self.own_path(&found.name.text);
         self.add_name(&found.name.text, TypeSym::Enum(path.clone(), Num::U8));
         let mut entries: Vec<String> = Vec::new();
+        let mut seen = HashSet::new();
         for entry in &found.entries {
             self.check_name(&entry.name, file);
-            if entries.iter().any(|known| entry.name.is(known)) {
+            if !seen.insert(entry.name.text.to_ascii_lowercase()) {
                 let message = format!("a second entry `{}`", entry.name.text);
                 self.report(Diagnostic::error("uc-declared-twice", (file, entry.name.span), message));
                 continue;
@@ -308,7 +310,7 @@ impl<'a> Checker<'a> {
     }
 
     /// A class by its name, with its package where that is another one.
-    fn in_package<'p>(&self, path: &'p str) -> &'p str {
+    pub(super) fn in_package<'p>(&self, path: &'p str) -> &'p str {
         let shown = path.strip_prefix("/Script/").unwrap_or(path);
         match shown.split_once('.') {
             Some((package, name)) if package == self.package => name,

@@ -6,8 +6,8 @@ use super::body::as_const;
 use super::convert::is_text;
 use super::declare::Work;
 use super::symbols::{At, PropSym};
-use super::{Checker, Found, Told, TypeSym};
-use crate::ast::{self, DefaultIndex, DefaultLine, DefaultObject, DefaultValue, DefaultValueKind, Ident, Item};
+use super::{Checker, Found, Told};
+use crate::ast::{self, DefaultIndex, DefaultLine, DefaultValue, DefaultValueKind, Ident, Item};
 use crate::diagnostic::Diagnostic;
 use crate::hir::{self, Const, Default, DefaultAction, Num, Path, Type};
 use crate::source::Span;
@@ -63,88 +63,13 @@ impl<'a> Checker<'a> {
         (subobjects, defaults)
     }
 
-    /// The name and class of an object that is declared in defaults.
-    fn subobject_head(&self, object: &DefaultObject, file: usize, of: &str) -> Option<(String, Path)> {
-        let name = object.name.as_ref()?;
-        match &object.class {
-            Some(class) => match self.type_named(std::slice::from_ref(class), file) {
-                Some(Ok(TypeSym::Class(path))) => Some((name.text.clone(), path)),
-                _ => None,
-            },
-            None => self.find_subobject(of, &name.text).map(|class| (name.text.clone(), class)),
-        }
-    }
-
-    fn subobject(&self, object: &DefaultObject, place: &Place<'_>) -> Option<hir::Subobject> {
-        let at = (place.file, object.span);
-        let Some(name) = &object.name else {
-            let error = Diagnostic::error("uc-subobject", at, "this object has no name");
-            self.report(error.hint("write `Begin Object Class=… Name=…`"));
-            return None;
-        };
-        self.check_name(name, place.file);
-        for (word, _) in &object.others {
-            if !word.is("archetype") && !word.is("legacyclassname") && !word.is("objname") {
-                let message = format!("`{}` says nothing of an object here", word.text);
-                self.report(Diagnostic::error("uc-subobject", (place.file, word.span), message).warning());
-            }
-        }
-        let inherited = object.class.is_none();
-        // A new subobject is a member of the class.
-        let members = self.chain(place.of);
-        let member = members.iter().find(|class| {
-            super::types::taken(&class.props, &name.text)
-                || super::types::taken(&class.funcs, &name.text)
-                || super::types::taken(&class.delegates, &name.text)
-        });
-        if let Some(class) = member.filter(|_| !inherited) {
-            let message = format!("`{}` has a member `{}` already", class.name, name.text);
-            let error = Diagnostic::error("uc-subobject", (place.file, name.span), message);
-            self.report(error.hint("give the object another name"));
-            return None;
-        }
-        let class = match &object.class {
-            Some(class) => self.class_named(std::slice::from_ref(class), place.file).ok()?,
-            None => match self.find_subobject(place.of, &name.text) {
-                Some(class) => class,
-                None => {
-                    if !self.is_broken(place.of) {
-                        let message = format!("no class above has a subobject `{}`", name.text);
-                        let error = Diagnostic::error("uc-subobject", (place.file, name.span), message);
-                        self.report(error.hint("write `Class=…` to make one"));
-                    }
-                    return None;
-                }
-            },
-        };
-        let mut defaults = Vec::new();
-        let inner = Place { class: &class, ..*place };
-        for line in &object.lines {
-            if let DefaultLine::Object(nested) = line {
-                let error = Diagnostic::error(
-                    "uc-subobject",
-                    (place.file, nested.span),
-                    "an object in an object is outside of the language",
-                );
-                self.report(error.hint("declare it beside the other one"));
-                continue;
-            }
-            if self.says_nothing(line, &class) {
-                continue;
-            }
-            defaults.extend(self.default_line(line, &inner));
-        }
-        self.count_grown(&defaults, &class, at);
-        Some(hir::Subobject { name: name.text.clone(), class, inherited, defaults, line: self.line(at) })
-    }
-
     /// Whether a line is one that exported texts have of every object: its name, and what it was made after.
-    fn says_nothing(&self, line: &DefaultLine, class: &str) -> bool {
+    pub(super) fn says_nothing(&self, line: &DefaultLine, class: &str) -> bool {
         matches!(line, DefaultLine::Set(name, None, _, _)
             if (name.is("name") || name.is("objectarchetype")) && self.find_property(class, &name.text).is_none())
     }
 
-    fn default_line(&self, line: &DefaultLine, place: &Place<'_>) -> Option<Default> {
+    pub(super) fn default_line(&self, line: &DefaultLine, place: &Place<'_>) -> Option<Default> {
         let (name, span) = match line {
             DefaultLine::Set(name, _, _, span) => (name, *span),
             DefaultLine::Method(name, _, _, span) => (name, *span),
@@ -418,7 +343,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Counts what dynamic arrays grow by where the lines of an object set elements behind their ends.
-    fn count_grown(&self, lines: &[Default], class: &str, at: At) {
+    pub(super) fn count_grown(&self, lines: &[Default], class: &str, at: At) {
         let mut lens: HashMap<&str, u64> = HashMap::new();
         for line in lines {
             if let DefaultAction::SetElement(index, _) = line.action {

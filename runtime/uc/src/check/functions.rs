@@ -1,5 +1,6 @@
 //! Functions before their bodies: signatures, words, and what they override.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use alcedo_abi::kinds::PropertyKind;
@@ -46,11 +47,12 @@ impl<'a> Checker<'a> {
     /// Parameters, each with how it is written.
     pub(super) fn params_of<'p>(&self, params: &'p [ast::Param], work: &Work<'_>) -> Vec<(ParamSym, &'p ast::Param)> {
         let mut found: Vec<(ParamSym, &'p ast::Param)> = Vec::new();
+        let mut seen = HashSet::new();
         for param in params {
             let name = &param.name.name;
             self.check_name(name, work.file);
             let at = (work.file, name.span);
-            if found.iter().any(|(known, _)| name.is(&known.name)) {
+            if !seen.insert(name.text.to_ascii_lowercase()) {
                 let message = format!("a second parameter `{}`", name.text);
                 self.report(Diagnostic::error("uc-declared-twice", at, message));
             }

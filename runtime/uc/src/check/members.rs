@@ -1,5 +1,6 @@
 //! Variables and delegates: the members of classes and structs that are no functions.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use alcedo_abi::kinds::{PropertyKind, property_flags};
@@ -293,6 +294,7 @@ impl<'a> Checker<'a> {
     /// The fields of a struct.
     pub(super) fn fields_of(&self, found: &ast::Struct, file: usize, class: &str, path: &Path) -> Vec<hir::Property> {
         let mut fields: Vec<hir::Property> = Vec::new();
+        let mut seen = HashSet::new();
         for item in &found.items {
             match item {
                 Item::Var(var) => {
@@ -305,7 +307,7 @@ impl<'a> Checker<'a> {
                             .ok()
                             .and_then(|ty| self.with_dim(ty.clone(), name.dim.as_ref(), file, class).ok());
                         let at = (file, name.name.span);
-                        if fields.iter().any(|field| name.name.is(&field.name)) {
+                        if !seen.insert(name.name.text.to_ascii_lowercase()) {
                             let message = format!("a second field `{}`", name.name.text);
                             self.report(Diagnostic::error("uc-declared-twice", at, message));
                             continue;

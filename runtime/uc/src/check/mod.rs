@@ -6,6 +6,7 @@ mod body;
 mod built_in;
 mod calls;
 mod complete;
+mod consts;
 mod containers;
 mod convert;
 mod declare;
@@ -23,6 +24,7 @@ mod outside;
 mod places;
 mod reflected;
 mod statements;
+mod subobjects;
 mod symbols;
 mod types;
 mod wildcards;
@@ -170,6 +172,10 @@ pub(crate) struct Checker<'a> {
     open_consts: RefCell<Vec<At>>,
     /// Constants that have no value, which was told.
     wrong_consts: RefCell<HashSet<At>>,
+    /// Values of constants, by the place and the class that they were asked for in, for each type that was wanted.
+    known_consts: RefCell<HashMap<(At, String), consts::Known>>,
+    /// Whether a constant was told to be made of too many others.
+    deep_consts: Cell<bool>,
     /// For how many names one like it is still looked for.
     hints: Cell<u32>,
     /// How many elements of arrays that nobody wrote defaults may still have.
@@ -207,6 +213,8 @@ impl<'a> Checker<'a> {
             own_interfaces: RefCell::default(),
             open_consts: RefCell::default(),
             wrong_consts: RefCell::default(),
+            known_consts: RefCell::default(),
+            deep_consts: Cell::new(false),
             hints: Cell::new(200),
             unwritten: Cell::new(defaults::MOST_UNWRITTEN),
         };

@@ -1,5 +1,7 @@
 //! Statements.
 
+use std::collections::HashMap;
+
 use super::body::Body;
 use super::{Found, Told};
 use crate::ast::{self, DoEnd, Infix};
@@ -168,7 +170,7 @@ impl Body<'_, '_> {
         self.breakable += 1;
         let mut made = Vec::new();
         let mut told = None;
-        let mut seen: Vec<(Const, Span)> = Vec::new();
+        let mut seen: HashMap<String, Span> = HashMap::new();
         let mut has_default = false;
         for arm in arms {
             let case = match (&arm.value, &value) {
@@ -188,11 +190,16 @@ impl Body<'_, '_> {
                     match found {
                         Ok(found) => {
                             if let ExprKind::Const(known) = &found.kind {
-                                if let Some((_, other)) = seen.iter().find(|(other, _)| other == known) {
+                                let key = match known {
+                                    // There is one zero.
+                                    Const::Float(number) => format!("{:?}", number + 0.0),
+                                    known => format!("{known:?}"),
+                                };
+                                let first = *seen.entry(key).or_insert(case.span);
+                                if first != case.span {
                                     let error = self.error("uc-case", case.span, "a second `case` of this value");
-                                    self.report(error.other(self.at(*other), "the first one"));
+                                    self.report(error.other(self.at(first), "the first one"));
                                 }
-                                seen.push((known.clone(), case.span));
                             }
                             Some(found)
                         }

@@ -277,5 +277,5 @@ fn depth_of(ty: &Type) -> usize {
 
 /// Names that are taken more than once.
 pub(super) fn taken<T: Clone>(named: &Named<T>, name: &str) -> bool {
-    named.names().any(|known| known.eq_ignore_ascii_case(name))
+    named.exact(name).is_some()
 }

@@ -354,6 +354,14 @@ fn long_texts_have_an_answer() {
             "class Long extends Actor; {}",
             (0..2_000).map(|at| format!("function F{at}() {{ Missing{at}(); }} ")).collect::<String>()
         ),
+        format!(
+            "class Long extends Actor; function F() {{ switch (Health) {{ {} }} }}",
+            (0..50_000).map(|at| format!("case {at}: Health = {at}; break; ")).collect::<String>()
+        ),
+        format!(
+            "class Long extends Actor; {}",
+            (0..20_000).map(|at| format!("const C{at} = C{}; ", at + 1)).collect::<String>()
+        ),
         format!("class Long extends Actor; function F() {{ Label = \"{}\"; }}", many("x", 1_000_000)),
         format!("class {} extends Actor;", many("L", 100_000)),
         format!("class Long extends Actor;{}{}", many(" ", 200_000), many("# ", 200_000)),
@@ -363,7 +371,7 @@ fn long_texts_have_an_answer() {
         many("\r", 4_000_000),
         format!(
             "class Long extends Actor; enum E {{ {} }}",
-            (0..10_000).map(|at| format!("E{at}, ")).collect::<String>()
+            (0..50_000).map(|at| format!("E{at}, ")).collect::<String>()
         ),
         format!(
             "class Long extends Actor; function F({}) {{}}",

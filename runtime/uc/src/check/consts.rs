@@ -1,0 +1,119 @@
+//! Constants: values that are known before the script runs, made of other constants.
+
+use std::collections::HashSet;
+
+use super::body::Body;
+use super::declare::Work;
+use super::symbols::{At, ConstSym};
+use super::{Checker, Found, Told};
+use crate::ast::{self, Ident};
+use crate::diagnostic::Diagnostic;
+use crate::hir::{self, Expr, ExprKind, Type};
+use crate::parse::DEEPEST;
+use crate::token::{Kind, Tokens};
+
+/// The values of a constant, each for a type that was wanted.
+pub(super) type Known = Vec<(Option<Type>, Expr)>;
+
+impl<'a> Checker<'a> {
+    /// A value that is known now.
+    pub(super) fn constant(&self, value: &ast::Expr, file: usize, class: &str, want: Option<&Type>) -> Found<Expr> {
+        let mut body = Body::new(self, file, class);
+        body.only_constants = true;
+        let found = body.value(value, want)?;
+        if matches!(found.kind, ExprKind::Const(_) | ExprKind::Triple(_)) {
+            return Ok(found);
+        }
+        let error =
+            Diagnostic::error("uc-not-constant", (file, value.span), "this is not known before the script runs");
+        Err(self.report(error.hint("numbers, texts, names, classes and other constants are")))
+    }
+
+    pub(super) fn consts_of(&self, work: &Work<'a>) -> Vec<hir::NamedConst> {
+        let mut consts = Vec::new();
+        for item in work.items {
+            let ast::Item::Const(found) = item else { continue };
+            if let Ok(value) = self.const_named(&work.path, &found.name, work.file, None)
+                && let ExprKind::Const(value) = value.kind
+            {
+                consts.push(hir::NamedConst { name: found.name.text.clone(), value });
+            }
+        }
+        consts
+    }
+
+    /// The value of a constant, as one of the type that is wanted if it can be.
+    pub(super) fn const_named(&self, class: &str, name: &Ident, file: usize, want: Option<&Type>) -> Found<Expr> {
+        let Some(found) = self.find_const(class, &name.text) else { return Err(Told) };
+        if self.wrong_consts.borrow().contains(&found.at) {
+            return Err(Told);
+        }
+        let line = self.line((file, name.span));
+        let key = (found.at, class.to_owned());
+        if let Some(known) = self.known_consts.borrow().get(&key)
+            && let Some((_, value)) = known.iter().find(|(wanted, _)| wanted.as_ref() == want)
+        {
+            return Ok(Expr { line, ..value.clone() });
+        }
+        if self.open_consts.borrow().contains(&found.at) {
+            return Err(self.const_circle(&name.text, found.at));
+        }
+        if self.open_consts.borrow().len() >= DEEPEST as usize {
+            return Err(self.deep_const(class, &name.text, &found));
+        }
+        self.open_consts.borrow_mut().push(found.at);
+        let value = self.constant(&found.value, found.file, class, want);
+        self.open_consts.borrow_mut().pop();
+        match &value {
+            Ok(value) => self.known_consts.borrow_mut().entry(key).or_default().push((want.cloned(), value.clone())),
+            Err(Told) => drop(self.wrong_consts.borrow_mut().insert(found.at)),
+        }
+        value.map(|value| Expr { line, ..value })
+    }
+
+    fn const_circle(&self, name: &str, at: At) -> Told {
+        let message = format!("the constant `{name}` is made of itself");
+        self.report(Diagnostic::error("uc-const-circle", at, message))
+    }
+
+    /// Tells a constant behind a row of others that is too long: once, and as a circle where it is one.
+    fn deep_const(&self, class: &str, name: &str, found: &ConstSym) -> Told {
+        if self.deep_consts.replace(true) {
+            return Told;
+        }
+        if let Some(circle) = self.made_of_itself(class, found) {
+            self.wrong_consts.borrow_mut().extend(circle);
+            self.deep_consts.set(false);
+            return self.const_circle(name, found.at);
+        }
+        let message =
+            format!("the constant `{name}` is at the end of a row of more than {DEEPEST}, each made of the next");
+        let error = Diagnostic::error("uc-too-deep", found.at, message);
+        self.report(error.hint("declare them in the other order, each behind those that it is made of"))
+    }
+
+    /// What the constant is made of, and all that is made of, if the constant itself is in it.
+    fn made_of_itself(&self, class: &str, found: &ConstSym) -> Option<HashSet<At>> {
+        let (mut seen, mut is_circle) = (HashSet::new(), false);
+        let mut open = vec![(found.file, found.value.span)];
+        while let Some((file, span)) = open.pop() {
+            let mut tokens = Tokens::new(self.sources.get(file)?.slice(span));
+            loop {
+                let token = tokens.next();
+                match token.kind {
+                    Kind::End => break,
+                    Kind::Word => {}
+                    _ => continue,
+                }
+                let (start, end) = (span.start + token.span.start, span.start + token.span.end);
+                let word = self.sources[file].slice(crate::source::Span { start, end });
+                let Some(other) = self.find_const(class, word) else { continue };
+                is_circle |= other.at == found.at;
+                if seen.insert(other.at) {
+                    open.push((other.file, other.value.span));
+                }
+            }
+        }
+        is_circle.then_some(seen)
+    }
+}

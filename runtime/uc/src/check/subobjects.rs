@@ -1,0 +1,171 @@
+//! Subobjects that a class has by its defaults, and those that would have no end.
+
+use std::collections::HashMap;
+
+use super::Checker;
+use super::TypeSym;
+use super::declare::Work;
+use super::defaults::Place;
+use super::symbols::At;
+use crate::ast::{DefaultLine, DefaultObject, Item};
+use crate::diagnostic::Diagnostic;
+use crate::hir::{self, Path};
+
+/// A class whose objects bring objects of another: by extending it, or by a subobject that stands at that place.
+type Brings = (Path, Option<At>);
+
+/// A class that is being looked at: what it brings, and how much of that was looked at.
+struct Open {
+    class: Path,
+    brings: Vec<Brings>,
+    next: usize,
+}
+
+impl<'a> Checker<'a> {
+    /// The name and class of an object that is declared in defaults.
+    pub(super) fn subobject_head(&self, object: &DefaultObject, file: usize, of: &str) -> Option<(String, Path)> {
+        let name = object.name.as_ref()?;
+        match &object.class {
+            Some(class) => match self.type_named(std::slice::from_ref(class), file) {
+                Some(Ok(TypeSym::Class(path))) => Some((name.text.clone(), path)),
+                _ => None,
+            },
+            None => self.find_subobject(of, &name.text).map(|class| (name.text.clone(), class)),
+        }
+    }
+
+    pub(super) fn subobject(&self, object: &DefaultObject, place: &Place<'_>) -> Option<hir::Subobject> {
+        let at = (place.file, object.span);
+        let Some(name) = &object.name else {
+            let error = Diagnostic::error("uc-subobject", at, "this object has no name");
+            self.report(error.hint("write `Begin Object Class=… Name=…`"));
+            return None;
+        };
+        self.check_name(name, place.file);
+        for (word, _) in &object.others {
+            if !word.is("archetype") && !word.is("legacyclassname") && !word.is("objname") {
+                let message = format!("`{}` says nothing of an object here", word.text);
+                self.report(Diagnostic::error("uc-subobject", (place.file, word.span), message).warning());
+            }
+        }
+        let inherited = object.class.is_none();
+        // A new subobject is a member of the class.
+        let members = self.chain(place.of);
+        let member = members.iter().find(|class| {
+            super::types::taken(&class.props, &name.text)
+                || super::types::taken(&class.funcs, &name.text)
+                || super::types::taken(&class.delegates, &name.text)
+        });
+        if let Some(class) = member.filter(|_| !inherited) {
+            let message = format!("`{}` has a member `{}` already", class.name, name.text);
+            let error = Diagnostic::error("uc-subobject", (place.file, name.span), message);
+            self.report(error.hint("give the object another name"));
+            return None;
+        }
+        let class = match &object.class {
+            Some(class) => self.class_named(std::slice::from_ref(class), place.file).ok()?,
+            None => match self.find_subobject(place.of, &name.text) {
+                Some(class) => class,
+                None => {
+                    if !self.is_broken(place.of) {
+                        let message = format!("no class above has a subobject `{}`", name.text);
+                        let error = Diagnostic::error("uc-subobject", (place.file, name.span), message);
+                        self.report(error.hint("write `Class=…` to make one"));
+                    }
+                    return None;
+                }
+            },
+        };
+        let mut defaults = Vec::new();
+        let inner = Place { class: &class, ..*place };
+        for line in &object.lines {
+            if let DefaultLine::Object(nested) = line {
+                let error = Diagnostic::error(
+                    "uc-subobject",
+                    (place.file, nested.span),
+                    "an object in an object is outside of the language",
+                );
+                self.report(error.hint("declare it beside the other one"));
+                continue;
+            }
+            if self.says_nothing(line, &class) {
+                continue;
+            }
+            defaults.extend(self.default_line(line, &inner));
+        }
+        self.count_grown(&defaults, &class, at);
+        if !inherited {
+            self.change_class(place.of, |known| known.subobjects.insert(&name.text, class.clone()));
+        }
+        Some(hir::Subobject { name: name.text.clone(), class, inherited, defaults, line: self.line(at) })
+    }
+
+    /// Tells subobjects that have an object of the class that they are in again, in them: such an object would have no end.
+    pub(super) fn endless_subobjects(&self, works: &[Work<'a>]) {
+        let own: HashMap<&str, &Work<'a>> = works.iter().map(|work| (&*work.path, work)).collect();
+        // Whether all of a class was looked at; it is being looked at otherwise.
+        let mut seen: HashMap<Path, bool> = HashMap::new();
+        for work in works {
+            if seen.contains_key(&work.path) {
+                continue;
+            }
+            seen.insert(work.path.clone(), false);
+            let mut open = vec![Open { class: work.path.clone(), brings: self.brings(&work.path, &own), next: 0 }];
+            while let Some(top) = open.last_mut() {
+                let Some((class, _)) = top.brings.get(top.next).cloned() else {
+                    seen.insert(top.class.clone(), true);
+                    open.pop();
+                    continue;
+                };
+                top.next += 1;
+                match seen.get(&class) {
+                    Some(true) => {}
+                    Some(false) => self.endless(&open, &class),
+                    None => {
+                        seen.insert(class.clone(), false);
+                        let brings = self.brings(&class, &own);
+                        open.push(Open { class, brings, next: 0 });
+                    }
+                }
+            }
+        }
+    }
+
+    /// The last of the open classes brings an object of one of them.
+    fn endless(&self, open: &[Open], class: &Path) {
+        let Some(from) = open.iter().position(|open| open.class == *class) else { return };
+        let circle = &open[from..];
+        let place = circle.iter().rev().find_map(|open| open.brings.get(open.next - 1)?.1);
+        let Some(place) = place else { return };
+        let names: Vec<_> =
+            circle.iter().map(|open| self.in_package(&open.class)).chain([self.in_package(class)]).collect();
+        let message = format!("this object would have no end, each brings the next: {}", names.join(" → "));
+        let error = Diagnostic::error("uc-subobject", place, message);
+        self.report(error.hint("make the object in a function, by `new`"));
+    }
+
+    /// What an object of the class brings.
+    fn brings(&self, path: &str, own: &HashMap<&str, &Work<'a>>) -> Vec<Brings> {
+        let Some(class) = self.class(path) else { return Vec::new() };
+        let mut brings: Vec<Brings> = class.base.iter().map(|base| (base.clone(), None)).collect();
+        let Some(work) = own.get(path) else {
+            let names = class.subobjects.names();
+            brings.extend(names.filter_map(|name| Some((class.subobjects.get(name)?.clone(), None))));
+            return brings;
+        };
+        let blocks = work.items.iter().filter_map(|item| match item {
+            Item::Defaults(block) => Some(&block.lines),
+            _ => None,
+        });
+        for line in blocks.flatten() {
+            if let DefaultLine::Object(object) = line
+                && object.class.is_some()
+                && let Some(name) = &object.name
+                && let Some(class) = class.subobjects.exact(&name.text)
+            {
+                brings.push((class.clone(), Some((work.file, object.span))));
+            }
+        }
+        brings
+    }
+}
