@@ -85,14 +85,15 @@ fn repl_evaluates_what_it_is_told_in_a_world_with_objects_of_the_package() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
     command.arg("repl").arg(&package.folder).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    let lines = "1 + 2\nHero'Hero_1'.Hurt(30)\nHero'Hero_1'.Health = 5;\nHero'Hero_1'.Health\nHero'Hero_1'.Hurt(\n2\n)\nnonsense)\n:classes\n";
-    child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+    let lines = b"1 + 2\nHero'Hero_1'.Hurt(30)\nHero'Hero_1'.Health = 5;\nHero'Hero_1'.Health\nHero'Hero_1'.Hurt(\n2\n)\nnonsense)\n\xff\n:classes\n";
+    child.stdin.take().unwrap().write_all(lines).unwrap();
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{said}");
     let answers: Vec<_> = said.lines().collect();
     assert_eq!(answers[..5], ["3", "70", "done", "5", "3"], "{said}");
     assert!(said.contains("error") && said.contains("1 | nonsense)"), "{said}");
+    assert!(said.contains("1 | \u{fffd}"), "a byte that is no text is an error, and does not end the session: {said}");
     assert_eq!(answers.last(), Some(&"Tale.Hero"), "{said}");
 }
 
