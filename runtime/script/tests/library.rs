@@ -271,6 +271,21 @@ fn sets_and_maps_at_the_edges() {
     );
 }
 
+/// `Outer` and `Name` are these; see `text.rs` for objects in objects.
+#[test]
+fn what_objects_know_of_themselves_at_the_edges() {
+    table(
+        "",
+        "local Object o; o = new(self, \"Big\") class'Object';",
+        &[
+            ("outer_of(o) == self", "True"),
+            ("outer_of(none) == none", "True"),
+            ("name_of(o) == 'Big'", "True"),
+            ("name_of(none) == ''", "True"),
+        ],
+    );
+}
+
 #[test]
 fn every_function_of_the_library_is_in_one_of_these_tests() {
     let this = include_str!("library.rs").to_lowercase();
