@@ -413,6 +413,13 @@ impl<'a> Checker<'a> {
             self.keep_struct(&structure, is_partial, at);
             if let Some((file, class, found)) = written {
                 self.struct_defaults(&mut structure, found, *file, class);
+                if let Some(Some(known)) = self.structs.borrow_mut().get_mut(&structure.path) {
+                    let said = structure
+                        .fields
+                        .iter()
+                        .filter_map(|field| Some((field.name.clone(), Rc::new(field.default.clone()?))));
+                    Rc::make_mut(known).defaults.extend(said);
+                }
             }
             done.push(structure);
         }
@@ -456,7 +463,8 @@ impl<'a> Checker<'a> {
         let base = structure.base.as_ref().and_then(|base| self.structure(base));
         let broken = is_partial || base.as_ref().is_some_and(|base| base.broken);
         let mut fields: Vec<Rc<PropSym>> = base.iter().flat_map(|base| base.fields.clone()).collect();
-        let mut by_name = base.map_or_else(Named::default, |base| base.by_name.clone());
+        let mut by_name = base.as_ref().map_or_else(Named::default, |base| base.by_name.clone());
+        let defaults = base.map_or_else(HashMap::new, |base| base.defaults.clone());
         for field in &structure.fields {
             if super::types::taken(&by_name, &field.name) {
                 let message = format!("`{}` has a field `{}` already", structure.name, field.name);
@@ -485,7 +493,7 @@ impl<'a> Checker<'a> {
                 break;
             }
         }
-        let symbol = StructSym { base: structure.base.clone(), fields, by_name, values, broken };
+        let symbol = StructSym { base: structure.base.clone(), fields, by_name, values, defaults, broken };
         self.structs.borrow_mut().insert(structure.path.clone(), Some(Rc::new(symbol)));
     }
 }
