@@ -31,7 +31,7 @@ fn a_fixed_array_in_a_struct_has_all_its_elements_whichever_the_defaults_name() 
         defaultproperties {
             p=(fx[0]=4)
         }";
-    gives(text, &[("A", "0 9 0a"), ("B", "4 0 0a"), ("C", "0 9 0a")]);
+    gives(text, &[("A", "0 9 0a"), ("B", "4 9 0a"), ("C", "0 9 0a")]);
 }
 
 #[test]

@@ -287,6 +287,21 @@ fn what_objects_know_of_themselves_at_the_edges() {
 }
 
 #[test]
+fn an_object_has_a_name_and_an_outer() {
+    table(
+        "",
+        "local Robot made, nobody; made = new(self) class'Robot';",
+        &[
+            ("outer_of(made) == self", "True"),
+            ("outer_of(nobody)", "None"),
+            ("string(name_of(made)) == string(made)", "True"),
+            ("name_of(nobody)", "None"),
+            ("made.Outer == self && made.Name == name_of(made)", "True"),
+        ],
+    );
+}
+
+#[test]
 fn every_function_of_the_library_is_in_one_of_these_tests() {
     let this = include_str!("library.rs").to_lowercase();
     let others = include_str!("wildcards.rs").to_lowercase();

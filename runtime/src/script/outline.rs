@@ -15,7 +15,7 @@ pub(crate) struct Outline {
     pub classes: Vec<String>,
     /// Names by which others use what it declares, in small letters.
     pub names: BTreeSet<String>,
-    /// All words of its text that are no comment, no literal text and no name of its own, in small letters; two with a dot between also
+    /// All words of its text that are no comment, no literal text and no type of its own, in small letters; two with a dot between also
     /// with it.
     pub words: BTreeSet<String>,
 }
@@ -116,7 +116,8 @@ mod tests {
         let found = outline("Tale", &[Source::new("A.uc", text)]).expect("text");
         let listed = |set: &std::collections::BTreeSet<String>| set.iter().cloned().collect::<Vec<_>>().join(" ");
         assert_eq!(listed(&found.names), "a e e_max m_max m_one m_two tale.a tale.e");
-        assert_eq!(listed(&found.words), "b b_1 class enum extends f function rung rung.a shade shade.b_1 var x");
+        let words = "b b_1 class enum extends f function m_max m_one m_two rung rung.a shade shade.b_1 var x";
+        assert_eq!(listed(&found.words), words);
     }
 
     #[test]

@@ -20,8 +20,8 @@ pub struct Outline {
     /// package and a dot; of delegates, of entries of enums, and of their numbers.
     pub names: BTreeSet<String>,
     /// Every word and every part of a quoted name in its files, in lower case: what it does not mention, it does not depend on.
-    /// Two words with a dot between are there with it as well. What it declares itself is meant where it says the name alone, and
-    /// left out.
+    /// Two words with a dot between are there with it as well. Names of its own types are left out: those are meant where it says
+    /// the name alone.
     pub mentions: BTreeSet<String>,
     /// Messages of the syntax, errors and warnings.
     pub diagnostics: Vec<Diagnostic>,
@@ -36,8 +36,9 @@ pub fn outline(package: &str, sources: &[Source]) -> Outline {
         outline.declared(package, &file);
         outline.mentioned(source);
     }
-    let Outline { names, mentions, .. } = &mut outline;
-    mentions.retain(|word| !names.contains(word));
+    let types: BTreeSet<_> = outline.types.iter().filter_map(|path| path.rsplit('.').next()).collect();
+    let types: BTreeSet<_> = types.into_iter().map(str::to_ascii_lowercase).collect();
+    outline.mentions.retain(|word| !types.contains(word));
     outline
 }
 

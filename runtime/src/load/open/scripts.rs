@@ -167,7 +167,10 @@ fn needed(packages: &[(&str, &BTreeSet<String>)], modules: &[Known]) -> Vec<Vec<
         needs.entry(package).or_default().extend(found.iter().map(|at| &*modules[*at].name));
     }
     for ((package, words), found) in packages.iter().zip(&mut found) {
-        let others = named(&needs, package, &|module: &Known| !module.others.is_disjoint(words));
+        let own = modules.iter().find(|module| module.name == *package).map(|module| &module.others);
+        let is_own = |name: &String| own.is_some_and(|own| own.contains(name));
+        let says = |module: &Known| module.others.intersection(words).any(|name| !is_own(name));
+        let others = named(&needs, package, &says);
         needs.entry(package).or_default().extend(others.iter().map(|at| &*modules[*at].name));
         found.extend(others);
         found.sort_unstable();
@@ -274,6 +277,7 @@ mod tests {
     fn entries_of_enums_are_needs_where_no_type_says_the_contrary() {
         check("tale", "m_b", &["cube: Mode + m_a, m_b"], "cube");
         check("tale", "lamp.mode", &["cube: Mode + m_a", "lamp: Mode"], "lamp");
+        check("tale", "m_b lamp", &["cube: Mode + m_a, m_b", "tale: Tale + m_b, lamp", "lamp: Lamp"], "lamp");
         let modules = ["lamp: Lamp + idle", "tale: Tale + busy"];
         check_all(&[("lamp", "tale", "tale"), ("tale", "idle", "")], &modules);
         check_all(&[("lamp", "busy", "tale"), ("tale", "idle", "")], &modules);

@@ -414,7 +414,7 @@ impl Body<'_, '_> {
             return self.coerced(value, ty, at).map(Arg::Value);
         }
         // What neither function changes is handed on.
-        if !(param.is_const && self.is_in_const_param(&value)) {
+        if !(param.is_const && value.ty == *ty && self.is_in_const_param(&value)) {
             self.check_place(&value, arg.span)?;
         }
         if value.ty == *ty {

@@ -180,12 +180,12 @@ impl Checker<'_> {
                     continue;
                 };
                 let ty = structure.fields[at].ty.clone();
-                let before = structure.fields[at].default.take().map(|value| (String::new(), value));
+                let before = structure.fields[at].default.take();
                 let found = match (index, &ty) {
                     (_, Type::Nothing) => continue,
                     (None, ty) => self.default_value(value, ty, &place),
                     (Some(index), Type::Array(of) | Type::Fixed(of, _)) => {
-                        self.row_with(index, value, of, &ty, before.as_ref(), &place)
+                        self.row_with(index, value, of, &ty, before, &place)
                     }
                     (Some(index), ty) => {
                         let message = format!("`{ty}` has no elements");

@@ -394,7 +394,12 @@ impl<'a> Checker<'a> {
             let one = match (index, ty) {
                 (None, ty) => self.default_value(value, ty, place),
                 (Some(index), Type::Array(of) | Type::Fixed(of, _)) => {
-                    self.row_with(index, value, of, ty, made.iter().find(|(known, _)| *known == field.name), place)
+                    let said = made.iter().position(|(known, _)| *known == field.name);
+                    let before = match said.map(|at| made.swap_remove(at).1) {
+                        Some(said) => Ok(Some(said)),
+                        None => self.row_of(structure.defaults.get(&field.name), of, (place.file, index.span)),
+                    };
+                    before.and_then(|before| self.row_with(index, value, of, ty, before, place))
                 }
                 (Some(index), ty) => {
                     let message = format!("`{ty}` has no elements");
@@ -412,6 +417,15 @@ impl<'a> Checker<'a> {
         told.map_or(Ok(Const::Struct(made)), Err)
     }
 
+    /// Elements that are not named are as in every struct of this type: nobody wrote them here.
+    fn row_of(&self, default: Option<&std::rc::Rc<Const>>, of: &Type, at: At) -> Found<Option<Const>> {
+        let Some(default) = default else { return Ok(None) };
+        if let Const::Array(row) = &**default {
+            self.count_unwritten(self.values_in(of).saturating_mul(row.len() as u64), at)?;
+        }
+        Ok(Some((**default).clone()))
+    }
+
     /// A row of values in a struct with one more element set.
     pub(super) fn row_with(
         &self,
@@ -419,7 +433,7 @@ impl<'a> Checker<'a> {
         value: &DefaultValue,
         of: &Type,
         ty: &Type,
-        before: Option<&(String, Const)>,
+        before: Option<Const>,
         place: &Place<'_>,
     ) -> Found<Const> {
         let number = self.index_of(index, place)? as usize;
@@ -429,7 +443,7 @@ impl<'a> Checker<'a> {
             return Err(self.report(Diagnostic::error("uc-array-index", (place.file, index.span), message)));
         }
         let mut row = match before {
-            Some((_, Const::Array(row))) => row.clone(),
+            Some(Const::Array(row)) => row,
             _ => Vec::new(),
         };
         // A fixed array has all its elements, whichever are named.

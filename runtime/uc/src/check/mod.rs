@@ -24,6 +24,7 @@ mod outside;
 mod places;
 mod reflected;
 mod statements;
+mod structs;
 mod subobjects;
 mod symbols;
 mod types;

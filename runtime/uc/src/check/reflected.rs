@@ -1,5 +1,6 @@
 //! Symbols of what reflection has: which members of classes, structs and interfaces scripts may use, and how.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use alcedo_abi::kinds::{PropertyKind, class_flags, function_flags, property_flags};
@@ -282,5 +283,12 @@ pub(crate) fn reflected_struct(found: &StructType) -> StructSym {
     for field in &fields {
         by_name.insert_reflected(&field.name, field.clone());
     }
-    StructSym { base: found.base().map(|base| base.path.clone()), fields, by_name, values: 1, broken: false }
+    StructSym {
+        base: found.base().map(|base| base.path.clone()),
+        fields,
+        by_name,
+        values: 1,
+        defaults: HashMap::new(),
+        broken: false,
+    }
 }

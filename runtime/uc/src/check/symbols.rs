@@ -7,7 +7,7 @@ use std::rc::Rc;
 use alcedo_reflect::type_text::SignatureText;
 
 use crate::ast;
-use crate::hir::{Access, Num, Path, Type};
+use crate::hir::{Access, Const, Num, Path, Type};
 use crate::source::Span;
 
 /// The key of a property's metadata that says that it has so many elements.
@@ -196,6 +196,8 @@ pub(crate) struct StructSym {
     pub(crate) by_name: Named<Rc<PropSym>>,
     /// How many values it has, with all elements of fixed arrays and all fields of structs in it.
     pub(crate) values: u64,
+    /// What its fields begin with, where the package says it.
+    pub(crate) defaults: HashMap<String, Rc<Const>>,
     /// Whether it may have fields that are not known.
     pub(crate) broken: bool,
 }

@@ -17,10 +17,12 @@ function A(const int x, const array<int> list, const Part p, const out int y)
     foreach tags(tag) {}
     foreach list(x) {}
     C(y, x, i);
+    E(x);
     // What neither changes is handed on, and is read.
     D(x, p.X, list[0]);
     i = x + list.Find(2) + p.X + y;
 }
 function B(out int z) {}
 function C(const int v, const out int w, out int z) {}
+function E(const out float w) {}
 function D(const out int v, const out int w, const out int z) {}

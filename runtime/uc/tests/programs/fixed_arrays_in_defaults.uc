@@ -1,6 +1,6 @@
 // expect: TestNamed = 0 9 0
 // expect: TestRow = 1 2 0 0
-// expect: TestInStruct = 0 4 0
+// expect: TestInStruct = 6 9 0
 // expect: TestNothing = 0 0
 class Program extends Object;
 
@@ -18,5 +18,5 @@ function string TestNothing() { local Part L; return L.Gone[0] @ L.Gone[1]; }
 
 defaultproperties
 {
-    P=(Cells[1]=4)
+    P=(Cells[0]=6)
 }
