@@ -175,3 +175,33 @@ fn place(error: &Error) -> Option<(&str, u32)> {
 fn without_numbers(sentence: &str) -> String {
     sentence.chars().filter(|letter| !letter.is_ascii_digit()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use alcedo_runtime::{CallError, Error, Runtime};
+
+    use super::{Failures, ObjectHandle, place, without_numbers};
+
+    #[test]
+    fn the_failure_of_another_object_in_the_same_place_is_the_same() {
+        let failure = |object| Error::from(CallError::Stale { handle: ObjectHandle::new(object, 1) });
+        let told = [3, 12].map(|object| without_numbers(&failure(object).to_string()));
+        assert_eq!(told[0], told[1]);
+        assert_ne!(told[0], without_numbers(&Error::from(CallError::other("another")).to_string()));
+        assert_eq!(place(&failure(3)), None);
+    }
+
+    #[test]
+    fn what_fails_again_and_again_is_counted_until_there_is_another_generation() {
+        let runtime = Runtime::builder().build().expect("a host");
+        let failures = Failures::default();
+        let fail = || failures.log(&runtime, ObjectHandle::NONE, Err(CallError::other("no luck").into()));
+        (0..20).for_each(|_| fail());
+        let key = (None::<String>, None::<(&str, u32)>, without_numbers("no luck"));
+        let at_100 = (21..=100).filter_map(|_| failures.told.note(&key)).collect::<Vec<_>>();
+        assert_eq!(at_100, [100], "20 were counted before");
+        failures.generation.set(7);
+        fail();
+        assert_eq!((2..=10).filter_map(|_| failures.told.note(&key)).collect::<Vec<_>>(), [10], "it began anew");
+    }
+}
