@@ -53,7 +53,6 @@ impl BlackCode {
     ///
     /// # Safety
     /// This is the game thread, outside of what is before a commit; the words are those of values of the signature.
-    #[must_use]
     pub unsafe fn call_each(
         &self,
         objects: &[ObjectHandle],
