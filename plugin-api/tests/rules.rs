@@ -17,6 +17,18 @@ fn files(folder: &str, end: &str) -> BTreeSet<String> {
     names.filter_map(|name| Some(name.strip_suffix(end)?.to_owned())).collect()
 }
 
+/// The sources of the macros, as paths below this package.
+fn sources_of_macros() -> BTreeSet<String> {
+    let mut sources = BTreeSet::new();
+    let mut folders = vec!["macros/src".to_owned()];
+    while let Some(folder) = folders.pop() {
+        sources.extend(files(&folder, ".rs").iter().map(|name| format!("{folder}/{name}.rs")));
+        let is_folder = |name: &String| Path::new(env!("CARGO_MANIFEST_DIR")).join(name).is_dir();
+        folders.extend(files(&folder, "").iter().map(|name| format!("{folder}/{name}")).filter(is_folder));
+    }
+    sources
+}
+
 /// The ids in a text.
 fn ids(text: &str) -> BTreeSet<String> {
     let found = text.match_indices("ALC").map(|(at, _)| text[at..].chars().take(7).collect::<String>());
@@ -25,8 +37,7 @@ fn ids(text: &str) -> BTreeSet<String> {
 
 #[test]
 fn each_rule_has_a_line_a_file_that_breaks_it_and_one_that_keeps_to_it() {
-    let sources: BTreeSet<_> =
-        files("macros/src", ".rs").iter().flat_map(|name| ids(&read(&format!("macros/src/{name}.rs")))).collect();
+    let sources: BTreeSet<_> = sources_of_macros().iter().flat_map(|path| ids(&read(path))).collect();
     assert!(sources.len() > 100, "{sources:?}");
     assert_eq!(ids(&read("docs/mistakes.md")), sources, "the list in docs/mistakes.md");
     // Rules that only native classes can break have their files with the host: a plugin does not depend on it.
@@ -48,12 +59,12 @@ fn each_rule_has_a_line_a_file_that_breaks_it_and_one_that_keeps_to_it() {
 
 #[test]
 fn every_error_of_the_attributes_has_an_id() {
-    for name in files("macros/src", ".rs").into_iter().filter(|name| name != "rules") {
-        let source = read(&format!("macros/src/{name}.rs"));
+    for path in sources_of_macros().into_iter().filter(|path| !path.ends_with("/rules.rs")) {
+        let source = read(&path);
         let without: Vec<_> = source.lines().filter(|line| line.contains("syn::Error::new")).collect();
         // What no single file can break.
         let without_file = ["the build id of the module cannot be computed", "is a plugin itself, and one library"];
         let known = without_file.map(|words| source.matches(words).count()).iter().sum::<usize>();
-        assert_eq!(without.len(), known, "in {name}.rs, write `rules::spanned(\"ALC…\", …)`: {without:?}");
+        assert_eq!(without.len(), known, "in {path}, write `rules::spanned(\"ALC…\", …)`: {without:?}");
     }
 }

@@ -46,6 +46,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         "plugin-api/src",
         &[
             "any_call",
+            "blocks",
             "class",
             "delegate_signature",
             "direct",
@@ -104,8 +105,8 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     (
         "runtime/src/bridge",
         &[
-            "answers",
             "black_direct",
+            "callees",
             "collection",
             "conjugate_calls",
             "conjugates",

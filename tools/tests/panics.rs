@@ -86,7 +86,7 @@ fn the_calls_of_a_panic_are_shown_in_every_generation_and_no_image_stays_for_the
     dev.wishes(": call MagicCube_3 say_hello");
     shows_the_calls(&mut dev, &second, 2, &[implementation]);
     // What only wrote it down is no call of it, and the way of the host into the plugin is.
-    dev.hears("alcedo_runtime::runtime::");
+    dev.hears("alcedo_runtime::bridge::calls::");
     let told = dev.all_since(", thread ");
     assert!(!told.contains("alcedo_sys::panics") && !told.contains("trap::hook"), "{told}");
 
