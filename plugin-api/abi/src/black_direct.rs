@@ -8,7 +8,7 @@ use core::mem::MaybeUninit;
 use abi_stable::StableAbi;
 
 use crate::call::Failure;
-use crate::direct::{DirectAnswer, DirectStatus};
+use crate::direct_answer::{DirectAnswer, DirectStatus};
 use crate::handles::ObjectHandle;
 use crate::zcall::Slot;
 

@@ -8,6 +8,7 @@ pub mod black_direct;
 pub mod call;
 pub mod describe;
 pub mod direct;
+mod direct_answer;
 pub mod fingerprint;
 pub mod handles;
 pub mod hooks;
