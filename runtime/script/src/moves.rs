@@ -13,10 +13,7 @@ impl Move {
     /// The frame of the caller, whose code this is of, lies at `here`; parameters as this call has them lie at `there`.
     #[inline]
     pub(crate) unsafe fn over(&self, here: *const u8, there: *mut u8) {
-        let from = match &self.source {
-            None => here.wrapping_add(usize::from(self.here)),
-            Some(constant) => constant.value.at().cast_const(),
-        };
+        let from = self.from(here);
         // SAFETY: the loader has compared the types; the caller vouches for the rest.
         unsafe { self.one(from, there.wrapping_add(usize::from(self.there))) };
     }
@@ -27,23 +24,9 @@ impl Move {
     /// As for [`Move::over`].
     #[inline(always)]
     pub(crate) unsafe fn over_plain(&self, here: *const u8, there: *mut u8) {
-        let from = match &self.source {
-            None => here.wrapping_add(usize::from(self.here)),
-            Some(constant) => constant.value.at().cast_const(),
-        };
-        let to = there.wrapping_add(usize::from(self.there));
+        let from = self.from(here);
         // SAFETY: as for `over`.
-        unsafe {
-            match self.how {
-                How::Bytes1 => *to = *from,
-                How::Bytes4 => *to.cast::<u32>() = *from.cast::<u32>(),
-                How::Bytes8 => *to.cast::<u64>() = *from.cast::<u64>(),
-                How::Bytes12 => to.copy_from(from, 12),
-                How::Bytes => to.copy_from(from, self.property.ty.size()),
-                // The loader lets none of these be called so.
-                How::Typed => {}
-            }
-        }
+        unsafe { self.one_plain(from, there.wrapping_add(usize::from(self.there))) };
     }
 
     /// From the parameters at `there` back to the caller's frame.
@@ -58,8 +41,33 @@ impl Move {
         }
     }
 
+    /// Where the value is.
+    #[inline(always)]
+    fn from(&self, here: *const u8) -> *const u8 {
+        match &self.source {
+            None => here.wrapping_add(usize::from(self.here)),
+            Some(constant) => constant.value.at().cast_const(),
+        }
+    }
+
     #[inline]
     unsafe fn one(&self, from: *const u8, to: *mut u8) {
+        if matches!(self.how, How::Typed) {
+            // SAFETY: the callers have values of the type at both, apart from each other.
+            unsafe {
+                let from = Ptr::new(from, &self.property.ty);
+                cost::add(cost::of(from));
+                PtrMut::new(to, &self.property.ty).copy_from(from);
+            }
+            return;
+        }
+        // SAFETY: as before.
+        unsafe { self.one_plain(from, to) };
+    }
+
+    /// The same of a value that is its bytes.
+    #[inline(always)]
+    unsafe fn one_plain(&self, from: *const u8, to: *mut u8) {
         // SAFETY: the callers have values of the type at both, apart from each other.
         unsafe {
             match self.how {
@@ -68,11 +76,8 @@ impl Move {
                 How::Bytes8 => *to.cast::<u64>() = *from.cast::<u64>(),
                 How::Bytes12 => to.copy_from(from, 12),
                 How::Bytes => to.copy_from(from, self.property.ty.size()),
-                How::Typed => {
-                    let from = Ptr::new(from, &self.property.ty);
-                    cost::add(cost::of(from));
-                    PtrMut::new(to, &self.property.ty).copy_from(from);
-                }
+                // The loader lets none of these be moved so.
+                How::Typed => {}
             }
         }
     }

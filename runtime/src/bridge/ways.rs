@@ -418,6 +418,24 @@ macro_rules! enter {
     }};
 }
 
+/// Runs a macro with the number of each of the words, of which there are so many.
+macro_rules! with_each {
+    ($count:expr, $enter:ident) => {
+        match $count {
+            0 => $enter!(),
+            1 => $enter!(0),
+            2 => $enter!(0 1),
+            3 => $enter!(0 1 2),
+            4 => $enter!(0 1 2 3),
+            5 => $enter!(0 1 2 3 4),
+            6 => $enter!(0 1 2 3 4 5),
+            7 => $enter!(0 1 2 3 4 5 6),
+            8 => $enter!(0 1 2 3 4 5 6 7),
+            _ => unreachable!("no direct shell is made for more than `MOST_WORDS`"),
+        }
+    };
+}
+
 /// # Safety
 /// As [`DirectShell`] says of a static function, with as many parameters as there are words.
 #[inline(always)]
@@ -425,18 +443,7 @@ unsafe fn call_static(shell: DirectShell, words: impl Words, failure: &mut Maybe
     macro_rules! with {
         ($($at:literal)*) => { enter!(shell, failure $(, words.word($at) => u64)*) };
     }
-    match words.count() {
-        0 => with!(),
-        1 => with!(0),
-        2 => with!(0 1),
-        3 => with!(0 1 2),
-        4 => with!(0 1 2 3),
-        5 => with!(0 1 2 3 4),
-        6 => with!(0 1 2 3 4 5),
-        7 => with!(0 1 2 3 4 5 6),
-        8 => with!(0 1 2 3 4 5 6 7),
-        _ => unreachable!("no direct shell is made for more than `MOST_WORDS`"),
-    }
+    with_each!(words.count(), with)
 }
 
 /// # Safety
@@ -456,16 +463,5 @@ unsafe fn call_method(
             )
         };
     }
-    match words.count() {
-        0 => on!(),
-        1 => on!(0),
-        2 => on!(0 1),
-        3 => on!(0 1 2),
-        4 => on!(0 1 2 3),
-        5 => on!(0 1 2 3 4),
-        6 => on!(0 1 2 3 4 5),
-        7 => on!(0 1 2 3 4 5 6),
-        8 => on!(0 1 2 3 4 5 6 7),
-        _ => unreachable!("no direct shell is made for more than `MOST_WORDS`"),
-    }
+    with_each!(words.count(), on)
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use alcedo_uc::ast::{File, FunctionKind, Item, Struct, TypeKind, TypeRef};
+use alcedo_uc::hir::Path;
 use alcedo_uc::{Diagnostic, Source};
 
 /// What a package declares and names.
@@ -26,58 +26,13 @@ pub(crate) struct Outline {
 /// What is no text of a script, each with its place; and what is outside of the language, since it would not be told before the
 /// text is right.
 pub(crate) fn outline(package: &str, sources: &[Source]) -> Result<Outline, Vec<Diagnostic>> {
-    let mut outline = Outline::default();
-    let mut is_wrong = false;
-    for source in sources {
-        let (file, diagnostics) = alcedo_uc::parse(source);
-        is_wrong |= diagnostics.iter().any(Diagnostic::is_error);
-        outline.add(package, &file);
-    }
     let said = alcedo_uc::outline(package, sources);
-    (outline.names, outline.words) = (said.names, said.mentions);
-    if is_wrong { Err(alcedo_uc::outside(package, sources)) } else { Ok(outline) }
-}
-
-impl Outline {
-    fn add(&mut self, package: &str, file: &File) {
-        let class = file.class.as_ref().map(|head| format!("/Script/{package}.{}", head.name.text));
-        if let Some(class) = &class {
-            self.types.push(class.clone());
-            if file.class.as_ref().is_some_and(|head| !head.is_interface) {
-                self.classes.push(class.clone());
-            }
-        }
-        self.add_items(package, class.as_deref(), &file.items);
+    if said.diagnostics.iter().any(Diagnostic::is_error) {
+        return Err(alcedo_uc::outside(package, sources));
     }
-
-    fn add_items(&mut self, package: &str, class: Option<&str>, items: &[Item]) {
-        for item in items {
-            match item {
-                Item::Struct(found) => self.add_struct(package, found),
-                Item::Enum(found) => self.types.push(format!("/Script/{package}.{}", found.name.text)),
-                Item::Var(found) => self.add_type(package, &found.ty),
-                Item::Function(found) if found.kind == FunctionKind::Delegate => {
-                    self.types.extend(class.map(|class| format!("{class}:{}", found.name.text)));
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn add_struct(&mut self, package: &str, found: &Struct) {
-        self.types.push(format!("/Script/{package}.{}", found.name.text));
-        self.add_items(package, None, &found.items);
-    }
-
-    /// A type that is declared where it is used.
-    fn add_type(&mut self, package: &str, ty: &TypeRef) {
-        match &ty.kind {
-            TypeKind::Struct(found) => self.add_struct(package, found),
-            TypeKind::Enum(found) => self.types.push(format!("/Script/{package}.{}", found.name.text)),
-            TypeKind::Generic(_, inner) => inner.iter().for_each(|inner| self.add_type(package, inner)),
-            TypeKind::Named(_) | TypeKind::Delegate(_) => {}
-        }
-    }
+    let paths = |paths: &[Path]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let types = [paths(&said.types), paths(&said.delegates)].concat();
+    Ok(Outline { types, classes: paths(&said.classes), names: said.names, words: said.mentions })
 }
 
 #[cfg(test)]

@@ -14,6 +14,8 @@ use crate::{Diagnostic, hir};
 pub struct Outline {
     /// Paths of the classes, structs and enums that it declares, in the order of the text.
     pub types: Vec<hir::Path>,
+    /// Those of its classes alone, without interfaces.
+    pub classes: Vec<hir::Path>,
     /// Paths of the delegates that it declares: `/Script/Package.Class:Name`.
     pub delegates: Vec<hir::Path>,
     /// Names by which other packages use what it declares, in lower case: of types, by themselves and behind the name of the
@@ -48,6 +50,9 @@ impl Outline {
         let path: hir::Path = format!("/Script/{package}.{}", class.name.text).into();
         self.names_type(package, &class.name.text);
         self.types.push(path.clone());
+        if !class.is_interface {
+            self.classes.push(path.clone());
+        }
         self.items(package, &path, &file.items);
     }
 
