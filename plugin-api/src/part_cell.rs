@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "hands out references that the borrow state says are allowed")]
 
 use core::cell::{Cell, UnsafeCell};
-use core::ptr::{NonNull, null};
+use core::ptr::NonNull;
 
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_rt::CallError;
@@ -51,11 +51,16 @@ impl Holder {
     }
 }
 
+/// The holder of a part that nobody borrows: an address where nothing is. It is not null, or the box of a part whose fields are all zero
+/// would be a zeroed allocation as a whole: the optimizer of Rust 1.95 makes a call of its own of that, which it loses where it inlines over
+/// the units of a larger library, and then the compiler crashes.
+const FREE: *const Holder = NonNull::dangling().as_ptr();
+
 /// A plugin part. Not shared between threads: the game thread uses it, then the finalizer thread drops it. It is one word longer
 /// than what is in it, since a frame goes through as many of them as there are objects.
 #[doc(hidden)]
 pub struct PartCell<C> {
-    /// The borrow that began last and has not ended, or null. It lies in the image, or in the frame of the call that has put it here and
+    /// The borrow that began last and has not ended, or [`FREE`]. It lies in the image, or in the frame of the call that has put it here and
     /// takes it away.
     holder: Cell<*const Holder>,
     part: UnsafeCell<C>,
@@ -64,7 +69,7 @@ pub struct PartCell<C> {
 impl<C> PartCell<C> {
     /// A plugin part that is not borrowed.
     pub(crate) fn new(part: C) -> Self {
-        Self { holder: Cell::new(null()), part: UnsafeCell::new(part) }
+        Self { holder: Cell::new(FREE), part: UnsafeCell::new(part) }
     }
 
     /// Runs a `&self` method.
@@ -120,7 +125,7 @@ impl<C> PartCell<C> {
     /// Whether it is not borrowed.
     #[inline]
     pub(crate) fn is_free(&self) -> bool {
-        self.holder.get().is_null()
+        self.holder.get() == FREE
     }
 
     /// The method that borrowed last and has not returned.
@@ -132,9 +137,8 @@ impl<C> PartCell<C> {
     /// The borrow that began last and has not ended.
     #[inline]
     fn last(&self) -> Option<&Holder> {
-        // SAFETY: it is null, lies in the image, or in a call on the stack that puts back what was before, by returning or by
-        // unwinding.
-        unsafe { self.holder.get().as_ref() }
+        // SAFETY: it lies in the image, or in a call on the stack that puts back what was before, by returning or by unwinding.
+        (!self.is_free()).then(|| unsafe { &*self.holder.get() })
     }
 
     /// What is in it, whoever borrows it.
@@ -266,6 +270,11 @@ mod tests {
     fn a_part_is_one_word_longer_than_what_is_in_it() {
         assert_eq!(size_of::<PartCell<[u64; 3]>>(), size_of::<[u64; 4]>());
         assert_eq!(size_of::<PartCell<()>>(), size_of::<usize>());
+    }
+
+    #[test]
+    fn a_free_part_of_zeros_is_not_all_zeros() {
+        assert!(!PartCell::new(0_u64).holder.get().is_null());
     }
 
     #[test]
