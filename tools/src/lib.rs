@@ -27,6 +27,7 @@ mod guard;
 mod host_program;
 mod input;
 mod inspect;
+mod install;
 mod modules;
 mod new;
 mod paint;

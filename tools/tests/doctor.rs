@@ -97,9 +97,30 @@ fn a_workspace_as_alcedo_new_writes_it_has_nothing_wrong() {
     ] {
         assert!(fine.contains(line), "{fine}");
     }
+    let (notes, _) = said(doctor(&dir.path().join("x")), "note");
+    assert!(!notes.contains("absolute"), "{notes}");
     let mut new = Command::new(env!("CARGO_BIN_EXE_alcedo"));
     assert!(new.args(["new", "plugin", "y"]).current_dir(dir.path()).output().unwrap().status.success());
     assert_eq!(said(doctor(&dir.path().join("y")), "wrong"), (String::new(), false));
+}
+
+#[test]
+fn an_absolute_path_and_a_command_that_no_shell_finds_are_told_with_the_lines_to_copy() {
+    let dir = workspace(
+        "[workspace.dependencies]\nalcedo-runtime = { path = \"/alcedo/runtime\" }\n",
+        &[("one", &plugin("two = { path = \"../two\" }\n")), ("two", "")],
+    );
+    let mut command = doctor(dir.path());
+    command.env("PATH", "/usr/bin:/bin").env("RUSTC", Path::new(env!("CARGO")).with_file_name("rustc"));
+    let (notes, failed) = said(command, "note");
+    let here = dir.path().canonicalize().unwrap();
+    let up = "../".repeat(here.components().count() - 1);
+    assert!(!failed, "it builds here");
+    assert!(notes.contains("shells find no `alcedo` in PATH\n    cargo install --path /"), "{notes}");
+    let root = format!("    [workspace.dependencies]\n    alcedo-runtime = {{ path = \"{up}alcedo/runtime\" }}\n");
+    assert!(notes.contains(&format!("the workspace has dependencies by absolute paths, which no other machine has: name them from its folder, or by `git`\n{root}")), "{notes}");
+    assert!(notes.contains("the package `one` has dependencies by absolute paths"), "{notes}");
+    assert!(!notes.contains("two = "), "{notes}");
 }
 
 #[test]

@@ -14,6 +14,7 @@ use rustix::fs::{StatVfsMountFlags, statvfs};
 use serde::Serialize;
 
 use crate::described::described;
+use crate::install::{installing, is_in_path};
 
 /// How much something matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -55,6 +56,7 @@ pub(crate) fn run(dir: &Path, json: bool) -> ExitCode {
     let mut findings = vec![compiler(dir), linker()];
     findings.extend(temporary());
     findings.extend(debugger());
+    findings.push(command());
     findings.extend(workspace(dir));
     for finding in &findings {
         // The reader has closed the output: there is nothing to report to.
@@ -180,6 +182,14 @@ fn stages(base: &Path) -> Vec<PathBuf> {
     let is_stage =
         |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("alcedo-stage-"));
     entries.filter(is_stage).collect()
+}
+
+/// Checks that shells find the command, which READMEs of new workspaces name.
+fn command() -> Finding {
+    match is_in_path("alcedo") {
+        true => Finding::fine("shells find `alcedo`".into()),
+        false => Finding::note("shells find no `alcedo` in PATH".into(), &installing(&[])),
+    }
 }
 
 /// Not needed: crashes are shown without it.
