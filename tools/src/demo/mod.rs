@@ -58,7 +58,7 @@ fn play(host: &HostOptions, voice: Voice, paint: Paint, summary: &mut Summary) -
     let mut stage = Stage::open(&scratch, host, signals, voice, paint)?;
     let played = steps::play(&mut stage);
     *summary = stage.summary();
-    for what in stage.session.shutdown() {
+    for what in stage.session.shutdown(&mut |_| {}) {
         summary.ok = false;
         tracing::error!("the world was shut down, but this is left: {what}");
     }

@@ -61,8 +61,8 @@ pub(crate) trait World {
     /// `Restored` and `NotRestored` will come then.
     fn restore(&mut self);
 
-    /// Ends it in order. Gives what could not be ended.
-    fn shutdown(self) -> Vec<String>;
+    /// Ends it in order, and passes on what is printed until the end. Returns what could not be ended.
+    fn shutdown(self, print: &mut dyn FnMut(&Printed)) -> Vec<String>;
 }
 
 /// What happened in a world.
