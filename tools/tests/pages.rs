@@ -3,13 +3,19 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::support::{Dev, Scratch, copy, target};
 
 /// The pages, from the root of the repository.
-const PAGES: [&str; 2] = ["README.md", "tools/docs/first-ten-minutes.md"];
+const PAGES: [&str; 4] = [
+    "README.md",
+    "tools/docs/first-ten-minutes.md",
+    "tools/src/new/templates/workspace/README.md",
+    "tools/src/new/templates/alone/README.md",
+];
 
 /// The way to run a command of a page.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,11 +24,13 @@ enum Run {
     In(&'static str, &'static str),
     /// By a job of `.ci/run`, whose line contains this text.
     Job(&'static str),
+    /// As `In`, until the program prints this; its end comes from outside.
+    Until(&'static str, &'static str),
     /// Names a command only: the test requests its help.
     Named,
 }
 
-use Run::{In, Job, Named};
+use Run::{In, Job, Named, Until};
 
 /// All commands, in the order in which they are run. Where a page has a whole command, the words are those of the page.
 const COMMANDS: &[(&str, Run)] = &[
@@ -43,6 +51,9 @@ const COMMANDS: &[(&str, Run)] = &[
     ("alcedo new host NAME", In("", "alcedo new host server")),
     ("alcedo new workspace", Named),
     ("alcedo doctor", In("my-game", "")),
+    ("cargo build && cargo run", Until("my-game", "is at ")),
+    ("alcedo glue --host my-game-host -o glue/src/host.rs", In("my-game", "")),
+    ("{{install}}", Job("cargo install --path tools")),
     ("alcedo inspect target/debug/libmy_plugin.so", In("my-game", "alcedo inspect target/debug/libmy_game_patrol.so")),
     ("alcedo glue --host PACKAGE", In("my-game", "alcedo glue --host my-game-host")),
     ("alcedo glue", Named),
@@ -63,7 +74,7 @@ fn repository() -> PathBuf {
 }
 
 fn page(path: &str) -> String {
-    fs::read_to_string(repository().join(path)).unwrap()
+    fs::read_to_string(repository().join(path)).unwrap().replace("{{name}}", "my-game")
 }
 
 /// The fences of a page: what is behind the first backticks, and the text.
@@ -79,7 +90,9 @@ fn commands(page: &str) -> Vec<String> {
     let typed = typed.map(|line| line.split("  #").next().unwrap_or(line).trim().to_owned());
     let prose: String = page.split("\n```").step_by(2).collect();
     let spans = prose.split('`').skip(1).step_by(2).map(|span| span.split_whitespace().collect::<Vec<_>>().join(" "));
-    typed.chain(spans.filter(|span| span.starts_with("alcedo ") || span.starts_with("cargo "))).collect()
+    typed
+        .chain(spans.filter(|span| ["alcedo ", "cargo ", "{{install"].iter().any(|program| span.starts_with(program))))
+        .collect()
 }
 
 #[test]
@@ -130,12 +143,20 @@ impl Checkout {
 
     fn shell(&self, dir: &str, line: &str) -> Command {
         let mut command = self.scratch.command("sh");
+        command.args(["-c", line]).current_dir(self.scratch.root().join(dir)).env("PATH", &self.path);
+        // Programs and libraries go where a user finds them; all else is compiled once for all tests.
+        command.env_remove("CARGO_TARGET_DIR").env("CARGO_BUILD_BUILD_DIR", target()).env("CARGO_NET_OFFLINE", "true");
         command
-            .args(["-c", &format!("exec {line}")])
-            .current_dir(self.scratch.root().join(dir))
-            .env("PATH", &self.path);
-        command.env("CARGO_NET_OFFLINE", "true");
-        command
+    }
+
+    /// Runs a line until it prints `text`, and ends all that it started.
+    fn run_until(&self, dir: &str, line: &str, text: &str) {
+        let mut command = self.shell(dir, line);
+        command.process_group(0);
+        let mut running = Dev::run(command);
+        running.hears(text);
+        let group = format!("-{}", running.child.id());
+        assert!(Command::new("kill").args(["-KILL", "--", &group]).status().unwrap().success());
     }
 
     /// Runs a line to its end; one that begins a session is ended by `q` when its first generation is live.
@@ -155,7 +176,7 @@ impl Checkout {
 impl Drop for Checkout {
     fn drop(&mut self) {
         for (dir, packages) in
-            [("my-game", &["my-game-glue", "my-game-host", "my-game-patrol"][..]), ("spinner", &["spinner"])]
+            [("my-game", &["my-game-glue", "my-game-host", "my-game-patrol", "second"][..]), ("spinner", &["spinner"])]
         {
             let mut cargo = Command::new(env!("CARGO"));
             cargo.env("CARGO_TARGET_DIR", target()).args(["clean", "--offline", "--quiet"]);
@@ -171,7 +192,14 @@ fn every_command_does_what_its_page_says_and_every_fence_compiles() {
     let checkout = Checkout::new();
     let root = checkout.scratch.root();
     for (command, run) in COMMANDS {
-        let In(dir, other) = run else { continue };
+        let (dir, other) = match run {
+            In(dir, other) => (dir, other),
+            Until(dir, text) => {
+                checkout.run_until(dir, command, text);
+                continue;
+            }
+            Job(_) | Named => continue,
+        };
         if *command == "cargo test" {
             // Fences for a host: examples of the new one.
             for (at, (_, text)) in
@@ -187,10 +215,6 @@ fn every_command_does_what_its_page_says_and_every_fence_compiles() {
             }
         }
         checkout.run(dir, if other.is_empty() { command } else { other });
-        if *command == "cargo test" {
-            // Cargo builds into the folder of all tests, which compile one runtime.
-            symlink(target(), root.join("my-game/target")).unwrap();
-        }
     }
     // Fences for plugins: one plugin of the sample engine.
     checkout.run("", "alcedo new plugin spinner");

@@ -7,7 +7,8 @@ use cargo_metadata::{Dependency, DependencyKind, Metadata, Package, Target};
 use toml::{Table, Value};
 
 use super::Finding;
-use crate::new::relative;
+use crate::install::checkout;
+use crate::new::{CRATES, relative};
 
 const PLUGIN_API: &str = "alcedo-plugin-api";
 const RUNTIME: &str = "alcedo-runtime";
@@ -74,30 +75,47 @@ pub(super) fn findings(
     if hosts > 0 {
         findings.push(optimized(manifest));
     }
-    findings.extend(absolute("workspace", manifest.get("workspace"), metadata.workspace_root.as_std_path()));
+    findings.extend(paths("workspace", manifest.get("workspace"), metadata.workspace_root.as_std_path(), source));
     for package in &metadata.packages {
         let path = package.manifest_path.as_std_path();
         let table: Option<Table> = source(path).and_then(|text| text.parse().ok());
         let of = format!("package `{}`", package.name);
-        findings.extend(absolute(&of, table.map(Value::Table).as_ref(), path.parent().unwrap_or(path)));
+        findings.extend(paths(&of, table.map(Value::Table).as_ref(), path.parent().unwrap_or(path), source));
     }
     findings
 }
 
-/// Dependencies by absolute paths: the manifest works on this machine only.
-fn absolute(of: &str, table: Option<&Value>, dir: &Path) -> Option<Finding> {
+/// Dependencies by paths without a package, and by absolute paths, which work on this machine only.
+fn paths(of: &str, table: Option<&Value>, dir: &Path, source: &dyn Fn(&Path) -> Option<String>) -> Vec<Finding> {
     let section = if of == "workspace" { "workspace.dependencies" } else { "dependencies" };
     let kinds = ["dependencies", "dev-dependencies", "build-dependencies"];
     let all = kinds.iter().filter_map(|kind| table?.get(kind)?.as_table()).flatten();
-    let paths = all.filter_map(|(name, dependency)| Some((name, Path::new(dependency.get("path")?.as_str()?))));
-    let lines: Vec<_> = paths
-        .filter(|(_, path)| path.is_absolute())
-        .map(|(name, path)| format!("{name} = {{ path = {} }}", Value::from(relative(dir, path).display().to_string())))
-        .collect();
-    let what = format!(
-        "the {of} has dependencies by absolute paths, which no other machine has: name them from its folder, or by `git`"
-    );
-    (!lines.is_empty()).then(|| Finding::note(what, &format!("[{section}]\n{}", lines.join("\n"))))
+    let all = all.filter_map(|(name, dependency)| Some((name, Path::new(dependency.get("path")?.as_str()?))));
+    let (mut missing, mut absolute) = (Vec::new(), Vec::new());
+    for (name, path) in all {
+        let line =
+            |path: &Path| format!("{name} = {{ path = {} }}", Value::from(relative(dir, path).display().to_string()));
+        let here = CRATES.iter().find(|known| path.ends_with(known)).map(|known| checkout().join(known));
+        if source(&dir.join(path).join("Cargo.toml")).is_none() {
+            missing.push(line(&here.unwrap_or_else(|| dir.join(path))));
+        } else if path.is_absolute() {
+            absolute.push(line(path));
+        }
+    }
+    let lines = |lines: Vec<String>| format!("[{section}]\n{}", lines.join("\n"));
+    let mut findings = Vec::new();
+    if !missing.is_empty() {
+        let what =
+            format!("the {of} has dependencies by paths without a package: the checkout of this `alcedo` is elsewhere");
+        findings.push(Finding::wrong(what, &lines(missing)));
+    }
+    if !absolute.is_empty() {
+        let what = format!(
+            "the {of} has dependencies by absolute paths, which no other machine has: name them from its folder, or by `git`"
+        );
+        findings.push(Finding::note(what, &lines(absolute)));
+    }
+    findings
 }
 
 /// Whether the package is a plugin, that is, a library to be loaded: a glue crate has no `cdylib` and is none.

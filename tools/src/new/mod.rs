@@ -16,8 +16,8 @@ use crate::install::{installing, is_in_path};
 pub(crate) use error::NewError;
 use host::{Event, Host};
 use name::Name;
-pub(crate) use place::relative;
 use place::{Around, Checkout};
+pub(crate) use place::{CRATES, relative};
 use templates::{ADDED, ALONE, PLUGIN, WORKSPACE, Words, filled};
 
 /// What can be made.
@@ -183,8 +183,8 @@ fn plugin_words(name: &Name, members: &Members<'_>, checkout: &Checkout, made: &
         false => format!("{key} = {value}"),
     });
     let dependency = |name: &str, source: Result<String, NewError>| match has("dependencies", name) {
-        true => Ok(format!("{name}.workspace = true\n")),
-        false => source.map(|source| format!("{name} = {source}\n")),
+        true => Ok(format!("{name}.workspace = true")),
+        false => source.map(|source| format!("{name} = {source}")),
     };
     let member = |(name, dir): &(String, PathBuf)| {
         let path = relative(made, dir).display().to_string();
@@ -200,8 +200,8 @@ fn plugin_words(name: &Name, members: &Members<'_>, checkout: &Checkout, made: &
     let tests = match members.has_tests {
         false => String::new(),
         true => format!(
-            "\n# For the tests, which load the library as the host does. The plugin itself never links the runtime.\n\
-             [dev-dependencies]\n{}{}{}",
+            "\n\n# For the tests, which load the library as the host does. The plugin itself never links the runtime.\n\
+             [dev-dependencies]\n{}\n{}\n{}",
             member(&members.host)?,
             alcedo("alcedo-build", "tools/build")?,
             alcedo("alcedo-runtime", "runtime")?
@@ -209,7 +209,7 @@ fn plugin_words(name: &Name, members: &Members<'_>, checkout: &Checkout, made: &
     };
     let mut words = words(name);
     words.insert("package", package.join("\n"));
-    words.insert("dependencies", dependencies.concat());
+    words.insert("dependencies", dependencies.join("\n"));
     words.insert("tests", tests);
     words.insert("base", members.base.to_owned());
     words.insert("host-package", members.host.0.clone());

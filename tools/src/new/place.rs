@@ -11,12 +11,14 @@ use rustix::io::Errno;
 use super::error::NewError;
 use super::templates::Words;
 use crate::described::described;
+use crate::install::checkout;
 
 /// Which checkout to use, where the call names none.
 const CHECKOUT: &str = "ALCEDO_CHECKOUT";
 
 /// What the templates use of a checkout.
-const CRATES: [&str; 5] = ["example-plugins/engine-glue", "plugin-api", "runtime", "runtime/engine", "tools/build"];
+pub(crate) const CRATES: [&str; 5] =
+    ["example-plugins/engine-glue", "plugin-api", "runtime", "runtime/engine", "tools/build"];
 
 /// The sources of Alcedo that something new uses: a checkout on this machine, or the repository that is named.
 pub(super) struct Checkout {
@@ -28,8 +30,7 @@ impl Checkout {
     /// The one that is named by the call, by the environment, or that this program was built from.
     pub(super) fn find(named: Option<PathBuf>, git: Option<String>) -> Result<Self, NewError> {
         let from_environment = || std::env::var_os(CHECKOUT).filter(|dir| !dir.is_empty()).map(PathBuf::from);
-        let built_from = || Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let path = named.or_else(from_environment).unwrap_or_else(built_from);
+        let path = named.or_else(from_environment).unwrap_or_else(checkout);
         let path = path.canonicalize().or_else(|_| absolute(&path).map(|path| lexical(&path))).unwrap_or(path);
         for dir in CRATES.iter().filter(|_| git.is_none()) {
             let missing = format!("{dir}/Cargo.toml");
