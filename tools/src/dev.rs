@@ -50,7 +50,8 @@ pub(crate) fn run(wish: Wish) -> Result<ExitCode, Error> {
     let dirs = modules::folders(&wish.plugins.dirs);
     let (texts, crates): (Vec<_>, Vec<_>) = dirs.iter().cloned().partition(|dir| scripts::is_package(dir));
     packages.extend(texts.iter().map(|dir| scripts::name(dir)));
-    let sample = HostOptions { packages, args: wish.args, objects, planted_rerun: false };
+    let user_code = wish.world.code.absolute()?;
+    let sample = HostOptions { packages, args: wish.args, objects, user_code, planted_rerun: false };
     let input = || Input::open(interactive);
     if wish.no_guard {
         let written = Error::file("write last words into", Path::new(crash_guard::FOLDER));

@@ -14,6 +14,7 @@ use rustyline::error::ReadlineError;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{CompletionType, Config, Context, Editor, Helper, Highlighter, Hinter};
 
+use crate::args::Code;
 use crate::error::Error;
 use crate::host_program;
 use crate::paint::Paint;
@@ -38,6 +39,8 @@ pub(crate) struct Wish {
     /// A package that plugins may declare types in, besides `Game`; may be given several times.
     #[arg(long = "package", value_name = "NAME")]
     packages: Vec<String>,
+    #[command(flatten)]
+    code: Code,
     /// The author's own host instead of the sample engine: a package, a folder, or a program that is built already.
     #[arg(long, value_name = "PACKAGE|PATH")]
     host: Option<String>,
@@ -51,11 +54,18 @@ pub(crate) struct Wish {
 /// # Errors
 /// When the world cannot be started.
 pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
+    crate::screen::log_to_stderr("warn", Paint::for_stdout());
     let whole = |path: &PathBuf| std::path::absolute(path).map_err(Error::file("find", path));
     let modules = wish.modules.iter().map(whole).collect::<Result<Vec<_>, _>>()?;
     let texts = modules.iter().filter(|path| scripts::is_package(path)).map(|path| scripts::name(path));
     let packages = wish.packages.iter().cloned().chain(texts).collect();
-    let options = HostOptions { packages, args: Vec::new(), objects: wish.objects, planted_rerun: false };
+    let options = HostOptions {
+        packages,
+        args: Vec::new(),
+        objects: wish.objects,
+        user_code: wish.code.absolute()?,
+        planted_rerun: false,
+    };
     match host_program::choose(wish.host.as_deref(), &[])? {
         None => Ok(converse(Local::new(&options)?, &modules)),
         Some(host) => {
