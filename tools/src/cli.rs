@@ -218,8 +218,9 @@ pub(crate) fn run() -> ExitCode {
         Verb::Dev { plugins, world, args, host, host_args, no_guard } => {
             dev::run(dev::Wish { plugins, world, args, host, host_args, no_guard })
         }
-        Verb::DevWorld { world: World { objects, packages }, args } => {
-            crate::world::run_sample(&HostOptions { packages, args, objects, planted_rerun: false })
+        Verb::DevWorld { world: World { objects, packages, code }, args } => {
+            let user_code = code.user_code;
+            crate::world::run_sample(&HostOptions { packages, args, objects, user_code, planted_rerun: false })
         }
         Verb::Guard { program, args } => guard::run(&program, &args),
         Verb::Demo { objects, json, planted_rerun } => demo::run(objects, json, planted_rerun),

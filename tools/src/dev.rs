@@ -56,7 +56,8 @@ pub(crate) fn run(wish: Wish) -> Result<ExitCode, Error> {
     let crates = found.crate_dirs();
     let several = found.crates.iter().map(|folder| folder.plugins.len()).sum::<usize>() > 1;
     let dirs = [crates.clone(), found.packages].concat();
-    let sample = HostOptions { packages, args: wish.args, objects, planted_rerun: false };
+    let user_code = wish.world.code.absolute()?;
+    let sample = HostOptions { packages, args: wish.args, objects, user_code, planted_rerun: false };
     let input = || Input::open(interactive);
     if wish.no_guard {
         let written = Error::file("write last words into", Path::new(crash_guard::FOLDER));

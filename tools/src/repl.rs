@@ -14,6 +14,7 @@ use rustyline::error::ReadlineError;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{CompletionType, Config, Context, Editor, Helper, Highlighter, Hinter};
 
+use crate::args::Code;
 use crate::error::Error;
 use crate::host_program;
 use crate::modules;
@@ -40,6 +41,8 @@ pub(crate) struct Wish {
     /// A package that plugins may declare types in, besides `Game`; may be given several times.
     #[arg(long = "package", value_name = "NAME")]
     packages: Vec<String>,
+    #[command(flatten)]
+    code: Code,
     /// The author's own host instead of the sample engine: a package, a folder, or a program that is built already.
     #[arg(long, value_name = "PACKAGE|PATH")]
     host: Option<String>,
@@ -56,14 +59,16 @@ pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
     let paint = Paint::for_stdout();
     let found = modules::find(&wish.modules)?;
     let packages = wish.packages.iter().cloned().chain(found.packages.iter().map(|path| scripts::name(path))).collect();
-    let options = HostOptions { packages, args: Vec::new(), objects: wish.objects, planted_rerun: false };
+    let user_code = wish.code.absolute()?;
+    let options =
+        HostOptions { packages, args: Vec::new(), objects: wish.objects, user_code, planted_rerun: false };
     found.left_out().iter().for_each(|line| drop(writeln!(stderr(), "{line}")));
     let chosen = host_program::choose(wish.host.as_deref(), &found.crate_dirs())?;
     let (packages, libraries) = found.built()?;
     let modules = [libraries, packages].concat();
     match chosen {
         None => {
-            log_to_stderr(paint);
+            log_to_stderr("info", paint);
             Ok(converse(Local::new(&options)?, &modules))
         }
         Some(host) => {

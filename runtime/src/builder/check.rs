@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use semver::{Version, VersionReq};
 
+use crate::emit::c_bodies::Layouts;
 use crate::emit::error::EmitError;
 use crate::emit::order::{Asked, batches};
 use crate::emit::scripts::{check_and_declare, declare_library};
@@ -36,7 +37,7 @@ struct Library {
 
 /// Checks the packages among these modules, each after those whose types it names. Of a library there is a result only when it cannot be
 /// read or declared.
-pub(super) fn check(world: &World, modules: &[PathBuf]) -> Vec<ScriptCheck> {
+pub(super) fn check(world: &World, modules: &[PathBuf], layouts: &Layouts) -> Vec<ScriptCheck> {
     // What has one of its paths is found by whoever loads a package.
     let _declared = declare_library(world);
     let (mut found, mut texts, mut libraries) = (Vec::new(), Vec::new(), Vec::new());
@@ -69,7 +70,7 @@ pub(super) fn check(world: &World, modules: &[PathBuf]) -> Vec<ScriptCheck> {
         // Packages that need each other in a ring: what the first of them does not find, it names.
         for text in of_texts.into_iter().map(|at| &texts[at]) {
             let versions = out_of_range(text, &texts, &libraries);
-            found.push((text.at, checked(world, text, versions)));
+            found.push((text.at, checked(world, text, versions, layouts)));
         }
     }
     found.sort_by_key(|(at, _)| *at);
@@ -119,10 +120,10 @@ fn out_of_range(text: &Text, texts: &[Text], libraries: &[Library]) -> Option<Or
     })
 }
 
-fn checked(world: &World, text: &Text, versions: Option<OrderError>) -> ScriptCheck {
+fn checked(world: &World, text: &Text, versions: Option<OrderError>, layouts: &Layouts) -> ScriptCheck {
     let Text { folder, package, needs, .. } = text;
     world.types.declare_package(&package.name);
-    let (declared, warnings) = match check_and_declare(world, package) {
+    let (declared, warnings) = match check_and_declare(world, package, layouts) {
         Ok(_) if versions.is_some() => {
             (Err(versions.map(|error| error.to_string()).unwrap_or_default()), String::new())
         }

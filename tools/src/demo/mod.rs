@@ -43,7 +43,7 @@ pub(crate) fn run(objects: u64, json: bool, planted_rerun: bool) -> Result<ExitC
     // What plugins log is not part of the play.
     log_to(&Screen::new(false), "warn", false);
     let mut summary = Summary { objects, ..Summary::default() };
-    let host = HostOptions { packages: Vec::new(), args: Vec::new(), objects, planted_rerun };
+    let host = HostOptions { packages: Vec::new(), args: Vec::new(), objects, user_code: None, planted_rerun };
     let played = play(&host, voice, paint, &mut summary);
     summary.ok &= played.is_ok();
     voice.tell(&Told::Summary(&summary));

@@ -5,6 +5,7 @@
 mod local;
 mod remote;
 mod sample;
+mod user_code;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -150,6 +151,8 @@ pub(crate) struct HostOptions {
     pub(crate) args: Vec<String>,
     /// How many objects of each class of actor.
     pub(crate) objects: u64,
+    /// The folder with C libraries.
+    pub(crate) user_code: Option<PathBuf>,
     /// A host that is broken on purpose: it reruns a class constructor in each reload.
     pub(crate) planted_rerun: bool,
 }

@@ -193,6 +193,8 @@ impl<'a> Checker<'a> {
                 "public" | "const" | "simulated" | "noexport" | "noexportheader" | "virtual" | "k2call" | "k2pure"
                 | "k2override" | "coerce" | "demorecording" | "auto" => {}
                 "dllimport" => flags.dll_import = true,
+                "bool8" => flags.bool8 = true,
+                "bool32" => flags.bool32 = true,
                 "native" | "intrinsic" => {
                     // It is known all the same, so that calls of it are not told too.
                     let message =
@@ -237,6 +239,12 @@ impl<'a> Checker<'a> {
         let name = if is_delegate { delegate_body(&found.name.text) } else { found.name.text.clone() };
         let params = self.params_of(&found.params, work);
         let result = self.result_of(found.result.as_ref(), work);
+        let is_import_of_bool = flags.dll_import && matches!(result, Ok(Some(Type::Bool)) | Err(_));
+        if (flags.bool8 || flags.bool32) && (!is_import_of_bool || flags.bool8 == flags.bool32) {
+            let message = format!("`{}` cannot have `bool8` or `bool32`", found.name.text);
+            let hint = "one of the two states how many bytes the `bool` result of a `dllimport` function fills in C";
+            self.report(Diagnostic::error("uc-dll-import", at, message).hint(hint));
+        }
         // As the interface spells it that asks for it: reflection compares to the letter.
         let asked = if is_delegate { None } else { self.asked_for(&work.path, &name) };
         let name = asked.unwrap_or(name);

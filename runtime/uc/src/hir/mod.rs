@@ -352,6 +352,10 @@ pub struct FunctionFlags {
     pub is_event: bool,
     /// `dllimport`: its body is in the library that its class names.
     pub dll_import: bool,
+    /// `bool8`: its `bool` result fills one byte in C.
+    pub bool8: bool,
+    /// `bool32`: its `bool` result fills four bytes in C.
+    pub bool32: bool,
     /// It is the body of a delegate; see [`delegate_body`].
     pub delegate_body: bool,
     /// `exec`: a console may call it.

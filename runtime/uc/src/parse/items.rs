@@ -82,6 +82,8 @@ pub(crate) const FUNCTION_WORDS: &[&str] = &[
     "server",
     "client",
     "dllimport",
+    "bool8",
+    "bool32",
     "noexport",
     "noexportheader",
     "const",
