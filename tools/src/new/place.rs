@@ -4,12 +4,13 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf, absolute};
 
+use alcedo_runtime::development::plain_file;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
 use super::error::NewError;
 use super::templates::Words;
-use crate::described::described;
+use crate::described::{LARGEST_MANIFEST, described};
 
 /// Which checkout to use, where the call names none.
 const CHECKOUT: &str = "ALCEDO_CHECKOUT";
@@ -54,7 +55,7 @@ impl Checkout {
         if !path.is_file() {
             return Ok(None);
         }
-        fs::read_to_string(&path).map(Some).map_err(NewError::file("read", &path))
+        plain_file::read_text(&path, LARGEST_MANIFEST).map(Some).map_err(NewError::file("read", &path))
     }
 }
 
@@ -96,7 +97,7 @@ impl Around {
     /// Refuses a folder that would be no member.
     pub(super) fn takes(&self, made: &Path) -> Result<(), NewError> {
         let manifest = self.root.join("Cargo.toml");
-        let text = fs::read_to_string(&manifest).map_err(NewError::file("read", &manifest))?;
+        let text = plain_file::read_text(&manifest, LARGEST_MANIFEST).map_err(NewError::file("read", &manifest))?;
         let parsed: Option<toml::Table> = text.parse().ok();
         let members = parsed.as_ref().and_then(|table| table.get("workspace")?.get("members")?.as_array());
         let has = members.is_some_and(|members| members.iter().any(|member| member.as_str() == Some("plugins/*")));
