@@ -5,6 +5,9 @@ use std::process::Command;
 
 use cargo_metadata::{Metadata, MetadataCommand};
 
+/// The most bytes of a manifest or source file that a command reads.
+pub(crate) const LARGEST_MANIFEST: u64 = 1 << 24;
+
 /// The packages of the workspace that `manifest` belongs to.
 ///
 /// # Errors

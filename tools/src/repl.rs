@@ -60,8 +60,7 @@ pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
     let found = modules::find(&wish.modules)?;
     let packages = wish.packages.iter().cloned().chain(found.packages.iter().map(|path| scripts::name(path))).collect();
     let user_code = wish.code.absolute()?;
-    let options =
-        HostOptions { packages, args: Vec::new(), objects: wish.objects, user_code, planted_rerun: false };
+    let options = HostOptions { packages, args: Vec::new(), objects: wish.objects, user_code, planted_rerun: false };
     found.left_out().iter().for_each(|line| drop(writeln!(stderr(), "{line}")));
     let chosen = host_program::choose(wish.host.as_deref(), &found.crate_dirs())?;
     let (packages, libraries) = found.built()?;

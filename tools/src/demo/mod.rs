@@ -13,8 +13,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use alcedo_runtime::development::plain_file;
 use alcedo_runtime::{ObjectHandle, Runtime, Value};
 
+use crate::described::LARGEST_MANIFEST;
 use crate::error::Error;
 use crate::input::Input;
 use crate::paint::Paint;
@@ -130,7 +132,7 @@ impl Stage {
 
     /// Changes the plugin's source, as an author who saves it, and waits for what comes of it.
     fn save(&mut self, edits: &[Edit]) -> Result<Live, Error> {
-        let old = fs::read_to_string(&self.source).map_err(Error::file("read", &self.source))?;
+        let old = plain_file::read_text(&self.source, LARGEST_MANIFEST).map_err(Error::file("read", &self.source))?;
         let new = edit::apply(&old, edits)?;
         self.voice.tell(&Told::Edit(Edited::new("magic-cube/src/lib.rs", &old, &new)));
         fs::write(&self.source, new).map_err(Error::file("write", &self.source))?;

@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use alcedo_build::find_host;
+use alcedo_runtime::development::plain_file;
 use alcedo_runtime::{Runtime, Version, printable};
 use rustix::fs::{StatVfsMountFlags, statvfs};
 use serde::Serialize;
 
-use crate::described::described;
+use crate::described::{LARGEST_MANIFEST, described};
 use crate::install::{installing, is_in_path};
 
 /// How much something matters.
@@ -97,8 +98,9 @@ fn workspace(dir: &Path) -> Vec<Finding> {
         }
     };
     let root = metadata.workspace_root.join("Cargo.toml");
-    let table = fs::read_to_string(&root).ok().and_then(|text| text.parse().ok()).unwrap_or_default();
-    let mut findings = rules::findings(&metadata, &table, &|path| fs::read_to_string(path).ok());
+    let text = |path: &Path| plain_file::read_text(path, LARGEST_MANIFEST);
+    let table = text(root.as_std_path()).ok().and_then(|text| text.parse().ok()).unwrap_or_default();
+    let mut findings = rules::findings(&metadata, &table, &|path| text(path).ok());
     // What `alcedo dev` would run.
     match find_host(None, &[dir.to_owned()]) {
         Ok(Some(host)) => findings.push(Finding::fine(format!("`alcedo dev` runs the host `{}`", host.package))),

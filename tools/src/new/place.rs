@@ -4,13 +4,14 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf, absolute};
 
+use alcedo_runtime::development::plain_file;
 use cargo_metadata::Package;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
 use super::error::NewError;
 use super::templates::Words;
-use crate::described::described;
+use crate::described::{LARGEST_MANIFEST, described};
 use crate::install::checkout;
 
 /// Which checkout to use, where the call names none.
@@ -69,7 +70,7 @@ impl Checkout {
         if !path.is_file() {
             return Ok(None);
         }
-        fs::read_to_string(&path).map(Some).map_err(NewError::file("read", &path))
+        plain_file::read_text(&path, LARGEST_MANIFEST).map(Some).map_err(NewError::file("read", &path))
     }
 }
 
@@ -112,7 +113,7 @@ impl Around {
     /// Refuses a folder that would be no member. Returns the manifest of the workspace.
     pub(super) fn takes(&self, made: &Path) -> Result<toml::Table, NewError> {
         let manifest = self.root.join("Cargo.toml");
-        let text = fs::read_to_string(&manifest).map_err(NewError::file("read", &manifest))?;
+        let text = plain_file::read_text(&manifest, LARGEST_MANIFEST).map_err(NewError::file("read", &manifest))?;
         let parsed: toml::Table = text.parse().unwrap_or_default();
         let members = parsed.get("workspace").and_then(|table| table.get("members")?.as_array());
         let has = members.is_some_and(|members| members.iter().any(|member| member.as_str() == Some("plugins/*")));

@@ -27,6 +27,7 @@ mod statements;
 mod structs;
 mod subobjects;
 mod symbols;
+mod totals;
 mod types;
 mod wildcards;
 
@@ -179,6 +180,12 @@ pub(crate) struct Checker<'a> {
     deep_consts: Cell<bool>,
     /// For how many names one like it is still looked for.
     hints: Cell<u32>,
+    /// Fields of the structs so far, with those of their bases.
+    fields: Cell<usize>,
+    /// Values that the classes and structs so far start with.
+    starts: Cell<u64>,
+    /// Limits of totals that are passed, each reported once.
+    passed: RefCell<HashSet<&'static str>>,
     /// How many elements of arrays that nobody wrote defaults may still have.
     unwritten: Cell<u64>,
 }
@@ -217,6 +224,9 @@ impl<'a> Checker<'a> {
             known_consts: RefCell::default(),
             deep_consts: Cell::new(false),
             hints: Cell::new(200),
+            fields: Cell::default(),
+            starts: Cell::default(),
+            passed: RefCell::default(),
             unwritten: Cell::new(defaults::MOST_UNWRITTEN),
         };
         checker.read_reflection();
