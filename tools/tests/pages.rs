@@ -24,7 +24,7 @@ enum Run {
     In(&'static str, &'static str),
     /// By a job of `.ci/run`, whose line contains this text.
     Job(&'static str),
-    /// As `In`, until the program prints this; its end comes from outside.
+    /// Runs like `In` until the program prints this text, and is ended then.
     Until(&'static str, &'static str),
     /// Names a command only: the test requests its help.
     Named,

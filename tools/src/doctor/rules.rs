@@ -7,6 +7,7 @@ use cargo_metadata::{Dependency, DependencyKind, Metadata, Package, Target};
 use toml::{Table, Value};
 
 use super::Finding;
+use crate::described::uses;
 use crate::install::checkout;
 use crate::new::{CRATES, relative};
 
@@ -39,10 +40,10 @@ pub(super) fn findings(
         if is_plugin(package) {
             plugins += 1;
             findings.extend(plugin(package, metadata));
-        } else if let Some(dependency) = depends_on(package, RUNTIME) {
+        } else if uses(package, RUNTIME) {
             hosts += 1;
-            findings.extend(host(package, dependency));
-        } else if depends_on(package, PLUGIN_API).is_some() && package.targets.iter().any(Target::is_bin) {
+            findings.extend(host(package));
+        } else if uses(package, PLUGIN_API) && package.targets.iter().any(Target::is_bin) {
             findings.push(Finding::wrong(
                 format!(
                     "package `{}` is a program and uses {PLUGIN_API}, so it is neither a plugin nor a host",
@@ -120,12 +121,12 @@ fn paths(of: &str, table: Option<&Value>, dir: &Path, source: &dyn Fn(&Path) -> 
 
 /// Whether the package is a plugin, that is, a library to be loaded: a glue crate has no `cdylib` and is none.
 fn is_plugin(package: &Package) -> bool {
-    depends_on(package, PLUGIN_API).is_some() && package.targets.iter().any(Target::is_cdylib)
+    uses(package, PLUGIN_API) && package.targets.iter().any(Target::is_cdylib)
 }
 
 /// The file, if there is one, in which a library that uses the plugin API says that it is a plugin: a glue crate does not.
 fn module_source<'a>(package: &'a Package, source: &dyn Fn(&Path) -> Option<String>) -> Option<&'a str> {
-    depends_on(package, PLUGIN_API)?;
+    uses(package, PLUGIN_API).then_some(())?;
     let is_library = |target: &&Target| {
         target.is_lib() || target.is_rlib() || target.is_dylib() || target.is_staticlib() || target.is_proc_macro()
     };
@@ -185,17 +186,17 @@ fn plugin(package: &Package, metadata: &Metadata) -> Vec<Finding> {
     findings
 }
 
-fn host(package: &Package, _runtime: &Dependency) -> Vec<Finding> {
+fn host(package: &Package) -> Vec<Finding> {
     let name = &package.name;
-    match depends_on(package, PLUGIN_API) {
-        Some(_) => vec![Finding::wrong(
+    match uses(package, PLUGIN_API) {
+        true => vec![Finding::wrong(
             format!(
                 "host `{name}` depends on {PLUGIN_API}, which is for plugins: a host declares its classes with `native::NativeClass`. \
                  Take the dependency out"
             ),
             "",
         )],
-        None => vec![Finding::fine(format!("host `{name}`"))],
+        false => vec![Finding::fine(format!("host `{name}`"))],
     }
 }
 
@@ -247,10 +248,6 @@ fn is_optimizing(level: &Value) -> bool {
 
 fn normal(package: &Package) -> impl Iterator<Item = &Dependency> {
     package.dependencies.iter().filter(|dependency| dependency.kind == DependencyKind::Normal)
-}
-
-fn depends_on<'a>(package: &'a Package, name: &str) -> Option<&'a Dependency> {
-    normal(package).find(|dependency| dependency.name == name)
 }
 
 #[cfg(test)]
