@@ -88,33 +88,40 @@ pub(super) fn findings(
 
 /// Dependencies by paths without a package, and by absolute paths, which work on this machine only.
 fn paths(of: &str, table: Option<&Value>, dir: &Path, source: &dyn Fn(&Path) -> Option<String>) -> Vec<Finding> {
-    let section = if of == "workspace" { "workspace.dependencies" } else { "dependencies" };
-    let kinds = ["dependencies", "dev-dependencies", "build-dependencies"];
-    let all = kinds.iter().filter_map(|kind| table?.get(kind)?.as_table()).flatten();
-    let all = all.filter_map(|(name, dependency)| Some((name, Path::new(dependency.get("path")?.as_str()?))));
-    let (mut missing, mut absolute) = (Vec::new(), Vec::new());
-    for (name, path) in all {
-        let line =
-            |path: &Path| format!("{name} = {{ path = {} }}", Value::from(relative(dir, path).display().to_string()));
-        let here = CRATES.iter().find(|known| path.ends_with(known)).map(|known| checkout().join(known));
-        if source(&dir.join(path).join("Cargo.toml")).is_none() {
-            missing.push(line(&here.unwrap_or_else(|| dir.join(path))));
-        } else if path.is_absolute() {
-            absolute.push(line(path));
+    let (mut missing, mut absolute) = (String::new(), String::new());
+    for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
+        let section = if of == "workspace" { format!("[workspace.{kind}]\n") } else { format!("[{kind}]\n") };
+        let (before, named) = ((missing.len(), absolute.len()), table.and_then(|table| table.get(kind)?.as_table()));
+        for (name, dependency) in named.into_iter().flatten() {
+            let Some(path) = dependency.get("path").and_then(Value::as_str).map(Path::new) else { continue };
+            let is_missing = source(&dir.join(path).join("Cargo.toml")).is_none();
+            let known = CRATES.iter().find(|known| is_missing && path.ends_with(known));
+            let right = known.map_or_else(|| dir.join(path), |known| checkout().join(known));
+            let mut corrected = dependency.clone();
+            corrected["path"] = Value::from(relative(dir, &right).display().to_string());
+            let line = format!("{name} = {corrected}\n");
+            match (is_missing, path.is_absolute()) {
+                (true, _) => missing += &line,
+                (false, true) => absolute += &line,
+                (false, false) => {}
+            }
+        }
+        if missing.len() > before.0 {
+            missing.insert_str(before.0, &section);
+        }
+        if absolute.len() > before.1 {
+            absolute.insert_str(before.1, &section);
         }
     }
-    let lines = |lines: Vec<String>| format!("[{section}]\n{}", lines.join("\n"));
     let mut findings = Vec::new();
     if !missing.is_empty() {
-        let what =
-            format!("the {of} has dependencies by paths without a package: the checkout of this `alcedo` is elsewhere");
-        findings.push(Finding::wrong(what, &lines(missing)));
+        let what = "has dependencies by paths without a package: the checkout of this `alcedo` is elsewhere";
+        findings.push(Finding::wrong(format!("the {of} {what}"), &missing));
     }
     if !absolute.is_empty() {
-        let what = format!(
-            "the {of} has dependencies by absolute paths, which no other machine has: name them from its folder, or by `git`"
-        );
-        findings.push(Finding::note(what, &lines(absolute)));
+        let what =
+            "has dependencies by absolute paths, which no other machine has: name them from its folder, or by `git`";
+        findings.push(Finding::note(format!("the {of} {what}"), &absolute));
     }
     findings
 }

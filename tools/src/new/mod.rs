@@ -150,7 +150,8 @@ fn add_plugin(name: &Name, around: &Around, checkout: &Checkout, here: &Path) ->
     let made = format!("made {}, a plugin for {}: it extends {base}", shown.display(), around.host.0);
     tell(&made);
     let dev = if around.names_host { String::new() } else { format!(" --host {}", around.host.0) };
-    tell(&format!("  cargo test -p {}, or save in it while `alcedo dev{dev}` runs anew", name.text()));
+    let next = format!("  cargo test -p {}, or start `alcedo dev{dev}` again and save in it", name.text());
+    tell(&next);
     Ok(())
 }
 

@@ -137,7 +137,7 @@ fn member(package: &Package) -> (String, PathBuf) {
     (package.name.to_string(), manifest.parent().unwrap_or(manifest).to_owned())
 }
 
-/// Checks whether a package declares the classes of others for plugins, and is no plugin itself.
+/// Checks whether a package declares the classes of a host for plugins. Plugins are left out.
 fn is_glue(package: &Package) -> bool {
     let is_plugin = package.targets.iter().any(Target::is_cdylib);
     uses(package, "alcedo-plugin-api") && !is_plugin && sources(&member(package).1).contains("#[uclass(imported")
