@@ -91,7 +91,10 @@ fn look(dir: &Path, depth: usize, found: &mut Found) -> Result<(), BuildError> {
             continue;
         }
         let is_within = |folder: &PluginFolder| folder.manifest.parent().is_some_and(|root| path.starts_with(root));
-        if !found.crates.iter().any(is_within) {
+        // Avoids a start of cargo for each crate that cannot be a plugin.
+        let may_have_plugins = |text: String| text.contains("cdylib") || text.contains("[workspace");
+        let may_be_one = fs::read_to_string(path.join("Cargo.toml")).is_ok_and(may_have_plugins);
+        if may_be_one && !found.crates.iter().any(is_within) {
             found.crates.extend(plugins(&path)?);
         }
         if depth > 1 {

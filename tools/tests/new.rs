@@ -110,7 +110,7 @@ fn a_new_workspace_passes_its_own_tests_with_a_plugin_that_is_added() {
     // From anywhere in the workspace.
     expect![[r#"
         made HERE/our-game/plugins/second_one, a plugin for our-game-host: it extends Robot
-          cargo test -p second_one, or save in it while `alcedo dev` runs anew"#]]
+          cargo test -p second_one, or start `alcedo dev` again and save in it"#]]
     .assert_eq(&folder.new_in("our-game/host/src", &["plugin", "second_one"]).unwrap());
     let packages = ["our-game-glue", "our-game-host", "our-game-patrol", "second_one"];
     // The host has one test, its first plugin three, the second plugin one.
@@ -250,7 +250,7 @@ fn a_plugin_is_written_for_the_host_that_is_there() {
     fs::write(folder.dir.path().join("w/plugins/README.md"), "").unwrap();
     expect![[r#"
         made plugins/tame, a plugin for zoo: it extends Bird
-          cargo test -p tame, or save in it while `alcedo dev` runs anew"#]]
+          cargo test -p tame, or start `alcedo dev` again and save in it"#]]
     .assert_eq(&folder.new_in("w", &["plugin", "tame"]).unwrap());
     let written = folder.dir.path().join("w/plugins/tame");
     let source = fs::read_to_string(written.join("src/lib.rs")).unwrap();
@@ -268,6 +268,27 @@ fn a_plugin_is_written_for_the_host_that_is_there() {
     assert_eq!(path("zoo-eyes"), "../../eyes");
     assert!(path("alcedo-plugin-api").starts_with("../../../"), "{manifest}");
     assert_eq!(manifest["package"]["edition"].as_str(), Some("2024"));
+
+    // Without a line about them: the only host and its glue.
+    let write = |path: &str, text: &str| fs::write(folder.dir.path().join("w").join(path), text).unwrap();
+    let real = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
+    let package = |name: &str, uses: &str, dir: &str| {
+        format!(
+            "[package]\nname = {name:?}\nedition = \"2024\"\n[dependencies]\n{uses} = {{ path = \"{}/{dir}\" }}\n",
+            real.display()
+        )
+    };
+    write("Cargo.toml", "[workspace]\nmembers = [\"zoo\", \"eyes\", \"plugins/*\"]\n");
+    write("zoo/Cargo.toml", &package("zoo", "alcedo-runtime", "runtime"));
+    write("plugins/tame/Cargo.toml", &package("tame", "alcedo-plugin-api", "plugin-api"));
+    let expected = expect![[r#"
+        alcedo: the host `zoo` has no glue in the workspace of HERE/w/Cargo.toml, by which plugins use its classes: make a library with `alcedo-plugin-api` as its dependency, write its source with `alcedo glue --host zoo -o glue/src/lib.rs`, and run this again"#]];
+    refused(&folder, "w", &["plugin", "wild"], expected);
+    write("eyes/Cargo.toml", &package("zoo-eyes", "alcedo-plugin-api", "plugin-api"));
+    expect![[r#"
+        made plugins/wild, a plugin for zoo: it extends Bird
+          cargo test -p wild, or start `alcedo dev --host zoo` again and save in it"#]]
+    .assert_eq(&folder.new_in("w", &["plugin", "wild"]).unwrap());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The pages that lead a newcomer: each command in them is run as written, and each fence of Rust is compiled. A command that this
 //! file does not list is a failure.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::os::unix::process::CommandExt as _;
@@ -24,9 +25,9 @@ enum Run {
     In(&'static str, &'static str),
     /// By a job of `.ci/run`, whose line contains this text.
     Job(&'static str),
-    /// As `In`, until the program prints this; its end comes from outside.
+    /// Runs like `In` until the program prints this text, and is ended then.
     Until(&'static str, &'static str),
-    /// Names a command only: the test requests its help.
+    /// Names a command only.
     Named,
 }
 
@@ -108,11 +109,22 @@ fn each_command_of_a_page_is_known_and_run_by_a_test_or_a_job() {
             assert!(jobs.contains(line), "no job runs `{command}`: {line}");
         }
     }
-    // A name of a command is one.
-    for verb in COMMANDS.iter().filter_map(|(command, _)| command.strip_prefix("alcedo ")?.split(' ').next()) {
+}
+
+/// Pages of reference that name commands.
+const REFERENCE: [&str; 4] =
+    ["tools/docs/glue.md", "runtime/docs/script.md", "runtime/docs/dll-bind.md", "plugin-api/docs/mistakes.md"];
+
+#[test]
+fn each_command_that_a_page_names_is_there() {
+    let commands: Vec<_> = PAGES.iter().chain(&REFERENCE).flat_map(|path| commands(&page(path))).collect();
+    let verb = |command: &String| Some(command.strip_prefix("alcedo ")?.split(' ').next()?.to_owned());
+    let verbs: BTreeSet<_> = commands.iter().filter_map(verb).collect();
+    for verb in &verbs {
         let help = Command::new(env!("CARGO_BIN_EXE_alcedo")).args([verb, "--help"]).output().unwrap();
         assert!(help.status.success(), "{verb}: {}", String::from_utf8_lossy(&help.stderr));
     }
+    assert!(verbs.len() > 5, "{verbs:?}");
 }
 
 /// A folder as a checkout: copies of what commands use there, the program, and shells that find `alcedo` and a `cargo` that runs it.

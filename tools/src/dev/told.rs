@@ -237,6 +237,7 @@ mod tests {
         let told = |is_sample| Telling::new(Paint::for_tests(), false, is_sample).told(&event, false).unwrap();
         assert!(told(true).contains("--host") && !told(false).contains("--host"));
         let mut several = Telling::new(Paint::for_tests(), false, false).of_several(true);
-        assert!(several.told(&event, false).unwrap().contains("list them in `default-members`"));
+        let text = several.told(&event, false).unwrap();
+        assert!(text.contains("list them in `default-members`"));
     }
 }

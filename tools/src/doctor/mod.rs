@@ -14,7 +14,7 @@ use alcedo_runtime::{Runtime, Version, printable};
 use rustix::fs::{StatVfsMountFlags, statvfs};
 use serde::Serialize;
 
-use crate::described::{LARGEST_MANIFEST, described};
+use crate::described::{LARGEST_MANIFEST, described, hosts};
 use crate::install::{installing, is_in_path};
 
 /// How much something matters.
@@ -104,7 +104,13 @@ fn workspace(dir: &Path) -> Vec<Finding> {
     // What `alcedo dev` would run.
     match find_host(None, &[dir.to_owned()]) {
         Ok(Some(host)) => findings.push(Finding::fine(format!("`alcedo dev` runs the host `{}`", host.package))),
-        Ok(None) => findings.push(Finding::note("no host is named: `alcedo dev` runs the sample engine".into(), "")),
+        Ok(None) => {
+            let copy = match hosts(&metadata)[..] {
+                [host] => format!("[workspace.metadata.alcedo]\nhost = {:?}", host.name.as_str()),
+                _ => String::new(),
+            };
+            findings.push(Finding::note("no host is named: `alcedo dev` runs the sample engine".into(), &copy));
+        }
         Err(error) => findings.push(Finding::wrong(error.to_string(), "")),
     }
     findings

@@ -127,7 +127,7 @@ fn argument(ty: &str) -> Option<String> {
 }
 
 /// All Rust sources of a package.
-fn sources(package: &Path) -> String {
+pub(super) fn sources(package: &Path) -> String {
     let mut files: Vec<_> =
         fs::read_dir(package.join("src")).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     files.retain(|path| path.extension().is_some_and(|end| end == "rs"));

@@ -149,7 +149,9 @@ fn add_plugin(name: &Name, around: &Around, checkout: &Checkout, here: &Path) ->
     let shown = made.strip_prefix(here).unwrap_or(&made);
     let made = format!("made {}, a plugin for {}: it extends {base}", shown.display(), around.host.0);
     tell(&made);
-    tell(&format!("  cargo test -p {}, or save in it while `alcedo dev` runs anew", name.text()));
+    let dev = if around.names_host { String::new() } else { format!(" --host {}", around.host.0) };
+    let next = format!("  cargo test -p {}, or start `alcedo dev{dev}` again and save in it", name.text());
+    tell(&next);
     Ok(())
 }
 

@@ -5,13 +5,14 @@ use std::fs;
 use std::path::{Component, Path, PathBuf, absolute};
 
 use alcedo_runtime::development::plain_file;
-use cargo_metadata::Package;
+use cargo_metadata::{Package, Target};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
 use super::error::NewError;
+use super::host::sources;
 use super::templates::Words;
-use crate::described::{LARGEST_MANIFEST, described};
+use crate::described::{LARGEST_MANIFEST, described, hosts, uses};
 use crate::install::checkout;
 
 /// Which checkout to use, where the call names none.
@@ -79,6 +80,8 @@ pub(super) struct Around {
     pub(super) root: PathBuf,
     /// The package of its host, and its folder.
     pub(super) host: (String, PathBuf),
+    /// Set if the workspace names its host, so that `alcedo dev` runs it.
+    pub(super) names_host: bool,
     /// The package by which plugins see the host's classes, and its folder.
     pub(super) glue: (String, PathBuf),
     /// The names of its members.
@@ -86,7 +89,7 @@ pub(super) struct Around {
 }
 
 impl Around {
-    /// The workspace that `here` is in, if that names a host and its glue.
+    /// Finds the workspace that `here` is in, if that names a host and its glue or has just one of each.
     pub(super) fn find(here: &Path) -> Result<Option<Self>, NewError> {
         let Some(manifest) = here.ancestors().map(|dir| dir.join("Cargo.toml")).find(|path| path.is_file()) else {
             return Ok(None);
@@ -94,7 +97,6 @@ impl Around {
         let metadata = described(&manifest).map_err(|message| NewError::Around { manifest, message })?;
         let root: PathBuf = metadata.workspace_root.clone().into();
         let said = |key| metadata.workspace_metadata.get("alcedo")?.get(key)?.as_str();
-        let (Some(host), Some(glue)) = (said("host"), said("glue")) else { return Ok(None) };
         let package = |key, said: &str| {
             let manifest = root.join(said).join("Cargo.toml");
             let found = metadata
@@ -102,12 +104,21 @@ impl Around {
                 .iter()
                 .find(|package| package.manifest_path.as_std_path() == manifest || *package.name == said);
             let wrong = || NewError::WrongMetadata { manifest: root.join("Cargo.toml"), key, said: said.to_owned() };
-            let folder = |package: &Package| package.manifest_path.parent().map(|dir| dir.as_std_path().to_owned());
-            found.and_then(|package| Some((package.name.to_string(), folder(package)?))).ok_or_else(wrong)
+            found.map(member).ok_or_else(wrong)
         };
-        let (host, glue) = (package("host", host)?, package("glue", glue)?);
+        let host = match (said("host"), &hosts(&metadata)[..]) {
+            (Some(said), _) => package("host", said)?,
+            (None, [host]) => member(host),
+            (None, _) => return Ok(None),
+        };
+        let glue = match (said("glue"), metadata.packages.iter().find(|package| is_glue(package))) {
+            (Some(said), _) => package("glue", said)?,
+            (None, Some(glue)) => member(glue),
+            (None, None) => return Err(NewError::NoGlue { manifest: root.join("Cargo.toml"), host: host.0 }),
+        };
+        let names_host = said("host").is_some();
         let packages = metadata.packages.iter().map(|package| package.name.to_string()).collect();
-        Ok(Some(Self { root, host, glue, packages }))
+        Ok(Some(Self { root, host, names_host, glue, packages }))
     }
 
     /// Refuses a folder that would be no member. Returns the manifest of the workspace.
@@ -119,6 +130,18 @@ impl Around {
         let has = members.is_some_and(|members| members.iter().any(|member| member.as_str() == Some("plugins/*")));
         if has { Ok(parsed) } else { Err(NewError::NoMember { path: made.to_owned(), manifest }) }
     }
+}
+
+/// The name of a package, and its folder.
+fn member(package: &Package) -> (String, PathBuf) {
+    let manifest = package.manifest_path.as_std_path();
+    (package.name.to_string(), manifest.parent().unwrap_or(manifest).to_owned())
+}
+
+/// Checks whether a package declares the classes of a host for plugins. Plugins are left out.
+fn is_glue(package: &Package) -> bool {
+    let is_plugin = package.targets.iter().any(Target::is_cdylib);
+    uses(package, "alcedo-plugin-api") && !is_plugin && sources(&member(package).1).contains("#[uclass(imported")
 }
 
 /// Makes the folder `made` of these files. They are written beside it, in `beside`, and get there in one step.
