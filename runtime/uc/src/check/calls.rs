@@ -44,6 +44,16 @@ impl Body<'_, '_> {
         let class = self.class.clone();
         if !self.only_constants {
             if let Some(found) = self.checker.find_function(&class, &name.text) {
+                // A cast of the name of a function that takes another number of values.
+                let required = found.params.iter().filter(|param| !param.optional).count();
+                let takes_one = required <= 1 && !found.params.is_empty();
+                if args.len() == 1
+                    && !takes_one
+                    && let Some(Ok(_)) = self.checker.type_named(std::slice::from_ref(name), self.file)
+                    && let Some(cast) = self.cast_call(name, args, span)
+                {
+                    return cast;
+                }
                 return self.method(None, &found, name, args, span);
             }
             if let Some(found) = self.checker.find_delegate(&class, &name.text) {
@@ -72,6 +82,9 @@ impl Body<'_, '_> {
             return Err(self.report(error));
         }
         self.arguments_alone(args);
+        if let Some(told) = self.outside_function(&class, name) {
+            return Err(told);
+        }
         if self.checker.is_broken(&class) {
             return Err(Told);
         }
@@ -194,7 +207,10 @@ impl Body<'_, '_> {
         Err(self.no_such_function(class, name))
     }
 
-    fn no_such_function(&self, class: &Path, name: &Ident) -> Told {
+    pub(super) fn no_such_function(&self, class: &Path, name: &Ident) -> Told {
+        if let Some(told) = self.outside_function(class, name) {
+            return told;
+        }
         if self.checker.is_broken(class) {
             return Told;
         }
