@@ -75,6 +75,10 @@ impl Body<'_, '_> {
             return found;
         }
         if let Some(found) = self.checker.find_library_function(&name.text).filter(|_| !self.only_constants) {
+            if name.is("isa") && args.len() == 1 {
+                let of = ast::Expr { kind: ast::ExprKind::SelfObject, span: name.span, depth: 1 };
+                return self.function_of_object(&found, &of, name, args, span);
+            }
             return self.make_call(&found, Callee::Static { class: None, path: found.path.clone() }, name, args, span);
         }
         if self.only_constants {
@@ -160,6 +164,12 @@ impl Body<'_, '_> {
         }
         let base = base?;
         match base.ty.clone() {
+            Type::Object(class) if name.is("isa") && self.checker.find_function(&class, &name.text).is_none() => {
+                match self.checker.find_library_function(&name.text) {
+                    Some(found) => self.function_of_object(&found, of, name, args, span),
+                    None => self.object_call(base, &class, name, args, span),
+                }
+            }
             Type::Object(class) => self.object_call(base, &class, name, args, span),
             Type::Reference(kind, class) if kind != alcedo_abi::kinds::PropertyKind::SOFT_CLASS => {
                 let object = Type::Object(class.clone());
@@ -188,6 +198,19 @@ impl Body<'_, '_> {
             }
             _ => self.container_call(base, of.span, name, args, span),
         }
+    }
+
+    /// A call of a library function whose first argument is the object before the dot.
+    fn function_of_object(
+        &self,
+        found: &FuncSym,
+        of: &ast::Expr,
+        name: &Ident,
+        args: &Args,
+        span: Span,
+    ) -> Found<Expr> {
+        let args: Vec<_> = std::iter::once(Some(of.clone())).chain(args.iter().cloned()).collect();
+        self.make_call(found, Callee::Static { class: None, path: found.path.clone() }, name, &args, span)
     }
 
     fn object_call(&self, object: Expr, class: &Path, name: &Ident, args: &Args, span: Span) -> Found<Expr> {

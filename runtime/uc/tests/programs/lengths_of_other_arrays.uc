@@ -12,8 +12,8 @@ var name Kind;
 struct Part { var int Held; structcpptext { int x; } };
 
 function string TestCounts() { return COUNT @ ArrayCount(Copies) @ ArrayCount(Teams); }
-function int Actor(int A, int B) { return A + B; }
-function string TestCast() { local Object O; return string(Actor(O)); }
+function int Other(int A, int B) { return A + B; }
+function string TestCast() { local Object O; return string(Other(O)); }
 function name TestKind() { return Kind; }
 function int Read(const ref int Given) { return Given; }
 
@@ -21,3 +21,5 @@ defaultproperties
 {
     Kind=0
 }
+// file: Other.uc
+class Other extends Object;
