@@ -2,6 +2,7 @@
 //! then its bodies are compiled and linked with what they name. Every function is entered from outside through the gate of its
 //! module, in a red frame, as those of libraries are.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -36,7 +37,16 @@ pub(crate) struct CheckedSources {
 /// # Errors
 /// Everything that is wrong with it.
 pub(crate) fn check(types: &Types, package: &Package) -> Result<CheckedSources, EmitError> {
-    let found = check_sources(types, &package.name, &package.sources);
+    check_beside(types, package, &HashMap::new())
+}
+
+/// Checks a package. `refused` lists the declarations of modules with errors.
+fn check_beside(
+    types: &Types,
+    package: &Package,
+    refused: &HashMap<String, String>,
+) -> Result<CheckedSources, EmitError> {
+    let found = check_sources(types, &package.name, &package.sources, refused);
     found.map_err(|found| wrong(package, rendered(&found, &package.sources)))
 }
 
@@ -48,8 +58,10 @@ pub(crate) fn check_sources(
     types: &Types,
     package: &str,
     sources: &[Source],
+    refused: &HashMap<String, String>,
 ) -> Result<CheckedSources, Vec<Diagnostic>> {
-    let options = alcedo_uc::Options { libraries: libraries(), ..alcedo_uc::Options::default() };
+    let options =
+        alcedo_uc::Options { libraries: libraries(), refused: refused.clone(), ..alcedo_uc::Options::default() };
     let checked = alcedo_uc::check(package, sources, types, &options)?;
     Ok(CheckedSources { package: checked.package, warnings: rendered(&checked.warnings, sources) })
 }
@@ -61,9 +73,10 @@ pub(crate) fn check_sources(
 pub(crate) fn check_and_declare(
     world: &World,
     package: &Package,
+    refused: &HashMap<String, String>,
     layouts: &Layouts,
 ) -> Result<CheckedSources, EmitError> {
-    let checked = check(&world.types, package)?;
+    let checked = check_beside(&world.types, package, refused)?;
     let (batch, _bodies) = batch(&checked.package, 0);
     let refused = |source| EmitError::Declare { modules: package.name.clone(), source };
     let declared = world.types.declare(&world.names, &batch).map_err(refused)?;

@@ -1,6 +1,7 @@
 //! A package of scripts as it lies on disk: the `.uc` files of a folder, or of its folder `Classes`, which is how sources of
 //! UnrealScript have always been laid out. Read once, so that all that is done with it is done with the same text.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,7 @@ use alcedo_sys::{Digest, plain_file};
 use alcedo_uc::{Diagnostic, Source};
 
 use crate::script::manifest::{self, Manifest};
-use crate::script::outline::{Outline, outline};
+use crate::script::outline::{Outline, partial_outline};
 
 /// The ending of files with classes.
 pub(crate) const ENDING: &str = "uc";
@@ -19,6 +20,9 @@ pub(crate) const CLASSES: &str = "Classes";
 
 /// The most bytes that the `.uc` files of a package have together.
 const LARGEST: u64 = 64 << 20;
+
+/// The most messages of a package that are shown.
+const MOST_SHOWN: usize = 200;
 
 /// The text of a package. Any thread.
 #[derive(Clone, Debug)]
@@ -97,6 +101,20 @@ impl Package {
     /// # Errors
     /// When it cannot be read or is no package.
     pub(crate) fn read(folder: &Path) -> Result<Self, PackageError> {
+        match Self::read_partial(folder)? {
+            (package, true) => Ok(package),
+            (Self { name, sources, .. }, false) => {
+                let diagnostics = rendered(&alcedo_uc::outside(&name, &sources), &sources);
+                Err(PackageError::Text { package: name, diagnostics })
+            }
+        }
+    }
+
+    /// Reads the folder of a package, and returns whether the syntax of all its files is right.
+    ///
+    /// # Errors
+    /// The errors of [`Package::read`] except [`PackageError::Text`].
+    pub(crate) fn read_partial(folder: &Path) -> Result<(Self, bool), PackageError> {
         let paths = paths(folder)?;
         if paths.is_empty() {
             return Err(PackageError::Empty { path: folder.to_owned() });
@@ -116,13 +134,12 @@ impl Package {
             let shown = format!("{name}/{}", shown.display());
             sources.push(Source::decode(&shown, &bytes));
         }
-        let outline = outline(&name, &sources)
-            .map_err(|found| PackageError::Text { package: name.clone(), diagnostics: rendered(&found, &sources) })?;
+        let (outline, is_right) = partial_outline(&name, &sources);
         let written = written(folder, &name)?;
         let manifest = written.as_deref().map(|text| manifest::read(&name, text)).transpose();
         let manifest = manifest.map_err(|problem| PackageError::Manifest { problem })?.unwrap_or_default();
         let digest = digest(&sources, written.as_deref().unwrap_or_default());
-        Ok(Self { name, sources, manifest, digest, outline })
+        Ok((Self { name, sources, manifest, digest, outline }, is_right))
     }
 }
 
@@ -135,9 +152,20 @@ fn written(folder: &Path, package: &str) -> Result<Option<String>, PackageError>
     }
 }
 
-/// What was found in a text, as it is shown: a paragraph each.
+/// Renders the messages of a package, a paragraph each: the first [`MOST_SHOWN`], and the number of the others.
 pub(crate) fn rendered(found: &[Diagnostic], sources: &[Source]) -> String {
-    found.iter().map(|found| found.render(sources).trim_end().to_owned()).collect::<Vec<_>>().join("\n\n")
+    let shown = found.iter().take(MOST_SHOWN).map(|found| found.render(sources).trim_end().to_owned());
+    let others = found.get(MOST_SHOWN..).unwrap_or_default();
+    let files: BTreeSet<_> = others.iter().map(|found| found.file).collect();
+    let count = (!others.is_empty()).then(|| {
+        let errors = others.iter().filter(|found| found.is_error()).count();
+        format!(
+            "{} more messages in {} files, {errors} of them errors: correct those above first",
+            others.len(),
+            files.len()
+        )
+    });
+    shown.chain(count).collect::<Vec<_>>().join("\n\n")
 }
 
 /// The folders that the files of a package may lie in.

@@ -10,7 +10,7 @@ use std::path::Path;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlainFileError {
-    /// The path leads to a folder, pipe, socket or device.
+    /// The path is that of a folder, pipe, socket or device.
     #[error("it is {found}, not a plain file: put a plain file in its place")]
     NotPlain {
         /// The kind of the entry, such as "a named pipe".
@@ -43,7 +43,7 @@ impl From<PlainFileError> for io::Error {
 pub fn open(path: &Path) -> io::Result<(File, Metadata)> {
     ensure_plain(&fs::metadata(path)?)?;
     let file = without_waiting().open(path)?;
-    // Another entry may have replaced the checked one.
+    // The entry may have been replaced since its check.
     let found = file.metadata()?;
     ensure_plain(&found)?;
     Ok((file, found))
@@ -60,7 +60,7 @@ pub fn read(path: &Path, largest: u64) -> io::Result<Vec<u8>> {
         return Err(too_large(found.len()).into());
     }
     let mut bytes = Vec::with_capacity(usize::try_from(found.len()).unwrap_or_default());
-    // One byte more shows that the file grew.
+    // Reads one byte more, which shows that the file grew.
     file.take(largest.saturating_add(1)).read_to_end(&mut bytes)?;
     match bytes.len() as u64 {
         length if length > largest => Err(too_large(length).into()),
@@ -71,7 +71,7 @@ pub fn read(path: &Path, largest: u64) -> io::Result<Vec<u8>> {
 /// Reads a plain file of UTF-8. Any thread.
 ///
 /// # Errors
-/// Those of [`read`], or `InvalidData` if the file is not UTF-8.
+/// The errors of [`read`], or `InvalidData` if the file is not UTF-8.
 pub fn read_text(path: &Path, largest: u64) -> io::Result<String> {
     String::from_utf8(read(path, largest)?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }

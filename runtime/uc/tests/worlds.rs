@@ -192,6 +192,49 @@ fn a_type_of_a_package_that_is_not_there_is_none_of_another_package() {
 }
 
 #[test]
+fn a_type_of_a_module_with_errors_is_named_and_not_denied() {
+    let world = root();
+    let refused = [("hero", "the package `Tale`"), ("mood_calm", "the package `Tale`")];
+    let refused = refused.map(|(name, of)| (name.to_owned(), of.to_owned())).into();
+    let options = Options { refused, ..Options::default() };
+    let text = "class Program extends Hero; var Hero Friend;\nfunction F() { Other(MOOD_Calm); }";
+    let other = "class Below extends Object; function byte F() { return MOOD_Calm; }";
+    let sources = [Source::new("Program.uc", text), Source::new("Below.uc", other)];
+    let messages = check("Test", &sources, &world.types, &options).expect_err("errors");
+    let found: Vec<_> = messages.iter().map(|message| &*message.message).collect();
+    assert_eq!(
+        found,
+        [
+            "the class `Hero` is declared by the package `Tale`, which has errors",
+            "`MOOD_Calm` is declared by the package `Tale`, which has errors",
+        ]
+    );
+}
+
+#[test]
+fn other_files_are_checked_beside_one_that_cannot_be_read() {
+    let world = root();
+    let file = |name: &str, text: &str| Source::new(name, text);
+    let sources = [
+        file("Broken.uc", "clas Broken extends Object;\nvar int X;"),
+        file("Half.uc", "class Half extends Object;\nvar ;\nvar int Y;"),
+        file(
+            "Whole.uc",
+            "class Whole extends Broken;\nvar Broken B;\nvar Half H;\nfunction F() { H.Z = 1; H.Y = Nothing; }",
+        ),
+    ];
+    let messages = check_all(&world, &sources).expect_err("errors");
+    let found: Vec<_> = messages.iter().map(|message| (message.file, message.id)).collect();
+    assert!(found.contains(&(0, "uc-syntax")) && found.contains(&(1, "uc-syntax")), "{found:?}");
+    let of_whole = |message: &&Diagnostic| message.file == 2;
+    let of_whole: Vec<_> = messages.iter().filter(of_whole).map(|message| &*message.message).collect();
+    assert_eq!(of_whole, [""; 0], "{found:?}");
+    let sources = [sources[0].clone(), file("Whole.uc", "class Whole extends Object;\nfunction F() { Nothing = 1; }")];
+    let messages = check_all(&world, &sources).expect_err("errors");
+    assert_eq!(messages.last().map(|message| (message.file, message.id)), Some((1, "uc-unknown-name")));
+}
+
+#[test]
 fn totals_of_a_package_are_limited_and_each_limit_is_reported_once() {
     let world = root();
     let program = |items: String| format!("class Program extends Object; {items}");

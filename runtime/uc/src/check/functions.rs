@@ -12,6 +12,7 @@ use super::{Checker, Told};
 use crate::ast::{self, FunctionKind, Item, Modifier, TypeRef};
 use crate::diagnostic::Diagnostic;
 use crate::hir::{self, Access, FunctionFlags, Path, Type, delegate_body};
+use crate::parse::PARAM_WORDS;
 
 /// A function of the package whose body is still to be checked.
 pub(super) struct FuncWork<'a> {
@@ -63,12 +64,16 @@ impl<'a> Checker<'a> {
                 if word.is("skip") {
                     let message = "`skip`, for operators that do not evaluate an operand, is outside of the language";
                     self.report(Diagnostic::error("uc-skip", (work.file, word.span), message));
+                } else if !PARAM_WORDS.iter().any(|known| word.is(known)) {
+                    let message = format!("`{}` cannot stand before a parameter", word.text);
+                    self.report(Diagnostic::error("uc-unknown-word", (work.file, word.span), message));
                 }
             }
             let optional = has("optional");
             if let Some(default) = param.default.as_ref().filter(|_| !optional) {
                 let message = format!("`{}` has a value for when it is left away, and is not `optional`", name.text);
-                self.report(Diagnostic::error("uc-optional", (work.file, default.span), message));
+                let error = Diagnostic::error("uc-optional", (work.file, default.span), message);
+                self.report(error.hint(format!("write `optional` before the type of `{}`", name.text)));
             }
             let before = found.last().map(|(known, _)| known);
             if let Some(before) = before.filter(|before| before.optional && !optional) {
@@ -80,7 +85,7 @@ impl<'a> Checker<'a> {
                 ParamSym {
                     name: name.text.clone(),
                     ty,
-                    out: has("out"),
+                    out: has("out") || has("ref"),
                     optional,
                     coerce: has("coerce"),
                     is_const: has("const"),

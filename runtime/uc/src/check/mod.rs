@@ -52,6 +52,9 @@ pub struct Options {
     pub libraries: Vec<String>,
     /// Whether scripts may use every property and function of reflection, and extend every class, whatever its flags say.
     pub ignore_flags: bool,
+    /// Types and entries of enums that a module with errors declares, in lower case, with a description of that module such as
+    /// "the package `Tale`". Messages name the module and do not deny the type.
+    pub refused: HashMap<String, String>,
 }
 
 /// A package without errors.

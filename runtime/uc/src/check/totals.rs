@@ -1,5 +1,5 @@
-//! Limits on the totals of a package: each type, member and inherited field costs memory in the checker and in reflection, whatever
-//! the length of its text.
+//! Limits on the totals of a package: each type, member and inherited field costs memory in the checker and in reflection,
+//! even in a short file.
 
 use super::Checker;
 use super::declare::Work;
@@ -74,7 +74,7 @@ impl Checker<'_> {
     }
 }
 
-/// How many members an item of a class or struct declares.
+/// Counts the members that an item of a class or struct declares.
 fn names_in(item: &Item) -> usize {
     match item {
         Item::Var(found) => found.names.len(),

@@ -262,6 +262,8 @@ pub enum Const {
     Array(Vec<Self>),
     /// A function of the object itself, for a delegate: the name.
     Function(String),
+    /// A function of the object that the object of these defaults belongs to.
+    OwnerFunction(String),
 }
 
 /// One line of `defaultproperties`.
