@@ -57,6 +57,7 @@ pub use alcedo_script::Limits as ScriptLimits;
 pub use border::{CallError, SourcePlace};
 pub use bridge::tasks::{JobCount, JobInfo};
 pub use builder::Builder;
+pub use callback::{LocalRegistration, Registration, RegistrationGuard};
 pub use conjugate::{BlackCount, BlackReport, Color, SiteCount};
 pub use counters::Counters;
 pub use emit::error::EmitError;
