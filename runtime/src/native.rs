@@ -33,7 +33,7 @@ pub use alcedo_macros::{
     native_ustruct as ustruct,
 };
 pub use declared::Declared;
-pub use delegates::{Delegate, MulticastDelegate, Signature, SparseDelegate};
+pub use delegates::{Delegate, DelegateRef, MulticastDelegate, MulticastRef, Signature, SparseDelegate};
 pub(crate) use failing::failing;
 pub use handles::{AnyPropertyHandle, FunctionHandle, PropertyHandle};
 pub use interfaces::Interface;
