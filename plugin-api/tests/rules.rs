@@ -59,7 +59,7 @@ fn each_rule_has_a_line_a_file_that_breaks_it_and_one_that_keeps_to_it() {
     }
 }
 
-/// The message of a rule in the output of the compiler, without the words of the compiler.
+/// Returns the message of a rule in the output of the compiler.
 fn message(id: &str, output: &str) -> String {
     let end = format!(" [{id}]");
     let (line, _) = output.lines().find_map(|line| line.split_once(&end)).unwrap_or_else(|| panic!("{id}: {output}"));

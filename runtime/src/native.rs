@@ -28,6 +28,11 @@ pub(crate) mod wildcards;
 pub(crate) mod world;
 
 pub use alcedo_abi::net::{NetArchive, NetMap, NetNumber, NetObject};
+#[doc(hidden)]
+pub use alcedo_macros::{
+    add_references, begin_destroy, class_constructor, dll_import, overrides, post_init_properties, red_constructor,
+    ufunction,
+};
 pub use alcedo_macros::{
     native_uclass as uclass, native_udelegate as udelegate, native_uenum as uenum, native_uinterface as uinterface,
     native_ustruct as ustruct,
