@@ -152,7 +152,7 @@ pub mod zcall {
 #[cfg(feature = "dll-bind")]
 pub mod dll_bind {
     pub use alcedo_dll_bind::{
-        BindError, Breach, Broken, Extents, Import, Imported, Library, Outcome, RED_ZONE, Route, UserCode,
+        BindError, BoolWidth, Breach, Broken, Import, Imported, Layouts, Library, Outcome, RED_ZONE, Route, UserCode,
     };
 
     pub use crate::native::dll::{DllClass, DllImport};

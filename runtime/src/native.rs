@@ -83,6 +83,8 @@ pub struct Natives {
     pub(crate) tickers: Vec<Ticker>,
     pub(crate) before_destroy: Vec<DestroyHook>,
     pub(crate) net_structs: net::NetStructs,
+    /// Structs whose `f64` fields are `float` in C.
+    pub(crate) c_floats: Vec<String>,
     /// By the path of their class, with the name of the function.
     #[cfg(feature = "dll-bind")]
     pub(crate) c_bodies: Vec<crate::emit::c_bodies::CBody>,
@@ -98,6 +100,14 @@ impl Natives {
     #[must_use]
     pub fn class(mut self, class: NativeClass) -> Self {
         self.classes.push(class.0);
+        self
+    }
+
+    /// States that the `f64` fields of the struct with that path are `float` in C: calls of C libraries convert them in both
+    /// directions. Scripts may pass a native struct with such fields to C only if its C layout is stated.
+    #[must_use]
+    pub fn c_floats(mut self, path: &str) -> Self {
+        self.c_floats.push(path.to_owned());
         self
     }
 

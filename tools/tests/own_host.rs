@@ -1,6 +1,7 @@
 //! `alcedo dev` with a host of the author's own, which is a package beside the plugin and takes part by one line.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -73,6 +74,7 @@ fn main() -> Result<(), Error> {
         runtime.wait(Duration::from_millis(16));
         runtime.tick(Budget::frame());
     }
+    println!("good night");
     runtime.shutdown().into_result()
 }
 "#,
@@ -243,5 +245,15 @@ fn a_host_of_ones_own_is_built_and_survives_an_edit_a_crash_and_a_hang() {
     let mut dev = own.dev(&["--host", "rig"]);
     dev.hears("generation 1 is live");
     dev.wishes("q");
+    dev.hears("good night");
     dev.ends_well();
+
+    // `repl` prints the output of the host until its end.
+    let mut repl = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+    repl.env("CARGO_TARGET_DIR", &own.target).args(["repl", "gadgets", "--host", "rig"]).current_dir(own.dir.path());
+    let mut repl = repl.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    repl.stdin.take().unwrap().write_all(b":objects Wheel\n").unwrap();
+    let printed = String::from_utf8(repl.wait_with_output().unwrap().stdout).unwrap();
+    let at = |text: &str| printed.find(text).unwrap_or_else(|| panic!("{text} is missing: {printed}"));
+    assert!(at("good morning") < at("Game.Wheel   #") && at("Game.Wheel   #") < at("good night"), "{printed}");
 }

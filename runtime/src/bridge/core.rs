@@ -84,6 +84,9 @@ pub(crate) struct Core {
     /// The code of scripts.
     #[cfg(feature = "script")]
     pub scripts: crate::bridge::scripts::ScriptCodes,
+    /// The stated C layouts of structs, by which functions of scripts are checked.
+    #[cfg(feature = "dll-bind")]
+    pub(crate) c_layouts: OnceCell<alcedo_dll_bind::Layouts>,
     /// The C libraries that classes of modules may be bound to, if the host has set a folder.
     #[cfg(feature = "dll-bind")]
     pub(crate) user_code: OnceCell<alcedo_dll_bind::UserCode>,
@@ -158,6 +161,8 @@ impl Core {
             machine: RefCell::new(alcedo_script::Machine::new(alcedo_script::Limits::default())),
             #[cfg(feature = "script")]
             scripts: crate::bridge::scripts::ScriptCodes::default(),
+            #[cfg(feature = "dll-bind")]
+            c_layouts: OnceCell::new(),
             #[cfg(feature = "dll-bind")]
             user_code: OnceCell::new(),
         });

@@ -17,13 +17,20 @@ pub(super) struct Telling {
     is_live: bool,
     /// Whether the world is the sample engine's.
     is_sample: bool,
+    /// Set if several plugins are loaded together.
+    several: bool,
     /// Remarks of reloads that were printed: the same ones again would hide new ones.
     remarks: HashSet<String>,
 }
 
 impl Telling {
     pub(super) fn new(paint: Paint, is_live: bool, is_sample: bool) -> Self {
-        Self { paint, is_live, is_sample, remarks: HashSet::new() }
+        Self { paint, is_live, is_sample, several: false, remarks: HashSet::new() }
+    }
+
+    /// Sets whether several plugins are loaded, which may not belong together.
+    pub(super) fn of_several(self, several: bool) -> Self {
+        Self { several, ..self }
     }
 
     pub(super) fn paint(&self) -> Paint {
@@ -62,6 +69,10 @@ impl Telling {
                     true => {
                         "\nthis world is the sample engine's: if the plugin is made for a host of your own, name its \
                          package with --host"
+                    }
+                    false if self.several && !*runs => {
+                        "\nall plugins of these folders are loaded together: name the folders of plugins that belong together, or list \
+                         them in `default-members` of the workspace"
                     }
                     false => "",
                 };
@@ -225,5 +236,8 @@ mod tests {
         let event = Event::Refused { error: "no class".into(), lacks_type: true, runs: false };
         let told = |is_sample| Telling::new(Paint::for_tests(), false, is_sample).told(&event, false).unwrap();
         assert!(told(true).contains("--host") && !told(false).contains("--host"));
+        let mut several = Telling::new(Paint::for_tests(), false, false).of_several(true);
+        let text = several.told(&event, false).unwrap();
+        assert!(text.contains("list them in `default-members`"));
     }
 }

@@ -27,7 +27,7 @@ use crate::error::Error;
 use crate::guard::again::{BuildLife, BuildLives};
 use crate::input::Heard;
 use crate::scripts;
-use crate::world::{News, World};
+use crate::world::{News, Printed, World};
 use ending::Restarts;
 use history::{BuildNumber, History};
 use job::{Advance, Cause, Ended, Job, Next};
@@ -261,14 +261,14 @@ impl<W: World> Session<W> {
         &self.world
     }
 
-    /// Ends the build and the world. Gives what could not be ended.
-    pub(crate) fn shutdown(mut self) -> Vec<String> {
+    /// Ends the build and the world, and passes on what the world prints until its end. Returns what could not be ended.
+    pub(crate) fn shutdown(mut self, print: &mut dyn FnMut(&Printed)) -> Vec<String> {
         drop(self.job);
         if self.hang.is_some() {
             // It cannot read the request to end.
             self.world.kill();
         }
-        self.world.shutdown()
+        self.world.shutdown(print)
     }
 
     fn now(&self) -> Duration {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use alcedo_build::{Artifact, BuildError, BuildRequest, find_plugins};
+use alcedo_build::{Artifact, BuildError, BuildRequest, PluginFolder};
 
 use crate::scripts;
 
@@ -12,6 +12,8 @@ use crate::scripts;
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     manifest: PathBuf,
+    /// The plugins of the folder, which are built by name.
+    plugins: Vec<String>,
     /// The package of scripts that it is; none where it is a crate.
     pub(crate) scripts: Option<Artifact>,
     sources: Vec<PathBuf>,
@@ -41,14 +43,14 @@ fn target(dir: &Path) -> Result<Target, BuildError> {
         let folder = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
         let package = Artifact { package: scripts::name(dir), path: folder.clone(), fresh: false };
         let (manifest, sources) = (folder.clone(), vec![folder]);
-        return Ok(Target { manifest, scripts: Some(package), sources, artifacts: Vec::new() });
+        return Ok(Target { manifest, plugins: Vec::new(), scripts: Some(package), sources, artifacts: Vec::new() });
     }
-    let plugins = find_plugins(&[dir.to_owned()])?;
+    let PluginFolder { manifest, plugins, .. } = PluginFolder::of(dir)?;
     let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let sources: BTreeSet<_> = plugins.iter().flat_map(|plugin| &plugin.source_dirs).map(|dir| whole(dir)).collect();
-    let manifest = if dir.is_file() { dir.to_owned() } else { dir.join("Cargo.toml") };
     Ok(Target {
-        manifest: whole(&manifest),
+        manifest,
+        plugins: plugins.into_iter().map(|plugin| plugin.name).collect(),
         scripts: None,
         sources: sources.into_iter().collect(),
         artifacts: Vec::new(),
@@ -59,6 +61,7 @@ impl Target {
     /// The build of this folder.
     pub(crate) fn request(&self, options: &BuildOptions) -> BuildRequest<'_> {
         let request = BuildRequest::new(&self.manifest).release(options.release).color(options.color);
+        let request = self.plugins.iter().fold(request, |request, plugin| request.package(plugin));
         match &options.target_dir {
             Some(dir) => request.target_dir(dir),
             None => request,
@@ -97,6 +100,7 @@ mod tests {
     fn a_saved_file_concerns_those_who_are_built_from_it() {
         let target = |sources: &[&str]| Target {
             manifest: PathBuf::new(),
+            plugins: Vec::new(),
             scripts: None,
             sources: sources.iter().map(PathBuf::from).collect(),
             artifacts: Vec::new(),

@@ -44,6 +44,16 @@ impl Body<'_, '_> {
         let class = self.class.clone();
         if !self.only_constants {
             if let Some(found) = self.checker.find_function(&class, &name.text) {
+                // A cast of the name of a function that takes another number of values.
+                let required = found.params.iter().filter(|param| !param.optional).count();
+                let takes_one = required <= 1 && !found.params.is_empty();
+                if args.len() == 1
+                    && !takes_one
+                    && let Some(Ok(_)) = self.checker.type_named(std::slice::from_ref(name), self.file)
+                    && let Some(cast) = self.cast_call(name, args, span)
+                {
+                    return cast;
+                }
                 return self.method(None, &found, name, args, span);
             }
             if let Some(found) = self.checker.find_delegate(&class, &name.text) {
@@ -65,6 +75,10 @@ impl Body<'_, '_> {
             return found;
         }
         if let Some(found) = self.checker.find_library_function(&name.text).filter(|_| !self.only_constants) {
+            if name.is("isa") && args.len() == 1 {
+                let of = ast::Expr { kind: ast::ExprKind::SelfObject, span: name.span, depth: 1 };
+                return self.function_of_object(&found, &of, name, args, span);
+            }
             return self.make_call(&found, Callee::Static { class: None, path: found.path.clone() }, name, args, span);
         }
         if self.only_constants {
@@ -72,6 +86,9 @@ impl Body<'_, '_> {
             return Err(self.report(error));
         }
         self.arguments_alone(args);
+        if let Some(told) = self.outside_function(&class, name) {
+            return Err(told);
+        }
         if self.checker.is_broken(&class) {
             return Err(Told);
         }
@@ -147,6 +164,12 @@ impl Body<'_, '_> {
         }
         let base = base?;
         match base.ty.clone() {
+            Type::Object(class) if name.is("isa") && self.checker.find_function(&class, &name.text).is_none() => {
+                match self.checker.find_library_function(&name.text) {
+                    Some(found) => self.function_of_object(&found, of, name, args, span),
+                    None => self.object_call(base, &class, name, args, span),
+                }
+            }
             Type::Object(class) => self.object_call(base, &class, name, args, span),
             Type::Reference(kind, class) if kind != alcedo_abi::kinds::PropertyKind::SOFT_CLASS => {
                 let object = Type::Object(class.clone());
@@ -177,6 +200,19 @@ impl Body<'_, '_> {
         }
     }
 
+    /// A call of a library function whose first argument is the object before the dot.
+    fn function_of_object(
+        &self,
+        found: &FuncSym,
+        of: &ast::Expr,
+        name: &Ident,
+        args: &Args,
+        span: Span,
+    ) -> Found<Expr> {
+        let args: Vec<_> = std::iter::once(Some(of.clone())).chain(args.iter().cloned()).collect();
+        self.make_call(found, Callee::Static { class: None, path: found.path.clone() }, name, &args, span)
+    }
+
     fn object_call(&self, object: Expr, class: &Path, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
         if let Some(found) = self.checker.find_function(class, &name.text) {
             return self.method(Some(object), &found, name, args, span);
@@ -194,7 +230,10 @@ impl Body<'_, '_> {
         Err(self.no_such_function(class, name))
     }
 
-    fn no_such_function(&self, class: &Path, name: &Ident) -> Told {
+    pub(super) fn no_such_function(&self, class: &Path, name: &Ident) -> Told {
+        if let Some(told) = self.outside_function(class, name) {
+            return told;
+        }
         if self.checker.is_broken(class) {
             return Told;
         }

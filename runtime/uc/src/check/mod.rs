@@ -27,6 +27,7 @@ mod statements;
 mod structs;
 mod subobjects;
 mod symbols;
+mod totals;
 mod types;
 mod wildcards;
 
@@ -51,6 +52,9 @@ pub struct Options {
     pub libraries: Vec<String>,
     /// Whether scripts may use every property and function of reflection, and extend every class, whatever its flags say.
     pub ignore_flags: bool,
+    /// Types and entries of enums that a module with errors declares, in lower case, with a description of that module such as
+    /// "the package `Tale`". Messages name the module and do not deny the type.
+    pub refused: HashMap<String, String>,
 }
 
 /// A package without errors.
@@ -179,6 +183,12 @@ pub(crate) struct Checker<'a> {
     deep_consts: Cell<bool>,
     /// For how many names one like it is still looked for.
     hints: Cell<u32>,
+    /// Fields of the structs so far, with those of their bases.
+    fields: Cell<usize>,
+    /// Values that the classes and structs so far start with.
+    starts: Cell<u64>,
+    /// Limits of totals that are passed, each reported once.
+    passed: RefCell<HashSet<&'static str>>,
     /// How many elements of arrays that nobody wrote defaults may still have.
     unwritten: Cell<u64>,
 }
@@ -217,6 +227,9 @@ impl<'a> Checker<'a> {
             known_consts: RefCell::default(),
             deep_consts: Cell::new(false),
             hints: Cell::new(200),
+            fields: Cell::default(),
+            starts: Cell::default(),
+            passed: RefCell::default(),
             unwritten: Cell::new(defaults::MOST_UNWRITTEN),
         };
         checker.read_reflection();

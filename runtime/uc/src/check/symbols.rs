@@ -231,10 +231,11 @@ impl EnumSym {
         else {
             return false;
         };
-        let prefix = |(entry, _): &(String, i128)| {
-            entry.split_once('_').is_some_and(|(prefix, _)| prefix.eq_ignore_ascii_case(before))
+        let begins = |(entry, _): &(String, i128)| {
+            let front = entry.get(..before.len()).is_some_and(|front| front.eq_ignore_ascii_case(before));
+            front && entry[before.len()..].starts_with('_')
         };
-        self.name.eq_ignore_ascii_case(before) || (!self.entries.is_empty() && self.entries.iter().all(prefix))
+        self.name.eq_ignore_ascii_case(before) || (!self.entries.is_empty() && self.entries.iter().all(begins))
     }
 }
 

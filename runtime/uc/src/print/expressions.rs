@@ -70,6 +70,9 @@ pub(super) fn expression(of: &Expr) -> String {
         }
         ExprKind::Postfix(up, of) => format!("{}{}", expression(of), if *up { "++" } else { "--" }),
         ExprKind::Infix(op, _, one, other) => format!("{} {} {}", expression(one), op.sign(), expression(other)),
+        ExprKind::Operator(name, operands) => {
+            operands.iter().map(expression).collect::<Vec<_>>().join(&format!(" {} ", name.text))
+        }
         ExprKind::Conditional(condition, one, other) => {
             format!("{} ? {} : {}", expression(condition), expression(one), expression(other))
         }
