@@ -28,12 +28,17 @@ pub(crate) mod wildcards;
 pub(crate) mod world;
 
 pub use alcedo_abi::net::{NetArchive, NetMap, NetNumber, NetObject};
+#[doc(hidden)]
+pub use alcedo_macros::{
+    add_references, begin_destroy, class_constructor, dll_import, overrides, post_init_properties, red_constructor,
+    ufunction,
+};
 pub use alcedo_macros::{
     native_uclass as uclass, native_udelegate as udelegate, native_uenum as uenum, native_uinterface as uinterface,
     native_ustruct as ustruct,
 };
 pub use declared::Declared;
-pub use delegates::{Delegate, MulticastDelegate, Signature, SparseDelegate};
+pub use delegates::{Delegate, DelegateRef, MulticastDelegate, MulticastRef, Signature, SparseDelegate};
 pub(crate) use failing::failing;
 pub use handles::{AnyPropertyHandle, FunctionHandle, PropertyHandle};
 pub use interfaces::Interface;

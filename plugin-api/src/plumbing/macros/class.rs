@@ -34,6 +34,11 @@ macro_rules! __alcedo_class {
                     &[$($property),*],
                     &[$($crate::plumbing::core::stringify!($field)),*],
                 );
+                const EVENTS: &'static [&'static $crate::plumbing::core::primitive::str] = {
+                    #[allow(unused_imports, reason = "a class may have no events")]
+                    use $crate::plumbing::NoEvents as _;
+                    <$view<'static>>::ALCEDO_EVENTS
+                };
                 const IMPLEMENTS: &'static [&'static $crate::plumbing::core::primitive::str] =
                     &[$(<$interface as $crate::plumbing::Interface>::PATH),*];
                 $(const LIBRARY: &'static $crate::plumbing::core::primitive::str = $library;)?
@@ -155,6 +160,11 @@ macro_rules! __alcedo_class {
                 const PATH: &'static $crate::plumbing::core::primitive::str =
                     $crate::plumbing::core::concat!("/Script/", $package, ".", $name);
                 const MEMBERS: $crate::plumbing::Members = $crate::plumbing::Members::of::<$base>(&[$($property),*], &[]);
+                const EVENTS: &'static [&'static $crate::plumbing::core::primitive::str] = {
+                    #[allow(unused_imports, reason = "a class may have no events")]
+                    use $crate::plumbing::NoEvents as _;
+                    <$view<'static>>::ALCEDO_EVENTS
+                };
 
                 fn cell() -> &'static $crate::plumbing::Cell {
                     ALCEDO_CLASS.cell()
