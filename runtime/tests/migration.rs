@@ -265,7 +265,7 @@ fn there_and_back_again_a_property_that_was_removed_has_its_values() {
         form = Struct([("width", F32(0.5)), ("height", F32(2.0))])
     "#]],
     );
-    let own = host.objects().call(changed, "own", &[]).expect("it tells");
+    let own = host.objects().call(changed, "own", &[]).expect("a text");
     assert_eq!(own, Some(Value::Text("v1 shifts=1 mood=wild regrets=1 breath=0".to_owned())), "kept fields as well");
 }
 

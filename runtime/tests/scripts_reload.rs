@@ -451,3 +451,34 @@ fn an_edit_and_its_undo_lose_nothing_and_a_report_counts_each_value_of_each_obje
         }
     }
 }
+
+#[test]
+fn what_a_world_file_has_too_much_is_listed_and_returns_with_its_room() {
+    const LONG: &str = "class Foe extends Object;\nstruct Row { var int X; var int F[3]; };\nvar int Fixed[4];\nvar array<Row> Rows;\n";
+    let short = LONG.replace("var int X; var int F[3];", "var int F[2];").replace("Fixed[4]", "Fixed[2]");
+    let package = Package::new("Tale", &[("Foe.uc", LONG)]);
+    let first = host(&package);
+    let foe = spawn(&first, "/Script/Tale.Foe");
+    let ints = |values: &[i32]| Value::Array(values.iter().copied().map(Value::I32).collect());
+    let row = Value::Struct(vec![("X".into(), Value::I32(5)), ("F".into(), ints(&[6, 7, 8]))]);
+    let own = [("Fixed", ints(&[1, 2, 3, 4])), ("Rows", Value::Array(vec![row.clone(), row]))];
+    for (name, value) in &own {
+        first.objects().set(foe, *name, value).expect("it fits");
+    }
+    let file = package.folder.parent().expect("a folder").join("world");
+    first.worlds().save(&file).expect("saved");
+    drop(first);
+    package.write("Foe.uc", &short);
+    let second = host(&package);
+    let report = second.worlds().load(&file).unwrap_or_else(|error| panic!("{error}"));
+    let lines: Vec<_> = report.properties.iter().map(|it| (it.property.as_str(), it.kept, it.dormant)).collect();
+    assert_eq!(lines, [("Fixed", 0, 1), ("Rows", 0, 1)], "{report}");
+    let is_foe = |object: &ObjectHandle| second.objects().class_of(*object).as_deref() == Some("/Script/Tale.Foe");
+    let foe = second.objects().all().into_iter().find(is_foe).expect("it was loaded");
+    assert_eq!(get(&second, foe, "Fixed"), ints(&[1, 2]));
+    second.objects().set(foe, "Fixed", &ints(&[1, 9])).expect("it fits");
+    package.write("Foe.uc", LONG);
+    reload_of(&second, &package);
+    assert_eq!(get(&second, foe, "Fixed"), ints(&[1, 9, 3, 4]), "with what was written since");
+    assert_eq!(get(&second, foe, "Rows"), own[1].1);
+}

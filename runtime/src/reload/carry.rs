@@ -279,7 +279,13 @@ fn decide<'p>(
                 return Ok(Decision::Copy(from));
             }
             // What it referred to before that was no object of the right class, which it may be again.
-            (own_value(sources, from, was, earlier)?, default, *change, references::MOVED, true)
+            let is_as_before = earlier.is_none() && !fixed::has_fixed(property);
+            let own = own_value(sources, from, was, earlier)?;
+            if is_as_before && own.as_ref().is_some_and(|own| sources.around.suits(property, own)) {
+                count(*change, |change| &mut change.kept);
+                return Ok(Decision::Copy(from));
+            }
+            (own, default, *change, references::MOVED, true)
         }
         Action::Convert { names, from, was, default, change } => {
             // What an earlier type had, which this one may be again.
