@@ -96,7 +96,7 @@ pub use object::typed_values::{
 };
 pub use object::value::{Binding, LocalText, Value};
 pub use poster::Poster;
-pub use reload::changes::{ClassFate, Phase, Phases, PropertyChange};
+pub use reload::changes::{ClassFate, Phase, Phases, PropertyChange, ValueCounts};
 pub use reload::digest::WorldDigest;
 pub use reload::report::{Named, Outcome, Reload, Remainder};
 pub use reload::requests::ReloadScope;

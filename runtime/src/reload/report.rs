@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::load::error::LoadError;
-use crate::reload::changes::{ClassFate, Phase, Phases, PropertyChange};
+use crate::reload::changes::{ClassFate, Phase, Phases, PropertyChange, ValueCounts};
 use crate::reload::journal::{Done, Journal};
 use crate::unload::report::{BlockerReport, ModuleEnd, UnloadReport};
 
@@ -151,6 +151,9 @@ pub struct Reload {
     pub fields_lost: Vec<String>,
     /// Values by property, where something changed.
     pub properties: Vec<PropertyChange>,
+    /// Counts of all values of the objects concerned, changed or not, without default subobjects.
+    #[serde(default)]
+    pub values: ValueCounts,
     /// Classes that are gone, are back, or sit on another native class, and their objects.
     pub classes: Vec<ClassFate>,
     /// Default subobjects that were made for or taken from living objects, and inserted base classes.
@@ -187,6 +190,7 @@ impl Reload {
             fields_kept: rebuilt.fields_kept,
             fields_lost: rebuilt.fields_lost,
             properties: changes.properties,
+            values: changes.values,
             classes: changes.classes,
             structure: changes.structure,
             ..Self::of(journal, generation, Outcome::Committed)
@@ -222,6 +226,7 @@ impl Reload {
             fields_kept: 0,
             fields_lost: Vec::new(),
             properties: Vec::new(),
+            values: ValueCounts::default(),
             classes: Vec::new(),
             structure: Vec::new(),
             parked,
@@ -330,6 +335,7 @@ pub(crate) fn counts(change: &PropertyChange) -> String {
     let counts = [
         (change.followed, "followed"),
         (change.kept, "kept their own"),
+        (change.converted, "converted"),
         (change.defaulted, "got the default"),
         (change.dormant, "dormant until it returns"),
         (change.dropped, "dropped"),
