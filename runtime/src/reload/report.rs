@@ -317,7 +317,9 @@ impl Reload {
             let left = retired.modules.iter().filter_map(ModuleEnd::line).chain(retired.problems.iter().cloned());
             left.into_iter().try_for_each(|line| write!(f, "\n  {line}"))?;
         }
-        if let Some(blocked) = &self.blocked {
+        if let Some(blocked) = self.blocked.as_ref().filter(|blocked| !blocked.is_late()) {
+            write!(f, "\n  {} is unloading", blocked.subject)?;
+        } else if let Some(blocked) = &self.blocked {
             blocked.to_string().lines().try_for_each(|line| write!(f, "\n  {line}"))?;
         }
         for line in self.structure.iter().chain(&self.fields_lost).chain(&self.parked).chain(&self.warnings) {

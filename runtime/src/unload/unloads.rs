@@ -32,6 +32,8 @@ pub(super) struct OneUnload {
     pub(super) is_known: bool,
     pub(super) said_unloaded: Cell<bool>,
     pub(super) said_blocked: Cell<bool>,
+    /// Set when the log has the blockers.
+    pub(super) logged_blocked: Cell<bool>,
     /// A listener may cause another look at this while it is called for the end.
     pub(super) said_over: Cell<bool>,
 }
