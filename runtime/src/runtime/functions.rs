@@ -192,7 +192,7 @@ impl Calls<'_> {
     /// ```
     ///
     /// # Errors
-    /// When the name is taken or is no name; when a value of the signature does not fit into a slot. Accepted are
+    /// When the name is taken or invalid; when a value of the signature does not fit into a slot. Accepted are
     /// numbers, `bool`, `String`, `Name` and `Object`.
     #[track_caller]
     pub fn register_shared(

@@ -180,12 +180,12 @@ fn a_module_of_the_master_as_an_answer_is_named_as_such() {
     let contexts = runtime.contexts();
     let master = contexts.all().into_iter().find(|info| info.kind == ContextKind::Master).expect("it is listed");
     let module = master.modules[0].clone();
-    let slim = contexts.create_slim("asks").expect("the name is free");
+    let slim = contexts.create_slim("borrower").expect("the name is free");
     slim.set_resolver(move |_| Ok(Some(FoundModule::Loaded(module.clone()))));
     let refused = slim.load_path(needy());
     assert!(matches!(refused, Err(ContextError::MasterModule { .. })), "{refused:?}");
     let refused = refusal(refused);
-    assert!(refused.starts_with("the resolver of Slim \"asks\" gave figures 0.1.0"), "{refused}");
+    assert!(refused.starts_with("the resolver of Slim \"borrower\" gave figures 0.1.0"), "{refused}");
     assert!(refused.contains("is a module of the Master"), "{refused}");
 }
 

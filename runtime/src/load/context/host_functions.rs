@@ -17,7 +17,7 @@ pub(crate) struct HostFunction {
     pub fingerprint: u64,
     /// The signature in words.
     pub signature: Arc<str>,
-    /// None once the host has ended.
+    /// Removed when the host ends.
     body: RwLock<Option<Registered<Arc<PlainBody>>>>,
 }
 
