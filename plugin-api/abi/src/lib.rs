@@ -21,6 +21,7 @@ pub mod module;
 pub mod names;
 pub mod net;
 pub mod protocols;
+pub mod stack;
 pub mod task;
 pub mod value;
 pub mod values;
