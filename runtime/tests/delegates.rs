@@ -277,7 +277,7 @@ fn who_was_built_for_another_signature_is_refused_with_both() {
     check(
         &["mentioned"],
         expect![
-            "tallies uses /Script/Game.OnScored, which is MulticastDelegate(/Script/Game.OnScored(i32, Object(/Script/Game.Player))) here and MulticastDelegate(/Script/Game.OnScored(u64)) in the module: write the glue again with `alcedo glue`, and rebuild the module"
+            "tallies uses /Script/Game.OnScored, which is MulticastDelegate(/Script/Game.OnScored(i32, Object(/Script/Game.Player))) here and MulticastDelegate(/Script/Game.OnScored(u64)) in the module: the glue or its owner is older: write the glue again with `alcedo glue`, and rebuild the module; or build the host or the module that declares it again, and load that"
         ],
     );
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));

@@ -308,31 +308,31 @@ fn a_declaration_the_host_cannot_accept_is_refused_with_what_is_wrong() {
     refused(
         "wrong-signature",
         expect![
-            "broken uses /Script/Engine.Actor:add_rotation, which has the signature (/Script/Engine.Rotator) here and (f64) in the module: write the glue again with `alcedo glue`, and rebuild the module"
+            "broken uses /Script/Engine.Actor:add_rotation, which has the signature (/Script/Engine.Rotator) here and (f64) in the module: the glue or the host is older: write the glue again with `alcedo glue`, and rebuild the module; or build the host again and restart it"
         ],
     );
     refused(
         "stale-property",
         expect![
-            "broken uses /Script/Engine.Actor:seed, which is u32 here and f32 in the module: write the glue again with `alcedo glue`, and rebuild the module"
+            "broken uses /Script/Engine.Actor:seed, which is u32 here and f32 in the module: the glue or the host is older: write the glue again with `alcedo glue`, and rebuild the module; or build the host again and restart it"
         ],
     );
     refused(
         "stale-field",
         expect![
-            "broken uses /Script/Engine.Rotator, whose field `yaw` is f64 here and f32 in the module: write the glue again with `alcedo glue`, and rebuild the module"
+            "broken uses /Script/Engine.Rotator, whose field `yaw` is f64 here and f32 in the module: the glue or the host is older: write the glue again with `alcedo glue`, and rebuild the module; or build the host again and restart it"
         ],
     );
     refused(
         "stale-base",
         expect![
-            "broken uses /Script/Engine.SceneComponent, which extends /Script/Engine.ActorComponent here and /Script/Engine.World in the module: write the glue again with `alcedo glue`, and rebuild the module"
+            "broken uses /Script/Engine.SceneComponent, which extends /Script/Engine.ActorComponent here and /Script/Engine.World in the module: the glue or the host is older: write the glue again with `alcedo glue`, and rebuild the module; or build the host again and restart it"
         ],
     );
     refused(
         "stale-function",
         expect![
-            "broken uses /Script/Engine.Actor:receive_storm, which is not there: write the glue again with `alcedo glue`, and rebuild the module"
+            "broken uses /Script/Engine.Actor:receive_storm, which is not there: the host is older than the glue, which also has `receive_storm`: build the host again and restart it; or `receive_storm` was removed: write the glue again with `alcedo glue`, and rebuild the module"
         ],
     );
 }

@@ -126,7 +126,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// called only if there is such glue.
 ///
 /// # Errors
-/// Those of `declared`; when types cannot be written, or a file cannot be written.
+/// Returns those of `declared`, and one when types cannot be written, or a file cannot be written.
 pub(crate) fn rewrite(
     dirs: &[PathBuf],
     origin: &Origin,

@@ -95,7 +95,7 @@ pub(crate) fn emit(
     }
     for module in modules {
         for import in module.described.imports {
-            imports::fill_import(core, module.name, import)?;
+            imports::fill_import(core, module.name, import, module.described.imports)?;
         }
         faults::at(ReloadStep::FillCells)?;
     }

@@ -59,7 +59,7 @@ pub enum EmitError {
         rule: &'static str,
     },
     /// A class, member or struct it uses is not there, or is another.
-    #[error("{module} uses {path}, {why}: write the glue again with `alcedo glue`, and rebuild the module")]
+    #[error("{module} uses {path}, {why}: {help}")]
     Import {
         /// The module.
         module: String,
@@ -67,6 +67,8 @@ pub enum EmitError {
         path: String,
         /// What is wrong with it.
         why: String,
+        /// The older side, as far as both declarations show it, and the way out.
+        help: String,
     },
     /// Text of scripts that means nothing in this host: all that was found, each with its place.
     #[cfg(feature = "script")]

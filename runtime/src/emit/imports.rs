@@ -12,6 +12,7 @@ use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::emit::error::EmitError;
 use crate::object::class::Class;
+use crate::object::origin::Origin;
 use crate::object::path::{MemberPath, PathError, TypePath};
 use crate::object::structs::StructType;
 use crate::object::type_text::TypeText;
@@ -30,7 +31,12 @@ pub(crate) fn fill_own(core: &Core, module: &str, described: &ClassDesc, class: 
     }
     for function in described.functions.iter() {
         let Some(found) = class.own_functions.iter().find(|found| *found.text == *function.name) else { continue };
-        let disagree = |why: String| EmitError::Import { module: module.to_owned(), path: found.path.to_string(), why };
+        let disagree = |why: String| EmitError::Import {
+            module: module.to_owned(),
+            path: found.path.to_string(),
+            why,
+            help: REBUILD.to_owned(),
+        };
         if found.fingerprint != function.fingerprint {
             return Err(disagree(format!(
                 "which is ({}) here, and is hashed differently in the module",
@@ -55,8 +61,12 @@ pub(crate) fn fill_own(core: &Core, module: &str, described: &ClassDesc, class: 
 /// # Errors
 /// When the two disagree on size, alignment, an offset or the fingerprint, zero included.
 pub(crate) fn check_own(module: &str, described: &StructDesc, found: &StructType) -> Result<(), EmitError> {
-    let disagree =
-        |why: &str| EmitError::Import { module: module.to_owned(), path: found.path.to_string(), why: why.to_owned() };
+    let disagree = |why: &str| EmitError::Import {
+        module: module.to_owned(),
+        path: found.path.to_string(),
+        why: why.to_owned(),
+        help: REBUILD.to_owned(),
+    };
     if (found.size(), found.align()) != (described.size as usize, described.align as usize) {
         let (ours, theirs) = ((found.size(), found.align()), (described.size, described.align));
         return Err(disagree(&format!(
@@ -72,13 +82,23 @@ pub(crate) fn check_own(module: &str, described: &StructDesc, found: &StructType
     Ok(())
 }
 
-/// Fills the cell of something the module uses.
+/// Fills the cell of something the module uses. `all` are the imports of the module.
 ///
 /// # Errors
 /// When it is not there, or is another than the module was built for.
-pub(crate) fn fill_import(core: &Core, module: &str, import: &ImportDesc) -> Result<(), EmitError> {
+pub(crate) fn fill_import(
+    core: &Core,
+    module: &str,
+    import: &ImportDesc,
+    all: &[&ImportDesc],
+) -> Result<(), EmitError> {
     let path = import.path.as_str();
-    let wrong = |why: String| EmitError::Import { module: module.to_owned(), path: path.to_owned(), why };
+    let wrong = |why: String| EmitError::Import {
+        module: module.to_owned(),
+        path: path.to_owned(),
+        why,
+        help: older_side(core, import, all),
+    };
     let missing = || wrong("which is not there".into());
     check_path(import.kind, path).map_err(|error| wrong(format!("which is refused: {error}")))?;
     let types = &core.world.types;
@@ -151,6 +171,50 @@ pub(crate) fn fill_import(core: &Core, module: &str, import: &ImportDesc) -> Res
     };
     fill(import.cell, number);
     Ok(())
+}
+
+/// The way out where both sides were built by one macro, and differ.
+const REBUILD: &str = "rebuild the module with the alcedo-plugin-api of this host";
+
+/// Compares the members of the imported type here with those that the module was built for. Returns which side is older, and the way out.
+fn older_side(core: &Core, import: &ImportDesc, all: &[&ImportDesc]) -> String {
+    let types = &core.world.types;
+    let path = import.path.as_str();
+    let path = path.split_once(':').map_or(path, |(class, _)| class);
+    let (here, there, origin): (Vec<Rc<str>>, Vec<&str>, _) = if let Some(found) = types.struct_by_path(path) {
+        let there = import.fields.iter().filter(|field| field.flags & property_flags::BASE == 0);
+        let here = found.own_fields().iter().map(|field| Rc::clone(&field.text));
+        (here.collect(), there.map(|field| field.name.as_str()).collect(), Some(found.origin))
+    } else {
+        let member = |import: &&ImportDesc| import.path.as_str().strip_prefix(path)?.strip_prefix(':');
+        let found = types.class_by_path(path);
+        let class = found.iter();
+        let properties =
+            class.clone().flat_map(|class| class.own_properties.iter().map(|member| Rc::clone(&member.text)));
+        let functions = class.flat_map(|class| class.own_functions.iter().map(|member| Rc::clone(&member.text)));
+        let origin = found.as_ref().map(|class| class.origin);
+        (properties.chain(functions).collect(), all.iter().filter_map(member).collect(), origin)
+    };
+    way_out(origin, &here, &there)
+}
+
+/// Decides which side is older by the names of the members here and in the module.
+fn way_out(origin: Option<Origin>, here: &[Rc<str>], there: &[&str]) -> String {
+    let (owner, renew) = match origin {
+        Some(Origin::Native) => ("the host", "build the host again and restart it"),
+        Some(_) => ("its module", "build and load its module again"),
+        None => ("its owner", "build the host or the module that declares it again, and load that"),
+    };
+    let only_here = here.iter().find(|name| !there.contains(&&***name));
+    let only_there = there.iter().find(|name| here.iter().all(|member| **member != ***name));
+    let rewrite = "write the glue again with `alcedo glue`, and rebuild the module";
+    match (only_here, only_there) {
+        (Some(name), None) => format!("the glue is older than {owner}, which also has `{name}`: {rewrite}"),
+        (None, Some(name)) => format!(
+            "{owner} is older than the glue, which also has `{name}`: {renew}; or `{name}` was removed: {rewrite}"
+        ),
+        _ => format!("the glue or {owner} is older: {rewrite}; or {renew}"),
+    }
 }
 
 /// Fills a cell, in this file alone, with what was compared just before.
@@ -230,7 +294,20 @@ fn difference(found: &StructType, wanted: &[PropertyDesc]) -> String {
 mod tests {
     use alcedo_abi::describe::ImportKind;
 
-    use super::check_path;
+    use super::{Origin, check_path, way_out};
+
+    #[test]
+    fn an_older_host_and_older_glue_are_told_apart_by_the_members_of_both() {
+        let check = |here: &[&str], there: &[&str], expected: &str| {
+            let here: Vec<_> = here.iter().map(|name| (*name).into()).collect();
+            let text = way_out(Some(Origin::Native), &here, there);
+            assert!(text.starts_with(expected), "{text}");
+        };
+        check(&["x", "y"], &["x"], "the glue is older than the host, which also has `y`: write the glue again");
+        check(&["x"], &["x", "y"], "the host is older than the glue, which also has `y`: build the host again");
+        check(&["x", "y"], &["x", "z"], "the glue or the host is older: write the glue again");
+        check(&["x"], &["x"], "the glue or the host is older: write the glue again");
+    }
 
     #[test]
     fn a_path_with_syntax_in_it_is_refused_before_it_is_used() {
