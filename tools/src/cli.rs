@@ -147,6 +147,9 @@ enum Verb {
         /// An argument for the host; may be given several times.
         #[arg(long = "host-arg", value_name = "TEXT", allow_hyphen_values = true)]
         host_args: Vec<String>,
+        /// Build the host and restart it whenever its sources change, with the world as it was saved; without this, key k does.
+        #[arg(long)]
+        restart_host: bool,
         /// Run the sample world in this process, for a debugger's sake; a crash or a hang of a plugin is then the end.
         ///
         /// Usually the world has a process of its own. When that crashes or hangs, the place is reported, and the world
@@ -215,8 +218,8 @@ pub(crate) fn run() -> ExitCode {
         Verb::Repl(wish) => repl::run(&wish),
         Verb::Check(wish) => check::run(&wish),
         Verb::Inspect { file, with, host, json } => inspect::run(&file, &with, host.as_deref(), json),
-        Verb::Dev { plugins, world, args, host, host_args, no_guard } => {
-            dev::run(dev::Wish { plugins, world, args, host, host_args, no_guard })
+        Verb::Dev { plugins, world, args, host, host_args, restart_host, no_guard } => {
+            dev::run(dev::Wish { plugins, world, args, host, host_args, restart_host, no_guard })
         }
         Verb::DevWorld { world: World { objects, packages, code }, args } => {
             let user_code = code.user_code;

@@ -14,13 +14,13 @@ use crate::command::{Command, HELP, KEYS, Typed, common_start};
 use crate::error::Error;
 use crate::fold::Fold;
 use crate::guard::Panic;
-use crate::host_program;
+use crate::host_program::{self, Chosen};
 use crate::input::Input;
 use crate::modules;
 use crate::paint::Paint;
 use crate::screen::{Screen, log_to};
 use crate::scripts;
-use crate::session::{BuildOptions, Event, GLANCE, Live, Mode, Session, Step};
+use crate::session::{BuildOptions, Event, GLANCE, HostSources, Live, Mode, Session, Step};
 use crate::world::{HostOptions, Local, News, Printed, Remote, World};
 use told::{Telling, status_line};
 
@@ -35,6 +35,8 @@ pub(crate) struct Wish {
     pub(crate) host: Option<String>,
     /// What the host is called with.
     pub(crate) host_args: Vec<String>,
+    /// A change of the host's sources restarts it.
+    pub(crate) restart_host: bool,
     /// The world in this process, for a debugger.
     pub(crate) no_guard: bool,
 }
@@ -62,17 +64,22 @@ pub(crate) fn run(wish: Wish) -> Result<ExitCode, Error> {
     if wish.no_guard {
         let written = Error::file("write last words into", Path::new(crash_guard::FOLDER));
         crash_guard::arm_if_supervised().map_err(written)?;
-        let session = Session::open(dirs, options, Local::new(&sample)?)?;
+        let session = Session::open(dirs, options, Local::new(&sample)?, None)?;
         let telling = Telling::new(paint, screen.is_live(), true).of_several(several);
         return Dev::new(session, screen, telling).run(&input()?);
     }
     let chosen = host_program::choose(wish.host.as_deref(), &crates)?;
     let is_sample = chosen.is_none();
+    let package = match &chosen {
+        Some(Chosen::Package(package)) => Some(package.clone()),
+        Some(Chosen::Program(_)) | None => None,
+    };
     let program = match chosen {
         Some(host) => host.build(&options, &wish.host_args, |line| screen.print(&paint.dim(line)))?,
         None => host_program::sample(&sample)?,
     };
-    let session = Session::open(dirs, options, Remote::start(program, paint)?)?;
+    let host = package.map(|package| HostSources::new(package, program.clone(), wish.restart_host));
+    let session = Session::open(dirs, options, Remote::start(program, paint)?, host)?;
     let telling = Telling::new(paint, screen.is_live(), is_sample).of_several(several);
     Dev::new(session, screen, telling).run(&input()?)
 }
@@ -192,12 +199,13 @@ impl<W: World> Dev<W> {
     }
 
     fn tell(&mut self, event: Event) {
-        self.unfold();
         if let Event::Over { failed } = &event {
             self.over = Some(if *failed { ExitCode::FAILURE } else { ExitCode::SUCCESS });
         }
         let running = self.session.status().running;
+        // An event without a message does not end a series of equal lines.
         if let Some(text) = self.telling.told(&event, running) {
+            self.unfold();
             self.screen.print(&text);
         }
         match event {

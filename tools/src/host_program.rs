@@ -47,7 +47,7 @@ impl Chosen {
         say: impl Fn(&str),
     ) -> Result<HostProgram, Error> {
         let args = args.iter().map(OsString::from).collect();
-        let HostCrate { manifest, package } = match self {
+        let HostCrate { manifest, package, .. } = match self {
             Self::Program(program) => return Ok(HostProgram { program, args }),
             Self::Package(host) => host,
         };

@@ -6,6 +6,8 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::Duration;
 
+use alcedo_base::repeats::Repeats;
+
 use crate::border::CallError;
 use crate::bridge::collection::Collection;
 use crate::bridge::delegates::Delegates;
@@ -62,6 +64,8 @@ pub(crate) struct Core {
     pub exports: Rc<Exports>,
     /// Events and spans of modules.
     pub logs: Arc<Logs>,
+    /// Counts failures that were logged.
+    pub failures: Repeats,
     /// What the root does before an object is ended on purpose: end play, and the like.
     pub(crate) before_end: OnceCell<Box<dyn Fn(ObjectHandle)>>,
     /// Reports a thread that does not return, if the host has set one.
@@ -149,6 +153,7 @@ impl Core {
             explicit: Rc::new(Explicit::default()),
             exports: Rc::new(Exports::default()),
             logs: Arc::default(),
+            failures: Repeats::new(),
             before_end: OnceCell::new(),
             watchdog: OnceCell::new(),
             rebuild: RefCell::default(),

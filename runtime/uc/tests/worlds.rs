@@ -235,6 +235,18 @@ fn other_files_are_checked_beside_one_that_cannot_be_read() {
 }
 
 #[test]
+fn messages_of_a_package_have_a_limit_and_a_count() {
+    let world = root();
+    let statements: String = (0..12_000).map(|at| format!("X = \"{at}\";\n")).collect();
+    let messages =
+        checked(&world, &format!("class Program extends Object; var int X; function F() {{ {statements} }}"));
+    let messages = messages.expect_err("errors");
+    assert_eq!(messages.len(), 10_001);
+    let last = &messages[10_000];
+    assert_eq!((last.id, &*last.message), ("uc-too-many-errors", "2000 more messages of the package are not listed"));
+}
+
+#[test]
 fn totals_of_a_package_are_limited_and_each_limit_is_reported_once() {
     let world = root();
     let program = |items: String| format!("class Program extends Object; {items}");

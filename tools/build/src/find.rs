@@ -128,7 +128,7 @@ fn plugins(metadata: &Metadata, manifest: &Path) -> (Vec<PluginCrate>, Vec<Plugi
 }
 
 /// The folders of `package` and, through path dependencies, of the members it is built from.
-fn source_dirs(package: &Package, members: &[&Package]) -> Vec<PathBuf> {
+pub(crate) fn source_dirs(package: &Package, members: &[&Package]) -> Vec<PathBuf> {
     let mut dirs = BTreeSet::new();
     let mut reached = vec![package];
     let mut next = 0;

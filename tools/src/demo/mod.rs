@@ -90,7 +90,7 @@ impl Stage {
         let target_dir = Some(scratch.target().to_owned());
         let options = BuildOptions { release: false, color: paint.is_on(), target_dir };
         let mut stage = Self {
-            session: Session::open(vec![scratch.plugin()], options, Local::new(host)?)?,
+            session: Session::open(vec![scratch.plugin()], options, Local::new(host)?, None)?,
             signals,
             voice,
             source: scratch.plugin().join("src/lib.rs"),

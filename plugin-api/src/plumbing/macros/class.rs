@@ -12,7 +12,7 @@ macro_rules! __alcedo_class {
             $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty,
             name: $property:literal, flags: $property_flags:expr, default: $default:literal, about: $about:expr
         })*],
-        kept: [$(($kept:ident, $kept_name:literal, $kept_ty:ty))*],
+        kept: [$(($kept:ident, $kept_name:literal $(| $kept_was:literal)*, $kept_ty:ty))*],
         fields: [$(($field:ident, $field_ty:ty))*],
         implements: [$(($interface:ty, $bodies:ident))*],
         subobjects: [$(($part:literal, $part_class:ty))*],
@@ -68,7 +68,7 @@ macro_rules! __alcedo_class {
                     data: &[$crate::plumbing::core::primitive::u8],
                 ) -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
                     match name {
-                        $($kept_name => $crate::plumbing::restore::<$kept_ty>(&mut self.$kept, data),)*
+                        $($kept_name $(| $kept_was)* => $crate::plumbing::restore::<$kept_ty>(&mut self.$kept, data),)*
                         _ => $crate::plumbing::core::result::Result::Err($crate::plumbing::unknown_field(
                             <Self as $crate::plumbing::Class>::PATH,
                             name,

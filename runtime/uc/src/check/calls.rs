@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::body::Body;
 use super::convert::{Way, converted};
 use super::reflected::type_of_words;
-use super::symbols::{DelegateSym, FuncSym, ParamSym};
+use super::symbols::{DelegateSym, FuncSym, ParamSym, get_caseless};
 use super::{Found, Told};
 use crate::ast::{self, Ident};
 use crate::hir::{Access, Arg, Call, Callee, Cast, Const, Conversion, Expr, ExprKind, Num, Path, Type};
@@ -34,7 +34,7 @@ impl Body<'_, '_> {
     }
 
     fn plain_call(&self, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
-        if self.locals.contains_key(&name.text.to_ascii_lowercase()) {
+        if get_caseless(&self.locals, &name.text).is_some() {
             let callee = ast::Expr { kind: ast::ExprKind::Ident(name.text.clone()), span: name.span, depth: 1 };
             let found = self.value(&callee, None)?;
             if matches!(found.ty, Type::Delegate(..)) {
@@ -44,11 +44,7 @@ impl Body<'_, '_> {
         let class = self.class.clone();
         if !self.only_constants {
             if let Some(found) = self.checker.find_function(&class, &name.text) {
-                // A cast of the name of a function that takes another number of values.
-                let required = found.params.iter().filter(|param| !param.optional).count();
-                let takes_one = required <= 1 && !found.params.is_empty();
-                if args.len() == 1
-                    && !takes_one
+                if self.is_rather_cast(&found, args)
                     && let Some(Ok(_)) = self.checker.type_named(std::slice::from_ref(name), self.file)
                     && let Some(cast) = self.cast_call(name, args, span)
                 {
@@ -106,6 +102,20 @@ impl Body<'_, '_> {
             error = error.hint(format!("there is `{near}`"));
         }
         Err(self.report(error))
+    }
+
+    /// Returns whether a call with one value does not suit the function of that name, so that a cast may be meant.
+    fn is_rather_cast(&self, found: &FuncSym, args: &Args) -> bool {
+        let [Some(arg)] = args else { return false };
+        let required = found.params.iter().filter(|param| !param.optional).count();
+        match found.params.first() {
+            Some(first) if required <= 1 => {
+                // A value with calls in it would be checked twice.
+                let value = if is_path(arg) && !first.coerce { self.value_quietly(arg).ok() } else { None };
+                value.zip(first.ty.as_ref()).is_some_and(|(value, ty)| !self.checker.becomes(&value.ty, ty))
+            }
+            _ => true,
+        }
     }
 
     /// Checks arguments for their own mistakes, where nothing is known of what takes them.

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::body::Body;
-use super::symbols::FuncSym;
+use super::symbols::{FuncSym, get_caseless};
 use super::{Found, Told, TypeSym};
 use crate::ast::{self, Ident};
 use crate::hir::{Const, Expr, ExprKind, New, Path, Type};
@@ -99,11 +99,11 @@ impl Body<'_, '_> {
     /// A name by itself.
     fn name(&self, name: &Ident, want: Option<&Type>) -> Found<Expr> {
         let (span, line) = (name.span, self.line(name.span));
-        if let Some(local) = self.locals.get(&name.text.to_ascii_lowercase()) {
+        if let Some(local) = get_caseless(&self.locals, &name.text) {
             let ty = local.ty.clone().ok_or(Told)?;
             return Ok(Expr { kind: ExprKind::Local(local.id), ty, line });
         }
-        if let Some(value) = self.consts.get(&name.text.to_ascii_lowercase()) {
+        if let Some(value) = get_caseless(&self.consts, &name.text) {
             return value.clone().map(|value| Expr { line, ..value }).ok_or(Told);
         }
         let class = &self.class;

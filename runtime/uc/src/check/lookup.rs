@@ -5,7 +5,7 @@ use std::rc::Rc;
 use alcedo_reflect::origin::Origin;
 
 use super::reflected::{reflected_class, reflected_interface, reflected_struct};
-use super::symbols::{At, ClassSym, ConstSym, DelegateSym, EnumSym, FuncSym, Named, PropSym, StructSym};
+use super::symbols::{At, ClassSym, ConstSym, DelegateSym, EnumSym, FuncSym, Named, PropSym, StructSym, get_caseless};
 use super::{Checker, Found, TypeSym};
 use crate::ast::Ident;
 use crate::diagnostic::Diagnostic;
@@ -55,7 +55,7 @@ impl Checker<'_> {
     pub(super) fn type_named(&self, names: &[Ident], file: usize) -> Option<Found<TypeSym>> {
         let last = names.last()?;
         let table = self.type_names.borrow();
-        let found = table.get(&last.text.to_ascii_lowercase())?;
+        let found = get_caseless(&table, &last.text)?;
         let path_of = |symbol: &TypeSym| match symbol {
             TypeSym::Class(path) | TypeSym::Struct(path) | TypeSym::Enum(path, _) | TypeSym::Interface(path) => {
                 path.clone()

@@ -75,7 +75,8 @@ impl Parser<'_> {
                 return Ok(left);
             }
             if !matches!(left.kind, ExprKind::Macro(..)) && self.is_declared_operator(token) {
-                let name = self.ident("an operator")?;
+                self.next();
+                let name = Ident { text: self.text(token).to_owned(), span: token.span };
                 let right = self.deeper(Self::prefix)?;
                 let (span, depth) = (left.span.to(right.span), left.depth.max(right.depth));
                 left = self.node(ExprKind::Operator(name, vec![left, right]), span, depth)?;
@@ -101,13 +102,17 @@ impl Parser<'_> {
     /// Returns whether a word between two values on one line is an operator that a class may declare.
     fn is_declared_operator(&mut self, token: Token) -> bool {
         let behind = self.tokens.peek(1);
-        token.kind == Kind::Word
+        (token.kind == Kind::Word || self.is_hash(token))
             && !token.on_new_line
             && !behind.on_new_line
             && self.infix_sign(token).is_none()
             && !self.is_one_of(0, STATEMENTS)
             && !self.is_word(0, "else")
             && matches!(behind.kind, Kind::Word | Kind::Int | Kind::Float | Kind::Text | Kind::Quoted | Kind::ParenOpen)
+    }
+
+    fn is_hash(&self, token: Token) -> bool {
+        token.kind == Kind::Unknown && self.text(token) == "#"
     }
 
     fn infix_sign(&mut self, token: Token) -> Option<Infix> {
@@ -162,6 +167,13 @@ impl Parser<'_> {
             Kind::Tilde => Prefix::Tilde,
             Kind::PlusPlus => Prefix::Up,
             Kind::MinusMinus => Prefix::Down,
+            _ if self.is_hash(token) => {
+                self.next();
+                let of = self.deeper(Self::prefix)?;
+                let name = Ident { text: "#".to_owned(), span: token.span };
+                let (span, depth) = (token.span.to(of.span), of.depth);
+                return self.node(ExprKind::Operator(name, vec![of]), span, depth);
+            }
             _ => return self.postfix(),
         };
         self.next();

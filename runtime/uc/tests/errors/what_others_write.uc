@@ -12,6 +12,7 @@ static final operator(22) int dot2 (int L, int R) { return L; }
 
 static function Hit(int X) { }
 function Rotator Pawn(Object O, int Z) { return Rotation; }
+function Rotator Component(int X) { return Rotation; }
 function F(int X = 3) { }
 function G(out private int Y) { }
 
@@ -27,6 +28,9 @@ function H()
     I = I dot2 3;
     I = I dot3 3;
     I = I dot3 4;
+    I = #I;
+    I = I # 3;
+    Part = Component(Part);
     N = nameof(Nothing);
     P = Pawn(self);
     I = sizeof(Node);
