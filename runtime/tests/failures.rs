@@ -165,8 +165,7 @@ fn panics_in_event_finalizer_and_exit_hook_are_told_and_stop_nothing() {
     assert!(host.objects().is_alive(fragile));
     (2..=100).for_each(|_| host.tick(Budget::frame()));
     let repeats = record.take();
-    let counts: Vec<_> =
-        repeats.lines().filter_map(|line| line.split_once(" (1")?.1.split(' ').next()).collect();
+    let counts: Vec<_> = repeats.lines().filter_map(|line| line.split_once(" (1")?.1.split(' ').next()).collect();
     assert_eq!((counts, repeats.lines().count()), (vec!["0", "00"], 2), "{repeats}");
 
     // The finalizer and the exit hook of this build panic while the next one is live already.

@@ -203,16 +203,21 @@ mod tests {
     use crate::handles::ObjectHandle;
     use crate::object::property::PropertyType;
 
+    /// Runs `work` in a red frame.
+    fn enter<T>(stack: &RedStack, what: &str, work: impl FnOnce() -> T) -> T {
+        stack.enter(&what.into(), || Ok(work())).expect("a frame may be opened")
+    }
+
     #[test]
     fn frames_of_both_sorts_are_shown_in_order_and_what_waits_is_done_after_the_outermost() {
         let stack = RedStack::default();
         let number = stack.hot().number(crate::handles::ModuleId(1), &"hot".into());
         let done = std::rc::Rc::new(std::cell::Cell::new(0));
         let seen = std::rc::Rc::clone(&done);
-        stack.enter(&"outer".into(), || {
+        enter(&stack, "outer", || {
             let frame = stack.hot().open(number).expect("there is room");
             stack.afterwards(Box::new(move || seen.set(seen.get() + 1)));
-            stack.enter(&"inner".into(), || {
+            enter(&stack, "inner", || {
                 let names: Vec<_> = stack.snapshot().into_iter().map(|frame| frame.what.to_string()).collect();
                 assert_eq!(names, ["outer", "hot", "inner"]);
             });
@@ -221,15 +226,15 @@ mod tests {
             assert_eq!(done.get(), 0);
         });
         assert_eq!(done.get(), 1);
-        stack.enter(&"again".into(), || ());
+        enter(&stack, "again", || ());
         assert_eq!(done.get(), 1);
     }
 
     #[test]
     fn frames_nest_and_leave_in_order() {
         let stack = RedStack::default();
-        stack.enter(&"a".into(), || {
-            stack.enter(&"b".into(), || {
+        enter(&stack, "a", || {
+            enter(&stack, "b", || {
                 let names: Vec<_> = stack.snapshot().into_iter().map(|frame| frame.what.to_string()).collect();
                 assert_eq!(names, ["a", "b"]);
             });
@@ -251,9 +256,9 @@ mod tests {
     #[test]
     fn what_is_lent_ends_with_its_frame_and_not_before() {
         let (stack, now) = (RedStack::default(), Instant::now());
-        let outer = stack.enter(&"a".into(), || {
+        let outer = enter(&stack, "a", || {
             let first = lend(&stack, now);
-            let inner = stack.enter(&"b".into(), || {
+            let inner = enter(&stack, "b", || {
                 let inner = [lend(&stack, now), lend(&stack, now)];
                 assert_eq!(lives(&stack, &[first, inner[0], inner[1]]), [true; 3]);
                 inner
@@ -274,7 +279,7 @@ mod tests {
         let (stack, now) = (RedStack::default(), Instant::now());
         let mut lent = None;
         let call = AssertUnwindSafe(|| {
-            stack.enter(&"a".into(), || {
+            enter(&stack, "a", || {
                 lent = Some(lend(&stack, now));
                 panic!("on purpose");
             })
