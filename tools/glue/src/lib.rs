@@ -231,9 +231,12 @@ mod tests {
 
     #[test]
     fn a_source_is_written_again_from_its_own_header() {
-        let other = NativeClass::new("Other", "Gate", "/Script/Test.Door");
-        let natives = |door| Natives::in_package("Test").class(door).class(other.clone());
-        let (before, after) = (declared(natives(door("Door"))), declared(natives(door("Door").event("ring", &[]))));
+        let both = |door| {
+            let other = NativeClass::new("Other", "Gate", "/Script/Test.Door");
+            let natives = Runtime::builder().natives(Natives::in_package("Test").class(door));
+            natives.natives(Natives::in_package("Other").class(other)).declared().unwrap()
+        };
+        let (before, after) = (both(door("Door")), both(door("Door").event("ring", &[])));
         let origin = Origin::host("rig");
         for glue in [
             Glue::default(),
