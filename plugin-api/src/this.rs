@@ -126,7 +126,7 @@ impl<C: Class> Obj<C> {
     /// The object, while `code` runs in a step of a job.
     ///
     /// # Errors
-    /// As [`This::other`]; `WRONG_STACK` on the stack of a coroutine.
+    /// `WRONG_STACK` on the stack of a coroutine; the errors of [`This::other`].
     pub(crate) fn with_in<R>(self, _step: Step, code: impl FnOnce(This<'_, C>) -> R) -> Result<R, CallError> {
         alcedo_rt::may_open_scope("entering an object")?;
         let memory = host::object_memory(self.handle(), C::id())?;

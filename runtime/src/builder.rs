@@ -164,8 +164,8 @@ impl Builder {
         self
     }
 
-    /// How many bytes of the game thread's stack calls into modules leave free, 256 KiB unless this is called, and at most three quarters of
-    /// the stack. A call that would begin below is refused with [`CallError::TooDeep`](crate::CallError::TooDeep), so recursion between
+    /// Sets the bytes of the game thread's stack that calls into modules leave free: 256 KiB by default, three quarters of the stack at
+    /// most. A call that would begin below is refused with [`CallError::TooDeep`](crate::CallError::TooDeep), so recursion between
     /// host and plugins ends with an error and not with the process.
     #[must_use]
     pub fn stack_reserve(mut self, bytes: usize) -> Self {

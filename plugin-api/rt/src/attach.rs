@@ -62,7 +62,7 @@ pub fn is_game_thread() -> bool {
 }
 
 /// Checks that a scope of objects may open here: on the stack of the game thread, and on no stack of a coroutine, which could suspend
-/// the scope and outlive the call around it. Game thread only. Without a host there is no scope to protect.
+/// the scope and outlive the call around it. Game thread only. Passes without a host.
 ///
 /// # Errors
 /// `WRONG_STACK`.

@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn a_slice_is_back_after_a_panic_and_concerns_its_own_thread_only() {
         let lending = std::panic::catch_unwind(|| {
-            let _slice = Lending::begin(Access::Write).expect("there is no host");
+            let _slice = Lending::begin(Access::Write).expect("a test has a stack of its own");
             assert!(allows(Access::Read, "get").is_err());
             let elsewhere = std::thread::spawn(|| allows(Access::Write, "post").is_ok());
             assert!(elsewhere.join().expect("it only asks"), "another thread may post meanwhile");

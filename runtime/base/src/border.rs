@@ -74,7 +74,7 @@ pub enum CallError {
          yield its request, and do it where the coroutine is resumed"
     )]
     WrongStack {
-        /// What was tried.
+        /// The refused action.
         action: String,
     },
     /// Something comes up and is not committed, and a rollback could not take this back.

@@ -28,7 +28,7 @@ pub struct Held<'a> {
     stack: &'a CallStack,
     /// The serial of the call.
     call: u64,
-    /// How many the call holds.
+    /// Number of objects that the call holds.
     count: usize,
 }
 

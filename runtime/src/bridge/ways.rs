@@ -299,7 +299,7 @@ impl Ways {
         self.version().filter(|_| self.stamp().get() != Stamp::SHUT)
     }
 
-    /// Whether code of a module is on this very stack. Then no safe point is near: objects, generations and the runtime stay. A frame
+    /// Returns whether code of a module is on this very stack. Then no safe point is near: objects, generations and the runtime stay. A frame
     /// keeps nothing for a coroutine, which may outlive it.
     #[inline]
     pub(crate) fn in_a_frame(&self) -> bool {

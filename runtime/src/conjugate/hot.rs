@@ -33,7 +33,7 @@ pub(crate) struct HotFrames {
     numbers: [Cell<FrameNumber>; SHORT],
     /// How many values are lent, and [`Self::WAITS`].
     height: Cell<usize>,
-    /// Where on the stack a frame may open: on that of the game thread, since frames close in order, and above its reserve.
+    /// Part of the game thread's stack in which frames may open, since they close in order: all but its reserve.
     room: Cell<StackSpan>,
     /// The stack of the game thread.
     stack: StackSpan,

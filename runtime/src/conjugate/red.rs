@@ -79,7 +79,7 @@ impl RedStack {
     /// Runs `call`, which is code of `module`, in a red frame of its own.
     ///
     /// # Errors
-    /// As [`HotFrames::may_open`], and what `call` fails with.
+    /// The errors of [`HotFrames::may_open`] and of `call`.
     pub(crate) fn enter_module<T>(
         &self,
         module: &str,
@@ -93,7 +93,7 @@ impl RedStack {
     /// Opens a red frame for code of `module`. It closes when what is given back is dropped.
     ///
     /// # Errors
-    /// As [`HotFrames::may_open`].
+    /// The errors of [`HotFrames::may_open`].
     #[inline]
     pub(crate) fn open(&self, module: &str, what: &Rc<str>) -> Result<OpenFrame<'_>, CallError> {
         self.hot.may_open(what)?;

@@ -100,7 +100,7 @@ impl<C> PartCell<C> {
 
     #[inline]
     fn try_begin(&self, wanted: &'static str, begin: Event, end: Event) -> Option<Borrow<'_, C>> {
-        // What a coroutine borrows may outlive the loan.
+        // A borrow of a coroutine may outlive the loan.
         if self.lent.get().is_some() && !thread_stack::is_here() {
             return None;
         }

@@ -86,7 +86,7 @@ impl Runtime {
             return;
         }
         if !core.red.hot().stack().is_here() {
-            tracing::warn!("a safe point is no safe point on the stack of a coroutine: nothing is done");
+            tracing::warn!("a safe point on the stack of a coroutine does nothing");
             return;
         }
         self.inner.core.tasks.end_expired(&self.inner.core);

@@ -1,5 +1,5 @@
 //! Stackful coroutines, whose interface is safe, in plugins and in hosts: scopes that close in the order in which they open do not open
-//! on their stacks. So no borrow, view, loan, slice or frame is ever suspended, and the host goes on whatever sleeps.
+//! on their stacks. So no borrow, view, loan, slice or frame is ever suspended, and the host goes on while coroutines sleep.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -23,7 +23,7 @@ fn start() -> (Runtime, ObjectHandle) {
     (host, sleeper)
 }
 
-/// Calls a function, lets what it posted run, and returns what was told.
+/// Calls a function, runs the closures that it posted, and returns the lines of the plugin.
 fn told(host: &Runtime, function: &str, sleeper: ObjectHandle) -> String {
     let path = format!("uf:/Script/Game.Sleeper:{function}");
     host.calls().call(&path, &[Value::Object(sleeper)]).unwrap_or_else(|error| panic!("{function}: {error}"));
