@@ -19,6 +19,9 @@ pub(crate) fn uses(package: &Package, name: &str) -> bool {
 /// The most bytes of a manifest or source file that a command reads.
 pub(crate) const LARGEST_MANIFEST: u64 = 1 << 24;
 
+/// Bytes of the largest source file that is read.
+pub(crate) const LARGEST_SOURCE: u64 = 1 << 24;
+
 /// The packages of the workspace that `manifest` belongs to.
 ///
 /// # Errors

@@ -9,10 +9,12 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use alcedo_glue::{Elsewhere, Glue, Origin};
+use alcedo_runtime::development::plain_file;
 use alcedo_runtime::{Declared, ManifestInfo, printable};
 
 use crate::ask::ask;
 use crate::check::{Asked, check, package_with};
+use crate::described::LARGEST_SOURCE;
 use crate::error::Error;
 use crate::host_program::{Chosen, choose};
 use crate::scripts;
@@ -134,7 +136,7 @@ pub(crate) fn rewrite(
 ) -> Result<Vec<PathBuf>, Error> {
     let mut sources = Vec::new();
     dirs.iter().for_each(|dir| rust_sources(dir, &mut sources));
-    let read = sources.into_iter().filter_map(|path| Some((fs::read_to_string(&path).ok()?, path)));
+    let read = sources.into_iter().filter_map(|path| Some((plain_file::read_text(&path, LARGEST_SOURCE).ok()?, path)));
     let glue: Vec<_> = read.filter(|(source, _)| alcedo_glue::describes(source, origin)).collect();
     if glue.is_empty() {
         return Ok(Vec::new());

@@ -5,8 +5,10 @@ use std::io::{Write as _, stderr};
 use std::path::{Path, PathBuf};
 
 use alcedo_build::{BuildError, PluginFolder, build};
+use alcedo_runtime::development::plain_file;
 use alcedo_runtime::printable;
 
+use crate::described::LARGEST_MANIFEST;
 use crate::error::Error;
 use crate::scripts;
 use crate::telling::millis;
@@ -93,7 +95,7 @@ fn look(dir: &Path, depth: usize, found: &mut Found) -> Result<(), BuildError> {
         let is_within = |folder: &PluginFolder| folder.manifest.parent().is_some_and(|root| path.starts_with(root));
         // Avoids a start of cargo for each crate that cannot be a plugin.
         let may_have_plugins = |text: String| text.contains("cdylib") || text.contains("[workspace");
-        let may_be_one = fs::read_to_string(path.join("Cargo.toml")).is_ok_and(may_have_plugins);
+        let may_be_one = plain_file::read_text(&path.join("Cargo.toml"), LARGEST_MANIFEST).is_ok_and(may_have_plugins);
         if may_be_one && !found.crates.iter().any(is_within) {
             found.crates.extend(plugins(&path)?);
         }

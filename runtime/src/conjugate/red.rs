@@ -198,6 +198,7 @@ mod tests {
     use alcedo_abi::kinds::PropertyKind;
 
     use super::RedStack;
+    use crate::border::CallError;
     use crate::conjugate::blacks::Opened;
     use crate::conjugate::serials::{Age, Facts};
     use crate::handles::ObjectHandle;
@@ -205,7 +206,7 @@ mod tests {
 
     /// Runs `work` in a red frame.
     fn enter<T>(stack: &RedStack, what: &str, work: impl FnOnce() -> T) -> T {
-        stack.enter(&what.into(), || Ok(work())).expect("a frame may be opened")
+        stack.enter(&what.into(), || Ok::<_, CallError>(work())).expect("a frame may be opened")
     }
 
     #[test]

@@ -14,6 +14,7 @@ use alcedo_abi::values::{ConjugateState, Site, ValuePlace, color};
 use alcedo_abi::zcall::{Slot, SlotType, ZCallBuffer, ZCallStatus};
 
 use super::values;
+use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::conjugate::gate::{Gate, ModuleTag};
 use crate::dynamic_call::{self, Effect};
@@ -163,7 +164,7 @@ impl Host {
     }
 
     fn in_a_call<T>(&self, call: impl FnOnce() -> T) -> T {
-        self.core.red.enter(&"a call".into(), call)
+        self.core.red.enter(&"a call".into(), || Ok::<_, CallError>(call())).expect("a frame may be opened")
     }
 }
 

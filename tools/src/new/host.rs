@@ -5,6 +5,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use alcedo_runtime::development::plain_file;
+
+use crate::described::LARGEST_SOURCE;
+
 /// The package of plugins, where the sources of the host name none.
 const PACKAGE: &str = "Game";
 /// Types that a test can write a value of, which are those of `Value` in lower case.
@@ -49,7 +53,7 @@ struct Class {
 impl Host {
     /// Reads the folders of the glue package and of the host package.
     pub(super) fn read(glue: &Path, host: &Path) -> Self {
-        let library = fs::read_to_string(host.join("src/lib.rs")).unwrap_or_default();
+        let library = plain_file::read_text(&host.join("src/lib.rs"), LARGEST_SOURCE).unwrap_or_default();
         Self::of(&sources(glue), &sources(host), library.contains("pub fn builder()"))
     }
 
@@ -132,7 +136,7 @@ pub(super) fn sources(package: &Path) -> String {
         fs::read_dir(package.join("src")).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     files.retain(|path| path.extension().is_some_and(|end| end == "rs"));
     files.sort();
-    files.iter().filter_map(|path| fs::read_to_string(path).ok()).collect()
+    files.iter().filter_map(|path| plain_file::read_text(path, LARGEST_SOURCE).ok()).collect()
 }
 
 /// A source without the lines that are comments.
