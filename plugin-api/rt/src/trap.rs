@@ -75,7 +75,7 @@ pub fn trap_directly(
 /// Runs `code`, whose panic becomes an error.
 fn caught<T>(code: impl FnOnce() -> T) -> Result<T, CallError> {
     let (mut failure, mut value) = (Failure::none(), None);
-    trap(&mut failure, || {
+    let _status = trap(&mut failure, || {
         value = Some(code());
         Ok(())
     });

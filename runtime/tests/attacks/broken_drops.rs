@@ -30,7 +30,7 @@ fn an_error_of_the_host_whose_display_and_drop_both_panic_is_a_panic() {
     struct Broken;
     impl fmt::Display for Broken {
         fn fmt(&self, _f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            panic!("words of the host")
+            panic!("a format of the host")
         }
     }
     impl Drop for Broken {
@@ -39,7 +39,7 @@ fn an_error_of_the_host_whose_display_and_drop_both_panic_is_a_panic() {
         }
     }
     let failed = CallError::returned(Broken);
-    assert!(matches!(&failed, CallError::Panicked { message, .. } if message == "words of the host"), "{failed}");
+    assert!(matches!(&failed, CallError::Panicked { message, .. } if message == "a format of the host"), "{failed}");
 }
 
 #[test]
