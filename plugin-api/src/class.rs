@@ -24,6 +24,9 @@ pub unsafe trait Class: Sized + 'static {
     /// What its members are called: for the messages of the compiler, and for nothing else.
     #[doc(hidden)]
     const MEMBERS: Members = Members::NONE;
+    /// Names of the events that it declares, for messages of the compiler.
+    #[doc(hidden)]
+    const EVENTS: &'static [&'static str] = &[];
     /// Paths of the interfaces that it lists, for messages of the compiler.
     #[doc(hidden)]
     const IMPLEMENTS: &'static [&'static str] = &[];

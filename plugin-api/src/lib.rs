@@ -41,6 +41,11 @@ pub use alcedo_abi::call::FailureKind;
 pub use alcedo_abi::handles::ObjectHandle;
 pub use alcedo_abi::kinds::PropertyKind;
 pub use alcedo_abi::net::{NetArchive, NetMap, NetNumber, NetObject};
+#[doc(hidden)]
+pub use alcedo_macros::{
+    add_references, begin_destroy, class_constructor, dll_import, overrides, post_init_properties, red_constructor,
+    ufunction,
+};
 pub use alcedo_macros::{module, uclass, udelegate, uenum, uinterface, ustruct, zcall, zmethods};
 pub use alcedo_rt::{CallError, SourcePlace};
 pub use any_call::{AnyArgument, AnyArguments, AnyResult};
@@ -72,5 +77,10 @@ pub mod prelude {
     pub use crate::{
         Delegate, FieldPath, LazyObject, MulticastDelegate, ScriptInterface, SoftClass, SoftObject, SparseDelegate,
         SubclassOf, UAnsiString, UArray, UMap, UOptional, USet, UString, UText, UUtf8String, WeakObject,
+    };
+    #[doc(hidden)]
+    pub use crate::{
+        add_references, begin_destroy, class_constructor, dll_import, overrides, post_init_properties, red_constructor,
+        ufunction,
     };
 }

@@ -28,6 +28,21 @@ pub struct This<'f, C> {
     class: PhantomData<fn() -> C>,
 }
 
+/// Implemented by no type. It is a condition of `Send` and `Sync` of [`This`], so its message is that of the compiler.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` stays on the game thread, in the call that it was made for",
+    label = "a field, a thread or a task outlives the call, and objects are used on the game thread only",
+    note = "keep `this.as_obj()`, and post a closure back: `task::post_to(object, |this| …)`; on another thread a plugin posts, logs with \
+            `tracing`, and drops what it owns"
+)]
+pub trait OnAnyThread {}
+
+// SAFETY: no type implements `OnAnyThread`, whose path is private, so these hold for no `This`.
+unsafe impl<C> Send for This<'_, C> where Self: OnAnyThread {}
+// SAFETY: as above.
+unsafe impl<C> Sync for This<'_, C> where Self: OnAnyThread {}
+
 impl<C> Clone for This<'_, C> {
     fn clone(&self) -> Self {
         *self

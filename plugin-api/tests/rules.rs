@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use expect_test::expect_file;
+
 fn read(path: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -55,6 +57,31 @@ fn each_rule_has_a_line_a_file_that_breaks_it_and_one_that_keeps_to_it() {
         let said = read(&format!("{side}tests/ui/rules/{id}.stderr"));
         assert!(said.contains(&format!("[{id}]")), "{id} is broken, and its message is another: {said}");
     }
+}
+
+/// Returns the message of a rule in the output of the compiler.
+fn message(id: &str, output: &str) -> String {
+    let end = format!(" [{id}]");
+    let (line, _) = output.lines().find_map(|line| line.split_once(&end)).unwrap_or_else(|| panic!("{id}: {output}"));
+    let (_, message) = line.split_once(": ").unwrap_or_else(|| panic!("{id}: {line}"));
+    message.strip_prefix("evaluation panicked: ").unwrap_or(message).replace('|', "\\|")
+}
+
+#[test]
+fn each_line_of_the_list_is_the_whole_message_of_the_file_that_breaks_the_rule() {
+    const HEAD: &str = "| id | message |\n| --- | --- |\n";
+    let page = read("docs/mistakes.md");
+    let (before, _) = page.split_once(HEAD).expect("the list");
+    let mut rows = BTreeSet::new();
+    for folder in ["tests/ui/rules", "../runtime/tests/ui/rules"] {
+        for id in files(folder, ".stderr") {
+            let message = message(&id, &read(&format!("{folder}/{id}.stderr")));
+            assert!(!message.contains("``"), "{id}: a name is missing in the message: {message}");
+            rows.insert(format!("| `{id}` | {message} |\n"));
+        }
+    }
+    let list: String = rows.into_iter().collect();
+    expect_file!["../docs/mistakes.md"].assert_eq(&format!("{before}{HEAD}{list}"));
 }
 
 #[test]

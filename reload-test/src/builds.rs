@@ -2,7 +2,7 @@
 //! sealed, as `alcedo build` leaves them.
 
 use crate::plan::Build;
-use alcedo_build::{PluginCrate, Variants, find_plugins};
+use alcedo_build::{PluginCrate, PluginFolder, Variants};
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 
@@ -20,7 +20,8 @@ pub(crate) struct Profile<'a> {
 
 /// Builds the plugins `packages` of the workspace `sources` once per id, and keeps the libraries in `dir`.
 pub(crate) fn prebuild(sources: &Path, packages: &[&str], profile: &Profile<'_>, dir: &Path) -> Result<Vec<Build>> {
-    let found = find_plugins(&[sources.to_owned()])?;
+    let PluginFolder { plugins, left_out, .. } = PluginFolder::of(sources)?;
+    let found = [plugins, left_out].concat();
     let plugins = packages.iter().map(|name| named(&found, name, sources)).collect::<Result<Vec<_>>>()?;
     let variants = Variants::new(dir.to_owned());
     TAGS.into_iter().map(|tag| prebuild_one(&variants, &plugins, profile, tag)).collect()

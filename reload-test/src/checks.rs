@@ -41,7 +41,7 @@ pub(crate) fn faults(report: &Reload, expected: Expected) -> Vec<String> {
 mod tests {
     use super::{Expected, faults};
 
-    use alcedo_runtime::{Outcome, Phase, Phases, PropertyChange, Reload, Remainder};
+    use alcedo_runtime::{Outcome, Phase, Phases, PropertyChange, Reload, Remainder, ValueCounts};
 
     fn sound() -> Reload {
         Reload {
@@ -57,6 +57,7 @@ mod tests {
             class_constructors_rerun: 0,
             fields_kept: 10,
             fields_lost: Vec::new(),
+            values: ValueCounts::default(),
             properties: Vec::new(),
             classes: Vec::new(),
             structure: Vec::new(),

@@ -12,6 +12,9 @@ use crate::bridge::core::Core;
 use crate::callback::{Registered, Site};
 use crate::development::answer::Answered;
 use crate::development::{Invitation, answer};
+use crate::emit::c_bodies;
+#[cfg(any(feature = "dll-bind", feature = "script"))]
+use crate::emit::c_bodies::Layouts;
 use crate::error::Error;
 use crate::handles::with_last_serial;
 use crate::load::canary::{Canary, Rehearsal};
@@ -285,10 +288,22 @@ impl Builder {
     #[cfg(feature = "script")]
     pub fn check_scripts(mut self, modules: &[impl AsRef<Path>]) -> Result<Vec<ScriptCheck>, Error> {
         let world = World::new();
-        let Taken { batch, .. } = self.take_natives(&world.types);
-        world.types.declare(&world.names, &batch)?;
+        let taken = self.take_natives(&world.types);
+        world.types.declare(&world.names, &taken.batch)?;
         let modules: Vec<_> = modules.iter().map(|module| module.as_ref().to_owned()).collect();
-        Ok(check::check(&world, &modules))
+        Ok(check::check(&world, &modules, &self.layouts(&taken)))
+    }
+
+    /// The C layouts of structs that the natives and the folder of C libraries state; the folder's go first.
+    #[cfg(any(feature = "dll-bind", feature = "script"))]
+    fn layouts(&self, taken: &Taken) -> Layouts {
+        let layouts = c_bodies::floats(&taken.c_floats);
+        #[cfg(feature = "dll-bind")]
+        let layouts = match &self.user_code {
+            Some(code) => layouts.and(code.stated_layouts().clone()),
+            None => layouts,
+        };
+        layouts
     }
 
     /// The native types that were added so far, as [`Runtime`] would have them: what glue for plugins is written from. Nothing
@@ -317,11 +332,11 @@ impl Builder {
     /// What the process was asked.
     fn answered(mut self) -> Result<Answered, Error> {
         let world = World::new();
-        let Taken { batch, .. } = self.take_natives(&world.types);
-        world.types.declare(&world.names, &batch)?;
+        let taken = self.take_natives(&world.types);
+        world.types.declare(&world.names, &taken.batch)?;
         let declared = of_natives(&world);
         #[cfg(feature = "script")]
-        let scripts = Some(check::check(&world, &answer::scripts()));
+        let scripts = Some(check::check(&world, &answer::scripts(), &self.layouts(&taken)));
         #[cfg(not(feature = "script"))]
         let scripts = None;
         Ok(Answered { declared, scripts, ..Answered::default() })
@@ -348,6 +363,8 @@ impl Builder {
         #[cfg(feature = "script")]
         core.limit_scripts(self.script_limits);
         let mut taken = self.take_natives(&core.world.types);
+        #[cfg(feature = "dll-bind")]
+        let layouts = self.layouts(&taken);
         if let Some(limit) = self.watchdog {
             core.watch(limit, self.on_hang).map_err(system("starting the watchdog"))?;
         }
@@ -360,7 +377,11 @@ impl Builder {
         loads.planted_rerun = self.planted_rerun;
         self.observers.into_iter().for_each(|observer| loads.observe(observer));
         #[cfg(feature = "dll-bind")]
-        self.user_code.into_iter().for_each(|code| _ = core.user_code.set(code));
+        if let Some(code) = &self.user_code {
+            let _first = core.user_code.set(code.layouts(layouts.clone()));
+        }
+        #[cfg(feature = "dll-bind")]
+        let _first = core.c_layouts.set(layouts);
         for class in &mut taken.batch.classes {
             // Those that were bound to a library by the builder of their class have their bodies.
             #[cfg(feature = "dll-bind")]
@@ -368,13 +389,13 @@ impl Builder {
                 continue;
             }
             #[cfg(feature = "dll-bind")]
-            taken.c_bodies.extend(crate::emit::c_bodies::attach(&core, None, class));
+            taken.c_bodies.extend(c_bodies::attach(&core, None, class));
             #[cfg(not(feature = "dll-bind"))]
-            crate::emit::c_bodies::attach(&core, None, class);
+            c_bodies::attach(&core, None, class);
         }
         let declared = core.world.types.declare(&core.world.names, &taken.batch)?;
         #[cfg(feature = "dll-bind")]
-        crate::emit::c_bodies::bind(&taken.c_bodies, &declared.classes)?;
+        c_bodies::bind(&taken.c_bodies, &declared.classes)?;
         for class in declared.classes {
             make_cdo(&core.world, &core.plugins(), &class)?;
         }
@@ -408,6 +429,7 @@ impl Builder {
             taken.tickers.extend(natives.tickers);
             taken.before_destroy.extend(natives.before_destroy);
             taken.net_structs.extend(natives.net_structs);
+            taken.c_floats.extend(natives.c_floats);
             #[cfg(feature = "dll-bind")]
             taken.c_bodies.extend(natives.c_bodies);
         }
@@ -423,8 +445,10 @@ struct Taken {
     tickers: Vec<Ticker>,
     before_destroy: Vec<DestroyHook>,
     net_structs: NetStructs,
+    /// Structs whose `f64` fields are `float` in C.
+    c_floats: Vec<String>,
     #[cfg(feature = "dll-bind")]
-    c_bodies: Vec<crate::emit::c_bodies::CBody>,
+    c_bodies: Vec<c_bodies::CBody>,
 }
 
 /// What a host's own classes implement is declared by their word: the host is compiled as a whole, so a wrong path is a

@@ -8,6 +8,7 @@
 use std::cell::Cell;
 use std::fmt;
 use std::panic::Location;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use crate::trap;
@@ -19,6 +20,8 @@ pub(crate) const CLOSURE: &str = "HostClosure";
 /// Where a callback comes from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site {
+    /// Distinguishes it from all other callbacks of the process.
+    number: u64,
     kind: &'static str,
     place: &'static Location<'static>,
     owns: bool,
@@ -29,7 +32,14 @@ impl Site {
     /// `#[track_caller]`, too.
     #[track_caller]
     pub(crate) fn new<C>(kind: &'static str, callback: &C) -> Self {
-        Self { kind, place: Location::caller(), owns: size_of_val(callback) != 0 }
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let number = LAST.fetch_add(1, Ordering::Relaxed) + 1;
+        Self { number, kind, place: Location::caller(), owns: size_of_val(callback) != 0 }
+    }
+
+    /// Checks that it is that of the very same registration.
+    pub(crate) fn is(&self, other: Self) -> bool {
+        self.number == other.number
     }
 
     /// Whether it may own anything.
@@ -51,6 +61,60 @@ pub(crate) struct Registered<C> {
     pub code: C,
     /// Where it comes from.
     pub site: Site,
+}
+
+/// A callback that was registered, and the way to take it back. It stays registered when this is dropped.
+///
+/// A callback that was taken back is not called for later events. A round of calls that has begun, on this thread or another
+/// one, may still call it. What the callback owns is dropped when the last such call has returned. Taking back a callback
+/// whose context or runtime has ended, or that another one has replaced, has no effect.
+pub struct Registration<F: ?Sized + FnOnce() = dyn FnOnce() + Send + Sync> {
+    site: Site,
+    remove: Box<F>,
+}
+
+/// A [`Registration`] with a runtime, on its game thread.
+pub type LocalRegistration = Registration<dyn FnOnce()>;
+
+impl Registration {
+    pub(crate) fn new(site: Site, remove: impl FnOnce() + Send + Sync + 'static) -> Self {
+        Self { site, remove: Box::new(remove) }
+    }
+}
+
+impl LocalRegistration {
+    pub(crate) fn local(site: Site, remove: impl FnOnce() + 'static) -> Self {
+        Self { site, remove: Box::new(remove) }
+    }
+}
+
+impl<F: ?Sized + FnOnce()> Registration<F> {
+    /// Takes the callback back.
+    pub fn remove(self) {
+        (self.remove)();
+    }
+
+    /// Takes the callback back when the guard is dropped.
+    pub fn guard(self) -> RegistrationGuard<F> {
+        RegistrationGuard(Some(self))
+    }
+}
+
+impl<F: ?Sized + FnOnce()> fmt::Debug for Registration<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the registration of a {}", self.site)
+    }
+}
+
+/// Takes a callback back when it is dropped: [`Registration::guard`].
+#[must_use = "the callback is taken back when this is dropped"]
+#[derive(Debug)]
+pub struct RegistrationGuard<F: ?Sized + FnOnce() = dyn FnOnce() + Send + Sync>(Option<Registration<F>>);
+
+impl<F: ?Sized + FnOnce()> Drop for RegistrationGuard<F> {
+    fn drop(&mut self) {
+        self.0.take().into_iter().for_each(Registration::remove);
+    }
 }
 
 /// Which host a handle leads to: the same number for a runtime and for its load contexts.
@@ -120,11 +184,7 @@ fn handles_that_go(host: HostId, code: impl FnOnce()) -> u32 {
 /// lock may be held: what they own may come back in here when it is dropped.
 pub(crate) fn let_go<C>(host: HostId, callbacks: impl IntoIterator<Item = Registered<C>>) {
     for Registered { code, site } in callbacks {
-        let mut dropped = Ok(());
-        let handles = handles_that_go(host, || dropped = trap::caught(|| drop(code)));
-        if let Err(message) = dropped {
-            tracing::error!(callback = %site, message, "what a callback owned panicked when it was dropped");
-        }
+        let handles = handles_that_go(host, || drop_caught(Registered { code, site }));
         if handles != 0 {
             tracing::warn!(
                 callback = %site,
@@ -133,6 +193,13 @@ pub(crate) fn let_go<C>(host: HostId, callbacks: impl IntoIterator<Item = Regist
                  the handle that it is given, or let it own what `downgrade` gives"
             );
         }
+    }
+}
+
+/// Drops a callback, and what it owns. No lock may be held: what it owns may come back in here.
+pub(crate) fn drop_caught<C>(Registered { code, site }: Registered<C>) {
+    if let Err(message) = trap::caught(|| drop(code)) {
+        tracing::error!(callback = %site, message, "what a callback owned panicked when it was dropped");
     }
 }
 

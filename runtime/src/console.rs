@@ -171,6 +171,15 @@ mod tests {
     }
 
     #[test]
+    fn a_class_is_named_by_its_own_name_as_well_as_by_its_path() {
+        let runtime = runtime();
+        for class in ["Object", "Core.Object", "/Script/Core.Object"] {
+            assert_eq!(runtime.console(&format!("objects {class}")), "no objects", "{class}");
+        }
+        assert!(runtime.console("objects Objekt").contains("no class Objekt"));
+    }
+
+    #[test]
     fn an_answer_holds_nothing_that_a_terminal_obeys() {
         let runtime = runtime();
         let answer = runtime.console("black\u{1b}[2J\nsites");

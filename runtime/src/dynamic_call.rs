@@ -2,6 +2,7 @@
 //! says what the slots have to be.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::zcall::SlotValue;
@@ -429,16 +430,57 @@ impl Dispatcher for ValueDispatcher {
         let arguments = self.arguments.iter().enumerate();
         let arguments: Vec<_> = arguments.map(|(at, ty)| read_argument(&buffer, at, ty)).collect::<Result<_, _>>()?;
         let result = (self.body)(&arguments)?;
-        match (&self.result, result) {
-            (None, None) => Ok(()),
-            (Some(ty), Some(value)) if value.kind() == ty.kind() => write_result(&mut buffer, count, ty, &value),
-            (_, found) => Err(CallError::other(format!(
-                "the body of ({}) returned {:?}: mend its signature",
-                self.words,
-                found.map(|value| value.kind().text().unwrap_or("?"))
-            ))),
-        }
+        check_kind(&self.words, self.result.as_ref().map(PropertyType::kind), result.as_ref())?;
+        let result = self.result.as_ref().zip(result);
+        result.map_or(Ok(()), |(ty, value)| write_result(&mut buffer, count, ty, &value))
     }
+}
+
+/// Checks that the result of a body is of the kind that its signature states.
+fn check_kind(words: &str, expected: Option<PropertyKind>, result: Option<&Value>) -> Result<(), CallError> {
+    let found = result.map(Value::kind);
+    match expected == found {
+        true => Ok(()),
+        false => Err(CallError::other(format!(
+            "the body of ({words}) returned {:?}: mend its signature",
+            found.map(|kind| kind.text().unwrap_or("?"))
+        ))),
+    }
+}
+
+/// The code of a host function that any thread may call: reads its arguments from the slots, and writes its result behind them.
+pub(crate) type PlainBody = dyn Fn(&mut BufferMut<'_>) -> Result<(), CallError> + Send + Sync;
+
+/// Returns the code of a host function that needs no runtime: it reads text and plain values from slots, and writes one.
+/// Any thread.
+///
+/// # Errors
+/// When a value of the signature does not fit into a slot.
+pub(crate) fn plain_body(
+    name: &str,
+    signature: &Signature,
+    body: impl Fn(&[Value]) -> Result<Option<Value>, CallError> + Send + Sync + 'static,
+) -> Result<Arc<PlainBody>, CallError> {
+    signature.needs_no_runtime(name)?;
+    let (types, words) = (signature.0.clone(), signature.to_string());
+    Ok(Arc::new(move |buffer: &mut BufferMut<'_>| {
+        let (arguments, result) = (&types.arguments, types.result.as_deref());
+        buffer.expect_len(arguments.len() + usize::from(result.is_some()))?;
+        let mut values = Vec::with_capacity(arguments.len());
+        for (at, word) in arguments.iter().enumerate() {
+            values.push(match travel(word.kind()) {
+                Travel::Slot => get_plain(buffer, at, word.kind())?,
+                Travel::Text | Travel::Address => read_argument(buffer, at, &PropertyType::Text)?,
+            });
+        }
+        let given = body(&values)?;
+        check_kind(&words, result.map(TypeText::kind), given.as_ref())?;
+        match given {
+            None => Ok(()),
+            Some(Value::Text(text)) => slots::give_text(buffer, arguments.len(), &text),
+            Some(plain) => set_plain(buffer, arguments.len(), &plain),
+        }
+    }))
 }
 
 fn read_argument(buffer: &BufferMut<'_>, at: usize, ty: &PropertyType) -> Result<Value, CallError> {

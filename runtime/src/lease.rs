@@ -256,8 +256,7 @@ impl Leases {
         if let Some(since) = held.sealed {
             return Err(Sealed { owner: self.owner.to_string(), kind, since: since.elapsed() });
         }
-        let (owner, thread, number, since) = (owner.into(), thread::current(), thread_number(), Instant::now());
-        let key = held.entries.insert(Entry { kind, owner, thread, number, since, place });
+        let key = held.entries.insert(Entry::new(kind, owner.into(), place));
         self.given.fetch_add(1, Ordering::Relaxed);
         Ok(Lease { leases: Arc::clone(self), key, also: Vec::new() })
     }
@@ -326,6 +325,10 @@ impl fmt::Debug for Leases {
 }
 
 impl Entry {
+    fn new(kind: LeaseKind, owner: Arc<str>, place: Option<Arc<str>>) -> Self {
+        Self { kind, owner, thread: thread::current(), number: thread_number(), since: Instant::now(), place }
+    }
+
     fn to_blocker(&self) -> Blocker {
         Blocker {
             kind: self.kind,
@@ -347,6 +350,19 @@ pub struct Lease {
 }
 
 impl Lease {
+    /// Takes another lease on the same leases, also once they are sealed: the holder of this one may go on.
+    pub(crate) fn again(&self, kind: LeaseKind, owner: impl Into<Arc<str>>, place: Option<Arc<str>>) -> Self {
+        let mut held = self.leases.lock();
+        let key = held.entries.insert(Entry::new(kind, owner.into(), place));
+        self.leases.given.fetch_add(1, Ordering::Relaxed);
+        Self { leases: Arc::clone(&self.leases), key, also: Vec::new() }
+    }
+
+    /// Checks that it is a lease on `leases`.
+    pub(crate) fn is_on(&self, leases: &Leases) -> bool {
+        std::ptr::eq(&*self.leases, leases)
+    }
+
     /// One that ends several; none of none.
     pub(crate) fn of_all(leases: Vec<Self>) -> Option<Self> {
         let mut leases = leases.into_iter();

@@ -57,6 +57,7 @@ pub use alcedo_script::Limits as ScriptLimits;
 pub use border::{CallError, SourcePlace};
 pub use bridge::tasks::{JobCount, JobInfo};
 pub use builder::Builder;
+pub use callback::{LocalRegistration, Registration, RegistrationGuard};
 pub use conjugate::{BlackCount, BlackReport, Color, SiteCount};
 pub use counters::Counters;
 pub use emit::error::EmitError;
@@ -95,7 +96,7 @@ pub use object::typed_values::{
 };
 pub use object::value::{Binding, LocalText, Value};
 pub use poster::Poster;
-pub use reload::changes::{ClassFate, Phase, Phases, PropertyChange};
+pub use reload::changes::{ClassFate, Phase, Phases, PropertyChange, ValueCounts};
 pub use reload::digest::WorldDigest;
 pub use reload::report::{Named, Outcome, Reload, Remainder};
 pub use reload::requests::ReloadScope;
@@ -152,7 +153,7 @@ pub mod zcall {
 #[cfg(feature = "dll-bind")]
 pub mod dll_bind {
     pub use alcedo_dll_bind::{
-        BindError, Breach, Broken, Extents, Import, Imported, Library, Outcome, RED_ZONE, Route, UserCode,
+        BindError, BoolWidth, Breach, Broken, Import, Imported, Layouts, Library, Outcome, RED_ZONE, Route, UserCode,
     };
 
     pub use crate::native::dll::{DllClass, DllImport};

@@ -15,6 +15,7 @@ use tracing_core::field::FieldSet;
 use tracing_core::metadata::Kind;
 use tracing_core::subscriber::Interest;
 
+use crate::border::CallError;
 use crate::conjugate::gate::ModuleTag;
 
 /// Fields that one statement may carry besides message, module and generation; more are left out.
@@ -84,6 +85,21 @@ impl Logs {
     fn tag(&self, module: u64) -> Option<ModuleTag> {
         lock(&self.modules).get(&module).cloned()
     }
+}
+
+/// Returns the file and line of a failure, by which repeats are counted. A failure without them is identified by its message without
+/// digits: objects are numbered by digits.
+pub(crate) fn location(error: &CallError) -> (String, u32) {
+    match error {
+        CallError::InScript { stack, .. } if !stack.is_empty() => (stack[0].function.clone(), stack[0].line),
+        CallError::Panicked { place: Some(place), .. } => (place.file.clone(), place.line),
+        _ => (without_digits(&error.to_string()), 0),
+    }
+}
+
+/// Returns a message without its digits.
+pub(crate) fn without_digits(message: &str) -> String {
+    message.chars().filter(|letter| !letter.is_ascii_digit()).collect()
 }
 
 /// The most verbose level that a subscriber in this process takes now.

@@ -28,12 +28,17 @@ pub(crate) mod wildcards;
 pub(crate) mod world;
 
 pub use alcedo_abi::net::{NetArchive, NetMap, NetNumber, NetObject};
+#[doc(hidden)]
+pub use alcedo_macros::{
+    add_references, begin_destroy, class_constructor, dll_import, overrides, post_init_properties, red_constructor,
+    ufunction,
+};
 pub use alcedo_macros::{
     native_uclass as uclass, native_udelegate as udelegate, native_uenum as uenum, native_uinterface as uinterface,
     native_ustruct as ustruct,
 };
 pub use declared::Declared;
-pub use delegates::{Delegate, MulticastDelegate, Signature, SparseDelegate};
+pub use delegates::{Delegate, DelegateRef, MulticastDelegate, MulticastRef, Signature, SparseDelegate};
 pub(crate) use failing::failing;
 pub use handles::{AnyPropertyHandle, FunctionHandle, PropertyHandle};
 pub use interfaces::Interface;
@@ -78,6 +83,8 @@ pub struct Natives {
     pub(crate) tickers: Vec<Ticker>,
     pub(crate) before_destroy: Vec<DestroyHook>,
     pub(crate) net_structs: net::NetStructs,
+    /// Structs whose `f64` fields are `float` in C.
+    pub(crate) c_floats: Vec<String>,
     /// By the path of their class, with the name of the function.
     #[cfg(feature = "dll-bind")]
     pub(crate) c_bodies: Vec<crate::emit::c_bodies::CBody>,
@@ -93,6 +100,14 @@ impl Natives {
     #[must_use]
     pub fn class(mut self, class: NativeClass) -> Self {
         self.classes.push(class.0);
+        self
+    }
+
+    /// States that the `f64` fields of the struct with that path are `float` in C: calls of C libraries convert them in both
+    /// directions. Scripts may pass a native struct with such fields to C only if its C layout is stated.
+    #[must_use]
+    pub fn c_floats(mut self, path: &str) -> Self {
+        self.c_floats.push(path.to_owned());
         self
     }
 

@@ -5,6 +5,7 @@ mod closures;
 mod collecting;
 mod conjugates;
 mod ending;
+mod failures;
 mod frames;
 mod functions;
 mod history;

@@ -390,7 +390,7 @@ impl Bell {
     /// Hears a bell.
     #[ufunction]
     fn hear(&self, this: This<Self>, times: u32, by: Obj<Bell>) {
-        assert_ne!(by, this.obj(), "another one");
+        assert_ne!(by, this.as_obj(), "another one");
         this.set_heard(this.heard() + times);
     }
 
@@ -425,7 +425,7 @@ fn a_native_function_takes_a_delegate_calls_it_and_keeps_it() {
     let agree = |rule: MayToll, times| host.objects().with(bell, |bell| bell.agree(times, rule)).expect("it is alive");
     let rule: MayToll = host.links().delegate(other.handle(), "at_most_four").expect("it suits");
     assert_eq!([agree(rule, 4).expect("it answers"), agree(rule, 5).expect("it answers")], [true, false]);
-    let kept = host.objects().with(bell, |bell| bell.may_toll()).expect("it is alive");
+    let kept = host.objects().with(bell, |bell| bell.may_toll().detach()).expect("it is alive");
     assert!(kept.call(&host, (4,)).expect("it was kept"));
     // With values, and in a call within a call.
     let binding = Value::Delegate(Binding { object: other.handle(), function: host.intern("at_most_four") });
@@ -461,7 +461,8 @@ fn a_host_declares_delegates_by_the_same_words_and_binds_closures_by_their_types
     assert_eq!(declared.delegates[1].params[1].name, "by");
     let host = support::builder().natives(natives![Bell, MayToll, OnTolled]).build().expect("a host");
     let [bell, other] = [(); 2].map(|()| host.objects().spawn_a::<Bell>().expect("a bell"));
-    let (tolled, may) = host.objects().with(bell, |bell| (bell.on_tolled(), bell.may_toll())).expect("it is there");
+    let (tolled, may) =
+        host.objects().with(bell, |bell| (bell.on_tolled().detach(), bell.may_toll().detach())).expect("it is there");
     let seen = Rc::new(RefCell::new(Vec::new()));
     let sees = Rc::clone(&seen);
     let listener = tolled.listen(&host, move |_, (times, by)| {

@@ -161,13 +161,13 @@ fn a_class_that_comes_back_changed_takes_what_fits() {
         .filter(|change| change.class == "Game.Ghost")
         .map(|change| (change.property.as_str(), change.kept, change.followed, change.defaulted, change.dropped))
         .collect();
-    assert_eq!(lines, [("chill", 1, 1, 0, 0), ("look", 1, 1, 0, 0), ("haunts", 1, 1, 0, 0)]);
+    assert_eq!(lines, [("cold", 1, 1, 0, 0), ("look", 1, 1, 0, 0), ("haunts", 1, 1, 0, 0)]);
     check(
         &host,
         changed,
-        "chill look can_tick",
+        "cold look can_tick",
         expect![[r#"
-            chill = F64(-4.5)
+            cold = F64(-4.5)
             look = Name("grim")
             can_tick = Bool(false)
             Some(Text("later moans=2"))
@@ -176,9 +176,9 @@ fn a_class_that_comes_back_changed_takes_what_fits() {
     check(
         &host,
         plain,
-        "chill look",
+        "cold look",
         expect![[r#"
-            chill = F64(20.0)
+            cold = F64(20.0)
             look = Name("")
             Some(Text("later moans=0"))
         "#]],
@@ -206,9 +206,9 @@ fn a_sleeper_of_a_dynamic_base_is_seen_as_that_and_has_no_plugin_part() {
     check(
         &host,
         phantom,
-        "chill",
+        "cold",
         expect![[r#"
-            chill = F64(1.25)
+            cold = F64(1.25)
             the plugin part of Game.Ghost (Phantom_1), which is dormant until /Script/Game.Phantom returns, that `Game.Ghost:own` needs is not available: its generation is over or is being replaced
         "#]],
     );

@@ -155,7 +155,7 @@ fn a_panic_in_a_method_is_the_callers_error_and_the_object_goes_on() {
 
 #[test]
 fn panics_in_event_finalizer_and_exit_hook_are_told_and_stop_nothing() {
-    let record = support::record("alcedo_engine::tick");
+    let record = support::record("alcedo_runtime::runtime::failures");
     let host = support::host(&[broken(&LATE)]);
     let fragile = host.objects().spawn(FRAGILE).expect("born");
     host.tick(Budget::frame());
@@ -163,6 +163,11 @@ fn panics_in_event_finalizer_and_exit_hook_are_told_and_stop_nothing() {
     assert!(told.starts_with("an event of Game.Fragile (Fragile_"), "{told}");
     assert!(told.contains(&format!("\"broken on purpose: event\" at {}", place("event"))), "{told}");
     assert!(host.objects().is_alive(fragile));
+    (2..=100).for_each(|_| host.tick(Budget::frame()));
+    let repeats = record.take();
+    let counts: Vec<_> =
+        repeats.lines().filter_map(|line| Some(line.split_once(" (1")?.1.split(' ').next()?)).collect();
+    assert_eq!((counts, repeats.lines().count()), (vec!["0", "00"], 2), "{repeats}");
 
     // The finalizer and the exit hook of this build panic while the next one is live already.
     drop(record);

@@ -167,3 +167,34 @@ fn every_store_lies_in_a_cell_whose_borrows_are_counted() {
     }
     assert!(wrong.is_empty(), "these use the cell of std: {wrong:?}");
 }
+
+/// Opening a pipe waits for its other end, and a device has no end: `alcedo_sys::plain_file` refuses both.
+#[test]
+fn product_code_opens_files_by_one_helper() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let rooms = "src base/src dll-bind/src engine/src reflect/src script/src sys/src uc/src zcall/src \
+                 ../tools/src ../plugin-api/src ../plugin-api/rt/src";
+    let mut files = Vec::new();
+    for room in rooms.split_whitespace() {
+        sources(&root.join(room), &mut files);
+    }
+    let mut wrong = Vec::new();
+    for file in files {
+        let path = file.strip_prefix(root).expect("below the root").display().to_string();
+        // These open folders and locks without following links, or files of the kernel.
+        let is_exempt = ["sys/src/plain_file.rs", "sys/src/folder.rs"].contains(&path.as_str());
+        if is_exempt || path.starts_with("sys/src/imp/") && !path.contains("/scan/names.rs") {
+            continue;
+        }
+        let source = fs::read_to_string(&file).expect("a source");
+        let code = source.split("#[cfg(test)]").next().unwrap_or_default();
+        let opens = |line: &&str| {
+            let calls = ["fs::read(", "fs::read_to_string(", "File::open(", ".read(true)"];
+            // A folder is opened to write its names to the disk.
+            let is_other = ["\"/proc/", "\"/dev/null\"", "File::open(folder)"].iter().any(|of| line.contains(of));
+            !line.trim_start().starts_with("//") && calls.iter().any(|call| line.contains(call)) && !is_other
+        };
+        wrong.extend(code.lines().filter(opens).map(|line| format!("{path}: {}", line.trim())));
+    }
+    assert!(wrong.is_empty(), "use `alcedo_sys::plain_file`:\n{}", wrong.join("\n"));
+}

@@ -209,9 +209,9 @@ fn a_kept_field_is_carried_unless_it_fits_no_more() {
     assert_eq!(own(plain), Some(Value::Text("v2 shifts=0 mood=1 breath=0".to_owned())));
     assert_eq!(report.fields_kept, 2, "the shifts of two objects");
     expect![[r#"
-        Game.Shapeshifter.mood is of another type: 2 values dropped
-        Game.Shapeshifter.regrets is not kept any more: 2 values dropped
-        Game.Shapeshifter.record has a new field `far`, which what was kept lacks; with `#[serde(default)]` on it the rest is kept: 2 values dropped"#]]
+        Game.Shapeshifter.mood is of another type: 2 values put aside
+        Game.Shapeshifter.regrets is not kept any more: 2 values put aside
+        Game.Shapeshifter.record has a new field `far`, which what was kept lacks; with `#[serde(default)]` on it the rest is kept: 2 values put aside"#]]
     .assert_eq(&report.fields_lost.join("\n"));
 }
 
@@ -227,19 +227,19 @@ fn the_report_lists_what_became_of_every_value() {
           stage 0.0 · quiesce 0.0 · start 0.0 · classes 0.0 · migrate 0.0 · rebuild 0.0 · commit 0.0 · retire 0.0 ms
           4 objects kept · 2 conjugates rebuilt · 0 class constructors rerun
           Game.Shapeshifter.added   added, default "new here": 2 followed
-          Game.Shapeshifter.widened   i32 → i64: 1 followed, 1 kept their own
-          Game.Shapeshifter.narrowed   f64 → i32: 1 followed, 1 kept their own
-          Game.Shapeshifter.named   Name → String: 1 followed, 1 kept their own
+          Game.Shapeshifter.widened   i32 → i64: 1 followed, 1 converted
+          Game.Shapeshifter.narrowed   f64 → i32: 1 followed, 1 converted
+          Game.Shapeshifter.named   Name → String: 1 followed, 1 converted
           Game.Shapeshifter.speed   default 180 → 240: 1 followed, 1 kept their own
           Game.Shapeshifter.color   default "gray" → "golden": 1 followed, 1 kept their own
           Game.Shapeshifter.home   default (x=1, y=0, z=0) → (x=2, y=0, z=0): 1 followed, 1 kept their own
-          Game.Shapeshifter.form   /Script/Game.Form has other fields: 1 followed, 1 kept their own
-          Game.Shapeshifter.removed   removed: 1 dormant until it returns
+          Game.Shapeshifter.form   /Script/Game.Form has other fields: 1 followed, 1 converted
+          Game.Shapeshifter.removed   removed: 1 followed, 1 dormant until it returns
           Game.Shapeshifter.wings: every living object gets a /Script/Engine.SceneComponent
           Game.Shapeshifter.tail: the /Script/Engine.SceneComponent of every living object is destroyed
-          Game.Shapeshifter.mood is of another type: 2 values dropped
-          Game.Shapeshifter.regrets is not kept any more: 2 values dropped
-          Game.Shapeshifter.record has a new field `far`, which what was kept lacks; with `#[serde(default)]` on it the rest is kept: 2 values dropped"#]]
+          Game.Shapeshifter.mood is of another type: 2 values put aside
+          Game.Shapeshifter.regrets is not kept any more: 2 values put aside
+          Game.Shapeshifter.record has a new field `far`, which what was kept lacks; with `#[serde(default)]` on it the rest is kept: 2 values put aside"#]]
     .assert_eq(&report.to_string());
 }
 
@@ -262,9 +262,11 @@ fn there_and_back_again_a_property_that_was_removed_has_its_values() {
         speed = F64(90.0)
         color = Text("blue")
         home = Struct([("x", F64(3.0)), ("y", F64(4.0)), ("z", F64(5.0))])
-        form = Struct([("width", F32(0.0)), ("height", F32(0.0))])
+        form = Struct([("width", F32(0.5)), ("height", F32(2.0))])
     "#]],
     );
+    let own = host.objects().call(changed, "own", &[]).expect("a text");
+    assert_eq!(own, Some(Value::Text("v1 shifts=1 mood=wild regrets=1 breath=0".to_owned())), "kept fields as well");
 }
 
 #[test]

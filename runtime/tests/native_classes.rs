@@ -3,9 +3,10 @@
 #![expect(unsafe_code, reason = "looks at the types by the door that only the tests of this crate have")]
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 
-use alcedo_runtime::native::{Obj, Object, This, uclass, uinterface};
+use alcedo_runtime::native::{Obj, Object, This, uclass, uinterface, ustruct};
 use alcedo_runtime::{CallError, EnumValue, Error, ObjectHandle, Runtime, Value, natives};
 
 use crate::support;
@@ -201,6 +202,43 @@ impl Beacon {
     }
 }
 
+/// A parcel of lamps.
+#[ustruct(package = "Test")]
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Parcel {
+    #[uproperty(default = "to all")]
+    label: String,
+    lamps: Vec<Obj<Lamp>>,
+    notes: HashMap<u32, String>,
+    #[uproperty(default = "Night")]
+    tariff: meter::Tariff,
+    #[uproperty(default = 2)]
+    weight: u32,
+}
+
+/// A shelf of parcels.
+#[uclass(package = "Test")]
+#[derive(Default)]
+pub(crate) struct Shelf {
+    #[uproperty]
+    parcel: Parcel,
+    #[uproperty]
+    parcels: Vec<Parcel>,
+}
+
+#[uclass]
+impl Shelf {
+    /// Takes a parcel in, and returns the one before.
+    #[ufunction]
+    fn put(&self, this: This<Self>, parcel: &mut Parcel) -> Vec<Parcel> {
+        let mut parcels = this.parcels();
+        parcels.push(parcel.clone());
+        *parcel = this.parcel();
+        this.set_parcels(parcels.clone());
+        parcels
+    }
+}
+
 fn host() -> Runtime {
     let host =
         support::builder().natives(natives![Hums, Lamp, Beacon]).build().unwrap_or_else(|error| panic!("{error}"));
@@ -268,6 +306,33 @@ fn each_native_class_of_a_chain_has_its_own_rust_fields() {
     assert_eq!(told(&host, beacon, "flicker", &[Value::U32(5)]), "U32(1005)");
     assert_eq!(told(&host, born(&host, LAMP), "flicker_twice", &[Value::Object(beacon)]), "U32(3007)");
     assert_eq!(told(&host, beacon, "flickered", &[]), "U32(7)");
+}
+
+#[test]
+fn a_struct_of_the_host_has_fields_of_any_type_and_lies_in_properties_parameters_and_results() {
+    let natives = || natives![Hums, Lamp, Parcel, Shelf, meter::Tariff];
+    let host = support::builder().package("Metering").natives(natives()).build();
+    let host = host.unwrap_or_else(|error| panic!("{error}"));
+    let lamp = host.objects().spawn_a::<Lamp>().expect("a lamp");
+    let shelf = host.objects().spawn_a::<Shelf>().expect("a shelf");
+    let with = host.objects().with(shelf, |shelf| {
+        let begins = shelf.parcel();
+        let notes = HashMap::from([(7, "fragile".to_owned())]);
+        let mut parcel = Parcel { lamps: vec![lamp, Obj::none()], notes, weight: 9, ..Parcel::default() };
+        let sent = parcel.clone();
+        let all = shelf.put(&mut parcel);
+        (begins, parcel, all == [sent.clone()] && shelf.parcels() == [sent])
+    });
+    let (begins, back, is_kept) = with.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((begins.label.as_str(), begins.tariff == meter::Tariff::Night, begins.weight), ("to all", true, 2));
+    assert_eq!((&begins, &back, is_kept), (&Parcel::default(), &Parcel::default(), true));
+    let declared = Runtime::builder().package("Metering").natives(natives()).declared();
+    let declared = declared.unwrap_or_else(|error| panic!("{error}"));
+    let glue = alcedo_glue::Glue::default().only("Test").only("Metering");
+    let text = glue.for_plugins(&alcedo_glue::Origin::module("shelves", "0.1.0"), &declared).expect("glue");
+    for line in ["#[ustruct(imported, package = \"Test\")]", "lamps: UArray<Obj<Lamp>>", "parcels: UArray<Parcel>"] {
+        assert!(text.contains(line), "{text}");
+    }
 }
 
 #[test]
@@ -444,9 +509,25 @@ fn a_class_moves_from_the_host_to_a_plugin_with_its_file() {
             let seen = [in_words(result.as_ref()), in_words(outs.first()), in_words(tariff.as_ref())];
             assert_eq!(seen, [before, "Front | Back", after]);
         }
+        let others = [born(host, METER), born(host, METER)];
+        let objects = Value::Array(others.map(Value::Object).to_vec());
+        let tariffs = Value::Array(vec![named("Night"), named("Plain")]);
+        let all = host.objects().call(meter, "connect", &[objects.clone(), tariffs]);
+        let all = all.unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(all, Some(Value::Array(vec![Value::Object(others[1]), Value::Object(others[0])])));
+        assert_eq!(host.objects().get(meter, "behind").ok(), Some(objects));
+        for other in others {
+            assert_eq!(host.objects().get(other, "before").ok(), Some(Value::Object(meter)));
+            assert_eq!(told(host, other, "pass", &[Value::U32(1)]), "F64(10.0)", "it counted two in the broadcast");
+        }
+        let stranger = Value::Array(vec![Value::Object(born(host, METER_BASE))]);
+        let refused = host.objects().call(meter, "connect", &[stranger, Value::Array(vec![])]);
+        let refused = refused.expect_err("an actor").to_string();
+        assert!(refused.contains(METER), "{refused}");
+        let sorted = told(host, meter, "sorted", &[Value::Optional(None)]);
         let refused = change("Cheap").expect_err("no such tariff").to_string();
         assert!(refused.contains("`Cheap`, which is none of Plain, Night, Old"), "{refused}");
-        (values, [counted.to_vec(), vec![last]].concat())
+        (values, [counted.to_vec(), vec![last, sorted]].concat())
     };
     let (values, counted) = used(&native);
     assert_eq!(values, ["Some(F64(2.5))", "Some(Text(\"main!\"))"]);

@@ -718,6 +718,31 @@ fn what_a_package_declares_is_told_as_of_any_module() {
     assert_eq!((checked[0].files, checked[0].declared.as_ref().map(|found| found.classes.len())), (1, Ok(1)));
 }
 
+#[test]
+fn a_check_names_a_package_with_errors_and_checks_the_files_beside_a_broken_one() {
+    let tale = Package::new(
+        "Tale",
+        &[("Hero.uc", "class Hero extends Actor;\nvar ;\n"), ("Foe.uc", "class Foe extends Nowhere;")],
+    );
+    let song = Package::new("Song", &[("Bard.uc", "class Bard extends Hero;"), ("Lute.uc", &lines_with_errors(300))]);
+    let checked = support::builder().check_scripts(&[&tale.folder, &song.folder]).expect("natives");
+    let errors: Vec<_> = checked.iter().map(|found| found.declared.clone().expect_err("errors")).collect();
+    assert!(errors[0].contains("Tale/Hero.uc:2") && errors[0].contains("class `Nowhere`"), "{}", errors[0]);
+    let named = "the class `Hero` is declared by the package `Tale`, which has errors";
+    assert!(errors[1].contains(named), "{}", errors[1]);
+    assert!(
+        errors[1].ends_with("101 more messages in 1 files, 101 of them errors: correct those above first"),
+        "{}",
+        errors[1]
+    );
+}
+
+/// A class with so many mistakes, each in a line.
+fn lines_with_errors(count: usize) -> String {
+    let lines = (0..count).map(|at| format!("\tUnknown{at} = 1;\n"));
+    format!("class Lute extends Actor;\nfunction F()\n{{\n{}}}\n", lines.collect::<String>())
+}
+
 /// What is kept by number: the classes of every generation that is not forgotten, and the packages that have code.
 fn kept(host: &Runtime) -> Vec<String> {
     let digest = host.worlds().digest();

@@ -23,13 +23,47 @@ const STAYING: &str = r#"
     #include <malloc.h>
     #include <stdlib.h>
     #include <string.h>
+    #include <sys/mman.h>
     typedef void (*callback)(void *);
     struct entry { struct entry *next; callback call; void *data; };
     static struct entry *staying_table;
     callback staying_variable;
     static volatile long looked[1024];
     static void look_at(void *data) { looked[0] += *(long *)data; }
+    // Takes memory as libraries with allocators of their own do.
+    static struct entry *elsewhere(const char *how) {
+        if (!strcmp(how, "mapping")) {
+            char *mapped = mmap(0, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            // The variable leads to a page, and that to the entry in another page.
+            struct entry *first = (struct entry *)(mapped + 4096 * 3 + 40), *entry = (struct entry *)(mapped + 4096 * 9 + 72);
+            first->next = entry;
+            staying_table = first;
+            return entry;
+        }
+        if (!strcmp(how, "inside")) {
+            staying_table = (struct entry *)((char *)calloc(1, 9000) + 8000);
+            return staying_table;
+        }
+        if (!strcmp(how, "deep")) {
+            struct entry **from = &staying_table;
+            for (int blocks = 1; blocks < 8; blocks++) {
+                *from = calloc(1, 100 * blocks);
+                from = &(*from)->next;
+            }
+            return *from = calloc(1, 24);
+        }
+        // More than a search takes in.
+        void **many = calloc(100, sizeof *many);
+        for (int at = 0; at < 100; at++) many[at] = calloc(1, 1 << 20);
+        staying_table = (struct entry *)many;
+        return calloc(1, 24);
+    }
     void staying_keep(callback call, void *data) {
+        const char *how = getenv("STAYING_HOW");
+        if (how) {
+            *elsewhere(how) = (struct entry){ 0, call, data };
+            return;
+        }
         struct entry *entry = malloc(sizeof *entry);
         // Blocks may be longer than what was asked for, with words left over from before in the rest.
         memset(entry, 0, malloc_usable_size(entry));
@@ -41,6 +75,7 @@ const STAYING: &str = r#"
     }
     void staying_keep_data(void *data) { staying_keep(look_at, data); }
     void staying_clear(void) {
+        if (getenv("STAYING_HOW")) staying_table = 0;
         while (staying_table) {
             struct entry *entry = staying_table;
             staying_table = entry->next;
@@ -256,6 +291,39 @@ fn a_callback_in_a_variable_keeps_its_image_until_it_is_taken_out() {
     alone("a_callback_in_a_variable_keeps_its_image_until_it_is_taken_out", || {
         is_kept("variable", &["libstaying.so: staying_variable still leads to `traces_called_back`"]);
     });
+}
+
+/// A callback that the library keeps in memory of this sort, and a part of the report.
+fn is_kept_in(test: &str, how: &str, says: &str) {
+    if std::env::var_os(ALONE).is_some() {
+        return is_kept("entry", &[says]);
+    }
+    support::plugin("traces", &[]);
+    support::alone::passes(this_program(test).env("STAYING_HOW", how));
+}
+
+#[test]
+fn a_callback_in_memory_that_a_library_mapped_keeps_its_image() {
+    let test = "a_callback_in_memory_that_a_library_mapped_keeps_its_image";
+    is_kept_in(test, "mapping", "libstaying.so: staying_table still leads to `traces_called_back`, through 2 blocks");
+}
+
+#[test]
+fn a_callback_in_the_middle_of_a_block_keeps_its_image() {
+    let test = "a_callback_in_the_middle_of_a_block_keeps_its_image";
+    is_kept_in(test, "inside", "libstaying.so: staying_table still leads to `traces_called_back`, through a block");
+}
+
+#[test]
+fn a_callback_behind_eight_blocks_of_different_lengths_keeps_its_image() {
+    let test = "a_callback_behind_eight_blocks_of_different_lengths_keeps_its_image";
+    is_kept_in(test, "deep", "libstaying.so: staying_table still leads to `traces_called_back`, through 8 blocks");
+}
+
+#[test]
+fn an_image_stays_when_the_search_for_callbacks_ends_at_a_limit() {
+    let test = "an_image_stays_when_the_search_for_callbacks_ends_at_a_limit";
+    is_kept_in(test, "much", "memory of libraries, searched only in part");
 }
 
 #[test]

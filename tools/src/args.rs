@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::error::Error;
+
 /// Which plugins, and how they are built.
 #[derive(Args, Debug)]
 pub(crate) struct Plugins {
@@ -24,4 +26,26 @@ pub(crate) struct World {
     /// A package that plugins may declare types in, besides `Game`; may be given several times.
     #[arg(long = "package", value_name = "NAME")]
     pub(crate) packages: Vec<String>,
+    #[command(flatten)]
+    pub(crate) code: Code,
+}
+
+/// C libraries of the sample engine.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Code {
+    /// The folder with C libraries that classes with `DLLBind` and `dll_bind` are bound to. Their functions run in this process
+    /// with all its rights.
+    #[arg(long = "user-code", value_name = "FOLDER")]
+    pub(crate) user_code: Option<PathBuf>,
+}
+
+impl Code {
+    /// The folder, wherever the host of the session starts.
+    ///
+    /// # Errors
+    /// [`Error::File`] if the folder does not exist.
+    pub(crate) fn absolute(&self) -> Result<Option<PathBuf>, Error> {
+        let found = self.user_code.as_ref().map(|folder| folder.canonicalize().map_err(Error::file("find", folder)));
+        found.transpose()
+    }
 }

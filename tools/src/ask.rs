@@ -2,7 +2,7 @@
 //! host may also know nothing of this, hang or crash; each is an error with the way out.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use alcedo_runtime::development::answer::{AnswerError, Answered, REQUEST, SCRIPTS, read};
 use alcedo_runtime::development::link::SOCKET;
+use alcedo_runtime::development::plain_file;
 use alcedo_runtime::printable;
 use alcedo_runtime::{Declared, ScriptCheck};
 
@@ -18,6 +19,9 @@ use alcedo_runtime::{Declared, ScriptCheck};
 const GLANCE: Duration = Duration::from_millis(10);
 /// So much of the end of what it said is shown.
 const LAST_WORDS: usize = 2000;
+
+/// The most bytes read of that output.
+const LARGEST: u64 = 1 << 28;
 
 /// Why a host does not say what it declares.
 #[derive(Debug, thiserror::Error)]
@@ -203,7 +207,7 @@ fn number(child: &Child) -> Option<rustix::process::Pid> {
 
 /// The end of what it wrote to standard error.
 fn last_words(file: &Path) -> String {
-    let said = fs::read(file).unwrap_or_default();
+    let said = plain_file::read(file, LARGEST).unwrap_or_default();
     let said = String::from_utf8_lossy(&said[said.len().saturating_sub(LAST_WORDS)..]).trim().to_owned();
     match said.as_str() {
         "" => String::new(),

@@ -6,22 +6,27 @@ use std::io::{IsTerminal, Write, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use alcedo_build::{BuildRequest, build, find_plugins};
+use alcedo_build::{BuildError, build};
 use alcedo_runtime::{SecretKey, sign_file};
 
 use crate::args::Plugins;
 use crate::error::Error;
+use crate::modules;
 use crate::telling::millis;
 
 /// Builds and seals the plugins, and signs them with the key in a file; the first folder that does not build ends it.
 pub(crate) fn run(plugins: &Plugins, key: Option<&Path>) -> Result<ExitCode, Error> {
     // Read first, so that no build is waited for that cannot be signed.
     let key = key.map(SecretKey::read).transpose()?;
-    for dir in &plugins.dirs {
-        // Asked first, because cargo's own words about a folder without plugins do not help an author.
-        find_plugins(std::slice::from_ref(dir))?;
-        let manifest = if dir.is_file() { dir.clone() } else { dir.join("Cargo.toml") };
-        let request = BuildRequest::new(&manifest).release(plugins.release).color(stderr().is_terminal());
+    let found = modules::find(&plugins.dirs)?;
+    if found.crates.is_empty() {
+        return Err(BuildError::NoPlugins { dirs: plugins.dirs.clone() }.into());
+    }
+    for line in found.left_out() {
+        let _ = writeln!(stderr(), "{line}");
+    }
+    for folder in &found.crates {
+        let request = folder.request().release(plugins.release).color(stderr().is_terminal());
         let outcome = build(&request)?;
         let _ = write!(stderr(), "{}", outcome.warnings);
         for artifact in &outcome.artifacts {

@@ -104,7 +104,7 @@ pub(crate) fn package_with(package: &Path, with: &[PathBuf]) -> Result<Found, Er
 /// # Errors
 /// When a plugin does not build, or the host gives no answer.
 pub(crate) fn check(found: Found, asked: &Asked<'_>) -> Result<Vec<ScriptCheck>, Error> {
-    let chosen = choose(asked.host, &found.crates)?;
+    let chosen = choose(asked.host, &found.crate_dirs())?;
     let (packages, libraries) = found.built()?;
     let modules: Vec<_> = packages.into_iter().chain(libraries).collect();
     let chosen = match (chosen, asked.host) {

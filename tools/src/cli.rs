@@ -9,6 +9,8 @@ use clap::{Parser, Subcommand};
 
 use crate::args::{Plugins, World};
 use crate::command::HELP;
+#[cfg(not(feature = "bindgen"))]
+use crate::error::Error;
 use crate::world::HostOptions;
 use crate::{build, check, demo, dev, doctor, glue, guard, inspect, new, repl};
 
@@ -32,6 +34,9 @@ enum Verb {
         /// The checkout of Alcedo that it uses, instead of ALCEDO_CHECKOUT or the one that this program was built from.
         #[arg(long, value_name = "DIR")]
         alcedo: Option<PathBuf>,
+        /// The repository of Alcedo that it uses, instead of a checkout on this machine.
+        #[arg(long, value_name = "URL", conflicts_with = "alcedo")]
+        git: Option<String>,
     },
     /// Says what of a workspace and of this machine is not as plugins and hosts need it, and which lines to copy.
     ///
@@ -113,6 +118,13 @@ enum Verb {
         #[arg(last = true, value_name = "ARGS")]
         arguments: Vec<String>,
     },
+    /// Writes the Rust source by which plugins call a C library. This build of `alcedo` is without it: install the feature `bindgen`.
+    #[cfg(not(feature = "bindgen"))]
+    Bindgen {
+        /// Arguments of the command.
+        #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
     /// Builds plugins, runs them in a world, and swaps their code in whenever a source file is saved.
     ///
     /// A folder of `.uc` files is a package of scripts, called as the folder: it is checked and loaded beside the plugins, and a file of it
@@ -135,6 +147,9 @@ enum Verb {
         /// An argument for the host; may be given several times.
         #[arg(long = "host-arg", value_name = "TEXT", allow_hyphen_values = true)]
         host_args: Vec<String>,
+        /// Build the host and restart it whenever its sources change, with the world as it was saved; without this, key k does.
+        #[arg(long)]
+        restart_host: bool,
         /// Run the sample world in this process, for a debugger's sake; a crash or a hang of a plugin is then the end.
         ///
         /// Usually the world has a process of its own. When that crashes or hangs, the place is reported, and the world
@@ -185,7 +200,7 @@ enum Verb {
 
 pub(crate) fn run() -> ExitCode {
     let ended = match Cli::parse().verb {
-        Verb::New { kind, name, alcedo } => new::run(kind, &name, alcedo).map_err(Into::into),
+        Verb::New { kind, name, alcedo, git } => new::run(kind, &name, alcedo, git).map_err(Into::into),
         Verb::Doctor { dir, json } => Ok(doctor::run(&dir, json)),
         Verb::Build { plugins, sign } => build::run(&plugins, sign.as_deref()),
         Verb::Keygen { path } => build::keygen(&path),
@@ -198,14 +213,17 @@ pub(crate) fn run() -> ExitCode {
             out: out.as_deref(),
             arguments: &arguments,
         }),
+        #[cfg(not(feature = "bindgen"))]
+        Verb::Bindgen { arguments } => Err(Error::NoBindgen { arguments }),
         Verb::Repl(wish) => repl::run(&wish),
         Verb::Check(wish) => check::run(&wish),
         Verb::Inspect { file, with, host, json } => inspect::run(&file, &with, host.as_deref(), json),
-        Verb::Dev { plugins, world, args, host, host_args, no_guard } => {
-            dev::run(dev::Wish { plugins, world, args, host, host_args, no_guard })
+        Verb::Dev { plugins, world, args, host, host_args, restart_host, no_guard } => {
+            dev::run(dev::Wish { plugins, world, args, host, host_args, restart_host, no_guard })
         }
-        Verb::DevWorld { world: World { objects, packages }, args } => {
-            crate::world::run_sample(&HostOptions { packages, args, objects, planted_rerun: false })
+        Verb::DevWorld { world: World { objects, packages, code }, args } => {
+            let user_code = code.user_code;
+            crate::world::run_sample(&HostOptions { packages, args, objects, user_code, planted_rerun: false })
         }
         Verb::Guard { program, args } => guard::run(&program, &args),
         Verb::Demo { objects, json, planted_rerun } => demo::run(objects, json, planted_rerun),

@@ -56,7 +56,8 @@ Keys on a terminal, or lines on a pipe:
   a    automatic: build and swap whenever a source is saved (as it starts)
   p    paused: only note what is saved
   b N  back to the code of generation N
-  k    end the world's process and begin anew with the last good build and the world as it was saved
+  k    end the world's process and begin anew with the last good build and the world as it was saved;
+       a host whose sources changed is built first
   :…   ask the world: `:help` lists what; Tab completes, Up brings the last line back
   t    the calls that led to the last panic of a plugin's, the author's own first
   s    status

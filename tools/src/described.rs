@@ -3,7 +3,21 @@
 use std::path::Path;
 use std::process::Command;
 
-use cargo_metadata::{Metadata, MetadataCommand};
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, Target};
+
+/// Returns the packages of a workspace that are hosts: programs that use the runtime.
+pub(crate) fn hosts(metadata: &Metadata) -> Vec<&Package> {
+    let is_host = |package: &&Package| uses(package, "alcedo-runtime") && package.targets.iter().any(Target::is_bin);
+    metadata.packages.iter().filter(is_host).collect()
+}
+
+/// Checks whether a package, without its tests, depends on another one.
+pub(crate) fn uses(package: &Package, name: &str) -> bool {
+    package.dependencies.iter().any(|other| other.name == name && other.kind == DependencyKind::Normal)
+}
+
+/// The most bytes of a manifest or source file that a command reads.
+pub(crate) const LARGEST_MANIFEST: u64 = 1 << 24;
 
 /// The packages of the workspace that `manifest` belongs to.
 ///

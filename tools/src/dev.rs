@@ -14,13 +14,13 @@ use crate::command::{Command, HELP, KEYS, Typed, common_start};
 use crate::error::Error;
 use crate::fold::Fold;
 use crate::guard::Panic;
-use crate::host_program;
+use crate::host_program::{self, Chosen};
 use crate::input::Input;
 use crate::modules;
 use crate::paint::Paint;
 use crate::screen::{Screen, log_to};
 use crate::scripts;
-use crate::session::{BuildOptions, Event, GLANCE, Live, Mode, Session, Step};
+use crate::session::{BuildOptions, Event, GLANCE, HostSources, Live, Mode, Session, Step};
 use crate::world::{HostOptions, Local, News, Printed, Remote, World};
 use told::{Telling, status_line};
 
@@ -35,6 +35,8 @@ pub(crate) struct Wish {
     pub(crate) host: Option<String>,
     /// What the host is called with.
     pub(crate) host_args: Vec<String>,
+    /// A change of the host's sources restarts it.
+    pub(crate) restart_host: bool,
     /// The world in this process, for a debugger.
     pub(crate) no_guard: bool,
 }
@@ -47,25 +49,39 @@ pub(crate) fn run(wish: Wish) -> Result<ExitCode, Error> {
     log_to(&screen, "info", paint.is_on());
     let options = BuildOptions { release: wish.plugins.release, color: paint.is_on(), target_dir: None };
     let (mut packages, objects) = (wish.world.packages, wish.world.objects);
-    let dirs = modules::folders(&wish.plugins.dirs);
-    let (texts, crates): (Vec<_>, Vec<_>) = dirs.iter().cloned().partition(|dir| scripts::is_package(dir));
-    packages.extend(texts.iter().map(|dir| scripts::name(dir)));
-    let sample = HostOptions { packages, args: wish.args, objects, planted_rerun: false };
+    let found = modules::find(&wish.plugins.dirs)?;
+    if let Some(library) = found.libraries.first() {
+        return Err(Error::NoSources { path: library.clone() });
+    }
+    found.left_out().iter().for_each(|line| screen.print(line));
+    packages.extend(found.packages.iter().map(|dir| scripts::name(dir)));
+    let crates = found.crate_dirs();
+    let several = found.crates.iter().map(|folder| folder.plugins.len()).sum::<usize>() > 1;
+    let dirs = [crates.clone(), found.packages].concat();
+    let user_code = wish.world.code.absolute()?;
+    let sample = HostOptions { packages, args: wish.args, objects, user_code, planted_rerun: false };
     let input = || Input::open(interactive);
     if wish.no_guard {
         let written = Error::file("write last words into", Path::new(crash_guard::FOLDER));
         crash_guard::arm_if_supervised().map_err(written)?;
-        let session = Session::open(dirs, options, Local::new(&sample)?)?;
-        return Dev::new(session, screen, paint, true).run(&input()?);
+        let session = Session::open(dirs, options, Local::new(&sample)?, None)?;
+        let telling = Telling::new(paint, screen.is_live(), true).of_several(several);
+        return Dev::new(session, screen, telling).run(&input()?);
     }
     let chosen = host_program::choose(wish.host.as_deref(), &crates)?;
     let is_sample = chosen.is_none();
+    let package = match &chosen {
+        Some(Chosen::Package(package)) => Some(package.clone()),
+        Some(Chosen::Program(_)) | None => None,
+    };
     let program = match chosen {
         Some(host) => host.build(&options, &wish.host_args, |line| screen.print(&paint.dim(line)))?,
         None => host_program::sample(&sample)?,
     };
-    let session = Session::open(dirs, options, Remote::start(program, paint)?)?;
-    Dev::new(session, screen, paint, is_sample).run(&input()?)
+    let host = package.map(|package| HostSources::new(package, program.clone(), wish.restart_host));
+    let session = Session::open(dirs, options, Remote::start(program, paint)?, host)?;
+    let telling = Telling::new(paint, screen.is_live(), is_sample).of_several(several);
+    Dev::new(session, screen, telling).run(&input()?)
 }
 
 struct Dev<W: World> {
@@ -88,8 +104,7 @@ struct Dev<W: World> {
 }
 
 impl<W: World> Dev<W> {
-    fn new(session: Session<W>, screen: Screen, paint: Paint, is_sample: bool) -> Self {
-        let telling = Telling::new(paint, screen.is_live(), is_sample);
+    fn new(session: Session<W>, screen: Screen, telling: Telling) -> Self {
         Self {
             session,
             screen,
@@ -112,7 +127,12 @@ impl<W: World> Dev<W> {
         while self.step(input) {}
         self.unfold();
         self.screen.set_status(String::new());
-        for what in self.session.shutdown() {
+        let screen = &self.screen;
+        let left = self.session.shutdown(&mut |printed| match printed.is_error {
+            true => screen.print_error(&printed.line),
+            false => screen.print(&printed.line),
+        });
+        for what in left {
             self.screen.print(&format!("{} {what}", self.telling.paint().red("could not be ended:")));
         }
         Ok(self.over.unwrap_or(ExitCode::SUCCESS))
@@ -179,12 +199,13 @@ impl<W: World> Dev<W> {
     }
 
     fn tell(&mut self, event: Event) {
-        self.unfold();
         if let Event::Over { failed } = &event {
             self.over = Some(if *failed { ExitCode::FAILURE } else { ExitCode::SUCCESS });
         }
         let running = self.session.status().running;
+        // An event without a message does not end a series of equal lines.
         if let Some(text) = self.telling.told(&event, running) {
+            self.unfold();
             self.screen.print(&text);
         }
         match event {

@@ -11,6 +11,8 @@ mod bindgen;
 pub(crate) use bindgen::BindgenError;
 
 use crate::ask::AskError;
+#[cfg(not(feature = "bindgen"))]
+use crate::install::installing;
 
 /// Why a command ended early. Errors of a plugin's sources are not among them where a world is running: those are
 /// reported, and the old code goes on.
@@ -36,11 +38,17 @@ pub(crate) enum Error {
     Ask(#[from] AskError),
     /// A folder without anything to check.
     #[error(
-        "there is no package of scripts and no plugin in {}: name a folder of `.uc` files, a folder of plugin crates, or a built library",
+        "no package of scripts and no plugin in {}: name a folder of `.uc` files, a folder of plugin crates (`crate-type = [\"cdylib\"]`), or a built library",
         path.display()
     )]
     NoModules {
         /// The folder.
+        path: PathBuf,
+    },
+    /// A built library where sources are expected.
+    #[error("{} is a built library, and `alcedo dev` builds what it runs: name the folder of its crate", path.display())]
+    NoSources {
+        /// The library.
         path: PathBuf,
     },
     /// Plugins without a package that uses them.
@@ -62,6 +70,17 @@ pub(crate) enum Error {
     #[cfg(feature = "bindgen")]
     #[error(transparent)]
     Bindgen(#[from] BindgenError),
+    /// The command is built without the feature.
+    #[cfg(not(feature = "bindgen"))]
+    #[error(
+        "this build of `alcedo` is without the feature `bindgen`, which reads C headers by libclang: {}, then `alcedo bindgen{}` again",
+        installing(&["bindgen"]),
+        arguments.iter().map(|argument| format!(" {}", argument.display())).collect::<String>()
+    )]
+    NoBindgen {
+        /// Arguments of the command.
+        arguments: Vec<std::ffi::OsString>,
+    },
     /// A file could not be read or written.
     #[error("could not {doing} {}: {source}; check that the folder is writable and the disk is not full", path.display())]
     File {

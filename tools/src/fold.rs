@@ -1,11 +1,11 @@
-//! Lines that the world's process prints: the same line again is counted and not repeated. Values in, lines out.
+//! Lines that the world's process prints: repeats of a line are counted, and time stamps are not compared. Values in, lines out.
 
 use std::time::Duration;
 
 /// What repeats is summed up this often, at the least.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The line before, and how often it came again.
+/// The line before without its time stamp, and how often it came again.
 #[derive(Debug, Default)]
 pub(crate) struct Fold {
     last: Option<String>,
@@ -16,7 +16,8 @@ pub(crate) struct Fold {
 impl Fold {
     /// What to print now that this line has come.
     pub(crate) fn line(&mut self, line: &str, now: Duration) -> Vec<String> {
-        if self.last.as_deref() == Some(line) {
+        let text = without_time(line);
+        if self.last.as_deref() == Some(&*text) {
             if self.again == 0 {
                 self.since = now;
             }
@@ -24,7 +25,7 @@ impl Fold {
             return self.due(now);
         }
         let mut lines = self.sum();
-        self.last = Some(line.to_owned());
+        self.last = Some(text);
         lines.push(line.to_owned());
         lines
     }
@@ -53,6 +54,33 @@ impl Fold {
     }
 }
 
+/// Returns a line without colors and without the time stamps that it begins with. A line of time stamps only is returned whole.
+fn without_time(line: &str) -> String {
+    let plain = strip_colors(line);
+    let mut rest = plain.trim_start();
+    while let Some((_, behind)) = rest.split_once(char::is_whitespace).filter(|(word, _)| is_time(word)) {
+        rest = behind.trim_start();
+    }
+    if rest.is_empty() { plain } else { rest.to_owned() }
+}
+
+/// Returns whether a word is a date, a time, or seconds since a start: `2026-01-31T10:00:00.5Z`, `[10:00:00]`, `0.25s`.
+fn is_time(word: &str) -> bool {
+    let word = word.trim_matches(['[', ']', '(', ')', ',']);
+    let is_seconds = |number: &str| number.contains('.') && number.parse::<f64>().is_ok();
+    let digits = word.bytes().filter(u8::is_ascii_digit).count();
+    let is_clock = word.contains(':') || word.bytes().filter(|byte| matches!(byte, b'-' | b'/')).count() == 2;
+    let is_made_of = word.bytes().all(|byte| byte.is_ascii_digit() || b"-:.,/+TZ".contains(&byte));
+    word.strip_suffix('s').is_some_and(is_seconds) || (digits >= 4 && is_clock && is_made_of)
+}
+
+fn strip_colors(line: &str) -> String {
+    let mut parts = line.split("\u{1b}[");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    parts.for_each(|part| plain.push_str(part.split_once('m').map_or(part, |(_, text)| text)));
+    plain
+}
+
 #[cfg(test)]
 mod tests {
     use super::Fold;
@@ -75,5 +103,27 @@ mod tests {
         assert_eq!(fold.due(Duration::from_millis(2050)), ["  … the same line once more"]);
         assert_eq!(fold.rest(), [""; 0]);
         assert_eq!(fold.line("b", Duration::from_millis(2060)), ["b"], "something else was printed in between");
+    }
+
+    #[test]
+    fn lines_that_differ_in_their_time_stamps_only_are_the_same_line() {
+        for (first, again, is_same) in [
+            ("2026-11-24T22:31:30.123456Z  WARN a: b", "2026-11-24T22:31:31.000001Z  WARN a: b", true),
+            (
+                "\u{1b}[2m2026-11-24T22:31:30Z\u{1b}[0m \u{1b}[33m WARN\u{1b}[0m a",
+                "\u{1b}[2m2026-11-24T22:31:31Z\u{1b}[0m \u{1b}[33m WARN\u{1b}[0m a",
+                true,
+            ),
+            ("[2026-11-24 10:00:00] a", "[2026-11-24 10:00:01] a", true),
+            ("   0.016333s  WARN a", "   1.016333s  WARN a", true),
+            ("2026-11-24T22:31:30Z  WARN Bird_1", "2026-11-24T22:31:31Z  WARN Bird_2", false),
+            ("10:00:00", "10:00:01", false),
+            ("5 birds", "6 birds", false),
+            ("1.5 2", "1.6 2", false),
+        ] {
+            let mut fold = Fold::default();
+            assert_eq!(fold.line(first, Duration::ZERO), [first]);
+            assert_eq!(fold.line(again, Duration::ZERO).is_empty(), is_same, "{again}");
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! its answer. The library is read and not mapped. What is written depends on the declarations only, so the same ones give the same bytes;
 //! the crate `alcedo-glue` is what writes it.
 
+use std::fs;
 use std::io::{Write as _, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -84,7 +85,15 @@ fn of_library(library: &Path, with: &[PathBuf]) -> Result<(Origin, Declared), Er
         let folder = library.canonicalize().map_err(Error::file("find", &library))?;
         return of_scripts(&folder, with);
     }
-    let (manifest, declared) = ManifestInfo::peek_declared(&library).map_err(Box::new)?;
+    of_module(&library)
+}
+
+/// The module in a library and its types.
+///
+/// # Errors
+/// When the library cannot be read.
+pub(crate) fn of_module(library: &Path) -> Result<(Origin, Declared), Error> {
+    let (manifest, declared) = ManifestInfo::peek_declared(library).map_err(Box::new)?;
     Ok((Origin::module(&manifest.name, &manifest.version.to_string()), declared))
 }
 
@@ -107,6 +116,66 @@ fn of_host(named: Option<&str>, wish: &Wish) -> Result<(Origin, Declared), Error
     let say = |line: &str| drop(writeln!(stderr(), "{}", printable(line)));
     let HostProgram { program, args } = chosen.build(&BuildOptions::default(), &wish.host_args, say)?;
     let declared = ask(&program, &args, Duration::from_secs(wish.patience))?;
-    let name = program.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Ok((Origin::host(&name), declared))
+    Ok((Origin::host(&name_of(&program)), declared))
+}
+
+/// So long a host has for its answer during a session.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Writes the glue of `origin` below `dirs` again where it declares other types now. Returns the files that have changed. `declared` is
+/// called only if there is such glue.
+///
+/// # Errors
+/// Those of `declared`; when types cannot be written, or a file cannot be written.
+pub(crate) fn rewrite(
+    dirs: &[PathBuf],
+    origin: &Origin,
+    declared: impl FnOnce() -> Result<Declared, Error>,
+) -> Result<Vec<PathBuf>, Error> {
+    let mut sources = Vec::new();
+    dirs.iter().for_each(|dir| rust_sources(dir, &mut sources));
+    let read = sources.into_iter().filter_map(|path| Some((fs::read_to_string(&path).ok()?, path)));
+    let glue: Vec<_> = read.filter(|(source, _)| alcedo_glue::describes(source, origin)).collect();
+    if glue.is_empty() {
+        return Ok(Vec::new());
+    }
+    let declared = declared()?;
+    let mut written = Vec::new();
+    for (source, path) in glue {
+        if let Some(now) = alcedo_glue::rewritten(&source, origin, &declared)?.filter(|now| *now != source) {
+            alcedo_glue::write(&path, &now).map_err(Error::file("write", &path))?;
+            written.push(path);
+        }
+    }
+    Ok(written)
+}
+
+/// The host as the header of its glue names it.
+pub(crate) fn host_origin(host: &HostProgram) -> Origin {
+    Origin::host(&name_of(&host.program))
+}
+
+/// Starts a host for its types.
+///
+/// # Errors
+/// When it sends no answer.
+pub(crate) fn host_types(host: &HostProgram) -> Result<Declared, Error> {
+    Ok(ask(&host.program, &host.args, PATIENCE)?)
+}
+
+/// Collects the Rust sources below a folder. Links are not followed.
+fn rust_sources(dir: &Path, into: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let (path, kind) = (entry.path(), entry.file_type());
+        match kind {
+            Ok(kind) if kind.is_dir() => rust_sources(&path, into),
+            Ok(kind) if kind.is_file() && path.extension().is_some_and(|end| end == "rs") => into.push(path),
+            _ => {}
+        }
+    }
+}
+
+/// The name of a host: that of its program.
+fn name_of(program: &Path) -> String {
+    program.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }

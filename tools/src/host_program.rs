@@ -47,7 +47,7 @@ impl Chosen {
         say: impl Fn(&str),
     ) -> Result<HostProgram, Error> {
         let args = args.iter().map(OsString::from).collect();
-        let HostCrate { manifest, package } = match self {
+        let HostCrate { manifest, package, .. } = match self {
             Self::Program(program) => return Ok(HostProgram { program, args }),
             Self::Package(host) => host,
         };
@@ -78,6 +78,7 @@ pub(crate) fn sample(options: &HostOptions) -> Result<HostProgram, Error> {
     let program = std::env::current_exe().map_err(Error::file("find", Path::new("alcedo")))?;
     let mut args = vec![OsString::from("dev-world"), "--objects".into(), options.objects.to_string().into()];
     args.extend(options.packages.iter().flat_map(|package| ["--package".into(), package.into()]));
+    args.extend(options.user_code.iter().flat_map(|folder| [OsString::from("--user-code"), folder.into()]));
     args.extend(options.args.iter().map(|arg| format!("--arg={arg}").into()));
     Ok(HostProgram { program, args })
 }

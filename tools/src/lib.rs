@@ -6,8 +6,6 @@
 //! `session` is the loop that `dev` and `demo` share, from a saved file to live code. It decides nothing about looks:
 //! it gives [`session::Event`]s, and `dev` and `demo` print them, each in its own way.
 
-#![forbid(unsafe_code)]
-
 mod args;
 mod ask;
 #[cfg(feature = "bindgen")]
@@ -27,6 +25,7 @@ mod guard;
 mod host_program;
 mod input;
 mod inspect;
+mod install;
 mod modules;
 mod new;
 mod paint;

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{Write as _, stderr};
 use std::path::{Path, PathBuf};
 
-use alcedo_build::{BuildError, BuildRequest, build, find_plugins};
+use alcedo_build::{BuildError, PluginFolder, build};
 use alcedo_runtime::printable;
 
 use crate::error::Error;
@@ -14,81 +14,69 @@ use crate::telling::millis;
 /// Packages that lie deeper below a folder are not looked for.
 const DEPTH: usize = 4;
 
-/// What was found in the places that a command was given.
+/// Modules below the folders that a command was called with.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     /// Folders of packages of scripts.
     pub(crate) packages: Vec<PathBuf>,
     /// Libraries of plugins, which are files.
     pub(crate) libraries: Vec<PathBuf>,
-    /// Folders of plugin crates, or of workspaces that hold some.
-    pub(crate) crates: Vec<PathBuf>,
+    /// Plugin crates, and workspaces that hold some.
+    pub(crate) crates: Vec<PluginFolder>,
 }
 
-/// Looks into these places: a library, a package, a folder of plugin crates, or one that holds some of these.
+/// Finds the modules in these places: a library, a package, a folder of plugin crates, or one that holds some of these.
 ///
 /// # Errors
-/// A place that holds none of them.
+/// A place that holds none of them, or a manifest that cargo cannot read.
 pub(crate) fn find(places: &[PathBuf]) -> Result<Found, Error> {
     let mut found = Found::default();
     for place in places {
         // One folder may be named in several ways.
         let Ok(whole) = place.canonicalize() else { return Err(Error::NoModules { path: place.clone() }) };
-        if whole.is_file() {
-            found.libraries.push(whole);
+        let mut here = Found::default();
+        if whole.is_file() && whole.file_name().is_none_or(|name| name != "Cargo.toml") {
+            here.libraries.push(whole);
         } else if scripts::is_package(&whole) {
-            add(&mut found.packages, [whole]);
+            here.packages.push(whole);
         } else {
-            let below = packages_below(&whole);
-            let has_plugins = match find_plugins(std::slice::from_ref(&whole)) {
-                _ if !whole.join("Cargo.toml").is_file() => false,
-                Ok(_) => true,
-                Err(BuildError::NoPlugins { .. }) => false,
-                Err(error) => return Err(error.into()),
-            };
-            if below.is_empty() && !has_plugins {
-                return Err(Error::NoModules { path: place.clone() });
-            }
-            add(&mut found.packages, below);
-            if has_plugins {
-                add(&mut found.crates, [whole]);
-            }
+            here.crates.extend(plugins(&whole)?);
+            look(&whole, DEPTH, &mut here)?;
         }
+        if here.packages.is_empty() && here.crates.is_empty() && here.libraries.is_empty() {
+            return Err(Error::NoModules { path: place.clone() });
+        }
+        here.packages.sort();
+        here.crates.sort_by(|one, other| one.manifest.cmp(&other.manifest));
+        add(&mut found.packages, here.packages);
+        add(&mut found.libraries, here.libraries);
+        add(&mut found.crates, here.crates);
     }
     Ok(found)
 }
 
-fn add(list: &mut Vec<PathBuf>, more: impl IntoIterator<Item = PathBuf>) {
-    for path in more {
-        if !list.contains(&path) {
-            list.push(path);
+fn add<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
+    for one in more {
+        if !list.contains(&one) {
+            list.push(one);
         }
     }
 }
 
-/// The folders of crates and of packages in and below these folders, as `alcedo dev` builds, loads and watches them. One in which nothing is
-/// found stays, so that the reason is told.
-pub(crate) fn folders(dirs: &[PathBuf]) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for dir in dirs {
-        let below = if scripts::is_package(dir) { Vec::new() } else { packages_below(dir) };
-        if below.is_empty() || find_plugins(std::slice::from_ref(dir)).is_ok() {
-            add(&mut found, [dir.clone()]);
-        }
-        add(&mut found, below);
+/// The plugins of a folder with a manifest; `None` for any other folder.
+fn plugins(dir: &Path) -> Result<Option<PluginFolder>, BuildError> {
+    if dir.is_dir() && !dir.join("Cargo.toml").is_file() {
+        return Ok(None);
     }
-    found
+    match PluginFolder::of(dir) {
+        Ok(folder) => Ok(Some(folder)),
+        Err(BuildError::NoPlugins { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
-/// The packages below a folder, in order of their paths. What cargo or an editor has made is left out.
-pub(crate) fn packages_below(dir: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    look(dir, DEPTH, &mut found);
-    found.sort();
-    found
-}
-
-fn look(dir: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+/// Adds the packages below a folder, and the crates below it unless one was found above. Skips folders of cargo and of editors.
+fn look(dir: &Path, depth: usize, found: &mut Found) -> Result<(), BuildError> {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         // A link may lead back up.
         if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -98,40 +86,80 @@ fn look(dir: &Path, depth: usize, found: &mut Vec<PathBuf>) {
         if name == "target" || name.to_string_lossy().starts_with('.') {
             continue;
         }
-        match scripts::is_package(&path) {
-            true => found.push(path),
-            false if depth > 1 => look(&path, depth - 1, found),
-            false => {}
+        if scripts::is_package(&path) {
+            found.packages.push(path);
+            continue;
+        }
+        let is_within = |folder: &PluginFolder| folder.manifest.parent().is_some_and(|root| path.starts_with(root));
+        // Avoids a start of cargo for each crate that cannot be a plugin.
+        let may_have_plugins = |text: String| text.contains("cdylib") || text.contains("[workspace");
+        let may_be_one = fs::read_to_string(path.join("Cargo.toml")).is_ok_and(may_have_plugins);
+        if may_be_one && !found.crates.iter().any(is_within) {
+            found.crates.extend(plugins(&path)?);
+        }
+        if depth > 1 {
+            look(&path, depth - 1, found)?;
         }
     }
+    Ok(())
 }
 
 impl Found {
+    /// The folders of the crates.
+    pub(crate) fn crate_dirs(&self) -> Vec<PathBuf> {
+        let dir = |folder: &PluginFolder| folder.manifest.parent().unwrap_or(&folder.manifest).to_owned();
+        self.crates.iter().map(dir).collect()
+    }
+
+    /// A line for each workspace of which some plugins are left out, with the way to run these.
+    pub(crate) fn left_out(&self) -> Vec<String> {
+        self.crates.iter().filter(|folder| !folder.left_out.is_empty()).map(left_out).collect()
+    }
+
     /// The libraries, those of the crates included, which are built first.
     ///
     /// # Errors
     /// What cargo says against a crate.
     pub(crate) fn built(self) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Error> {
         let Self { packages, mut libraries, crates } = self;
-        for dir in crates {
-            let manifest = dir.join("Cargo.toml");
-            let outcome = build(&BuildRequest::new(&manifest))?;
+        for folder in crates {
+            let outcome = build(&folder.request())?;
             if outcome.artifacts.iter().any(|artifact| !artifact.fresh) {
-                let dir = dir.display().to_string();
+                let dir = folder.manifest.parent().unwrap_or(&folder.manifest).display().to_string();
                 // Standard output is for the result.
                 let _ = writeln!(stderr(), "plugins of {} built, in {}", printable(&dir), millis(outcome.millis));
             }
-            add(&mut libraries, outcome.artifacts.into_iter().map(|artifact| artifact.path));
+            add(&mut libraries, outcome.artifacts.into_iter().map(|artifact| artifact.path).collect());
         }
         Ok((packages, libraries))
     }
+}
+
+/// So many plugins that are left out are named.
+const NAMED: usize = 5;
+
+fn left_out(folder: &PluginFolder) -> String {
+    let names: Vec<_> = folder.left_out.iter().map(|plugin| plugin.name.as_str()).collect();
+    let (shown, more) = names.split_at(names.len().min(NAMED));
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    let one = folder.left_out.first().and_then(|plugin| plugin.manifest.parent()).unwrap_or(Path::new("."));
+    let near = |path: &Path| {
+        let here = std::env::current_dir().and_then(|here| here.canonicalize()).unwrap_or_default();
+        path.strip_prefix(here).unwrap_or(path).display().to_string()
+    };
+    format!(
+        "left out: {}{more}, which are not in `default-members` of {} · add them there, or name their folders: {}",
+        shown.join(", "),
+        near(&folder.manifest),
+        near(one)
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
 
-    use super::{find, packages_below};
+    use super::find;
     use crate::error::Error;
 
     #[test]
@@ -142,9 +170,42 @@ mod tests {
             fs::write(dir.path().join(package).join("A.uc"), "class A extends Object;").expect("written");
         }
         let expected = [dir.path().join("scripts/Saga"), dir.path().join("scripts/Tale")];
-        assert_eq!(packages_below(dir.path()), expected);
         let found = find(&[dir.path().to_owned(), dir.path().join("scripts/Tale")]).expect("packages");
         assert_eq!((found.packages, found.crates.len(), found.libraries.len()), (expected.to_vec(), 0, 0));
+    }
+
+    #[test]
+    fn crates_are_found_below_a_folder_and_only_default_members_of_a_workspace_are_meant() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let plugin = |path: &str| {
+            let folder = dir.path().join(path);
+            fs::create_dir_all(folder.join("src")).expect("made");
+            fs::write(folder.join("src/lib.rs"), "").expect("written");
+            let name = path.rsplit('/').next().expect("a name");
+            let manifest =
+                format!("[package]\nname = {name:?}\nedition = \"2024\"\n[lib]\ncrate-type = [\"cdylib\"]\n");
+            fs::write(folder.join("Cargo.toml"), manifest).expect("written");
+        };
+        ["plugins/one", "plugins/two", "plugins/three"].into_iter().for_each(plugin);
+        fs::create_dir_all(dir.path().join("scripts/Tale")).expect("made");
+        fs::write(dir.path().join("scripts/Tale/A.uc"), "class A extends Object;").expect("written");
+        let workspace = |text: &str| fs::write(dir.path().join("Cargo.toml"), text).expect("written");
+        let names = |found: &super::Found| {
+            let plugins = found.crates.iter().flat_map(|folder| &folder.plugins);
+            plugins.map(|plugin| plugin.name.clone()).collect::<Vec<_>>().join(" ")
+        };
+        workspace("[workspace]\nmembers = [\"plugins/*\"]\ndefault-members = [\"plugins/two\", \"plugins/one\"]\n");
+        let found = find(&["scripts", "plugins"].map(|name| dir.path().join(name))).expect("both");
+        assert_eq!((names(&found).as_str(), found.packages.len()), ("one three two", 1));
+        assert_eq!(found.left_out(), [""; 0]);
+        let found = find(&[dir.path().to_owned()]).expect("a workspace");
+        assert_eq!((names(&found).as_str(), found.packages.len()), ("one two", 1));
+        let line = found.left_out().join("");
+        assert!(
+            line.starts_with("left out: three, which are not in `default-members` of ")
+                && line.ends_with("plugins/three"),
+            "{line}"
+        );
     }
 
     #[test]

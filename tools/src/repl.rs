@@ -14,12 +14,15 @@ use rustyline::error::ReadlineError;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{CompletionType, Config, Context, Editor, Helper, Highlighter, Hinter};
 
+use crate::args::Code;
 use crate::error::Error;
 use crate::host_program;
-use crate::paint::Paint;
+use crate::modules;
+use crate::paint::{Paint, for_terminal};
+use crate::screen::log_to_stderr;
 use crate::scripts;
 use crate::session::BuildOptions;
-use crate::world::{HostOptions, Local, News, Remote, World};
+use crate::world::{HostOptions, Local, News, Printed, Remote, World};
 
 /// What is shown before a line.
 const PROMPT: &str = "> ";
@@ -29,8 +32,8 @@ const EVAL: &str = "eval ";
 /// Which world.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Wish {
-    /// What is loaded first: folders of `.uc` files, and libraries of plugins that are built already.
-    #[arg(value_name = "FOLDER|LIBRARY")]
+    /// Modules to load: packages of scripts, folders of plugin crates, which are built, or built libraries.
+    #[arg(value_name = "PATH")]
     modules: Vec<PathBuf>,
     /// How many objects of every class of actor that these declare.
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -38,6 +41,8 @@ pub(crate) struct Wish {
     /// A package that plugins may declare types in, besides `Game`; may be given several times.
     #[arg(long = "package", value_name = "NAME")]
     packages: Vec<String>,
+    #[command(flatten)]
+    code: Code,
     /// The author's own host instead of the sample engine: a package, a folder, or a program that is built already.
     #[arg(long, value_name = "PACKAGE|PATH")]
     host: Option<String>,
@@ -51,17 +56,24 @@ pub(crate) struct Wish {
 /// # Errors
 /// When the world cannot be started.
 pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
-    let whole = |path: &PathBuf| std::path::absolute(path).map_err(Error::file("find", path));
-    let modules = wish.modules.iter().map(whole).collect::<Result<Vec<_>, _>>()?;
-    let texts = modules.iter().filter(|path| scripts::is_package(path)).map(|path| scripts::name(path));
-    let packages = wish.packages.iter().cloned().chain(texts).collect();
-    let options = HostOptions { packages, args: Vec::new(), objects: wish.objects, planted_rerun: false };
-    match host_program::choose(wish.host.as_deref(), &[])? {
-        None => Ok(converse(Local::new(&options)?, &modules)),
+    let paint = Paint::for_stdout();
+    let found = modules::find(&wish.modules)?;
+    let packages = wish.packages.iter().cloned().chain(found.packages.iter().map(|path| scripts::name(path))).collect();
+    let user_code = wish.code.absolute()?;
+    let options = HostOptions { packages, args: Vec::new(), objects: wish.objects, user_code, planted_rerun: false };
+    found.left_out().iter().for_each(|line| drop(writeln!(stderr(), "{line}")));
+    let chosen = host_program::choose(wish.host.as_deref(), &found.crate_dirs())?;
+    let (packages, libraries) = found.built()?;
+    let modules = [libraries, packages].concat();
+    match chosen {
+        None => {
+            log_to_stderr("info", paint);
+            Ok(converse(Local::new(&options)?, &modules))
+        }
         Some(host) => {
             let say = |line: &str| drop(writeln!(stderr(), "{}", printable(line)));
             let program = host.build(&BuildOptions::default(), &wish.host_args, say)?;
-            Ok(converse(Remote::start(program, Paint::for_stdout())?, &modules))
+            Ok(converse(Remote::start(program, paint)?, &modules))
         }
     }
 }
@@ -103,6 +115,8 @@ fn converse<W: World>(mut world: W, modules: &[PathBuf]) -> ExitCode {
             },
             recv(news) -> news => match news {
                 Ok(News::Answer(text)) => {
+                    // Prints the output of a call before its result.
+                    world.printed().try_iter().for_each(|line| show(&line));
                     print(&text);
                     drop(answered.take());
                 }
@@ -122,11 +136,11 @@ fn converse<W: World>(mut world: W, modules: &[PathBuf]) -> ExitCode {
                 }
                 Ok(_) => {}
             },
-            recv(printed) -> line => if let Ok(line) = line { print(&line.line) },
+            recv(printed) -> line => if let Ok(line) = line { show(&line) },
             default(rest) => world.attend(),
         }
     }
-    for left in world.shutdown() {
+    for left in world.shutdown(&mut show) {
         print(&format!("could not be ended: {left}"));
         code = ExitCode::FAILURE;
     }
@@ -138,6 +152,14 @@ fn command(line: &str) -> String {
     match line.trim().strip_prefix(':') {
         Some(command) => command.trim().to_owned(),
         None => format!("{EVAL}{}", line.trim()),
+    }
+}
+
+/// Passes on a line of the host.
+fn show(printed: &Printed) {
+    match printed.is_error {
+        true => drop(writeln!(stderr(), "{}", for_terminal(&printed.line))),
+        false => print(&for_terminal(&printed.line)),
     }
 }
 

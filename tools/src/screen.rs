@@ -149,9 +149,9 @@ pub(crate) fn log_to(screen: &Screen, level: &str, color: bool) {
 }
 
 /// Sends what this process logs to standard error, for a process whose output the tool prints.
-pub(crate) fn log_to_stderr(paint: Paint) {
+pub(crate) fn log_to_stderr(level: &str, paint: Paint) {
     // The tool reports hangs itself.
-    log_to(&Screen::new(false), "info,alcedo_runtime::watchdog=off", paint.is_on());
+    log_to(&Screen::new(false), &format!("{level},alcedo_runtime::watchdog=off"), paint.is_on());
 }
 
 #[cfg(test)]

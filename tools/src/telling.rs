@@ -75,7 +75,7 @@ pub(crate) fn number(number: u64) -> String {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use alcedo_runtime::{Outcome, Phase, Phases, PropertyChange, Reload, Remainder};
+    use alcedo_runtime::{Outcome, Phase, Phases, PropertyChange, Reload, Remainder, ValueCounts};
     use expect_test::{Expect, expect};
 
     use super::{last, millis, number, population, reload};
@@ -97,6 +97,7 @@ pub(crate) mod tests {
             class_constructors_rerun: 0,
             fields_kept: 0,
             fields_lost: Vec::new(),
+            values: ValueCounts::default(),
             properties: vec![PropertyChange {
                 class: "Game.MagicCube".into(),
                 property: "rotation_speed".into(),

@@ -20,6 +20,7 @@ mod hangs;
 mod inspect;
 mod new;
 mod own_host;
+mod pages;
 mod panics;
 mod scripts;
 mod scripts_dev;

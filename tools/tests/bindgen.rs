@@ -176,7 +176,7 @@ fn a_header_becomes_a_class_and_what_is_left_out_has_a_reason() {
         // * `pointer`: it returns a pointer to `int32_t`, and nobody says how much lies there.
         // * `looping`: `l` is a `loop`, which has the field `next`, which is a pointer to `struct loop`.
         // * `unions`: `e` is a `either`, which is a union.
-        // * `fixed`: `c` is a `cells`, which has the field `cells`, which is an array of a fixed length, which only a host can declare (`Extents`).
+        // * `fixed`: `c` is a `cells`, which has the field `cells`, which is an array of a fixed length, which only a host can declare (`Layouts`).
         // * `bit`: `b` is a `bits`, which has the bit field `one`.
         // * `many`: it has 9 parameters, and a reflected function has at most 8.
         // * `here`: it is in the header itself, so the library has no such symbol.

@@ -86,6 +86,13 @@ fn a_save_replaces_what_has_changed_and_what_uses_it_and_nothing_else() {
     scratch.edit("default = 180.0", "default = 240.0");
     assert!(dev.hears("generation 2 → 3").starts_with("magic_cube  generation"));
     dev.hears("attributes of generation 2, attributes_plus of generation 2 stays as it is");
+    // Glue of a module is written again when its types have changed.
+    let field = "    /// What `health` never gets above.\n";
+    scratch.edit_in("attributes", field, &format!("    #[uproperty]\n    shine: f64,\n{field}"));
+    dev.hears("glue written again, attributes.rs");
+    dev.hears("generation 3 → 4");
+    let glue = std::fs::read_to_string(scratch.other("attributes-plus").join("src/attributes.rs")).unwrap();
+    assert!(glue.contains("shine: f64,"), "{glue}");
     dev.wishes("q");
     dev.ends_well();
 }

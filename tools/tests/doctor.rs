@@ -97,9 +97,41 @@ fn a_workspace_as_alcedo_new_writes_it_has_nothing_wrong() {
     ] {
         assert!(fine.contains(line), "{fine}");
     }
+    let (notes, _) = said(doctor(&dir.path().join("x")), "note");
+    assert!(!notes.contains("absolute"), "{notes}");
     let mut new = Command::new(env!("CARGO_BIN_EXE_alcedo"));
     assert!(new.args(["new", "plugin", "y"]).current_dir(dir.path()).output().unwrap().status.success());
     assert_eq!(said(doctor(&dir.path().join("y")), "wrong"), (String::new(), false));
+}
+
+#[test]
+fn a_path_that_is_absolute_or_leads_nowhere_and_a_command_that_no_shell_finds_are_told_with_the_lines_to_copy() {
+    let one = plugin("two = { path = \"../two\" }\n");
+    let dir = workspace(
+        "[workspace.dependencies]\nalcedo-runtime = { path = \"../old/runtime\" }\n",
+        &[("one", &one), ("two", "")],
+    );
+    let mut command = doctor(dir.path());
+    command.env("PATH", "/usr/bin:/bin").env("RUSTC", Path::new(env!("CARGO")).with_file_name("rustc"));
+    let (notes, failed) = said(command, "note");
+    let up = "../".repeat(dir.path().canonicalize().unwrap().components().count() - 1);
+    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
+    let checkout = checkout.strip_prefix("/").unwrap().display().to_string();
+    assert!(failed && notes.contains("shells find no `alcedo` in PATH\n    cargo install --path /"), "{notes}");
+    let line = format!(
+        "absolute paths, which no other machine has: name them from its folder, or by `git`\n    [dependencies]\n    \
+                        alcedo-plugin-api = {{ path = \"../{up}{checkout}/plugin-api\" }}\n"
+    );
+    assert!(notes.contains("the package `one` has dependencies by ") && notes.contains(&line), "{notes}");
+    assert!(!notes.contains("two = "), "{notes}");
+    let (wrong, _) = said(doctor(dir.path()), "wrong");
+    assert_eq!(
+        wrong,
+        format!(
+            "the workspace has dependencies by paths without a package: the checkout of this `alcedo` is elsewhere\n    \
+             [workspace.dependencies]\n    alcedo-runtime = {{ path = \"{up}{checkout}/runtime\" }}\n"
+        )
+    );
 }
 
 #[test]

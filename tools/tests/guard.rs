@@ -1,7 +1,8 @@
 //! The crash guard with a real plugin that brings its host down in every way there is: what is told names module and
 //! function, and a development session goes on with the last build that was good.
 
-use std::process::Command;
+use std::io::Read as _;
+use std::process::{Command, Stdio};
 
 use crate::support::{Dev, Scratch};
 
@@ -73,6 +74,18 @@ fn a_host_that_ends_as_it_wants_to_has_its_own_exit_code() {
     let guard = |args: &[&str]| Command::new(env!("CARGO_BIN_EXE_alcedo")).arg("guard").args(args).output().unwrap();
     let ended = guard(&["sh", "-c", "exit 7"]);
     assert_eq!((ended.status.code(), ended.stderr.is_empty()), (Some(7), true));
+    // Signals to the guard reach the host, whose exit code is that of the guard.
+    for signal in ["TERM", "INT", "QUIT", "USR1"] {
+        let host = format!("trap 'exit 5' {signal}; echo ready; while :; do sleep 0.05; done");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+        let mut child = command.args(["guard", "sh", "-c", &host]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut ready = [0; 6];
+        child.stdout.take().unwrap().read_exact(&mut ready).unwrap();
+        assert!(
+            Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().unwrap().success()
+        );
+        assert_eq!(child.wait().unwrap().code(), Some(5), "{signal}");
+    }
     // A program that crashed and has no words is told of all the same.
     let crashed = guard(&["sh", "-c", "kill -SEGV $$"]);
     let told = String::from_utf8_lossy(&crashed.stderr).into_owned();

@@ -29,6 +29,9 @@ impl Folder {
     fn new_in(&self, dir: &str, args: &[&str]) -> Result<String, String> {
         let output = self.alcedo(dir, args, &[]);
         let (out, err) = (text(&output.stdout), text(&output.stderr));
+        // Leaves out a line that depends on PATH.
+        let out: String =
+            out.lines().filter(|line| !line.contains("cargo install")).map(|line| format!("{line}\n")).collect();
         if output.status.success() { Ok(self.shown(&out)) } else { Err(self.shown(&err)) }
     }
 
@@ -101,19 +104,19 @@ fn refused(folder: &Folder, dir: &str, args: &[&str], expected: Expect) {
 fn a_new_workspace_passes_its_own_tests_with_a_plugin_that_is_added() {
     let mut folder = Folder::new();
     expect![[r#"
-        made HERE/my-game
-          cd my-game && alcedo dev"#]]
-    .assert_eq(&folder.new_in("", &["workspace", "my-game"]).unwrap());
+        made HERE/our-game
+          cd our-game && alcedo dev"#]]
+    .assert_eq(&folder.new_in("", &["workspace", "our-game"]).unwrap());
     // From anywhere in the workspace.
     expect![[r#"
-        made HERE/my-game/plugins/second_one, a plugin for my-game-host
-          cargo test -p second_one, or save in it while `alcedo dev` runs anew"#]]
-    .assert_eq(&folder.new_in("my-game/host/src", &["plugin", "second_one"]).unwrap());
-    let packages = ["my-game-glue", "my-game-host", "my-game-patrol", "second_one"];
-    // One of the host, three of each plugin.
-    assert_eq!(folder.cargo_test("my-game", &packages), 7);
-    assert_eq!(folder.listed(), ["my-game"]);
-    let written = fs::read_dir(folder.dir.path().join("my-game")).unwrap().count();
+        made HERE/our-game/plugins/second_one, a plugin for our-game-host: it extends Robot
+          cargo test -p second_one, or start `alcedo dev` again and save in it"#]]
+    .assert_eq(&folder.new_in("our-game/host/src", &["plugin", "second_one"]).unwrap());
+    let packages = ["our-game-glue", "our-game-host", "our-game-patrol", "second_one"];
+    // The host has one test, its first plugin three, the second plugin one.
+    assert_eq!(folder.cargo_test("our-game", &packages), 5);
+    assert_eq!(folder.listed(), ["our-game"]);
+    let written = fs::read_dir(folder.dir.path().join("our-game")).unwrap().count();
     assert_eq!(written, 7, "sources, and nothing that was only needed to write them");
 }
 
@@ -155,7 +158,16 @@ fn a_new_host_passes_its_own_tests_and_takes_a_first_plugin() {
     folder.new_in("", &["host", "server"]).unwrap();
     assert_eq!(folder.cargo_test("server", &["server-glue", "server-host"]), 1);
     folder.new_in("server", &["plugin", "first"]).unwrap();
-    assert_eq!(folder.cargo_test("server", &["server-glue", "server-host", "first"]), 4);
+    assert_eq!(folder.cargo_test("server", &["server-glue", "server-host", "first"]), 2);
+    // Libraries may be named from the working folder.
+    let library = target().join("debug/libfirst.so");
+    fs::copy(&library, folder.dir.path().join("server/first.so")).unwrap();
+    let mut host = Dev::run({
+        let mut host = Command::new(target().join("debug/server-host"));
+        host.arg("first.so").current_dir(folder.dir.path().join("server"));
+        host
+    });
+    let _line = host.hears("FirstRobot_1");
 }
 
 #[test]
@@ -206,6 +218,77 @@ fn what_cannot_be_made_is_refused_and_nothing_is_left_of_it() {
     }
     assert_eq!(folder.listed(), ["there"]);
     assert_eq!(fs::read_to_string(folder.dir.path().join("there")).unwrap(), "mine");
+}
+
+/// Adds a plugin for a host without robots, in a workspace without shared keys.
+#[test]
+fn a_plugin_is_written_for_the_host_that_is_there() {
+    let folder = Folder::new();
+    let files = [
+        (
+            "Cargo.toml",
+            "[workspace]\nmembers = [\"zoo\", \"eyes\", \"plugins/*\"]\n[workspace.metadata.alcedo]\nhost = \"zoo\"\nglue = \"eyes\"\n",
+        ),
+        ("zoo/Cargo.toml", "[package]\nname = \"zoo\"\nedition = \"2024\"\n"),
+        (
+            "zoo/src/main.rs",
+            "#[uclass(package = \"Zoo\")]\nstruct Keeper {}\n#[uclass(package = \"Zoo\", blueprintable)]\nstruct Bird {}\nfn main() { Runtime::builder().package(\"Mods\"); }\n",
+        ),
+        ("eyes/Cargo.toml", "[package]\nname = \"zoo-eyes\"\nedition = \"2024\"\n"),
+        (
+            "eyes/src/lib.rs",
+            "#[uclass(imported, package = \"Zoo\", base = Object)]\npub struct Keeper {}\n\n#[uclass(imported, package = \"Zoo\", base = Object)]\npub struct Bird {}\n\n#[uclass(imported)]\nimpl Bird {\n    #[ufunction(blueprint_native_event)]\n    fn on_feed(&self, by: Obj<Keeper>, grams: f64) -> bool;\n}\n",
+        ),
+    ];
+    for (path, text) in files {
+        let path = folder.dir.path().join("w").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    // Cargo needs a file for `plugins/*`, which `alcedo new host` writes as well.
+    fs::create_dir_all(folder.dir.path().join("w/plugins")).unwrap();
+    fs::write(folder.dir.path().join("w/plugins/README.md"), "").unwrap();
+    expect![[r#"
+        made plugins/tame, a plugin for zoo: it extends Bird
+          cargo test -p tame, or start `alcedo dev` again and save in it"#]]
+    .assert_eq(&folder.new_in("w", &["plugin", "tame"]).unwrap());
+    let written = folder.dir.path().join("w/plugins/tame");
+    let source = fs::read_to_string(written.join("src/lib.rs")).unwrap();
+    for line in [
+        "use zoo_eyes::{Bird, Keeper};",
+        "#[uclass(package = \"Mods\", base = Bird, blueprintable)]",
+        "pub struct TameBird {",
+        "fn on_feed(&mut self, this: This<Self>, _by: Obj<Keeper>, _grams: f64) -> bool {",
+    ] {
+        assert!(source.contains(line), "{line}:\n{source}");
+    }
+    assert!(!source.contains("Robot") && !written.join("tests").exists(), "{source}");
+    let manifest: toml::Table = fs::read_to_string(written.join("Cargo.toml")).unwrap().parse().unwrap();
+    let path = |name: &str| manifest["dependencies"][name]["path"].as_str().unwrap();
+    assert_eq!(path("zoo-eyes"), "../../eyes");
+    assert!(path("alcedo-plugin-api").starts_with("../../../"), "{manifest}");
+    assert_eq!(manifest["package"]["edition"].as_str(), Some("2024"));
+
+    // Without a line about them: the only host and its glue.
+    let write = |path: &str, text: &str| fs::write(folder.dir.path().join("w").join(path), text).unwrap();
+    let real = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
+    let package = |name: &str, uses: &str, dir: &str| {
+        format!(
+            "[package]\nname = {name:?}\nedition = \"2024\"\n[dependencies]\n{uses} = {{ path = \"{}/{dir}\" }}\n",
+            real.display()
+        )
+    };
+    write("Cargo.toml", "[workspace]\nmembers = [\"zoo\", \"eyes\", \"plugins/*\"]\n");
+    write("zoo/Cargo.toml", &package("zoo", "alcedo-runtime", "runtime"));
+    write("plugins/tame/Cargo.toml", &package("tame", "alcedo-plugin-api", "plugin-api"));
+    let expected = expect![[r#"
+        alcedo: the host `zoo` has no glue in the workspace of HERE/w/Cargo.toml, by which plugins use its classes: make a library with `alcedo-plugin-api` as its dependency, write its source with `alcedo glue --host zoo -o glue/src/lib.rs`, and run this again"#]];
+    refused(&folder, "w", &["plugin", "wild"], expected);
+    write("eyes/Cargo.toml", &package("zoo-eyes", "alcedo-plugin-api", "plugin-api"));
+    expect![[r#"
+        made plugins/wild, a plugin for zoo: it extends Bird
+          cargo test -p wild, or start `alcedo dev --host zoo` again and save in it"#]]
+    .assert_eq(&folder.new_in("w", &["plugin", "wild"]).unwrap());
 }
 
 #[test]
@@ -261,7 +344,17 @@ fn another_checkout_is_taken_where_one_is_named() {
     }
     let output = folder.alcedo("", &["plugin", "x"], &[("ALCEDO_CHECKOUT", &link)]);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    let manifest: toml::Table = fs::read_to_string(folder.dir.path().join("x/Cargo.toml")).unwrap().parse().unwrap();
-    let path = manifest["dependencies"]["alcedo-plugin-api"]["path"].as_str().unwrap();
-    assert_eq!(Path::new(path), link.canonicalize().unwrap().join("plugin-api"));
+    let source = |dir: &str, key: &str| {
+        let manifest: toml::Table =
+            fs::read_to_string(folder.dir.path().join(dir).join("Cargo.toml")).unwrap().parse().unwrap();
+        manifest["dependencies"]["alcedo-plugin-api"][key].as_str().unwrap().to_owned()
+    };
+    assert_eq!(source("x", "path"), "../a \"checkout\"/plugin-api");
+    // Accepts a repository by its URL without a look-up.
+    folder.new_in("", &["plugin", "y", "--git", "https://alcedo.example/alcedo"]).unwrap();
+    assert_eq!(source("y", "git"), "https://alcedo.example/alcedo");
+    for file in ["y/README.md", "x/README.md"] {
+        let text = fs::read_to_string(folder.dir.path().join(file)).unwrap();
+        assert!(text.contains("`cargo install --") && !text.contains(&real.display().to_string()), "{text}");
+    }
 }

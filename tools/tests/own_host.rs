@@ -1,6 +1,7 @@
 //! `alcedo dev` with a host of the author's own, which is a package beside the plugin and takes part by one line.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -73,6 +74,7 @@ fn main() -> Result<(), Error> {
         runtime.wait(Duration::from_millis(16));
         runtime.tick(Budget::frame());
     }
+    println!("good night");
     runtime.shutdown().into_result()
 }
 "#,
@@ -165,6 +167,14 @@ impl Own {
         fs::write(self.source(), source.replace(TURN, turn)).unwrap();
     }
 
+    /// Saves the host with `to` in the place of the first `from`.
+    fn save_host(&self, from: &str, to: &str) {
+        let path = self.dir.path().join("rig/src/main.rs");
+        let source = fs::read_to_string(&path).unwrap();
+        assert!(source.contains(from));
+        fs::write(&path, source.replacen(from, to, 1)).unwrap();
+    }
+
     /// `alcedo dev` on the plugin.
     fn dev(&self, args: &[&str]) -> Dev {
         let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
@@ -221,6 +231,17 @@ fn a_host_of_ones_own_is_built_and_survives_an_edit_a_crash_and_a_hang() {
     dev.hears("the world is back as it was");
     dev.hears("generation 1 → 2");
     is_as_it_was(&mut dev);
+
+    own.save_host("&[])", "&[]).event(\"rest\", &[])");
+    dev.hears("the host changed (main.rs)");
+    dev.wishes("k");
+    dev.hears("glue written again, rig.rs");
+    dev.hears("good morning, rig");
+    dev.hears("generation 1 is live");
+    dev.hears("the world is back as it was");
+    is_as_it_was(&mut dev);
+    let glue = fs::read_to_string(own.dir.path().join("gadgets/src/rig.rs")).unwrap();
+    assert!(glue.contains("fn rest(&self);"), "{glue}");
     dev.wishes("q");
     dev.ends_well();
 
@@ -240,8 +261,22 @@ fn a_host_of_ones_own_is_built_and_survives_an_edit_a_crash_and_a_hang() {
     assert_eq!(dev.child.wait().unwrap().code(), Some(1));
 
     // By name, from the workspace of the plugin.
-    let mut dev = own.dev(&["--host", "rig"]);
+    let mut dev = own.dev(&["--host", "rig", "--restart-host"]);
     dev.hears("generation 1 is live");
+    own.save_host("good morning", "good evening");
+    dev.hears("good evening");
+    dev.hears("generation 1 is live");
+    dev.hears("the world is back as it was");
     dev.wishes("q");
+    dev.hears("good night");
     dev.ends_well();
+
+    // `repl` prints the output of the host until its end.
+    let mut repl = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+    repl.env("CARGO_TARGET_DIR", &own.target).args(["repl", "gadgets", "--host", "rig"]).current_dir(own.dir.path());
+    let mut repl = repl.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    repl.stdin.take().unwrap().write_all(b":objects Wheel\n").unwrap();
+    let printed = String::from_utf8(repl.wait_with_output().unwrap().stdout).unwrap();
+    let at = |text: &str| printed.find(text).unwrap_or_else(|| panic!("{text} is missing: {printed}"));
+    assert!(at("good morning") < at("Game.Wheel   #") && at("Game.Wheel   #") < at("good night"), "{printed}");
 }

@@ -98,6 +98,33 @@ fn repl_evaluates_what_it_is_told_in_a_world_with_objects_of_the_package() {
 }
 
 #[test]
+fn repl_runs_functions_of_a_c_library_and_warns_of_a_missing_one() {
+    let package =
+        Package::new("class Hero extends Actor DLLBind(Sums);\n\ndllimport final function int Sum(int A, int B);\n");
+    let code = package.folder.parent().unwrap().join("code");
+    fs::create_dir(&code).unwrap();
+    fs::write(code.join("sums.c"), "int Sum(int a, int b) { return a + b; }").unwrap();
+    let mut command = Command::new("cc");
+    command.args(["-shared", "-fPIC", "-o", "libSums.so", "sums.c"]).current_dir(&code);
+    assert!(command.status().unwrap().success());
+    let repl = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+        command.arg("repl").args(arguments).arg(&package.folder).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(b"Hero'Hero_1'.Sum(40, 2)\n").unwrap();
+        let output = child.wait_with_output().unwrap();
+        (String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (answer, warnings) = repl(&["--user-code", code.to_str().unwrap()]);
+    assert!(answer == "42\n" && !warnings.contains("not bound"), "{answer}{warnings}");
+    let (answer, warnings) = repl(&[]);
+    assert!(answer == "0\n" && warnings.contains("a class was not bound") && warnings.contains("Sums"), "{warnings}");
+    fs::remove_file(code.join("libSums.so")).unwrap();
+    let (answer, warnings) = repl(&["--user-code", code.to_str().unwrap()]);
+    assert!(answer == "0\n" && warnings.contains("a library was not bound") && warnings.contains("Sums"), "{warnings}");
+}
+
+#[test]
 fn dev_reloads_a_package_when_a_file_is_saved_and_keeps_the_old_one_when_that_is_broken() {
     let package = Package::new(HERO);
     let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));

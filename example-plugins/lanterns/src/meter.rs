@@ -1,10 +1,12 @@
 //! A class that a host and a plugin declare with the same file.
 
+use std::collections::HashMap;
+
 use super::words::*;
 
 /// What a meter shows.
 #[ustruct(package = "Metering", pod)]
-#[derive(PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Reading {
     /// How many there were.
     #[uproperty(default = 1)]
@@ -15,6 +17,7 @@ pub(crate) struct Reading {
 
 /// By what a meter counts.
 #[uenum(package = "Metering")]
+#[derive(PartialEq, Eq, Debug)]
 #[repr(i16)]
 pub(crate) enum Tariff {
     /// As it passes.
@@ -83,6 +86,12 @@ pub(crate) struct Meter {
     /// Where it is sealed.
     #[uproperty]
     seals: Seals,
+    /// The meters behind it.
+    #[uproperty]
+    behind: Vec<Obj<Meter>>,
+    /// Readings of the meters behind it.
+    #[uproperty]
+    readings: Vec<Reading>,
     units: u32,
 }
 
@@ -168,6 +177,37 @@ impl Meter {
             Tariff::Night => Tariff::Night,
         });
         before
+    }
+
+    /// Connects meters behind it and reports that to them; returns all, the last one first.
+    #[ufunction(blueprint_callable)]
+    fn connect(&self, this: This<Self>, meters: Vec<Obj<Meter>>, tariffs: Vec<Tariff>) -> Vec<Obj<Meter>> {
+        let (mut behind, mut readings) = (this.behind(), this.readings());
+        for (meter, tariff) in meters.into_iter().zip(tariffs) {
+            this.told().bind(meter, "hear");
+            behind.push(meter);
+            readings.push(Reading { units: u32::from(tariff == Tariff::Night), ..Reading::default() });
+        }
+        this.set_behind(behind.clone());
+        this.set_readings(readings);
+        this.told().broadcast((behind.len() as u32, this.as_obj()));
+        this.told().clear();
+        behind.reverse();
+        behind
+    }
+
+    /// Notes the meter before it.
+    #[ufunction]
+    fn hear(&mut self, this: This<Self>, units: u32, by: Obj<Meter>) {
+        self.units += units;
+        this.set_before(by);
+    }
+
+    /// Returns its readings, and one more, by its label.
+    #[ufunction]
+    fn sorted(&self, this: This<Self>, more: Option<Reading>) -> HashMap<String, Vec<Reading>> {
+        let all = this.readings().into_iter().chain(more).collect();
+        HashMap::from([(this.label(), all)])
     }
 
     /// What it showed when it was set back.

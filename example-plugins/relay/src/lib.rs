@@ -6,6 +6,9 @@
 use alcedo_plugin_api::prelude::*;
 use alcedo_plugin_api::zcall;
 
+#[cfg(feature = "needs-reports")]
+module! { name: "relay", exit: ended, dependencies: [("reports", "^0.1")] }
+#[cfg(not(feature = "needs-reports"))]
 module! { name: "relay", exit: ended }
 
 /// What the context that ends has to say to the last call of its module, for the log.

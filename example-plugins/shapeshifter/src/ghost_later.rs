@@ -6,9 +6,9 @@ use engine_glue::{Actor, SceneComponent};
 /// An actor that comes and goes.
 #[uclass(package = "Game", base = Actor, blueprintable)]
 pub struct Ghost {
-    /// How cold it makes.
-    #[uproperty(default = 20.0)]
-    chill: f64,
+    /// Cold around it, under another name.
+    #[uproperty(default = 20.0, was = "chill")]
+    cold: f64,
     /// What is seen of it, which was a text.
     #[uproperty]
     look: UName,
@@ -19,21 +19,21 @@ pub struct Ghost {
     #[uproperty(default_subobject, root_component)]
     chain: Obj<SceneComponent>,
 
-    /// Kept.
-    #[keep]
-    moans: u32,
+    /// Kept, under another name.
+    #[keep(was = "moans")]
+    wails: u32,
 }
 
 #[uclass]
 impl Ghost {
     #[red_constructor]
     fn new(_this: This<Self>) -> Self {
-        Self { moans: 0 }
+        Self { wails: 0 }
     }
 
     /// What is the plugin's own.
     #[ufunction(blueprint_pure)]
     fn own(&self) -> String {
-        format!("later moans={}", self.moans)
+        format!("later moans={}", self.wails)
     }
 }

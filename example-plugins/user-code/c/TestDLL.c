@@ -2,14 +2,9 @@
 #include <stdint.h>
 #include <uchar.h>
 
-/* What a vector is made of: that of the sample engine has doubles. */
-#ifndef REAL
-#define REAL float
-#endif
-
 #pragma pack(4)
 struct FVector {
-    REAL x, y, z;
+    float x, y, z;
 };
 
 /* Turns the text around where it is. */
@@ -34,9 +29,9 @@ struct FVector *CallDLL2(float x, float y, float z) {
 
 /* Says whether the text begins with `o`, as the user's click on OK did. */
 uint32_t CallDLL3(const char16_t *s, const int32_t i[2], float *f, struct FVector *v) {
-    float old = (float)v->x;
-    v->x = (REAL)i[0];
-    v->y = (REAL)i[1];
+    float old = v->x;
+    v->x = (float)i[0];
+    v->y = (float)i[1];
     v->z = *f;
     *f = old;
     return s[0] == 'o';

@@ -171,6 +171,8 @@ pub mod function_flags {
     pub const NO_CWD: u64 = 1 << 9;
     /// The same, and the `bool` that it gives fills one byte.
     pub const BOOL8: u64 = 1 << 10;
+    /// Marks a function of a C library whose `bool` result fills four bytes.
+    pub const BOOL32: u64 = 1 << 11;
     /// It brings its own thunk, which steps through the parameters; its plain body is never called.
     pub const CUSTOM_THUNK: u64 = 1 << 16;
 }

@@ -7,7 +7,7 @@ use quote::{format_ident, quote};
 use syn::{Attribute, Ident, ImplItem, ImplItemFn, ItemImpl, Path, Result, Signature, Type};
 
 use self::events::Event;
-pub(crate) use self::events::{EVENTS, TWO_SORTS_OF_EVENT, event_constant};
+pub(crate) use self::events::{EVENTS, TWO_SORTS_OF_EVENT, event_constant, event_names};
 use crate::async_function::{AsyncFunction, LATENT};
 use crate::class_struct::view_of;
 use crate::conditions::Conditions;
@@ -44,6 +44,8 @@ pub(crate) struct Body<'a> {
     shells: usize,
     /// Events that still want their body.
     events: Vec<Event>,
+    /// Names of the events that are declared.
+    event_names: Vec<TokenStream>,
 }
 
 /// A shell that is called once in a life.
@@ -79,6 +81,7 @@ pub(crate) fn expand(words: &Words, mut item: ItemImpl, side: Side) -> Result<To
     item.items = kept;
 
     let ends = body.ends();
+    let event_names = event_names(&body.view, &body.event_names);
     let Body { beside, functions, red_constructor, class_constructor, post_init_properties, .. } = body;
     let class_constructor = hook("ALCEDO_CLASS_CONSTRUCTOR", &class, class_constructor);
     let post_init_properties = hook("ALCEDO_POST_INIT_PROPERTIES", &class, post_init_properties);
@@ -86,6 +89,7 @@ pub(crate) fn expand(words: &Words, mut item: ItemImpl, side: Side) -> Result<To
         #item
         const _: () = {
             #(#beside)*
+            #event_names
             #class_constructor
             #post_init_properties
             const ALCEDO_FUNCTIONS: &[::alcedo_plugin_api::plumbing::Function<#class>] = &[#(#functions),*];
@@ -154,6 +158,7 @@ impl<'a> Body<'a> {
             add_references: None,
             shells: 0,
             events,
+            event_names: Vec::new(),
         }
     }
 

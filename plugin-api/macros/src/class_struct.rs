@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Field, Fields, Ident, ItemStruct, LitStr, Result, Type};
+use syn::{Attribute, Field, Fields, Ident, ItemStruct, LitStr, Result, Type};
 
 use crate::conditions::Conditions;
 use crate::default_value::{self, DefaultValue};
@@ -79,9 +79,10 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
         quote_spanned! {ty.span()=> ::alcedo_plugin_api::plumbing::the_finalizer_thread_drops::<#ty>(); }
     });
     let kept = plain.iter().filter_map(|field| {
-        let (ident, ty) = (field.ident.as_ref().filter(|ident| kept.contains(ident))?, &field.ty);
+        let (ident, ty) = (field.ident.as_ref()?, &field.ty);
+        let (_, was) = kept.iter().find(|(kept, _)| kept == ident)?;
         let text = text_of(ident);
-        Some(quote! { (#ident, #text, #ty) })
+        Some(quote! { (#ident, #text #(| #was)*, #ty) })
     });
     let implements = words.paths("implements")?;
     let bodies = implements.iter().map(bodies_of);
@@ -261,8 +262,11 @@ fn class_flags(words: &Words, is_final: bool) -> Result<TokenStream> {
     Ok(quote! { #of_scripts #is_final #is_abstract #is_contextual })
 }
 
-/// Takes the reflected fields out, and says which of the rest are kept.
-fn sort_fields(fields: &mut Fields, errors: &mut rules::Errors) -> (Vec<Property>, Vec<Ident>) {
+/// A kept field and its earlier names.
+type Kept = (Ident, Vec<LitStr>);
+
+/// Takes the reflected fields out, and returns them and those of the rest that are kept.
+fn sort_fields(fields: &mut Fields, errors: &mut rules::Errors) -> (Vec<Property>, Vec<Kept>) {
     let (mut properties, mut kept) = (Vec::new(), Vec::new());
     let named = match fields {
         Fields::Named(fields) => fields,
@@ -278,7 +282,7 @@ fn sort_fields(fields: &mut Fields, errors: &mut rules::Errors) -> (Vec<Property
         match errors.take(sort_field(field, name.clone())) {
             Some(Sorted::Reflected(property)) => properties.push(*property),
             Some(Sorted::Plain(field, is_kept)) => {
-                kept.extend(is_kept.then_some(name));
+                kept.extend(is_kept.map(|was| (name, was)));
                 plain.push(*field);
             }
             None => {}
@@ -291,8 +295,8 @@ fn sort_fields(fields: &mut Fields, errors: &mut rules::Errors) -> (Vec<Property
 /// What a field is.
 enum Sorted {
     Reflected(Box<Property>),
-    /// Plugin-side, and whether it is kept.
-    Plain(Box<Field>, bool),
+    /// Plugin-side, with its earlier names if it is kept.
+    Plain(Box<Field>, Option<Vec<LitStr>>),
 }
 
 fn sort_field(mut field: Field, name: Ident) -> Result<Sorted> {
@@ -311,10 +315,16 @@ fn sort_field(mut field: Field, name: Ident) -> Result<Sorted> {
             Ok(Sorted::Reflected(Box::new(Property { field, name, words })))
         }
         (None, keep) => {
-            if let Some(keep) = &keep {
-                Words::of(keep)?.expect(&[])?;
-            }
-            Ok(Sorted::Plain(Box::new(field), keep.is_some()))
+            let earlier_names = |keep: &Attribute| {
+                let words = Words::of(keep)?;
+                words.expect(&["was"])?;
+                let was = words.text("was")?;
+                let names =
+                    |was: LitStr| was.value().split(',').map(|name| LitStr::new(name.trim(), was.span())).collect();
+                Ok::<_, syn::Error>(was.map(names).unwrap_or_default())
+            };
+            let was = keep.as_ref().map(earlier_names).transpose()?;
+            Ok(Sorted::Plain(Box::new(field), was))
         }
     }
 }

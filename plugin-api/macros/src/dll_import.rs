@@ -29,7 +29,7 @@ struct CParam {
 impl DllImport {
     pub(crate) fn of(attr: &Attribute, signature: &Signature) -> Result<Self> {
         let words = Words::of(attr)?;
-        words.expect(&["name", "no_cwd", "bool8"])?;
+        words.expect(&["name", "no_cwd", "bool8", "bool32"])?;
         let mut signature = signature.clone();
         let mut params = Vec::new();
         for input in &mut signature.inputs {
@@ -62,11 +62,19 @@ impl DllImport {
             ));
         }
         let is_bool = method.result.returned.as_ref().is_some_and(|ty| crate::class_struct::is_named(ty, "bool"));
-        if words.flag("bool8")? && !is_bool {
+        let (bool8, bool32) = (words.flag("bool8")?, words.flag("bool32")?);
+        if (bool8 || bool32) && !is_bool {
             return Err(rules::at(
                 "ALC0148",
                 words.span(),
-                "`bool8` says that a `bool` of C++ is returned, which fills one byte: give the function that result",
+                "`bool8` and `bool32` state how many bytes a returned `bool` fills: declare the result as `-> bool`",
+            ));
+        }
+        if bool8 && bool32 {
+            return Err(rules::at(
+                "ALC0148",
+                words.span(),
+                "a `bool` fills one byte or four: keep `bool8` for a C++ `bool`, `bool32` for a `uint32_t`",
             ));
         }
         Ok(Self { method, params, words })
@@ -124,7 +132,7 @@ impl DllImport {
         let Self { method, params, words } = self;
         let (types, result, outs) = (method.types().collect::<Vec<_>>(), method.result_type(), self.outs());
         let (text, doc, names) = (method.text(), docs::text(attrs), method.parameters.iter().map(|known| &known.text));
-        let (no_cwd, bool8) = (words.flag("no_cwd")?, words.flag("bool8")?);
+        let (no_cwd, bool8, bool32) = (words.flag("no_cwd")?, words.flag("bool8")?, words.flag("bool32")?);
         let symbol = self.symbol()?.map(|symbol| quote! { ::alcedo_plugin_api::plumbing::meta("DllSymbol", #symbol) });
         let params = params.iter().map(|CParam { is_out, len, .. }| {
             let len = len.as_ref().map(LitInt::base10_digits).map(|len| {
@@ -135,7 +143,7 @@ impl DllImport {
         Ok(quote! {
             ::alcedo_plugin_api::plumbing::dll_import::<#class, (#(#types,)*), #result, #outs>(
                 #text,
-                ::alcedo_plugin_api::plumbing::Manner { no_cwd: #no_cwd, bool8: #bool8 },
+                ::alcedo_plugin_api::plumbing::Manner { no_cwd: #no_cwd, bool8: #bool8, bool32: #bool32 },
                 {
                     const BLOCK: &::alcedo_plugin_api::plumbing::SignatureBlock<(#(#types,)*), #result> =
                         &::alcedo_plugin_api::plumbing::SignatureBlock::new(&[#(#names),*]).in_c(&[#(#params),*]);

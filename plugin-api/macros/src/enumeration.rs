@@ -10,7 +10,7 @@ use syn::{Attribute, Expr, ExprLit, ExprUnary, Fields, Ident, ItemEnum, Lit, Res
 use crate::class_struct::text_of;
 use crate::docs;
 use crate::rules;
-use crate::words::{Words, take_attr};
+use crate::words::{Words, take_attr, to_derive};
 
 /// A variant, as the host is told of it.
 struct Entry {
@@ -50,8 +50,9 @@ pub(crate) fn expand(words: &Words, mut item: ItemEnum) -> Result<TokenStream> {
 fn plain(item: &ItemEnum, repr: &Ident, entries: &[Entry]) -> TokenStream {
     let name = &item.ident;
     let idents: Vec<_> = entries.iter().map(|entry| &entry.ident).collect();
+    let derives = to_derive(&item.attrs, &["Clone", "Copy"]);
     quote! {
-        #[derive(Clone, Copy)]
+        #derives
         #[repr(#repr)]
         #item
 
@@ -79,9 +80,10 @@ fn set_of_bits(item: &ItemEnum, repr: &Ident, entries: &[Entry]) -> TokenStream 
             pub const #ident: Self = Self(#number);
         }
     });
+    let derives = to_derive(attrs, &["Clone", "Copy"]);
     quote! {
         #(#attrs)*
-        #[derive(Clone, Copy)]
+        #derives
         #[repr(transparent)]
         #vis struct #name(#repr);
 

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Ident, ImplItem, ItemImpl, Result, TraitItemFn};
 
-use crate::class_impl::{EVENTS, TWO_SORTS_OF_EVENT, event_constant};
+use crate::class_impl::{EVENTS, TWO_SORTS_OF_EVENT, event_constant, event_names};
 use crate::class_struct::view_of;
 use crate::conditions::Conditions;
 use crate::docs;
@@ -14,7 +14,7 @@ use crate::words::{Words, take_attr};
 
 pub(crate) fn expand(item: &ItemImpl, class: &Ident) -> Result<TokenStream> {
     let view = view_of(class);
-    let (mut members, mut errors) = (Vec::new(), rules::Errors::default());
+    let (mut members, mut names, mut errors) = (Vec::new(), Vec::new(), rules::Errors::default());
     for member in &item.items {
         let ImplItem::Verbatim(tokens) = member else {
             errors.take::<()>(Err(rules::spanned(
@@ -24,17 +24,23 @@ pub(crate) fn expand(item: &ItemImpl, class: &Ident) -> Result<TokenStream> {
             )));
             continue;
         };
-        let declared = syn::parse2(tokens.clone()).and_then(|parsed| declaration(class, &view, parsed));
+        let declared = syn::parse2(tokens.clone()).and_then(|parsed| declaration(class, &view, parsed, &mut names));
         members.extend(errors.take(declared));
     }
     errors.finish()?;
+    members.extend(event_names(&view, &names));
     Ok(quote! {
         #[allow(non_snake_case, reason = "its members have the names that their module gave them")]
         const _: () = { #(#members)* };
     })
 }
 
-fn declaration(class: &Ident, view: &Ident, declaration: TraitItemFn) -> Result<TokenStream> {
+fn declaration(
+    class: &Ident,
+    view: &Ident,
+    declaration: TraitItemFn,
+    events: &mut Vec<TokenStream>,
+) -> Result<TokenStream> {
     let TraitItemFn { mut attrs, sig, .. } = declaration;
     let Some(attr) = take_attr(&mut attrs, "ufunction")? else {
         return Err(rules::spanned("ALC0044", sig, "say `#[ufunction]`: only reflected functions can be imported"));
@@ -60,6 +66,9 @@ fn declaration(class: &Ident, view: &Ident, declaration: TraitItemFn) -> Result<
     let callers = method.callers(view, &method.name, &cell, &path, &docs::shared(&attrs));
     // An implementable event is called like any function, and only scripts give it a body: nothing overrides it here.
     let event = words.flag(EVENTS[0])?.then(|| event_constant(view, &method.event_constant(), &method.as_fn_type()));
+    if event.is_some() {
+        events.push(conditions.on_element(&quote! { #text }));
+    }
     let declared = method.cell(&cell, class);
     conditions.on_items(quote! {
         #declared

@@ -190,6 +190,20 @@ fn interface(words: &Words, item: Item) -> syn::Result<proc_macro2::TokenStream>
     }
 }
 
+macro_rules! read_by_uclass {
+    ($($name:ident)*) => {$(
+        #[doc(hidden)]
+        #[proc_macro_attribute]
+        pub fn $name(_attr: TokenStream, item: TokenStream) -> TokenStream {
+            mistakes::without_uclass(stringify!($name), item.into()).into()
+        }
+    )*};
+}
+// `#[uclass]` removes them: an attribute that is expanded was written in another `impl`.
+read_by_uclass! {
+    ufunction overrides red_constructor class_constructor post_init_properties begin_destroy add_references dll_import
+}
+
 /// A free function that anybody can call by name: `#[zcall(ex = "math.add")]` offers it as `ex:/math.add`.
 #[proc_macro_attribute]
 pub fn zcall(attr: TokenStream, item: TokenStream) -> TokenStream {

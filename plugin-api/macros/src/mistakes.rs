@@ -5,11 +5,26 @@
 //! The look is at words only, so it concerns no name that is not a property, and nothing where a method has an `impl` of
 //! its own, whose `self` is another one.
 
-use proc_macro2::{Delimiter, Ident, Spacing, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::ImplItemFn;
 
 use crate::class_struct::text_of;
+use crate::rules;
+
+/// Reports an attribute of a method whose `impl` block has no `#[uclass]`. The method stays, if it has a body.
+pub(crate) fn without_uclass(name: &str, item: TokenStream) -> TokenStream {
+    let message =
+        format!("`#[{name}]` is read by `#[uclass]`, which this `impl` does not have: write `#[uclass]` above `impl`");
+    let error = rules::at("ALC0118", Span::call_site(), message).to_compile_error();
+    let has_body = item
+        .clone()
+        .into_iter()
+        .last()
+        .is_some_and(|last| matches!(&last, TokenTree::Group(body) if body.delimiter() == Delimiter::Brace));
+    let item = has_body.then_some(item);
+    quote! { #error #item }
+}
 
 /// What was written.
 #[derive(Clone, Copy, PartialEq, Eq)]

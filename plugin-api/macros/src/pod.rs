@@ -1,4 +1,4 @@
-//! `#[ustruct(pod)]`: a struct of plain values that travels by value.
+//! `#[ustruct(pod)]`: a struct of plain values that travels by value; and `#[ustruct]` of a host, which is copied field by field.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -6,17 +6,39 @@ use syn::{Fields, ItemStruct, LitStr, Result};
 
 use crate::class_struct::text_of;
 use crate::rules;
-use crate::words::Words;
+use crate::words::{Words, to_derive};
 use crate::{docs, struct_field};
 
-pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream> {
+pub(crate) fn expand(words: &Words, item: ItemStruct) -> Result<TokenStream> {
+    const ONE_WITH_A_BASE: &str = "leave `pod` out, or have a field of the other struct";
+    let derives = to_derive(&item.attrs, &["Clone", "Copy"]);
+    declared(words, item, ONE_WITH_A_BASE, &quote! { pod }, &quote! { #[repr(C)] #derives })
+}
+
+/// Writes a struct of a host.
+pub(crate) fn of_the_host(words: &Words, item: ItemStruct) -> Result<TokenStream> {
+    if words.flag("pod")? {
+        return expand(words, item);
+    }
+    const ONE_WITH_A_BASE: &str = "have a field of the other struct, or declare it with `NativeStruct`";
+    declared(words, item, ONE_WITH_A_BASE, &quote! { structure }, &TokenStream::new())
+}
+
+fn declared(
+    words: &Words,
+    mut item: ItemStruct,
+    one_with_a_base: &str,
+    pattern: &TokenStream,
+    attrs: &TokenStream,
+) -> Result<TokenStream> {
     words.expect(&["pod", "package", "imported", "base"])?;
     if let Some(base) = words.get("base") {
         return Err(rules::at(
             "ALC0182",
             base.name.span(),
-            "a struct that travels by value lies in memory as its Rust fields say, and has none of a base: leave `pod` out, or have a \
-             field of the other struct",
+            format!(
+                "a struct that travels by value has the fields of its Rust struct, and none of a base: {one_with_a_base}"
+            ),
         ));
     }
     let package = read(words, &item)?;
@@ -35,28 +57,14 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
     let default = struct_field::default_of(name, &defaults);
     let checks = defaults.iter().filter_map(|(_, default)| default.as_ref()).map(|default| &default.check);
     Ok(quote! {
-        #[repr(C)]
-        #[derive(Clone, Copy)]
+        #attrs
         #item
         #default
         const _: () = { #(#checks)* };
-        ::alcedo_plugin_api::plumbing::pod! {
+        ::alcedo_plugin_api::plumbing::#pattern! {
             #origin #name, package: #package, name: #text, doc: #doc, [#(#rows),*]
         }
     })
-}
-
-/// A struct of a host, which travels by value.
-pub(crate) fn of_the_host(words: &Words, item: ItemStruct) -> Result<TokenStream> {
-    if words.flag("pod")? {
-        return expand(words, item);
-    }
-    Err(rules::spanned(
-        "ALC0130",
-        &item.ident,
-        "a `#[ustruct]` of a host travels by value: say `pod`, with fields that are numbers, names or such structs; one with \
-         other fields is declared with `NativeStruct`",
-    ))
 }
 
 /// The package of a struct, which has fields with names.

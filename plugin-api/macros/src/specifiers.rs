@@ -45,6 +45,7 @@ pub(crate) const PROPERTY: &[Specifier] = &[
     flag("root_component", &["ROOT_COMPONENT"], "that object is the root of an actor"),
     text("category", "category", "`category = \"Light\"`: where editors put it"),
     text("display_name", "display_name", "`display_name = \"How bright\"`: what editors call it"),
+    text("was", "was", "`was = \"weight\"`: earlier names, with commas between, whose values it takes over"),
     flag("meta", &[], "`meta(key = \"value\")`: whatever else editors and tools of your own read"),
 ];
 
@@ -81,6 +82,7 @@ pub(crate) const FUNCTION: &[Specifier] = &[
     flag("defaults", &[], "`defaults(times = 3)`: what a host that calls with values may leave out"),
     text("category", "category", "`category = \"Light\"`: where editors put it"),
     text("display_name", "display_name", "`display_name = \"Switch on\"`: what editors call it"),
+    text("was", "was", "`was = \"hail\"`: earlier names, with commas between, by which it is still found"),
     flag("meta", &[], "`meta(key = \"value\")`: whatever else editors and tools of your own read"),
 ];
 

@@ -2,7 +2,8 @@
 //! they stand, with the known ones listed.
 
 use crate::rules;
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
@@ -254,4 +255,23 @@ pub(crate) fn take_attr(attrs: &mut Vec<Attribute>, name: &str) -> Result<Option
     }
     *attrs = rest;
     Ok(found)
+}
+
+/// Returns the `derive` of those traits that the author of an item has not derived below the attribute.
+pub(crate) fn to_derive(attrs: &[Attribute], traits: &[&str]) -> TokenStream {
+    let mut derived = Vec::new();
+    for attr in attrs.iter().filter(|attr| attr.path().is_ident("derive")) {
+        // The compiler reports errors of the attribute.
+        let _checked = attr.parse_nested_meta(|meta| {
+            derived.extend(meta.path.segments.last().map(|segment| segment.ident.to_string()));
+            Ok(())
+        });
+    }
+    let is_missing = |name: &&&str| !derived.iter().any(|known| known == **name);
+    let missing: Vec<_> = traits.iter().filter(is_missing).map(|name| format_ident!("{name}")).collect();
+    if missing.is_empty() {
+        TokenStream::new()
+    } else {
+        quote! { #[derive(#(#missing),*)] }
+    }
 }

@@ -37,6 +37,8 @@ pub struct Manner {
     pub no_cwd: bool,
     /// The `bool` that it gives fills one byte.
     pub bool8: bool,
+    /// States that a `bool` result fills four bytes.
+    pub bool32: bool,
 }
 
 /// The values of out parameters: a tuple of up to eight.
@@ -120,7 +122,8 @@ pub const fn dll_import<C: Class, A: Params, R: ReturnValue, O: Outs>(
     assert!(outs.finish() == O::FINGERPRINT.finish(), "what C may write to is what the cell says");
     let no_cwd = if manner.no_cwd { function_flags::NO_CWD } else { 0 };
     let bool8 = if manner.bool8 { function_flags::BOOL8 } else { 0 };
-    import_of_c::<C, A, R>((name, function_flags::DLL_IMPORT | no_cwd | bool8), block, &cell.0, about)
+    let bool32 = if manner.bool32 { function_flags::BOOL32 } else { 0 };
+    import_of_c::<C, A, R>((name, function_flags::DLL_IMPORT | no_cwd | bool8 | bool32), block, &cell.0, about)
 }
 
 /// Calls a function of a C library: its result, and what its out parameters hold then.

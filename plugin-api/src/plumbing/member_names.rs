@@ -1,6 +1,9 @@
 //! What the members of a class are called, so that the compiler can say where a property is that was looked for in `self`.
 
-use crate::Class;
+use alcedo_abi::override_check;
+use alcedo_abi::type_text::{TypeText, contains as has, is_same};
+
+use crate::{Class, Object};
 
 /// The names of the members of a class and its bases.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +42,23 @@ impl Members {
 #[must_use]
 pub const fn is_property<C: Class>(name: &str) -> bool {
     C::MEMBERS.has_property(name)
+}
+
+/// Returns the message about an override of an event that `C` does not declare.
+#[must_use]
+pub const fn no_event<C: Class>(problem: &str, name: &str, id: &str) -> TypeText {
+    override_check::no_event(problem, name, C::EVENTS, declarer::<C>(name), id)
+}
+
+/// Returns the path of the class that declares an event, of `C` and its bases.
+const fn declarer<C: Class>(name: &str) -> Option<&'static str> {
+    if has(C::EVENTS, name) {
+        return Some(C::PATH);
+    }
+    if is_same(C::PATH, <Object as Class>::PATH) {
+        return None;
+    }
+    declarer::<C::Base>(name)
 }
 
 const fn contains(names: &[&str], name: &str) -> bool {

@@ -27,6 +27,7 @@ pub use alcedo_abi::describe::{
 };
 pub use alcedo_abi::kinds::{PropertyKind, class_flags, function_flags, property_flags};
 pub use alcedo_abi::manifest;
+pub use alcedo_abi::override_check::{EventOf, NoEvent, NoEvents};
 pub use alcedo_abi::zcall::Slot;
 pub use alcedo_rt::{__alcedo_hooks as hook_names, COMPILER, HOOKED, ModuleHeap, OWN_HEAP, fail};
 pub use linkme;
@@ -74,7 +75,7 @@ pub use interfaces::{
     import_interface, import_interface_function, interface as interface_description, interface_function,
     interface_path, lists,
 };
-pub use member_names::{Members, is_property};
+pub use member_names::{Members, is_property, no_event};
 pub use members::{base_ref, invoke_member, invoke_static_member, read_member, write_member};
 pub use net::{net_load, net_save};
 pub use owned::{

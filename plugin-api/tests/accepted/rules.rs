@@ -204,6 +204,10 @@ mod alc0113;
 mod alc0114;
 #[path = "rules/ALC0116.rs"]
 mod alc0116;
+#[path = "rules/ALC0117.rs"]
+mod alc0117;
+#[path = "rules/ALC0118.rs"]
+mod alc0118;
 #[path = "rules/ALC0140.rs"]
 mod alc0140;
 #[path = "rules/ALC0141.rs"]

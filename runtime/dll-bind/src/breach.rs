@@ -66,6 +66,21 @@ pub enum Breach {
         /// The unit.
         unit: u16,
     },
+    /// A `bool` result of unstated width is false in one byte and true in four.
+    #[error(
+        "is the word {word:#010x}: as a `bool` of one byte (C++ `bool`) it is false, as one of four (`uint32_t`) it is true; \
+         declare the width as `bool8` or `bool32`"
+    )]
+    Bool {
+        /// The four bytes.
+        word: u32,
+    },
+    /// A value for a field that is `float` in C is beyond the range of `float`.
+    #[error("is {value}, and the field is a `float` in C, which ends at {max:e}", max = f32::MAX)]
+    NotAFloat {
+        /// The value in digits.
+        value: String,
+    },
     /// A pointer is null.
     #[error("is a null pointer")]
     Null,

@@ -14,7 +14,7 @@ use crate::breach::{Breach, Broken};
 use crate::call::{Register, Stub};
 use crate::library::Library;
 use crate::plan::{ALIGN, Found, Plan, Slot, narrowed, plain_value};
-use crate::shape::{BindError, Number, Shape, Site};
+use crate::shape::{BindError, Layouts, Number, Shape, Site};
 use crate::texts;
 use crate::zones::RED_ZONE;
 
@@ -26,8 +26,21 @@ const LONGEST_RESULT: usize = 1 << 20;
 pub struct Import {
     name: String,
     params: Vec<Declared>,
-    result: Option<(PropertyType, bool)>,
+    result: Option<(PropertyType, BoolWidth)>,
     no_cwd: bool,
+    of_script: bool,
+}
+
+/// Bytes of a `bool` result in C.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum BoolWidth {
+    /// The declaration states no width. A result that one byte and four bytes read differently is an error.
+    #[default]
+    Unstated,
+    /// `bool` of C++ and `_Bool` of C.
+    One,
+    /// `uint32_t`, or `BOOL` of Windows: a value that is not zero is true.
+    Four,
 }
 
 #[derive(Clone, Debug)]
@@ -66,11 +79,12 @@ struct Param {
     is_out: bool,
 }
 
+type Shapes = (Vec<Param>, Option<(PropertyType, Returned)>);
+
 #[derive(Clone, Debug)]
 enum Returned {
     Number(Number),
-    /// Not zero is true: of four bytes, or of one.
-    Bool(Number),
+    Bool(BoolWidth),
     Text,
     Struct(Shape),
 }
@@ -126,16 +140,34 @@ impl Import {
         self.declared(name, ty, true, Some(len))
     }
 
-    /// It returns such a value. A `bool` is a `uint32_t` in C.
+    /// Sets the type of the result. A `bool` has [`BoolWidth::Unstated`].
     #[must_use]
     pub fn returns(self, ty: PropertyType) -> Self {
-        Self { result: Some((ty, false)), ..self }
+        Self { result: Some((ty, BoolWidth::Unstated)), ..self }
     }
 
-    /// It returns a `bool` of one byte, as C++ has it.
+    /// Sets the result to a `bool` of one byte, as in C++.
     #[must_use]
     pub fn returns_bool8(self) -> Self {
-        Self { result: Some((PropertyType::Bool, true)), ..self }
+        self.returns_bool(BoolWidth::One)
+    }
+
+    /// Sets the result to a `bool` of four bytes: a `uint32_t` that is true if it is not zero.
+    #[must_use]
+    pub fn returns_bool32(self) -> Self {
+        self.returns_bool(BoolWidth::Four)
+    }
+
+    pub(crate) fn returns_bool(self, width: BoolWidth) -> Self {
+        Self { result: Some((PropertyType::Bool, width)), ..self }
+    }
+
+    /// A script declares the function: `f64` fields of structs of other modules need an entry in [`Layouts`].
+    ///
+    /// [`Layouts`]: crate::Layouts
+    #[must_use]
+    pub(crate) fn of_script(self, of_script: bool) -> Self {
+        Self { of_script, ..self }
     }
 
     /// It needs no working directory: it runs on the calling thread.
@@ -154,14 +186,7 @@ impl Import {
     /// # Errors
     /// When C could not read a type of it.
     pub fn bind(self, library: &Library) -> Result<Imported, BindError> {
-        let site = Site { function: &self.name, extents: &library.0.extents };
-        let param = |Declared { name, ty, is_out, len }: &Declared| {
-            let shape = Shape::of_param(&site, name, ty, *len)?;
-            Ok(Param { name: name.clone(), shape, is_out: *is_out })
-        };
-        let params = self.params.iter().map(param).collect::<Result<Vec<_>, _>>()?;
-        let result = self.result.as_ref().map(|(ty, is_byte)| Ok((ty.clone(), Returned::of(&site, ty, *is_byte)?)));
-        let result = result.transpose()?;
+        let (params, result) = self.shapes(&library.0.layouts)?;
         let code = library.0.library.as_ref().and_then(|opened| match opened.symbol(&self.name) {
             Ok(code) if !code.is_null() => Some(code),
             found => {
@@ -176,7 +201,8 @@ impl Import {
             _ => Register::Pointer,
         });
         let register = result.as_ref().map(|(_, returned)| match returned {
-            Returned::Number(number) | Returned::Bool(number) => Register::Number(*number),
+            Returned::Number(number) => Register::Number(*number),
+            Returned::Bool(width) => Register::Number(width.number()),
             Returned::Text | Returned::Struct(_) => Register::Pointer,
         });
         let with_shell = library.0.folder.has_shells();
@@ -184,12 +210,29 @@ impl Import {
         let (library, name, no_cwd) = (library.clone(), self.name, self.no_cwd);
         Ok(Imported { library, name, params, result, no_cwd, stub, spare: Cell::default() })
     }
+
+    /// Checks whether C can read the types.
+    pub(crate) fn check(&self, layouts: &Layouts) -> Result<(), BindError> {
+        self.shapes(layouts).map(drop)
+    }
+
+    /// The parameters and the result as C reads them.
+    fn shapes(&self, layouts: &Layouts) -> Result<Shapes, BindError> {
+        let site = Site { function: &self.name, layouts, of_script: self.of_script };
+        let param = |Declared { name, ty, is_out, len }: &Declared| {
+            let shape = Shape::of_param(&site, name, ty, *len)?;
+            Ok(Param { name: name.clone(), shape, is_out: *is_out })
+        };
+        let params = self.params.iter().map(param).collect::<Result<_, _>>()?;
+        let result = self.result.as_ref().map(|(ty, width)| Ok((ty.clone(), Returned::of(&site, ty, *width)?)));
+        Ok((params, result.transpose()?))
+    }
 }
 
 impl Returned {
-    fn of(site: &Site<'_>, ty: &PropertyType, is_byte: bool) -> Result<Self, BindError> {
+    fn of(site: &Site<'_>, ty: &PropertyType, width: BoolWidth) -> Result<Self, BindError> {
         if matches!(ty, PropertyType::Bool) {
-            return Ok(Self::Bool(if is_byte { Number::U8 } else { Number::U32 }));
+            return Ok(Self::Bool(width));
         }
         Ok(match Shape::of_result(site, ty)? {
             Shape::Number(number) => Self::Number(number),
@@ -318,14 +361,23 @@ impl Imported {
     /// What register a plain result comes in.
     pub(crate) fn number_of_result(&self) -> Option<Number> {
         match self.result.as_ref()?.1 {
-            Returned::Number(number) | Returned::Bool(number) => Some(number),
+            Returned::Number(number) => Some(number),
+            Returned::Bool(width) => Some(width.number()),
             Returned::Text | Returned::Struct(_) => None,
         }
     }
 
-    /// Whether the result is a `bool`.
-    pub(crate) fn returns_bool(&self) -> bool {
-        matches!(self.result, Some((_, Returned::Bool(_))))
+    /// The width of the result if it is a `bool`.
+    pub(crate) fn bool_width(&self) -> Option<BoolWidth> {
+        match self.result {
+            Some((_, Returned::Bool(width))) => Some(width),
+            _ => None,
+        }
+    }
+
+    /// The `bool` in a returned word.
+    pub(crate) fn truth(&self, width: BoolWidth, word: u64) -> Result<bool, Broken> {
+        width.read(word).map_err(|breach| self.broken("the result".to_owned(), breach))
     }
 
     /// Calls it with widened numbers, one for each parameter; zero where there is no such function. Only where it is plain.
@@ -369,14 +421,34 @@ impl Imported {
     }
 }
 
+impl BoolWidth {
+    /// The register that the result is returned in.
+    const fn number(self) -> Number {
+        match self {
+            Self::One => Number::U8,
+            Self::Four | Self::Unstated => Number::U32,
+        }
+    }
+
+    /// The `bool` in a returned word. A low byte of zero below other bits is `false` in one byte and `true` in four.
+    fn read(self, word: u64) -> Result<bool, Breach> {
+        let (one, four) = (word as u8 != 0, word as u32 != 0);
+        match self {
+            Self::One => Ok(one),
+            Self::Four => Ok(four),
+            Self::Unstated if one == four => Ok(one),
+            Self::Unstated => Err(Breach::Bool { word: word as u32 }),
+        }
+    }
+}
+
 impl Returned {
     /// The value that was returned in a register, or lies where that points to: it is copied.
     fn value(&self, returned: u64) -> Result<Value, Breach> {
         let address = returned as usize;
         match self {
             Self::Number(number) => Ok(narrowed(*number, returned)),
-            Self::Bool(Number::U8) => Ok(Value::Bool(returned as u8 != 0)),
-            Self::Bool(_) => Ok(Value::Bool(returned as u32 != 0)),
+            Self::Bool(width) => width.read(returned).map(Value::Bool),
             Self::Text | Self::Struct(_) if address == 0 => Err(Breach::Null),
             Self::Text => text_at(address).map(Value::Text),
             Self::Struct(shape) => {

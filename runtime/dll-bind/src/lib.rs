@@ -18,9 +18,9 @@ mod typed;
 mod zones;
 
 pub use breach::{Breach, Broken};
-pub use function::{Import, Imported, Outcome, Route};
+pub use function::{BoolWidth, Import, Imported, Outcome, Route};
 pub use library::{Library, UserCode};
-pub use shape::{BindError, Extents, Number, Shape};
-pub use thunk::{Body, Manner};
+pub use shape::{BindError, Layouts, Number, Shape};
+pub use thunk::{Body, Manner, check};
 pub use typed::{CNumber, CNumbers, CResult, TypedCall};
 pub use zones::RED_ZONE;

@@ -12,7 +12,7 @@ use alcedo_base::cells::RefCell;
 use alcedo_sys::{OwnFolder, UserLibrary};
 
 use crate::call;
-use crate::shape::Extents;
+use crate::shape::Layouts;
 
 /// The folder of libraries that a host may call. Game thread only.
 #[derive(Clone)]
@@ -21,6 +21,7 @@ pub struct UserCode(Rc<Folder>);
 struct Folder {
     path: PathBuf,
     manner: Calls,
+    layouts: Layouts,
     /// Started when the first function needs it.
     thread: OnceCell<Result<OwnFolder, io::Error>>,
 }
@@ -40,7 +41,7 @@ pub struct Library(pub(crate) Rc<Opened>);
 pub(crate) struct Opened {
     pub(crate) name: String,
     pub(crate) folder: UserCode,
-    pub(crate) extents: Extents,
+    pub(crate) layouts: Layouts,
     /// None where there is none: calls do nothing then.
     pub(crate) library: Option<UserLibrary>,
     /// Dropped when the library is closed.
@@ -56,13 +57,13 @@ impl UserCode {
     /// handler left. What they do wrong with their buffers is looked for in each call, and found where it can be.
     #[must_use]
     pub unsafe fn at(folder: &Path) -> Self {
-        Self::new(folder, Calls { has_shells: true, has_fences: false })
+        Self::new(folder, Calls { has_shells: true, has_fences: false }, Layouts::default())
     }
 
     /// The same folder, with `libffi` for all calls.
     #[must_use]
     pub fn by_libffi(&self) -> Self {
-        Self::new(&self.0.path, Calls { has_shells: false, ..self.0.manner })
+        self.called(Calls { has_shells: false, ..self.0.manner })
     }
 
     /// The same folder, for the search for a mistake: each buffer of a call ends at pages without rights, so a function that goes
@@ -70,11 +71,27 @@ impl UserCode {
     /// report of the crash names function and parameter. Calls with buffers cost some system calls more each.
     #[must_use]
     pub fn with_fences(&self) -> Self {
-        Self::new(&self.0.path, Calls { has_fences: true, ..self.0.manner })
+        self.called(Calls { has_fences: true, ..self.0.manner })
     }
 
-    fn new(path: &Path, manner: Calls) -> Self {
-        Self(Rc::new(Folder { path: path.to_owned(), manner, thread: OnceCell::new() }))
+    /// Returns the folder with more C layouts of structs, which hold for all of its libraries.
+    #[must_use]
+    pub fn layouts(&self, layouts: Layouts) -> Self {
+        Self::new(&self.0.path, self.0.manner, self.0.layouts.clone().and(layouts))
+    }
+
+    fn called(&self, manner: Calls) -> Self {
+        Self::new(&self.0.path, manner, self.0.layouts.clone())
+    }
+
+    fn new(path: &Path, manner: Calls, layouts: Layouts) -> Self {
+        Self(Rc::new(Folder { path: path.to_owned(), manner, layouts, thread: OnceCell::new() }))
+    }
+
+    /// The layouts that hold for all libraries of the folder.
+    #[must_use]
+    pub fn stated_layouts(&self) -> &Layouts {
+        &self.0.layouts
     }
 
     /// The folder.
@@ -87,12 +104,12 @@ impl UserCode {
     /// warning says so, and its functions do nothing.
     #[must_use]
     pub fn open(&self, name: &str) -> Library {
-        self.open_with(name, Extents::default())
+        self.open_with(name, Layouts::default())
     }
 
-    /// The same, with what is to be known of structs.
+    /// Opens a library with C layouts of structs of its own, which override those of the folder.
     #[must_use]
-    pub fn open_with(&self, name: &str, extents: Extents) -> Library {
+    pub fn open_with(&self, name: &str, layouts: Layouts) -> Library {
         // SAFETY: who made this vouches for the folder.
         let library = match unsafe { call::open(&self.0.path, name) } {
             Ok(library) => Some(library),
@@ -104,7 +121,7 @@ impl UserCode {
         Library(Rc::new(Opened {
             name: name.to_owned(),
             folder: self.clone(),
-            extents,
+            layouts: self.0.layouts.clone().and(layouts),
             library,
             kept: RefCell::default(),
         }))

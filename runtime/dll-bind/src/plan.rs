@@ -170,6 +170,10 @@ impl Plan {
     fn get(&self, memory: &[u8], at: usize, shape: &Shape) -> Result<Value, (Option<usize>, Breach)> {
         Ok(match shape {
             Shape::Number(number) => read(*number, &memory[at..]),
+            Shape::Single => match read(Number::F32, &memory[at..]) {
+                Value::F32(single) => Value::F64(single.into()),
+                other => other,
+            },
             Shape::Struct(of) => {
                 let mut fields = Vec::with_capacity(of.fields.len());
                 for field in &of.fields {
@@ -262,6 +266,14 @@ impl Plan {
 
     fn put(&mut self, step: usize, at: usize, shape: &Shape, value: &Value) -> Result<(), (usize, Breach)> {
         match (shape, value) {
+            (Shape::Single, Value::F64(double)) => {
+                let single = *double as f32;
+                if single.is_infinite() && double.is_finite() {
+                    return Err((step, Breach::NotAFloat { value: double.to_string() }));
+                }
+                self.put(step, at, &Shape::Number(Number::F32), &Value::F32(single))?;
+            }
+            (Shape::Single, _) => return Err((step, wrong_type(value, "f64"))),
             (Shape::Number(number), _) => {
                 let bytes = widened(*number, value).map_err(|breach| (step, breach))?.to_le_bytes();
                 let bytes = &bytes[..number.size()];

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use alcedo_reflect::origin::Origin;
 use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::structs::StructType;
 
@@ -43,6 +44,8 @@ pub enum Shape {
     Fixed(Rc<Shape>, usize),
     /// Any number of values, with length and capacity; only in structs.
     List(Rc<Shape>),
+    /// A `float` in C, an `f64` in reflection; only in structs of [`Layouts::floats`].
+    Single,
 }
 
 /// A struct as C has it.
@@ -67,10 +70,21 @@ pub struct Field {
     pub offset: usize,
 }
 
-/// Which fields of structs are arrays of a fixed length in C, by the path of the struct and the name of the field. All other
-/// arrays are dynamic there.
+/// States the C layout of structs where reflection leaves two possible: the length of arrays, and the width of `f64` fields.
+/// A field without an entry is a dynamic array, or a `double`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Extents(BTreeMap<(String, String), usize>);
+pub struct Layouts {
+    /// Lengths by path of the struct and name of the field.
+    lens: BTreeMap<(String, String), usize>,
+    reals: BTreeMap<String, Real>,
+}
+
+/// Width of the `f64` fields of a struct in C.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Real {
+    Float,
+    Double,
+}
 
 /// Why a function cannot be bound as it is declared.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -86,6 +100,19 @@ pub enum BindError {
         found: String,
         /// What may stand there instead.
         way_out: &'static str,
+    },
+    /// A script passes a struct of the host or of a plugin whose `f64` fields may be `float` or `double` in C.
+    #[error(
+        "`{function}` cannot be bound: the C layout of {found} is not stated: {place} may be a `float` or a `double`; the host \
+         states it by `UserCode::layouts` with `Layouts::floats(\"{found}\")` or `Layouts::doubles(\"{found}\")`"
+    )]
+    Layout {
+        /// The function.
+        function: String,
+        /// The field of the parameter or result.
+        place: String,
+        /// The path of the struct.
+        found: String,
     },
     /// A struct with texts or arrays is returned.
     #[error(
@@ -116,19 +143,44 @@ const LARGEST: usize = 1 << 24;
 /// Where a type stands, for errors.
 pub(crate) struct Site<'a> {
     pub(crate) function: &'a str,
-    pub(crate) extents: &'a Extents,
+    pub(crate) layouts: &'a Layouts,
+    /// A script declares the function, and does not see whether fields of other modules' structs are `f64`.
+    pub(crate) of_script: bool,
 }
 
-impl Extents {
+impl Layouts {
     /// The field of that struct is an array of so many values.
     #[must_use]
     pub fn fixed(mut self, structure: &str, field: &str, len: usize) -> Self {
-        self.0.insert((structure.to_owned(), field.to_owned()), len);
+        self.lens.insert((structure.to_owned(), field.to_owned()), len);
         self
     }
 
-    fn of(&self, structure: &str, field: &str) -> Option<usize> {
-        self.0.get(&(structure.to_owned(), field.to_owned())).copied()
+    /// The `f64` fields of that struct are `float` in C, and are converted in both directions. A value beyond the range of
+    /// `float` is refused by the call.
+    #[must_use]
+    pub fn floats(mut self, structure: &str) -> Self {
+        self.reals.insert(structure.to_owned(), Real::Float);
+        self
+    }
+
+    /// The `f64` fields of that struct are `double` in C.
+    #[must_use]
+    pub fn doubles(mut self, structure: &str) -> Self {
+        self.reals.insert(structure.to_owned(), Real::Double);
+        self
+    }
+
+    /// These layouts, with those of `other` where both have an entry.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.lens.extend(other.lens);
+        self.reals.extend(other.reals);
+        self
+    }
+
+    fn len_of(&self, structure: &str, field: &str) -> Option<usize> {
+        self.lens.get(&(structure.to_owned(), field.to_owned())).copied()
     }
 }
 
@@ -151,6 +203,7 @@ impl Shape {
     pub fn size(&self) -> usize {
         match self {
             Self::Number(number) => number.size(),
+            Self::Single => Number::F32.size(),
             Self::Text | Self::List(_) => HEADER,
             Self::Struct(of) => of.size,
             Self::Fixed(of, len) => of.size().saturating_mul(*len),
@@ -162,7 +215,7 @@ impl Shape {
     pub fn packed_align(&self) -> usize {
         match self {
             Self::Number(number) => number.size().min(PACK),
-            Self::Text | Self::List(_) => PACK,
+            Self::Single | Self::Text | Self::List(_) => PACK,
             Self::Struct(of) => of.align,
             Self::Fixed(of, _) => of.packed_align(),
         }
@@ -172,7 +225,7 @@ impl Shape {
     #[must_use]
     pub fn owns_memory(&self) -> bool {
         match self {
-            Self::Number(_) => false,
+            Self::Number(_) | Self::Single => false,
             Self::Text | Self::List(_) => true,
             Self::Struct(of) => of.fields.iter().any(|field| field.shape.owns_memory()),
             Self::Fixed(of, _) => of.owns_memory(),
@@ -248,17 +301,35 @@ impl Site<'_> {
         })
     }
 
+    /// The shape of a field of that struct, or of a value in such an array.
+    fn field(&self, place: &str, of: &StructType, ty: &PropertyType) -> Result<Shape, BindError> {
+        if !matches!(ty, PropertyType::F64) {
+            return self.inner(place, ty);
+        }
+        match self.layouts.reals.get(&*of.path) {
+            Some(Real::Float) => Ok(Shape::Single),
+            Some(Real::Double) => Ok(Shape::Number(Number::F64)),
+            None if self.of_script && of.origin != Origin::Script => Err(BindError::Layout {
+                function: self.function.to_owned(),
+                place: place.to_owned(),
+                found: of.path.to_string(),
+            }),
+            None => Ok(Shape::Number(Number::F64)),
+        }
+    }
+
     fn structure(&self, place: &str, of: &StructType) -> Result<Struct, BindError> {
         let mut fields = Vec::with_capacity(of.fields().len());
         let (mut end, mut align) = (0_usize, 1);
         for field in of.fields() {
             let place = format!("{place}.{}", field.text);
-            let shape = match (&field.ty, self.extents.of(&of.path, &field.text)) {
+            let shape = match (&field.ty, self.layouts.len_of(&of.path, &field.text)) {
                 (PropertyType::Array(element), Some(len)) => {
-                    Shape::Fixed(Rc::new(self.inner(&place, element.ty())?), len)
+                    Shape::Fixed(Rc::new(self.field(&place, of, element.ty())?), len)
                 }
                 (ty, Some(_)) => return Err(self.refused(&place, ty, "only arrays have a length")),
-                (ty, None) => self.inner(&place, ty)?,
+                (PropertyType::Array(element), None) => Shape::List(Rc::new(self.field(&place, of, element.ty())?)),
+                (ty, None) => self.field(&place, of, ty)?,
             };
             self.check_size(&place, &shape)?;
             let offset = end.next_multiple_of(shape.packed_align());
@@ -277,23 +348,23 @@ mod tests {
     use alcedo_reflect::property::PropertyType;
     use alcedo_reflect::testing::{structure, type_of};
 
-    use super::{BindError, Extents, Shape, Site};
+    use super::{BindError, Layouts, Shape, Site};
 
-    fn site(extents: &Extents) -> Site<'_> {
-        Site { function: "f", extents }
+    fn site(layouts: &Layouts) -> Site<'_> {
+        Site { function: "f", layouts, of_script: false }
     }
 
     fn check(fields: &[(PropertyKind, &str, Option<usize>)], offsets: &[usize], size: usize, align: usize) {
-        let mut extents = Extents::default();
+        let mut layouts = Layouts::default();
         let mut decls = Vec::new();
         for (at, (kind, path, len)) in fields.iter().enumerate() {
             decls.push(PropertyDecl::new(&format!("f{at}"), *kind).of_type(path));
             if let Some(len) = len {
-                extents = extents.fixed("/Script/Test.S", &format!("f{at}"), *len);
+                layouts = layouts.fixed("/Script/Test.S", &format!("f{at}"), *len);
             }
         }
         let ty = PropertyType::Struct(structure("S", &decls));
-        let shape = Shape::of_param(&site(&extents), "p", &ty, None).expect("it can be passed");
+        let shape = Shape::of_param(&site(&layouts), "p", &ty, None).expect("it can be passed");
         let Shape::Struct(of) = shape else { panic!("{shape:?}") };
         let found: Vec<_> = of.fields.iter().map(|field| field.offset).collect();
         assert_eq!((&*found, of.size, of.align), (offsets, size, align));
@@ -315,7 +386,7 @@ mod tests {
 
     #[test]
     fn what_c_cannot_read_is_refused_with_a_way_out() {
-        let extents = Extents::default();
+        let layouts = Layouts::default();
         for (ty, len) in [
             ("bool", None),
             ("Name", None),
@@ -326,14 +397,14 @@ mod tests {
             ("Array(bool)", Some(2)),
             ("i32", Some(2)),
         ] {
-            let refused = Shape::of_param(&site(&extents), "p", &type_of(ty), len).expect_err(ty);
+            let refused = Shape::of_param(&site(&layouts), "p", &type_of(ty), len).expect_err(ty);
             assert!(matches!(refused, BindError::Type { .. }) && refused.to_string().contains("`f`"), "{refused}");
         }
-        let large = Shape::of_param(&site(&extents), "p", &type_of("Array(i32)"), Some(usize::MAX / 4));
+        let large = Shape::of_param(&site(&layouts), "p", &type_of("Array(i32)"), Some(usize::MAX / 4));
         assert!(matches!(large, Err(BindError::TooLarge { .. })), "{large:?}");
-        assert!(Shape::of_result(&site(&extents), &type_of("Array(i32)")).is_err());
+        assert!(Shape::of_result(&site(&layouts), &type_of("Array(i32)")).is_err());
         let named = PropertyType::Struct(structure("S", &[PropertyDecl::new("name", PropertyKind::STRING)]));
-        let result = Shape::of_result(&site(&extents), &named);
+        let result = Shape::of_result(&site(&layouts), &named);
         assert!(matches!(result, Err(BindError::OwningResult { .. })), "{result:?}");
     }
 }

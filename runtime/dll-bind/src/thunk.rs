@@ -8,11 +8,13 @@ use std::rc::Rc;
 use alcedo_abi::kinds::property_flags;
 use alcedo_base::border::CallError;
 use alcedo_reflect::function::Function;
+use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::thunk::{Frame, Thunk, function_of};
 
-use crate::function::{Import, Imported};
+use crate::breach::Broken;
+use crate::function::{BoolWidth, Import, Imported};
 use crate::library::Library;
-use crate::shape::{BindError, Number};
+use crate::shape::{BindError, Layouts, Number};
 use crate::typed::CNumber;
 
 /// What C has to be told of a function beside its reflected signature.
@@ -22,10 +24,12 @@ pub struct Manner {
     pub symbol: Option<String>,
     /// Arrays among the parameters, and how many values each has.
     pub lens: Vec<(String, usize)>,
-    /// Its `bool` fills one byte only.
-    pub is_bool8: bool,
+    /// Bytes of its `bool` result.
+    pub bool_width: BoolWidth,
     /// It runs on the calling thread, in no folder of its own.
     pub no_cwd: bool,
+    /// A script declares it, and does not see which fields of other modules' structs are `f64`.
+    pub of_script: bool,
 }
 
 /// A function of a class that is bound to a library, and is looked up there by its own name. Game thread only.
@@ -85,20 +89,17 @@ fn plain(imported: &Imported, frame: &mut Frame<'_>) -> Result<(), CallError> {
         (*place, count) = (word, count + 1);
     }
     frame.finish()?;
-    let word = imported.call_plain(&words[..count]).map_err(|broken| CallError::other(broken.to_string()))?;
-    match imported.number_of_result() {
-        None => Ok(()),
-        Some(number) if imported.returns_bool() => frame.give_result(word & mask(number) != 0),
-        Some(number) => give(frame, number, word),
+    let other = |broken: Broken| CallError::other(broken.to_string());
+    let word = imported.call_plain(&words[..count]).map_err(other)?;
+    match (imported.number_of_result(), imported.bool_width()) {
+        (None, _) => Ok(()),
+        (_, Some(width)) => frame.give_result(imported.truth(width, word).map_err(other)?),
+        (Some(number), None) => give(frame, number, word),
     }
 }
 
 /// More numbers than any reflected function has.
 const MOST_WORDS: usize = 32;
-
-fn mask(number: Number) -> u64 {
-    u64::MAX >> (64 - number.size() * 8)
-}
 
 fn take(frame: &mut Frame<'_>, number: Number) -> Result<u64, CallError> {
     Ok(match number {
@@ -136,6 +137,14 @@ impl fmt::Debug for Body {
     }
 }
 
+/// Checks whether C can read the types of a function, without a library.
+///
+/// # Errors
+/// When C could not read a type of it.
+pub fn check(function: &Function, manner: &Manner, layouts: &Layouts) -> Result<(), BindError> {
+    import(function, manner).check(layouts)
+}
+
 /// What is declared of a reflected function.
 fn import(function: &Function, manner: &Manner) -> Import {
     let mut import = Import::new(manner.symbol.as_deref().unwrap_or(&function.text));
@@ -145,9 +154,10 @@ fn import(function: &Function, manner: &Manner) -> Import {
         import = import.declared(&param.text, param.ty.clone(), is_out, len);
     }
     import = match function.result() {
-        Some(_) if manner.is_bool8 => import.returns_bool8(),
+        Some(result) if matches!(result.ty, PropertyType::Bool) => import.returns_bool(manner.bool_width),
         Some(result) => import.returns(result.ty.clone()),
         None => import,
     };
+    import = import.of_script(manner.of_script);
     if manner.no_cwd { import.no_cwd() } else { import }
 }

@@ -40,7 +40,7 @@ impl Actor {
             this.set_seed(this.handle().index());
         }
         if let Some(component) = this.root_subobject::<SceneComponent>() {
-            this.set_root_component(component.obj());
+            this.set_root_component(component.as_obj());
         }
     }
 

@@ -25,7 +25,7 @@ impl ActorComponent {
     #[post_init_properties]
     fn belong(&self, this: This<Self>) {
         if let Some(actor) = this.outer::<Actor>() {
-            this.set_owner(actor.obj());
+            this.set_owner(actor.as_obj());
         }
     }
 

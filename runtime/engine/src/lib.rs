@@ -30,5 +30,7 @@ pub const WORLD: &str = World::PATH;
 /// The native classes `World`, `Actor`, `PlayerController`, `ActorComponent`, `SceneComponent`, their structs, and what drives them: begin
 /// play when an object is first seen, tick once a frame for those that want it, end play before an actor is destroyed.
 pub fn natives() -> Natives {
-    tick::drive(natives![Vector, Rotator, ActorComponent, SceneComponent, Actor, PlayerController, World])
+    let all = natives![Vector, Rotator, ActorComponent, SceneComponent, Actor, PlayerController, World];
+    // `vector` is three floats for the C libraries of UnrealScript.
+    tick::drive(all).c_floats("/Script/Engine.Vector")
 }

@@ -1,15 +1,19 @@
 //! When a property changes its type, its value may come along, but only if nothing of it is lost. This file decides.
 
-use std::collections::HashSet;
+use std::cell::Cell;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use alcedo_base::handles::ObjectHandle;
 
 use crate::World;
+use crate::fixed;
 use crate::names::Names;
-use crate::property::PropertyType;
+use crate::property::{Property, PropertyType};
+use crate::structs::StructType;
 use crate::value::Value;
 use crate::values::list::{of_type, of_value};
+use crate::values::structure::start;
 use crate::values::{Content as _, Kind as _, Offer};
 
 /// Looks up where objects are, for references by path, and what members are called now.
@@ -42,13 +46,36 @@ impl Paths for World {
 /// value into an optional one and back when it is there. A reference goes into any reference, be it by handle or by path, as
 /// far as `paths` knows both: whether the object's class suits is for the caller to see.
 pub fn convert(value: &Value, wanted: &PropertyType, names: &Names, paths: &dyn Paths) -> Option<Value> {
-    Conversion { names, paths }.convert(value, wanted)
+    Conversion { names, paths, lost: None }.convert(value, wanted)
 }
 
-/// What a conversion looks things up in.
+/// Converts a value as [`convert`] does, but accepts structs of which some fields have no counterpart, and cuts fixed arrays
+/// to the length of the property. Returns the value, and `true` if nothing of it was lost. `default` fills fixed arrays up.
+pub fn convert_in_part(
+    value: &Value,
+    property: &Property,
+    default: Option<&Value>,
+    names: &Names,
+    paths: &dyn Paths,
+) -> Option<(Value, bool)> {
+    let lost = Cell::new(false);
+    let converted = Conversion { names, paths, lost: Some(&lost) }.convert(value, &property.ty)?;
+    let converted = fixed::at_length(property, converted, default, &lost);
+    Some((converted, !lost.get()))
+}
+
+/// Returns `now`, a value of the property, with all parts of `earlier` that the property has no room for. `None` if no
+/// part of `earlier` can have become a part of `now`.
+pub fn rejoin(now: &Value, earlier: &Value, property: &Property, names: &Names, paths: &dyn Paths) -> Option<Value> {
+    Conversion { names, paths, lost: None }.rejoin_property(now, earlier, property)
+}
+
+/// Stores that a conversion looks things up in.
 pub(crate) struct Conversion<'a> {
     pub(crate) names: &'a Names,
     pub(crate) paths: &'a dyn Paths,
+    /// Set when a part has no counterpart; without it such a part fails the conversion.
+    lost: Option<&'a Cell<bool>>,
 }
 
 impl Conversion<'_> {
@@ -60,6 +87,125 @@ impl Conversion<'_> {
             }
             value => of_type!(wanted, K, of => K::convert(value, of, self).map(K::wrap)),
         }
+    }
+
+    /// Records that a part has no counterpart. `None` fails a conversion that has to be whole.
+    pub(crate) fn lose(&self) -> Option<()> {
+        self.lost.map(|lost| lost.set(true))
+    }
+
+    fn in_part(&self, value: &Value, wanted: &PropertyType) -> Option<Value> {
+        let lost = Cell::new(false);
+        let value = Conversion { lost: Some(&lost), ..*self }.convert(value, wanted)?;
+        Some(fixed::inside(wanted, value, &lost))
+    }
+
+    fn rejoin_property(&self, now: &Value, earlier: &Value, property: &Property) -> Option<Value> {
+        match (fixed::dim(property), now, earlier, &property.ty) {
+            (Some(_), Value::Array(now), Value::Array(earlier), PropertyType::Array(of)) => {
+                let both = now.iter().zip(earlier).map(|(now, earlier)| self.rejoin_or(now, earlier, of.ty()));
+                let longer = if now.len() > earlier.len() { now } else { earlier };
+                let rest = longer.iter().skip(now.len().min(earlier.len())).cloned();
+                Some(Value::Array(both.chain(rest).collect()))
+            }
+            _ => self.rejoin(now, earlier, &property.ty),
+        }
+    }
+
+    fn rejoin_or(&self, now: &Value, earlier: &Value, ty: &PropertyType) -> Value {
+        self.rejoin(now, earlier, ty).unwrap_or_else(|| now.clone())
+    }
+
+    fn rejoin(&self, now: &Value, earlier: &Value, ty: &PropertyType) -> Option<Value> {
+        match (now, earlier, ty) {
+            (Value::Struct(now), Value::Struct(earlier), PropertyType::Struct(of)) => {
+                let (mut joined, mut is_related) = (now.clone(), earlier.is_empty());
+                for (name, earlier) in earlier {
+                    let field = self.field_of_today(of, name);
+                    let Some((field, value)) = field.and_then(|field| {
+                        let at = joined.iter().position(|(name, _)| **name == *field.text)?;
+                        Some((field, &mut joined[at].1))
+                    }) else {
+                        joined.push((name.clone(), earlier.clone()));
+                        continue;
+                    };
+                    is_related = true;
+                    match self.rejoin_property(value, earlier, field) {
+                        Some(both) => *value = both,
+                        // A field that could not have it has its default, unless it was written since.
+                        None if *value == start(field) => *value = earlier.clone(),
+                        None => {}
+                    }
+                }
+                is_related.then_some(Value::Struct(joined))
+            }
+            (Value::Array(now), Value::Array(earlier), PropertyType::Array(of)) => {
+                Some(Value::Array(self.rejoin_all(now, earlier, of.ty())))
+            }
+            (Value::Set(now), Value::Set(earlier), PropertyType::Set(of)) => {
+                Some(Value::Set(self.rejoin_all(now, earlier, of.ty())))
+            }
+            (Value::Map(now), Value::Map(earlier), PropertyType::Map(of)) => {
+                let olds = earlier.iter().filter_map(|entry| Some((self.in_part(&entry.0, of.key())?, entry)));
+                let olds: HashMap<_, _> = olds.collect();
+                let join = |(key, value): &(Value, Value)| match olds.get(key) {
+                    Some((old, earlier)) => {
+                        (self.rejoin_or(key, old, of.key()), self.rejoin_or(value, earlier, of.value()))
+                    }
+                    None => (key.clone(), value.clone()),
+                };
+                Some(Value::Map(now.iter().map(join).collect()))
+            }
+            (Value::Optional(Some(now)), Value::Optional(Some(earlier)), PropertyType::Optional(of)) => {
+                Some(Value::Optional(Some(Box::new(self.rejoin(now, earlier, of.ty())?))))
+            }
+            _ => self.convert(earlier, ty).map(|_| now.clone()),
+        }
+    }
+
+    /// Joins each element with its earlier value: an element that would be equal today, at the same index first. Otherwise, in
+    /// containers of one length, the element at its index.
+    fn rejoin_all(&self, now: &[Value], earlier: &[Value], ty: &PropertyType) -> Vec<Value> {
+        let mut today: Vec<_> = earlier.iter().map(|value| self.in_part(value, ty)).collect();
+        let mut origins: Vec<Option<usize>> = vec![None; now.len()];
+        for (at, (value, origin)) in now.iter().zip(&mut origins).enumerate() {
+            if today.get(at).is_some_and(|old| old.as_ref() == Some(value)) {
+                (today[at], *origin) = (None, Some(at));
+            }
+        }
+        let mut others: HashMap<Value, Vec<usize>> = HashMap::new();
+        let mut free = HashSet::new();
+        for (at, old) in today.into_iter().enumerate().rev() {
+            if let Some(old) = old {
+                others.entry(old).or_default().push(at);
+                free.insert(at);
+            }
+        }
+        for (value, origin) in now.iter().zip(&mut origins).filter(|(_, origin)| origin.is_none()) {
+            *origin = others.get_mut(value).and_then(Vec::pop);
+            origin.iter().for_each(|at| _ = free.remove(at));
+        }
+        let has_len = now.len() == earlier.len();
+        let join = |(at, (value, origin)): (usize, (&Value, Option<usize>))| {
+            let origin = origin.or((has_len && free.contains(&at)).then_some(at));
+            origin.map_or_else(|| value.clone(), |old| self.rejoin_or(value, &earlier[old], ty))
+        };
+        now.iter().zip(origins).enumerate().map(join).collect()
+    }
+
+    /// Finds the field of that name, or the field that the name is redirected to.
+    pub(crate) fn field_of_today<'s>(&self, of: &'s StructType, name: &str) -> Option<&'s Property> {
+        let led_to = || of.field(&self.member_of_today(&of.path, name)?);
+        // After an undo a field has its old name again.
+        let has_led =
+            |field: &&Property| self.member_of_today(&of.path, &field.text).is_some_and(|today| today == name);
+        of.field(name).or_else(led_to).or_else(|| of.fields().iter().find(has_led))
+    }
+
+    /// Resolves redirects of a member of the type at that path, to its name.
+    pub(crate) fn member_of_today(&self, path: &str, name: &str) -> Option<String> {
+        let today = self.paths.redirected(&format!("{path}:{name}"));
+        Some(today.strip_prefix(path)?.strip_prefix(':')?.to_owned())
     }
 
     /// What another kind may make its value of.

@@ -46,6 +46,24 @@ pub struct KeptField {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RemovedValues {
     values: Vec<(Rc<str>, Value)>,
+    /// Kept fields that the plugin part could not have.
+    pub fields: Vec<FieldAside>,
+}
+
+/// A kept field that the plugin part could not have, with what it has instead in CBOR.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldAside {
+    /// The field.
+    pub field: KeptField,
+    /// The value that the field began with instead; `None` if the field is gone.
+    pub instead: Option<Vec<u8>>,
+}
+
+impl KeptField {
+    /// Checks that both are the same field.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.class == other.class && self.name == other.name
+    }
 }
 
 impl RemovedValues {
@@ -68,7 +86,7 @@ impl RemovedValues {
 
     /// Boxed, where there are any.
     pub fn boxed(self) -> Option<Box<Self>> {
-        (!self.values.is_empty()).then(|| Box::new(self))
+        (!self.values.is_empty() || !self.fields.is_empty()).then(|| Box::new(self))
     }
 
     /// The objects that they refer to: those are held as if the values were in the body.

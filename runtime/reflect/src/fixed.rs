@@ -1,6 +1,8 @@
 //! Arrays with a fixed number of elements: to a property an array like any other, of which its metadata says how many elements it has.
 //! Here a value that comes from elsewhere gets that many.
 
+use std::cell::Cell;
+
 use crate::property::{Property, PropertyType};
 use crate::value::Value;
 
@@ -8,7 +10,7 @@ use crate::value::Value;
 pub const ARRAY_DIM: &str = "array_dim";
 
 /// How many elements a value of the property has, where that is fixed.
-fn dim(property: &Property) -> Option<usize> {
+pub(crate) fn dim(property: &Property) -> Option<usize> {
     let PropertyType::Array(_) = property.ty else { return None };
     let (_, len) = property.meta.iter().find(|(key, _)| key == ARRAY_DIM)?;
     len.parse().ok()
@@ -20,11 +22,13 @@ pub fn has_fixed(property: &Property) -> bool {
     dim(property).is_some() || property.ty.any(&in_struct)
 }
 
-/// The value with as many elements as the property has: the first ones of it, then those of the default.
-pub fn at_length(property: &Property, value: Value, default: Option<&Value>) -> Value {
-    let value = inside(&property.ty, value);
+/// The value with as many elements as the property has: the first ones of it, then those of the default. Sets `is_cut` if
+/// the value had more.
+pub(crate) fn at_length(property: &Property, value: Value, default: Option<&Value>, is_cut: &Cell<bool>) -> Value {
+    let value = inside(&property.ty, value, is_cut);
     match (dim(property), value, &property.ty) {
         (Some(len), Value::Array(mut values), PropertyType::Array(of)) => {
+            is_cut.set(is_cut.get() || values.len() > len);
             values.truncate(len);
             let default = match default {
                 Some(Value::Array(default)) => &default[..],
@@ -40,17 +44,17 @@ pub fn at_length(property: &Property, value: Value, default: Option<&Value>) -> 
 }
 
 /// The same for what is in a value, however deep.
-fn inside(ty: &PropertyType, value: Value) -> Value {
+pub(crate) fn inside(ty: &PropertyType, value: Value, is_cut: &Cell<bool>) -> Value {
     match (ty, value) {
         (PropertyType::Struct(of), Value::Struct(mut fields)) => {
             for (name, value) in &mut fields {
                 if let Some(field) = of.field(name) {
                     let taken = std::mem::replace(value, Value::Bool(false));
-                    *value = at_length(field, taken, field.default.as_ref());
+                    *value = at_length(field, taken, field.default.as_ref(), is_cut);
                 }
             }
             Value::Struct(fields)
         }
-        (ty, value) => value.map_parts(ty, &mut |ty, value| inside(ty, value)),
+        (ty, value) => value.map_parts(ty, &mut |ty, value| inside(ty, value, is_cut)),
     }
 }

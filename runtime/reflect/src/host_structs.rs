@@ -14,7 +14,7 @@ use crate::values::structure::Struct;
 
 const MATCHES: &str = "what matches is of the kind";
 
-/// A struct of a module as a Rust struct of the host. Made by [`host_struct!`](crate::host_struct).
+/// A struct in reflection as a Rust struct of the host. Made by [`host_struct!`](crate::host_struct), and by `#[ustruct]` of a host.
 ///
 /// Whatever an implementation says, a field is read and written as what it is, or the running call ends with a panic.
 pub trait HostStructure: Sized + 'static {
@@ -117,6 +117,15 @@ macro_rules! host_struct {
             $($(#[$field_meta])* $field_vis $field: $ty,)*
         }
 
+        $crate::__alcedo_host_fields! { $name in $path, [$({ $field, $field_name, $ty })*] }
+    };
+}
+
+/// Implements reading and writing of a Rust struct of the host, field by field.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_host_fields {
+    ($name:ident in $path:expr, [$({ $field:ident, $field_name:expr, $ty:ty })*]) => {
         const _: () = {
             impl $crate::plumbing::HostStructure for $name {
                 const PATH: &'static str = $path;
@@ -132,11 +141,8 @@ macro_rules! host_struct {
                 }
             }
 
-            impl $crate::plumbing::NativeValue for $name {
+            impl $crate::plumbing::HostValue for $name {
                 type Raw = $crate::plumbing::StructOf<Self>;
-                type Literal = ();
-                const KIND: $crate::plumbing::PropertyKind = $crate::plumbing::PropertyKind::STRUCT;
-                const TYPE_PATH: &'static str = $path;
 
                 fn from_raw(raw: Self::Raw) -> Self {
                     raw.0
@@ -145,6 +151,12 @@ macro_rules! host_struct {
                 fn into_raw(self) -> Self::Raw {
                     $crate::plumbing::StructOf(self)
                 }
+            }
+
+            impl $crate::plumbing::NativeValue for $name {
+                type Literal = ();
+                const KIND: $crate::plumbing::PropertyKind = $crate::plumbing::PropertyKind::STRUCT;
+                const TYPE_PATH: &'static str = $path;
             }
         };
     };

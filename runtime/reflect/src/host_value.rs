@@ -1,5 +1,5 @@
-//! Rust types by which a host reads and writes properties of classes that modules declare. More of them than a native declaration
-//! may name: what a declaration says beside the type (the class of a reference) is the module's to say here.
+//! Rust types by which a host reads and writes values. A native declaration can name fewer of them, the
+//! [`NativeValue`](crate::native_value::NativeValue)s: for a soft reference it would need the class too.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -8,16 +8,22 @@ use alcedo_abi::kinds::property_flags;
 use alcedo_base::border::CallError;
 
 use crate::decl::PropertyDecl;
-use crate::native_value::{NativeParams, NativeResult, NativeValue};
+use crate::native_value::{NativeParams, NativeResult};
 use crate::type_text::{SignatureText, TypeText};
-use crate::typed::FrameValue;
+use crate::typed::{FrameValue, PlainField};
 use crate::typed_values::{
     AnsiString, FieldPath, LazyObject, ScriptInterface, SoftClass, SoftObject, SubclassOf, Utf8String, WeakObject,
 };
 use crate::value::LocalText;
 
-/// A Rust type that properties of modules' classes are read and written as: each [`NativeValue`], other texts and references, and
-/// `Vec`, `Option`, `HashSet` and `HashMap` of all of these.
+/// A Rust type that values are read and written as: numbers, `bool`, strings, names, references, enums, structs, and `Vec`, `Option`,
+/// `HashSet` and `HashMap` of these.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no form in reflection",
+    label = "not known to reflection by this Rust type",
+    note = "numbers, `bool`, `String`, `Name`, `Obj<Class>`, enums of `#[uenum]`, structs of `#[ustruct]`, and `Vec`, `Option`, `HashSet` and \
+            `HashMap` of these are"
+)]
 pub trait HostValue: Sized + 'static {
     /// As what it is read and written.
     type Raw: FrameValue;
@@ -28,17 +34,17 @@ pub trait HostValue: Sized + 'static {
     fn into_raw(self) -> Self::Raw;
 }
 
-impl<T: NativeValue> HostValue for T {
-    type Raw = <T as NativeValue>::Raw;
+impl<T: PlainField + FrameValue> HostValue for T {
+    type Raw = Self;
 
     #[inline]
-    fn from_raw(raw: Self::Raw) -> Self {
-        <T as NativeValue>::from_raw(raw)
+    fn from_raw(raw: Self) -> Self {
+        raw
     }
 
     #[inline]
-    fn into_raw(self) -> Self::Raw {
-        <T as NativeValue>::into_raw(self)
+    fn into_raw(self) -> Self {
+        self
     }
 }
 
@@ -47,10 +53,12 @@ macro_rules! as_they_are {
         impl HostValue for $rust {
             type Raw = Self;
 
+            #[inline]
             fn from_raw(raw: Self) -> Self {
                 raw
             }
 
+            #[inline]
             fn into_raw(self) -> Self {
                 self
             }
@@ -58,7 +66,7 @@ macro_rules! as_they_are {
     )*};
 }
 as_they_are! {
-    AnsiString, FieldPath, LazyObject, LocalText, ScriptInterface, SoftClass, SoftObject, SubclassOf, Utf8String, WeakObject
+    bool, String, AnsiString, FieldPath, LazyObject, LocalText, ScriptInterface, SoftClass, SoftObject, SubclassOf, Utf8String, WeakObject
 }
 
 impl<T: HostValue> HostValue for Vec<T>

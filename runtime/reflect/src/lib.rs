@@ -89,6 +89,7 @@ pub mod word_place;
 #[doc(hidden)]
 pub mod plumbing {
     pub use crate::host_structs::{FieldsToRead, FieldsToWrite, HostField, HostStructure, StructOf};
+    pub use crate::host_value::HostValue;
     pub use crate::native_value::NativeValue;
     pub use crate::typed::{PlainField, PlainStruct, PropertyKind, add_field, start_fields};
 }

@@ -1,31 +1,35 @@
 //! Rust types that a declaration names for properties, parameters and results: what a property of such a type is, and how
 //! its values are read and written. The declarations that a host writes as Rust types are made of them.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
+use std::hash::Hash;
+use std::marker::PhantomData;
 
 use alcedo_abi::black_direct::DirectBits;
 use alcedo_abi::fingerprint::Fingerprint;
+use alcedo_abi::type_text::TypeText;
 use alcedo_abi::zcall::Slot;
 use alcedo_base::border::{CallError, SourcePlace};
 
 use crate::decl::{PropertyDecl, RESULT_NAME};
 use crate::function::RESULT;
+use crate::host_value::HostValue;
 use crate::owned::OwnedValue;
 use crate::property::PropertyType;
 use crate::thunk::{Frame, ParamBlock};
 use crate::typed::{FrameValue, OfKind, PlainField, PropertyKind, owned};
 use crate::value::Value;
 
-/// A Rust type that a native declaration may name: numbers, `bool`, `String`, [`Name`](alcedo_base::handles::Name), plain
-/// structs, enums of the host, and references to objects of a class.
+/// A Rust type that a native declaration may name: numbers, `bool`, `String`, [`Name`](alcedo_base::handles::Name), structs and enums
+/// of the host, references to objects of a class, and `Vec`, `Option`, `HashSet` and `HashMap` of these.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no type that a native property, parameter or result can have",
     label = "not known to reflection by this Rust type",
-    note = "numbers, `bool`, `String`, `Name`, `Obj<Class>`, enums of `#[uenum]` and structs of `plain_struct!` are; others are declared with `NativeClass`"
+    note = "numbers, `bool`, `String`, `Name`, `Obj<Class>`, enums of `#[uenum]`, structs of `#[ustruct]`, and `Vec`, `Option`, `HashSet` and \
+            `HashMap` of these are; others are declared with `NativeClass`"
 )]
-pub trait NativeValue: Sized + 'static {
-    /// As what it is read and written.
-    type Raw: FrameValue;
+pub trait NativeValue: HostValue {
     /// What a default is written as.
     #[doc(hidden)]
     type Literal;
@@ -33,14 +37,12 @@ pub trait NativeValue: Sized + 'static {
     const KIND: PropertyKind;
     /// Path of its struct or class; empty for plain kinds.
     const TYPE_PATH: &'static str;
+    /// The whole type, as reflection writes it.
+    #[doc(hidden)]
+    const TYPE: &'static TypeText = &TypeText::of(Self::KIND, Self::TYPE_PATH);
     /// Of an enum, the kind of its numbers, and whether all are those of a byte.
     #[doc(hidden)]
     const NUMBERS: Option<(PropertyKind, bool)> = None;
-
-    /// What was read.
-    fn from_raw(raw: Self::Raw) -> Self;
-    /// What is written.
-    fn into_raw(self) -> Self::Raw;
 
     /// The declaration of a property of this type.
     fn declared(name: &str) -> PropertyDecl {
@@ -49,43 +51,38 @@ pub trait NativeValue: Sized + 'static {
 }
 
 impl<T: PlainField + FrameValue> NativeValue for T {
-    type Raw = Self;
     type Literal = Self;
     const KIND: PropertyKind = <T as PlainField>::KIND;
     const TYPE_PATH: &'static str = <T as PlainField>::PATH;
-
-    #[inline]
-    fn from_raw(raw: Self) -> Self {
-        raw
-    }
-
-    #[inline]
-    fn into_raw(self) -> Self {
-        self
-    }
 }
 
-macro_rules! as_they_are {
-    ($($rust:ty => $kind:ident, $literal:ty;)*) => {$(
-        impl NativeValue for $rust {
-            type Raw = Self;
+macro_rules! declared_as {
+    ($([$($bound:tt)*] $rust:ty => $kind:ident, $path:expr, $literal:ty;)*) => {$(
+        impl<$($bound)*> NativeValue for $rust
+        where
+            Self: HostValue,
+        {
             type Literal = $literal;
             const KIND: PropertyKind = PropertyKind::$kind;
-            const TYPE_PATH: &'static str = "";
-
-            #[inline]
-            fn from_raw(raw: Self) -> Self {
-                raw
-            }
-
-            #[inline]
-            fn into_raw(self) -> Self {
-                self
-            }
+            const TYPE_PATH: &'static str = $path;
         }
     )*};
 }
-as_they_are! { bool => BOOL, bool; String => STRING, &'static str; }
+declared_as! {
+    [] bool => BOOL, "", bool;
+    [] String => STRING, "", &'static str;
+    [T: NativeValue] Vec<T> => ARRAY, T::TYPE.as_str(), ();
+    [T: NativeValue] Option<T> => OPTIONAL, T::TYPE.as_str(), ();
+    [T: NativeValue + Eq + Hash] HashSet<T> => SET, T::TYPE.as_str(), ();
+    [K: NativeValue + Eq + Hash, V: NativeValue] HashMap<K, V> => MAP, EntryPath::<K, V>::TEXT.as_str(), ();
+}
+
+/// The type path of a map.
+struct EntryPath<K, V>(PhantomData<(K, V)>);
+
+impl<K: NativeValue, V: NativeValue> EntryPath<K, V> {
+    const TEXT: &'static TypeText = &TypeText::joined(&[K::TYPE.as_str(), ", ", V::TYPE.as_str()]);
+}
 
 /// The fingerprint of a signature: the same that a function gets which is declared with it.
 pub const fn fingerprint<A: NativeParams, R: NativeResult>() -> u64 {

@@ -12,7 +12,7 @@ use alcedo_base::handles::{ClassId, Name, ObjectHandle, last_serial};
 use crate::bits::Bits;
 use crate::body::Body;
 use crate::class::Class;
-use crate::dormant::Dormant;
+use crate::dormant::{Dormant, FieldAside};
 use crate::hot_columns::{HotColumns, PluginPart};
 use crate::marker::Marker;
 use crate::member::PropertyKey;
@@ -292,6 +292,20 @@ impl Objects {
         *removed = removed.take().and_then(|removed| removed.boxed());
         store.slots.show(object.index());
         value
+    }
+
+    /// Replaces the kept fields that are put aside, and returns those before. Does nothing if the object is gone.
+    pub fn replace_fields_aside(&self, object: ObjectHandle, fields: Vec<FieldAside>) -> Vec<FieldAside> {
+        let mut store = self.store.borrow_mut();
+        let Some(tenant) = store.slots.get_mut(object) else { return Vec::new() };
+        let removed = &mut tenant.seen_mut().removed;
+        if fields.is_empty() && removed.is_none() {
+            return Vec::new();
+        }
+        let mut aside = removed.take().map_or_else(Default::default, |removed| *removed);
+        let before = std::mem::replace(&mut aside.fields, fields);
+        *removed = aside.boxed();
+        before
     }
 
     /// Its default subobject of that name.

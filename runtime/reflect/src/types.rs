@@ -149,7 +149,8 @@ impl Types {
         registry.end_of(path).map_or_else(|| path.into(), Rc::clone)
     }
 
-    /// The members of a class, and of its bases, that have another name now: old name and new name.
+    /// The members of a class, and of its bases, that have another name now: old name and new name. Their reverses
+    /// follow: after an undo a member has its old name again.
     pub fn member_redirects(&self, class: &Rc<Class>) -> Vec<(String, String)> {
         let registry = self.registry.borrow();
         let owners: Vec<_> = class.chain().iter().map(|class| class.path.clone()).collect();
@@ -159,7 +160,9 @@ impl Types {
         };
         let shadow = registry.shadow.iter().flat_map(|shadow| &shadow.table.redirects);
         let redirects = registry.live.redirects.iter().chain(shadow);
-        redirects.filter_map(|(old, new)| Some((member(old)?, member(new)?))).collect()
+        let forward: Vec<_> = redirects.filter_map(|(old, new)| Some((member(old)?, member(new)?))).collect();
+        let back: Vec<_> = forward.iter().map(|(old, new)| (new.clone(), old.clone())).collect();
+        forward.into_iter().chain(back).collect()
     }
 
     /// The class of that number, replaced ones included.

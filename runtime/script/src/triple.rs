@@ -147,7 +147,7 @@ fn radians(angle: f64, num: Num) -> f64 {
 }
 
 /// The axes of what is turned by a rotator.
-fn axes(rotator: [f64; 3], num: Num) -> [[f64; 3]; 3] {
+pub(crate) fn axes(rotator: [f64; 3], num: Num) -> [[f64; 3]; 3] {
     let [pitch, yaw, roll] = rotator.map(|angle| radians(angle, num));
     let ((sp, cp), (sy, cy), (sr, cr)) = (pitch.sin_cos(), yaw.sin_cos(), roll.sin_cos());
     [

@@ -176,7 +176,7 @@ fn changed_bytecode_is_refused_or_runs() {
     let robot = scripts.object(&class);
     let sources = [Source::new("Robot.uc", TEXT)];
     let libraries = library::PATHS.iter().map(|path| (*path).to_owned()).collect();
-    let options = Options { libraries, ignore_flags: true };
+    let options = Options { libraries, ignore_flags: true, ..Options::default() };
     let checked = check("Scripts", &sources, &scripts.world.types, &options).expect("the text is right");
     let all = compile(&checked.package).expect("small functions");
     let (mut refused, mut ran, mut failed) = (0, 0, 0);

@@ -84,6 +84,11 @@ fn mathematics_at_the_edges() {
             ("Frac(-2.25)", "-0.2500"),
             ("VSize(vect(3, 4, 12))", "13.0000"),
             ("VSize(vect(0, 0, 0))", "0.0000"),
+            ("Normal(vect(0, 3, 4))", "0.00,0.60,0.80"),
+            ("Normal(vect(0, 0, 0))", "0.00,0.00,0.00"),
+            ("Abs(VSize(VRand()) - 1) < 0.001", "True"),
+            ("ATan(1, -1)", "2.3562"),
+            ("ATan(1)", "0.7854"),
             ("VSizeSq(vect(3, 4, 12))", "169.0000"),
             ("VSizeSq(rot(2000000000, 0, 0))", "3999999937226997760.0000"),
         ],
@@ -108,6 +113,11 @@ fn texts_and_names_at_the_edges() {
             (r#"InStr("äöü", "ü")"#, "2"),
             (r#"InStr("abc", "x")"#, "-1"),
             (r#"InStr("abc", "")"#, "0"),
+            (r#"InStr("abCabc", "c", false, true)"#, "2"),
+            (r#"InStr("äbcabc", "b", false, false, 2)"#, "4"),
+            (r#"InStr("abcabc", "b", true, false, 4)"#, "1"),
+            (r#"InStr("abc", "b", false, false, 9)"#, "-1"),
+            ("InStr(1234, 3)", "2"),
             (r#"Mid("abcdef", 2)"#, "cdef"),
             (r#"Mid("abcdef", 2, 2)"#, "cd"),
             (r#"Mid("abcdef", -1, 2)"#, "ab"),
@@ -128,6 +138,14 @@ fn texts_and_names_at_the_edges() {
             (r#"Asc("")"#, "0"),
             (r#"Repl("aaa", "a", "bb")"#, "bbbbbb"),
             (r#"Repl("aaa", "", "b")"#, "aaa"),
+            (r#"Repl("aÄbÄc", "ä", "-")"#, "aÄbÄc"),
+            (r#"Repl("aÄbÄc", "ä", "-", false)"#, "a-b-c"),
+            (r#"Repl(12, 1, "x")"#, "x2"),
+            (r#"class'TextLibrary'.static.Split("a=b=c", "=")"#, "=b=c"),
+            (r#"class'TextLibrary'.static.Split("a=b=c", "=", true)"#, "b=c"),
+            (r#"class'TextLibrary'.static.Split("abc", "=")"#, "abc"),
+            ("ToHex(255)", "000000FF"),
+            ("ToHex(-1)", "FFFFFFFF"),
             (r#"Repl("abc", "x", "y")"#, "abc"),
             ("Trim(\"  a b \")", "a b"),
             (r#"StartsWith("abc", "ab")"#, "True"),
@@ -137,6 +155,7 @@ fn texts_and_names_at_the_edges() {
             (r#"SplitString("a,b,,c").Length"#, "4"),
             (r#"SplitString("a;b", ";")[1]"#, "b"),
             (r#"SplitString("").Length"#, "1"),
+            (r#"SplitString("a,b,,c", ",", true).Length"#, "3"),
             (r#"SplitString("abc", "").Length"#, "1"),
             (r#"JoinArray(SplitString("a,b,c"), "-")"#, "a-b-c"),
             (r#"JoinArray(SplitString("a"), "-")"#, "a"),
@@ -159,6 +178,7 @@ fn texts_and_names_at_the_edges() {
             ("IsNone('None')", "True"),
             ("IsNone('Some')", "False"),
             (r#"Log("told") -> "and on""#, "and on"),
+            (r#"Log(12, 'Tag') -> "and on""#, "and on"),
             (r#"Warn("told") -> "and on""#, "and on"),
         ],
     );
@@ -271,6 +291,15 @@ fn sets_and_maps_at_the_edges() {
     );
 }
 
+#[test]
+fn the_axes_of_a_rotator_are_given_to_three_vectors() {
+    table(
+        "",
+        "local vector x, y, z; GetAxes(rot(0, 16384, 0), x, y, z);",
+        &[("x", "0.00,1.00,0.00"), ("y", "-1.00,0.00,-0.00"), ("z", "-0.00,0.00,1.00")],
+    );
+}
+
 /// `Outer` and `Name` are these; see `text.rs` for objects in objects.
 #[test]
 fn what_objects_know_of_themselves_at_the_edges() {
@@ -282,6 +311,12 @@ fn what_objects_know_of_themselves_at_the_edges() {
             ("outer_of(none) == none", "True"),
             ("name_of(o) == 'Big'", "True"),
             ("name_of(none) == ''", "True"),
+            ("o.IsA('Object') && !o.IsA('Robot')", "True"),
+            ("IsA('robot') && self.IsA('Machine')", "True"),
+            ("o = none -> o.IsA('Object')", "False"),
+            ("ClassIsChildOf(class'Robot', class'Object')", "True"),
+            ("ClassIsChildOf(class'Object', class'Robot')", "False"),
+            ("ClassIsChildOf(none, class'Robot')", "False"),
         ],
     );
 }

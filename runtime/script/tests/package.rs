@@ -116,7 +116,7 @@ impl Scripts {
         self.world.types.declare_package(package);
         let sources: Vec<_> = files.iter().map(|(name, text)| Source::decode(name, text.as_bytes())).collect();
         let libraries = library::PATHS.iter().map(|path| (*path).to_owned()).collect();
-        let options = Options { libraries, ignore_flags: true };
+        let options = Options { libraries, ignore_flags: true, ..Options::default() };
         let checked = check(package, &sources, &self.world.types, &options).map_err(|messages| {
             messages.iter().map(|message| message.render(&sources)).collect::<Vec<_>>().join("\n")
         })?;

@@ -6,6 +6,8 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::Duration;
 
+use alcedo_base::repeats::Repeats;
+
 use crate::border::CallError;
 use crate::bridge::collection::Collection;
 use crate::bridge::delegates::Delegates;
@@ -62,6 +64,8 @@ pub(crate) struct Core {
     pub exports: Rc<Exports>,
     /// Events and spans of modules.
     pub logs: Arc<Logs>,
+    /// Counts failures that were logged.
+    pub failures: Repeats,
     /// What the root does before an object is ended on purpose: end play, and the like.
     pub(crate) before_end: OnceCell<Box<dyn Fn(ObjectHandle)>>,
     /// Reports a thread that does not return, if the host has set one.
@@ -84,6 +88,9 @@ pub(crate) struct Core {
     /// The code of scripts.
     #[cfg(feature = "script")]
     pub scripts: crate::bridge::scripts::ScriptCodes,
+    /// The stated C layouts of structs, by which functions of scripts are checked.
+    #[cfg(feature = "dll-bind")]
+    pub(crate) c_layouts: OnceCell<alcedo_dll_bind::Layouts>,
     /// The C libraries that classes of modules may be bound to, if the host has set a folder.
     #[cfg(feature = "dll-bind")]
     pub(crate) user_code: OnceCell<alcedo_dll_bind::UserCode>,
@@ -146,6 +153,7 @@ impl Core {
             explicit: Rc::new(Explicit::default()),
             exports: Rc::new(Exports::default()),
             logs: Arc::default(),
+            failures: Repeats::new(),
             before_end: OnceCell::new(),
             watchdog: OnceCell::new(),
             rebuild: RefCell::default(),
@@ -158,6 +166,8 @@ impl Core {
             machine: RefCell::new(alcedo_script::Machine::new(alcedo_script::Limits::default())),
             #[cfg(feature = "script")]
             scripts: crate::bridge::scripts::ScriptCodes::default(),
+            #[cfg(feature = "dll-bind")]
+            c_layouts: OnceCell::new(),
             #[cfg(feature = "dll-bind")]
             user_code: OnceCell::new(),
         });

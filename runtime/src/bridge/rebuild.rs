@@ -11,7 +11,7 @@ use crate::bridge::core::Core;
 use crate::conjugate::build::Misfit;
 use crate::faults::{self, ReloadStep};
 use crate::handles::ObjectHandle;
-use crate::object::dormant::KeptField;
+use crate::object::dormant::{FieldAside, KeptField};
 
 /// What a rebuild keeps track of while it runs.
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ impl Rebuild {
                 Misfit::Failed(words) => words,
             };
             let class = field.class.strip_prefix("/Script/").unwrap_or(&field.class);
-            format!("{class}.{} {why}: {objects} values dropped", field.name)
+            format!("{class}.{} {why}: {objects} values put aside", field.name)
         };
         self.fields_lost.iter().map(line).collect()
     }
@@ -80,10 +80,54 @@ fn take_back(core: &Core, object: ObjectHandle) -> Result<(), CallError> {
     let take = |rebuild: &mut Rebuild| if rebuild.kept.is_empty() { None } else { rebuild.kept.remove(&object) };
     let kept = core.rebuild.borrow_mut().as_mut().and_then(take).unwrap_or_default();
     faults::at(ReloadStep::LoadKept)?;
-    let lost = core.plugins().load_kept(object, &kept);
+    let (objects, plugins) = (&core.world.objects, core.plugins());
+    let (mut fields_kept, mut lost, mut aside) = (0, Vec::new(), Vec::new());
+    let mut earlier = objects.replace_fields_aside(object, Vec::new());
+    let mut is_loaded = |field: &KeptField, lost: &mut Vec<_>| {
+        let misfits = plugins.load_kept(object, std::slice::from_ref(field));
+        fields_kept += u64::from(misfits.is_empty());
+        let is_loaded = misfits.is_empty();
+        lost.extend(misfits);
+        is_loaded
+    };
+    for field in kept {
+        let found = earlier.iter().position(|aside| aside.field.is_same(&field));
+        let Some(FieldAside { field: before, instead }) = found.map(|at| earlier.swap_remove(at)) else {
+            is_loaded(&field, &mut lost);
+            continue;
+        };
+        // A field that nothing was written to since is what it was before.
+        let is_untouched = instead.as_ref() == Some(&field.data);
+        let (first, second) = if is_untouched { (before, field) } else { (field, before) };
+        let mut misfits = Vec::new();
+        if is_loaded(&first, &mut misfits) {
+            continue;
+        }
+        if is_loaded(&second, &mut Vec::new()) {
+            // The value that does not fit is put aside only if it is the older one: the other began as a default.
+            aside.extend(is_untouched.then_some(first));
+        } else if is_untouched {
+            aside.push(first);
+        } else {
+            lost.extend(misfits);
+        }
+    }
+    // Fields that the build before did not keep.
+    for FieldAside { field, .. } in earlier {
+        if !is_loaded(&field, &mut Vec::new()) {
+            aside.push(field);
+        }
+    }
+    aside.extend(lost.iter().map(|(field, _)| field.clone()));
+    if !aside.is_empty() {
+        let now = plugins.save_kept(object).unwrap_or_default();
+        let instead = |field: &KeptField| now.iter().find(|now| now.is_same(field)).map(|now| now.data.clone());
+        let aside = aside.into_iter().map(|field| FieldAside { instead: instead(&field), field });
+        objects.replace_fields_aside(object, aside.collect());
+    }
     if let Some(rebuild) = core.rebuild.borrow_mut().as_mut() {
         rebuild.rebuilt += 1;
-        rebuild.fields_kept += (kept.len() - lost.len()) as u64;
+        rebuild.fields_kept += fields_kept;
         lost.into_iter().for_each(|(field, misfit)| rebuild.lose(field, misfit));
     }
     Ok(())

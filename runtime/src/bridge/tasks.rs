@@ -20,6 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use alcedo_abi::task::{Job, JobId, JobKind};
+use alcedo_base::repeats::times;
 use crossbeam_channel::{Receiver, Select};
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +30,7 @@ use crate::cells::RefCell;
 use crate::conjugate::gate::{Gate, ModuleTag};
 use crate::handles::{ModuleId, ObjectHandle};
 use crate::lease::{LeaseKind, Leases};
+use crate::logs;
 
 use inbox::Message;
 use store::{Begin, Entry, JobKey, JobOwner, State, Store, Turn, Waiting};
@@ -340,7 +342,10 @@ impl Tasks {
         let failed = ended.and_then(|entry| end(core, entry));
         if let Err(error) = &outcome {
             let tag = gate.tag();
-            tracing::error!(module = %tag.name, generation = %tag.generation, %error, "a {what} failed and ends");
+            if let Some(count) = core.failures.note(&(tag.generation.0, &what, logs::location(error))) {
+                let times = times(count);
+                tracing::error!(module = %tag.name, generation = %tag.generation, %error, "a {what} failed and ends{times}");
+            }
         }
         if let Some(failed) = failed {
             failed.tell();

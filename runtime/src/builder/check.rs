@@ -1,10 +1,12 @@
 //! What packages of scripts mean in a host, without loading them: for `alcedo check`, and for tools that read what they declare. Plugins
 //! that they build on are libraries, which are read and not mapped.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use semver::{Version, VersionReq};
 
+use crate::emit::c_bodies::Layouts;
 use crate::emit::error::EmitError;
 use crate::emit::order::{Asked, batches};
 use crate::emit::scripts::{check_and_declare, declare_library};
@@ -36,7 +38,7 @@ struct Library {
 
 /// Checks the packages among these modules, each after those whose types it names. Of a library there is a result only when it cannot be
 /// read or declared.
-pub(super) fn check(world: &World, modules: &[PathBuf]) -> Vec<ScriptCheck> {
+pub(super) fn check(world: &World, modules: &[PathBuf], layouts: &Layouts) -> Vec<ScriptCheck> {
     // What has one of its paths is found by whoever loads a package.
     let _declared = declare_library(world);
     let (mut found, mut texts, mut libraries) = (Vec::new(), Vec::new(), Vec::new());
@@ -48,8 +50,8 @@ pub(super) fn check(world: &World, modules: &[PathBuf]) -> Vec<ScriptCheck> {
                 Err(error) => found.push((at, refused(path, &error.to_string()))),
             }
         } else {
-            match Package::read(path) {
-                Ok(package) => texts.push(Text { at, folder: path.clone(), package, needs: Vec::new() }),
+            match Package::read_partial(path) {
+                Ok((package, _)) => texts.push(Text { at, folder: path.clone(), package, needs: Vec::new() }),
                 Err(error) => found.push((at, refused(path, &error.to_string()))),
             }
         }
@@ -58,6 +60,8 @@ pub(super) fn check(world: &World, modules: &[PathBuf]) -> Vec<ScriptCheck> {
     let infos: Vec<_> = libraries.iter().map(|library| library.info.clone()).collect();
     let needs = dependencies_among(&packages, &infos);
     texts.iter_mut().zip(needs).for_each(|(text, needs)| text.needs = needs);
+    // Declared by modules with errors: by the name in lower case, with a description of the module.
+    let mut wrong = HashMap::new();
     for batch in in_order(&texts, &libraries) {
         let (of_texts, of_libraries): (Vec<_>, Vec<_>) = batch.into_iter().partition(|at| *at < texts.len());
         let group: Vec<_> = of_libraries.iter().map(|at| &libraries[at - texts.len()]).collect();
@@ -65,11 +69,21 @@ pub(super) fn check(world: &World, modules: &[PathBuf]) -> Vec<ScriptCheck> {
             && let Some(first) = group.first()
         {
             found.push((first.at, refused(&first.path, &error)));
+            for library in group {
+                let of = format!("the plugin `{}`", library.info.name);
+                let names = library.info.types.iter().filter_map(|path| path.rsplit_once('.'));
+                wrong.extend(names.map(|(_, name)| (name.to_ascii_lowercase(), of.clone())));
+            }
         }
         // Packages that need each other in a ring: what the first of them does not find, it names.
         for text in of_texts.into_iter().map(|at| &texts[at]) {
             let versions = out_of_range(text, &texts, &libraries);
-            found.push((text.at, checked(world, text, versions)));
+            let check = checked(world, text, versions, (&wrong, layouts));
+            if check.declared.is_err() {
+                let of = format!("the package `{}`", text.package.name);
+                wrong.extend(text.package.outline.names.iter().map(|name| (name.clone(), of.clone())));
+            }
+            found.push((text.at, check));
         }
     }
     found.sort_by_key(|(at, _)| *at);
@@ -119,10 +133,15 @@ fn out_of_range(text: &Text, texts: &[Text], libraries: &[Library]) -> Option<Or
     })
 }
 
-fn checked(world: &World, text: &Text, versions: Option<OrderError>) -> ScriptCheck {
+fn checked(
+    world: &World,
+    text: &Text,
+    versions: Option<OrderError>,
+    (wrong, layouts): (&HashMap<String, String>, &Layouts),
+) -> ScriptCheck {
     let Text { folder, package, needs, .. } = text;
     world.types.declare_package(&package.name);
-    let (declared, warnings) = match check_and_declare(world, package) {
+    let (declared, warnings) = match check_and_declare(world, package, wrong, layouts) {
         Ok(_) if versions.is_some() => {
             (Err(versions.map(|error| error.to_string()).unwrap_or_default()), String::new())
         }

@@ -223,7 +223,8 @@ impl Plugins<'_> {
         }
         let parts = self.key_of(object).map(|key| self.pairs.parts(key)).unwrap_or_default();
         let misfit = |field: &KeptField| {
-            let is_of = |class: Rc<Class>| *class.path == *field.class;
+            let path = self.world.types.redirected(&field.class);
+            let is_of = |class: Rc<Class>| class.path == path;
             let part = parts.iter().find(|part| self.world.types.class(part.class).is_some_and(is_of));
             let load = |part: &Part| {
                 let load = || part.gate.through(|| load_one(part, field));

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use alcedo_base::repeats::{Repeats, times};
 use alcedo_sys::process::{thread_in_words, thread_number};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
@@ -115,7 +116,8 @@ impl Finalizer {
 
     /// Starts the thread of this turn. The one before, if there is one, is left to itself.
     fn spawn(&self, turn: u64) -> std::io::Result<()> {
-        let worker = Worker { inbox: self.inbox.clone(), report: self.report.clone(), desk: self.desk.clone(), turn };
+        let (inbox, report, desk) = (self.inbox.clone(), self.report.clone(), self.desk.clone());
+        let worker = Worker { inbox, report, desk, turn, failures: Repeats::new() };
         let thread = std::thread::Builder::new().name(THREAD.into()).spawn(move || worker.run())?;
         drop(self.thread.replace(Some(thread)));
         Ok(())
@@ -308,6 +310,8 @@ struct Worker {
     report: Sender<FinalizerFailure>,
     desk: Shared,
     turn: u64,
+    /// Counts failures that were logged.
+    failures: Repeats,
 }
 
 impl Worker {
@@ -373,7 +377,10 @@ impl Worker {
     fn finalize(&self, job: Job) {
         let result = job.part.finalize();
         if let Err(error) = result {
-            tracing::error!(module = %job.module, class = %job.class, %error, "a finalizer failed");
+            if let Some(count) = self.failures.note(&(job.generation.0, &job.class)) {
+                let times = times(count);
+                tracing::error!(module = %job.module, class = %job.class, %error, "a finalizer failed{times}");
+            }
             let _sent = self.report.send(FinalizerFailure { module: job.module, generation: job.generation, error });
         }
     }

@@ -33,7 +33,8 @@ pub(super) fn eval(runtime: &Runtime, text: &str) -> Result<String, String> {
         make_cdo(&core.world, &core.plugins(), &class).map_err(|error| error.to_string())?;
     }
     let (is_value, checked) = read(text, |sources, written| {
-        check_sources(types, PACKAGE, sources).map_err(|found| errors_of(found, written))
+        check_sources(types, PACKAGE, sources, &std::collections::HashMap::new())
+            .map_err(|found| errors_of(found, written))
     })?;
     let value = run(runtime, &checked)?;
     Ok(match value {

@@ -1,6 +1,6 @@
 //! What the console does with objects: which there are, what they hold, a call, a construction. An object is named by
-//! its name, its path or its number (`MagicCube_3`, `#12.1`), a class by its path with or without `/Script/`; values
-//! are written as they are shown.
+//! its name, its path or its number (`MagicCube_3`, `#12.1`), a class by its path with or without `/Script/` or by its own
+//! name; values are written as they are shown.
 
 use std::rc::Rc;
 
@@ -106,7 +106,13 @@ pub(super) fn complete(runtime: &Runtime, line: &str, commands: &[&str]) -> Vec<
     let names: Vec<String> = match words.as_slice() {
         [] => commands.iter().map(|command| (*command).to_owned()).collect(),
         ["objects" | "spawn"] => {
-            runtime.types().dynamic_classes().iter().map(|class| short(class).to_owned()).collect()
+            let classes = runtime.types().dynamic_classes();
+            let paths = classes.iter().map(|class| short(class));
+            paths
+                .flat_map(|path| [Some(path), path.split_once('.').map(|(_, name)| name)])
+                .flatten()
+                .map(str::to_owned)
+                .collect()
         }
         ["get" | "set" | "call" | "show" | "destroy"] => {
             runtime.objects().all().into_iter().filter_map(|object| runtime.objects().name_of(object)).collect()
@@ -154,11 +160,23 @@ fn functions(class: &Rc<Class>) -> Vec<String> {
 }
 
 /// The path of a class that is named by it, or without the `/Script/` before it.
+/// The path of a class that is named by its path, with or without `/Script/`, or by its own name where only one class has it.
 fn class_path(runtime: &Runtime, named: &str) -> Result<String, String> {
     let types = &runtime.core().world.types;
     let paths = [named.to_owned(), format!("/Script/{named}")];
-    let known = paths.into_iter().find(|path| types.class_by_path(path).is_some());
-    known.ok_or_else(|| Error::UnknownClass { path: named.to_owned(), waiting: 0 }.to_string())
+    if let Some(known) = paths.into_iter().find(|path| types.class_by_path(path).is_some()) {
+        return Ok(known);
+    }
+    let is_named = |class: &&Rc<Class>| short(&class.path).split_once('.').is_some_and(|(_, name)| name == named);
+    let classes = types.classes();
+    match classes.iter().filter(is_named).collect::<Vec<_>>()[..] {
+        [] => Err(Error::UnknownClass { path: named.to_owned(), waiting: 0 }.to_string()),
+        [class] => Ok(class.path.to_string()),
+        ref several => {
+            let paths: Vec<_> = several.iter().map(|class| class.short_path()).collect();
+            Err(format!("`{named}` is the name of several classes: name one of {}", paths.join(", ")))
+        }
+    }
 }
 
 fn title(runtime: &Runtime, object: ObjectHandle) -> String {

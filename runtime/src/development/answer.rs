@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use alcedo_sys::plain_file;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -17,6 +18,9 @@ pub const REQUEST: &str = "ALCEDO_GLUE_REQUEST";
 /// The variable with folders of packages of scripts that are to be checked, and libraries of plugins whose types they build on, as `PATH`
 /// has folders.
 pub const SCRIPTS: &str = "ALCEDO_CHECK_SCRIPTS";
+
+/// The most bytes of an answer.
+const LARGEST: u64 = 1 << 28;
 
 /// Counted up whenever the answer changes.
 pub const VERSION: u32 = 3;
@@ -113,7 +117,7 @@ pub fn read(from: &Path) -> Result<Option<Answered>, AnswerError> {
         version: u32,
         runtime: String,
     }
-    let bytes = match fs::read(from) {
+    let bytes = match plain_file::read(from, LARGEST) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error.into()),

@@ -11,6 +11,8 @@ mod agent;
 pub mod answer;
 mod autosave;
 pub mod link;
+
+pub use alcedo_sys::plain_file;
 mod stream;
 
 pub(crate) use agent::{Agent, Invitation};

@@ -10,9 +10,46 @@ use crate::bridge::core::Core;
 use crate::lease::LeaseKind;
 use crate::lease::Leases;
 use crate::object::decl::{ClassDecl, FunctionDecl};
+#[cfg(feature = "dll-bind")]
+use crate::object::origin::Origin;
 
 #[cfg(feature = "dll-bind")]
+pub(crate) use alcedo_dll_bind::Layouts;
+#[cfg(all(feature = "dll-bind", feature = "script"))]
+pub(crate) use bound::unreadable;
+#[cfg(feature = "dll-bind")]
 pub(crate) use bound::{CBody, bind};
+
+/// C layouts of a host that calls no C libraries.
+#[cfg(not(feature = "dll-bind"))]
+#[derive(Debug, Default)]
+pub(crate) struct Layouts;
+
+#[cfg(not(feature = "dll-bind"))]
+impl Layouts {
+    fn floats(self, _structure: &str) -> Self {
+        self
+    }
+}
+
+/// The stated C layouts of structs.
+#[cfg(feature = "script")]
+pub(crate) fn layouts(core: &Core) -> Layouts {
+    #[cfg(feature = "dll-bind")]
+    let layouts = core.c_layouts.get().cloned().unwrap_or_default();
+    #[cfg(not(feature = "dll-bind"))]
+    let layouts = {
+        let _ = core;
+        Layouts
+    };
+    layouts
+}
+
+/// The layouts of structs whose `f64` fields are `float` in C.
+#[cfg(any(feature = "dll-bind", feature = "script"))]
+pub(crate) fn floats(structs: &[String]) -> Layouts {
+    structs.iter().fold(Layouts::default(), |layouts, path| layouts.floats(path))
+}
 
 /// The key of a function's metadata that names its library.
 pub(crate) const LIBRARY: &str = "DllBind";
@@ -26,6 +63,16 @@ pub(crate) const LEN: &str = "ArrayDim";
 /// The value of a key.
 pub(crate) fn value_of<'a>(meta: &'a [(String, String)], key: &str) -> Option<&'a str> {
     meta.iter().find(|(known, _)| known == key).map(|(_, value)| &**value)
+}
+
+/// Returns nothing: a host without the feature binds no function.
+#[cfg(all(feature = "script", not(feature = "dll-bind")))]
+pub(crate) fn unreadable(
+    _: &[ClassDecl],
+    _: &[std::rc::Rc<crate::object::class::Class>],
+    _: &Layouts,
+) -> Vec<(String, String, String)> {
+    Vec::new()
 }
 
 fn is_import(function: &FunctionDecl) -> bool {
@@ -51,7 +98,8 @@ pub(crate) fn attach(core: &Core, leases: Option<&Arc<Leases>>, decl: &mut Class
     lease.into_iter().for_each(|lease| library.keep(lease));
     let (package, class) = (decl.package.clone(), decl.name.clone());
     let imports = decl.functions.iter_mut().filter(|known| is_import(known));
-    imports.map(|function| CBody::attach((&package, &class), &library, function)).collect()
+    let of_script = decl.origin == Origin::Script;
+    imports.map(|function| CBody::attach((&package, &class), &library, function, of_script)).collect()
 }
 
 #[cfg(not(feature = "dll-bind"))]
@@ -74,7 +122,9 @@ mod bound {
     use std::rc::Rc;
 
     use alcedo_abi::kinds::function_flags;
-    use alcedo_dll_bind::{BindError, Body, Library, Manner};
+    #[cfg(feature = "script")]
+    use alcedo_dll_bind::Layouts;
+    use alcedo_dll_bind::{BindError, Body, BoolWidth, Library, Manner};
 
     use super::{LEN, SYMBOL, value_of};
     use crate::object::class::Class;
@@ -90,8 +140,13 @@ mod bound {
 
     impl CBody {
         /// Gives a function of that class its body.
-        pub(crate) fn attach((package, class): (&str, &str), library: &Library, function: &mut FunctionDecl) -> Self {
-            let body = Body::new(library, manner(function));
+        pub(crate) fn attach(
+            (package, class): (&str, &str),
+            library: &Library,
+            function: &mut FunctionDecl,
+            of_script: bool,
+        ) -> Self {
+            let body = Body::new(library, manner(function, of_script));
             function.thunk = body.thunk();
             Self { class: (package.to_owned(), class.to_owned()), function: function.name.clone(), body }
         }
@@ -103,15 +158,43 @@ mod bound {
     }
 
     /// What its declaration says for C.
-    fn manner(function: &FunctionDecl) -> Manner {
+    fn manner(function: &FunctionDecl, of_script: bool) -> Manner {
         let is = |flag| function.flags & flag != 0;
         let len = |meta: &[(String, String)]| value_of(meta, LEN)?.parse().ok();
         Manner {
             symbol: value_of(&function.meta, SYMBOL).map(str::to_owned),
             lens: function.params.iter().filter_map(|param| Some((param.name.clone(), len(&param.meta)?))).collect(),
-            is_bool8: is(function_flags::BOOL8),
+            bool_width: match (is(function_flags::BOOL8), is(function_flags::BOOL32)) {
+                (true, _) => BoolWidth::One,
+                (false, true) => BoolWidth::Four,
+                (false, false) => BoolWidth::Unstated,
+            },
             no_cwd: is(function_flags::NO_CWD),
+            of_script,
         }
+    }
+
+    /// Returns class, function and error of each imported function of these script classes that C could not call. No library is
+    /// needed for that.
+    #[cfg(feature = "script")]
+    pub(crate) fn unreadable(
+        decls: &[ClassDecl],
+        classes: &[Rc<Class>],
+        layouts: &Layouts,
+    ) -> Vec<(String, String, String)> {
+        let mut found = Vec::new();
+        for decl in decls {
+            let class = classes.iter().find(|class| *class.package == *decl.package && *class.name == *decl.name);
+            let functions = class.map(|class| &*class.own_functions).unwrap_or_default();
+            for import in decl.functions.iter().filter(|known| super::is_import(known)) {
+                let function = functions.iter().find(|function| *function.text == *import.name);
+                let checked = function.map(|function| alcedo_dll_bind::check(function, &manner(import, true), layouts));
+                if let Some(Err(error)) = checked {
+                    found.push((decl.name.clone(), import.name.clone(), error.to_string()));
+                }
+            }
+        }
+        found
     }
 
     /// Binds the bodies to the functions of the classes that were declared.

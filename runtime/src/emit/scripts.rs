@@ -2,6 +2,7 @@
 //! then its bodies are compiled and linked with what they name. Every function is entered from outside through the gate of its
 //! module, in a red frame, as those of libraries are.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use alcedo_uc::{Diagnostic, Source, hir};
 use crate::bridge::core::Core;
 use crate::bridge::module_thunk::script_thunk;
 use crate::conjugate::gate::Gate;
-use crate::emit::c_bodies;
+use crate::emit::c_bodies::{self, Layouts};
 use crate::emit::error::EmitError;
 use crate::lease::Leases;
 use crate::object::World;
@@ -36,7 +37,16 @@ pub(crate) struct CheckedSources {
 /// # Errors
 /// Everything that is wrong with it.
 pub(crate) fn check(types: &Types, package: &Package) -> Result<CheckedSources, EmitError> {
-    let found = check_sources(types, &package.name, &package.sources);
+    check_beside(types, package, &HashMap::new())
+}
+
+/// Checks a package. `refused` lists the declarations of modules with errors.
+fn check_beside(
+    types: &Types,
+    package: &Package,
+    refused: &HashMap<String, String>,
+) -> Result<CheckedSources, EmitError> {
+    let found = check_sources(types, &package.name, &package.sources, refused);
     found.map_err(|found| wrong(package, rendered(&found, &package.sources)))
 }
 
@@ -48,8 +58,10 @@ pub(crate) fn check_sources(
     types: &Types,
     package: &str,
     sources: &[Source],
+    refused: &HashMap<String, String>,
 ) -> Result<CheckedSources, Vec<Diagnostic>> {
-    let options = alcedo_uc::Options { libraries: libraries(), ..alcedo_uc::Options::default() };
+    let options =
+        alcedo_uc::Options { libraries: libraries(), refused: refused.clone(), ..alcedo_uc::Options::default() };
     let checked = alcedo_uc::check(package, sources, types, &options)?;
     Ok(CheckedSources { package: checked.package, warnings: rendered(&checked.warnings, sources) })
 }
@@ -58,12 +70,35 @@ pub(crate) fn check_sources(
 ///
 /// # Errors
 /// What is wrong with its text, or a rule that a declaration breaks.
-pub(crate) fn check_and_declare(world: &World, package: &Package) -> Result<CheckedSources, EmitError> {
-    let checked = check(&world.types, package)?;
+pub(crate) fn check_and_declare(
+    world: &World,
+    package: &Package,
+    refused: &HashMap<String, String>,
+    layouts: &Layouts,
+) -> Result<CheckedSources, EmitError> {
+    let checked = check_beside(&world.types, package, refused)?;
     let (batch, _bodies) = batch(&checked.package, 0);
     let refused = |source| EmitError::Declare { modules: package.name.clone(), source };
-    world.types.declare(&world.names, &batch).map_err(refused)?;
+    let declared = world.types.declare(&world.names, &batch).map_err(refused)?;
+    check_imports(package, &checked.package, layouts, (&batch.classes, &declared.classes))?;
     Ok(checked)
+}
+
+/// Checks whether C can read the types of `dllimport` functions.
+fn check_imports(
+    package: &Package,
+    checked: &hir::Package,
+    layouts: &Layouts,
+    (decls, classes): (&[ClassDecl], &[Rc<Class>]),
+) -> Result<(), EmitError> {
+    let found = c_bodies::unreadable(decls, classes, layouts).into_iter().map(|(class, function, error)| {
+        let class = checked.classes.iter().find(|known| known.name == class);
+        let known = class.and_then(|class| class.functions.iter().find(|known| known.name == function));
+        let at = (class.map_or(0, |class| class.file as usize), known.map_or(1, |known| known.line));
+        Diagnostic::at_name("uc-dll-import", &package.sources, at, &function, error)
+    });
+    let found: Vec<_> = found.collect();
+    if found.is_empty() { Ok(()) } else { Err(wrong(package, rendered(&found, &package.sources))) }
 }
 
 fn wrong(package: &Package, diagnostics: String) -> EmitError {
@@ -99,6 +134,7 @@ pub(super) fn declare(
     #[cfg(not(feature = "dll-bind"))]
     batch.classes.iter_mut().for_each(|class| c_bodies::attach(core, Some(leases), class));
     let declared = core.world.types.declare(&core.world.names, &batch).map_err(refused)?;
+    check_imports(package, &checked.package, &c_bodies::layouts(core), (&batch.classes, &declared.classes))?;
     #[cfg(feature = "dll-bind")]
     c_bodies::bind(&in_c, &declared.classes)
         .map_err(|source| EmitError::Bind { modules: package.name.clone(), source })?;

@@ -6,14 +6,17 @@ use std::marker::PhantomData;
 use super::closures::{Listener, listen};
 use super::member::is_meant;
 use crate::border::CallError;
-use crate::bridge::delegates::signature_of as signature_of_type;
+use crate::bridge::core::Core;
+use crate::bridge::delegates;
 use crate::error::Error;
 use crate::handles::ObjectHandle;
 use crate::native::{Class, Obj};
+use crate::object::World;
 use crate::object::host_value::signature_of;
 use crate::object::native_value::{NativeResult, ValueParams};
 use crate::object::property::PropertyType;
 use crate::object::type_text::SignatureText;
+use crate::object::value::Binding;
 use crate::runtime::Runtime;
 
 /// A delegate property of an object, single, multicast or sparse: glue gives it. Each use compares the signature. Game thread only.
@@ -23,6 +26,14 @@ pub struct DelegateOf<A, R> {
     name: &'static str,
     of: PhantomData<fn(A) -> R>,
 }
+
+impl<A, R> Clone for DelegateOf<A, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A, R> Copy for DelegateOf<A, R> {}
 
 impl<A, R> fmt::Debug for DelegateOf<A, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -74,15 +85,36 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
     /// # Errors
     /// As there, and when the delegate has another signature.
     pub fn call(&self, runtime: &Runtime, arguments: A) -> Result<R, Error> {
-        let SignatureText { arguments: words, result, outs: _ } = self.signature(runtime)?;
-        let types = &runtime.core().world.types;
-        let of = |word| {
-            PropertyType::resolve(word, types).map_err(|error| CallError::NotFound { message: error.to_string() })
+        self.signature(runtime)?;
+        Ok(self.call_in(runtime.core(), arguments)?)
+    }
+
+    /// Calls what is bound, of an object whose class declares the delegate with these types.
+    pub(crate) fn call_in(&self, core: &Core, arguments: A) -> Result<R, CallError> {
+        delegates::call_by_types(core, (self.object, self.name), &self.ty(&core.world)?, arguments)
+    }
+
+    /// Binds it to a function of an object, likewise.
+    pub(crate) fn bind_in(&self, core: &Core, target: ObjectHandle, function: &str) -> Result<(), CallError> {
+        delegates::bind(&core.world, (self.object, self.name), &self.ty(&core.world)?, target, function)
+    }
+
+    /// Takes bindings out, likewise.
+    pub(crate) fn unbind_in(&self, core: &Core, target: ObjectHandle, function: &str) -> Result<u32, CallError> {
+        delegates::unbind(core, (self.object, self.name), &self.ty(&core.world)?, target, function)
+    }
+
+    /// Returns the functions that are bound, likewise.
+    pub(crate) fn bindings_in(&self, world: &World) -> Result<Vec<Binding>, CallError> {
+        Ok(delegates::bindings(&world.read(self.object, self.name)?).to_vec())
+    }
+
+    fn ty(&self, world: &World) -> Result<PropertyType, CallError> {
+        let class = world.objects.class(self.object).ok_or(CallError::Stale { handle: self.object })?;
+        let missing = || CallError::NotFound {
+            message: format!("{} has no property {}: write the glue of the host again", class.path, self.name),
         };
-        let params = words.iter().map(of).collect::<Result<Vec<_>, _>>()?;
-        let result = result.as_deref().map(of).transpose()?;
-        let given = runtime.links().broadcast(self.object, self.name, &arguments.into_values(&params)?)?;
-        Ok(R::from_value(given, result.as_ref())?)
+        Ok(class.find_property(self.name).ok_or_else(missing)?.ty.clone())
     }
 
     /// The signature, which the delegate has.
@@ -90,11 +122,8 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
         let world = &runtime.core().world;
         let class = world.objects.class(self.object).ok_or(CallError::Stale { handle: self.object })?;
         is_meant(world, self.object, &class, self.class)?;
-        let missing = || CallError::NotFound {
-            message: format!("{} has no property {}: write the glue of the host again", class.path, self.name),
-        };
-        let property = class.find_property(self.name).ok_or_else(missing)?;
-        let (found, wanted) = (signature_of_type(&property.ty)?, signature_of::<A, R>()?);
+        let ty = self.ty(world)?;
+        let (found, wanted) = (delegates::signature_of(&ty)?, signature_of::<A, R>()?);
         if found != wanted.to_string() {
             let name = format!("{}:{}", self.class, self.name);
             return Err(CallError::Signature { name, found: found.to_owned(), wanted: wanted.to_string() }.into());

@@ -31,7 +31,7 @@ pub(crate) struct SharedHostContext {
     /// Where foreign threads leave the values that they have dropped.
     pub(super) drops: Drops,
     /// What a module without objects reaches by name; none in the host contexts of the Master and of a whole runtime.
-    pub(super) calls: Option<Box<dyn FreeCalls>>,
+    pub(super) calls: Option<Arc<dyn FreeCalls>>,
     /// Whether this is the first part of a [`HostContext`].
     has_core: bool,
 }
@@ -99,10 +99,9 @@ impl SharedHostContext {
     }
 
     /// The same host context for one module, which calls others by name.
-    pub(crate) fn with_calls(&self, calls: impl FreeCalls + 'static) -> Arc<Self> {
+    pub(crate) fn with_calls(&self, calls: Arc<dyn FreeCalls>) -> Arc<Self> {
         let (logs, inbox, drops) = (Arc::clone(&self.logs), Arc::clone(&self.inbox), self.drops.clone());
-        let calls: Option<Box<dyn FreeCalls>> = Some(Box::new(calls));
-        Arc::new(Self { game_thread: self.game_thread, logs, inbox, drops, calls, has_core: false })
+        Arc::new(Self { game_thread: self.game_thread, logs, inbox, drops, calls: Some(calls), has_core: false })
     }
 
     /// What a module without objects is attached with.

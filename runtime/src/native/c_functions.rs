@@ -29,6 +29,8 @@ pub struct Manner {
     pub no_cwd: bool,
     /// The `bool` that it gives fills one byte.
     pub bool8: bool,
+    /// States that a `bool` result fills four bytes.
+    pub bool32: bool,
 }
 
 /// A function of the C library that class `C` is bound to.
@@ -41,7 +43,8 @@ pub const fn dll_import<C: Class, A: NativeParams, R: NativeResult, O: OutValues
 ) -> Function<C> {
     let no_cwd = if manner.no_cwd { function_flags::NO_CWD } else { 0 };
     let bool8 = if manner.bool8 { function_flags::BOOL8 } else { 0 };
-    import_of_c::<C, A, R>(name, function_flags::DLL_IMPORT | no_cwd | bool8, block, about)
+    let bool32 = if manner.bool32 { function_flags::BOOL32 } else { 0 };
+    import_of_c::<C, A, R>(name, function_flags::DLL_IMPORT | no_cwd | bool8 | bool32, block, about)
 }
 
 /// Calls it: its result, and what its out parameters hold then.

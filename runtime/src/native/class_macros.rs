@@ -50,6 +50,11 @@ macro_rules! __alcedo_native_class {
                 type View<'f> = $view<'f>;
                 const PATH: &'static str = $crate::native::plumbing::core::concat!("/Script/", $package, ".", $name);
                 $(const LIBRARY: &'static str = $library;)?
+                const EVENTS: &'static [&'static str] = {
+                    #[allow(unused_imports, reason = "a class may have no events")]
+                    use $crate::native::plumbing::NoEvents as _;
+                    <$view<'static>>::ALCEDO_EVENTS
+                };
             }
 
             impl $crate::native::plumbing::Part for $class {
@@ -154,7 +159,7 @@ macro_rules! __alcedo_native_property {
             $(#[$attr])*
             #[must_use]
             #[inline]
-            pub fn $get(&self) -> <$ty as $crate::native::plumbing::NativeProperty>::Seen {
+            pub fn $get(&self) -> <$ty as $crate::native::plumbing::NativeProperty>::Seen<'f> {
                 const ALCEDO_PLACE: (&str, &str) = (<$class as $crate::native::plumbing::Class>::PATH, $property);
                 $cell.with(|property| {
                     <$ty as $crate::native::plumbing::NativeProperty>::see(self, property, ALCEDO_PLACE)

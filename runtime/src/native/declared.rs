@@ -23,9 +23,9 @@ use crate::native::this::{At, Class, This, View};
 use crate::native::world::World;
 use crate::native::{NativeClass, NativeEnum, NativeStruct, Natives};
 use crate::object::class::SubobjectRole;
-use crate::object::decl::{ClassDecl, PropertyDecl, SubobjectDecl};
+use crate::object::decl::{ClassDecl, PropertyDecl, StructDecl, SubobjectDecl};
 use crate::object::native_enums::NativeEnumeration;
-use crate::object::native_value::{NativeParams, NativeResult, SlotRow};
+use crate::object::native_value::{NativeParams, NativeResult, NativeValue, SlotRow};
 use crate::object::origin::Origin;
 use crate::object::typed::PlainStruct;
 
@@ -263,8 +263,30 @@ pub fn add_class<C: DeclaredClass>(natives: Natives) -> Natives {
 /// Adds a struct.
 #[must_use]
 pub fn add_struct<T: PlainStruct>(natives: Natives, package: &str, net: &NetHooks) -> Natives {
-    let mut natives = natives.of_package(package).structure(NativeStruct::plain::<T>());
-    natives.net_structs.extend(net.functions().map(|functions| (T::PATH.to_owned(), functions)));
+    add_struct_decl(natives, T::PATH, NativeStruct::plain::<T>(), package, net)
+}
+
+/// Declares a field of a struct.
+#[must_use]
+pub fn struct_field<T: NativeValue>(name: &str, default: &str, doc: &str) -> PropertyDecl {
+    PropertyDecl { doc: doc.to_owned(), ..T::declared(name).with_default(default) }
+}
+
+/// Adds a struct with fields of any type.
+#[must_use]
+pub fn add_structure<T: NativeValue>(
+    natives: Natives,
+    (package, name, doc): (&str, &str, &str),
+    fields: Vec<PropertyDecl>,
+    net: &NetHooks,
+) -> Natives {
+    let decl = StructDecl { fields, doc: doc.to_owned(), ..StructDecl::new(package, name, Origin::Native) };
+    add_struct_decl(natives, T::TYPE_PATH, NativeStruct(decl), package, net)
+}
+
+fn add_struct_decl(natives: Natives, path: &str, decl: NativeStruct, package: &str, net: &NetHooks) -> Natives {
+    let mut natives = natives.of_package(package).structure(decl);
+    natives.net_structs.extend(net.functions().map(|functions| (path.to_owned(), functions)));
     natives
 }
 

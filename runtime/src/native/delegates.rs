@@ -1,17 +1,20 @@
-//! Delegates as types of native properties: what a property of such a type is, what `#[udelegate]` of a host declares, and how a
-//! host has the property in hand: as a [`DelegateOf`], by which it binds, listens and calls.
+//! Delegates as types of native properties: declarations of such properties and of `#[udelegate]`, and their accessors: a
+//! [`DelegateRef`] or [`MulticastRef`] in the running call, a [`DelegateOf`] outside of calls.
 
 use std::convert::Infallible;
 use std::fmt;
 use std::marker::PhantomData;
+use std::rc::Rc;
 
 use crate::border::CallError;
+use crate::bridge::core::{Core, HostOfWorld};
 use crate::handles::ObjectHandle;
 use crate::host::DelegateOf;
 use crate::kinds::PropertyKind;
 use crate::native::declared::Declared;
+use crate::native::failing::fail;
 use crate::native::property::NativeProperty;
-use crate::native::this::View;
+use crate::native::this::{At, Class, Obj, Object, View};
 use crate::native::world::World;
 use crate::native::{NativeDelegate, Natives};
 use crate::object::decl::{DelegateDecl, PropertyDecl};
@@ -93,8 +96,8 @@ impl<S: NamedSignature> Signature for Named<S> {
 
 /// A function of an object, to be called later, as native functions take it and native properties have it:
 /// `Delegate<fn(f64) -> bool>`. It keeps nothing alive, and what it leads to is looked up in each call: an override answers, and
-/// after a reload the new code. [`Links::delegate`](crate::Links::delegate) makes one; the accessor of a property of this type gives
-/// a [`DelegateOf`], by which the property is bound where it lies.
+/// after a reload the new code. [`Links::delegate`](crate::Links::delegate) makes one; the accessor of a property of this type returns
+/// a [`DelegateRef`], by which the property is bound.
 pub struct Delegate<F>(Binding, PhantomData<fn() -> F>);
 
 impl<F> Clone for Delegate<F> {
@@ -230,23 +233,203 @@ macro_rules! of_several {
 }
 of_several! {
     /// A native property that calls any number of functions: `MulticastDelegate<fn(f64)>`. There is no value of this type: the
-    /// property is used where it lies, by the [`DelegateOf`] that its accessor gives.
+    /// property is used by the [`MulticastRef`] that its accessor returns.
     MulticastDelegate;
     /// The same, for where there mostly is none. See [`MulticastDelegate`].
     SparseDelegate;
 }
 
+/// Delegate property of an object in the running call.
+struct Located<'f, F: Signature> {
+    world: &'f World,
+    of: DelegateOf<F::Args, F::Result>,
+}
+
+impl<F: Signature> Clone for Located<'_, F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F: Signature> Copy for Located<'_, F> {}
+
+impl<'f, F: Signature> Located<'f, F> {
+    fn new(view: &impl View<'f>, class: &'static str, name: &'static str) -> Self {
+        let At { world, object } = view.at();
+        Self { world, of: DelegateOf::new(class, name, object) }
+    }
+
+    fn core(&self) -> Result<Rc<Core>, CallError> {
+        let host = HostOfWorld::of(self.world.of_core()).and_then(HostOfWorld::core);
+        host.ok_or_else(|| CallError::Unavailable { what: "the runtime of the delegate".to_owned() })
+    }
+
+    fn call(&self, arguments: F::Args) -> Result<F::Result, CallError> {
+        self.of.call_in(&*self.core()?, arguments)
+    }
+
+    fn unbind(&self, target: ObjectHandle, function: &str) -> u32 {
+        let removed = self.core().and_then(|core| self.of.unbind_in(&core, target, function));
+        removed.unwrap_or_else(|error| fail(error))
+    }
+
+    fn bindings(&self) -> Vec<Binding> {
+        self.of.bindings_in(self.world.of_core()).unwrap_or_else(|error| fail(error))
+    }
+}
+
+macro_rules! refs {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        pub struct $name<'f, F: Signature>(Located<'f, F>);
+
+        impl<F: Signature> Clone for $name<'_, F> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        impl<F: Signature> Copy for $name<'_, F> {}
+
+        impl<F: Signature> fmt::Debug for $name<'_, F> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.of.fmt(f)
+            }
+        }
+
+        impl<F: Signature> $name<'_, F> {
+            /// Returns the property for use with the runtime, outside of the running call.
+            #[must_use]
+            pub fn detach(self) -> DelegateOf<F::Args, F::Result> {
+                self.0.of
+            }
+
+            /// Binds a function of an object, by name. When that is refused, the running call ends with the error.
+            pub fn bind<C: Class>(&self, object: Obj<C>, function: &str) {
+                self.try_bind(object, function).unwrap_or_else(|error| fail(error));
+            }
+
+            /// Binds a function of an object, by name.
+            ///
+            /// # Errors
+            /// [`CallError::NotFound`] when the object has no such function, [`CallError::Signature`] when its signature differs,
+            /// [`CallError::Stale`] when the object is gone, [`CallError::DuringRebuild`].
+            pub fn try_bind<C: Class>(&self, object: Obj<C>, function: &str) -> Result<(), CallError> {
+                self.0.of.bind_in(&*self.0.core()?, object.handle(), function)
+            }
+
+            /// Checks that a function is bound, of an object that may be gone.
+            #[must_use]
+            pub fn is_bound(&self) -> bool {
+                !self.0.bindings().is_empty()
+            }
+        }
+    )*};
+}
+refs! {
+    /// Single delegate property of an object in the running call: accessors return it. Game thread only.
+    DelegateRef;
+    /// Multicast or sparse delegate property of an object in the running call: accessors return it. Game thread only.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// use alcedo_runtime::native::{MulticastDelegate, This, uclass};
+    /// use alcedo_runtime::{Runtime, natives};
+    ///
+    /// #[uclass(package = "Engine")]
+    /// #[derive(Default)]
+    /// struct Cat {
+    ///     #[uproperty]
+    ///     on_mood: MulticastDelegate<fn(u32)>,
+    /// }
+    ///
+    /// #[uclass]
+    /// impl Cat {
+    ///     #[ufunction]
+    ///     fn purr(&self, this: This<Self>) {
+    ///         this.on_mood().broadcast((3,));
+    ///     }
+    /// }
+    ///
+    /// let runtime = Runtime::builder().natives(natives![Cat]).build()?;
+    /// let cat = runtime.objects().spawn_a::<Cat>()?;
+    /// runtime.objects().with(cat, |cat| cat.purr())?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    MulticastRef;
+}
+
+impl<F: Signature> DelegateRef<'_, F> {
+    /// Calls the function that is bound.
+    ///
+    /// # Errors
+    /// [`CallError::NotFound`] when none is bound, and the errors of the function.
+    pub fn call(&self, arguments: F::Args) -> Result<F::Result, CallError> {
+        self.0.call(arguments)
+    }
+
+    /// Takes the binding out. Returns whether there was one.
+    pub fn unbind(&self) -> bool {
+        self.0.unbind(ObjectHandle::NONE, "") > 0
+    }
+
+    /// Returns the object that is bound, or none.
+    #[must_use]
+    pub fn object(&self) -> Obj<Object> {
+        Obj::new(self.0.bindings().first().map_or(ObjectHandle::NONE, |binding| binding.object))
+    }
+}
+
+impl<F: Signature<Result = ()>> MulticastRef<'_, F> {
+    /// Calls all functions that are bound, of objects that are alive, in reverse order of binding. One that fails does not stop the
+    /// others; the running call ends with the first failure afterwards.
+    pub fn broadcast(&self, arguments: F::Args) {
+        self.try_broadcast(arguments).unwrap_or_else(|error| fail(error));
+    }
+
+    /// Calls all functions that are bound.
+    ///
+    /// # Errors
+    /// The first failure, after all were called.
+    pub fn try_broadcast(&self, arguments: F::Args) -> Result<(), CallError> {
+        self.0.call(arguments)
+    }
+
+    /// Takes the binding to a function of an object out. Returns whether there was one.
+    pub fn unbind<C: Class>(&self, object: Obj<C>, function: &str) -> bool {
+        !object.is_none() && self.0.unbind(object.handle(), function) > 0
+    }
+
+    /// Takes all bindings to an object out. Returns their number.
+    pub fn unbind_all<C: Class>(&self, object: Obj<C>) -> u32 {
+        if object.is_none() { 0 } else { self.0.unbind(object.handle(), "") }
+    }
+
+    /// Takes all bindings out.
+    pub fn clear(&self) {
+        self.0.unbind(ObjectHandle::NONE, "");
+    }
+
+    /// Returns the number of bindings.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "`is_bound` has the word of plugins")]
+    pub fn len(&self) -> usize {
+        self.0.bindings().len()
+    }
+}
+
 macro_rules! delegates {
-    ($($delegate:ident: $kind:ident, |$value:ident, $view:ident, $property:ident| $put:expr;)*) => {$(
+    ($($delegate:ident: $kind:ident, $seen:ident, |$value:ident, $view:ident, $property:ident| $put:expr;)*) => {$(
         impl<F: Signature> NativeProperty for $delegate<F> {
-            type Seen = DelegateOf<F::Args, F::Result>;
+            type Seen<'f> = $seen<'f, F>;
 
             fn declared(name: &str) -> PropertyDecl {
                 PropertyDecl::new(name, PropertyKind::$kind).of_type(&F::words())
             }
 
-            fn see<'f>(view: &impl View<'f>, _: &PropertyRef, (class, name): (&'static str, &'static str)) -> Self::Seen {
-                DelegateOf::new(class, name, view.at().object)
+            fn see<'f>(view: &impl View<'f>, _: &PropertyRef, (class, name): (&'static str, &'static str)) -> Self::Seen<'f> {
+                $seen(Located::new(view, class, name))
             }
 
             #[allow(unused_variables, reason = "there is no value of some")]
@@ -274,7 +457,7 @@ macro_rules! delegates {
     )*};
 }
 delegates! {
-    Delegate: DELEGATE, |binding, view, property| view.at().world.set(view.at().object, property, binding);
-    MulticastDelegate: MULTICAST_DELEGATE, |never, view, property| match never {};
-    SparseDelegate: SPARSE_DELEGATE, |never, view, property| match never {};
+    Delegate: DELEGATE, DelegateRef, |binding, view, property| view.at().world.set(view.at().object, property, binding);
+    MulticastDelegate: MULTICAST_DELEGATE, MulticastRef, |never, view, property| match never {};
+    SparseDelegate: SPARSE_DELEGATE, MulticastRef, |never, view, property| match never {};
 }

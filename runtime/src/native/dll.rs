@@ -43,7 +43,7 @@ impl DllClass {
         let flags = flags | function_flags::DLL_IMPORT;
         let mut function = FunctionDecl { params, flags, meta, ..FunctionDecl::without_body(&name) };
         let decl = &mut self.class.0;
-        self.bodies.push(CBody::attach((&decl.package, &decl.name), &self.library, &mut function));
+        self.bodies.push(CBody::attach((&decl.package, &decl.name), &self.library, &mut function, false));
         decl.functions.push(function);
         self
     }
@@ -80,17 +80,28 @@ impl DllImport {
         self.with(name, (PropertyKind::ARRAY, of), property_flags::OUT).of_len(name, len)
     }
 
-    /// It returns such a value. A `bool` is a `uint32_t` in C.
+    /// Sets the type of the result. A `bool` has no stated width: a value that one byte and four bytes read differently is an
+    /// error of the call.
     #[must_use]
     pub fn returns(self, (kind, path): NativeType) -> Self {
         Self { result: Some(property(RESULT_NAME, kind, path, property_flags::RETURN, "")), ..self }
     }
 
-    /// It returns a `bool` of one byte, as C++ has it.
+    /// Sets the result to a `bool` of one byte, as in C++.
     #[must_use]
     pub fn returns_bool8(self) -> Self {
+        self.returns_bool(function_flags::BOOL8)
+    }
+
+    /// Sets the result to a `bool` of four bytes: a `uint32_t` that is true if it is not zero.
+    #[must_use]
+    pub fn returns_bool32(self) -> Self {
+        self.returns_bool(function_flags::BOOL32)
+    }
+
+    fn returns_bool(self, width: u64) -> Self {
         let mut import = self.returns((PropertyKind::BOOL, ""));
-        import.flags |= function_flags::BOOL8;
+        import.flags |= width;
         import
     }
 

@@ -10,7 +10,6 @@ use crate::native::Obj;
 use crate::native::failing::failing;
 use crate::object::native_value::{NativeParam, NativeResult, NativeValue};
 use crate::object::property::PropertyType;
-use crate::object::typed::PlainStruct;
 use crate::object::value::Value;
 
 type Save = dyn Fn(&PropertyType, &Value) -> Result<NetOutcome<Vec<u8>>, CallError>;
@@ -29,7 +28,7 @@ pub(crate) type NetStructs = BTreeMap<String, NetFunctions>;
 pub struct NetHooks(Option<fn() -> NetFunctions>);
 
 /// A struct that writes itself.
-pub trait NetStruct: PlainStruct + NativeValue {
+pub trait NetStruct: NativeValue {
     /// Writes or reads it.
     const NET: fn(&mut Self, &mut NetArchive, &mut NetMap) -> (bool, bool);
 }

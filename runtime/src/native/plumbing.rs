@@ -2,14 +2,15 @@
 
 pub use ::core;
 
-pub use alcedo_reflect::__alcedo_plain_fields as plain_fields;
+pub use alcedo_abi::override_check::{EventOf, NoEvent, NoEvents};
+pub use alcedo_reflect::{__alcedo_host_fields as host_fields, __alcedo_plain_fields as plain_fields};
 
 pub use crate::kinds::{PropertyKind, class_flags, function_flags, property_flags};
 pub use crate::native::Natives;
 pub use crate::native::c_functions::{ImportCell, Manner, c_gives, c_takes, dll_import, invoke_import};
 pub use crate::native::declared::{
     Body, Declared, DeclaredClass, Description, Hook, NoBody, Property, References, add_class, add_enum, add_struct,
-    hook, invoke_member, invoke_member as invoke_static_member,
+    add_structure, hook, invoke_member, invoke_member as invoke_static_member, struct_field,
 };
 pub use crate::native::delegates::{Delegate, MulticastDelegate, Named, NamedSignature, SparseDelegate};
 pub use crate::native::failing::fail;
@@ -27,6 +28,7 @@ pub use crate::native::net::{NetHooks, NetStruct, WithoutNet};
 pub use crate::native::property::{IntoHost, NativeProperty, fits_a_byte, read_member, scripts_have, write_member};
 pub use crate::native::this::{At, Class, This, View};
 pub use crate::native::world::World;
+pub use crate::object::host_value::HostValue;
 pub use crate::object::member::{FunctionRef, PropertyRef};
 pub use crate::object::native_enums::{NativeEntry, NativeEnumeration, NumberOf};
 pub use crate::object::native_out::{Out, OutValue};
@@ -36,9 +38,14 @@ pub use crate::{
     __alcedo_native_c_call as c_call, __alcedo_native_call as call, __alcedo_native_class as class,
     __alcedo_native_delegate as delegate, __alcedo_native_enum as enumeration, __alcedo_native_interface as interface,
     __alcedo_native_join as join, __alcedo_native_pod as pod, __alcedo_native_property as property,
-    __alcedo_native_register as register,
+    __alcedo_native_register as register, __alcedo_native_structure as structure,
 };
 pub use crate::{CallError, ObjectHandle};
+
+use alcedo_abi::override_check;
+use alcedo_abi::type_text::{TypeText, contains, is_same};
+
+use crate::native::this::Object;
 
 /// One field of a native class. `M` keeps the compiler from requiring the default before it is used.
 #[derive(Debug)]
@@ -82,6 +89,54 @@ impl<C: Class> WithoutARedConstructor for C {}
 
 /// Rust fields of the host stay on the game thread, so they may be of any type.
 pub const fn the_finalizer_thread_drops<T>() {}
+
+/// A type whose default as a field of a struct is written as a string.
+#[diagnostic::on_unimplemented(
+    message = "the default of a `{Self}` is not written as a string",
+    note = "a field of a `#[ustruct]` has a number, `true`, `false`, a string, an entry of an enum or `(x = 1.0)` as its default"
+)]
+pub trait OfText {
+    /// The value.
+    fn of_text(text: &str) -> Self;
+}
+
+impl OfText for String {
+    fn of_text(text: &str) -> Self {
+        text.to_owned()
+    }
+}
+
+/// Returns the value of an entry by its name, or of several with `|` between.
+///
+/// # Panics
+/// When the enum has no such entry.
+#[must_use]
+pub fn entry_of_text<E: NativeEnumeration>(text: &str) -> E {
+    let one = |part: &str| {
+        let found = E::ENTRIES.iter().find(|entry| entry.name == part);
+        found.unwrap_or_else(|| panic!("`{part}` is not an entry of {}", E::PATH)).number
+    };
+    let parts = text.split('|').map(str::trim).filter(|part| !part.is_empty());
+    E::of_number(parts.fold(0, |all, part| all | one(part)))
+        .unwrap_or_else(|| panic!("`{text}` is not a value of {}", E::PATH))
+}
+
+/// Returns the message about an override of an event that `C` does not declare.
+#[must_use]
+pub const fn no_event<C: Class>(problem: &str, name: &str, id: &str) -> TypeText {
+    override_check::no_event(problem, name, C::EVENTS, declarer::<C>(name), id)
+}
+
+/// Returns the path of the class that declares an event, of `C` and its bases.
+const fn declarer<C: Class>(name: &str) -> Option<&'static str> {
+    if contains(C::EVENTS, name) {
+        return Some(C::PATH);
+    }
+    if is_same(C::PATH, <Object as Class>::PATH) {
+        return None;
+    }
+    declarer::<C::Base>(name)
+}
 
 /// For messages of the compiler about plugins.
 #[must_use]

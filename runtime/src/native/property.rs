@@ -12,18 +12,18 @@ use crate::object::native_value::NativeValue;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no type that a native property can have",
     label = "not known to reflection by this Rust type",
-    note = "numbers, `bool`, `String`, `Name`, `Obj<Class>`, structs of `plain_struct!`, delegates, and what `#[udelegate]` declares are; \
-            others are declared with `NativeClass`"
+    note = "numbers, `bool`, `String`, `Name`, `Obj<Class>`, enums of `#[uenum]`, structs of `#[ustruct]`, `Vec`, `Option`, `HashSet` and \
+            `HashMap` of these, delegates, and what `#[udelegate]` declares are; others are declared with `NativeClass`"
 )]
 pub trait NativeProperty: Sized + 'static {
-    /// What the accessor gives.
-    type Seen;
+    /// Result of the accessor, for the running call.
+    type Seen<'f>;
     /// Of an enum, the kind of its numbers, and whether all are those of a byte.
     const NUMBERS: Option<(PropertyKind, bool)> = None;
     /// The declaration of such a property.
     fn declared(name: &str) -> PropertyDecl;
     /// The property of the object that the view is of.
-    fn see<'f>(view: &impl View<'f>, property: &PropertyRef, place: (&'static str, &'static str)) -> Self::Seen;
+    fn see<'f>(view: &impl View<'f>, property: &PropertyRef, place: (&'static str, &'static str)) -> Self::Seen<'f>;
     /// Overwrites it.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ pub const fn fits_a_byte<T: NativeProperty>() -> bool {
 }
 
 impl<T: NativeValue> NativeProperty for T {
-    type Seen = T;
+    type Seen<'f> = T;
     const NUMBERS: Option<(PropertyKind, bool)> = <T as NativeValue>::NUMBERS;
 
     fn declared(name: &str) -> PropertyDecl {

@@ -11,6 +11,7 @@ use crate::kinds::PropertyKind;
 use crate::native::failing::fail;
 use crate::native::part_cell::{PartCell, not_its_own};
 use crate::native::world::World;
+use crate::object::host_value::HostValue;
 use crate::object::native_value::NativeValue;
 
 /// An object of a world, as views have it.
@@ -39,6 +40,9 @@ pub trait Class: Sized + 'static {
     /// The C library that its functions are in; empty for most. A class that has one is final.
     #[doc(hidden)]
     const LIBRARY: &'static str = "";
+    /// Names of the events that it declares, for messages of the compiler.
+    #[doc(hidden)]
+    const EVENTS: &'static [&'static str] = &[];
 }
 
 /// The root of all classes.
@@ -172,8 +176,9 @@ impl<'f, C: Class> This<'f, C> {
         (world.is_alive(obj.0) && world.is_a(obj.0, D::PATH)).then(|| This::new(world, obj.0))
     }
 
-    /// A reference to it, for properties and parameters.
-    pub fn obj(&self) -> Obj<C> {
+    /// A reference to it, for properties and parameters, which may be kept.
+    #[must_use]
+    pub fn as_obj(self) -> Obj<C> {
         Obj::new(self.view.at().object)
     }
 }
@@ -239,11 +244,8 @@ impl<C> Obj<C> {
     }
 }
 
-impl<C: Class> NativeValue for Obj<C> {
+impl<C: Class> HostValue for Obj<C> {
     type Raw = ObjectHandle;
-    type Literal = Self;
-    const KIND: PropertyKind = PropertyKind::OBJECT;
-    const TYPE_PATH: &'static str = C::PATH;
 
     fn from_raw(raw: ObjectHandle) -> Self {
         Self::new(raw)
@@ -252,4 +254,10 @@ impl<C: Class> NativeValue for Obj<C> {
     fn into_raw(self) -> ObjectHandle {
         self.0
     }
+}
+
+impl<C: Class> NativeValue for Obj<C> {
+    type Literal = Self;
+    const KIND: PropertyKind = PropertyKind::OBJECT;
+    const TYPE_PATH: &'static str = C::PATH;
 }

@@ -29,6 +29,40 @@ macro_rules! __alcedo_native_pod {
     };
 }
 
+/// A struct with fields of any type, copied in and out field by field.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_native_structure {
+    (
+        declared $struct:ident, package: $package:literal, name: $name:literal, doc: $doc:literal,
+        [$(($field:ident, $field_name:literal, $ty:ty, $default:literal, $field_doc:literal)),* $(,)?]
+    ) => {
+        const _: () = {
+            $crate::native::plumbing::host_fields! {
+                $struct in $crate::native::plumbing::core::concat!("/Script/", $package, ".", $name),
+                [$({ $field, $field_name, $ty })*]
+            }
+
+            impl $crate::native::plumbing::Declared for $struct {
+                fn add_to(natives: $crate::native::plumbing::Natives) -> $crate::native::plumbing::Natives {
+                    // An inherent constant takes precedence.
+                    #[allow(unused_imports, reason = "a struct may have its own")]
+                    use $crate::native::plumbing::WithoutNet as _;
+                    let fields = ::std::vec![
+                        $($crate::native::plumbing::struct_field::<$ty>($field_name, $default, $field_doc)),*
+                    ];
+                    $crate::native::plumbing::add_structure::<$struct>(
+                        natives, ($package, $name, $doc), fields, &<$struct>::ALCEDO_NET,
+                    )
+                }
+            }
+        };
+    };
+    (imported $($rest:tt)*) => {
+        $crate::native::plumbing::core::compile_error!("a native struct is declared here, and not `imported`");
+    };
+}
+
 /// The signature of a delegate.
 #[doc(hidden)]
 #[macro_export]
@@ -102,14 +136,8 @@ macro_rules! __alcedo_native_enum {
                 }
             }
 
-            impl $crate::native::plumbing::Value for $name {
+            impl $crate::native::plumbing::HostValue for $name {
                 type Raw = $crate::native::plumbing::NumberOf<Self>;
-                type Literal = &'static $crate::native::plumbing::core::primitive::str;
-                const KIND: $crate::native::plumbing::PropertyKind = $crate::native::plumbing::PropertyKind::ENUM;
-                const TYPE_PATH: &'static $crate::native::plumbing::core::primitive::str =
-                    <Self as $crate::native::plumbing::NativeEnumeration>::PATH;
-                const NUMBERS: $crate::native::plumbing::core::option::Option<($crate::native::plumbing::PropertyKind, bool)> =
-                    <Self as $crate::native::plumbing::NativeEnumeration>::NUMBERS;
 
                 fn from_raw(raw: Self::Raw) -> Self {
                     raw.entry().unwrap_or_else(|error| $crate::native::plumbing::fail(error))
@@ -117,6 +145,21 @@ macro_rules! __alcedo_native_enum {
 
                 fn into_raw(self) -> Self::Raw {
                     $crate::native::plumbing::NumberOf::new(self)
+                }
+            }
+
+            impl $crate::native::plumbing::Value for $name {
+                type Literal = &'static $crate::native::plumbing::core::primitive::str;
+                const KIND: $crate::native::plumbing::PropertyKind = $crate::native::plumbing::PropertyKind::ENUM;
+                const TYPE_PATH: &'static $crate::native::plumbing::core::primitive::str =
+                    <Self as $crate::native::plumbing::NativeEnumeration>::PATH;
+                const NUMBERS: $crate::native::plumbing::core::option::Option<($crate::native::plumbing::PropertyKind, bool)> =
+                    <Self as $crate::native::plumbing::NativeEnumeration>::NUMBERS;
+            }
+
+            impl $crate::native::plumbing::OfText for $name {
+                fn of_text(text: &$crate::native::plumbing::core::primitive::str) -> Self {
+                    $crate::native::plumbing::entry_of_text(text)
                 }
             }
 

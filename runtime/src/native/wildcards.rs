@@ -2,6 +2,7 @@
 //! reflection has there is one of `i32`; the metadata say that a script may pass another.
 
 use crate::kinds::PropertyKind;
+use crate::object::host_value::HostValue;
 use crate::object::native_value::NativeValue;
 
 macro_rules! wildcards {
@@ -10,12 +11,15 @@ macro_rules! wildcards {
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
         pub struct $name;
 
-        // No parameter of the kind is read or written as such a number: that is the error of a call by its Rust type.
         impl NativeValue for $name {
-            type Raw = i32;
             type Literal = ();
             const KIND: PropertyKind = PropertyKind::$kind;
             const TYPE_PATH: &'static str = $of;
+        }
+
+        // No parameter of the kind is read or written as such a number: that is the error of a call by its Rust type.
+        impl HostValue for $name {
+            type Raw = i32;
 
             fn from_raw(_raw: i32) -> Self {
                 Self

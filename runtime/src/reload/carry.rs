@@ -7,14 +7,15 @@ use crate::bridge::core::Core;
 use crate::handles::ObjectHandle;
 use crate::object::body::Body;
 use crate::object::class::Class;
-use crate::object::convert::convert;
+use crate::object::convert::{convert_in_part, rejoin};
 use crate::object::dormant::{Dormant, KeptField, KeptValue, RemovedValues};
 use crate::object::fixed;
 use crate::object::property::Property;
 use crate::object::storage::View;
 use crate::object::transfer::fits;
 use crate::object::value::Value;
-use crate::reload::changes::PropertyChange;
+use crate::reload::changes::{CUT, PropertyChange};
+use crate::reload::fate::Fate;
 use crate::reload::goals::Goals;
 use crate::reload::plan::{
     Action, ClassPlan, NewDefault, OldDefault, OwnReference, OwnTarget, is_subobject, is_transient, with_own_parts,
@@ -67,6 +68,9 @@ struct Sources<'a> {
     new_default: View<'a>,
 }
 
+/// Words of the report for a property that is gone.
+const REMOVED: &str = "removed";
+
 /// What one property gets.
 enum Decision<'p> {
     /// The object's own value, byte for byte.
@@ -93,7 +97,7 @@ pub(super) fn carry(
     body.removed = with_sources(around, carried, plan, |sources| {
         let mut removed = sources.removed.cloned().unwrap_or_default();
         for (property, action) in &plan.actions {
-            let own = match decide(sources, plan, (property, action), (&mut *changes, &mut removed))? {
+            let own = match decide(sources, (property, action), (&mut *changes, &mut removed))? {
                 Decision::Copy(from) => body.view().copy_from(property, sources.own, from).map(|()| None)?,
                 Decision::Write(value) => body.view().write(property, &value).map(|()| None)?,
                 Decision::Default(default) => give_default(sources, body.view(), property, default)?,
@@ -120,7 +124,7 @@ pub(super) fn own_values(
         let mut values = Vec::new();
         let mut removed = sources.removed.cloned().unwrap_or_default();
         for (property, action) in plan.actions.iter().filter(|(property, _)| !is_transient(property)) {
-            match decide(sources, plan, (property, action), (&mut *changes, &mut removed))? {
+            match decide(sources, (property, action), (&mut *changes, &mut removed))? {
                 Decision::Copy(from) => values.push((Rc::clone(&property.text), sources.own.read(from)?)),
                 Decision::Write(value) => values.push((Rc::clone(&property.text), value)),
                 Decision::Default(_) | Decision::Leave => {}
@@ -137,31 +141,33 @@ pub(super) fn asleep(
     carried: impl Into<Carried>,
     plan: &ClassPlan,
     fields: Vec<KeptField>,
+    (body, changes): (&mut Body, &mut [PropertyChange]),
 ) -> Result<Dormant, CallError> {
     let mut values = Vec::new();
     let mut before = None;
+    let mut removed = body.removed.take().map_or_else(RemovedValues::default, |removed| *removed);
     with_sources(around, carried.into(), plan, |sources| {
-        for (property, was) in &plan.left {
-            let value = match has_default(sources, property, was)? {
-                true => KeptValue::Default,
-                false => KeptValue::Own(sources.own.read(property)?),
-            };
-            values.push((Rc::clone(&property.text), value));
+        for (property, was, change) in &plan.left {
+            let value = own_value(sources, property, was, removed.take(&property.text))?;
+            let change = &mut changes[*change];
+            *if value.is_some() { &mut change.dormant } else { &mut change.followed } += 1;
+            values.push((Rc::clone(&property.text), value.map_or(KeptValue::Default, KeptValue::Own)));
         }
         before = sources.dormant.cloned();
         Ok(())
     })?;
+    body.removed = removed.boxed();
     let Some(mut dormant) = before else {
         let mut bases: Vec<_> = plan.old.module_chain().iter().map(|class| Rc::clone(&class.path)).collect();
         bases.pop();
         return Ok(Dormant { class: Rc::clone(&plan.old.path), bases, values, fields });
     };
     // It sleeps on, with what its body has no place for now; where a base returned, the body has some of it again.
-    let is_in_body = |name: &str| {
-        let takes = |(_, action): &(Rc<Property>, Action)| matches!(action, Action::Restore { names, .. } if names.iter().any(|known| known == name));
-        plan.actions.iter().any(takes)
-    };
-    dormant.values.retain(|(name, _)| !is_in_body(name));
+    dormant.values.retain(|(name, _)| !plan.takes(name));
+    for (_, value) in &dormant.values {
+        let change = &mut changes[plan.asleep];
+        *if *value == KeptValue::Default { &mut change.followed } else { &mut change.dormant } += 1;
+    }
     dormant.values.extend(values);
     dormant.fields.extend(fields);
     Ok(dormant)
@@ -201,81 +207,100 @@ fn with_sources<R>(
 fn keep_removed(
     sources: &Sources<'_>,
     plan: &ClassPlan,
-    changes: &mut [PropertyChange],
+    changes: &mut Vec<PropertyChange>,
     removed: &mut RemovedValues,
 ) -> Result<(), CallError> {
     for (property, was, change) in &plan.removed {
-        if !has_default(sources, property, was)? {
-            removed.put(&property.text, sources.own.read(property)?);
-            changes[*change].dormant += 1;
+        match own_value(sources, property, was, removed.take(&property.text))? {
+            Some(own) => {
+                removed.put(&property.text, own);
+                changes[*change].dormant += 1;
+            }
+            None => changes[*change].followed += 1,
+        }
+    }
+    // A class that wakes may lack properties that its objects had when they fell asleep.
+    let asleep = sources.dormant.filter(|_| !matches!(plan.fate, Fate::Asleep { .. }));
+    for (name, value) in asleep.map(|dormant| &dormant.values[..]).unwrap_or_default() {
+        if !plan.takes(name) {
+            let change = PropertyChange::line(changes, &plan.label, name, REMOVED);
+            match value {
+                KeptValue::Own(value) => {
+                    removed.put(name, value.clone());
+                    changes[change].dormant += 1;
+                }
+                KeptValue::Default => changes[change].followed += 1,
+            }
         }
     }
     Ok(())
 }
 
+/// Returns the own value of the object in a property of its old class, with what was put aside of it. `None` if it has the default.
+fn own_value(
+    sources: &Sources<'_>,
+    property: &Property,
+    was: &OldDefault,
+    earlier: Option<Value>,
+) -> Result<Option<Value>, CallError> {
+    let has_default = has_default(sources, property, was)?;
+    let Some(earlier) = earlier else {
+        return if has_default { Ok(None) } else { sources.own.read(property).map(Some) };
+    };
+    let now = sources.own.read(property)?;
+    let world = &sources.around.core.world;
+    if has_default {
+        // A part of it was the value of the property, which got the default since. Or nothing of it was.
+        let part = convert_in_part(&earlier, property, None, &world.names, world);
+        let is_given = matches!(&part, Some((part, false)) if *part != now) && !property.ty.names_objects();
+        let joined = if is_given { rejoin(&now, &earlier, property, &world.names, world) } else { None };
+        return Ok(Some(joined.unwrap_or(earlier)));
+    }
+    Ok(Some(rejoin(&now, &earlier, property, &world.names, world).unwrap_or(now)))
+}
+
 fn decide<'p>(
     sources: &Sources<'_>,
-    plan: &ClassPlan,
     (property, action): (&Property, &'p Action),
     (changes, removed): (&mut Vec<PropertyChange>, &mut RemovedValues),
 ) -> Result<Decision<'p>, CallError> {
-    let mut count = |change: &Option<usize>, which: fn(&mut PropertyChange) -> &mut u64| {
-        if let Some(change) = change {
-            *which(&mut changes[*change]) += 1;
-        }
-    };
-    let (own, default, change) = match action {
-        Action::Carry { from, was, default, change } => {
-            let has_default = has_default(sources, from, was)?;
+    let mut count = |change: usize, which: fn(&mut PropertyChange) -> &mut u64| *which(&mut changes[change]) += 1;
+    let take = |removed: &mut RemovedValues, names: &[String]| names.iter().find_map(|name| removed.take(name));
+    let (own, default, change, lost, is_same) = match action {
+        Action::Carry { names, from, was, default, change } => {
+            let earlier = take(removed, names);
             if !is_looked_at(property) {
-                if has_default {
-                    count(change, |change| &mut change.followed);
+                earlier.into_iter().for_each(|earlier| removed.put(&property.text, earlier));
+                if has_default(sources, from, was)? {
+                    count(*change, |change| &mut change.followed);
                     return Ok(Decision::Default(default));
                 }
-                count(change, |change| &mut change.kept);
+                count(*change, |change| &mut change.kept);
                 return Ok(Decision::Copy(from));
             }
             // What it referred to before that was no object of the right class, which it may be again.
-            let earlier = removed.take(&from.text);
-            if has_default {
-                let again = earlier.as_ref().and_then(|earlier| fitting(sources, property, earlier.clone()));
-                if let Some(again) = again {
-                    count(change, |change| &mut change.kept);
-                    return Ok(Decision::Write(again));
-                }
-                earlier.into_iter().for_each(|earlier| removed.put(&property.text, earlier));
-                count(change, |change| &mut change.followed);
-                return Ok(Decision::Default(default));
+            let is_as_before = earlier.is_none() && !fixed::has_fixed(property);
+            let own = own_value(sources, from, was, earlier)?;
+            if is_as_before && own.as_ref().is_some_and(|own| sources.around.suits(property, own)) {
+                count(*change, |change| &mut change.kept);
+                return Ok(Decision::Copy(from));
             }
-            let own = sources.own.read(from)?;
-            if sources.around.suits(property, &own) {
-                count(change, |change| &mut change.kept);
-                let has_fixed = fixed::has_fixed(property);
-                return Ok(if has_fixed {
-                    Decision::Write(at_length(sources, property, own))
-                } else {
-                    Decision::Copy(from)
-                });
-            }
-            removed.put(&property.text, own);
-            let change = change.unwrap_or_else(|| line_of_moved(changes, plan, property));
-            changes[change].defaulted += 1;
-            return Ok(Decision::Default(default));
+            (own, default, *change, references::MOVED, true)
         }
-        Action::Convert { from, was, default, change } => {
+        Action::Convert { names, from, was, default, change } => {
             // What an earlier type had, which this one may be again.
-            let earlier = removed.take(&from.text);
-            let own = if has_default(sources, from, was)? { earlier } else { Some(sources.own.read(from)?) };
-            (own, default, change)
+            let earlier = take(removed, names);
+            (own_value(sources, from, was, earlier)?, default, *change, "", false)
         }
         Action::Restore { names: known, default, change } => {
             let asleep = sources.dormant.and_then(|dormant| known.iter().find_map(|name| dormant.value(name)));
+            let earlier = take(removed, known);
             let own = match asleep {
                 Some(KeptValue::Own(value)) => Some(value.clone()),
                 Some(KeptValue::Default) => None,
-                None => known.iter().find_map(|name| removed.take(name)),
+                None => earlier,
             };
-            (own, default, change)
+            (own, default, *change, "", true)
         }
         Action::Subobject => return Ok(Decision::Leave),
     };
@@ -283,13 +308,21 @@ fn decide<'p>(
         count(change, |change| &mut change.followed);
         return Ok(Decision::Default(default));
     };
-    if let Some(value) = fitting(sources, property, own.clone()) {
-        count(change, |change| &mut change.kept);
-        return Ok(Decision::Write(value));
+    let fitting = fitting(sources, property, &own);
+    let (words, which): (_, fn(&mut PropertyChange) -> &mut u64) = match &fitting {
+        Some((_, true)) if is_same => ("", |change| &mut change.kept),
+        Some((_, true)) => ("", |change| &mut change.converted),
+        Some((_, false)) => (CUT, |change| &mut change.dormant),
+        None => (lost, |change| &mut change.defaulted),
+    };
+    if changes[change].change.is_empty() {
+        words.clone_into(&mut changes[change].change);
     }
-    removed.put(&property.text, own);
-    count(change, |change| &mut change.defaulted);
-    Ok(Decision::Default(default))
+    *which(&mut changes[change]) += 1;
+    if !matches!(fitting, Some((_, true))) {
+        removed.put(&property.text, own);
+    }
+    Ok(fitting.map_or(Decision::Default(default), |(value, _)| Decision::Write(value)))
 }
 
 /// Whether a value of the property may be none of it any more though its type is as it was: what it refers to may be of another class,
@@ -298,37 +331,13 @@ fn is_looked_at(property: &Property) -> bool {
     !is_subobject(property) && (property.ty.names_objects() || fixed::has_fixed(property))
 }
 
-/// The value as one that the property may have, where it can be that.
-fn fitting(sources: &Sources<'_>, property: &Property, value: Value) -> Option<Value> {
+/// The value as one that the property may have, where a part of it can be that, and whether all of it is.
+fn fitting(sources: &Sources<'_>, property: &Property, value: &Value) -> Option<(Value, bool)> {
     let world = &sources.around.core.world;
-    let value = convert(&value, &property.ty, &world.names, world)?;
-    if fits(&property.ty, &value).is_err() || !sources.around.suits(property, &value) {
-        return None;
-    }
-    Some(at_length(sources, property, value))
-}
-
-/// The value with as many elements as the property has now, where that is fixed.
-fn at_length(sources: &Sources<'_>, property: &Property, value: Value) -> Value {
-    if !fixed::has_fixed(property) {
-        return value;
-    }
-    let default = sources.new_default.read(property).ok();
-    fixed::at_length(property, value, default.as_ref())
-}
-
-/// The line of the report about values whose objects are of other classes now.
-fn line_of_moved(changes: &mut Vec<PropertyChange>, plan: &ClassPlan, property: &Property) -> usize {
-    let class = plan.new.short_path();
-    let is_it = |known: &PropertyChange| {
-        known.class == class && *known.property == *property.text && known.change == references::MOVED
-    };
-    if let Some(at) = changes.iter().position(is_it) {
-        return at;
-    }
-    let (class, property) = (class.to_owned(), property.text.to_string());
-    changes.push(PropertyChange { class, property, change: references::MOVED.to_owned(), ..PropertyChange::default() });
-    changes.len() - 1
+    let default = if fixed::has_fixed(property) { sources.new_default.read(property).ok() } else { None };
+    let (value, is_whole) = convert_in_part(value, property, default.as_ref(), &world.names, world)?;
+    let suits = fits(&property.ty, &value).is_ok() && sources.around.suits(property, &value);
+    suits.then_some((value, is_whole))
 }
 
 fn has_default(sources: &Sources<'_>, property: &Property, was: &OldDefault) -> Result<bool, CallError> {

@@ -93,14 +93,67 @@ pub struct PropertyChange {
     pub change: String,
     /// Objects that kept their own value.
     pub kept: u64,
+    /// Objects whose own value has another type now, and lost nothing.
+    #[serde(default)]
+    pub converted: u64,
     /// Objects that follow the new default.
     pub followed: u64,
     /// Objects whose value could not be converted, so that they have the new default.
     pub defaulted: u64,
-    /// Objects whose own value is kept beside them, in this process, until a property of that name returns.
+    /// Objects whose own value is put aside, in this process: as a whole until a property of that name returns, or in part until the
+    /// property has room for the rest.
     pub dormant: u64,
     /// Objects whose value is gone with the property: in worlds that come from a file.
     pub dropped: u64,
+}
+
+/// Words of the report for a property that has room for a part of a value only.
+pub(crate) const CUT: &str = "has no room for all of it now";
+
+impl PropertyChange {
+    /// Returns the index of the line of that property, which is added if there is none.
+    pub(crate) fn line(changes: &mut Vec<Self>, class: &str, property: &str, change: &str) -> usize {
+        let is_it = |known: &Self| known.class == class && known.property == property;
+        changes.iter().position(is_it).unwrap_or_else(|| {
+            let (class, property, change) = (class.to_owned(), property.to_owned(), change.to_owned());
+            changes.push(Self { class, property, change, ..Self::default() });
+            changes.len() - 1
+        })
+    }
+}
+
+/// Counts of all values of the objects that a reload concerns, each counted once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ValueCounts {
+    /// Values that stay as they are.
+    pub kept: u64,
+    /// Values that follow the new default.
+    pub followed: u64,
+    /// Values that have another type now, and lost nothing.
+    pub converted: u64,
+    /// Values that the new type cannot have: the property has its default, and the value is put aside.
+    pub defaulted: u64,
+    /// Values that are put aside since the property is gone, or has room for a part of them only.
+    pub put_aside: u64,
+}
+
+impl ValueCounts {
+    /// Sums up the lines of all properties.
+    pub(crate) fn of(changes: &[PropertyChange]) -> Self {
+        let sum = |of: fn(&PropertyChange) -> u64| changes.iter().map(of).sum();
+        Self {
+            kept: sum(|change| change.kept),
+            followed: sum(|change| change.followed),
+            converted: sum(|change| change.converted),
+            defaulted: sum(|change| change.defaulted),
+            put_aside: sum(|change| change.dormant),
+        }
+    }
+
+    /// All values.
+    pub fn all(&self) -> u64 {
+        self.kept + self.followed + self.converted + self.defaulted + self.put_aside
+    }
 }
 
 /// What became of the objects of a class that were not simply carried over.

@@ -9,7 +9,7 @@ use crate::load::master::BroughtUp;
 use crate::load::module::master::MasterModule;
 use crate::load::record::Record;
 use crate::object::mode::CallCount;
-use crate::reload::changes::{ClassFate, Phases, PropertyChange};
+use crate::reload::changes::{ClassFate, Phases, PropertyChange, ValueCounts};
 use crate::unload::ticket::UnloadTicket;
 
 /// What has happened so far.
@@ -44,6 +44,8 @@ pub(crate) struct Journal {
 pub(crate) struct Changes {
     /// Values by property, where something changed.
     pub properties: Vec<PropertyChange>,
+    /// Counts of all values, changed or not.
+    pub values: ValueCounts,
     /// Classes that are gone, are back, or sit on another native class.
     pub classes: Vec<ClassFate>,
     /// Default subobjects that were made or taken, and inserted base classes.

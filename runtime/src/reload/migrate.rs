@@ -17,7 +17,7 @@ use crate::object::objects::object_flags;
 use crate::object::path::short;
 use crate::object::value::Value;
 use crate::reload::carry::{Carried, OwnValues, Surroundings, asleep, carry, own_values};
-use crate::reload::changes::ClassFate;
+use crate::reload::changes::{ClassFate, ValueCounts};
 use crate::reload::fate::Fate;
 use crate::reload::goals::{ClassKey, Goal, Goals, key_of};
 use crate::reload::journal::Changes;
@@ -94,6 +94,8 @@ pub(crate) fn migrate(
         refer_to_own(core, &own)?;
     }
     changes.classes = walk.class_fates();
+    changes.values = ValueCounts::of(&changes.properties);
+    changes.properties.retain(|change| !change.change.is_empty());
     let is_rebuilt = |object: &&ObjectHandle| !walk.doomed.contains(*object) && !walk.sleeping.contains(*object);
     Ok(Migration {
         objects: living.iter().filter(is_rebuilt).copied().collect(),
@@ -143,7 +145,8 @@ impl Walk<'_> {
             Fate::Asleep { .. } => {
                 let mut body = carry(from, carried, &plan, changes, &mut self.to_own)?;
                 let fields = core.rebuild.borrow_mut().as_mut().and_then(|rebuild| rebuild.kept.remove(&object));
-                body.dormant = Some(Box::new(asleep(from, carried, &plan, fields.unwrap_or_default())?));
+                let dormant = asleep(from, carried, &plan, fields.unwrap_or_default(), (&mut body, changes))?;
+                body.dormant = Some(Box::new(dormant));
                 objects.stage(object, body)?;
                 self.sleeping.insert(object);
                 faults::at(ReloadStep::Sleep)?;
@@ -196,7 +199,7 @@ impl Walk<'_> {
         let Some(old) = self.core.world.objects.class(object) else { return Ok(None) };
         let Some(goal) = self.goals.0.get(key) else { return Ok(None) };
         let mut notes = Notes { changes: &mut changes.properties, structure: &mut changes.structure };
-        let plan = plan_class(self.core, (&old, &goal.class), &goal.fate, key.1.is_some(), &mut notes)?;
+        let plan = plan_class(self.core, (&old, &goal.class), &goal.fate, key.1.as_deref(), &mut notes)?;
         self.have_moved |= !matches!(goal.fate, Fate::Asleep { .. }) && has_moved(&old, &goal.class);
         let plan = Rc::new(plan);
         self.plans.insert(key.clone(), Rc::clone(&plan));

@@ -12,20 +12,21 @@ use crate::bridge::core::Core;
 use crate::emit::diff::{self, Fate as PropertyFate};
 use crate::handles::ObjectHandle;
 use crate::object::class::{Class, Subobject};
+use crate::object::path;
 use crate::object::property::{Property, PropertyType};
 use crate::object::value::{Value, with_objects};
 use crate::reload::changes::PropertyChange;
 use crate::reload::fate::Fate;
 
-/// What is done with one property of the new class. `change` is its line in the report, where it has one.
+/// Action for one property of the new class. `change` is its line in the report.
 pub(super) enum Action {
-    /// The old value, or the new default where the old one was the old default.
-    Carry { from: Rc<Property>, was: OldDefault, default: NewDefault, change: Option<usize> },
-    /// The same, with the old value in another type; where that would lose something, the new default.
-    Convert { from: Rc<Property>, was: OldDefault, default: NewDefault, change: Option<usize> },
+    /// The old value, or the new default where the old one was the old default. `names` are those of values put aside.
+    Carry { names: Vec<String>, from: Rc<Property>, was: OldDefault, default: NewDefault, change: usize },
+    /// Converts the old value to another type, as far as possible.
+    Convert { names: Vec<String>, from: Rc<Property>, was: OldDefault, default: NewDefault, change: usize },
     /// The value that the object kept under one of these names, while it was dormant or its class had no such property, else the
     /// new default.
-    Restore { names: Vec<String>, default: NewDefault, change: Option<usize> },
+    Restore { names: Vec<String>, default: NewDefault, change: usize },
     /// A subobject: it is made, or found again, when all objects have their new memory.
     Subobject,
 }
@@ -64,12 +65,24 @@ pub(super) struct ClassPlan {
     pub(super) actions: Vec<(Rc<Property>, Action)>,
     /// Properties that are gone, each with its line of the report.
     pub(super) removed: Vec<(Rc<Property>, OldDefault, usize)>,
-    /// Properties that a sleeper keeps by name.
-    pub(super) left: Vec<(Rc<Property>, OldDefault)>,
+    /// Properties that a sleeper keeps by name, each with its line of the report.
+    pub(super) left: Vec<(Rc<Property>, OldDefault, usize)>,
+    /// Class of the objects in the report, which may be another one than that of their bodies.
+    pub(super) label: String,
+    /// Line of the report that counts values which sleep on.
+    pub(super) asleep: usize,
     /// Subobjects they do not have yet, or no more.
     pub(super) added_subobjects: Vec<Subobject>,
     /// Names of subobjects that go.
     pub(super) removed_subobjects: Vec<String>,
+}
+
+impl ClassPlan {
+    /// Checks that a property takes what a sleeper has under this name.
+    pub(super) fn takes(&self, name: &str) -> bool {
+        let takes = |(_, action): &(Rc<Property>, Action)| matches!(action, Action::Restore { names, .. } if names.iter().any(|known| known == name));
+        self.actions.iter().any(takes)
+    }
 }
 
 /// Collects the lines of the report.
@@ -78,21 +91,23 @@ pub(super) struct Notes<'a> {
     pub(super) structure: &'a mut Vec<String>,
 }
 
-/// Plans for objects whose bodies are of `old` and will be of `new`. Whether they were `dormant` until now.
+/// Plans for objects whose bodies are of `old` and will be of `new`. `waits_for` is the path of the class that dormant ones wait for.
+/// A line of the report without words is for counting only.
 pub(super) fn plan_class(
     core: &Core,
     (old, new): (&Rc<Class>, &Rc<Class>),
     fate: &Fate,
-    was_dormant: bool,
+    waits_for: Option<&str>,
     notes: &mut Notes<'_>,
 ) -> Result<ClassPlan, CallError> {
+    let was_dormant = waits_for.is_some();
     let redirects = core.world.types.member_redirects(new);
     let old_names = OldNames::new(&redirects);
     let difference = diff::difference(&shape(core, old), &shape(core, new), &redirects);
     let is_asleep = matches!(fate, Fate::Asleep { .. });
-    // A sleeper's two builds are not two builds of one class: what differs between them is no news.
+    // A sleeper's two builds are not two builds of one class: their structure is not compared, but what becomes of values is.
     let is_news = !is_asleep && !was_dormant;
-    let short = new.short_path();
+    let short = path::short(waits_for.unwrap_or(if is_asleep { &old.path } else { &new.path }));
     let note = |property: &str, change: String, changes: &mut Vec<PropertyChange>| {
         let (class, property) = (short.to_owned(), property.to_owned());
         changes.push(PropertyChange { class, property, change, ..PropertyChange::default() });
@@ -109,7 +124,7 @@ pub(super) fn plan_class(
                     true => "kept while its objects were dormant".to_owned(),
                     false => format!("added, default {}", print(core, &after)),
                 };
-                let change = (!is_asleep).then(|| note(&property.text, words(), notes.changes));
+                let change = note(&property.text, words(), notes.changes);
                 Action::Restore { names: old_names.of(&property.text), default, change }
             }
             PropertyFate::Carried { from } | PropertyFate::Renamed { from } | PropertyFate::Retyped { from } => {
@@ -120,16 +135,17 @@ pub(super) fn plan_class(
                 let (before, after) = (default_of(core, old, &source)?, default_of(core, new, property)?);
                 let was = if is_subobject(property) { OldDefault::None } else { old_default(core, old, &before) };
                 let default = new_default(core, new, &after);
+                let names = old_names.of(&property.text);
                 if matches!(fate, PropertyFate::Retyped { .. }) {
-                    let words = || retyped(&source.ty, &property.ty);
-                    let change = is_news.then(|| note(&property.text, words(), notes.changes));
-                    Action::Convert { from: source, was, default, change }
+                    let change = note(&property.text, retyped(&source.ty, &property.ty), notes.changes);
+                    Action::Convert { names, from: source, was, default, change }
                 } else {
                     // References differ with every class default object; that is no change of the declaration.
                     let is_change = is_news && before != after && !refers(&after);
                     let words = || format!("default {} → {}", print(core, &before), print(core, &after));
-                    let change = is_change.then(|| note(&property.text, words(), notes.changes));
-                    Action::Carry { from: source, was, default, change }
+                    let words = if is_change { words() } else { String::new() };
+                    let change = note(&property.text, words, notes.changes);
+                    Action::Carry { names, from: source, was, default, change }
                 }
             }
         };
@@ -142,9 +158,10 @@ pub(super) fn plan_class(
         match old.find_property(name) {
             Some(property) if is_asleep && !is_part => {
                 let before = default_of(core, old, property)?;
-                left.push((Rc::clone(property), old_default(core, old, &before)));
+                let change = note(name, String::new(), notes.changes);
+                left.push((Rc::clone(property), old_default(core, old, &before), change));
             }
-            Some(property) if is_news && !is_part => {
+            Some(property) if !is_asleep && !is_part => {
                 let before = default_of(core, old, property)?;
                 let change = note(name, "removed".into(), notes.changes);
                 removed.push((Rc::clone(property), old_default(core, old, &before), change));
@@ -153,6 +170,7 @@ pub(super) fn plan_class(
         }
     }
     if is_news {
+        notes.structure.extend(rename_hint(short, (old, new), &difference));
         tell_structure(short, &difference, matches!(fate, Fate::Reborn { .. }), notes.structure);
     }
     let added: HashSet<&str> = difference.added_subobjects.iter().map(|(name, _)| &**name).collect();
@@ -167,9 +185,22 @@ pub(super) fn plan_class(
         actions,
         removed,
         left,
+        label: short.to_owned(),
+        asleep: note("", String::new(), notes.changes),
         added_subobjects,
         removed_subobjects: removed_subobjects.map(|(name, _)| name).collect(),
     })
+}
+
+/// Returns a hint if one property is removed and one of its type is added.
+fn rename_hint(short: &str, (old, new): (&Class, &Class), difference: &diff::Difference) -> Option<String> {
+    let [from] = &difference.removed[..] else { return None };
+    let mut added = new.properties.iter().zip(&difference.properties).filter(|(_, fate)| **fate == PropertyFate::Added);
+    let (Some((to, _)), None) = (added.next(), added.next()) else { return None };
+    let from = old.find_property(from)?;
+    let is_same = from.ty.to_string() == to.ty.to_string() && !is_subobject(from) && !is_subobject(to);
+    let (from, to) = (&from.text, &to.text);
+    is_same.then(|| format!("{short}.{from} is removed and {to} of its type is added; if that is a new name, write `was = \"{from}\"` on {to}"))
 }
 
 fn tell_structure(short: &str, difference: &diff::Difference, is_reborn: bool, structure: &mut Vec<String>) {

@@ -11,7 +11,7 @@ use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::handles::{ClassId, ObjectHandle};
 use crate::object::class::Class;
-use crate::object::convert::convert;
+use crate::object::convert::convert_in_part;
 use crate::object::property::Property;
 use crate::object::transfer::fits;
 use crate::object::value::Value;
@@ -66,9 +66,9 @@ fn look_at(
         return Ok(None);
     }
     let Some(earlier) = objects.take_aside(object, &property.text) else { return Ok(None) };
-    let again = convert(&earlier, &property.ty, &world.names, world);
-    match again.filter(|value| fits(&property.ty, value).is_ok() && suits(value)) {
-        Some(again) => objects.write_unasked(object, &property.text, &again).map(|()| Some("got their own back")),
+    let again = convert_in_part(&earlier, property, None, &world.names, world);
+    match again.filter(|(value, is_whole)| *is_whole && fits(&property.ty, value).is_ok() && suits(value)) {
+        Some((again, _)) => objects.write_unasked(object, &property.text, &again).map(|()| Some("got their own back")),
         None => objects.put_aside(object, &property.text, earlier).map(|()| None),
     }
 }

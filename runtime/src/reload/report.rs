@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::load::error::LoadError;
-use crate::reload::changes::{ClassFate, Phase, Phases, PropertyChange};
+use crate::reload::changes::{ClassFate, Phase, Phases, PropertyChange, ValueCounts};
 use crate::reload::journal::{Done, Journal};
 use crate::unload::report::{BlockerReport, ModuleEnd, UnloadReport};
 
@@ -151,6 +151,9 @@ pub struct Reload {
     pub fields_lost: Vec<String>,
     /// Values by property, where something changed.
     pub properties: Vec<PropertyChange>,
+    /// Counts of all values of the objects concerned, changed or not, without default subobjects.
+    #[serde(default)]
+    pub values: ValueCounts,
     /// Classes that are gone, are back, or sit on another native class, and their objects.
     pub classes: Vec<ClassFate>,
     /// Default subobjects that were made for or taken from living objects, and inserted base classes.
@@ -187,6 +190,7 @@ impl Reload {
             fields_kept: rebuilt.fields_kept,
             fields_lost: rebuilt.fields_lost,
             properties: changes.properties,
+            values: changes.values,
             classes: changes.classes,
             structure: changes.structure,
             ..Self::of(journal, generation, Outcome::Committed)
@@ -222,6 +226,7 @@ impl Reload {
             fields_kept: 0,
             fields_lost: Vec::new(),
             properties: Vec::new(),
+            values: ValueCounts::default(),
             classes: Vec::new(),
             structure: Vec::new(),
             parked,
@@ -312,7 +317,9 @@ impl Reload {
             let left = retired.modules.iter().filter_map(ModuleEnd::line).chain(retired.problems.iter().cloned());
             left.into_iter().try_for_each(|line| write!(f, "\n  {line}"))?;
         }
-        if let Some(blocked) = &self.blocked {
+        if let Some(blocked) = self.blocked.as_ref().filter(|blocked| !blocked.is_late()) {
+            write!(f, "\n  {} is unloading", blocked.subject)?;
+        } else if let Some(blocked) = &self.blocked {
             blocked.to_string().lines().try_for_each(|line| write!(f, "\n  {line}"))?;
         }
         for line in self.structure.iter().chain(&self.fields_lost).chain(&self.parked).chain(&self.warnings) {
@@ -330,6 +337,7 @@ pub(crate) fn counts(change: &PropertyChange) -> String {
     let counts = [
         (change.followed, "followed"),
         (change.kept, "kept their own"),
+        (change.converted, "converted"),
         (change.defaulted, "got the default"),
         (change.dormant, "dormant until it returns"),
         (change.dropped, "dropped"),

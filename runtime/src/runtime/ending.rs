@@ -95,11 +95,10 @@ impl fmt::Display for Shutdown {
 }
 
 impl Inner {
-    /// Writes down what finalizers did wrong since the last time, and says it.
+    /// Notes the failures of finalizers since the last call, and returns them. The finalizer thread has logged them.
     pub(super) fn hear_finalizers(&self) -> Vec<String> {
         let failures = self.core.finalizer.failures().into_iter();
         let noted = failures.map(|failure| {
-            tracing::warn!(module = %failure.module, error = %failure.error, "a finalizer failed since the last safe point");
             let problem = format!("a finalizer of {} {}", failure.module, failure.error);
             self.loads.unloads.note(failure.generation, problem.clone());
             problem

@@ -1,13 +1,14 @@
 //! Functions by name: calls with values, and what the host itself registers.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::Runtime;
 use crate::border::CallError;
 use crate::bridge::protocols::built_in;
 use crate::callback::{Registered, Site};
 use crate::cells::RefCell;
-use crate::dynamic_call::{self, Effect};
+use crate::dynamic_call::{self, Effect, PlainBody};
 use crate::error::Error;
 use crate::handles::ZCallHandle;
 use crate::object::value::Value;
@@ -168,6 +169,49 @@ impl Calls<'_> {
         body: impl Fn(&Runtime, &[Value]) -> Result<Option<Value>, CallError> + 'static,
     ) -> Result<(), Error> {
         self.register_as(name, signature, Effect::Pure, body)
+    }
+
+    /// Registers a host function that any thread may call, so its body has no access to the runtime. Modules of Slims, pinned contexts
+    /// and the Default call it as well, on any thread and several at once: after what modules offer under that name.
+    /// Otherwise it is as one of [`Calls::register`]. Functions of [`Calls::register_leaf`] are there for these modules, too.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    ///
+    /// use alcedo_runtime::{Runtime, Value};
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let last = AtomicU64::new(0);
+    /// runtime.calls().register_shared("host.next", "-> u64".parse()?, move |_| {
+    ///     Ok(Some(Value::U64(last.fetch_add(1, Ordering::Relaxed) + 1)))
+    /// })?;
+    /// assert_eq!(runtime.calls().call("ex:/host.next", &[])?, Some(Value::U64(1)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the name is taken or invalid; when a value of the signature does not fit into a slot. Accepted are
+    /// numbers, `bool`, `String`, `Name` and `Object`.
+    #[track_caller]
+    pub fn register_shared(
+        &self,
+        name: &str,
+        signature: Signature,
+        body: impl Fn(&[Value]) -> Result<Option<Value>, CallError> + Send + Sync + 'static,
+    ) -> Result<(), Error> {
+        let (site, body) = (Site::new("registered function", &body), Arc::new(body));
+        let shared = Arc::clone(&body);
+        let plain = dynamic_call::plain_body(&format!("ex:/{name}"), &signature, move |values| shared(values))?;
+        self.register(name, signature.clone(), move |_, values| body(values))?;
+        self.share(name, &signature, site, plain);
+        Ok(())
+    }
+
+    /// Offers a function to modules that belong to no thread.
+    pub(super) fn share(&self, name: &str, signature: &Signature, site: Site, body: Arc<PlainBody>) {
+        self.0.inner.loads.registry.functions.add(name, signature, body, site);
     }
 
     #[track_caller]

@@ -4,7 +4,7 @@
 use alcedo_abi::value::LazyRaw;
 
 use crate::border::CallError;
-use crate::bridge::delegates::{self, DelegateMark};
+use crate::bridge::delegates;
 use crate::error::Error;
 use crate::handles::ObjectHandle;
 use crate::native::{Delegate, Signature};
@@ -106,9 +106,8 @@ impl Links<'_> {
         target: ObjectHandle,
         function: &str,
     ) -> Result<(), Error> {
-        let (ty, now) = (self.type_of(object, property)?, self.0.objects().get(object, property)?);
-        let added = delegates::binding(&self.0.core().world, &ty, target, function)?;
-        self.0.objects().set(object, property, &delegates::with(now, added))
+        let ty = self.type_of(object, property)?;
+        Ok(delegates::bind(&self.0.core().world, (object, property), &ty, target, function)?)
     }
 
     /// A delegate that is bound to a function of an object, for native functions that take one and for those of modules.
@@ -133,15 +132,8 @@ impl Links<'_> {
         target: ObjectHandle,
         function: &str,
     ) -> Result<u32, Error> {
-        let (ty, now) = (self.type_of(object, property)?, self.0.objects().get(object, property)?);
-        delegates::signature_of(&ty)?;
-        let is_out = |binding: &_| delegates::is_meant(&self.0.core().world, binding, target, function);
-        let (left, removed) = delegates::keep(now, |binding| !is_out(binding));
-        // Before the write: a sparse one without bindings has no mark any more.
-        let mark = self.delegate_mark(object, property, || None)?;
-        self.0.objects().set(object, property, &left)?;
-        self.0.inner.core.delegates.taken_out(mark, is_out);
-        Ok(removed)
+        let ty = self.type_of(object, property)?;
+        Ok(delegates::unbind(self.0.core(), (object, property), &ty, target, function)?)
     }
 
     /// Calls a delegate property: all that are bound, those added last first. The result is that of a single one. Bindings
@@ -152,27 +144,8 @@ impl Links<'_> {
     /// When a single one is bound to nothing, the arguments do not fit, calls of delegates are too deep inside each other,
     /// and what a callee says; of several the first that fails, after all were called.
     pub fn broadcast(&self, object: ObjectHandle, property: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
-        let (ty, mut now) = (self.type_of(object, property)?, self.0.objects().get(object, property)?);
-        if !matches!(ty, PropertyType::Delegate(_)) {
-            let (left, dead) = delegates::keep(now, |binding| self.0.objects().is_alive(binding.object));
-            if dead != 0 {
-                // Where it may not be written now, the dead are passed over only.
-                let _may_not = self.0.objects().set(object, property, &left);
-            }
-            now = left;
-        }
-        let delegates = &self.0.inner.core.delegates;
-        let mark = self.delegate_mark(object, property, || delegates.fresh_mark())?;
-        Ok(delegates.call_with_values(&self.0.core().world, &ty, mark, &now, arguments)?)
-    }
-
-    fn delegate_mark(
-        &self,
-        object: ObjectHandle,
-        property: &str,
-        fresh: impl FnOnce() -> DelegateMark,
-    ) -> Result<DelegateMark, Error> {
-        Ok(self.0.core().world.objects.delegate_mark(object, property, fresh)?)
+        let ty = self.type_of(object, property)?;
+        Ok(delegates::broadcast(self.0.core(), (object, property), &ty, arguments)?)
     }
 
     pub(super) fn type_of(&self, object: ObjectHandle, property: &str) -> Result<PropertyType, Error> {

@@ -6,6 +6,7 @@ use std::any::Any;
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use alcedo_abi::black_direct::{DirectBits, DirectBody};
 use alcedo_abi::direct::{DirectAnswer, DirectStatus};
@@ -22,9 +23,10 @@ use crate::callback::{Registered, Site};
 use crate::dynamic_call::{self, Effect};
 use crate::error::Error;
 use crate::object::host_value::signature_of;
-use crate::object::native_value::{NativeParams, NativeResult, NativeReturned, SlotRow, ValueParams};
+use crate::object::native_value::{NativeResult, NativeReturned, SlotRow, ValueParams};
 use crate::signature::Signature;
 use crate::zcall::black_code::BlackCode;
+use crate::zcall::buffer::BufferMut;
 use crate::zcall::call::{Call, Resolved};
 
 impl Calls<'_> {
@@ -60,7 +62,7 @@ impl Calls<'_> {
     /// The same for a leaf: a function that computes something of its parameters alone, and so does not get the runtime. It is the
     /// fastest way from a plugin to the host, a call by an address: `body` is a `fn` or a closure that captures nothing, and its code
     /// stands at that address. Since it changes nothing, by the host's word, code that comes up may call it before its commit, see
-    /// [`Calls::register_pure`].
+    /// [`Calls::register_pure`]. Modules of Slims, pinned contexts and the Default call it as well, on any thread.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -83,11 +85,15 @@ impl Calls<'_> {
         body: F,
     ) -> Result<(), Error>
     where
-        F: Fn(A) -> R + Copy + 'static,
+        F: Fn(A) -> R + Copy + Send + Sync + 'static,
     {
         const { assert!(size_of::<F>() == 0, "a leaf captures nothing: take `register_typed` for a closure that does") }
         let site = Site::new("registered function", &body);
-        self.register_code(name, Effect::Pure, site, Leaf::<F, A, R>(body, PhantomData))
+        self.register_code(name, Effect::Pure, site, Leaf::<F, A, R>(body, PhantomData))?;
+        let (signature, path) = (Signature(signature_of::<A, R>()?), format!("ex:/{name}"));
+        let shared = move |buffer: &mut BufferMut<'_>| run_in_slots(buffer, &path, |args| Ok(body(args)));
+        self.share(name, &signature, site, Arc::new(shared));
+        Ok(())
     }
 
     #[track_caller]
@@ -114,12 +120,7 @@ impl Calls<'_> {
             let function = Rc::clone(&function);
             move |call: Call<'_>| {
                 mode.may_call(&path, || dynamic_call::reach(effect))?;
-                let mut buffer = call.into_buffer();
-                let result = <ResultOf<B> as NativeResult>::VALUE.is_some();
-                buffer.expect_len(B::Args::COUNT + usize::from(result))?;
-                let arguments = B::Args::from_slots(buffer.slots()).ok_or_else(|| other_arguments(&path))?;
-                let given = function.run(arguments)?;
-                if result { buffer.put(B::Args::COUNT, given.into_slot()) } else { Ok(()) }
+                run_in_slots(&mut call.into_buffer(), &path, |args| function.run(args))
             }
         };
         let direct = direct_of(&function);
@@ -129,6 +130,18 @@ impl Calls<'_> {
         self.0.inner.resolvers.borrow_mut().push(Registered { code: HostCode::Typed(function), site });
         Ok(())
     }
+}
+
+/// Runs a body with the arguments that lie in the slots, and puts its result behind them.
+fn run_in_slots<A: ValueParams + SlotRow<Read = A>, R: NativeResult>(
+    buffer: &mut BufferMut<'_>,
+    path: &str,
+    body: impl FnOnce(A) -> Result<R, CallError>,
+) -> Result<(), CallError> {
+    let result = R::VALUE.is_some();
+    buffer.expect_len(A::COUNT + usize::from(result))?;
+    let given = body(A::from_slots(buffer.slots()).ok_or_else(|| other_arguments(path))?)?;
+    if result { buffer.put(A::COUNT, given.into_slot()) } else { Ok(()) }
 }
 
 /// Whether a result is an object, whose class a slot does not tell.

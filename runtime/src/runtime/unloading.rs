@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::{Inner, Runtime};
-use crate::callback::{Registered, Site};
+use crate::callback::{LocalRegistration, Registered, Site};
 use crate::error::Error;
 use crate::handles::Generation;
 use crate::lease::{Blocker, Lease, LeaseKind, ModuleBlocker};
@@ -53,10 +53,10 @@ impl Unloads<'_> {
     /// back. Smaller priorities are called first, equal ones in the order they came. A panic in one is not another's: it
     /// is noted on the ticket of the unload.
     ///
-    /// It stays until [`Runtime::shutdown`], or as long as the runtime, and should own no handle to it: it is given one, and
+    /// The callback stays until [`LocalRegistration`] removes it, until [`Runtime::shutdown`], or as long as the runtime, and should own no handle to it: it is given one, and
     /// [`Runtime::downgrade`] says why.
     #[track_caller]
-    pub fn on_unloading(&self, priority: i32, callback: impl Fn(&Runtime, u64) + 'static) {
+    pub fn on_unloading(&self, priority: i32, callback: impl Fn(&Runtime, u64) + 'static) -> LocalRegistration {
         let site = Site::new("unloading callback", &callback);
         let weak = self.0.downgrade();
         let code: UnloadingCallback = Rc::new(move |generation| {
@@ -64,6 +64,10 @@ impl Unloads<'_> {
             weak.upgrade().iter().for_each(|runtime| callback(runtime, generation));
         });
         self.0.inner.loads.unloads.on_unloading(priority, Registered { code, site });
+        let weak = self.0.downgrade();
+        LocalRegistration::local(site, move || {
+            weak.upgrade().iter().for_each(|runtime| runtime.inner.loads.unloads.take_back(site));
+        })
     }
 
     /// Keeps a module of the living Master mapped for as long as the lease is held, on whichever thread: for a host

@@ -120,7 +120,6 @@ fn class(package: &hir::Package, found: &hir::Class, tag: u64, bodies: &mut Bodi
         of.with_flags(property_flags::DEFAULT_SUBOBJECT)
     });
     let hir::ClassFlags { is_abstract, is_final, .. } = found.flags;
-    let flag = |is: bool, flag| if is { flag } else { 0 };
     ClassDecl {
         flags: class_flags::BLUEPRINTABLE
             | flag(is_abstract, class_flags::ABSTRACT)
@@ -183,8 +182,13 @@ fn params(found: &[hir::Param], result: Option<&hir::Type>) -> Vec<PropertyDecl>
     found.iter().map(param).chain(result).collect()
 }
 
+/// The bit, or zero.
+fn flag(is_set: bool, bit: u64) -> u64 {
+    if is_set { bit } else { 0 }
+}
+
 fn function(class: &hir::Class, found: &hir::Function, tag: u64, bodies: &mut Bodies) -> FunctionDecl {
-    let hir::FunctionFlags { is_static, is_final, dll_import, .. } = found.flags;
+    let hir::FunctionFlags { is_static, is_final, dll_import, bool8, bool32, .. } = found.flags;
     let overridden = found.overrides.as_deref().filter(|_| !is_static).and_then(|path| path.split_once(':'));
     let flags = match (is_static, overridden, is_final || dll_import) {
         (true, ..) => function_flags::STATIC,
@@ -204,7 +208,11 @@ fn function(class: &hir::Class, found: &hir::Function, tag: u64, bodies: &mut Bo
         }
     };
     FunctionDecl {
-        flags: flags | function_flags::CALLABLE | if dll_import { function_flags::DLL_IMPORT } else { 0 },
+        flags: flags
+            | function_flags::CALLABLE
+            | flag(dll_import, function_flags::DLL_IMPORT)
+            | flag(bool8, function_flags::BOOL8)
+            | flag(bool32, function_flags::BOOL32),
         overrides: overridden.map(|(class, _)| class.to_owned()).unwrap_or_default(),
         params: params(&found.params, found.result.as_ref()),
         doc: found.doc.clone(),

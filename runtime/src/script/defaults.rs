@@ -61,6 +61,10 @@ impl Named for In<'_> {
         self.print(Some(self.itself))
     }
 
+    fn owner(&self) -> String {
+        self.print(Some(self.owner))
+    }
+
     fn object(&self, name: &str) -> String {
         let found = self.world.objects.find(ObjectHandle::NONE, name);
         if found.is_none() {

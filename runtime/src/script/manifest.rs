@@ -10,6 +10,9 @@ use serde::Deserialize;
 /// The file, in the folder of the package.
 pub(crate) const FILE: &str = "package.toml";
 
+/// The most bytes of the file.
+pub(crate) const LARGEST: u64 = 1 << 20;
+
 /// What the file says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Manifest {

@@ -25,14 +25,21 @@ pub(crate) struct Outline {
 /// # Errors
 /// What is no text of a script, each with its place; and what is outside of the language, since it would not be told before the
 /// text is right.
-pub(crate) fn outline(package: &str, sources: &[Source]) -> Result<Outline, Vec<Diagnostic>> {
-    let said = alcedo_uc::outline(package, sources);
-    if said.diagnostics.iter().any(Diagnostic::is_error) {
-        return Err(alcedo_uc::outside(package, sources));
+#[cfg(test)]
+fn outline(package: &str, sources: &[Source]) -> Result<Outline, Vec<Diagnostic>> {
+    match partial_outline(package, sources) {
+        (found, true) => Ok(found),
+        (_, false) => Err(alcedo_uc::outside(package, sources)),
     }
+}
+
+/// The outline as far as the files can be read, and whether all of their syntax is right.
+pub(crate) fn partial_outline(package: &str, sources: &[Source]) -> (Outline, bool) {
+    let said = alcedo_uc::outline(package, sources);
+    let is_right = !said.diagnostics.iter().any(Diagnostic::is_error);
     let paths = |paths: &[Path]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
     let types = [paths(&said.types), paths(&said.delegates)].concat();
-    Ok(Outline { types, classes: paths(&said.classes), names: said.names, words: said.mentions })
+    (Outline { types, classes: paths(&said.classes), names: said.names, words: said.mentions }, is_right)
 }
 
 #[cfg(test)]

@@ -1,15 +1,16 @@
 //! A package of scripts as it lies on disk: the `.uc` files of a folder, or of its folder `Classes`, which is how sources of
 //! UnrealScript have always been laid out. Read once, so that all that is done with it is done with the same text.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use alcedo_abi::names::is_identifier;
-use alcedo_sys::Digest;
+use alcedo_sys::{Digest, plain_file};
 use alcedo_uc::{Diagnostic, Source};
 
 use crate::script::manifest::{self, Manifest};
-use crate::script::outline::{Outline, outline};
+use crate::script::outline::{Outline, partial_outline};
 
 /// The ending of files with classes.
 pub(crate) const ENDING: &str = "uc";
@@ -17,8 +18,11 @@ pub(crate) const ENDING: &str = "uc";
 /// The folder in a package where the files may lie.
 pub(crate) const CLASSES: &str = "Classes";
 
-/// The most bytes that all files of a package have together.
+/// The most bytes that the `.uc` files of a package have together.
 const LARGEST: u64 = 64 << 20;
+
+/// The most messages of a package that are shown.
+const MOST_SHOWN: usize = 200;
 
 /// The text of a package. Any thread.
 #[derive(Clone, Debug)]
@@ -97,6 +101,20 @@ impl Package {
     /// # Errors
     /// When it cannot be read or is no package.
     pub(crate) fn read(folder: &Path) -> Result<Self, PackageError> {
+        match Self::read_partial(folder)? {
+            (package, true) => Ok(package),
+            (Self { name, sources, .. }, false) => {
+                let diagnostics = rendered(&alcedo_uc::outside(&name, &sources), &sources);
+                Err(PackageError::Text { package: name, diagnostics })
+            }
+        }
+    }
+
+    /// Reads the folder of a package, and returns whether the syntax of all its files is right.
+    ///
+    /// # Errors
+    /// The errors of [`Package::read`] except [`PackageError::Text`].
+    pub(crate) fn read_partial(folder: &Path) -> Result<(Self, bool), PackageError> {
         let paths = paths(folder)?;
         if paths.is_empty() {
             return Err(PackageError::Empty { path: folder.to_owned() });
@@ -106,43 +124,48 @@ impl Package {
         let mut left = LARGEST;
         let mut sources = Vec::new();
         for path in paths {
-            let failed = |source| PackageError::Io { path: path.clone(), source };
-            let length = std::fs::metadata(&path).map_err(failed)?.len();
-            let too_large = || PackageError::TooLarge { path: folder.to_owned(), largest: LARGEST };
-            left = left.checked_sub(length).ok_or_else(too_large)?;
+            let bytes = plain_file::read(&path, left).map_err(|source| match source.kind() {
+                io::ErrorKind::FileTooLarge => PackageError::TooLarge { path: folder.to_owned(), largest: LARGEST },
+                _ => PackageError::Io { path: path.clone(), source },
+            })?;
+            left -= bytes.len() as u64;
             // Messages name a file as its package has it, wherever the folder lies.
             let shown = path.strip_prefix(folder).unwrap_or(&path);
             let shown = format!("{name}/{}", shown.display());
-            sources.push(Source::decode(&shown, &std::fs::read(&path).map_err(failed)?));
+            sources.push(Source::decode(&shown, &bytes));
         }
-        let outline = outline(&name, &sources)
-            .map_err(|found| PackageError::Text { package: name.clone(), diagnostics: rendered(&found, &sources) })?;
-        let written = written(folder, &mut left)?;
+        let (outline, is_right) = partial_outline(&name, &sources);
+        let written = written(folder, &name)?;
         let manifest = written.as_deref().map(|text| manifest::read(&name, text)).transpose();
         let manifest = manifest.map_err(|problem| PackageError::Manifest { problem })?.unwrap_or_default();
         let digest = digest(&sources, written.as_deref().unwrap_or_default());
-        Ok(Self { name, sources, manifest, digest, outline })
+        Ok((Self { name, sources, manifest, digest, outline }, is_right))
     }
 }
 
-/// The text of its `package.toml`; none where it has no such file.
-fn written(folder: &Path, left: &mut u64) -> Result<Option<String>, PackageError> {
-    let path = folder.join(manifest::FILE);
-    let failed = |source| PackageError::Io { path: path.clone(), source };
-    match std::fs::metadata(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(failed(error)),
-        Ok(found) if found.len() > *left => {
-            return Err(PackageError::TooLarge { path: folder.to_owned(), largest: LARGEST });
-        }
-        Ok(found) => *left -= found.len(),
+/// The text of its `package.toml`; `None` if the package has no such file.
+fn written(folder: &Path, package: &str) -> Result<Option<String>, PackageError> {
+    match plain_file::read_text(&folder.join(manifest::FILE), manifest::LARGEST) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(PackageError::Manifest { problem: format!("{package}/{}: {error}", manifest::FILE) }),
     }
-    std::fs::read_to_string(&path).map(Some).map_err(failed)
 }
 
-/// What was found in a text, as it is shown: a paragraph each.
+/// Renders the messages of a package, a paragraph each: the first [`MOST_SHOWN`], and the number of the others.
 pub(crate) fn rendered(found: &[Diagnostic], sources: &[Source]) -> String {
-    found.iter().map(|found| found.render(sources).trim_end().to_owned()).collect::<Vec<_>>().join("\n\n")
+    let shown = found.iter().take(MOST_SHOWN).map(|found| found.render(sources).trim_end().to_owned());
+    let others = found.get(MOST_SHOWN..).unwrap_or_default();
+    let files: BTreeSet<_> = others.iter().map(|found| found.file).collect();
+    let count = (!others.is_empty()).then(|| {
+        let errors = others.iter().filter(|found| found.is_error()).count();
+        format!(
+            "{} more messages in {} files, {errors} of them errors: correct those above first",
+            others.len(),
+            files.len()
+        )
+    });
+    shown.chain(count).collect::<Vec<_>>().join("\n\n")
 }
 
 /// The folders that the files of a package may lie in.
@@ -253,6 +276,24 @@ mod tests {
         fs::write(folder.join("package.toml"), "version = 1").expect("written");
         let told = read().expect_err("no version").to_string();
         assert!(told.contains("Tale/package.toml:1: ") && told.contains("[dependencies]"), "{told}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_manifest_that_is_no_plain_file_or_too_long_is_refused_at_once() {
+        let dir = write(&[("Tale/A.uc", "class A extends Object;")]);
+        let manifest = dir.path().join("Tale/package.toml");
+        let refusal = || {
+            let refusal = Package::read(&dir.path().join("Tale")).expect_err("no manifest").to_string();
+            fs::remove_file(&manifest).expect("removed");
+            refusal
+        };
+        assert!(std::process::Command::new("mkfifo").arg(&manifest).status().expect("mkfifo runs").success());
+        assert!(refusal().starts_with("Tale/package.toml: it is a named pipe, not a plain file"));
+        std::os::unix::fs::symlink("/dev/zero", &manifest).expect("linked");
+        assert!(refusal().starts_with("Tale/package.toml: it is a device, not a plain file"));
+        fs::File::create(&manifest).expect("made").set_len(1 << 40).expect("long");
+        assert!(refusal().starts_with("Tale/package.toml: it has 1099511627776 bytes, 1048576 are the most"));
     }
 
     #[test]

@@ -8,6 +8,8 @@ pub(crate) trait Named {
     fn subobject(&self, name: &str) -> String;
     /// The object itself.
     fn itself(&self) -> String;
+    /// The object that the object itself belongs to.
+    fn owner(&self) -> String;
     /// An object that is there already.
     fn object(&self, name: &str) -> String;
 }
@@ -21,6 +23,10 @@ impl Named for Nobody {
     }
 
     fn itself(&self) -> String {
+        NONE.to_owned()
+    }
+
+    fn owner(&self) -> String {
         NONE.to_owned()
     }
 
@@ -47,11 +53,13 @@ pub(crate) fn of_const(value: &Const, named: &dyn Named) -> String {
             listed(fields.iter().map(|(name, value)| format!("{name}={}", of_const(value, named))))
         }
         Const::Array(values) => listed(values.iter().map(|value| of_const(value, named))),
-        Const::Function(name) => match named.itself() {
-            itself if itself == NONE => NONE.to_owned(),
-            itself => format!("{itself}:{}", quoted(name)),
-        },
+        Const::Function(name) => bound(&named.itself(), name),
+        Const::OwnerFunction(name) => bound(&named.owner(), name),
     }
+}
+
+fn bound(object: &str, function: &str) -> String {
+    if object == NONE { NONE.to_owned() } else { format!("{object}:{}", quoted(function)) }
 }
 
 /// What a value of a type starts as, for those types whose values do not start as zero bytes: a fixed array has all its elements

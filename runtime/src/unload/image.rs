@@ -101,11 +101,15 @@ impl CodeUnload for ImageUnload {
         }
     }
 
-    /// The module's own threads may log until they end, so the module keeps its host until then, or until they are to be led
-    /// out by force.
+    /// The module's own threads, and destructors of its thread-locals on threads of the host, may log until they end. So the
+    /// module keeps its host until then, or until its threads are to be led out by force. Those of this thread end here.
     fn is_quiet(&self) -> bool {
-        self.evict_after.is_some_and(|after| self.begun.elapsed() >= after)
-            || self.own_holders().iter().all(|holder| holder.kind != HolderKind::Thread)
+        if self.evict_after.is_some_and(|after| self.begun.elapsed() >= after) {
+            return true;
+        }
+        self.ledger.iter().for_each(|ledger| _ = ledger.run_thread_locals_here());
+        let may_log = |holder: &Holder| matches!(holder.kind, HolderKind::Thread | HolderKind::ThreadLocal);
+        !self.own_holders().iter().any(may_log)
     }
 
     fn begin(&mut self) {

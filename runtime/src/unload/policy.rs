@@ -38,7 +38,7 @@ pub struct UnloadPolicy {
     /// for all in [development](crate::Builder::development).
     ///
     /// A look took 0.3 to 0.5 ms in a small host, and 0.8 s where variables of a library led to 100 MB on the C heap in blocks
-    /// of 1 kB (a debug build); it stops after 64 MiB or 262,144 blocks and says so in the log. What only the program leads to
+    /// of 1 kB (a debug build); it stops after 64 MiB, 262,144 blocks or a second; the image then stays, and a report states the limit. What only the program leads to
     /// is not followed, and from the C library's variables little is. A word that means nothing any more may look like an
     /// address; then an image that could go is kept.
     pub look_for_references: ReferenceSearch,

@@ -144,6 +144,16 @@ pub struct BlockerReport {
     pub jobs: Vec<JobCount>,
 }
 
+/// An unload that takes no longer is not reported as blocked: a thread that ends takes some milliseconds.
+const ORDINARY_UNLOAD: Duration = Duration::from_secs(1);
+
+impl BlockerReport {
+    /// Returns whether the unload has taken so long that its blockers are worth a warning.
+    pub(crate) fn is_late(&self) -> bool {
+        self.since >= ORDINARY_UNLOAD
+    }
+}
+
 impl ParkedImage {
     /// The image as one line of a report.
     pub(crate) fn line(&self, subject: &str) -> String {
@@ -186,10 +196,25 @@ impl fmt::Display for UnloadReport {
     }
 }
 
+/// Bytes of heap that statics of a plugin and of its crates keep: lazily made values, registries of loggers.
+const ORDINARY_HEAP: u64 = 64 << 10;
+
 impl ModuleEnd {
-    /// What it left, in one line; none for a module that left nothing.
+    /// Lists what the module left, in one line. Returns none for a module without remains, or with those that any module has: memory of
+    /// its statics, and destructors of its thread-locals.
     #[must_use]
     pub fn line(&self) -> Option<String> {
+        let ordinary = Self {
+            module: self.module.clone(),
+            thread_locals_run: self.thread_locals_run,
+            leaked_heap_bytes: self.leaked_heap_bytes.min(ORDINARY_HEAP),
+            looks: self.looks,
+            look_took: self.look_took,
+            ..Self::default()
+        };
+        if *self == ordinary {
+            return None;
+        }
         let counted = [
             (self.thread_locals_run, "thread-local destructor", "run"),
             (self.threads_joined, "finished thread", "joined"),
@@ -295,6 +320,8 @@ mod tests {
     fn what_a_module_left_is_one_line_and_nothing_is_no_line() {
         let mut end = ModuleEnd { module: "m".into(), ..ModuleEnd::default() };
         assert_eq!(end.line(), None);
+        (end.leaked_heap_bytes, end.thread_locals_run) = (1100, 1);
+        assert_eq!(end.line(), None, "any module leaves that");
         (end.threads_joined, end.thread_locals_run, end.leaked_heap_bytes) = (1, 2, 3 << 20);
         end.fds_left.push(OpenFile { fd: 7, leads_to: "socket:[1]".into() });
         expect!["m left 2 thread-local destructors run · 1 finished thread joined · 3.0 MiB of heap taken back · fd 7 left open (socket:[1])"]

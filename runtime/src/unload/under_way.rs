@@ -53,6 +53,7 @@ pub(super) fn hand_over<M: UnloadModule>(
         is_known,
         said_unloaded: Cell::new(false),
         said_blocked: Cell::new(false),
+        logged_blocked: Cell::new(false),
         said_over: Cell::new(false),
     };
     let unload = Rc::new(unload);
@@ -159,10 +160,15 @@ fn tend(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) -> bool {
             host.unloads().note_parked(&lines);
             raise(host, unload, || UnloadEvent::Parked(lines));
         }
-        ContextState::Blocked if !unload.said_blocked.replace(true) => {
-            tracing::warn!(%generation, "{}", ticket.report());
-            let lines = ticket.report().blockers.iter().map(ToString::to_string).collect();
-            raise(host, unload, || UnloadEvent::Blocked(lines));
+        ContextState::Blocked if !unload.logged_blocked.get() => {
+            let report = ticket.report();
+            if report.is_late() && !unload.logged_blocked.replace(true) {
+                tracing::warn!(%generation, "{report}");
+            }
+            if !unload.said_blocked.replace(true) {
+                let lines = report.blockers.iter().map(ToString::to_string).collect();
+                raise(host, unload, || UnloadEvent::Blocked(lines));
+            }
         }
         ContextState::Alive | ContextState::Unloading | ContextState::Blocked => {}
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::bridge::tasks::JobCount;
-use crate::callback::{Registered, Site};
+use crate::callback::{Registered, Site, drop_caught};
 use crate::cells::RefCell;
 use crate::handles::{Generation, ModuleId};
 use crate::unload::policy::UnloadPolicy;
@@ -32,6 +32,8 @@ pub(super) struct OneUnload {
     pub(super) is_known: bool,
     pub(super) said_unloaded: Cell<bool>,
     pub(super) said_blocked: Cell<bool>,
+    /// Set when the log has the blockers.
+    pub(super) logged_blocked: Cell<bool>,
     /// A listener may cause another look at this while it is called for the end.
     pub(super) said_over: Cell<bool>,
 }
@@ -113,6 +115,15 @@ impl Unloads {
         let mut callbacks = self.callbacks.borrow_mut();
         let at = callbacks.partition_point(|(other, _)| *other <= priority);
         callbacks.insert(at, (priority, callback));
+    }
+
+    /// Takes one callback back.
+    pub(crate) fn take_back(&self, site: Site) {
+        let mut callbacks = self.callbacks.borrow_mut();
+        let at = callbacks.iter().position(|(_priority, callback)| callback.site.is(site));
+        let removed = at.map(|at| callbacks.remove(at));
+        drop(callbacks);
+        removed.into_iter().for_each(|(_priority, callback)| drop_caught(callback));
     }
 
     /// Where the callbacks come from.

@@ -14,13 +14,14 @@ use crate::handles::ObjectHandle;
 use crate::object::body::Body;
 use crate::object::class::Subobject;
 use crate::object::construction::{add_subobject, destroy, reconstruct};
-use crate::object::convert::convert;
+use crate::object::convert::convert_in_part;
 use crate::object::dormant::{Dormant, KeptField, KeptValue};
-use crate::object::fixed;
 use crate::object::objects::object_flags;
+use crate::object::path::short;
 use crate::object::property::Property;
 use crate::object::transfer::fits;
 use crate::object::value::Value;
+use crate::reload::changes::{CUT, PropertyChange};
 use crate::reload::fate::Fate;
 use crate::reload::plan::{NewDefault, OwnReference, OwnTarget, refer_to_own};
 use crate::shown::line;
@@ -49,6 +50,9 @@ type Fitting = Vec<(Rc<Property>, Value)>;
 
 /// Saved values that sleep, by name.
 type Asleep = Vec<(Rc<str>, KeptValue)>;
+
+/// Saved values that their properties have no room for, or room for a part of them only.
+type Aside = Vec<(Rc<str>, Value)>;
 
 /// What saved references lead to.
 struct References<'a> {
@@ -194,7 +198,7 @@ impl<'a> Bringing<'a> {
         }
         faults::at(ReloadStep::CarryObject)?;
         let objects = &self.core.world.objects;
-        let (own, asleep) = self.saved(record, plan);
+        let (own, asleep, aside) = self.saved(record, plan);
         let is_saved = |property: &Property| own.iter().any(|(saved, _)| saved.text == property.text);
         let mut to_own = Vec::new();
         let mut give_defaults = |to: &Body, from: &Body| {
@@ -216,6 +220,7 @@ impl<'a> Bringing<'a> {
         for (property, value) in own {
             objects.write_unasked(object, &property.text, &value)?;
         }
+        aside.into_iter().try_for_each(|(name, value)| objects.put_aside(object, &name, value))?;
         if let Fate::Asleep { .. } = plan.fate {
             let class = &self.file.classes[record.class as usize];
             let dormant = Dormant {
@@ -230,12 +235,12 @@ impl<'a> Bringing<'a> {
         Ok(())
     }
 
-    /// The saved values that go into properties, and those that sleep.
-    fn saved(&mut self, record: &ObjectRecord, plan: &ClassPlan) -> (Fitting, Asleep) {
+    /// The saved values that go into properties, those that sleep, and those that are put aside.
+    fn saved(&mut self, record: &ObjectRecord, plan: &ClassPlan) -> (Fitting, Asleep, Aside) {
         let names = &self.core.world.names;
         let class = &self.file.classes[record.class as usize];
         let mut references = References { core: self.core, objects: &self.objects, lost: Vec::new() };
-        let (mut own, mut asleep) = (Vec::new(), Vec::new());
+        let (mut own, mut asleep, mut aside) = (Vec::new(), Vec::new(), Vec::new());
         let mut is_default = vec![true; plan.targets.len()];
         for (place, saved) in &record.values {
             let place = *place as usize;
@@ -249,20 +254,28 @@ impl<'a> Bringing<'a> {
                 Target::Sleep => asleep.push((name.as_str().into(), KeptValue::Own(value))),
                 Target::Nowhere { change } => self.report.properties[*change].dropped += 1,
                 Target::Property { to, change } => {
-                    let converted = convert(&value, &to.ty, names, &self.core.world)
-                        .filter(|value| fits(&to.ty, value).is_ok())
-                        .map(|value| self.core.world.check_objects_of(to, &value).map(|()| value))
-                        .map(|value| value.map(|value| self.at_length(plan, to, value)));
+                    let default = plan.fixed_default(self.core, to);
+                    let converted = convert_in_part(&value, to, default.as_ref(), names, &self.core.world)
+                        .filter(|(value, _)| fits(&to.ty, value).is_ok())
+                        .map(|found| self.core.world.check_objects_of(to, &found.0).map(|()| found));
                     if let Some(Err(error)) = &converted {
                         self.report.unresolved.push(format!("{}.{name}: {error}", record.name));
                         if change.is_none() {
+                            aside.push((Rc::clone(&to.text), value));
                             continue;
                         }
                     }
                     let converted = converted.and_then(Result::ok);
-                    let fitted = converted.is_some();
-                    own.extend(converted.map(|value| (Rc::clone(to), value)));
-                    match change.map(|change| &mut self.report.properties[change]) {
+                    let (fitted, is_cut) = (converted.is_some(), matches!(converted, Some((_, false))));
+                    own.extend(converted.map(|(value, _)| (Rc::clone(to), value)));
+                    if !fitted || is_cut {
+                        aside.push((Rc::clone(&to.text), value));
+                    }
+                    let properties = &mut self.report.properties;
+                    let cut_line = |properties| PropertyChange::line(properties, short(&class.path), &to.text, CUT);
+                    let change = change.or_else(|| is_cut.then(|| cut_line(&mut *properties)));
+                    match change.map(|change| &mut properties[change]) {
+                        Some(change) if is_cut => change.dormant += 1,
                         Some(change) if fitted => change.kept += 1,
                         Some(change) => change.defaulted += 1,
                         None if fitted => {}
@@ -285,16 +298,7 @@ impl<'a> Bringing<'a> {
         for change in &plan.added {
             self.report.properties[*change].followed += 1;
         }
-        (own, asleep)
-    }
-
-    /// With as many elements as the property has now, where that is fixed.
-    fn at_length(&self, plan: &ClassPlan, property: &Property, value: Value) -> Value {
-        if !fixed::has_fixed(property) {
-            return value;
-        }
-        let default = self.core.world.objects.read_value(plan.class.cdo.get(), &property.text).ok();
-        fixed::at_length(property, value, default.as_ref())
+        (own, asleep, aside)
     }
 
     /// One whose class sits on another native class now goes through a construction, and then takes its values.
@@ -302,12 +306,14 @@ impl<'a> Bringing<'a> {
         if !matches!(plan.fate, Fate::Reborn { .. }) {
             return Ok(());
         }
-        let (own, _) = self.saved(record, plan);
+        let (own, _, aside) = self.saved(record, plan);
         reconstruct(&self.core.world, &self.core.plugins(), object)
             .map_err(|error| CallError::other(error.to_string()))?;
+        let objects = &self.core.world.objects;
         for (property, value) in own {
-            self.core.world.objects.write_unasked(object, &property.text, &value)?;
+            objects.write_unasked(object, &property.text, &value)?;
         }
+        aside.into_iter().try_for_each(|(name, value)| objects.put_aside(object, &name, value))?;
         faults::at(ReloadStep::Reconstruction)?;
         Ok(())
     }

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 
+use alcedo_sys::plain_file::{self, PlainFileError};
 use tempfile::NamedTempFile;
 
 use crate::world::error::WorldError;
@@ -33,11 +34,12 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), WorldError> {
 /// When the system does not give it, or it is no world.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, WorldError> {
     let failed = |source| WorldError::Disk { doing: "reading", path: path.to_owned(), source };
-    if !std::fs::metadata(path).map_err(failed)?.is_file() {
-        return Err(WorldError::NotAFile { path: path.to_owned() });
-    }
-    let mut file = File::open(path).map_err(failed)?;
-    let length = file.metadata().map_err(failed)?.len();
+    let (mut file, found) =
+        plain_file::open(path).map_err(|source| match source.get_ref().and_then(|error| error.downcast_ref()) {
+            Some(PlainFileError::NotPlain { .. }) => WorldError::NotAFile { path: path.to_owned() },
+            _ => failed(source),
+        })?;
+    let length = found.len();
     let mut bytes = Vec::new();
     (&mut file).take(HEAD as u64).read_to_end(&mut bytes).map_err(failed)?;
     check_head(&bytes, length).map_err(|source| WorldError::Format { path: path.to_owned(), source })?;

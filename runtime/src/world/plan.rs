@@ -10,9 +10,11 @@ use crate::bridge::core::Core;
 use crate::emit::diff::{self, ClassShape, Fate as PropertyFate, PropertyShape, TypeKey};
 use crate::object::class::Class;
 use crate::object::construction::make_cdo;
+use crate::object::fixed;
 use crate::object::origin::Origin;
 use crate::object::path::short;
 use crate::object::property::Property;
+use crate::object::value::Value;
 use crate::reload::changes::PropertyChange;
 use crate::reload::fate::{Before, Fate, fate};
 use crate::reload::plan::{NewDefault, OldNames, is_subobject, is_transient, native_ancestor, new_default};
@@ -50,6 +52,12 @@ impl ClassPlan {
     /// What the default subobject is called now that was saved under this name.
     pub(super) fn part_name(&self, saved: &str) -> Rc<str> {
         self.part_names.get(saved).map_or_else(|| saved.into(), Rc::clone)
+    }
+
+    /// The default that fills up a fixed array which was saved with fewer elements.
+    pub(super) fn fixed_default(&self, core: &Core, property: &Property) -> Option<Value> {
+        let read = || core.world.objects.read_value(self.class.cdo.get(), &property.text).ok();
+        if fixed::has_fixed(property) { read() } else { None }
     }
 }
 

@@ -67,7 +67,7 @@ mod tests {
             replaced: 3,
             conjugates_built: 1000,
             fields_kept: 7,
-            fields_lost: vec!["Game.Cube.mood is of another type: 2 values dropped".into()],
+            fields_lost: vec!["Game.Cube.mood is of another type: 2 values put aside".into()],
             properties: vec![PropertyChange {
                 class: "Game.Cube".into(),
                 property: "speed".into(),
@@ -85,7 +85,7 @@ mod tests {
               Game.Ball is not there: 2 objects
               Game.Cube.speed   f32 → f64: 1,000 kept their own
               Game.Cube.tail is no subobject any more: 1 destroyed
-              Game.Cube.mood is of another type: 2 values dropped
+              Game.Cube.mood is of another type: 2 values put aside
               Cube_1.friend: nothing is at /World/x"#]]
         .assert_eq(&report.to_string());
     }

@@ -16,7 +16,6 @@ use crate::crash;
 use crate::imp::Mapping;
 use crate::ledger::plan::Step;
 use crate::ledger::{Holder, HolderKind, Ledger};
-use crate::reference::Reference;
 use crate::stage::StagedFile;
 
 /// How often a single look may act before it says that it still waits: code that makes new work for ever is a holder
@@ -326,28 +325,22 @@ impl Ending {
         }
         let (look, blocks_in_use) = ledger.records.look(ledger, &self.path);
         tracing::debug!(image = ledger.label(), ?look, "memory was looked through");
-        if look.is_cut_short && self.report.looks == 0 {
-            let (blocks, bytes) = (look.blocks, look.block_bytes);
-            tracing::info!(
-                image = ledger.label(),
-                blocks,
-                bytes,
-                "memory was looked through only in part: it is too much"
-            );
-        }
         self.report.looks += 1;
         self.report.look_took += look.took;
         self.blocks_in_use = blocks_in_use;
         let now = Instant::now();
         let since = self.references.first().map_or(now, |reference| reference.since);
-        let holder = |reference: &Reference| Holder {
-            kind: HolderKind::Reference,
-            name: reference.to_string(),
-            thread: String::new(),
-            since,
-            place: None,
-        };
-        self.references = look.found.iter().map(holder).collect();
+        let holder = |name| Holder { kind: HolderKind::Reference, name, thread: String::new(), since, place: None };
+        self.references = look.found.iter().map(|reference| holder(reference.to_string())).collect();
+        if look.is_cut_short && self.references.is_empty() {
+            let (blocks, mebibytes) = (look.blocks, look.block_bytes >> 20);
+            self.references.push(holder(format!(
+                "memory of libraries, searched only in part ({blocks} blocks, {mebibytes} MiB, {:.1} s): a callback \
+                 into the plugin may be in the rest; end what the library keeps in the exit hook, or let the host \
+                 set `look_for_references` to `Never`",
+                look.took.as_secs_f64()
+            )));
+        }
         self.next_look = Some(now + (look.took * 20).clamp(BETWEEN_LOOKS, LONGEST_BETWEEN_LOOKS));
         !self.references.is_empty()
     }

@@ -200,7 +200,7 @@ mod imp {
         let ours = ours.filter(|name| name.as_bytes().starts_with(PREFIX.as_bytes()));
         let swept = ours.filter(|name| sweep_one(&here, name.as_bytes()).unwrap_or(false)).take(MOST_FOLDERS).count();
         if swept > 0 {
-            tracing::info!(swept, base = %base.display(), "removed copies of libraries that killed hosts had left");
+            tracing::debug!(swept, base = %base.display(), "removed copies of libraries that killed hosts had left");
         }
     }
 

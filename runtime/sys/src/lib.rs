@@ -19,6 +19,7 @@ mod map;
 mod native;
 mod own_folder;
 pub mod panics;
+pub mod plain_file;
 mod private;
 pub mod process;
 mod reference;

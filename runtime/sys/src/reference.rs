@@ -13,7 +13,7 @@ pub struct Reference {
     /// The symbol that begins nearest before the word, or the section it lies in, and how far behind that it lies:
     /// `environ`, `.bss+0x40`.
     pub place: String,
-    /// How many blocks of the C heap are between: none when the variable itself leads into the image.
+    /// How many blocks of the C heap, or pages of other mappings, are between: none when the variable itself leads into the image.
     pub blocks: u32,
     /// What it leads to.
     pub target: Target,
@@ -44,7 +44,7 @@ pub struct Look {
     pub blocks: u64,
     /// Their bytes.
     pub block_bytes: u64,
-    /// Whether there was more than a look takes in.
+    /// Stopped at a limit of blocks, bytes or time: the image stays, since the rest may lead to it.
     pub is_cut_short: bool,
     /// How long it took.
     pub took: Duration,
@@ -56,8 +56,8 @@ impl fmt::Display for Reference {
         write!(f, "{library}: {place} still leads to {target}")?;
         match blocks {
             0 => Ok(()),
-            1 => f.write_str(", through a block of the C heap"),
-            _ => write!(f, ", through {blocks} blocks of the C heap"),
+            1 => f.write_str(", through a block of memory"),
+            _ => write!(f, ", through {blocks} blocks of memory"),
         }
     }
 }
@@ -85,11 +85,11 @@ mod tests {
         };
         let symbol = |offset| Target::Symbol("freed".to_owned(), offset);
         check(0, symbol(0), "libcrypto.so.3: .bss+0x40 still leads to `freed`");
-        check(1, symbol(16), "libcrypto.so.3: .bss+0x40 still leads to `freed`+0x10, through a block of the C heap");
+        check(1, symbol(16), "libcrypto.so.3: .bss+0x40 still leads to `freed`+0x10, through a block of memory");
         check(
             3,
             Target::Memory,
-            "libcrypto.so.3: .bss+0x40 still leads to memory of the image, through 3 blocks of the C heap",
+            "libcrypto.so.3: .bss+0x40 still leads to memory of the image, through 3 blocks of memory",
         );
     }
 }

@@ -7,7 +7,7 @@
 //! systems) the file must have been quiet for a while, must not change while it is copied, and is read a second time: what
 //! is the same twice was all there at the moment between.
 
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek as _, Write};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -18,6 +18,7 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::elf;
 use crate::image::{ImageError, with_path};
 use crate::imp::Lease;
+use crate::plain_file::{self, PlainFileError};
 use crate::stamp::Stamp;
 
 /// So long a file without lease or seal must not have been written to: longer than the clock stands still by which file
@@ -158,15 +159,14 @@ impl Copied<'_> {
     }
 }
 
-/// Opens a file for reading, and never waits for anybody at its other end: what is no regular file is refused.
+/// Opens a plain file and names the path in its errors.
 pub(crate) fn open_regular(path: &Path) -> Result<(File, Metadata), ImageError> {
-    let io = |source| ImageError::Io { path: path.to_owned(), source };
-    ensure_regular(path, &fs::metadata(path).map_err(io)?)?;
-    let file = without_waiting().open(path).map_err(io)?;
-    // It may be another one by now.
-    let found = file.metadata().map_err(io)?;
-    ensure_regular(path, &found)?;
-    Ok((file, found))
+    plain_file::open(path).map_err(|source| match source.get_ref().and_then(|error| error.downcast_ref()) {
+        Some(PlainFileError::NotPlain { found }) => {
+            ImageError::NotAFile { path: path.to_owned(), found: (*found).to_owned() }
+        }
+        _ => ImageError::Io { path: path.to_owned(), source },
+    })
 }
 
 /// Whether a library of that length is looked at at all.
@@ -177,46 +177,6 @@ pub(crate) fn check_len(path: &Path, len: u64, largest: u64) -> Result<(), Image
         len if len > largest => Err(ImageError::TooLarge { path: path(), len, largest }),
         _ => Ok(()),
     }
-}
-
-fn ensure_regular(path: &Path, found: &Metadata) -> Result<(), ImageError> {
-    match found.is_file() {
-        true => Ok(()),
-        false => Err(ImageError::NotAFile { path: path.to_owned(), found: kind(found.file_type()).to_owned() }),
-    }
-}
-
-#[cfg(unix)]
-fn kind(found: fs::FileType) -> &'static str {
-    use std::os::unix::fs::FileTypeExt as _;
-    match found {
-        found if found.is_dir() => "a folder",
-        found if found.is_fifo() => "a named pipe",
-        found if found.is_socket() => "a socket",
-        _ => "a device",
-    }
-}
-
-#[cfg(not(unix))]
-fn kind(found: fs::FileType) -> &'static str {
-    if found.is_dir() { "a folder" } else { "no regular file" }
-}
-
-/// Should the file have become a pipe since it was looked at, opening it does not wait for its other end.
-#[cfg(unix)]
-fn without_waiting() -> OpenOptions {
-    use std::os::unix::fs::OpenOptionsExt as _;
-    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
-    let mut options = OpenOptions::new();
-    options.read(true).custom_flags(flags.bits().cast_signed());
-    options
-}
-
-#[cfg(not(unix))]
-fn without_waiting() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    options
 }
 
 /// A library's bytes, read into memory.

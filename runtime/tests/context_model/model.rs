@@ -328,24 +328,26 @@ impl Model {
                 if let (Some(current), Ok(found)) = (current, found) {
                     self.threads[thread].functions[at].bound = Some((current, found));
                 }
-                vec![match found.and_then(|found| self.open(found)) {
+                vec![match found {
                     Ok(found) => Outcome::Number(found.lib.tag()),
                     Err(refusal) => Outcome::Refused(refusal),
                 }]
             }
             Op::Pointer(name, module) => {
                 let context = self.expect_handle(thread, name);
-                let found = self.offers(context, module).and_then(|found| self.open(found));
-                if let (Outcome::Done, Ok(Found { home, lib })) = (outcome, found) {
-                    self.threads[thread].holders.push(Holder { held: home, kind: Kind::Pointer(lib) });
+                let found = self.offers(context, module);
+                if let (Outcome::Done, Ok(found)) = (outcome, found) {
+                    let held = self.holds(context, found);
+                    self.threads[thread].holders.push(Holder { held, kind: Kind::Pointer(found.lib) });
                 }
                 vec![found.map_or_else(Outcome::Refused, |_| Outcome::Done)]
             }
             Op::BeginCall(name) => {
                 let context = self.expect_handle(thread, name);
                 let found = self.offers(context, Module::Reports);
-                if let (Outcome::Done, Ok(Found { home, .. })) = (outcome, found) {
-                    self.threads[thread].holders.push(Holder { held: home, kind: Kind::Call });
+                if let (Outcome::Done, Ok(found)) = (outcome, found) {
+                    let held = self.holds(context, found);
+                    self.threads[thread].holders.push(Holder { held, kind: Kind::Call });
                 }
                 vec![found.map_or_else(Outcome::Refused, |_| Outcome::Done)]
             }
@@ -619,11 +621,7 @@ impl Model {
             Op::Function(name, module) | Op::Pointer(name, module) => {
                 context(name).is_some_and(|context| self.is_unknown(context, module))
             }
-            // A call that another context refuses has no place to wait at.
-            Op::BeginCall(name) => context(name).is_some_and(|context| {
-                let found = self.offers(context, Module::Reports);
-                self.is_unknown(context, Module::Reports) || found.is_ok_and(|found| self.open(found).is_err())
-            }),
+            Op::BeginCall(name) => context(name).is_some_and(|context| self.is_unknown(context, Module::Reports)),
             _ => false,
         }
     }
@@ -809,11 +807,11 @@ impl Model {
         self.has(current, module).or(in_default).ok_or(Refusal::NoFunction)
     }
 
-    /// It takes calls and leases.
-    fn open(&self, found: Found) -> Result<Found, Refusal> {
-        match found.home.is_none_or(|home| self.gens[home].life == Life::Alive) {
-            true => Ok(found),
-            false => Err(Refusal::Unloading),
+    /// Returns the generation that a call or pointer holds: a lender that is not alive is called through the borrower.
+    fn holds(&self, context: usize, found: Found) -> Option<Gen> {
+        match found.home {
+            Some(home) if self.gens[home].life != Life::Alive => self.contexts[context].current,
+            home => home,
         }
     }
 

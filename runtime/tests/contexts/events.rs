@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use alcedo_runtime::{ContextEventKind, ContextKind, ContextState};
+use alcedo_runtime::{ContextEvent, ContextEventKind, ContextKind, ContextState, ModuleRequest, Registration};
 
-use super::{gone, reports, runtime, slim};
+use super::{any, gone, reports, runtime, slim, support};
 
 #[test]
 fn a_listener_hears_of_the_master_and_of_slims_in_the_same_words() {
@@ -54,6 +54,82 @@ fn a_listener_hears_of_the_master_and_of_slims_in_the_same_words() {
 }
 
 #[test]
+fn each_sort_of_callback_can_be_taken_back_and_drops_what_it_owns() {
+    let runtime = support::host(&[reports(1)]);
+    let contexts = runtime.contexts();
+    let slim = contexts.create_slim("takes back").expect("the name is free");
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let hears = |name: &'static str| {
+        let heard = Arc::clone(&heard);
+        move || heard.lock().expect("no panic").push(name)
+    };
+    let take = || std::mem::take(&mut *heard.lock().expect("no panic"));
+    let asked = |name| {
+        let hears = hears(name);
+        move |_: &ModuleRequest| {
+            hears();
+            Ok(None)
+        }
+    };
+    let asked_native = |name| {
+        let hears = hears(name);
+        move |_: &str| {
+            hears();
+            Ok(None)
+        }
+    };
+    let told = |name| {
+        let hears = hears(name);
+        move |_: &ContextEvent| hears()
+    };
+    let registered = [
+        contexts.on_event(told("event")),
+        slim.on_unloading(0, told("unloading")),
+        slim.set_resolver(asked("resolver")),
+        slim.on_resolving(asked("handler")),
+        slim.set_native_resolver(asked_native("native resolver")),
+        slim.set_native_resolver_of("reports", asked_native("native resolver of a module")),
+        slim.on_resolving_native(asked_native("native handler")),
+    ];
+    let local = {
+        let hears = hears("Master");
+        runtime.unloads().on_unloading(0, move |_, _| hears())
+    };
+    let [event, unloading, rest @ ..] = registered;
+    assert!(format!("{event:?}").contains("listener for context events from"), "{event:?}");
+    let look = || {
+        assert!(slim.load_name("nobody", &any()).is_err());
+        assert!(slim.native_library("libnobody-has-it.so", Some("reports")).is_err());
+    };
+    look();
+    let natives = ["native resolver of a module", "native resolver", "native handler"];
+    assert_eq!(take(), [&["resolver", "handler"][..], &natives].concat());
+    rest.into_iter().for_each(Registration::remove);
+    look();
+    assert_eq!(take(), [""; 0]);
+    runtime.reload(&[reports(1)]).unwrap_or_else(|error| panic!("{error}"));
+    assert!(take().contains(&"Master"));
+    local.remove();
+    runtime.reload(&[reports(2)]).unwrap_or_else(|error| panic!("{error}"));
+    assert!(!take().contains(&"Master"));
+    // Removing a replaced resolver has no effect; a guard removes its resolver on drop.
+    let first = slim.set_resolver(asked("first"));
+    let second = slim.set_resolver(asked("second")).guard();
+    first.remove();
+    look();
+    assert_eq!(take(), ["second"]);
+    drop(second);
+    look();
+    assert_eq!(take(), [""; 0]);
+    slim.load_path(reports(1)).expect("it is loaded");
+    assert_eq!(take(), ["event"]);
+    drop([event.guard(), unloading.guard()]);
+    gone(&slim.begin_unload().expect("it is collectible"));
+    assert_eq!(take(), [""; 0]);
+    assert_eq!(Arc::strong_count(&heard), 1, "what they owned is gone");
+}
+
+#[test]
 fn a_master_that_does_not_come_up_is_loaded_to_nobody_and_the_old_one_resumes() {
     let runtime = runtime();
     let contexts = runtime.contexts();
@@ -61,7 +137,7 @@ fn a_master_that_does_not_come_up_is_loaded_to_nobody_and_the_old_one_resumes() 
     let heard = Arc::new(Mutex::new(Vec::new()));
     let told = Arc::clone(&heard);
     contexts.on_event(move |event| told.lock().expect("nobody panics with it").push(event.to_string()));
-    let broken = super::support::plugin("reports", &["panic-in-main"]);
+    let broken = support::plugin("reports", &["panic-in-main"]);
     assert!(runtime.reload(&[broken]).is_ok_and(|reload| format!("{reload:?}").contains("broken on purpose")));
     let lines = heard.lock().expect("nobody panics with it").clone();
     assert!(lines.contains(&"Resumed Master 1".to_owned()), "{lines:?}");

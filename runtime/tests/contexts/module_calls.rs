@@ -1,8 +1,10 @@
 //! Modules of contexts that belong to no thread call each other by name.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use alcedo_runtime::{Contexts, FoundModule, LoadContext, Value};
+use alcedo_runtime::{CallError, ContextState, Contexts, FoundModule, LoadContext, Value};
 
 use super::{any, figures, gone, reports, runtime, support, text};
 
@@ -115,9 +117,8 @@ fn a_call_of_a_module_keeps_the_context_that_has_the_function_and_is_named_until
     let report = ticket.report();
     let call = report.blockers.iter().find(|by| by.owner == "nm:/reports:Report:wait_for");
     assert!(call.is_some_and(|call| call.place.is_none()), "{report}");
-    // Who comes now is turned away, and the image is there as long as the call is inside.
-    let late = number(&slim, "nm:/reports:Report:build_tag");
-    assert!(late.contains("`nm:/reports:Report:build_tag` is not available"), "{late}");
+    // The borrower still calls the module that it was lent.
+    assert_eq!(number(&slim, "nm:/reports:Report:build_tag"), "1");
     std::fs::write(&path, "").expect("it can be written");
     assert_eq!(caller.join().expect("it does not panic"), "true");
     gone(&slim.begin_unload().expect("it is collectible"));
@@ -133,6 +134,146 @@ fn a_call_from_an_exit_hook_into_a_context_that_ends_gets_a_refusal() {
     gone(&slim.begin_unload().expect("it is collectible"));
     let lines = record.take();
     assert!(lines.contains("exit relay: refused: `nm:/reports:Report:render` is not available"), "{lines}");
+}
+
+#[test]
+fn a_living_dependent_calls_a_lender_that_unloads_was_replaced_or_lost_its_last_handle() {
+    type End = fn(LoadContext) -> Option<LoadContext>;
+    let ends: [End; 4] = [
+        |lender| lender.begin_unload().map(|_| Some(lender)).expect("it is collectible"),
+        |lender| lender.replace(reports(2)).map(|_| Some(lender)).expect("it comes up"),
+        |_lender| None,
+        |lender| {
+            let _ticket = lender.begin_unload().expect("it is collectible");
+            lender.park();
+            Some(lender)
+        },
+    ];
+    for (at, end) in ends.into_iter().enumerate() {
+        let contexts = runtime().contexts();
+        let [lender, borrower] =
+            ["lender", "borrower"].map(|name| contexts.create_slim(name).expect("the name is free"));
+        let lent = lender.load_path(reports(1)).expect("it is loaded");
+        borrower
+            .set_resolver(move |request| Ok((request.name == "reports").then(|| FoundModule::Loaded(lent.clone()))));
+        borrower.load_name("reports", &any()).unwrap_or_else(|error| panic!("{error}"));
+        borrower.load_path(support::plugin("relay", &[])).expect("it is loaded");
+        let before = borrower.function("Report", "build_tag", "-> u64").expect("it is offered");
+        assert_eq!(number(&borrower, "nm:/reports:Report:build_tag"), "1");
+        let lender = end(lender);
+        let ticket = contexts.unloads_of("lender").into_iter().next().expect("it is on its way out");
+        // Known calls and new ones, of modules and of the host, on any thread.
+        assert_eq!(render(&borrower), "Ada x2 by build 1", "{at}");
+        assert_eq!(number(&borrower, "nm:/reports:Report:build_tag"), "1", "{at}");
+        let on_a_thread = {
+            let borrower = borrower.clone();
+            thread::spawn(move || render(&borrower))
+        };
+        assert_eq!(on_a_thread.join().expect("it does not panic"), "Ada x2 by build 1", "{at}");
+        for function in [before, borrower.function("Report", "build_tag", "-> u64").expect("it is offered")] {
+            assert_eq!(super::number(&function).expect("it answers"), 1, "{at}");
+        }
+        // A pointer keeps the borrower, and with it the module.
+        let pointer = borrower.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
+        assert_eq!(pointer.call(&[]).expect("it answers"), Some(Value::U64(1)), "{at}");
+        assert_ne!(ticket.poll(), ContextState::Dead, "{at}");
+        let unload = borrower.begin_unload().expect("it is collectible");
+        assert!(unload.wait(std::time::Duration::ZERO).is_err(), "{at}: a pointer is there");
+        assert_eq!(pointer.call(&[]).expect("it answers"), Some(Value::U64(1)), "{at}");
+        drop(pointer);
+        gone(&unload);
+        if ticket.state() != ContextState::Parked {
+            gone(&ticket);
+        }
+        drop(lender);
+    }
+}
+
+#[test]
+fn an_exit_hook_calls_what_its_module_depends_on_in_its_own_context_and_in_one_that_unloads() {
+    let record = support::record("reports");
+    let dependent = support::plugin("relay", &["needs-reports"]);
+    let contexts = runtime().contexts();
+    let own = contexts.create_slim("own").expect("the name is free");
+    own.load_path(reports(1)).expect("it is loaded");
+    own.load_path(&dependent).expect("it is loaded");
+    gone(&own.begin_unload().expect("it is collectible"));
+    let lines = record.take();
+    assert!(lines.contains("exit relay: the end x1 by build 1\n"), "{lines}");
+
+    let [lender, borrower] = ["lender", "borrower"].map(|name| contexts.create_slim(name).expect("the name is free"));
+    let lent = lender.load_path(reports(1)).expect("it is loaded");
+    borrower.set_resolver(move |_| Ok(Some(FoundModule::Loaded(lent.clone()))));
+    borrower.load_path(&dependent).expect("it is loaded");
+    let ticket = lender.begin_unload().expect("it is collectible");
+    gone(&borrower.begin_unload().expect("it is collectible"));
+    gone(&ticket);
+    let lines = record.take();
+    assert!(lines.contains("exit relay: the end x1 by build 1\n"), "{lines}");
+}
+
+#[test]
+fn a_module_of_a_slim_calls_shared_functions_and_leaves_of_the_host_on_any_thread_until_the_host_ends() {
+    let runtime = runtime();
+    let calls = runtime.calls();
+    let signature = |words: &str| words.parse().expect("a signature");
+    let count = Arc::new(AtomicU64::new(0));
+    let (counted, owned) = (Arc::clone(&count), Arc::downgrade(&count));
+    let next = move |_: &[Value]| Ok(Some(Value::U64(counted.fetch_add(1, Ordering::Relaxed) + 1)));
+    calls.register_shared("host.next", signature("-> u64"), next).expect("the name is free");
+    let greet = |values: &[Value]| match values {
+        [Value::Text(name)] => Ok(Some(Value::Text(format!("hello {name}")))),
+        other => panic!("{other:?}"),
+    };
+    calls.register_shared("host.greet", signature("String -> String"), greet).expect("the name is free");
+    calls.register_shared("host.wrong", signature("-> u64"), |_| Ok(None)).expect("the name is free");
+    let fails = |_: &[Value]| -> Result<Option<Value>, CallError> { panic!("on purpose") };
+    calls.register_shared("host.fails", signature("-> u64"), fails).expect("the name is free");
+    calls.register_leaf("host.seven", |(): ()| 7_u64).expect("the name is free");
+    calls.register("host.mine", signature("-> u64"), |_, _| Ok(Some(Value::U64(0)))).expect("the name is free");
+    let not_in_a_slot = calls.register_shared("host.sum", signature("Array(f64) -> f64"), |_| Ok(None));
+    assert!(not_in_a_slot.is_err_and(|error| error.to_string().contains("pass numbers")));
+    // The host and the Master have them as any other one.
+    assert_eq!(calls.call("ex:/host.next", &[]).expect("it answers"), Some(Value::U64(1)));
+    assert!(calls.register_shared("host.next", signature("-> u64"), |_| Ok(None)).is_err(), "the name is taken");
+
+    let contexts = runtime.contexts();
+    let slim = relay(&contexts, "calls the host", &[]);
+    let check = move |slim: &LoadContext| {
+        assert_eq!(number(slim, "ex:/host.seven"), "7");
+        assert_eq!(handed_on(slim, "text", &[text("ex:/host.greet"), text("Ada")]), "hello Ada");
+    };
+    check(&slim);
+    assert_eq!(number(&slim, "ex:/host.next"), "2");
+    let threads: Vec<_> = (0..3).map(|_| slim.clone()).map(|slim| thread::spawn(move || check(&slim))).collect();
+    threads.into_iter().for_each(|thread| thread.join().expect("it does not panic"));
+    for (name, expected) in [
+        ("ex:/host.mine", "the host offer"),
+        ("ex:/host.greet", "the caller was built for"),
+        ("ex:/host.wrong", "mend its signature"),
+        ("ex:/host.fails", "on purpose"),
+    ] {
+        let said = number(&slim, name);
+        assert!(said.starts_with("refused: ") && said.contains(expected), "{name}: {said}");
+    }
+    // A module is found before the host.
+    calls.register_shared("relay.echo", signature("String -> String"), |_| Ok(None)).expect("the name is free");
+    assert_eq!(handed_on(&slim, "text", &[text("ex:/relay.echo"), text("heard")]), "heard");
+
+    drop(count);
+    drop(slim);
+    let left = contexts.create_slim("outlives the host").expect("the name is free");
+    left.load_path(support::plugin("relay", &[])).expect("it is loaded");
+    let of_slim = left.function("Relay", "number", "String -> String").expect("it is offered");
+    let said = |name: &str| of_slim.call(&[text(name)]);
+    assert!(said("ex:/host.next").is_ok());
+    drop(runtime);
+    assert!(owned.upgrade().is_none(), "what the body owned is gone with the host");
+    let said = said("ex:/host.next");
+    assert!(
+        matches!(&said, Ok(Some(Value::Text(said))) if said.contains("is not available")) || said.is_err(),
+        "{said:?}"
+    );
 }
 
 #[test]

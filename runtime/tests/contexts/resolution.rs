@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use alcedo_runtime::{
-    ContextError, ContextEventKind, FoundModule, LoadContext, LoadError, ManifestInfo, ModuleRequest,
+    ContextError, ContextEventKind, ContextKind, FoundModule, LoadContext, LoadError, ManifestInfo, ModuleRequest,
 };
 
 use super::{LONG, any, contexts, figures, gone, needy, refusal, reports, runtime, slim, support};
@@ -131,6 +131,62 @@ fn c4_the_default_comes_before_the_handlers() {
     assert_eq!((build_of_figures(&slim), taken(&asked).len()), (id_of(1), 0));
     let names: Vec<_> = slim.modules().into_iter().map(|module| module.name).collect();
     assert_eq!(names, ["reports"], "what is shared stays in the Default");
+}
+
+#[test]
+fn c4_an_older_version_in_the_default_sends_the_search_on_to_the_handlers() {
+    let (contexts, asked) = (runtime().contexts(), Asked::default());
+    contexts.default_context().load_path(figures(1)).expect("it is loaded");
+    let slim = contexts.create_slim("c4").expect("the name is free");
+    let newer = support::plugin("reports", &["needs-newer-figures"]);
+    assert_eq!(
+        refusal(slim.load_path(&newer)),
+        "Slim \"c4\" finds no module `figures` >=0.2, which `reports` needs: own modules did not have it; Default has \
+         figures 0.1.0"
+    );
+    slim.on_resolving(knows(&asked, "handler", Some(2)));
+    slim.load_path(&newer).expect("the handler knows what it does");
+    assert_eq!((build_of_figures(&slim), taken(&asked)), (id_of(2), vec!["handler figures".to_owned()]));
+}
+
+#[test]
+fn an_answer_that_comes_after_the_seal_is_refused_whatever_it_is() {
+    for what in ["loaded", "file", "bytes"] {
+        let contexts = runtime().contexts();
+        let [lender, slim] = ["lender", "sealed"].map(|name| contexts.create_slim(name).expect("the name is free"));
+        let lent = lender.load_path(figures(1)).expect("it is loaded");
+        slim.set_resolver(move |request| {
+            let sealed = request.load_context().expect("there is a handle");
+            let _ticket = sealed.begin_unload().expect("it is collectible");
+            Ok(Some(match what {
+                "loaded" => FoundModule::Loaded(lent.clone()),
+                "file" => FoundModule::File(figures(1)),
+                _ => FoundModule::Bytes { image: std::fs::read(figures(1))?, symbols: None },
+            }))
+        });
+        let refused = match what {
+            "bytes" => slim.load_path(needy()).map(drop),
+            _ => slim.load_name("figures", &any()).map(drop),
+        };
+        assert!(matches!(refused, Err(ContextError::ContextUnloading { .. })), "{what}: {refused:?}");
+        gone(&slim.begin_unload().expect("it is collectible"));
+        gone(&lender.begin_unload().expect("it is collectible"));
+    }
+}
+
+#[test]
+fn a_module_of_the_master_as_an_answer_is_named_as_such() {
+    let runtime = support::host(&[figures(1)]);
+    let contexts = runtime.contexts();
+    let master = contexts.all().into_iter().find(|info| info.kind == ContextKind::Master).expect("it is listed");
+    let module = master.modules[0].clone();
+    let slim = contexts.create_slim("borrower").expect("the name is free");
+    slim.set_resolver(move |_| Ok(Some(FoundModule::Loaded(module.clone()))));
+    let refused = slim.load_path(needy());
+    assert!(matches!(refused, Err(ContextError::MasterModule { .. })), "{refused:?}");
+    let refused = refusal(refused);
+    assert!(refused.starts_with("the resolver of Slim \"borrower\" gave figures 0.1.0"), "{refused}");
+    assert!(refused.contains("is a module of the Master"), "{refused}");
 }
 
 #[test]

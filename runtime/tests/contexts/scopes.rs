@@ -8,7 +8,7 @@ use std::thread;
 
 use alcedo_runtime::{ContextError, Contexts, LeaseKind};
 
-use super::{figures, gone, runtime, slim};
+use super::{figures, gone, number, reports, runtime, slim};
 
 fn current() -> Option<String> {
     Contexts::current().map(|info| info.name)
@@ -120,6 +120,37 @@ fn f7_a_task_is_in_its_context_on_whatever_thread_it_is_polled() {
     });
     let seen = seen.join().expect("it does not panic");
     assert_eq!(seen, [Some("task".to_owned()), Some("task".to_owned())]);
+    gone(&ticket);
+}
+
+#[test]
+fn f8_one_scope_answers_types_and_functions_of_one_generation() {
+    let contexts = runtime().contexts();
+    let slim = slim(&contexts, "f8");
+    let scope = slim.enter().expect("it is alive");
+    let before = contexts.function_here("Report", "build_tag", "-> u64").expect("it is offered");
+    let entered = slim.id();
+    let old = slim.replace(reports(2)).expect("it comes up");
+    assert_ne!(slim.id(), entered);
+    let after = contexts.function_here("Report", "build_tag", "-> u64").expect("it is offered");
+    let ty = contexts.resolve_type("Report").expect("it is there");
+    assert_eq!(Some(ty.module.context), entered);
+    assert_eq!([&before, &after].map(|function| number(function).expect("it answers")), [1, 1]);
+    let pointer = after.pointer().expect("it is there");
+    assert_eq!(Some(pointer.context()), entered);
+    // Elsewhere, and without the scope, it is a function of the context as it is now.
+    let elsewhere = after.clone();
+    let elsewhere = thread::spawn(move || number(&elsewhere).expect("it answers"));
+    assert_eq!(elsewhere.join().expect("it does not panic"), 2);
+    drop((scope, pointer));
+    gone(&old);
+    assert_eq!(number(&after).expect("it answers"), 2);
+    // An unload that has begun changes nothing for the thread that is in a scope.
+    let scope = slim.enter().expect("it is alive");
+    let ticket = slim.begin_unload().expect("it is collectible");
+    assert_eq!(number(&after).expect("it answers"), 2);
+    drop(scope);
+    assert!(matches!(number(&after), Err(ContextError::ContextUnloading { .. })));
     gone(&ticket);
 }
 

@@ -221,7 +221,8 @@ fn e12_a_hundred_contexts_come_and_each_of_them_goes() {
 }
 
 #[test]
-fn e13_thread_locals_of_a_slim_end_on_their_threads() {
+fn e13_thread_locals_of_a_slim_end_on_their_threads_and_what_they_log_is_kept() {
+    let record = support::record("reports");
     let runtime = runtime();
     let contexts = runtime.contexts();
     let slim = contexts.create_slim("e13").expect("the name is free");
@@ -246,6 +247,8 @@ fn e13_thread_locals_of_a_slim_end_on_their_threads() {
     thread.join().expect("it does not panic");
     let end = ticket.wait(LONG).unwrap_or_else(|report| panic!("{report}"));
     assert_eq!(end.modules[0].thread_locals_run, 2, "{end}");
+    let lines = record.take();
+    assert_eq!(lines.matches("a thread-local of 1 bytes ends").count(), 2, "{lines}");
 }
 
 #[test]

@@ -51,10 +51,13 @@ fn a_value_that_its_type_does_not_take_is_an_error_of_the_read() {
 struct Liar(i32);
 
 impl NativeValue for Liar {
-    type Raw = i32;
     type Literal = i32;
     const KIND: PropertyKind = PropertyKind::F64;
     const TYPE_PATH: &'static str = "";
+}
+
+impl HostValue for Liar {
+    type Raw = i32;
 
     fn from_raw(raw: i32) -> Self {
         Self(raw)
@@ -87,10 +90,13 @@ thread_local! {
 struct Busy(i32);
 
 impl NativeValue for Busy {
-    type Raw = i32;
     type Literal = i32;
     const KIND: PropertyKind = PropertyKind::I32;
     const TYPE_PATH: &'static str = "";
+}
+
+impl HostValue for Busy {
+    type Raw = i32;
 
     fn from_raw(raw: i32) -> Self {
         Self(raw)

@@ -198,8 +198,8 @@ fn accessors_of_a_native_class_read_and_write_the_object_of_the_host_that_they_a
         for (host, gauges) in hosts.iter().zip(&gauges) {
             for gauge in gauges {
                 let seen = host.objects().with(*gauge, |gauge: This<'_, Gauge>| {
-                    gauge.set_next(gauge.obj());
-                    (gauge.raise(10), gauge.level(), gauge.next() == gauge.obj())
+                    gauge.set_next(gauge.as_obj());
+                    (gauge.raise(10), gauge.level(), gauge.next() == gauge.as_obj())
                 });
                 assert_eq!(seen.expect("it lives"), (3 + 10 * round, 3 + 10 * round, true));
             }

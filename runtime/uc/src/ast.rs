@@ -302,6 +302,8 @@ pub enum StmtKind {
     Label(Ident),
     /// A line with `#`.
     Directive(String),
+    /// A constant of the function.
+    Const(Const),
 }
 
 /// How a `do` ends.
@@ -382,6 +384,8 @@ pub enum ExprKind {
     Postfix(bool, Box<Expr>),
     /// An operator between its operands.
     Infix(Infix, Span, Box<Expr>, Box<Expr>),
+    /// An operator that classes declare: its sign and its operands.
+    Operator(Ident, Vec<Expr>),
     /// `a ? b : c`.
     Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
     /// `a = b`.

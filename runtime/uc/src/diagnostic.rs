@@ -52,6 +52,18 @@ impl Diagnostic {
         Self { id, severity, file, span, line: 0, column: 0, message, label, other: None, hint }
     }
 
+    /// An error that a host found at a name in a line, counted from 1, of the file at that place among the sources.
+    #[must_use]
+    pub fn at_name(id: &'static str, sources: &[Source], at: (usize, u32), name: &str, message: String) -> Self {
+        let (file, line) = at;
+        let span = sources.get(file).map(|source| {
+            let start = source.line_start(line) as usize;
+            let found = source.text[start..].find(name).map_or(start, |at| start + at);
+            Span::new(found, found + name.len())
+        });
+        Self::error(id, (file, span.unwrap_or_default()), message).placed(sources)
+    }
+
     #[must_use]
     pub(crate) fn warning(self) -> Self {
         Self { severity: Severity::Warning, ..self }

@@ -109,7 +109,18 @@ impl Outline {
     fn mentioned(&mut self, source: &Source) {
         let mut tokens = Tokens::new(&source.text);
         // The word before, and the one that a dot stands behind.
-        let (mut last, mut before): (Option<String>, Option<String>) = (None, None);
+        let (mut last, mut before): (Option<&str>, Option<&str>) = (None, None);
+        let mut lower = String::new();
+        let mut mention = |parts: [&str; 2]| {
+            lower.clear();
+            lower.push_str(parts[0]);
+            lower.push_str(if parts[0].is_empty() { "" } else { "." });
+            lower.push_str(parts[1]);
+            lower.make_ascii_lowercase();
+            if !self.mentions.contains(&lower) {
+                self.mentions.insert(lower.clone());
+            }
+        };
         loop {
             let token = tokens.next();
             let text = source.slice(token.span);
@@ -120,17 +131,23 @@ impl Outline {
                     continue;
                 }
                 Kind::Word => {
-                    let word = text.to_ascii_lowercase();
-                    self.mentions.extend(before.take().map(|before| format!("{before}.{word}")));
-                    self.mentions.insert(word.clone());
-                    last = Some(word);
+                    if let Some(before) = before.take() {
+                        mention([before, text]);
+                    }
+                    mention(["", text]);
+                    last = Some(text);
                     continue;
                 }
                 Kind::Quoted => {
                     let parts = text.trim_matches('\'').split('.').map(str::trim).filter(|part| !part.is_empty());
-                    let parts: Vec<_> = parts.map(str::to_ascii_lowercase).collect();
-                    self.mentions.extend(parts.windows(2).map(|two| two.join(".")));
-                    self.mentions.extend(parts);
+                    let mut last = "";
+                    for part in parts {
+                        if !last.is_empty() {
+                            mention([last, part]);
+                        }
+                        mention(["", part]);
+                        last = part;
+                    }
                 }
                 // `implements(…)` and the like are kept as text, but their words are words all the same.
                 _ => {}

@@ -33,6 +33,10 @@ fn checked(world: &World, text: &str) -> Result<Checked, Vec<Diagnostic>> {
     check("Test", &[Source::new("Program.uc", text)], &world.types, &Options::default())
 }
 
+fn check_all(world: &World, sources: &[Source]) -> Result<Checked, Vec<Diagnostic>> {
+    check("Test", sources, &world.types, &Options::default())
+}
+
 fn first_message(world: &World, text: &str) -> String {
     let messages = checked(world, text).expect_err("an error");
     messages.iter().find(|message| message.is_error()).expect("an error").message.clone()
@@ -185,6 +189,99 @@ fn a_class_that_extends_what_extends_it_in_reflection_is_a_circle() {
 fn a_type_of_a_package_that_is_not_there_is_none_of_another_package() {
     let message = first_message(&root(), "class Program extends Gone.Program;");
     assert_eq!(message, "there is no class `Gone.Program`, neither in this package nor in reflection");
+}
+
+#[test]
+fn a_type_of_a_module_with_errors_is_named_and_not_denied() {
+    let world = root();
+    let refused = [("hero", "the package `Tale`"), ("mood_calm", "the package `Tale`")];
+    let refused = refused.map(|(name, of)| (name.to_owned(), of.to_owned())).into();
+    let options = Options { refused, ..Options::default() };
+    let text = "class Program extends Hero; var Hero Friend;\nfunction F() { Other(MOOD_Calm); }";
+    let other = "class Below extends Object; function byte F() { return MOOD_Calm; }";
+    let sources = [Source::new("Program.uc", text), Source::new("Below.uc", other)];
+    let messages = check("Test", &sources, &world.types, &options).expect_err("errors");
+    let found: Vec<_> = messages.iter().map(|message| &*message.message).collect();
+    assert_eq!(
+        found,
+        [
+            "the class `Hero` is declared by the package `Tale`, which has errors",
+            "`MOOD_Calm` is declared by the package `Tale`, which has errors",
+        ]
+    );
+}
+
+#[test]
+fn other_files_are_checked_beside_one_that_cannot_be_read() {
+    let world = root();
+    let file = |name: &str, text: &str| Source::new(name, text);
+    let sources = [
+        file("Broken.uc", "clas Broken extends Object;\nvar int X;"),
+        file("Half.uc", "class Half extends Object;\nvar ;\nvar int Y;"),
+        file(
+            "Whole.uc",
+            "class Whole extends Broken;\nvar Broken B;\nvar Half H;\nfunction F() { H.Z = 1; H.Y = Nothing; }",
+        ),
+    ];
+    let messages = check_all(&world, &sources).expect_err("errors");
+    let found: Vec<_> = messages.iter().map(|message| (message.file, message.id)).collect();
+    assert!(found.contains(&(0, "uc-syntax")) && found.contains(&(1, "uc-syntax")), "{found:?}");
+    let of_whole = |message: &&Diagnostic| message.file == 2;
+    let of_whole: Vec<_> = messages.iter().filter(of_whole).map(|message| &*message.message).collect();
+    assert_eq!(of_whole, [""; 0], "{found:?}");
+    let sources = [sources[0].clone(), file("Whole.uc", "class Whole extends Object;\nfunction F() { Nothing = 1; }")];
+    let messages = check_all(&world, &sources).expect_err("errors");
+    assert_eq!(messages.last().map(|message| (message.file, message.id)), Some((1, "uc-unknown-name")));
+}
+
+#[test]
+fn messages_of_a_package_have_a_limit_and_a_count() {
+    let world = root();
+    let statements: String = (0..12_000).map(|at| format!("X = \"{at}\";\n")).collect();
+    let messages =
+        checked(&world, &format!("class Program extends Object; var int X; function F() {{ {statements} }}"));
+    let messages = messages.expect_err("errors");
+    assert_eq!(messages.len(), 10_001);
+    let last = &messages[10_000];
+    assert_eq!((last.id, &*last.message), ("uc-too-many-errors", "2000 more messages of the package are not listed"));
+}
+
+#[test]
+fn totals_of_a_package_are_limited_and_each_limit_is_reported_once() {
+    let world = root();
+    let program = |items: String| format!("class Program extends Object; {items}");
+    let check = |text: String, expected: &str| {
+        let messages = checked(&world, &program(text)).expect_err("too much");
+        let errors: Vec<_> = messages.iter().filter(|message| message.is_error()).collect();
+        let [only] = &errors[..] else { panic!("{} errors: {:?}", errors.len(), &errors[..2]) };
+        assert_eq!((only.id, &*only.message), ("uc-too-much", &*format!("with this, the {expected}")));
+    };
+    let structs = |most: usize, one: &dyn Fn(usize) -> String| (0..most).map(one).collect::<String>();
+    let row = |at: usize| match at.checked_sub(1) {
+        None => "struct S0 { var int A0; };".to_owned(),
+        Some(below) => format!("struct S{at} extends S{below} {{ var int A{at}; }};"),
+    };
+    assert!(checked(&world, &program(structs(257, &row))).is_ok());
+    check(structs(5_000, &row), "structs that extend one another in a row are more than 256");
+    check(structs(20_000, &|at| format!("struct S{at} {{}};")), "types of a package are more than 16384");
+    let wide = |at| match at {
+        0 => format!("struct S0 {{ {} }};", structs(1_000, &|at| format!("var int A{at};"))),
+        at => format!("struct S{at} extends S0 {{}};"),
+    };
+    check(structs(1_000, &wide), "fields of the structs of a package, with those of their bases are more than 262144");
+    check(structs(300_000, &|at| format!("var int V{at};")), "members of the types of a package are more than 262144");
+    let long = |at| format!("struct S{at} {{ var int A[65536]; }};");
+    check(structs(200, &long), "values that the classes and structs of a package start with are more than 8388608");
+    let classes: Vec<_> = (0..5_000)
+        .map(|at| match at {
+            0 => Source::new("C0.uc", "class C0 extends Object;"),
+            at => Source::new(&format!("C{at}.uc"), format!("class C{at} extends C{};", at - 1)),
+        })
+        .collect();
+    let found = check_all(&world, &classes[..257]);
+    assert!(found.is_ok());
+    let messages = check_all(&world, &classes).expect_err("too deep");
+    assert_eq!(messages.iter().map(|message| message.id).collect::<Vec<_>>(), ["uc-too-much"]);
 }
 
 #[test]

@@ -32,13 +32,50 @@ impl PluginCrate {
     }
 }
 
-/// The plugins in `dirs`, each a plugin crate or the root of a workspace, whose members that are plugins are taken.
+/// The plugins of one folder, which are built by one cargo.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PluginFolder {
+    /// The `Cargo.toml` of the folder.
+    pub manifest: PathBuf,
+    /// The crate in the folder; at the root of a workspace its `default-members`, or all members where none of those is a plugin.
+    pub plugins: Vec<PluginCrate>,
+    /// The other plugins of the workspace: built only where their own folders are named.
+    pub left_out: Vec<PluginCrate>,
+}
+
+impl PluginFolder {
+    /// Finds the plugins of `dir`: a plugin crate, the root of a workspace, or the manifest of one of these.
+    ///
+    /// # Errors
+    /// [`BuildError::NoPlugins`] for a folder without plugins; [`BuildError::Metadata`] for a manifest that cargo cannot read.
+    pub fn of(dir: &Path) -> Result<Self, BuildError> {
+        let manifest = if dir.is_file() { dir.to_owned() } else { dir.join("Cargo.toml") };
+        let metadata = metadata(&BuildRequest::new(&manifest))?;
+        let manifest = manifest.canonicalize().unwrap_or(manifest);
+        let (plugins, left_out) = plugins(&metadata, &manifest);
+        if plugins.is_empty() {
+            return Err(BuildError::NoPlugins { dirs: vec![dir.to_owned()] });
+        }
+        Ok(Self { manifest, plugins, left_out })
+    }
+
+    /// Returns a debug build of these plugins only, without a host in their workspace.
+    pub fn request(&self) -> BuildRequest<'_> {
+        let request = BuildRequest::new(&self.manifest);
+        self.plugins.iter().fold(request, |request, plugin| request.package(&plugin.name))
+    }
+}
+
+/// The plugins in `dirs`, each a plugin crate or the root of a workspace: see [`PluginFolder`].
 pub fn find_plugins(dirs: &[PathBuf]) -> Result<Vec<PluginCrate>, BuildError> {
     let mut found: Vec<PluginCrate> = Vec::new();
     for dir in dirs {
-        let manifest = if dir.is_file() { dir.clone() } else { dir.join("Cargo.toml") };
-        let metadata = metadata(&BuildRequest::new(&manifest))?;
-        for plugin in plugins(&metadata, &manifest.canonicalize().unwrap_or(manifest)) {
+        let plugins = match PluginFolder::of(dir) {
+            Ok(folder) => folder.plugins,
+            Err(BuildError::NoPlugins { .. }) => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        for plugin in plugins {
             if !found.contains(&plugin) {
                 found.push(plugin);
             }
@@ -68,25 +105,30 @@ pub(crate) fn metadata(request: &BuildRequest<'_>) -> Result<Metadata, BuildErro
         .map_err(|error| BuildError::Metadata { manifest, message: error.to_string() })
 }
 
-/// At the root of a workspace all its plugins are meant; elsewhere only the crate itself.
-fn plugins(metadata: &Metadata, manifest: &Path) -> Vec<PluginCrate> {
+/// Returns the plugins that a manifest selects, and the other plugins of its workspace.
+fn plugins(metadata: &Metadata, manifest: &Path) -> (Vec<PluginCrate>, Vec<PluginCrate>) {
     let members = metadata.workspace_packages();
-    let at_root = same(metadata.workspace_root.as_std_path(), manifest.parent().unwrap_or(manifest));
-    members
-        .iter()
-        .filter(|package| package.targets.iter().any(Target::is_cdylib))
-        .filter(|package| at_root || same(package.manifest_path.as_std_path(), manifest))
-        .map(|package| PluginCrate {
-            name: package.name.to_string(),
-            manifest: package.manifest_path.clone().into(),
-            source_dirs: source_dirs(package, &members),
-            target_dir: metadata.target_directory.clone().into(),
-        })
-        .collect()
+    let plugin = |package: &Package| PluginCrate {
+        name: package.name.to_string(),
+        manifest: package.manifest_path.clone().into(),
+        source_dirs: source_dirs(package, &members),
+        target_dir: metadata.target_directory.clone().into(),
+    };
+    let all = members.iter().filter(|package| package.targets.iter().any(Target::is_cdylib));
+    if !same(metadata.workspace_root.as_std_path(), manifest.parent().unwrap_or(manifest)) {
+        let own = all.filter(|package| same(package.manifest_path.as_std_path(), manifest));
+        return (own.map(|package| plugin(package)).collect(), Vec::new());
+    }
+    let defaults = metadata.workspace_default_packages();
+    let is_default = |package: &&&Package| defaults.iter().any(|default| default.id == package.id);
+    let (chosen, others): (Vec<&&Package>, Vec<_>) = all.partition(is_default);
+    let (chosen, others) = if chosen.is_empty() { (others, chosen) } else { (chosen, others) };
+    let crates = |packages: Vec<&&Package>| packages.into_iter().map(|package| plugin(package)).collect();
+    (crates(chosen), crates(others))
 }
 
 /// The folders of `package` and, through path dependencies, of the members it is built from.
-fn source_dirs(package: &Package, members: &[&Package]) -> Vec<PathBuf> {
+pub(crate) fn source_dirs(package: &Package, members: &[&Package]) -> Vec<PathBuf> {
     let mut dirs = BTreeSet::new();
     let mut reached = vec![package];
     let mut next = 0;

@@ -6,7 +6,7 @@ use cargo_metadata::{Metadata, Package};
 use serde_json::Value;
 
 use crate::error::BuildError;
-use crate::find::metadata;
+use crate::find::{metadata, source_dirs};
 use crate::request::BuildRequest;
 
 /// The package of a host.
@@ -16,6 +16,25 @@ pub struct HostCrate {
     pub manifest: PathBuf,
     /// Its name.
     pub package: String,
+    /// The folders whose change means a build: its own sources and those of path dependencies in its workspace.
+    pub source_dirs: Vec<PathBuf>,
+}
+
+impl HostCrate {
+    fn new(package: &Package, described: &Metadata) -> Self {
+        let members = described.workspace_packages();
+        let mut dirs = source_dirs(package, &members);
+        dirs.extend(
+            package
+                .targets
+                .iter()
+                .filter(|target| target.is_bin())
+                .filter_map(|target| target.src_path.parent().map(Into::into)),
+        );
+        dirs.sort();
+        dirs.dedup();
+        Self { manifest: package.manifest_path.clone().into(), package: package.name.to_string(), source_dirs: dirs }
+    }
 }
 
 /// The host that is `named`, by a folder, a manifest, or as a package in the workspace of a folder in `dirs` or of the
@@ -46,14 +65,14 @@ fn look(named: &str, base: &Path, dirs: &[PathBuf]) -> Result<HostCrate, BuildEr
         let manifest = manifest.canonicalize().unwrap_or(manifest);
         let described = describe(&manifest)?;
         if let Some(package) = described.packages.iter().find(|package| package.manifest_path == manifest) {
-            return Ok(HostCrate { package: package.name.to_string(), manifest });
+            return Ok(HostCrate::new(package, &described));
         }
     }
     for dir in dirs {
         // The working folder need not be a package at all.
         let Ok(described) = describe(dir) else { continue };
         if let Some(package) = described.packages.iter().find(|package| *package.name == named) {
-            return Ok(HostCrate { manifest: package.manifest_path.clone().into(), package: named.to_owned() });
+            return Ok(HostCrate::new(package, &described));
         }
     }
     Err(BuildError::NoHost { named: named.to_owned(), dirs: dirs.to_vec() })

@@ -17,7 +17,7 @@ mod variants;
 mod watch;
 
 pub use error::{BuildError, WatchError};
-pub use find::{PluginCrate, find_plugins};
+pub use find::{PluginCrate, PluginFolder, find_plugins};
 pub use find_host::{HostCrate, find_host};
 pub use report::{Artifact, BuildOutcome};
 pub use request::BuildRequest;

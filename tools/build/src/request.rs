@@ -6,11 +6,11 @@ use std::env;
 use std::path::{Path, PathBuf, absolute};
 use std::process::Command;
 
-/// One build of one plugin crate, or of all default members of a workspace.
+/// A build of some plugin crates, or of all default members of a workspace.
 #[derive(Debug, Clone)]
 pub struct BuildRequest<'a> {
     manifest: &'a Path,
-    package: Option<&'a str>,
+    packages: Vec<&'a str>,
     features: Vec<String>,
     programs: bool,
     release: bool,
@@ -27,7 +27,7 @@ impl<'a> BuildRequest<'a> {
     pub fn new(manifest: &'a Path) -> Self {
         Self {
             manifest,
-            package: None,
+            packages: Vec::new(),
             features: Vec::new(),
             programs: false,
             release: false,
@@ -40,9 +40,9 @@ impl<'a> BuildRequest<'a> {
         }
     }
 
-    /// Builds this member of the workspace only.
+    /// Builds this member of the workspace only, and those that other calls name.
     pub fn package(mut self, name: &'a str) -> Self {
-        self.package = Some(name);
+        self.packages.push(name);
         self
     }
 
@@ -101,17 +101,18 @@ impl<'a> BuildRequest<'a> {
         self
     }
 
-    /// The package, or the manifest where no package was named: what errors speak of.
+    /// The only package, or the manifest: the subject of errors.
     pub(crate) fn what(&self) -> String {
-        self.package.map_or_else(|| self.manifest.display().to_string(), |name| format!("package `{name}`"))
+        self.package_name().map_or_else(|| self.manifest.display().to_string(), |name| format!("package `{name}`"))
     }
 
     pub(crate) fn makes_programs(&self) -> bool {
         self.programs
     }
 
+    /// The package, where exactly one was named.
     pub(crate) fn package_name(&self) -> Option<&'a str> {
-        self.package
+        if let [name] = self.packages[..] { Some(name) } else { None }
     }
 
     pub(crate) fn manifest(&self) -> PathBuf {
@@ -169,9 +170,7 @@ impl<'a> BuildRequest<'a> {
         ];
         args.extend(["--color".into(), if self.color { "always" } else { "never" }.into()]);
         args.extend(["--manifest-path".into(), self.manifest().display().to_string()]);
-        if let Some(package) = self.package {
-            args.extend(["--package".into(), package.into()]);
-        }
+        args.extend(self.packages.iter().flat_map(|package| ["--package".into(), (*package).into()]));
         if !self.features.is_empty() {
             args.extend(["--features".into(), self.features.join(",")]);
         }

@@ -3,7 +3,7 @@
 
 mod scratch;
 
-use alcedo_build::{BuildError, Variants, build, find_plugins, spawn};
+use alcedo_build::{BuildError, PluginFolder, Variants, build, find_plugins, spawn};
 use scratch::{LIB, Scratch, manifest};
 use std::fs;
 use std::path::Path;
@@ -213,6 +213,16 @@ fn a_workspace_gives_its_plugins_and_a_member_only_itself() {
     assert_eq!(plugins[0].source_dirs, ["one/src", "shared/src", "two/src"].map(|dir| root.join(dir)));
     assert_eq!(plugins[1].source_dirs, ["shared/src", "two/src"].map(|dir| root.join(dir)));
     assert_eq!(find_plugins(&[root.join("two")]).unwrap(), plugins[1..]);
+
+    // A list of default members leaves the others out, which are found in their own folders.
+    let members = "[workspace]\nresolver = \"3\"\nmembers = [\"one\", \"two\", \"shared\"]\n";
+    scratch.write("Cargo.toml", &format!("{members}default-members = [\"shared\", \"two\"]\n"));
+    let folder = PluginFolder::of(&root).unwrap();
+    assert_eq!((&folder.plugins[..], &folder.left_out[..]), (&plugins[1..], &plugins[..1]));
+    assert_eq!(find_plugins(&[root.join("one")]).unwrap(), plugins[..1]);
+    scratch.write("Cargo.toml", &format!("{members}default-members = [\"shared\"]\n"));
+    assert_eq!(PluginFolder::of(&root).unwrap().plugins, plugins, "no default member is a plugin");
+    scratch.write("Cargo.toml", members);
 
     // `two` is built as a dependency of `one`, cdylib and all, but was not asked for.
     let one = build(&plugins[0].request().target_dir(root.join("out"))).unwrap();

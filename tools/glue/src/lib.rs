@@ -25,6 +25,7 @@ mod error;
 mod for_host;
 mod for_plugins;
 mod host_types;
+mod rewrite;
 mod text;
 mod types;
 
@@ -38,6 +39,7 @@ use std::str::FromStr;
 use alcedo_runtime::Declared;
 
 pub use error::GlueError;
+pub use rewrite::{describes, rewritten};
 
 /// Who declares the types.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -181,7 +183,7 @@ mod tests {
     use alcedo_runtime::native::{NativeClass, NativeDelegate, NativeEnum, NativeStruct, Natives};
     use alcedo_runtime::{Declared, Runtime};
 
-    use super::{Glue, GlueError, Origin};
+    use super::{Glue, GlueError, Origin, rewritten};
 
     fn declared(natives: Natives) -> Declared {
         Runtime::builder().natives(natives).declared().unwrap_or_else(|error| panic!("{error}"))
@@ -225,6 +227,29 @@ mod tests {
         assert!(matches!(elsewhere.for_plugins(&origin, &bad), Err(GlueError::Name { .. })));
         let text = elsewhere.for_host(&origin, &bad).unwrap();
         assert!(!text.contains("evil() {} struct"), "{text}");
+    }
+
+    #[test]
+    fn a_source_is_written_again_from_its_own_header() {
+        let other = NativeClass::new("Other", "Gate", "/Script/Test.Door");
+        let natives = |door| Natives::in_package("Test").class(door).class(other.clone());
+        let (before, after) = (declared(natives(door("Door"))), declared(natives(door("Door").event("ring", &[]))));
+        let origin = Origin::host("rig");
+        for glue in [
+            Glue::default(),
+            Glue::default().only("Test"),
+            Glue::default().only("Other").package("Test=crate::test".parse().unwrap()),
+        ] {
+            let text = glue.for_plugins(&origin, &before).unwrap();
+            assert_eq!(rewritten(&text, &origin, &before).unwrap(), Some(text.clone()));
+            assert_eq!(rewritten(&text, &origin, &after).unwrap(), Some(glue.for_plugins(&origin, &after).unwrap()));
+            for stranger in [Origin::host("rigs"), Origin::module("rig", "1.0.0")] {
+                assert_eq!(rewritten(&text, &stranger, &after).unwrap(), None);
+            }
+        }
+        assert_eq!(rewritten("// What is this?\n", &origin, &after).unwrap(), None);
+        let module = Glue::default().for_plugins(&Origin::module("lamps", "1.0.0"), &before).unwrap();
+        assert!(rewritten(&module, &Origin::module("lamps", "1.1.0"), &after).unwrap().unwrap().contains("1.1.0"));
     }
 
     #[test]

@@ -250,7 +250,7 @@ impl Reader {
             },
             CType::Pointer(to) if matches!(c_type(to), CType::Opaque) => Ok(("u64".to_owned(), true)),
             CType::Array(..) => {
-                Err("is an array of a fixed length, which only a host can declare (`Extents`)".to_owned())
+                Err("is an array of a fixed length, which only a host can declare (`Layouts`)".to_owned())
             }
             other => Err(format!("is {}", other.shown())),
         }

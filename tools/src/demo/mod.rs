@@ -13,8 +13,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use alcedo_runtime::development::plain_file;
 use alcedo_runtime::{ObjectHandle, Runtime, Value};
 
+use crate::described::LARGEST_MANIFEST;
 use crate::error::Error;
 use crate::input::Input;
 use crate::paint::Paint;
@@ -43,7 +45,7 @@ pub(crate) fn run(objects: u64, json: bool, planted_rerun: bool) -> Result<ExitC
     // What plugins log is not part of the play.
     log_to(&Screen::new(false), "warn", false);
     let mut summary = Summary { objects, ..Summary::default() };
-    let host = HostOptions { packages: Vec::new(), args: Vec::new(), objects, planted_rerun };
+    let host = HostOptions { packages: Vec::new(), args: Vec::new(), objects, user_code: None, planted_rerun };
     let played = play(&host, voice, paint, &mut summary);
     summary.ok &= played.is_ok();
     voice.tell(&Told::Summary(&summary));
@@ -58,7 +60,7 @@ fn play(host: &HostOptions, voice: Voice, paint: Paint, summary: &mut Summary) -
     let mut stage = Stage::open(&scratch, host, signals, voice, paint)?;
     let played = steps::play(&mut stage);
     *summary = stage.summary();
-    for what in stage.session.shutdown() {
+    for what in stage.session.shutdown(&mut |_| {}) {
         summary.ok = false;
         tracing::error!("the world was shut down, but this is left: {what}");
     }
@@ -88,7 +90,7 @@ impl Stage {
         let target_dir = Some(scratch.target().to_owned());
         let options = BuildOptions { release: false, color: paint.is_on(), target_dir };
         let mut stage = Self {
-            session: Session::open(vec![scratch.plugin()], options, Local::new(host)?)?,
+            session: Session::open(vec![scratch.plugin()], options, Local::new(host)?, None)?,
             signals,
             voice,
             source: scratch.plugin().join("src/lib.rs"),
@@ -130,7 +132,7 @@ impl Stage {
 
     /// Changes the plugin's source, as an author who saves it, and waits for what comes of it.
     fn save(&mut self, edits: &[Edit]) -> Result<Live, Error> {
-        let old = fs::read_to_string(&self.source).map_err(Error::file("read", &self.source))?;
+        let old = plain_file::read_text(&self.source, LARGEST_MANIFEST).map_err(Error::file("read", &self.source))?;
         let new = edit::apply(&old, edits)?;
         self.voice.tell(&Told::Edit(Edited::new("magic-cube/src/lib.rs", &old, &new)));
         fs::write(&self.source, new).map_err(Error::file("write", &self.source))?;

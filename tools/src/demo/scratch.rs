@@ -5,8 +5,10 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 
+use alcedo_runtime::development::plain_file;
 use tempfile::TempDir;
 
+use crate::described::LARGEST_MANIFEST;
 use crate::error::Error;
 
 /// The plugin the demo edits.
@@ -90,7 +92,7 @@ fn copy(from: &Path, to: &Path, root: &Path) -> Result<(), Error> {
                 copy(&path, &copied, root)?;
             }
         } else if name == "Cargo.toml" {
-            let manifest = fs::read_to_string(&path).map_err(Error::file("read", &path))?;
+            let manifest = plain_file::read_text(&path, LARGEST_MANIFEST).map_err(Error::file("read", &path))?;
             fs::write(&copied, absolute_paths(&manifest, from, root)).map_err(Error::file("write", &copied))?;
         } else {
             fs::copy(&path, &copied).map_err(Error::file("copy", &path))?;

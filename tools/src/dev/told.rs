@@ -17,13 +17,20 @@ pub(super) struct Telling {
     is_live: bool,
     /// Whether the world is the sample engine's.
     is_sample: bool,
+    /// Set if several plugins are loaded together.
+    several: bool,
     /// Remarks of reloads that were printed: the same ones again would hide new ones.
     remarks: HashSet<String>,
 }
 
 impl Telling {
     pub(super) fn new(paint: Paint, is_live: bool, is_sample: bool) -> Self {
-        Self { paint, is_live, is_sample, remarks: HashSet::new() }
+        Self { paint, is_live, is_sample, several: false, remarks: HashSet::new() }
+    }
+
+    /// Sets whether several plugins are loaded, which may not belong together.
+    pub(super) fn of_several(self, several: bool) -> Self {
+        Self { several, ..self }
     }
 
     pub(super) fn paint(&self) -> Paint {
@@ -44,6 +51,11 @@ impl Telling {
             Event::NotBuilt(error) => format!("{error}\n{}", paint.red(goes_on)),
             Event::Unchanged => "saved, but the library is as it was".to_owned(),
             Event::Noted(changed) => format!("{} changed (paused: r reloads once, a goes on)", names(changed)),
+            Event::HostChanged(changed) => format!(
+                "the host changed ({}), and an older program of it runs · k builds it and restarts it with the world as it was saved",
+                names(changed)
+            ),
+            Event::GlueWritten(written) => format!("declarations have changed: glue written again, {}", names(written)),
             Event::Started { generation, build_ms } => {
                 let head = paint.bold(&format!("generation {generation} is live"));
                 format!("{head}   built in {}", millis(*build_ms))
@@ -56,12 +68,17 @@ impl Telling {
             Event::LeftOut => "the world as it was saved is left out: the last processes ended right after it was \
                  brought back"
                 .to_owned(),
-            Event::Refused { error, lacks_type, runs } => {
+            Event::Refused { error, lacks_type, host_is_older, runs } => {
                 let goes_on = if *runs { "the old code keeps running" } else { "nothing runs yet" };
                 let hint = match *lacks_type && self.is_sample {
+                    _ if *host_is_older => "\nthe host that runs is older than its sources: press k to build it and restart it",
                     true => {
                         "\nthis world is the sample engine's: if the plugin is made for a host of your own, name its \
                          package with --host"
+                    }
+                    false if self.several && !*runs => {
+                        "\nall plugins of these folders are loaded together: name the folders of plugins that belong together, or list \
+                         them in `default-members` of the workspace"
                     }
                     false => "",
                 };
@@ -222,8 +239,14 @@ mod tests {
 
     #[test]
     fn a_plugin_for_another_host_is_told_how_to_name_it() {
-        let event = Event::Refused { error: "no class".into(), lacks_type: true, runs: false };
+        let event = Event::Refused { error: "no class".into(), lacks_type: true, host_is_older: false, runs: false };
         let told = |is_sample| Telling::new(Paint::for_tests(), false, is_sample).told(&event, false).unwrap();
         assert!(told(true).contains("--host") && !told(false).contains("--host"));
+        let mut several = Telling::new(Paint::for_tests(), false, false).of_several(true);
+        let text = several.told(&event, false).unwrap();
+        assert!(text.contains("list them in `default-members`"));
+        let older = Event::Refused { error: "no class".into(), lacks_type: true, host_is_older: true, runs: false };
+        let text = Telling::new(Paint::for_tests(), false, false).told(&older, false).unwrap();
+        assert!(text.contains("the host that runs is older than its sources: press k"), "{text}");
     }
 }

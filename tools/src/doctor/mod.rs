@@ -9,11 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use alcedo_build::find_host;
+use alcedo_runtime::development::plain_file;
 use alcedo_runtime::{Runtime, Version, printable};
 use rustix::fs::{StatVfsMountFlags, statvfs};
 use serde::Serialize;
 
-use crate::described::described;
+use crate::described::{LARGEST_MANIFEST, described, hosts};
+use crate::install::{installing, is_in_path};
 
 /// How much something matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -55,6 +57,7 @@ pub(crate) fn run(dir: &Path, json: bool) -> ExitCode {
     let mut findings = vec![compiler(dir), linker()];
     findings.extend(temporary());
     findings.extend(debugger());
+    findings.push(command());
     findings.extend(workspace(dir));
     for finding in &findings {
         // The reader has closed the output: there is nothing to report to.
@@ -95,12 +98,19 @@ fn workspace(dir: &Path) -> Vec<Finding> {
         }
     };
     let root = metadata.workspace_root.join("Cargo.toml");
-    let table = fs::read_to_string(&root).ok().and_then(|text| text.parse().ok()).unwrap_or_default();
-    let mut findings = rules::findings(&metadata, &table, &|path| fs::read_to_string(path).ok());
+    let text = |path: &Path| plain_file::read_text(path, LARGEST_MANIFEST);
+    let table = text(root.as_std_path()).ok().and_then(|text| text.parse().ok()).unwrap_or_default();
+    let mut findings = rules::findings(&metadata, &table, &|path| text(path).ok());
     // What `alcedo dev` would run.
     match find_host(None, &[dir.to_owned()]) {
         Ok(Some(host)) => findings.push(Finding::fine(format!("`alcedo dev` runs the host `{}`", host.package))),
-        Ok(None) => findings.push(Finding::note("no host is named: `alcedo dev` runs the sample engine".into(), "")),
+        Ok(None) => {
+            let copy = match hosts(&metadata)[..] {
+                [host] => format!("[workspace.metadata.alcedo]\nhost = {:?}", host.name.as_str()),
+                _ => String::new(),
+            };
+            findings.push(Finding::note("no host is named: `alcedo dev` runs the sample engine".into(), &copy));
+        }
         Err(error) => findings.push(Finding::wrong(error.to_string(), "")),
     }
     findings
@@ -180,6 +190,14 @@ fn stages(base: &Path) -> Vec<PathBuf> {
     let is_stage =
         |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("alcedo-stage-"));
     entries.filter(is_stage).collect()
+}
+
+/// Checks that shells find the command, which READMEs of new workspaces name.
+fn command() -> Finding {
+    match is_in_path("alcedo") {
+        true => Finding::fine("shells find `alcedo`".into()),
+        false => Finding::note("shells find no `alcedo` in PATH".into(), &installing(&[])),
+    }
 }
 
 /// Not needed: crashes are shown without it.

@@ -7,6 +7,9 @@ use cargo_metadata::{Dependency, DependencyKind, Metadata, Package, Target};
 use toml::{Table, Value};
 
 use super::Finding;
+use crate::described::uses;
+use crate::install::checkout;
+use crate::new::{CRATES, relative};
 
 const PLUGIN_API: &str = "alcedo-plugin-api";
 const RUNTIME: &str = "alcedo-runtime";
@@ -37,10 +40,10 @@ pub(super) fn findings(
         if is_plugin(package) {
             plugins += 1;
             findings.extend(plugin(package, metadata));
-        } else if let Some(dependency) = depends_on(package, RUNTIME) {
+        } else if uses(package, RUNTIME) {
             hosts += 1;
-            findings.extend(host(package, dependency));
-        } else if depends_on(package, PLUGIN_API).is_some() && package.targets.iter().any(Target::is_bin) {
+            findings.extend(host(package));
+        } else if uses(package, PLUGIN_API) && package.targets.iter().any(Target::is_bin) {
             findings.push(Finding::wrong(
                 format!(
                     "package `{}` is a program and uses {PLUGIN_API}, so it is neither a plugin nor a host",
@@ -73,17 +76,64 @@ pub(super) fn findings(
     if hosts > 0 {
         findings.push(optimized(manifest));
     }
+    findings.extend(paths("workspace", manifest.get("workspace"), metadata.workspace_root.as_std_path(), source));
+    for package in &metadata.packages {
+        let path = package.manifest_path.as_std_path();
+        let table: Option<Table> = source(path).and_then(|text| text.parse().ok());
+        let of = format!("package `{}`", package.name);
+        findings.extend(paths(&of, table.map(Value::Table).as_ref(), path.parent().unwrap_or(path), source));
+    }
+    findings
+}
+
+/// Dependencies by paths without a package, and by absolute paths, which work on this machine only.
+fn paths(of: &str, table: Option<&Value>, dir: &Path, source: &dyn Fn(&Path) -> Option<String>) -> Vec<Finding> {
+    let (mut missing, mut absolute) = (String::new(), String::new());
+    for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
+        let section = if of == "workspace" { format!("[workspace.{kind}]\n") } else { format!("[{kind}]\n") };
+        let (before, named) = ((missing.len(), absolute.len()), table.and_then(|table| table.get(kind)?.as_table()));
+        for (name, dependency) in named.into_iter().flatten() {
+            let Some(path) = dependency.get("path").and_then(Value::as_str).map(Path::new) else { continue };
+            let is_missing = source(&dir.join(path).join("Cargo.toml")).is_none();
+            let known = CRATES.iter().find(|known| is_missing && path.ends_with(known));
+            let right = known.map_or_else(|| dir.join(path), |known| checkout().join(known));
+            let mut corrected = dependency.clone();
+            corrected["path"] = Value::from(relative(dir, &right).display().to_string());
+            let line = format!("{name} = {corrected}\n");
+            match (is_missing, path.is_absolute()) {
+                (true, _) => missing += &line,
+                (false, true) => absolute += &line,
+                (false, false) => {}
+            }
+        }
+        if missing.len() > before.0 {
+            missing.insert_str(before.0, &section);
+        }
+        if absolute.len() > before.1 {
+            absolute.insert_str(before.1, &section);
+        }
+    }
+    let mut findings = Vec::new();
+    if !missing.is_empty() {
+        let what = "has dependencies by paths without a package: the checkout of this `alcedo` is elsewhere";
+        findings.push(Finding::wrong(format!("the {of} {what}"), &missing));
+    }
+    if !absolute.is_empty() {
+        let what =
+            "has dependencies by absolute paths, which no other machine has: name them from its folder, or by `git`";
+        findings.push(Finding::note(format!("the {of} {what}"), &absolute));
+    }
     findings
 }
 
 /// Whether the package is a plugin, that is, a library to be loaded: a glue crate has no `cdylib` and is none.
 fn is_plugin(package: &Package) -> bool {
-    depends_on(package, PLUGIN_API).is_some() && package.targets.iter().any(Target::is_cdylib)
+    uses(package, PLUGIN_API) && package.targets.iter().any(Target::is_cdylib)
 }
 
 /// The file, if there is one, in which a library that uses the plugin API says that it is a plugin: a glue crate does not.
 fn module_source<'a>(package: &'a Package, source: &dyn Fn(&Path) -> Option<String>) -> Option<&'a str> {
-    depends_on(package, PLUGIN_API)?;
+    uses(package, PLUGIN_API).then_some(())?;
     let is_library = |target: &&Target| {
         target.is_lib() || target.is_rlib() || target.is_dylib() || target.is_staticlib() || target.is_proc_macro()
     };
@@ -143,17 +193,17 @@ fn plugin(package: &Package, metadata: &Metadata) -> Vec<Finding> {
     findings
 }
 
-fn host(package: &Package, _runtime: &Dependency) -> Vec<Finding> {
+fn host(package: &Package) -> Vec<Finding> {
     let name = &package.name;
-    match depends_on(package, PLUGIN_API) {
-        Some(_) => vec![Finding::wrong(
+    match uses(package, PLUGIN_API) {
+        true => vec![Finding::wrong(
             format!(
                 "host `{name}` depends on {PLUGIN_API}, which is for plugins: a host declares its classes with `native::NativeClass`. \
                  Take the dependency out"
             ),
             "",
         )],
-        None => vec![Finding::fine(format!("host `{name}`"))],
+        false => vec![Finding::fine(format!("host `{name}`"))],
     }
 }
 
@@ -205,10 +255,6 @@ fn is_optimizing(level: &Value) -> bool {
 
 fn normal(package: &Package) -> impl Iterator<Item = &Dependency> {
     package.dependencies.iter().filter(|dependency| dependency.kind == DependencyKind::Normal)
-}
-
-fn depends_on<'a>(package: &'a Package, name: &str) -> Option<&'a Dependency> {
-    normal(package).find(|dependency| dependency.name == name)
 }
 
 #[cfg(test)]

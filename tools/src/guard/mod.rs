@@ -28,7 +28,7 @@ use alcedo_runtime::crash_guard::{BACKTRACE, FOLDER, keep_copies};
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGKILL, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
 use signal_hook::low_level::siginfo::Cause;
@@ -184,8 +184,30 @@ pub(crate) fn code(status: ExitStatus) -> ExitCode {
     ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
 }
 
-/// The host that is looked after now, for the thread that passes signals on.
-type Current = Arc<Mutex<Option<Arc<OwnedFd>>>>;
+/// The guarded host, for the thread that passes signals on.
+#[derive(Debug, Default)]
+struct Host {
+    process: Option<Arc<OwnedFd>>,
+    /// Signals that came before the start.
+    waiting: Vec<Signal>,
+}
+
+impl Host {
+    fn started(&mut self, process: Option<Arc<OwnedFd>>) {
+        self.process = process;
+        std::mem::take(&mut self.waiting).into_iter().for_each(|signal| self.send(signal));
+    }
+
+    fn send(&mut self, signal: Signal) {
+        match &self.process {
+            // Fails without effect for a process that has ended.
+            Some(process) => drop(pidfd_send_signal(process, signal)),
+            None => self.waiting.push(signal),
+        }
+    }
+}
+
+type Current = Arc<Mutex<Host>>;
 
 /// Looks after one host after the other.
 pub(crate) struct Guard {
@@ -253,7 +275,7 @@ impl Guard {
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         // Without it signals end this process and not the host, which then sees its input end.
         let process = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()).map(Arc::new);
-        *lock(&self.current) = process.clone();
+        lock(&self.current).started(process.clone());
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let watched = Watched { process, _stdin: stdin, stdout, stderr };
         let current = Arc::clone(&self.current);
@@ -264,7 +286,7 @@ impl Guard {
         });
         thread::spawn(move || {
             let status = child.wait();
-            *lock(&current) = None;
+            lock(&current).process = None;
             drop(over);
             // It reads what is in the folder.
             let _followed = follower.map(thread::JoinHandle::join);
@@ -324,26 +346,29 @@ fn end(status: ExitStatus, folder: &Path) -> End {
     End::Crashed(Box::new(crash))
 }
 
-fn lock(current: &Current) -> std::sync::MutexGuard<'_, Option<Arc<OwnedFd>>> {
+fn lock(current: &Current) -> std::sync::MutexGuard<'_, Host> {
     current.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Passes on what was sent to this process alone. What a terminal sends has reached the host already.
+/// Signals that end or instruct a host, with the form in which they are sent.
+const PASSED_ON: [(i32, Signal); 6] = [
+    (SIGINT, Signal::INT),
+    (SIGTERM, Signal::TERM),
+    (SIGHUP, Signal::HUP),
+    (SIGQUIT, Signal::QUIT),
+    (SIGUSR1, Signal::USR1),
+    (SIGUSR2, Signal::USR2),
+];
+
+/// Passes on what was sent to this process alone. What a terminal sends has reached the host already. A signal before the start of
+/// the host waits for the host.
 fn pass_signals_on(current: Current) -> io::Result<()> {
-    let mut signals = SignalsInfo::<WithOrigin>::new([SIGINT, SIGTERM, SIGHUP])?;
+    let mut signals = SignalsInfo::<WithOrigin>::new(PASSED_ON.map(|(number, _)| number))?;
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for origin in signals.forever() {
-            let signal = match origin.signal {
-                SIGINT => Signal::INT,
-                SIGHUP => Signal::HUP,
-                _ => Signal::TERM,
-            };
-            let current = lock(&current);
-            if origin.cause != Cause::Kernel
-                && let Some(host) = &*current
-            {
-                // One that has ended needs no signal.
-                let _sent = pidfd_send_signal(host, signal);
+            let passed_on = PASSED_ON.iter().find(|(number, _)| *number == origin.signal);
+            if let Some((_, signal)) = passed_on.filter(|_| origin.cause != Cause::Kernel) {
+                lock(&current).send(*signal);
             }
         }
     })?;

@@ -2,11 +2,12 @@
 //! `addr2line` also reads compressed sections and split debug information, for nine crates more in every first build; here
 //! such files give names of functions without lines.
 
-use std::fs;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use addr2line::{Context, Location, demangle_auto};
+use alcedo_runtime::development::plain_file;
 use gimli::{Dwarf, EndianArcSlice, Error, LittleEndian};
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 
@@ -24,10 +25,15 @@ struct Symbol {
     name: String,
 }
 
+/// Reads a program or library, with its debug information.
+pub(super) fn read_image(path: &Path) -> io::Result<Vec<u8>> {
+    plain_file::read(path, 1 << 32)
+}
+
 impl Names {
     /// What a file says; nothing where it cannot be read.
     pub(super) fn of(path: &Path) -> Option<Self> {
-        let bytes = fs::read(path).ok()?;
+        let bytes = read_image(path).ok()?;
         let file = object::File::parse(bytes.as_slice()).ok()?;
         let named = |symbol: object::Symbol<'_, '_>| {
             let name = symbol.name().ok().filter(|name| !name.is_empty())?.to_owned();

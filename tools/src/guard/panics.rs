@@ -1,9 +1,10 @@
 //! Panics in plugin code of a host that runs: what `alcedo_sys::panics` writes in there becomes calls in here.
 
 use std::collections::HashSet;
-use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
+
+use alcedo_runtime::development::plain_file;
 
 use super::calls::{self, Call};
 use super::trace;
@@ -51,7 +52,7 @@ impl Panics {
     }
 
     fn unread(&mut self) -> Option<String> {
-        let mut list = File::open(self.folder.join("panics")).ok()?;
+        let (mut list, _) = plain_file::open(&self.folder.join("panics")).ok()?;
         list.seek(SeekFrom::Start(self.read)).ok()?;
         let mut text = String::new();
         self.read += list.read_to_string(&mut text).ok()? as u64;

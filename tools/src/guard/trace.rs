@@ -2,7 +2,6 @@
 //! after the end of the process: nothing had to work in there any more.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use addr2line::Location;
@@ -12,7 +11,7 @@ use object::{Object as _, ObjectSection as _, ObjectSegment as _, SegmentFlags};
 
 use super::calls::{Call, Owner};
 use super::gone::was_at;
-use super::names::Names;
+use super::names::{Names, read_image};
 use super::words::{Mapped, Noted, Words};
 
 /// A stack that is full has thousands of frames, all alike.
@@ -89,7 +88,7 @@ fn caller(words: &Words, images: &BTreeMap<&Path, Image<'_>>) -> Option<(u64, u6
     #[cfg(target_arch = "aarch64")]
     let (back, sp) = (words.lr, words.sp);
     let image = images.values().find(|image| image.code.range.contains(&back))?;
-    let bytes = fs::read(&image.code.path).ok()?;
+    let bytes = read_image(&image.code.path).ok()?;
     let at = back.checked_sub(image.code.range.start)?.checked_add(image.code.offset)?;
     let at = usize::try_from(at).ok()?;
     let before = bytes.get(at.checked_sub(LONGEST_CALL)?..at)?;
@@ -129,7 +128,7 @@ fn ends_with_a_call(code: &[u8]) -> bool {
 
 /// What the unwinder has to know of a mapped file, and its bias.
 fn unwindable(code: &Mapped) -> Option<(Module<Vec<u8>>, u64)> {
-    let bytes = fs::read(&code.path).ok()?;
+    let bytes = read_image(&code.path).ok()?;
     let file = object::File::parse(bytes.as_slice()).ok()?;
     // The kernel maps whole pages, so the mapping may begin before the segment; and one page of the file may be mapped
     // for two segments that meet in it.
@@ -204,7 +203,7 @@ fn nowhere(address: u64, words: &Words) -> Call {
 /// The function of an image that is gone. Its copy is never replaced by another one under the same name, so if it is still
 /// there it is the right one.
 fn function_of(image: &Noted, address: u64) -> Option<String> {
-    let bytes = fs::read(&image.copy).ok()?;
+    let bytes = read_image(&image.copy).ok()?;
     let file = object::File::parse(bytes.as_slice()).ok()?;
     let first = file.segments().map(|segment| segment.address()).min()?;
     let bias = image.ranges.iter().map(|range| range.start).min()?.wrapping_sub(first);

@@ -1,11 +1,15 @@
 //! The last words of a host that crashed, as `alcedo_sys::crash` writes them, and those of a panic, which are written alike.
 
 use std::ffi::OsString;
-use std::fs;
 use std::ops::Range;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use alcedo_runtime::development::plain_file;
+
+/// The most bytes of a file that the crash guard of a host writes.
+const LARGEST: u64 = 1 << 28;
 
 /// An image that the host has mapped in its life, or was about to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,17 +82,17 @@ impl Words {
     /// Reads those of a panic; nothing if the host is writing over them.
     pub(super) fn read_panic(folder: &Path, slot: u32) -> Option<Self> {
         let ending = format!("-{slot:02}");
-        let crash = || fs::read(folder.join(format!("crash{ending}"))).ok();
+        let crash = || plain_file::read(&folder.join(format!("crash{ending}")), LARGEST).ok();
         let before = crash()?;
         let words = Self::read_files(folder, &ending).filter(|words| words.is_whole)?;
         (crash()? == before).then_some(words)
     }
 
     fn read_files(folder: &Path, ending: &str) -> Option<Self> {
-        let bytes = |name: &str| fs::read(folder.join(format!("{name}{ending}"))).unwrap_or_default();
+        let bytes = |name: &str| plain_file::read(&folder.join(format!("{name}{ending}")), LARGEST).unwrap_or_default();
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         let crash = text(bytes("crash"));
-        let notes = text(fs::read(folder.join("notes")).unwrap_or_default());
+        let notes = text(plain_file::read(&folder.join("notes"), LARGEST).unwrap_or_default());
         let mut words = Self::parse(&crash, &text(bytes("maps")), &notes);
         words.stack = bytes("stack");
         (!crash.is_empty()).then_some(words)

@@ -54,6 +54,18 @@ pub(crate) enum NewError {
         /// The workspace's manifest.
         manifest: PathBuf,
     },
+    /// A workspace has a host and no glue.
+    #[error(
+        "the host `{host}` has no glue in the workspace of {}, by which plugins use its classes: make a library with `alcedo-plugin-api` as its \
+         dependency, write its source with `alcedo glue --host {host} -o glue/src/lib.rs`, and run this again",
+        manifest.display()
+    )]
+    NoGlue {
+        /// The workspace's manifest.
+        manifest: PathBuf,
+        /// The package of the host.
+        host: String,
+    },
     /// The workspace around says nothing, or something wrong, about its glue and its host.
     #[error(
         "{} says that it is a workspace for Alcedo, but `{key} = \"{said}\"` in `[workspace.metadata.alcedo]` is no folder of a package \

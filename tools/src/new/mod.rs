@@ -1,7 +1,9 @@
 //! `alcedo new`: a plugin, a host, or a workspace of both that builds, runs under `alcedo dev` and passes its own tests.
-//! `name.rs` says what it may be called, `templates.rs` what is written, `place.rs` where, and with which Alcedo.
+//! `name.rs` checks names, `templates.rs` has the files, `place.rs` finds the folder and Alcedo, `host.rs` reads the host that a plugin
+//! is added to.
 
 mod error;
+mod host;
 mod name;
 mod place;
 mod templates;
@@ -10,10 +12,13 @@ use std::io::{Write as _, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::install::{installing, is_in_path};
 pub(crate) use error::NewError;
+use host::{Event, Host};
 use name::Name;
 use place::{Around, Checkout};
-use templates::{ALONE, PLUGIN, WORKSPACE, Words, filled};
+pub(crate) use place::{CRATES, relative};
+use templates::{ADDED, ALONE, PLUGIN, WORKSPACE, Words, filled};
 
 /// What can be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -40,22 +45,34 @@ impl Kind {
 ///
 /// # Errors
 /// When it cannot be called that, is there already, or cannot be written. Nothing is written then.
-pub(crate) fn run(kind: Kind, name: &str, checkout: Option<PathBuf>) -> Result<ExitCode, NewError> {
+pub(crate) fn run(
+    kind: Kind,
+    name: &str,
+    checkout: Option<PathBuf>,
+    git: Option<String>,
+) -> Result<ExitCode, NewError> {
     let name = Name::parse(kind.word(), name)?;
-    let checkout = Checkout::find(checkout)?;
-    let here = std::env::current_dir().map_err(NewError::file("find", Path::new(".")))?;
+    let checkout = Checkout::find(checkout, git)?;
+    let here = std::env::current_dir().and_then(|here| here.canonicalize());
+    let here = here.map_err(NewError::file("find", Path::new(".")))?;
     let around = if kind == Kind::Plugin { Around::find(&here)? } else { None };
     match around {
-        Some(around) => add_plugin(&name, &around, &here),
-        None => make(kind, &name, &checkout, &here),
+        Some(around) => add_plugin(&name, &around, &checkout, &here)?,
+        None => make(kind, &name, &checkout, &here)?,
     }
+    if !is_in_path("alcedo") {
+        let line = format!("  shells find no `alcedo`: {}", installing(&[]));
+        tell(&line);
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Something by itself.
-fn make(kind: Kind, name: &Name, checkout: &Checkout, here: &Path) -> Result<ExitCode, NewError> {
+fn make(kind: Kind, name: &Name, checkout: &Checkout, here: &Path) -> Result<(), NewError> {
+    let made = here.join(name.text());
     let mut words = words(name);
-    words.extend(checkout.words()?);
-    words.insert("rust_version", env!("CARGO_PKG_RUST_VERSION").to_owned());
+    words.extend(checkout.words(&made)?);
+    words.insert("rust_version", RUST.to_owned());
     let first = name.with("patrol");
     let told = format!(" `{}` is the first.", first.text());
     words.insert("first", if kind == Kind::Workspace { told } else { String::new() });
@@ -66,15 +83,19 @@ fn make(kind: Kind, name: &Name, checkout: &Checkout, here: &Path) -> Result<Exi
     };
     if kind == Kind::Workspace {
         let folder = format!("plugins/{}", first.text());
-        files.extend(filled(
-            PLUGIN,
-            &folder,
-            &plugin_words(&first, name.with("host").text(), name.with("glue").text()),
-        ));
+        let workspace = files.first().and_then(|(_, text)| text.parse().ok()).unwrap_or_default();
+        let (host, glue) = (name.with("host").text().to_owned(), name.with("glue").text().to_owned());
+        let members = Members {
+            host: (host, made.join("host")),
+            glue: (glue, made.join("glue")),
+            base: "Robot",
+            has_tests: true,
+            workspace: &workspace,
+        };
+        files.extend(filled(PLUGIN, &folder, &plugin_words(&first, &members, checkout, &made.join(&folder))?));
     }
     // The versions that Alcedo itself is tested with, so that the first build needs nothing that is not there.
     files.extend(checkout.lock_file()?.map(|lock| (PathBuf::from("Cargo.lock"), lock)));
-    let made = here.join(name.text());
     place::write(&made, here, &files)?;
     let next = match kind {
         Kind::Host => "cargo test && alcedo new plugin NAME && alcedo dev",
@@ -85,33 +106,118 @@ fn make(kind: Kind, name: &Name, checkout: &Checkout, here: &Path) -> Result<Exi
     if kind != Kind::Workspace {
         tell("  `alcedo new workspace` makes a host of your own with a first plugin");
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-/// A plugin in a workspace that has a host.
-fn add_plugin(name: &Name, around: &Around, here: &Path) -> Result<ExitCode, NewError> {
+/// A plugin in a workspace that has a host: it extends a class of that host.
+fn add_plugin(name: &Name, around: &Around, checkout: &Checkout, here: &Path) -> Result<(), NewError> {
     name.differs_from(&around.packages)?;
     let made = around.root.join("plugins").join(name.text());
-    around.takes(&made)?;
-    let files = filled(PLUGIN, "", &plugin_words(name, &around.host, &around.glue));
+    let workspace = around.takes(&made)?;
+    let host = Host::read(&around.glue.1, &around.host.1);
+    let base = host.base.as_deref().unwrap_or("Object");
+    let members = Members {
+        host: around.host.clone(),
+        glue: around.glue.clone(),
+        base,
+        has_tests: host.has_builder,
+        workspace: &workspace,
+    };
+    let mut words = plugin_words(name, &members, checkout, &made)?;
+    let imports: Vec<_> = host.imports().into_iter().collect();
+    let glue = around.glue.0.replace('-', "_");
+    words.insert(
+        "imports",
+        match imports[..] {
+            [] => String::new(),
+            [one] => format!("use {glue}::{one};\n"),
+            ref several => format!("use {glue}::{{{}}};\n", several.join(", ")),
+        },
+    );
+    words.insert("base", base.to_owned());
+    words.insert("class", format!("{}{}", name.camel(), if base == "Object" { "" } else { base }));
+    words.insert("plugins", host.package.clone());
+    words.insert("events", host.events.iter().map(Event::source).collect());
+    for (word, member) in [("factor", "factor"), ("count", "call_count"), ("recent", "recent_count")] {
+        words.insert(word, host.free(member));
+    }
+    let call = host.call().map(|call| format!("    runtime.objects().{call}.unwrap();\n"));
+    words.insert("call", call.unwrap_or_default());
+    let mut files = filled(ADDED, "", &words);
+    files.retain(|(path, _)| host.has_builder || !path.starts_with("tests"));
     place::write(&made, &around.root, &files)?;
     let shown = made.strip_prefix(here).unwrap_or(&made);
-    tell(&format!("made {}, a plugin for {}", shown.display(), around.host));
-    tell(&format!("  cargo test -p {}, or save in it while `alcedo dev` runs anew", name.text()));
-    Ok(ExitCode::SUCCESS)
+    let made = format!("made {}, a plugin for {}: it extends {base}", shown.display(), around.host.0);
+    tell(&made);
+    let dev = if around.names_host { String::new() } else { format!(" --host {}", around.host.0) };
+    let next = format!("  cargo test -p {}, or start `alcedo dev{dev}` again and save in it", name.text());
+    tell(&next);
+    Ok(())
+}
+
+/// The version of Rust that everything new needs.
+const RUST: &str = env!("CARGO_PKG_RUST_VERSION");
+
+/// The packages that a plugin of a workspace is built with.
+struct Members<'a> {
+    host: (String, PathBuf),
+    glue: (String, PathBuf),
+    base: &'a str,
+    /// Set if its tests load it into the host.
+    has_tests: bool,
+    /// The manifest of the workspace.
+    workspace: &'a toml::Table,
 }
 
 fn words(name: &Name) -> Words {
     Words::from([("name", name.text().to_owned()), ("module", name.module()), ("camel", name.camel())])
 }
 
-fn plugin_words(name: &Name, host: &str, glue: &str) -> Words {
+/// Returns the values for a plugin in the folder `made`. Its manifest inherits the keys that the workspace has.
+fn plugin_words(name: &Name, members: &Members<'_>, checkout: &Checkout, made: &Path) -> Result<Words, NewError> {
+    let has = |table: &str, key: &str| {
+        members.workspace.get("workspace").and_then(|root| root.get(table)?.get(key)).is_some()
+    };
+    let rust = format!("{RUST:?}");
+    let package = [("version", "\"0.1.0\""), ("edition", "\"2024\""), ("rust-version", &rust), ("publish", "false")];
+    let package = package.map(|(key, value)| match has("package", key) {
+        true => format!("{key}.workspace = true"),
+        false => format!("{key} = {value}"),
+    });
+    let dependency = |name: &str, source: Result<String, NewError>| match has("dependencies", name) {
+        true => Ok(format!("{name}.workspace = true")),
+        false => source.map(|source| format!("{name} = {source}")),
+    };
+    let member = |(name, dir): &(String, PathBuf)| {
+        let path = relative(made, dir).display().to_string();
+        dependency(name, Ok(format!("{{ path = {} }}", toml::Value::from(path))))
+    };
+    let alcedo =
+        |name: &str, dir: &str| dependency(name, checkout.source(dir, made).map(|source| format!("{{ {source} }}")));
+    let dependencies = [
+        member(&members.glue)?,
+        alcedo("alcedo-plugin-api", "plugin-api")?,
+        dependency("tracing", Ok("\"0.1\"".into()))?,
+    ];
+    let tests = match members.has_tests {
+        false => String::new(),
+        true => format!(
+            "\n\n# For the tests, which load the library as the host does. The plugin itself never links the runtime.\n\
+             [dev-dependencies]\n{}\n{}\n{}",
+            member(&members.host)?,
+            alcedo("alcedo-build", "tools/build")?,
+            alcedo("alcedo-runtime", "runtime")?
+        ),
+    };
     let mut words = words(name);
-    words.insert("host-package", host.to_owned());
-    words.insert("host", host.replace('-', "_"));
-    words.insert("glue-package", glue.to_owned());
-    words.insert("glue", glue.replace('-', "_"));
-    words
+    words.insert("package", package.join("\n"));
+    words.insert("dependencies", dependencies.join("\n"));
+    words.insert("tests", tests);
+    words.insert("base", members.base.to_owned());
+    words.insert("host-package", members.host.0.clone());
+    words.insert("host", members.host.0.replace('-', "_"));
+    words.insert("glue", members.glue.0.replace('-', "_"));
+    Ok(words)
 }
 
 fn tell(line: &str) {
@@ -121,28 +227,41 @@ fn tell(line: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::templates::{ALONE, PLUGIN, WORKSPACE, filled};
-    use super::{Name, plugin_words, words};
+    use super::templates::{ADDED, ALONE, PLUGIN, WORKSPACE};
 
     #[test]
     fn no_template_has_a_word_that_nothing_stands_for() {
-        let name = Name::parse("plugin", "magic-cube").unwrap();
-        let mut all = plugin_words(&name, "x-host", "x-glue");
-        all.extend(words(&name));
-        for word in [
-            "checkout",
+        let known = [
+            "name",
+            "module",
+            "camel",
             "example-plugins/engine-glue",
-            "first",
             "plugin-api",
             "runtime",
             "runtime/engine",
-            "rust_version",
             "tools/build",
-        ] {
-            all.insert(word, "VALUE".into());
-        }
-        for (path, text) in [WORKSPACE, PLUGIN, ALONE].into_iter().flat_map(|templates| filled(templates, "", &all)) {
-            assert!(!text.contains("{{") && !text.contains("}}"), "{}:\n{text}", path.display());
+            "install",
+            "rust_version",
+            "first",
+            "host",
+            "glue",
+            "host-package",
+            "package",
+            "dependencies",
+            "tests",
+            "base",
+            "imports",
+            "class",
+            "plugins",
+            "events",
+            "factor",
+            "count",
+            "recent",
+            "call",
+        ];
+        for (path, text) in [WORKSPACE, PLUGIN, ALONE, ADDED].into_iter().flatten() {
+            let words = text.split("{{").skip(1).filter_map(|rest| Some(rest.split_once("}}")?.0));
+            words.for_each(|word| assert!(known.contains(&word), "{path}: {word}"));
         }
     }
 }

@@ -4,73 +4,92 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf, absolute};
 
+use alcedo_runtime::development::plain_file;
+use cargo_metadata::{Package, Target};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
 use super::error::NewError;
+use super::host::sources;
 use super::templates::Words;
-use crate::described::described;
+use crate::described::{LARGEST_MANIFEST, described, hosts, uses};
+use crate::install::checkout;
 
 /// Which checkout to use, where the call names none.
 const CHECKOUT: &str = "ALCEDO_CHECKOUT";
 
 /// What the templates use of a checkout.
-const CRATES: [&str; 5] = ["example-plugins/engine-glue", "plugin-api", "runtime", "runtime/engine", "tools/build"];
+pub(crate) const CRATES: [&str; 5] =
+    ["example-plugins/engine-glue", "plugin-api", "runtime", "runtime/engine", "tools/build"];
 
-/// The sources of Alcedo that something new uses, by their path.
-pub(super) struct Checkout(PathBuf);
+/// The sources of Alcedo that something new uses: a checkout on this machine, or the repository that is named.
+pub(super) struct Checkout {
+    dir: PathBuf,
+    git: Option<String>,
+}
 
 impl Checkout {
     /// The one that is named by the call, by the environment, or that this program was built from.
-    pub(super) fn find(named: Option<PathBuf>) -> Result<Self, NewError> {
+    pub(super) fn find(named: Option<PathBuf>, git: Option<String>) -> Result<Self, NewError> {
         let from_environment = || std::env::var_os(CHECKOUT).filter(|dir| !dir.is_empty()).map(PathBuf::from);
-        let built_from = || Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let path = named.or_else(from_environment).unwrap_or_else(built_from);
+        let path = named.or_else(from_environment).unwrap_or_else(checkout);
         let path = path.canonicalize().or_else(|_| absolute(&path).map(|path| lexical(&path))).unwrap_or(path);
-        for dir in CRATES {
+        for dir in CRATES.iter().filter(|_| git.is_none()) {
             let missing = format!("{dir}/Cargo.toml");
             if !path.join(&missing).is_file() {
                 return Err(NewError::NoCheckout { path, missing });
             }
         }
-        Ok(Self(path))
+        Ok(Self { dir: path, git })
     }
 
-    /// Its crates, as a manifest names their paths, and its own path.
-    pub(super) fn words(&self) -> Result<Words, NewError> {
-        let text = |path: PathBuf| match path.to_str() {
-            Some(text) => Ok(text.to_owned()),
-            None => Err(NewError::NotText { path }),
+    /// Returns the sources of all crates for a manifest in `from`, and the line that installs the command.
+    pub(super) fn words(&self, from: &Path) -> Result<Words, NewError> {
+        let mut words = Words::new();
+        for dir in CRATES {
+            words.insert(dir, self.source(dir, from)?);
+        }
+        let install = match &self.git {
+            Some(url) => format!("cargo install --git {url} alcedo-tools"),
+            None => format!("cargo install --path {}", text(relative(from, &self.dir.join("tools")))?),
         };
-        let quoted = |dir: &'static str| Ok((dir, toml::Value::String(text(self.0.join(dir))?).to_string()));
-        let mut words = CRATES.into_iter().map(quoted).collect::<Result<Words, NewError>>()?;
-        words.insert("checkout", text(self.0.clone())?);
+        words.insert("install", install);
         Ok(words)
+    }
+
+    /// The source of one crate, as a manifest in `from` names it.
+    pub(super) fn source(&self, dir: &str, from: &Path) -> Result<String, NewError> {
+        Ok(match &self.git {
+            Some(url) => format!("git = {}", toml::Value::from(url.as_str())),
+            None => format!("path = {}", toml::Value::from(text(relative(from, &self.dir.join(dir)))?)),
+        })
     }
 
     /// Which versions of other crates it is tested with. A copy of the sources may be without.
     pub(super) fn lock_file(&self) -> Result<Option<String>, NewError> {
-        let path = self.0.join("Cargo.lock");
+        let path = self.dir.join("Cargo.lock");
         if !path.is_file() {
             return Ok(None);
         }
-        fs::read_to_string(&path).map(Some).map_err(NewError::file("read", &path))
+        plain_file::read_text(&path, LARGEST_MANIFEST).map(Some).map_err(NewError::file("read", &path))
     }
 }
 
 /// A workspace for Alcedo, which takes a plugin in.
 pub(super) struct Around {
     pub(super) root: PathBuf,
-    /// The package of its host.
-    pub(super) host: String,
-    /// The package by which plugins know the host's classes.
-    pub(super) glue: String,
+    /// The package of its host, and its folder.
+    pub(super) host: (String, PathBuf),
+    /// Set if the workspace names its host, so that `alcedo dev` runs it.
+    pub(super) names_host: bool,
+    /// The package by which plugins see the host's classes, and its folder.
+    pub(super) glue: (String, PathBuf),
     /// The names of its members.
     pub(super) packages: Vec<String>,
 }
 
 impl Around {
-    /// The workspace that `here` is in, if that names a host and its glue.
+    /// Finds the workspace that `here` is in, if that names a host and its glue or has just one of each.
     pub(super) fn find(here: &Path) -> Result<Option<Self>, NewError> {
         let Some(manifest) = here.ancestors().map(|dir| dir.join("Cargo.toml")).find(|path| path.is_file()) else {
             return Ok(None);
@@ -78,7 +97,6 @@ impl Around {
         let metadata = described(&manifest).map_err(|message| NewError::Around { manifest, message })?;
         let root: PathBuf = metadata.workspace_root.clone().into();
         let said = |key| metadata.workspace_metadata.get("alcedo")?.get(key)?.as_str();
-        let (Some(host), Some(glue)) = (said("host"), said("glue")) else { return Ok(None) };
         let package = |key, said: &str| {
             let manifest = root.join(said).join("Cargo.toml");
             let found = metadata
@@ -86,22 +104,44 @@ impl Around {
                 .iter()
                 .find(|package| package.manifest_path.as_std_path() == manifest || *package.name == said);
             let wrong = || NewError::WrongMetadata { manifest: root.join("Cargo.toml"), key, said: said.to_owned() };
-            found.map(|package| package.name.to_string()).ok_or_else(wrong)
+            found.map(member).ok_or_else(wrong)
         };
-        let (host, glue) = (package("host", host)?, package("glue", glue)?);
+        let host = match (said("host"), &hosts(&metadata)[..]) {
+            (Some(said), _) => package("host", said)?,
+            (None, [host]) => member(host),
+            (None, _) => return Ok(None),
+        };
+        let glue = match (said("glue"), metadata.packages.iter().find(|package| is_glue(package))) {
+            (Some(said), _) => package("glue", said)?,
+            (None, Some(glue)) => member(glue),
+            (None, None) => return Err(NewError::NoGlue { manifest: root.join("Cargo.toml"), host: host.0 }),
+        };
+        let names_host = said("host").is_some();
         let packages = metadata.packages.iter().map(|package| package.name.to_string()).collect();
-        Ok(Some(Self { root, host, glue, packages }))
+        Ok(Some(Self { root, host, names_host, glue, packages }))
     }
 
-    /// Refuses a folder that would be no member.
-    pub(super) fn takes(&self, made: &Path) -> Result<(), NewError> {
+    /// Refuses a folder that would be no member. Returns the manifest of the workspace.
+    pub(super) fn takes(&self, made: &Path) -> Result<toml::Table, NewError> {
         let manifest = self.root.join("Cargo.toml");
-        let text = fs::read_to_string(&manifest).map_err(NewError::file("read", &manifest))?;
-        let parsed: Option<toml::Table> = text.parse().ok();
-        let members = parsed.as_ref().and_then(|table| table.get("workspace")?.get("members")?.as_array());
+        let text = plain_file::read_text(&manifest, LARGEST_MANIFEST).map_err(NewError::file("read", &manifest))?;
+        let parsed: toml::Table = text.parse().unwrap_or_default();
+        let members = parsed.get("workspace").and_then(|table| table.get("members")?.as_array());
         let has = members.is_some_and(|members| members.iter().any(|member| member.as_str() == Some("plugins/*")));
-        if has { Ok(()) } else { Err(NewError::NoMember { path: made.to_owned(), manifest }) }
+        if has { Ok(parsed) } else { Err(NewError::NoMember { path: made.to_owned(), manifest }) }
     }
+}
+
+/// The name of a package, and its folder.
+fn member(package: &Package) -> (String, PathBuf) {
+    let manifest = package.manifest_path.as_std_path();
+    (package.name.to_string(), manifest.parent().unwrap_or(manifest).to_owned())
+}
+
+/// Checks whether a package declares the classes of a host for plugins. Plugins are left out.
+fn is_glue(package: &Package) -> bool {
+    let is_plugin = package.targets.iter().any(Target::is_cdylib);
+    uses(package, "alcedo-plugin-api") && !is_plugin && sources(&member(package).1).contains("#[uclass(imported")
 }
 
 /// Makes the folder `made` of these files. They are written beside it, in `beside`, and get there in one step.
@@ -129,6 +169,17 @@ pub(super) fn write(made: &Path, beside: &Path, files: &[(PathBuf, String)]) -> 
         Err(Errno::INVAL | Errno::NOSYS) => fs::rename(&whole, made).map_err(NewError::file("write", made)),
         Err(error) => Err(NewError::file("write", made)(error.into())),
     }
+}
+
+/// The path of `to`, seen from the folder `from`. Both are absolute.
+pub(crate) fn relative(from: &Path, to: &Path) -> PathBuf {
+    let common = from.components().zip(to.components()).take_while(|(one, other)| one == other).count();
+    let up = from.components().skip(common).map(|_| Component::ParentDir);
+    up.chain(to.components().skip(common)).collect()
+}
+
+fn text(path: PathBuf) -> Result<String, NewError> {
+    path.into_os_string().into_string().map_err(|path| NewError::NotText { path: path.into() })
 }
 
 /// A path without `..`, by its words alone: for one that is not there.

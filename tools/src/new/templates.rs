@@ -28,6 +28,13 @@ pub(super) const PLUGIN: &[Template] = &[
     ("tests/in_the_host.rs", include_str!("templates/plugin/tests/in_the_host.rs")),
 ];
 
+/// A plugin that is added to a workspace: it extends a class of the host there.
+pub(super) const ADDED: &[Template] = &[
+    ("Cargo.toml", include_str!("templates/plugin/Cargo.toml.in")),
+    ("src/lib.rs", include_str!("templates/added/src/lib.rs")),
+    ("tests/in_the_host.rs", include_str!("templates/added/tests/in_the_host.rs")),
+];
+
 /// A plugin by itself, for the sample engine.
 pub(super) const ALONE: &[Template] = &[
     ("Cargo.toml", include_str!("templates/alone/Cargo.toml.in")),

@@ -72,9 +72,12 @@ impl<W: World> Session<W> {
             Again::Waiting | Again::No => None,
         };
         let libraries = good.map(|build| self.history.libraries(build)).unwrap_or_default();
-        match good.filter(|_| !libraries.is_empty()) {
-            Some(build) => {
-                self.begin_load(Candidate { build, libraries, origin: Origin::Again });
+        let good = good.filter(|_| !libraries.is_empty());
+        let good = good.map(|build| Candidate { build, libraries, origin: Origin::Again });
+        // Plugins that were built for a host of today belong to its first process.
+        match self.next.take_if(|_| is_wished).or(good) {
+            Some(candidate) => {
+                self.begin_load(candidate);
                 self.world.restore();
                 if !restored {
                     self.events.push_back(Event::LeftOut);

@@ -31,6 +31,10 @@ pub(crate) enum Event {
     Unchanged,
     /// Files changed, which is only noted while paused.
     Noted(Vec<PathBuf>),
+    /// Sources of the host changed, whose older program runs.
+    HostChanged(Vec<PathBuf>),
+    /// Glue was written again in these files, because its host or its module declares other types now.
+    GlueWritten(Vec<PathBuf>),
     /// The first generation is live.
     Started {
         /// Its number.
@@ -48,6 +52,8 @@ pub(crate) enum Event {
         error: String,
         /// Whether a type of the host's is missing: the plugin may be made for another host.
         lacks_type: bool,
+        /// Set if the host's sources changed since its running program was built.
+        host_is_older: bool,
         /// Whether there is older code that goes on.
         runs: bool,
     },

@@ -8,16 +8,18 @@
 mod ending;
 mod event;
 mod history;
+mod host;
 mod job;
 mod pace;
 mod targets;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
 use alcedo_build::{Artifact, Due, Settle, SourceEvent, SourceWatch};
+use alcedo_runtime::Declared;
 use alcedo_runtime::development::link::HangOf;
 use crossbeam_channel::select;
 use crossbeam_channel::{Receiver, RecvError, never};
@@ -27,7 +29,7 @@ use crate::error::Error;
 use crate::guard::again::{BuildLife, BuildLives};
 use crate::input::Heard;
 use crate::scripts;
-use crate::world::{News, World};
+use crate::world::{News, Printed, World};
 use ending::Restarts;
 use history::{BuildNumber, History};
 use job::{Advance, Cause, Ended, Job, Next};
@@ -35,6 +37,7 @@ use targets::Target;
 
 pub(crate) use event::{Event, Live, Status, Step};
 pub(crate) use history::NoSuchGeneration;
+pub(crate) use host::HostSources;
 pub(crate) use pace::Pace;
 pub(crate) use targets::BuildOptions;
 
@@ -89,6 +92,8 @@ enum Origin {
 pub(crate) struct Session<W: World> {
     dirs: Vec<PathBuf>,
     options: BuildOptions,
+    /// The host, where it is built from sources.
+    host: Option<HostSources>,
     targets: Vec<Target>,
     /// Targets that changed since they were built.
     stale: BTreeSet<usize>,
@@ -114,6 +119,8 @@ pub(crate) struct Session<W: World> {
     hang: Option<String>,
     /// Why the world's process is being ended by force, while it is: its end is no news then.
     killing: Option<Killing>,
+    /// Types of modules by their libraries, as of the last build.
+    declared: BTreeMap<PathBuf, Declared>,
     /// The libraries whose code is live, as they came from cargo.
     loaded: Vec<Stamp>,
     started: Instant,
@@ -121,17 +128,23 @@ pub(crate) struct Session<W: World> {
 }
 
 impl<W: World> Session<W> {
-    /// Watches the plugins in `dirs` and begins their first build.
+    /// Watches the plugins in `dirs` and the sources of the host, whose program is built, and begins the first build of the plugins.
     ///
     /// # Errors
     /// A folder without plugins, or anything the system refuses.
-    pub(crate) fn open(dirs: Vec<PathBuf>, options: BuildOptions, world: W) -> Result<Self, Error> {
-        let targets = targets::find(&dirs)?;
+    pub(crate) fn open(
+        dirs: Vec<PathBuf>,
+        options: BuildOptions,
+        world: W,
+        host: Option<HostSources>,
+    ) -> Result<Self, Error> {
+        let targets = targets::find(host.as_ref().map(|host| &host.package), &dirs)?;
         let watch = SourceWatch::new(&targets::sources(&targets))?;
         let mut session = Self {
             dirs,
             options,
-            stale: (0..targets.len()).collect(),
+            host,
+            stale: BTreeSet::new(),
             targets,
             watch,
             settle: Settle::default(),
@@ -148,10 +161,13 @@ impl<W: World> Session<W> {
             generation: 0,
             hang: None,
             killing: None,
+            declared: BTreeMap::new(),
             loaded: Vec::new(),
             started: Instant::now(),
             events: VecDeque::new(),
         };
+        session.stale = session.plugin_targets();
+        session.rewrite_glue();
         session.build(Cause::Start, Vec::new());
         Ok(session)
     }
@@ -200,7 +216,7 @@ impl<W: World> Session<W> {
 
     /// Builds and loads now, whatever the mode and even if nothing has changed.
     pub(crate) fn reload_by_hand(&mut self) {
-        self.stale = (0..self.targets.len()).collect();
+        self.stale.extend(self.plugin_targets());
         self.edited = None;
         self.settle.take();
         self.build(Cause::Hand, Vec::new());
@@ -220,11 +236,6 @@ impl<W: World> Session<W> {
             Ok((build, libraries)) => self.offer(Candidate { build, libraries, origin: Origin::Back(generation) }),
             Err(error) => self.events.push_back(Event::Failed(error.to_string())),
         }
-    }
-
-    /// Ends the world's process, which then begins anew with the last good build.
-    pub(crate) fn restart_world(&mut self) {
-        self.kill(if self.hang.is_some() { Killing::Hang } else { Killing::Wish });
     }
 
     /// Ends the world's process by force. Its end comes as an event.
@@ -261,14 +272,14 @@ impl<W: World> Session<W> {
         &self.world
     }
 
-    /// Ends the build and the world. Gives what could not be ended.
-    pub(crate) fn shutdown(mut self) -> Vec<String> {
+    /// Ends the build and the world, and passes on what the world prints until its end. Returns what could not be ended.
+    pub(crate) fn shutdown(mut self, print: &mut dyn FnMut(&Printed)) -> Vec<String> {
         drop(self.job);
         if self.hang.is_some() {
             // It cannot read the request to end.
             self.world.kill();
         }
-        self.world.shutdown()
+        self.world.shutdown(print)
     }
 
     fn now(&self) -> Duration {
@@ -290,8 +301,13 @@ impl<W: World> Session<W> {
         if changed.iter().any(|path| path.file_name().is_some_and(|name| name == "Cargo.toml")) {
             self.find_again();
         }
-        self.stale.extend(targets::affected(&self.targets, &changed));
+        let mut affected = targets::affected(&self.targets, &changed);
+        self.note_host(&mut affected, &changed);
         let edited = self.edited.take().unwrap_or_else(|| self.now());
+        if affected.is_empty() {
+            return;
+        }
+        self.stale.extend(affected);
         match self.mode {
             Mode::Automatic => self.build(Cause::Edit(edited), changed),
             Mode::Paused => self.events.push_back(Event::Noted(changed)),
@@ -300,7 +316,8 @@ impl<W: World> Session<W> {
 
     /// A manifest may name other sources now. If it cannot be read, the build will say so in cargo's own words.
     fn find_again(&mut self) {
-        let Ok(mut targets) = targets::find(&self.dirs) else { return };
+        let host = self.host.as_ref().map(|host| &host.package);
+        let Ok(mut targets) = targets::find(host, &self.dirs) else { return };
         for (new, old) in targets.iter_mut().zip(&self.targets) {
             new.artifacts.clone_from(&old.artifacts);
         }
@@ -336,9 +353,20 @@ impl<W: World> Session<W> {
             Advance::Built { target, outcome, next } => {
                 self.stale.remove(&target);
                 self.targets[target].artifacts = outcome.artifacts;
-                match next {
-                    Next::Running(job) => self.job = Some(*job),
-                    Next::Ended(ended) => self.all_built(ended),
+                self.rewrite_module_glue(target);
+                let is_host = self.targets[target].is_host();
+                let ended = match next {
+                    Next::Running(job) => {
+                        self.job = Some(*job);
+                        None
+                    }
+                    Next::Ended(ended) => Some(ended),
+                };
+                if is_host {
+                    self.host_built();
+                }
+                if let Some(ended) = ended.filter(|_| self.job.is_none()) {
+                    self.all_built(ended);
                 }
             }
         }
@@ -347,8 +375,14 @@ impl<W: World> Session<W> {
     fn all_built(&mut self, ended: Ended) {
         let Ended { cause, millis, warnings } = ended;
         self.events.push_back(Event::Built { millis, warnings });
-        let artifacts: Vec<_> = self.targets.iter().flat_map(|target| target.artifacts.clone()).collect();
+        let plugins = self.targets.iter().filter(|target| !target.is_host());
+        let artifacts: Vec<_> = plugins.flat_map(|target| target.artifacts.clone()).collect();
         let stamps: Vec<_> = artifacts.iter().map(stamp).collect();
+        let restarts = self.host.as_mut().is_some_and(|host| std::mem::take(&mut host.is_due));
+        if restarts && (artifacts.is_empty() || stamps == self.loaded) {
+            self.kill(Killing::Wish);
+            return;
+        }
         if cause != Cause::Hand && stamps == self.loaded {
             self.events.push_back(Event::Unchanged);
             return;
@@ -357,7 +391,13 @@ impl<W: World> Session<W> {
             Ok((build, libraries)) => {
                 let edited = if let Cause::Edit(at) = cause { Some(at) } else { None };
                 let origin = Origin::Built { edited, build_ms: millis, stamps };
-                self.offer(Candidate { build, libraries, origin });
+                match restarts {
+                    true => {
+                        self.next = Some(Candidate { build, libraries, origin });
+                        self.kill(Killing::Wish);
+                    }
+                    false => self.offer(Candidate { build, libraries, origin }),
+                }
             }
             Err(error) => self.events.push_back(Event::Failed(error.to_string())),
         }
@@ -408,7 +448,8 @@ impl<W: World> Session<W> {
                     self.lives.note(BuildLife::Refused(candidate.build.0), self.now());
                     self.throw_away(candidate.build, &candidate.origin);
                 }
-                let event = Event::Refused { error, lacks_type, runs: self.is_running };
+                let host_is_older = self.host.as_ref().is_some_and(|host| host.is_stale);
+                let event = Event::Refused { error, lacks_type, host_is_older, runs: self.is_running };
                 self.events.push_back(event);
                 self.load_next();
             }

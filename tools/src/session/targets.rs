@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use alcedo_build::{Artifact, BuildError, BuildRequest, find_plugins};
+use alcedo_build::{Artifact, BuildError, BuildRequest, HostCrate, PluginFolder};
 
 use crate::scripts;
 
@@ -12,8 +12,12 @@ use crate::scripts;
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     manifest: PathBuf,
+    /// The plugins of the folder, which are built by name.
+    plugins: Vec<String>,
     /// The package of scripts that it is; none where it is a crate.
     pub(crate) scripts: Option<Artifact>,
+    /// The package of the host that it is; none where it is a folder of plugins.
+    host: Option<String>,
     sources: Vec<PathBuf>,
     /// The libraries of its last build.
     pub(crate) artifacts: Vec<Artifact>,
@@ -28,12 +32,20 @@ pub(crate) struct BuildOptions {
     pub(crate) target_dir: Option<PathBuf>,
 }
 
-/// The plugins in `dirs`.
+/// The host, which is built first, and the plugins in `dirs`.
 ///
 /// # Errors
 /// A folder without plugins, or one that cargo cannot read.
-pub(crate) fn find(dirs: &[PathBuf]) -> Result<Vec<Target>, BuildError> {
-    dirs.iter().map(|dir| target(dir)).collect()
+pub(crate) fn find(host: Option<&HostCrate>, dirs: &[PathBuf]) -> Result<Vec<Target>, BuildError> {
+    let host = host.map(|HostCrate { manifest, package, source_dirs }| Target {
+        manifest: manifest.clone(),
+        plugins: Vec::new(),
+        scripts: None,
+        host: Some(package.clone()),
+        sources: source_dirs.clone(),
+        artifacts: Vec::new(),
+    });
+    host.into_iter().map(Ok).chain(dirs.iter().map(|dir| target(dir))).collect()
 }
 
 fn target(dir: &Path) -> Result<Target, BuildError> {
@@ -41,24 +53,40 @@ fn target(dir: &Path) -> Result<Target, BuildError> {
         let folder = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
         let package = Artifact { package: scripts::name(dir), path: folder.clone(), fresh: false };
         let (manifest, sources) = (folder.clone(), vec![folder]);
-        return Ok(Target { manifest, scripts: Some(package), sources, artifacts: Vec::new() });
+        return Ok(Target {
+            manifest,
+            plugins: Vec::new(),
+            scripts: Some(package),
+            host: None,
+            sources,
+            artifacts: Vec::new(),
+        });
     }
-    let plugins = find_plugins(&[dir.to_owned()])?;
+    let PluginFolder { manifest, plugins, .. } = PluginFolder::of(dir)?;
     let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let sources: BTreeSet<_> = plugins.iter().flat_map(|plugin| &plugin.source_dirs).map(|dir| whole(dir)).collect();
-    let manifest = if dir.is_file() { dir.to_owned() } else { dir.join("Cargo.toml") };
     Ok(Target {
-        manifest: whole(&manifest),
+        manifest,
+        plugins: plugins.into_iter().map(|plugin| plugin.name).collect(),
         scripts: None,
+        host: None,
         sources: sources.into_iter().collect(),
         artifacts: Vec::new(),
     })
 }
 
 impl Target {
+    pub(crate) fn is_host(&self) -> bool {
+        self.host.is_some()
+    }
+
     /// The build of this folder.
     pub(crate) fn request(&self, options: &BuildOptions) -> BuildRequest<'_> {
         let request = BuildRequest::new(&self.manifest).release(options.release).color(options.color);
+        let request = match &self.host {
+            Some(package) => request.package(package).programs(),
+            None => self.plugins.iter().fold(request, |request, plugin| request.package(plugin)),
+        };
         match &options.target_dir {
             Some(dir) => request.target_dir(dir),
             None => request,
@@ -73,16 +101,24 @@ pub(crate) fn sources(targets: &[Target]) -> Vec<PathBuf> {
 }
 
 /// Which targets are built from any of `changed`. A file outside all sources is a manifest or a build script above
-/// them, which may concern any target.
+/// them, which may concern any target; the host only if its sources are below the folder of that file.
 pub(crate) fn affected(targets: &[Target], changed: &[PathBuf]) -> BTreeSet<usize> {
     let concerns = |target: &Target, path: &Path| {
         target.sources.iter().any(|source| path.starts_with(source) || source.starts_with(path))
+    };
+    let may_concern = |target: &Target, path: &Path| {
+        !target.is_host()
+            || path.parent().is_some_and(|dir| target.sources.iter().any(|source| source.starts_with(dir)))
     };
     changed
         .iter()
         .flat_map(|path| {
             let known: Vec<_> = (0..targets.len()).filter(|at| concerns(&targets[*at], path)).collect();
-            if known.is_empty() { (0..targets.len()).collect() } else { known }
+            if known.is_empty() {
+                (0..targets.len()).filter(|at| may_concern(&targets[*at], path)).collect()
+            } else {
+                known
+            }
         })
         .collect()
 }
@@ -97,7 +133,9 @@ mod tests {
     fn a_saved_file_concerns_those_who_are_built_from_it() {
         let target = |sources: &[&str]| Target {
             manifest: PathBuf::new(),
+            plugins: Vec::new(),
             scripts: None,
+            host: None,
             sources: sources.iter().map(PathBuf::from).collect(),
             artifacts: Vec::new(),
         };
@@ -113,5 +151,13 @@ mod tests {
         check(&["/w/cube/Cargo.toml"], &[0, 1]);
         check(&["/w/cube/src/lib.rs", "/w/attributes/src/lib.rs"], &[0, 1]);
         check(&[], &[]);
+        let host = Target { host: Some("rig".into()), ..target(&["/w/rig/src"]) };
+        let targets = [host, targets[0].clone()];
+        let of = |changed: &str| affected(&targets, &[changed.into()]).into_iter().collect::<Vec<_>>();
+        assert_eq!(
+            ["/w/rig/src/main.rs", "/w/cube/src/lib.rs", "/w/Cargo.toml", "/w/rig/Cargo.toml", "/w/cube/Cargo.toml"]
+                .map(of),
+            [vec![0], vec![1], vec![0, 1], vec![0, 1], vec![1]],
+        );
     }
 }

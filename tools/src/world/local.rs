@@ -138,7 +138,7 @@ impl World for Local {
     /// It is saved nowhere.
     fn restore(&mut self) {}
 
-    fn shutdown(self) -> Vec<String> {
+    fn shutdown(self, _print: &mut dyn FnMut(&Printed)) -> Vec<String> {
         self.runtime.shutdown().left
     }
 }

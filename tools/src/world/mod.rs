@@ -5,6 +5,7 @@
 mod local;
 mod remote;
 mod sample;
+mod user_code;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -61,8 +62,8 @@ pub(crate) trait World {
     /// `Restored` and `NotRestored` will come then.
     fn restore(&mut self);
 
-    /// Ends it in order. Gives what could not be ended.
-    fn shutdown(self) -> Vec<String>;
+    /// Ends it in order, and passes on what is printed until the end. Returns what could not be ended.
+    fn shutdown(self, print: &mut dyn FnMut(&Printed)) -> Vec<String>;
 }
 
 /// What happened in a world.
@@ -150,6 +151,8 @@ pub(crate) struct HostOptions {
     pub(crate) args: Vec<String>,
     /// How many objects of each class of actor.
     pub(crate) objects: u64,
+    /// The folder with C libraries.
+    pub(crate) user_code: Option<PathBuf>,
     /// A host that is broken on purpose: it reruns a class constructor in each reload.
     pub(crate) planted_rerun: bool,
 }

@@ -15,7 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use alcedo_runtime::development::link::{FromHost, SOCKET, Status, ToHost, VERSION, is_of_this_user, receive, send};
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
+use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
 
 use super::{News, Printed, World};
 use crate::error::Error;
@@ -212,17 +212,17 @@ impl World for Remote {
         }
     }
 
-    fn shutdown(mut self) -> Vec<String> {
+    fn shutdown(mut self, print: &mut dyn FnMut(&Printed)) -> Vec<String> {
         self.ask(ToHost::End);
         let Some(process) = self.current.take() else { return Vec::new() };
         let until = Instant::now() + GRACE;
-        // The thread that prints its last lines need not wait for this one.
-        let printed = self.printed.1.clone();
-        thread::spawn(move || printed.iter().for_each(drop));
-        while !process.is_over.load(Ordering::Acquire) {
-            match self.news.1.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok(_) => {}
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+        while !process.is_over.load(Ordering::Acquire) || !self.printed.1.is_empty() {
+            select! {
+                recv(self.printed.1) -> printed => if let Ok(printed) = printed {
+                    print(&printed);
+                },
+                recv(self.news.1) -> _ => {}
+                default(until.saturating_duration_since(Instant::now())) => {
                     process.watched.kill();
                     let program = self.host.program.display();
                     return vec![format!("{program} did not end within {} s and was ended", GRACE.as_secs())];

@@ -8,6 +8,7 @@ use std::time::Instant;
 use alcedo_engine::{ACTOR, WORLD};
 use alcedo_runtime::{Budget, Builder, ObjectHandle, Runtime};
 
+use super::user_code::user_code;
 use super::{HostOptions, Population};
 use crate::error::Error;
 use crate::paint::Paint;
@@ -23,6 +24,10 @@ pub(super) fn builder(options: &HostOptions) -> Builder {
     let args: Vec<_> = options.args.iter().map(String::as_str).collect();
     let builder =
         Runtime::builder().natives(alcedo_engine::natives()).module_args(&args).planted_rerun(options.planted_rerun);
+    let builder = match &options.user_code {
+        Some(folder) => builder.user_code(&user_code(folder)),
+        None => builder,
+    };
     packages.into_iter().fold(builder, |builder, package| builder.package(package))
 }
 
@@ -67,7 +72,7 @@ fn spawn(runtime: &Runtime, class: String, wanted: u64) -> Population {
 /// When the host cannot be built.
 pub(crate) fn run(options: &HostOptions) -> Result<ExitCode, Error> {
     let paint = Paint::for_child();
-    crate::screen::log_to_stderr(paint);
+    crate::screen::log_to_stderr("info", paint);
     let runtime = builder(options).development().build()?;
     runtime.objects().spawn(WORLD)?;
     let (mut populated, mut generation) = (Populated::default(), 0);

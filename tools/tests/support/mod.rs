@@ -23,6 +23,9 @@ pub(crate) struct Scratch {
     _alone: MutexGuard<'static, ()>,
 }
 
+/// The folder of the example plugins.
+const PLUGINS: &str = "example-plugins";
+
 /// Where all tests of this package build, and the demo does: what plugins and hosts are made of is compiled once.
 pub(crate) fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("demo")
@@ -37,8 +40,9 @@ impl Scratch {
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
         let target = target();
         let dir = tempfile::tempdir().unwrap();
-        copy(&repository.join("example-plugins"), dir.path());
-        for manifest in manifests(dir.path()) {
+        let plugins = dir.path().join(PLUGINS);
+        copy(&repository.join(PLUGINS), &plugins);
+        for manifest in manifests(&plugins) {
             let text = fs::read_to_string(&manifest).unwrap();
             let whole = format!("\"{}/plugin-api", repository.display());
             fs::write(&manifest, text.replace("\"../../plugin-api", &whole).replace("\"../plugin-api", &whole))
@@ -56,7 +60,12 @@ impl Scratch {
 
     /// The folder of another plugin.
     pub(crate) fn other(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
+        self.dir.path().join(PLUGINS).join(name)
+    }
+
+    /// The folder that holds the copy, as a checkout does.
+    pub(crate) fn root(&self) -> &Path {
+        self.dir.path()
     }
 
     /// The source of the plugin as it is now.
@@ -92,8 +101,17 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         let mut cargo = self.command(env!("CARGO"));
         cargo.args(["clean", "--quiet", "--package", "magic-cube", "--package", "engine-glue"]);
-        cargo.args(["--package", "attributes", "--package", "attributes-plus", "--manifest-path"]);
-        let _ = cargo.arg(self.dir.path().join("Cargo.toml")).stderr(Stdio::null()).status();
+        cargo.args([
+            "--package",
+            "attributes",
+            "--package",
+            "attributes-plus",
+            "--package",
+            "lamps",
+            "--package",
+            "lamps-plus",
+        ]);
+        let _ = cargo.arg("--manifest-path").arg(self.other("Cargo.toml")).stderr(Stdio::null()).status();
     }
 }
 
@@ -103,7 +121,7 @@ fn manifests(dir: &Path) -> Vec<PathBuf> {
     members.chain([dir.join("Cargo.toml")]).filter(|path| path.is_file()).collect()
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap).filter(|entry| entry.file_name() != "target") {
         let copied = to.join(entry.file_name());

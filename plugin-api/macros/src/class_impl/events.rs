@@ -5,6 +5,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::{Attribute, Ident, ImplItem, Path, Result, Signature, TraitItemFn, Type};
 
 use super::{Body, cell_of, function_flags};
+use crate::class_struct::shown;
 use crate::conditions::Conditions;
 use crate::custom_thunk;
 use crate::docs;
@@ -126,6 +127,8 @@ impl Body<'_> {
         self.reflect(&implementation, &target, Some(&words), &flags, &quote! { "" }, &attrs)?;
         self.call(&method, &docs::shared(&attrs));
         self.event_constant(&method);
+        let text = method.text();
+        self.event_names.push(conditions.on_element(&quote! { #text }));
         self.condition(&conditions, mark)
     }
 
@@ -137,17 +140,29 @@ impl Body<'_> {
         method.needs_self(signature, "an override")?;
         let (class, name) = (self.class, &method.name);
         let (constant, fn_type) = (method.event_constant(), method.as_fn_type());
-        // The event's own signature as a type: the compiler says what differs, at the name of the override.
+        let (text, problem) = (method.text(), format!("`{}` declares no event `{}`", shown(&base), method.text()));
         self.beside.push(quote_spanned! {name.span()=>
-            #[allow(clippy::type_complexity, reason = "it has as many parts as the event has parameters")]
-            const _: ::core::marker::PhantomData<#fn_type> =
-                <<#base as ::alcedo_plugin_api::plumbing::Class>::View<'static>>::#constant;
+            const _: () = {
+                // The constant of an event that the class declares takes precedence.
+                #[allow(dead_code, reason = "the class should declare the event")]
+                trait AlcedoEvent {
+                    const #constant: ::alcedo_plugin_api::plumbing::NoEvent = ::alcedo_plugin_api::plumbing::NoEvent;
+                }
+                impl<T> AlcedoEvent for T {}
+                type AlcedoView = <#base as ::alcedo_plugin_api::plumbing::Class>::View<'static>;
+                ::core::assert!(
+                    AlcedoView::#constant.is_declared(),
+                    "{}",
+                    ::alcedo_plugin_api::plumbing::no_event::<#base>(#problem, #text, " [ALC0117]").as_str()
+                );
+                AlcedoView::#constant.check::<#fn_type>();
+            };
         });
         let flags = quote! { ::alcedo_plugin_api::plumbing::function_flags::OVERRIDE };
         let overrides = quote! { <#base as ::alcedo_plugin_api::plumbing::Class>::PATH };
         self.reflect(&method, name, None, &flags, &overrides, attrs)?;
 
-        let (text, base_name) = (method.text(), format_ident!("base_{}", method.text(), span = name.span()));
+        let base_name = format_ident!("base_{}", text, span = name.span());
         let cell = format_ident!("ALCEDO_BASE_{}", text.to_uppercase());
         let declared = method.cell(&cell, class);
         let path = quote! {
@@ -177,6 +192,18 @@ impl Body<'_> {
     }
 }
 
+/// The names of the events of a class, if it declares any.
+pub(crate) fn event_names(view: &Ident, names: &[TokenStream]) -> Option<TokenStream> {
+    (!names.is_empty()).then(|| {
+        quote! {
+            impl #view<'_> {
+                #[doc(hidden)]
+                pub const ALCEDO_EVENTS: &'static [&'static ::core::primitive::str] = &[#(#names),*];
+            }
+        }
+    })
+}
+
 /// The constant by which overrides of an event are checked.
 pub(crate) fn event_constant(view: &Ident, constant: &Ident, fn_type: &TokenStream) -> TokenStream {
     quote! {
@@ -184,7 +211,8 @@ pub(crate) fn event_constant(view: &Ident, constant: &Ident, fn_type: &TokenStre
             /// The signature of the event, for whoever overrides it.
             #[doc(hidden)]
             #[allow(clippy::type_complexity, reason = "it has as many parts as the event has parameters")]
-            pub const #constant: ::core::marker::PhantomData<#fn_type> = ::core::marker::PhantomData;
+            pub const #constant: ::alcedo_plugin_api::plumbing::EventOf<#fn_type> =
+                ::alcedo_plugin_api::plumbing::EventOf::new();
         }
     }
 }

@@ -12,7 +12,7 @@ macro_rules! __alcedo_class {
             $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty,
             name: $property:literal, flags: $property_flags:expr, default: $default:literal, about: $about:expr
         })*],
-        kept: [$(($kept:ident, $kept_name:literal, $kept_ty:ty))*],
+        kept: [$(($kept:ident, $kept_name:literal $(| $kept_was:literal)*, $kept_ty:ty))*],
         fields: [$(($field:ident, $field_ty:ty))*],
         implements: [$(($interface:ty, $bodies:ident))*],
         subobjects: [$(($part:literal, $part_class:ty))*],
@@ -34,6 +34,11 @@ macro_rules! __alcedo_class {
                     &[$($property),*],
                     &[$($crate::plumbing::core::stringify!($field)),*],
                 );
+                const EVENTS: &'static [&'static $crate::plumbing::core::primitive::str] = {
+                    #[allow(unused_imports, reason = "a class may have no events")]
+                    use $crate::plumbing::NoEvents as _;
+                    <$view<'static>>::ALCEDO_EVENTS
+                };
                 const IMPLEMENTS: &'static [&'static $crate::plumbing::core::primitive::str] =
                     &[$(<$interface as $crate::plumbing::Interface>::PATH),*];
                 $(const LIBRARY: &'static $crate::plumbing::core::primitive::str = $library;)?
@@ -63,7 +68,7 @@ macro_rules! __alcedo_class {
                     data: &[$crate::plumbing::core::primitive::u8],
                 ) -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
                     match name {
-                        $($kept_name => $crate::plumbing::restore::<$kept_ty>(&mut self.$kept, data),)*
+                        $($kept_name $(| $kept_was)* => $crate::plumbing::restore::<$kept_ty>(&mut self.$kept, data),)*
                         _ => $crate::plumbing::core::result::Result::Err($crate::plumbing::unknown_field(
                             <Self as $crate::plumbing::Class>::PATH,
                             name,
@@ -155,6 +160,11 @@ macro_rules! __alcedo_class {
                 const PATH: &'static $crate::plumbing::core::primitive::str =
                     $crate::plumbing::core::concat!("/Script/", $package, ".", $name);
                 const MEMBERS: $crate::plumbing::Members = $crate::plumbing::Members::of::<$base>(&[$($property),*], &[]);
+                const EVENTS: &'static [&'static $crate::plumbing::core::primitive::str] = {
+                    #[allow(unused_imports, reason = "a class may have no events")]
+                    use $crate::plumbing::NoEvents as _;
+                    <$view<'static>>::ALCEDO_EVENTS
+                };
 
                 fn cell() -> &'static $crate::plumbing::Cell {
                     ALCEDO_CLASS.cell()

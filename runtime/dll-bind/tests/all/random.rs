@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use alcedo_dll_bind::{Extents, Import, Route};
+use alcedo_dll_bind::{Import, Layouts, Route};
 use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::testing::Dice;
 use alcedo_reflect::value::Value;
@@ -66,7 +66,7 @@ fn next(value: &Value) -> Value {
 struct Case {
     source: String,
     import: Import,
-    extents: Extents,
+    extents: Layouts,
     arguments: Vec<Value>,
     result: Option<Value>,
     outs: Vec<Value>,
@@ -86,7 +86,7 @@ fn some_text(dice: &mut Dice) -> String {
     (0..dice.roll(12)).map(|_| ["a", "z", "ä", "日", "🦀"][dice.roll(5)]).collect()
 }
 
-fn lying(dice: &mut Dice, case: usize, at: usize, extents: &mut Extents) -> Lying {
+fn lying(dice: &mut Dice, case: usize, at: usize, extents: &mut Layouts) -> Lying {
     let (name, c) = NUMBERS[dice.roll(NUMBERS.len())];
     let v = format!("p{at}");
     match dice.roll(4) {
@@ -175,7 +175,7 @@ fn lying(dice: &mut Dice, case: usize, at: usize, extents: &mut Extents) -> Lyin
 fn case(dice: &mut Dice, at: usize) -> Case {
     let symbol = format!("f{at}");
     let mut import = Import::new(&symbol);
-    let (mut extents, mut types, mut body) = (Extents::default(), String::new(), String::new());
+    let (mut extents, mut types, mut body) = (Layouts::default(), String::new(), String::new());
     let (mut params, mut arguments, mut outs, mut by_value) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for param in 0..dice.roll(11) {
         let name = format!("p{param}");

@@ -8,7 +8,7 @@ use alcedo_reflect::value::Value;
 use alcedo_runtime::dll_bind::UserCode;
 use alcedo_runtime::{Canary, LeaseKind, ObjectHandle, Runtime};
 
-use crate::support::{compile, ints, structure, text};
+use crate::support::{compile, compile_cpp, ints, structure, text};
 
 /// As the page has it.
 const PAGE: &str = "class TestDLLPlayerController extends PlayerController
@@ -55,10 +55,10 @@ function string All(string S)
 }
 "#;
 
-/// The library of the example plugin, for a vector of doubles.
+/// The library of the example plugin.
 fn library() -> String {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../example-plugins/user-code/c/TestDLL.c");
-    format!("#define REAL double\n{}", fs::read_to_string(source).expect("the example is there"))
+    fs::read_to_string(source).expect("the example is there")
 }
 
 struct Scene {
@@ -67,13 +67,19 @@ struct Scene {
 }
 
 fn scene(files: &[(&str, &str)], has_library: bool) -> Scene {
+    scene_with(files, |code| {
+        if has_library {
+            compile(code, "TestDLL", &library());
+        }
+    })
+}
+
+fn scene_with(files: &[(&str, &str)], compile: impl FnOnce(&Path)) -> Scene {
     let dir = tempfile::tempdir().expect("a folder");
     let (code, package) = (dir.path().join("code"), dir.path().join("Demo"));
     fs::create_dir(&code).expect("made");
     fs::create_dir(&package).expect("made");
-    if has_library {
-        compile(&code, "TestDLL", &library());
-    }
+    compile(&code);
     for (name, text) in files {
         fs::write(package.join(name), text).expect("written");
     }
@@ -164,4 +170,135 @@ fn a_package_that_is_bound_to_a_library_goes_at_once_in_a_reload_and_in_an_unloa
     let unload = scene.runtime.unload_master().expect("a Master");
     let end = unload.ticket.end_report().unwrap_or_else(|| panic!("{unload}"));
     assert!(unload.parked.is_empty(), "{end}");
+}
+
+/// C++ of the page without its comments; `page.h` replaces the Windows headers.
+const PAGE_CODE: &str = r#"extern "C"
+{
+   struct FVector
+   {
+      float x,y,z;
+   };
+
+   __declspec(dllexport) void CallDLL1(wchar_t* s)
+   {
+      MessageBox(0, s, L"Inside the DLL: CallDLL1", MB_OK);
+      int len = wcslen(s);
+      for(int i=0; i<len>>1;i++)
+      {
+         wchar_t temp = s[i];
+         s[i] = s[len-i-1];
+         s[len-i-1] = temp;
+      }
+   }
+
+   __declspec(dllexport) FVector* CallDLL2(float x, float y, float z)
+   {
+      static FVector result;
+      result.x = x;
+      result.y = y;
+      result.z = z;
+      return &result;
+   }
+
+   __declspec(dllexport) bool CallDLL3(wchar_t* s, int i[2], float* f, FVector* V)
+   {
+      wchar_t temp[1024];
+      swprintf_s(temp, 1024, L"string: %s, i: {%d,%d}, float: %f, V was (%f,%f,%f)", s, i[0], i[1], *f, V->x, V->y, V->z);
+      V->x = (float)i[0];
+      V->y = (float)i[1];
+      V->z = (*f);
+      return (MessageBox(0, temp, L"Inside the DLL: CallDLL3", MB_OKCANCEL) == IDOK);
+   }
+}
+"#;
+
+#[test]
+fn the_cpp_of_the_page_runs_unchanged_with_the_vector_of_the_sample_engine() {
+    let class = format!("{PAGE}dllimport final function string LastMessage();\n");
+    let scene = scene_with(&[("TestDLLPlayerController.uc", &class)], |code| {
+        let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/page.h");
+        let header = header.to_str().expect("a path of text");
+        compile_cpp(code, "TestDLL", PAGE_CODE, &["-fshort-wchar", "-include", header]);
+    });
+    let player = spawn(&scene, "/Script/Demo.TestDLLPlayerController");
+    let call = |function: &str, arguments: &[Value]| {
+        let called = scene.runtime.objects().call_with_outs(player, function, arguments);
+        called.unwrap_or_else(|error| panic!("{function}: {error}"))
+    };
+    let message = || call("LastMessage", &[]).0;
+    assert_eq!(call("CallDLL1", &[text("drawrof")]), (None, vec![text("forward")]));
+    assert_eq!(message(), Some(text("drawrof")));
+    let numbers = [Value::F32(1.5), Value::F32(-2.0), Value::F32(0.25)];
+    assert_eq!(call("CallDLL2", &numbers), (Some(vector(1.5, -2.0, 0.25)), vec![]));
+    let arguments = [text("ok"), ints(&[7, -8]), Value::F32(0.5), vector(4.0, 5.0, 6.0)];
+    let outs = vec![Value::F32(0.5), vector(7.0, -8.0, 0.5)];
+    assert_eq!(call("CallDLL3", &arguments), (Some(Value::Bool(true)), outs));
+    let shown = "string: ok, i: {7,-8}, float: 0.500000, V was (4.000000,5.000000,6.000000)";
+    assert_eq!(message(), Some(text(shown)));
+    let cancel = [text("cancel"), ints(&[0, 0]), Value::F32(0.0), vector(0.0, 0.0, 0.0)];
+    assert_eq!(call("CallDLL3", &cancel).0, Some(Value::Bool(false)));
+    let huge = [text("ok"), ints(&[0, 0]), Value::F32(0.0), vector(1e300, 0.0, 0.0)];
+    let error = scene.runtime.objects().call_with_outs(player, "CallDLL3", &huge).expect_err("no float");
+    assert!(error.to_string().contains("`v.x` is 1000"), "{error}");
+}
+
+#[test]
+fn a_bool_result_of_a_script_has_its_stated_width_and_without_one_no_ambiguous_value_passes() {
+    let class = "class Bools extends Actor DLLBind(Bools);\n\
+        dllimport bool8 final function bool One(int word);\n\
+        dllimport bool32 final function bool Four(int word);\n\
+        dllimport final function bool Open(int word);\n";
+    let code = "int32_t One(int32_t word) { return word; }\n\
+        int32_t Four(int32_t word) { return word; }\n\
+        int32_t Open(int32_t word) { return word; }\n";
+    let scene = scene_with(&[("Bools.uc", class)], |folder| compile(folder, "Bools", code));
+    let bools = spawn(&scene, "/Script/Demo.Bools");
+    let call = |function: &str, word| scene.runtime.objects().call(bools, function, &[Value::I32(word)]);
+    for (word, one, four, open) in [
+        (0, false, true, Some(false)),
+        (1, true, true, Some(true)),
+        (0x7f00, false, true, None),
+        (0x7f01, true, true, Some(true)),
+        (-1, true, true, Some(true)),
+    ] {
+        let four = four && word != 0;
+        assert_eq!(call("One", word).expect("a call"), Some(Value::Bool(one)), "{word:#x}");
+        assert_eq!(call("Four", word).expect("a call"), Some(Value::Bool(four)), "{word:#x}");
+        match open {
+            Some(open) => assert_eq!(call("Open", word).expect("a call"), Some(Value::Bool(open)), "{word:#x}"),
+            None => {
+                let error = call("Open", word).expect_err("one byte and four differ").to_string();
+                assert!(error.contains("0x00007f00") && error.contains("`bool8` or `bool32`"), "{error}");
+            }
+        }
+    }
+}
+
+/// Imports that C cannot serve, each with the line and the reason that the host and `check` report.
+const UNREADABLE: &str = "class Wrong extends Actor DLLBind(Wrong);\n\
+    dllimport final function Turn(rotator r);\n\
+    dllimport final function Names(name n);\n\
+    dllimport final function Flag(bool b);\n";
+
+#[test]
+fn check_and_load_refuse_the_same_imports_with_file_and_line() {
+    let reasons = [
+        ("Demo/Wrong.uc:2:26", "the C layout of /Script/Engine.Rotator is not stated"),
+        ("Demo/Wrong.uc:3:26", "n is Name, which C cannot read"),
+        ("Demo/Wrong.uc:4:26", "b is bool, which C cannot read"),
+    ];
+    let dir = tempfile::tempdir().expect("a folder");
+    let package = dir.path().join("Demo");
+    fs::create_dir(&package).expect("made");
+    fs::write(package.join("Wrong.uc"), UNREADABLE).expect("written");
+    let checked = Runtime::builder().natives(alcedo_engine::natives()).check_scripts(&[&package]).expect("natives");
+    let checked = checked[0].declared.as_ref().expect_err("C cannot read it").clone();
+    let runtime = Runtime::builder().natives(alcedo_engine::natives()).canary(Canary::Off).scripts(&[&package]);
+    let runtime = runtime.build().expect("a host");
+    let loaded = runtime.create_master(&[] as &[&Path]).expect_err("C cannot read it").to_string();
+    for (place, reason) in reasons {
+        assert!(checked.contains(place) && checked.contains(reason), "{place} {reason}: {checked}");
+        assert!(loaded.contains(place) && loaded.contains(reason), "{place} {reason}: {loaded}");
+    }
 }

@@ -22,16 +22,28 @@ typedef struct { unit* data; int32_t num; int32_t max; } __attribute__((packed, 
 #pragma pack(4)
 ";
 
-/// Compiles a library into `folder`.
+/// Compiles a library of C into `folder`.
 pub(crate) fn compile(folder: &Path, name: &str, source: &str) {
     let file = folder.join(format!("{name}.c"));
     fs::write(&file, format!("{PRELUDE}{source}")).expect("written");
+    compile_file(folder, name, &file, false, &[]);
+}
+
+/// Compiles a library of C++ into `folder`, with more arguments for the compiler.
+pub(crate) fn compile_cpp(folder: &Path, name: &str, source: &str, arguments: &[&str]) {
+    let file = folder.join(format!("{name}.cpp"));
+    fs::write(&file, source).expect("written");
+    compile_file(folder, name, &file, true, arguments);
+}
+
+fn compile_file(folder: &Path, name: &str, file: &Path, is_cpp: bool, arguments: &[&str]) {
     let host = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-    let compiler = cc::Build::new().host(&host).target(&host).opt_level(1).cargo_metadata(false).get_compiler();
+    let mut build = cc::Build::new();
+    let build = build.host(&host).target(&host).opt_level(1).cargo_metadata(false).cpp(is_cpp);
     let made = folder.join(format!("lib{name}.so.new"));
-    let mut command = compiler.to_command();
-    let ran =
-        command.args(["-shared", "-fPIC", "-g", "-w", "-o"]).arg(&made).arg(&file).output().expect("a C compiler");
+    let mut command = build.get_compiler().to_command();
+    let command = command.args(["-shared", "-fPIC", "-g", "-w", "-o"]).arg(&made).args(arguments).arg(file);
+    let ran = command.output().expect("a compiler");
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     fs::rename(made, folder.join(format!("lib{name}.so"))).expect("moved");
 }

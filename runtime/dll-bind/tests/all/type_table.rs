@@ -1,6 +1,6 @@
 //! Every row of the type table, in and out, with values at the edges.
 
-use alcedo_dll_bind::{Extents, Import, Route};
+use alcedo_dll_bind::{Import, Layouts, Route};
 use alcedo_reflect::value::Value;
 
 use crate::support::{Fixture, ints, plain, structure, text, ty};
@@ -73,7 +73,7 @@ fn a_bool_is_returned_as_four_bytes_or_as_one() {
         "uint32_t wide(uint32_t x) { return x; }\n\
          uint64_t dirty(uint32_t x) { return 0xffffff00u | (x & 0xff); }\n",
     );
-    let wide = Import::new("wide").param("x", plain("u32")).returns(plain("bool"));
+    let wide = Import::new("wide").param("x", plain("u32")).returns_bool32();
     for (given, expected) in [(0, false), (1, true), (256, true), (u32::MAX, true)] {
         assert_eq!(fixture.call(&wide, &[Value::U32(given)]).0, Some(Value::Bool(expected)));
     }
@@ -131,7 +131,7 @@ fn structs_are_packed_and_nested_with_arrays_in_them() {
         ("e", "Array(/Script/Test.Inner)"),
     ];
     let ty = |words: &str| ty(&[("Inner", inner), ("Outer", outer)], words);
-    let extents = || Extents::default().fixed("/Script/Test.Outer", "c", 3).fixed("/Script/Test.Outer", "e", 2);
+    let extents = || Layouts::default().fixed("/Script/Test.Outer", "c", 3).fixed("/Script/Test.Outer", "e", 2);
     let library = fixture.code.open_with("Test", extents());
     let of_inner = |a, b, c| structure([("a", Value::U8(a)), ("b", Value::F64(b)), ("c", Value::U8(c))]);
     let of_outer = |c: [i16; 3], d, e: [Value; 2]| {

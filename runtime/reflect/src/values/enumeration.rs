@@ -128,11 +128,7 @@ fn name_of_today<'t>(name: &'t str, of: &EnumType, cx: &Conversion<'_>) -> Cow<'
     if of.entry(name).is_some() {
         return Cow::Borrowed(name);
     }
-    let path = cx.paths.redirected(&format!("{}:{name}", of.path));
-    match path.strip_prefix(&*of.path).and_then(|rest| rest.strip_prefix(':')) {
-        Some(now) => Cow::Owned(now.to_owned()),
-        None => Cow::Borrowed(name),
-    }
+    cx.member_of_today(&of.path, name).map_or(Cow::Borrowed(name), Cow::Owned)
 }
 
 /// The same for each of several, with `|` between.

@@ -41,7 +41,8 @@ pub(crate) fn start_of(ty: &PropertyType) -> Option<Value> {
     matches!(ty, PropertyType::Struct(of) if of.nature().has_defaults).then(|| Value::initial(ty))
 }
 
-fn start(field: &Property) -> Value {
+/// The value that a field of a new struct has.
+pub(crate) fn start(field: &Property) -> Value {
     field.default.clone().unwrap_or_else(|| Value::initial(&field.ty))
 }
 
@@ -219,11 +220,20 @@ impl Kind for Struct {
 
     fn convert(value: &Value, of: &Rc<StructType>, cx: &Conversion<'_>) -> Option<Fields> {
         let Some(Offer::Fields(fields)) = cx.offer(value) else { return None };
-        let mut converted = Self::initial(of);
+        let (mut converted, mut has_any) = (Self::initial(of), fields.is_empty());
         for (name, value) in fields {
-            let at = of.fields().iter().position(|field| *field.text == **name)?;
-            converted[at].1 = cx.convert(value, &of.fields()[at].ty)?;
+            let has_own = |field: &Property| fields.iter().any(|(name, _)| **name == *field.text);
+            // A name that is in use comes before one that a redirect leads from.
+            let field = cx.field_of_today(of, name).filter(|field| *field.text == **name || !has_own(field));
+            let taken = field.and_then(|field| Some((field, cx.convert(value, &field.ty)?)));
+            let Some((field, value)) = taken else {
+                cx.lose()?;
+                continue;
+            };
+            let known = converted.iter_mut().find(|(name, _)| **name == *field.text);
+            known.into_iter().for_each(|(_, old)| *old = value.clone());
+            has_any = true;
         }
-        Some(converted)
+        has_any.then_some(converted)
     }
 }

@@ -57,9 +57,13 @@ pub(super) fn problem(frame: &Frame<'_>, problem: impl std::fmt::Display) -> Cal
     CallError::other(format!("{}: {problem}", function_of(frame).text))
 }
 
-/// A parameter of a Rust type.
+/// A parameter of a Rust type. One of `String` accepts any value that has a string, as `coerce` parameters do.
 pub(super) fn param<T: Declared>(name: &str) -> PropertyDecl {
-    PropertyDecl::new(name, T::KIND).of_type(T::PATH)
+    let mut param = PropertyDecl::new(name, T::KIND).of_type(T::PATH);
+    if T::KIND == PropertyKind::STRING {
+        param.meta.push(("coerce".to_owned(), "true".to_owned()));
+    }
+    param
 }
 
 /// A result of a Rust type.

@@ -5,13 +5,15 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::border::CallError;
-use alcedo_reflect::decl::{FunctionDecl, PropertyDecl};
+use alcedo_reflect::World;
+use alcedo_reflect::decl::{FunctionDecl, PropertyDecl, RESULT_NAME};
 use alcedo_reflect::property::{Property, PropertyType};
-use alcedo_reflect::thunk::{AnyStruct, Frame};
+use alcedo_reflect::thunk::{AnyStruct, Frame, Param};
+use alcedo_reflect::value::Value;
 
-use super::build::{custom, plain, problem, result};
-use crate::triple::kind_of;
-use crate::value::{Number, number};
+use super::build::{custom, out, plain, problem, result};
+use crate::triple::{axes, kind_of};
+use crate::value::{Number, number, to_num};
 
 pub(super) fn functions() -> Vec<FunctionDecl> {
     let vector = || PropertyDecl::new("v", PropertyKind::STRUCT).of_type("/Script/Script.AnyStruct");
@@ -31,13 +33,45 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
                 frame.give_result(square as f32)
             },
         ),
+        custom(
+            "normal",
+            "The vector of length 1 along a vector; zero for zero.",
+            SAME,
+            vec![vector(), any()],
+            |_world, frame| {
+                let (at, numbers) = numbers(frame)?;
+                frame.finish()?;
+                let size = numbers.iter().map(|it| it * it).sum::<f64>().sqrt();
+                let ty = frame.property(at).ty.clone();
+                give(frame, &ty, numbers.map(|it| if size < 1e-8 { 0.0 } else { it / size }))
+            },
+        ),
+        custom(
+            "v_rand",
+            "A vector of length 1 in a random direction.",
+            &[("custom_struct_param", RESULT_NAME)],
+            vec![any()],
+            |_world, frame| {
+                frame.finish()?;
+                let ty = frame.result_property()?.ty.clone();
+                let z = f64::from(fraction()) * 2.0 - 1.0;
+                let (sin, cos) = (f64::from(fraction()) * std::f64::consts::TAU).sin_cos();
+                let flat = (1.0 - z * z).sqrt();
+                give(frame, &ty, [flat * cos, flat * sin, z])
+            },
+        ),
+        custom("get_axes", "The axes of what a rotator turns.", AXES, axes_params(), get_axes),
         plain!("abs", "The number without its sign.", |a: f32| -> f32 { a.abs() }),
         plain!("sin", "The sine of an angle in radians.", |a: f32| -> f32 { a.sin() }),
         plain!("cos", "The cosine of an angle in radians.", |a: f32| -> f32 { a.cos() }),
         plain!("tan", "The tangent of an angle in radians.", |a: f32| -> f32 { a.tan() }),
         plain!("asin", "The angle of a sine, in radians.", |a: f32| -> f32 { a.asin() }),
         plain!("acos", "The angle of a cosine, in radians.", |a: f32| -> f32 { a.acos() }),
-        plain!("atan", "The angle of a tangent, in radians.", |a: f32| -> f32 { a.atan() }),
+        plain!(
+            "atan",
+            "The angle of a tangent, or of the point (b, a), in radians.",
+            |a: f32, b: f32 = "1"| -> f32 { a.atan2(b) }
+        ),
         plain!("atan2", "The angle of the point (x, y), in radians.", |y: f32, x: f32| -> f32 { y.atan2(x) }),
         plain!("exp", "e to the power of a.", |a: f32| -> f32 { a.exp() }),
         plain!("loge", "The natural logarithm.", |a: f32| -> f32 { a.ln() }),
@@ -77,22 +111,69 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
     ]
 }
 
-/// The square of how long the vector is that a function is given.
-fn square(frame: &mut Frame<'_>) -> Result<f64, CallError> {
-    let vector = frame.step_compiled_in::<AnyStruct>()?;
-    frame.finish()?;
-    let at = frame.value(vector);
+const SAME: &[(&str, &str)] = &[("custom_struct_param", "v,return_value")];
+const AXES: &[(&str, &str)] = &[("custom_struct_param", "r,x,y,z")];
+
+fn any() -> PropertyDecl {
+    PropertyDecl::result(PropertyKind::STRUCT).of_type("/Script/Script.AnyStruct")
+}
+
+fn axes_params() -> Vec<PropertyDecl> {
+    let any = |name: &str| PropertyDecl::new(name, PropertyKind::STRUCT).of_type("/Script/Script.AnyStruct");
+    vec![any("r"), out(any("x")), out(any("y")), out(any("z"))]
+}
+
+/// Reads the next argument, a vector or rotator.
+fn numbers(frame: &mut Frame<'_>) -> Result<(Param, [f64; 3]), CallError> {
+    let param = frame.step_compiled_in::<AnyStruct>()?;
+    let at = frame.value(param);
     let PropertyType::Struct(of) = at.ty() else {
         return Err(problem(frame, format_args!("a {} is no vector", at.ty())));
     };
     if kind_of(at.ty()).is_none() {
         return Err(problem(frame, format_args!("a {} is no vector", of.path)));
     }
-    let square = |field: &Property| match number(&at.field(field)?.read())? {
-        Number::Whole(it) => Some((it * it) as f64),
-        Number::Float(it) => Some(it * it),
+    let read = |field: &Property| match at.field(field).and_then(|at| number(&at.read())) {
+        Some(Number::Whole(it)) => it as f64,
+        Some(Number::Float(it)) => it,
+        None => 0.0,
     };
-    Ok(of.fields().iter().filter_map(square).sum())
+    let fields = of.fields();
+    Ok((param, [read(&fields[0]), read(&fields[1]), read(&fields[2])]))
+}
+
+/// A vector or rotator of a type.
+fn made(frame: &Frame<'_>, ty: &PropertyType, numbers: [f64; 3]) -> Result<Value, CallError> {
+    let (PropertyType::Struct(of), Some(num)) = (ty, kind_of(ty)) else {
+        return Err(problem(frame, format_args!("a vector is expected, not {ty}")));
+    };
+    let fields = of.fields().iter().zip(numbers);
+    Ok(Value::Struct(fields.map(|(field, it)| (field.text.as_ref().into(), to_num(Number::Float(it), num))).collect()))
+}
+
+fn give(frame: &mut Frame<'_>, ty: &PropertyType, numbers: [f64; 3]) -> Result<(), CallError> {
+    let value = made(frame, ty, numbers)?;
+    frame.give_value(&value)
+}
+
+fn get_axes(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let (rotator, angles) = numbers(frame)?;
+    let outs = [(); 3].map(|()| frame.step_compiled_in_ref::<AnyStruct>());
+    frame.finish()?;
+    let num = kind_of(&frame.property(rotator).ty).ok_or_else(|| problem(frame, "r has to be a rotator"))?;
+    for (to, axis) in outs.into_iter().zip(axes(angles, num)) {
+        let to = to?;
+        let value = made(frame, &frame.property(to).ty, axis)?;
+        frame.value_mut(to)?.write(&value).map_err(|error| CallError::other(error.to_string()))?;
+    }
+    Ok(())
+}
+
+/// Adds the squares of the numbers of the vector that a function is called with.
+fn square(frame: &mut Frame<'_>) -> Result<f64, CallError> {
+    let (_, numbers) = numbers(frame)?;
+    frame.finish()?;
+    Ok(numbers.iter().map(|it| it * it).sum())
 }
 
 thread_local! {

@@ -187,6 +187,19 @@ pub enum ContextError {
         /// What it gave.
         module: String,
     },
+    /// A resolver gave a module of the Master, whose code belongs to the game thread.
+    #[error(
+        "{who} of {context} gave {module}, which is a module of the Master and belongs to the game thread: load its library \
+         into this context or into the Default, and give that one"
+    )]
+    MasterModule {
+        /// The context.
+        context: String,
+        /// The resolver or handler.
+        who: String,
+        /// The module of the Master.
+        module: String,
+    },
     /// What stays for ever would need what may go.
     #[error(
         "{module} in {context}, which is never unloaded, cannot depend on {dependency} in {collectible}, which may be: \

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::callback::{Registered, Share};
+use crate::callback::{Registered, Share, Site, drop_caught};
 use crate::load::context::handle::{Contexts, LoadContext};
 use crate::load::context::home::Home;
 use crate::load::context::id::{ContextId, ContextKind, title};
@@ -120,6 +120,15 @@ impl Listeners {
         let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
         let at = list.partition_point(|(other, _)| *other <= priority);
         list.insert(at, (priority, listener));
+    }
+
+    /// Takes one back.
+    pub(super) fn remove(&self, site: Site) {
+        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = list.iter().position(|(_priority, listener)| listener.site.is(site));
+        let removed = at.map(|at| list.remove(at));
+        drop(list);
+        removed.into_iter().for_each(|(_priority, listener)| drop_caught(listener));
     }
 
     /// Takes all of them out.

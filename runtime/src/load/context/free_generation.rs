@@ -52,7 +52,7 @@ struct Table {
     /// Dependencies first; modules are added and never taken out, so that a place in here is a name.
     modules: Vec<Arc<FreeModule>>,
     /// What a resolver found in another context, and what keeps it there.
-    foreign: HashMap<String, Foreign>,
+    foreign: Vec<Foreign>,
     /// Ranges that a resolver has answered, by module, though the version is another.
     granted: HashMap<String, Vec<VersionReq>>,
     /// Whether its modules were taken to be ended. One that came in afterwards would never end, and neither would what it
@@ -127,7 +127,10 @@ impl FreeGeneration {
     pub(super) fn find(&self, name: &str) -> Option<(Arc<FreeModule>, ContextId)> {
         let table = self.table();
         let own = table.modules.iter().find(|module| module.name() == name);
-        let foreign = || table.foreign.get(name).map(|foreign| (Arc::clone(&foreign.module), foreign.home));
+        let foreign = || {
+            let found = table.foreign.iter().find(|foreign| foreign.module.name() == name);
+            found.map(|foreign| (Arc::clone(&foreign.module), foreign.home))
+        };
         own.map(|module| (Arc::clone(module), self.id)).or_else(foreign)
     }
 
@@ -135,7 +138,7 @@ impl FreeGeneration {
     pub(super) fn held(&self) -> Vec<(Arc<FreeModule>, ContextId)> {
         let table = self.table();
         let own = table.modules.iter().map(|module| (Arc::clone(module), self.id));
-        own.chain(table.foreign.values().map(|foreign| (Arc::clone(&foreign.module), foreign.home))).collect()
+        own.chain(table.foreign.iter().map(|foreign| (Arc::clone(&foreign.module), foreign.home))).collect()
     }
 
     /// The ranges of that module which a resolver has answered though the version is another.
@@ -182,6 +185,14 @@ impl FreeGeneration {
         if is_closed { Err(self.given_up(action.to_owned())) } else { Ok(()) }
     }
 
+    /// Checks that its unload has not begun.
+    ///
+    /// # Errors
+    /// When it is sealed.
+    pub(super) fn expect_unsealed(&self, action: impl FnOnce() -> String) -> Result<(), ContextError> {
+        self.ticket.get().map_or(Ok(()), |_| Err(self.given_up(action())))
+    }
+
     /// A resolver has found a module in another context; it stays there until this generation is on its way out and
     /// no call is inside. From then on only the modules count that depend on it.
     ///
@@ -197,7 +208,7 @@ impl FreeGeneration {
         if table.is_closed {
             return Err(self.given_up(format!("borrowing {name}")));
         }
-        table.foreign.insert(name.to_owned(), foreign);
+        table.foreign.push(foreign);
         Ok(())
     }
 
@@ -213,10 +224,21 @@ impl FreeGeneration {
         Some(join(at, export))
     }
 
-    /// The function at a place that [`FreeGeneration::place`] gave.
+    /// The place of a function of a module that it was lent.
+    pub(super) fn lent_place(&self, module: &Arc<FreeModule>, export: usize) -> Option<u64> {
+        let at = self.table().foreign.iter().position(|known| Arc::ptr_eq(&known.module, module))?;
+        Some(LENT | join(at, export))
+    }
+
+    /// The function at a place that [`FreeGeneration::place`] or [`FreeGeneration::lent_place`] gave.
     pub(super) fn function(&self, place: u64) -> Option<FreeExport> {
-        let (module, export) = split(place);
-        self.table().modules.get(module)?.exports().get(export).cloned()
+        let (at, export) = split(place & !LENT);
+        let table = self.table();
+        let module = match place & LENT {
+            0 => table.modules.get(at)?,
+            _ => &table.foreign.get(at)?.module,
+        };
+        module.exports().get(export).cloned()
     }
 
     /// Every call inside and every holder of a lease, longest first.
@@ -287,6 +309,9 @@ pub(super) fn dependent(info: &ModuleInfo, home: &str, needs: &str) -> String {
     let ModuleInfo { name, version, build_id, .. } = info;
     format!("{name} {version} (build {build_id:032x}) of {home}, which needs {needs}")
 }
+
+/// Marks the place of a function of a lent module.
+const LENT: u64 = 1 << 63;
 
 /// A function's place: its module's in the context, and its own in the module.
 fn join(module: usize, export: usize) -> u64 {

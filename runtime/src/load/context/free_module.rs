@@ -107,7 +107,7 @@ impl FreeModule {
     }
 
     /// Its possible callers: modules that depend on it and have not ended, and contexts that were given it.
-    pub(super) fn users(&self) -> &Leases {
+    pub(super) fn users(&self) -> &Arc<Leases> {
         &self.users
     }
 
@@ -131,6 +131,11 @@ impl FreeModule {
     pub(super) fn summary(&self) -> ModuleSummary {
         let summary = ModuleSummary::new(self.info(), self.context, self.code().path().to_owned());
         summary.offering(self.exports.iter().map(|export| &*export.type_path))
+    }
+
+    /// Returns the number of its context and generation.
+    pub(super) fn context(&self) -> ContextId {
+        self.context
     }
 
     /// The generation of its context.

@@ -19,6 +19,7 @@ use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::free_module::FreeExport;
 use crate::load::context::id::ContextId;
 use crate::load::context::lookup::{self, Target};
+use crate::load::context::scope;
 use crate::object::value::Value;
 use crate::signature::Signature;
 
@@ -36,6 +37,8 @@ struct NamedFunction {
     type_path: String,
     method: String,
     signature: Signature,
+    /// Calls the generation of a scope of the context from a thread in that scope.
+    follows_scope: bool,
     /// What it was in the generation that answered last.
     bound: ArcSwapOption<Bound>,
 }
@@ -48,6 +51,8 @@ struct Bound {
     gate: Arc<EntryGate>,
     /// Its place there.
     place: u64,
+    /// The place in the generation that was searched; none for an own module of that generation.
+    lent: Option<u64>,
     export: FreeExport,
     /// The generation that has it, and its leases.
     home: ContextId,
@@ -65,15 +70,42 @@ impl ContextFunction {
         method: &str,
         signature: &Signature,
     ) -> Result<Self, ContextError> {
+        let generation = line.open(format!("looking up {type_path}:{method}"))?;
+        Self::of(line, &generation, type_path, method, signature, false)
+    }
+
+    /// Looks the function up in the generation whose scope this thread is in. On a thread in a scope of `line` it is of the
+    /// generation of that scope.
+    ///
+    /// # Errors
+    /// Returns the errors of [`ContextFunction::new`].
+    pub(super) fn of_scope(
+        line: &Arc<FreeContext>,
+        generation: &Arc<FreeGeneration>,
+        type_path: &str,
+        method: &str,
+        signature: &Signature,
+    ) -> Result<Self, ContextError> {
+        Self::of(line, generation, type_path, method, signature, true)
+    }
+
+    fn of(
+        line: &Arc<FreeContext>,
+        generation: &Arc<FreeGeneration>,
+        type_path: &str,
+        method: &str,
+        signature: &Signature,
+        follows_scope: bool,
+    ) -> Result<Self, ContextError> {
         let named = NamedFunction {
             line: Arc::clone(line),
             type_path: type_path.to_owned(),
             method: method.to_owned(),
             signature: signature.clone(),
+            follows_scope,
             bound: ArcSwapOption::empty(),
         };
-        let generation = line.open(format!("looking up {type_path}:{method}"))?;
-        named.bind(&generation)?;
+        named.bind(generation)?;
         Ok(Self { named: Arc::new(named) })
     }
 
@@ -99,6 +131,17 @@ impl ContextFunction {
 
 impl NamedFunction {
     fn call(&self, arguments: &[Value], from: &'static Location<'static>) -> Result<Option<Value>, ContextError> {
+        if let Some((generation, scope)) = self.entered() {
+            let bound = self.bind(&generation)?;
+            let owner = Arc::clone(&bound.export.full);
+            let _inside = scope.again(LeaseKind::Call, owner, Some(place_of(from)));
+            let called = dynamic_call::call_plainly(&bound.export.full, &self.signature, arguments, |buffer| {
+                // SAFETY: the lease keeps the generation, and so the image, which is its own or one that it was lent. The
+                // slots were made by the signature whose fingerprint the function has.
+                unsafe { bound.export.call(buffer) }
+            });
+            return Ok(called?);
+        }
         loop {
             let current = self.line.load_current();
             let Some(generation) = &*current else { return Err(self.line.unloading(self.action())) };
@@ -108,14 +151,18 @@ impl NamedFunction {
                 Some(bound) if bound.asked == generation.gate.number() => bound,
                 _ => &*fresh.insert(self.bind(generation)?),
             };
-            let calling = Calling { function: bound.place, from: Some(from) };
-            let Some(_inside) = bound.gate.enter(calling, || Arc::clone(&bound.export.full)) else {
-                self.look_again(generation, bound)?;
+            let calling = |function| Calling { function, from: Some(from) };
+            let name = || Arc::clone(&bound.export.full);
+            // A generation keeps a module that it was lent, also while the lender unloads.
+            let lent = || bound.lent.and_then(|place| generation.gate.enter(calling(place), name));
+            let Some(_inside) = bound.gate.enter(calling(bound.place), name).or_else(lent) else {
+                self.look_again(generation)?;
                 continue;
             };
             let called = dynamic_call::call_plainly(&bound.export.full, &self.signature, arguments, |buffer| {
-                // SAFETY: this thread is inside the gate of the generation whose image it is, so that stays mapped until it
-                // leaves; the slots were made by the signature whose fingerprint the function has.
+                // SAFETY: this thread is inside the gate of the generation whose image it is, or of one that was lent the
+                // module and keeps it while calls are inside. So the image stays mapped until this thread leaves. The slots
+                // were made by the signature whose fingerprint the function has.
                 unsafe { bound.export.call(buffer) }
             });
             return Ok(called?);
@@ -123,39 +170,45 @@ impl NamedFunction {
     }
 
     fn pointer(&self, from: &'static Location<'static>) -> Result<FunctionPointer, ContextError> {
-        loop {
-            let generation = self.line.open(self.action())?;
-            let bound = self.bind(&generation)?;
-            let owner = format!("pointer to {}", bound.export.full);
-            match bound.leases.take_at(LeaseKind::Borrow, owner, Some(place_of(from))) {
-                Ok(lease) => {
-                    let (export, signature) = (bound.export.clone(), self.signature.clone());
-                    return Ok(FunctionPointer { export, signature, context: bound.home, _lease: lease });
-                }
-                Err(_sealed) => self.look_again(&generation, &bound)?,
+        let owner = |bound: &Bound| format!("pointer to {}", bound.export.full);
+        let (bound, lease) = match self.entered() {
+            Some((generation, scope)) => {
+                let bound = self.bind(&generation)?;
+                let lease = scope.again(LeaseKind::Borrow, owner(&bound), Some(place_of(from)));
+                (bound, lease)
             }
-        }
+            None => loop {
+                let generation = self.line.open(self.action())?;
+                let bound = self.bind(&generation)?;
+                let take =
+                    |leases: &Arc<Leases>| leases.take_at(LeaseKind::Borrow, owner(&bound), Some(place_of(from)));
+                let lent = |sealed| bound.lent.map_or(Err(sealed), |_| take(&generation.leases));
+                match take(&bound.leases).or_else(lent) {
+                    Ok(lease) => break (bound, lease),
+                    Err(_sealed) => self.look_again(&generation)?,
+                }
+            },
+        };
+        let (export, signature) = (bound.export.clone(), self.signature.clone());
+        Ok(FunctionPointer { export, signature, context: bound.home, _lease: lease })
     }
 
-    /// The generation that has it was sealed: a newer one may be there, or another module that has it.
-    fn look_again(&self, asked: &Arc<FreeGeneration>, sealed: &Bound) -> Result<(), ContextError> {
+    /// The generation of this context whose scope the thread is in, and the lease of the scope.
+    fn entered(&self) -> Option<(Arc<FreeGeneration>, Arc<Lease>)> {
+        let is_of_context = |generation: &FreeGeneration| Arc::ptr_eq(&generation.resolvers, &self.line.resolvers);
+        self.follows_scope.then(scope::entered).flatten().filter(|(generation, _)| is_of_context(generation))
+    }
+
+    /// The generation in which it was looked up is sealed: checks that a newer one is there.
+    fn look_again(&self, asked: &Arc<FreeGeneration>) -> Result<(), ContextError> {
         match &*self.line.load_current() {
             Some(current) if !Arc::ptr_eq(current, asked) => Ok(()),
-            Some(_) if sealed.asked != sealed.gate.number() => {
-                let is_another = self.bind(asked)?.gate.number() != sealed.gate.number();
-                let unloading = |sealed| ContextError::sealed(sealed, self.action());
-                let refused = || sealed.leases.take(LeaseKind::Call, self.action()).err().map(unloading);
-                match is_another {
-                    true => Ok(()),
-                    false => Err(refused().unwrap_or_else(|| self.line.unloading(self.action()))),
-                }
-            }
             _ => Err(self.line.unloading(self.action())),
         }
     }
 
     fn bind(&self, generation: &Arc<FreeGeneration>) -> Result<Arc<Bound>, ContextError> {
-        let Target { home, place, export } =
+        let Target { home, place, lent, export } =
             lookup::function(generation, || self.line.registry(), &self.type_path, &self.method)?;
         // Two signatures may have one number, by chance or on purpose; they have not one text.
         let is_other = |words: Signature| words != self.signature;
@@ -169,7 +222,8 @@ impl NamedFunction {
         }
         self.signature.needs_no_runtime(&export.full)?;
         let (gate, leases) = (Arc::clone(&home.gate), Arc::clone(&home.leases));
-        let bound = Arc::new(Bound { asked: generation.gate.number(), gate, place, export, home: home.id, leases });
+        let bound =
+            Arc::new(Bound { asked: generation.gate.number(), gate, place, lent, export, home: home.id, leases });
         self.bound.store(Some(Arc::clone(&bound)));
         Ok(bound)
     }

@@ -398,18 +398,22 @@ fn open_one(
     present: &[Arc<FreeModule>],
 ) -> Result<Arc<FreeModule>, ContextError> {
     let info = &staged.info;
-    let mut needs = Vec::new();
+    let (mut needs, mut needed) = (Vec::new(), Vec::new());
     for (name, _range) in &info.dependencies {
         let Some(module) = present.iter().find(|module| module.name() == name) else { continue };
         let need = module.lend(&dependent(info, &generation.full_title(), name));
         needs.push(need.map_err(|sealed| ContextError::sealed(sealed, format!("depending on {name}")))?);
+        needed.push(Arc::downgrade(module));
     }
-    let host_context = registry.host_context.with_calls(ModuleCalls::new(generation, &registry.weak()));
+    let calls = ModuleCalls::new(generation, &registry.weak());
+    let host_context = registry.host_context.with_calls(calls.clone());
     let place = ModulePlace {
         id: registry.next_module(),
         context: generation.id,
         host_context: &host_context,
         logs: &registry.logs,
     };
-    Ok(FreeModule::open(staged, needs, place)?)
+    let module = FreeModule::open(staged, needs, place)?;
+    calls.set_caller(&module, needed);
+    Ok(module)
 }

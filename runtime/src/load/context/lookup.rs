@@ -25,6 +25,8 @@ pub(super) struct Target {
     pub home: Arc<FreeGeneration>,
     /// Its place there.
     pub place: u64,
+    /// The place in the generation that searched; none for an own module of that generation.
+    pub lent: Option<u64>,
     /// The function.
     pub export: FreeExport,
 }
@@ -77,7 +79,8 @@ pub(super) fn function(
         false => registry()?.generation(home).ok_or_else(|| no_such("the context that offers it is gone".into()))?,
     };
     let place = home.place(&module, at).ok_or_else(|| no_such("the module that offers it is gone".into()))?;
-    Ok(Target { home, place, export: module.exports()[at].clone() })
+    let lent = generation.lent_place(&module, at);
+    Ok(Target { home, place, lent, export: module.exports()[at].clone() })
 }
 
 /// Finds a type for `generation`.

@@ -11,6 +11,7 @@ mod free_module;
 pub(crate) mod function;
 pub(crate) mod handle;
 mod home;
+pub(crate) mod host_functions;
 pub(crate) mod id;
 pub(crate) mod identity;
 mod loading;

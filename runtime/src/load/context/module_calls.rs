@@ -1,21 +1,24 @@
 //! Calls by name from a module of a Slim, a pinned context or the Default to what its context has: first what is its
-//! own, then what it has of other contexts, then what the Default has. A call goes through the gate of the generation
-//! that has the function, like one of the host, so it never meets an image that is gone.
+//! own, then what it has of other contexts, then what the Default has, then functions of the host. A call passes the gate of the generation
+//! that has the function, like one of the host, so it never meets an image that is gone. Once that gate is shut, a call
+//! passes for as long as the caller keeps the module: its generation was lent it, or the caller depends on it.
 //!
 //! It loads nothing: a module that calls may be in the middle of a load itself. What a name was found to mean it means
 //! for the rest of the caller's life.
 #![expect(unsafe_code, reason = "calls functions whose image a gate keeps, with slots that fit their fingerprint")]
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock, Weak};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, Weak};
 
 use crate::border::CallError;
 use crate::bridge::nm::{Method, is_type};
 use crate::bridge::protocols::built_in;
 use crate::handles::ZCallHandle;
+use crate::lease::{Lease, Leases};
 use crate::load::context::calls::{Calling, EntryGate};
 use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::free_module::{FreeExport, FreeModule};
+use crate::load::context::host_functions::HostFunction;
 use crate::load::context::id::ContextId;
 use crate::load::context::registry::ContextRegistry;
 use crate::signature::Signature;
@@ -28,6 +31,8 @@ pub(super) struct ModuleCalls {
     /// The generation that the module is of.
     generation: Weak<FreeGeneration>,
     registry: Weak<ContextRegistry>,
+    /// The module, once it is mapped, and what it depends on.
+    caller: OnceLock<(Weak<FreeModule>, Vec<Weak<FreeModule>>)>,
     table: RwLock<Table>,
 }
 
@@ -38,12 +43,22 @@ struct Table {
     handles: HashMap<ZCallName, ZCallHandle>,
 }
 
+/// Target of a name.
+enum Bound {
+    Module(Exported),
+    Host(Arc<HostFunction>),
+}
+
 /// A function as the generation has it that answers.
-struct Bound {
+struct Exported {
     /// The gate of that generation.
     gate: Arc<EntryGate>,
     /// Its place there.
     place: u64,
+    /// The slot in the caller's own generation; none for an own module of that generation.
+    lent: Option<u64>,
+    /// The possible callers of its module.
+    users: Arc<Leases>,
     export: FreeExport,
 }
 
@@ -52,8 +67,33 @@ type Held = (Arc<FreeModule>, ContextId);
 
 impl ModuleCalls {
     /// None yet, for a module of `generation`.
-    pub(super) fn new(generation: &Arc<FreeGeneration>, registry: &Weak<ContextRegistry>) -> Self {
-        Self { generation: Arc::downgrade(generation), registry: Weak::clone(registry), table: RwLock::default() }
+    pub(super) fn new(generation: &Arc<FreeGeneration>, registry: &Weak<ContextRegistry>) -> Arc<Self> {
+        let (generation, registry) = (Arc::downgrade(generation), Weak::clone(registry));
+        Arc::new(Self { generation, registry, caller: OnceLock::new(), table: RwLock::default() })
+    }
+
+    /// Names the module whose calls these are, and what it depends on.
+    pub(super) fn set_caller(&self, module: &Arc<FreeModule>, needs: Vec<Weak<FreeModule>>) {
+        let _first = self.caller.set((Arc::downgrade(module), needs));
+    }
+
+    /// Keeps a module that the caller depends on for one call.
+    fn use_again(&self, bound: &Exported) -> Option<Lease> {
+        let (caller, _needs) = self.caller.get()?;
+        caller.upgrade()?.use_again(&bound.users, &bound.export.full)
+    }
+
+    /// Returns the modules of its generation, and those that the module depends on.
+    fn held(&self, generation: &FreeGeneration) -> Vec<Held> {
+        let mut held = generation.held();
+        let needs = self.caller.get().into_iter().flat_map(|(_caller, needs)| needs).filter_map(Weak::upgrade);
+        for module in needs {
+            if !held.iter().any(|(known, _)| Arc::ptr_eq(known, &module)) {
+                let home = module.context();
+                held.push((module, home));
+            }
+        }
+        held
     }
 
     fn known(&self, name: &ZCallName) -> Option<(ZCallHandle, Arc<Bound>)> {
@@ -66,13 +106,36 @@ impl ModuleCalls {
         let gone = || CallError::Unavailable { what: format!("`{name}`") };
         let (generation, registry) =
             (self.generation.upgrade().ok_or_else(gone)?, self.registry.upgrade().ok_or_else(gone)?);
-        let (module, home, at) = find(&generation, &registry, name)?;
+        let (module, home, at) = match find(&generation, self.held(&generation), &registry, name)? {
+            Found::Export(module, home, at) => (module, home, at),
+            Found::Host(function) => return Ok(Bound::Host(function)),
+        };
+        let lent = generation.lent_place(&module, at);
         let home = match home == generation.id {
             true => generation,
             false => registry.generation(home).ok_or_else(gone)?,
         };
         let place = home.place(&module, at).ok_or_else(gone)?;
-        Ok(Bound { gate: Arc::clone(&home.gate), place, export: module.exports()[at].clone() })
+        let (export, users) = (module.exports()[at].clone(), Arc::clone(module.users()));
+        Ok(Bound::Module(Exported { gate: Arc::clone(&home.gate), place, lent, users, export }))
+    }
+
+    fn call_module(&self, bound: &Exported, buffer: BufferMut<'_>) -> Result<(), CallError> {
+        // Reports contain no address of the caller: its image may be unmapped.
+        let calling = |function| Calling { function, from: None };
+        let name = || Arc::clone(&bound.export.full);
+        let inside = bound.gate.enter(calling(bound.place), name);
+        // The caller's generation keeps lent modules until no call is inside.
+        let own = if inside.is_none() && bound.lent.is_some() { self.generation.upgrade() } else { None };
+        let lent = own.as_deref().zip(bound.lent).and_then(|(own, place)| own.gate.enter(calling(place), name));
+        let used = if inside.is_none() && lent.is_none() { self.use_again(bound) } else { None };
+        if inside.is_none() && lent.is_none() && used.is_none() {
+            return Err(CallError::Unavailable { what: format!("`{}`", bound.export.full) });
+        }
+        // SAFETY: the image stays mapped until this returns. Either this thread is inside the gate of the generation whose
+        // image it is, or inside that of a generation that keeps the module, or it holds a lease of one of its users. The
+        // caller made the slots for the fingerprint that was compared when the name was resolved.
+        unsafe { bound.export.call(buffer) }
     }
 }
 
@@ -80,14 +143,14 @@ impl FreeCalls for ModuleCalls {
     fn resolve(&self, name: &str, fingerprint: u64) -> Result<ZCallHandle, CallError> {
         let name = built_in().read(name)?;
         if let Some((handle, bound)) = self.known(&name) {
-            return bound.export.agree(fingerprint).map(|()| handle);
+            return bound.agree(fingerprint).map(|()| handle);
         }
         let bound = self.bind(&name)?;
-        bound.export.agree(fingerprint)?;
+        bound.agree(fingerprint)?;
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have come first; then its answer is the one.
         if let Some(&handle) = table.handles.get(&name) {
-            return table.find(handle).map_or(Ok(()), |bound| bound.export.agree(fingerprint)).map(|()| handle);
+            return table.find(handle).map_or(Ok(()), |bound| bound.agree(fingerprint)).map(|()| handle);
         }
         table.bound.push(Arc::new(bound));
         let handle = ZCallHandle(-(table.bound.len() as u64).cast_signed());
@@ -95,20 +158,15 @@ impl FreeCalls for ModuleCalls {
         Ok(handle)
     }
 
-    fn call(&self, handle: ZCallHandle, buffer: BufferMut<'_>) -> Result<(), CallError> {
+    fn call(&self, handle: ZCallHandle, mut buffer: BufferMut<'_>) -> Result<(), CallError> {
         let bound = self.table.read().unwrap_or_else(PoisonError::into_inner).find(handle);
         let bound = bound.ok_or_else(|| CallError::NotFound {
             message: format!("call handle {} was never given out: resolve a name first", handle.0),
         })?;
-        // Where a module calls from is a place in its own image, which no report may point into.
-        let calling = Calling { function: bound.place, from: None };
-        let _inside = bound
-            .gate
-            .enter(calling, || Arc::clone(&bound.export.full))
-            .ok_or_else(|| CallError::Unavailable { what: format!("`{}`", bound.export.full) })?;
-        // SAFETY: this thread is inside the gate of the generation whose image it is, so that stays mapped until it
-        // leaves; the caller made the slots for the fingerprint that was compared when the name was resolved.
-        unsafe { bound.export.call(buffer) }
+        match &*bound {
+            Bound::Module(exported) => self.call_module(exported, buffer),
+            Bound::Host(function) => function.call(&mut buffer),
+        }
     }
 }
 
@@ -119,35 +177,47 @@ impl Table {
     }
 }
 
-impl FreeExport {
+impl Bound {
     /// Whether a caller of that fingerprint may call it, and whether modules without objects can call it at all.
     ///
     /// # Errors
     /// [`CallError::Signature`] when it cannot.
     fn agree(&self, wanted: u64) -> Result<(), CallError> {
+        let (full, fingerprint, signature) = match self {
+            Self::Module(Exported { export, .. }) => (&export.full, export.fingerprint, &export.signature),
+            Self::Host(function) => (&function.full, function.fingerprint, &function.signature),
+        };
         if wanted == 0 {
             let way_out = "call it with values whose types are its own, as `zcall` does";
-            return Err(CallError::other(format!("`{}`: no values of any type go to it here; {way_out}", self.full)));
+            return Err(CallError::other(format!("`{full}`: no values of any type go to it here; {way_out}")));
         }
-        if wanted != self.fingerprint {
+        if wanted != fingerprint {
             return Err(CallError::Signature {
-                name: format!("`{}`", self.full),
-                found: format!("{}, fingerprint {:016x}", self.signature, self.fingerprint),
+                name: format!("`{full}`"),
+                found: format!("{signature}, fingerprint {fingerprint:016x}"),
                 wanted: format!("fingerprint {wanted:016x}"),
             });
         }
-        self.signature.parse::<Signature>()?.needs_no_runtime(&self.full)
+        signature.parse::<Signature>()?.needs_no_runtime(full)
     }
+}
+
+/// Result of a search.
+enum Found {
+    /// The module, its generation, and the place of the function in the module.
+    Export(Arc<FreeModule>, ContextId, usize),
+    Host(Arc<HostFunction>),
 }
 
 /// The function of that name, in the first step that has it.
 fn find(
-    generation: &Arc<FreeGeneration>,
+    generation: &FreeGeneration,
+    held: Vec<Held>,
     registry: &ContextRegistry,
     name: &ZCallName,
-) -> Result<(Arc<FreeModule>, ContextId, usize), CallError> {
+) -> Result<Found, CallError> {
     let default = registry.default_generation();
-    let (own, others): (Vec<Held>, _) = generation.held().into_iter().partition(|(_, home)| *home == generation.id);
+    let (own, others): (Vec<Held>, _) = held.into_iter().partition(|(_, home)| *home == generation.id);
     let steps = [own, others, default.held()];
     let method = Method::of(name);
     let is_meant = |module: &FreeModule, export: &FreeExport| match method {
@@ -175,7 +245,7 @@ fn find(
             0 => {}
             1 => {
                 let (module, home, at, _) = found.remove(0);
-                return Ok((Arc::clone(module), home, at));
+                return Ok(Found::Export(Arc::clone(module), home, at));
             }
             _ => {
                 let who: Vec<_> = found
@@ -187,12 +257,17 @@ fn find(
             }
         }
     }
-    let mut offered: Vec<_> =
-        steps.iter().flatten().flat_map(|(module, _)| module.exports()).map(|export| &*export.full).collect();
+    let of_host = method.is_none().then(|| registry.functions.find(name.rest())).flatten();
+    if let Some(function) = of_host {
+        return Ok(Found::Host(function));
+    }
+    let of_host = registry.functions.names();
+    let exports = steps.iter().flatten().flat_map(|(module, _)| module.exports()).map(|export| &*export.full);
+    let mut offered: Vec<_> = exports.chain(of_host.iter().map(|name| &**name)).collect();
     offered.dedup();
     let offered = if offered.is_empty() { "nothing".to_owned() } else { offered.join(", ") };
     let message = format!(
-        "`{name}` leads nowhere in {}: complete modules of it, of those that it depends on and of the Default offer {offered}",
+        "`{name}` leads nowhere in {}: complete modules of it, of those that it depends on and of the Default, and the host offer {offered}",
         generation.title()
     );
     Err(CallError::NotFound { message })

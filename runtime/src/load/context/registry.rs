@@ -22,6 +22,7 @@ use crate::load::context::free_context::FreeContext;
 use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::free_module::FreeModule;
 use crate::load::context::home::Home;
+use crate::load::context::host_functions::HostFunctions;
 use crate::load::context::id::{ContextId, ContextInfo, ContextKind, ModuleSummary, title};
 use crate::load::context::native_libs::RetainedNative;
 use crate::load::context::unloading::Abandoned;
@@ -71,6 +72,8 @@ pub(crate) struct ContextRegistry {
     pub(crate) rehearsal: Rehearsal,
     /// The listeners to all of them.
     pub(super) listeners: Listeners,
+    /// Functions of the host that their modules call.
+    pub(crate) functions: HostFunctions,
     reaper: Arc<Reaper>,
     policy: Mutex<UnloadPolicy>,
     last_module: Arc<AtomicU64>,
@@ -161,6 +164,7 @@ impl ContextRegistry {
             require_seal,
             rehearsal,
             listeners: Listeners::default(),
+            functions: HostFunctions::default(),
             reaper: Arc::default(),
             policy: Mutex::default(),
             last_module: Arc::clone(last_module),
@@ -255,6 +259,13 @@ impl ContextRegistry {
             .into_iter()
             // Each module has a copy of its own in this process; one of another runtime may agree in all else.
             .find(|module| module.name() == summary.name && module.summary().image == summary.image)
+    }
+
+    /// Checks that a summary is of a module of the Master.
+    pub(super) fn is_of_master(&self, summary: &ModuleSummary) -> bool {
+        let pictures = self.pictures();
+        let mut modules = pictures.values().flat_map(|picture| &picture.modules);
+        modules.any(|(_, known)| known.name == summary.name && known.image == summary.image)
     }
 
     /// The generation with that number.
@@ -385,6 +396,7 @@ impl ContextRegistry {
     pub(crate) fn let_go(&self) {
         self.lines().iter().chain([&self.default]).for_each(|line| line.let_go(self.id()));
         let_go(self.id(), self.listeners.take());
+        self.functions.let_go(self.id());
     }
 
     /// The way to it that keeps nothing alive.

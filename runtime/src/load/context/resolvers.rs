@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use semver::VersionReq;
 
-use crate::callback::{Registered, Share};
+use crate::callback::{Registered, Share, Site, drop_caught};
 use crate::load::canary::Canary;
 use crate::load::context::error::ContextError;
 use crate::load::context::handle::{Contexts, LoadContext};
@@ -159,6 +159,19 @@ impl Resolvers {
         self.told().native_handlers.push(handler);
     }
 
+    /// Takes a resolver or handler back.
+    pub(super) fn remove(&self, site: Site) {
+        let mut told = self.told();
+        let modules = out_of(&mut told.resolver, site).or_else(|| out_of_list(&mut told.handlers, site));
+        let natives = out_of(&mut told.native_resolver, site).or_else(|| out_of_list(&mut told.native_handlers, site));
+        let of_module =
+            told.native_by_module.extract_if(|_module, resolver| resolver.site.is(site)).map(|(_module, found)| found);
+        let natives: Vec<_> = natives.into_iter().chain(of_module).collect();
+        drop(told);
+        modules.into_iter().for_each(drop_caught);
+        natives.into_iter().for_each(drop_caught);
+    }
+
     /// The resolver and the handlers, to be called while nothing is locked.
     pub(super) fn of_modules(&self) -> (Option<Share<ModuleResolver>>, Vec<Share<ModuleResolver>>) {
         let told = self.told();
@@ -180,6 +193,14 @@ impl Resolvers {
     fn told(&self) -> MutexGuard<'_, Told> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn out_of<C>(resolver: &mut Option<Registered<C>>, site: Site) -> Option<Registered<C>> {
+    resolver.take_if(|known| known.site.is(site))
+}
+
+fn out_of_list<C>(handlers: &mut Vec<Registered<C>>, site: Site) -> Option<Registered<C>> {
+    handlers.iter().position(|known| known.site.is(site)).map(|at| handlers.remove(at))
 }
 
 /// The resolver and the handlers for native libraries.

@@ -13,8 +13,8 @@ use crate::lease::{Lease, LeaseKind};
 use crate::load::context::error::ContextError;
 use crate::load::context::free_generation::FreeGeneration;
 
-/// Where a thread is: in a generation, or, once a scope said so, in none.
-type Here = Option<Weak<FreeGeneration>>;
+/// The entered generation of a thread, with the lease of the scope; none outside of scopes.
+type Here = Option<(Weak<FreeGeneration>, Weak<Lease>)>;
 
 thread_local! {
     static HERE: RefCell<Here> = const { RefCell::new(None) };
@@ -22,15 +22,24 @@ thread_local! {
 
 /// The generation whose scope this thread is in.
 pub(super) fn here() -> Option<Arc<FreeGeneration>> {
+    at(|(generation, _lease)| generation.upgrade())
+}
+
+/// The generation whose scope this thread is in, and the lease of that scope: while it is held, code of it may be called.
+pub(super) fn entered() -> Option<(Arc<FreeGeneration>, Arc<Lease>)> {
+    at(|(generation, lease)| Some((generation.upgrade()?, lease.upgrade()?)))
+}
+
+fn at<T>(of: impl FnOnce(&(Weak<FreeGeneration>, Weak<Lease>)) -> Option<T>) -> Option<T> {
     // A thread that ends, and whose thread-locals still call this, is in none.
-    HERE.try_with(|here| here.borrow().as_ref().and_then(Weak::upgrade)).ok().flatten()
+    HERE.try_with(|here| here.borrow().as_ref().and_then(of)).ok().flatten()
 }
 
 /// This thread is in a context until the guard is dropped, which restores what was before.
 #[must_use = "the scope is left when this is dropped"]
 pub struct ContextScope {
     before: Here,
-    _lease: Option<Lease>,
+    _lease: Option<Arc<Lease>>,
     /// It belongs to the thread that entered.
     not_send: PhantomData<*const ()>,
 }
@@ -43,7 +52,8 @@ impl ContextScope {
     #[track_caller]
     pub(super) fn enter(generation: &Arc<FreeGeneration>) -> Result<Self, ContextError> {
         let lease = lease(generation)?;
-        Ok(Self { before: swap(Some(Arc::downgrade(generation))), _lease: Some(lease), not_send: PhantomData })
+        let here = (Arc::downgrade(generation), Arc::downgrade(&lease));
+        Ok(Self { before: swap(Some(here)), _lease: Some(lease), not_send: PhantomData })
     }
 
     /// Leaves whatever scope this thread is in, for as long as the guard is held.
@@ -60,7 +70,7 @@ impl Drop for ContextScope {
 
 impl fmt::Debug for ContextScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let before = self.before.as_ref().and_then(Weak::upgrade);
+        let before = self.before.as_ref().and_then(|(generation, _lease)| generation.upgrade());
         write!(f, "a scope; before it: {}", before.map_or_else(|| "none".to_owned(), |generation| generation.title()))
     }
 }
@@ -70,7 +80,7 @@ impl fmt::Debug for ContextScope {
 pub struct Scoped<F> {
     future: Pin<Box<F>>,
     generation: Arc<FreeGeneration>,
-    _lease: Lease,
+    lease: Arc<Lease>,
 }
 
 impl<F: Future> Scoped<F> {
@@ -81,7 +91,7 @@ impl<F: Future> Scoped<F> {
     #[track_caller]
     pub(super) fn new(generation: Arc<FreeGeneration>, future: F) -> Result<Self, ContextError> {
         let lease = lease(&generation)?;
-        Ok(Self { future: Box::pin(future), generation, _lease: lease })
+        Ok(Self { future: Box::pin(future), generation, lease })
     }
 }
 
@@ -90,7 +100,7 @@ impl<F: Future> Future for Scoped<F> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         // The lease of the whole future keeps the context; this only says where the thread is.
-        let before = swap(Some(Arc::downgrade(&self.generation)));
+        let before = swap(Some((Arc::downgrade(&self.generation), Arc::downgrade(&self.lease))));
         let _scope = ContextScope { before, _lease: None, not_send: PhantomData };
         self.future.as_mut().poll(context)
     }
@@ -103,9 +113,9 @@ impl<F> fmt::Debug for Scoped<F> {
 }
 
 #[track_caller]
-fn lease(generation: &Arc<FreeGeneration>) -> Result<Lease, ContextError> {
+fn lease(generation: &Arc<FreeGeneration>) -> Result<Arc<Lease>, ContextError> {
     let lease = generation.leases.take(LeaseKind::Scope, "a contextual scope");
-    lease.map_err(|sealed| ContextError::sealed(sealed, "entering its scope"))
+    lease.map(Arc::new).map_err(|sealed| ContextError::sealed(sealed, "entering its scope"))
 }
 
 fn swap(here: Here) -> Here {

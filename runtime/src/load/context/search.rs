@@ -46,6 +46,7 @@ pub(super) fn search(
     let mut trace = Vec::new();
     let mut step = Step::Own;
     loop {
+        let mut outcome = "did not have it".to_owned();
         let (who, found) = match step {
             Step::Own => ("own modules".to_owned(), known(generation, request)?),
             Step::Resolver => {
@@ -54,7 +55,17 @@ pub(super) fn search(
                     resolver.as_ref().map(|resolver| put(registry, generation, &who, resolver, request)).transpose()?;
                 (who, found.flatten())
             }
-            Step::Default => ("Default".to_owned(), in_default(registry, request)?),
+            Step::Default => {
+                let found = match in_default(registry, request) {
+                    // The handlers may know a version that will do, which this context has for itself then.
+                    Err(ContextError::VersionMismatch { name, found, .. }) if name == request.name => {
+                        outcome = format!("has {name} {found}");
+                        None
+                    }
+                    other => other?,
+                };
+                ("Default".to_owned(), found)
+            }
             Step::Handler(at) => {
                 let who = format!("handler {}", at + 1);
                 let found =
@@ -69,7 +80,7 @@ pub(super) fn search(
         if let Some(answer) = found {
             return Ok(answer);
         }
-        trace.push(Attempt::new(who, "did not have it"));
+        trace.push(Attempt::new(who, outcome));
         step = after(step, guidance);
     }
 }
@@ -122,6 +133,8 @@ fn put(
 ) -> Result<Option<Answer>, ContextError> {
     let context = generation.title();
     let Some(found) = ask(&context, who, &request.name, || (resolver.code())(request))? else { return Ok(None) };
+    // The resolver or another thread may have begun the unload.
+    generation.expect_unsealed(|| format!("loading {}", request.name))?;
     let is_named = |name: &str| match name == request.name {
         true => Ok(()),
         false => Err(ContextError::ResolverWrongName {
@@ -147,8 +160,12 @@ fn put(
         FoundModule::Loaded(summary) => {
             is_named(&summary.name)?;
             let Some(module) = registry.module(&summary) else {
+                let who = who.to_owned();
+                if registry.is_of_master(&summary) {
+                    return Err(ContextError::MasterModule { context, who, module: summary.to_string() });
+                }
                 let module = format!("{summary} of context {}", summary.context);
-                return Err(ContextError::ForeignModule { context, who: who.to_owned(), module });
+                return Err(ContextError::ForeignModule { context, who, module });
             };
             refuse_collectible(registry, generation, request, &summary)?;
             refuse_unloading(registry, request, &summary)?;

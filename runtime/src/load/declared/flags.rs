@@ -42,6 +42,7 @@ const OF_FUNCTIONS: &[(u64, &str)] = &[
     (function_flags::DLL_IMPORT, "dll_import"),
     (function_flags::NO_CWD, "no_cwd"),
     (function_flags::BOOL8, "bool8"),
+    (function_flags::BOOL32, "bool32"),
     (function_flags::CUSTOM_THUNK, "custom_thunk"),
 ];
 

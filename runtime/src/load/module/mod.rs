@@ -23,7 +23,7 @@ use crate::border::CallError;
 use crate::conjugate::gate::ModuleTag;
 use crate::emit::described::Described;
 use crate::host_api::SharedHostContext;
-use crate::lease::{Lease, Leases};
+use crate::lease::{Lease, LeaseKind, Leases};
 use crate::load::module::code::ModuleCode;
 use crate::load::module::info::ModuleInfo;
 use crate::logs::Logs;
@@ -108,6 +108,13 @@ impl Module {
     /// It depends on another module.
     pub(crate) fn need(&self, need: Need) {
         self.needs().push(need);
+    }
+
+    /// Takes another lease on a module that it depends on, for a call of `owner`; none once its exit hook has run.
+    pub(crate) fn use_again(&self, users: &Leases, owner: &Arc<str>) -> Option<Lease> {
+        let needs = self.needs();
+        let mut uses = needs.iter().filter_map(|need| need.use_of.as_ref());
+        uses.find(|lease| lease.is_on(users)).map(|lease| lease.again(LeaseKind::Call, Arc::clone(owner), None))
     }
 
     /// Paths of the types that it names: bases, interfaces, types of members, and what it calls or reads of others. Its own are

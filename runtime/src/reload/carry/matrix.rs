@@ -265,6 +265,7 @@ fn word(changes: &[PropertyChange]) -> &'static str {
         () if has(|change| change.dropped) => "dropped",
         () if has(|change| change.dormant) => "dormant",
         () if has(|change| change.defaulted) => "default",
+        () if has(|change| change.converted) => "converted",
         () if has(|change| change.kept) => "kept",
         () if has(|change| change.followed) => "followed",
         () => "not listed",

@@ -16,14 +16,19 @@ impl<'a> Checker<'a> {
         let has = |word: &str| head.modifiers.iter().any(|modifier| modifier.word.is(word));
         let dll_bind = head.modifiers.iter().find(|modifier| modifier.word.is("dllbind")).and_then(|modifier| {
             let library = modifier.argument.clone().unwrap_or_default();
-            let is_name =
-                !library.is_empty() && library.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
+            let is_name = !library.is_empty() && library.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
             if !is_name {
                 let message = format!("`{library}` is no name of a library");
                 let error = Diagnostic::error("uc-dll-bind", (work.file, modifier.word.span), message);
                 self.report(error.hint("write `DLLBind(Name)`, without folder and ending"));
             }
             is_name.then_some(library)
+        });
+        let others = head.modifiers.iter().filter(|modifier| modifier.word.is("dllbind")).skip(1);
+        others.for_each(|other| {
+            let message = format!("`{}` is bound to a library already", head.name.text);
+            let error = Diagnostic::error("uc-dll-bind", (work.file, other.word.span), message);
+            self.report(error.hint("keep one `DLLBind(Name)`: a class is bound to one library"));
         });
         let flags = ClassFlags {
             is_abstract: has("abstract"),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::Checker;
 use super::symbols::At;
-use crate::ast::Ident;
+use crate::ast::{self, Ident};
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Const, Expr, ExprKind, Local, LocalId, Path, Type};
 use crate::source::Span;
@@ -30,6 +30,8 @@ pub(crate) struct Body<'c, 'a> {
     pub(super) result: Option<Type>,
     pub(super) result_unknown: bool,
     pub(super) locals: HashMap<String, LocalSym>,
+    /// Constants of the function, by their names in lower case; `None` for one without a value.
+    pub(super) consts: HashMap<String, Option<Expr>>,
     /// The names of `const` parameters by their numbers.
     pub(super) const_params: HashMap<u32, String>,
     pub(super) made: Vec<Local>,
@@ -56,6 +58,7 @@ impl<'c, 'a> Body<'c, 'a> {
             result: None,
             result_unknown: false,
             locals: HashMap::new(),
+            consts: HashMap::new(),
             const_params: HashMap::new(),
             made: Vec::new(),
             params: 0,
@@ -80,6 +83,37 @@ impl<'c, 'a> Body<'c, 'a> {
 
     pub(super) fn report(&self, diagnostic: Diagnostic) -> super::Told {
         self.checker.report(diagnostic)
+    }
+
+    /// Adds a constant of the function.
+    pub(super) fn add_const(&mut self, found: &ast::Const) {
+        self.checker.check_name(&found.name, self.file);
+        let key = found.name.text.to_ascii_lowercase();
+        if self.locals.contains_key(&key) || self.consts.contains_key(&key) {
+            let message = format!("a second local variable, parameter or constant `{}`", found.name.text);
+            self.report(self.error("uc-declared-twice", found.name.span, message));
+            return;
+        }
+        let mut body = Body::new(self.checker, self.file, &self.class);
+        body.only_constants = true;
+        body.consts = std::mem::take(&mut self.consts);
+        let value = body.constant(&found.value, None).ok();
+        self.consts = body.consts;
+        self.consts.insert(key, value);
+    }
+
+    /// The length of an array, with the number in place of a constant of the function.
+    pub(super) fn with_own_const(&self, dim: &ast::Expr) -> ast::Expr {
+        let known = match &dim.kind {
+            ast::ExprKind::Ident(name) => self.consts.get(&name.to_ascii_lowercase()),
+            _ => None,
+        };
+        match known.and_then(|known| as_const(known.as_ref()?)) {
+            Some(Const::Int(number)) => {
+                ast::Expr { kind: ast::ExprKind::Int(number.to_string(), u64::try_from(*number).ok()), ..dim.clone() }
+            }
+            _ => dim.clone(),
+        }
     }
 
     /// Adds a local.

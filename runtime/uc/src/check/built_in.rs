@@ -5,7 +5,8 @@ use super::convert::{Way, converted};
 use super::types::plain_type;
 use super::{Found, Told, TypeSym};
 use crate::ast::{self, Ident};
-use crate::hir::{Const, Conversion, Expr, Type};
+use crate::hir::{Const, Conversion, Expr, Path, Type};
+use crate::parse::DEEPEST;
 use crate::source::Span;
 
 type Args = [Option<ast::Expr>];
@@ -65,6 +66,9 @@ impl Body<'_, '_> {
             }
         };
         match name.text.to_ascii_lowercase().as_str() {
+            "nameof" => Some(only().and_then(|of| self.name_of(of, span))),
+            // The variables of a class are declared in the order of the text; this one may be behind.
+            "arraycount" if self.only_constants => Some(only().and_then(|of| self.declared_length(of, span))),
             "arraycount" => Some(only().and_then(|of| {
                 let found = self.value(of, None)?;
                 match found.ty {
@@ -90,6 +94,125 @@ impl Body<'_, '_> {
             }
             _ => None,
         }
+    }
+
+    /// `ArrayCount(X)` where only constants are known: the length that the declaration of the variable states.
+    fn declared_length(&self, of: &ast::Expr, span: Span) -> Found<Expr> {
+        let refused = || self.error("uc-no-array", of.span, "a variable of a fixed length is missing here");
+        let ast::ExprKind::Ident(name) = &of.kind else { return Err(self.report(refused())) };
+        let chain = self.checker.chain(&self.class);
+        for class in &chain {
+            let own = self.checker.files.iter().enumerate().find(|(_, file)| {
+                file.class.as_ref().is_some_and(|head| *self.checker.own_path(&head.name.text) == *class.path)
+            });
+            let vars = own.into_iter().flat_map(|(at, file)| file.items.iter().map(move |item| (at, item)));
+            let dim = vars.into_iter().find_map(|(at, item)| match item {
+                ast::Item::Var(found) => {
+                    let named = found.names.iter().find(|found| found.name.is(name))?;
+                    Some((at, named.dim.as_ref()))
+                }
+                _ => None,
+            });
+            let len = match dim {
+                Some((at, Some(dim))) => {
+                    let open = &self.checker.open_consts;
+                    if open.borrow().contains(&(at, dim.span)) || open.borrow().len() >= DEEPEST as usize {
+                        let error =
+                            self.error("uc-const-circle", of.span, "this length is made of itself, or of too many");
+                        return Err(self.report(error));
+                    }
+                    open.borrow_mut().push((at, dim.span));
+                    let len = self.checker.dim_of(dim, at, &class.path);
+                    open.borrow_mut().pop();
+                    len?
+                }
+                Some(_) => return Err(self.report(refused())),
+                None => match class.props.get(name).map(|found| found.ty.clone()) {
+                    Some(Some(Type::Fixed(_, len))) => len,
+                    Some(_) => return Err(self.report(refused())),
+                    None => continue,
+                },
+            };
+            return Ok(self.known(Const::Int(len.into()), Type::INT, span));
+        }
+        Err(self.report(refused()))
+    }
+
+    /// `nameof(X)`: the name of a variable, function, type or constant, as it is declared.
+    fn name_of(&self, of: &ast::Expr, span: Span) -> Found<Expr> {
+        let (class, name) = match &of.kind {
+            ast::ExprKind::Ident(name) => (self.class.clone(), Ident { text: name.clone(), span: of.span }),
+            ast::ExprKind::Member(inner, name) => (self.class_named_by(inner)?, name.clone()),
+            _ => return Err(self.report(self.error("uc-arguments", of.span, "a name is missing here"))),
+        };
+        let local = self.locals.get(&name.text.to_ascii_lowercase()).filter(|_| class == self.class);
+        let checker = self.checker;
+        let found = local
+            .map(|local| local.name.clone())
+            .or_else(|| checker.find_property(&class, &name.text).map(|found| found.name.clone()))
+            .or_else(|| checker.find_function(&class, &name.text).map(|found| found.name.clone()))
+            .or_else(|| checker.find_delegate(&class, &name.text).map(|found| found.name.clone()))
+            .or_else(|| {
+                let is_type = matches!(checker.type_named(std::slice::from_ref(&name), self.file), Some(Ok(_)));
+                (is_type || self.is_value_name(&name.text)).then(|| name.text.clone())
+            });
+        match found {
+            Some(found) => Ok(self.known(Const::Name(found), Type::Name, span)),
+            None if checker.is_broken(&class) => Err(Told),
+            None => {
+                let message = format!("there is no `{}` here: no variable, function or type", name.text);
+                Err(self.report(self.error("uc-unknown-name", name.span, message)))
+            }
+        }
+    }
+
+    /// The class before the dot in `nameof(X.Y)`: a class by its name, or that of an object.
+    fn class_named_by(&self, of: &ast::Expr) -> Found<Path> {
+        if let ast::ExprKind::Ident(name) = &of.kind
+            && !self.is_value_name(name)
+            && let Some(Ok(TypeSym::Class(path))) =
+                self.checker.type_named(&[Ident { text: name.clone(), span: of.span }], self.file)
+        {
+            return Ok(path);
+        }
+        self.class_of(of).map(|(_, path)| path)
+    }
+
+    /// Reports a function of Unreal that is outside of the language.
+    pub(super) fn outside_function(&self, class: &str, name: &Ident) -> Option<Told> {
+        const STATES: &[&str] =
+            &["gotostate", "isinstate", "getstatename", "pushstate", "popstate", "dumpstatestack", "ischildstate"];
+        const LATENT: &[&str] = &[
+            "sleep",
+            "finishanim",
+            "finishinterpolation",
+            "moveto",
+            "movetoward",
+            "strafeto",
+            "strafefacing",
+            "turnto",
+            "turntoward",
+            "waitforlanding",
+        ];
+        let word = name.text.to_ascii_lowercase();
+        let is = |words: &[&str]| words.contains(&word.as_str());
+        let (id, what, hint) = if is(STATES) {
+            ("uc-state", "of states, which are", "keep the state in a variable, and ask it in the functions")
+        } else if is(LATENT) && !self.checker.is_broken(class) {
+            (
+                "uc-function-word",
+                "that waits over several frames, which is",
+                "count the time in a function of each frame",
+            )
+        } else if word == "dynamicloadobject" {
+            ("uc-dynamic-load", "that loads by name, which is", "name the class or object by `Class'Package.Name'`")
+        } else if word == "sizeof" {
+            ("uc-pointer", "of C++, which is", "")
+        } else {
+            return None;
+        };
+        let message = format!("`{}` is a function {what} outside of the language", name.text);
+        Some(self.report(self.error(id, name.span, message).hint(hint)))
     }
 
     /// `GetEnum(enum'X', n)`: the name of the entry.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::body::Body;
 use super::convert::{Way, converted};
 use super::reflected::type_of_words;
-use super::symbols::{DelegateSym, FuncSym, ParamSym};
+use super::symbols::{DelegateSym, FuncSym, ParamSym, get_caseless};
 use super::{Found, Told};
 use crate::ast::{self, Ident};
 use crate::hir::{Access, Arg, Call, Callee, Cast, Const, Conversion, Expr, ExprKind, Num, Path, Type};
@@ -34,7 +34,7 @@ impl Body<'_, '_> {
     }
 
     fn plain_call(&self, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
-        if self.locals.contains_key(&name.text.to_ascii_lowercase()) {
+        if get_caseless(&self.locals, &name.text).is_some() {
             let callee = ast::Expr { kind: ast::ExprKind::Ident(name.text.clone()), span: name.span, depth: 1 };
             let found = self.value(&callee, None)?;
             if matches!(found.ty, Type::Delegate(..)) {
@@ -44,6 +44,12 @@ impl Body<'_, '_> {
         let class = self.class.clone();
         if !self.only_constants {
             if let Some(found) = self.checker.find_function(&class, &name.text) {
+                if self.is_rather_cast(&found, args)
+                    && let Some(Ok(_)) = self.checker.type_named(std::slice::from_ref(name), self.file)
+                    && let Some(cast) = self.cast_call(name, args, span)
+                {
+                    return cast;
+                }
                 return self.method(None, &found, name, args, span);
             }
             if let Some(found) = self.checker.find_delegate(&class, &name.text) {
@@ -65,6 +71,10 @@ impl Body<'_, '_> {
             return found;
         }
         if let Some(found) = self.checker.find_library_function(&name.text).filter(|_| !self.only_constants) {
+            if name.is("isa") && args.len() == 1 {
+                let of = ast::Expr { kind: ast::ExprKind::SelfObject, span: name.span, depth: 1 };
+                return self.function_of_object(&found, &of, name, args, span);
+            }
             return self.make_call(&found, Callee::Static { class: None, path: found.path.clone() }, name, args, span);
         }
         if self.only_constants {
@@ -72,6 +82,9 @@ impl Body<'_, '_> {
             return Err(self.report(error));
         }
         self.arguments_alone(args);
+        if let Some(told) = self.outside_function(&class, name) {
+            return Err(told);
+        }
         if self.checker.is_broken(&class) {
             return Err(Told);
         }
@@ -89,6 +102,20 @@ impl Body<'_, '_> {
             error = error.hint(format!("there is `{near}`"));
         }
         Err(self.report(error))
+    }
+
+    /// Returns whether a call with one value does not suit the function of that name, so that a cast may be meant.
+    fn is_rather_cast(&self, found: &FuncSym, args: &Args) -> bool {
+        let [Some(arg)] = args else { return false };
+        let required = found.params.iter().filter(|param| !param.optional).count();
+        match found.params.first() {
+            Some(first) if required <= 1 => {
+                // A value with calls in it would be checked twice.
+                let value = if is_path(arg) && !first.coerce { self.value_quietly(arg).ok() } else { None };
+                value.zip(first.ty.as_ref()).is_some_and(|(value, ty)| !self.checker.becomes(&value.ty, ty))
+            }
+            _ => true,
+        }
     }
 
     /// Checks arguments for their own mistakes, where nothing is known of what takes them.
@@ -147,6 +174,12 @@ impl Body<'_, '_> {
         }
         let base = base?;
         match base.ty.clone() {
+            Type::Object(class) if name.is("isa") && self.checker.find_function(&class, &name.text).is_none() => {
+                match self.checker.find_library_function(&name.text) {
+                    Some(found) => self.function_of_object(&found, of, name, args, span),
+                    None => self.object_call(base, &class, name, args, span),
+                }
+            }
             Type::Object(class) => self.object_call(base, &class, name, args, span),
             Type::Reference(kind, class) if kind != alcedo_abi::kinds::PropertyKind::SOFT_CLASS => {
                 let object = Type::Object(class.clone());
@@ -177,6 +210,19 @@ impl Body<'_, '_> {
         }
     }
 
+    /// A call of a library function whose first argument is the object before the dot.
+    fn function_of_object(
+        &self,
+        found: &FuncSym,
+        of: &ast::Expr,
+        name: &Ident,
+        args: &Args,
+        span: Span,
+    ) -> Found<Expr> {
+        let args: Vec<_> = std::iter::once(Some(of.clone())).chain(args.iter().cloned()).collect();
+        self.make_call(found, Callee::Static { class: None, path: found.path.clone() }, name, &args, span)
+    }
+
     fn object_call(&self, object: Expr, class: &Path, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
         if let Some(found) = self.checker.find_function(class, &name.text) {
             return self.method(Some(object), &found, name, args, span);
@@ -194,7 +240,10 @@ impl Body<'_, '_> {
         Err(self.no_such_function(class, name))
     }
 
-    fn no_such_function(&self, class: &Path, name: &Ident) -> Told {
+    pub(super) fn no_such_function(&self, class: &Path, name: &Ident) -> Told {
+        if let Some(told) = self.outside_function(class, name) {
+            return told;
+        }
         if self.checker.is_broken(class) {
             return Told;
         }

@@ -15,18 +15,24 @@ use crate::token::{Kind, Tokens};
 /// The values of a constant, each for a type that was wanted.
 pub(super) type Known = Vec<(Option<Type>, Expr)>;
 
+impl Body<'_, '_> {
+    /// A value that is known now.
+    pub(super) fn constant(&self, value: &ast::Expr, want: Option<&Type>) -> Found<Expr> {
+        let found = self.value(value, want)?;
+        if matches!(found.kind, ExprKind::Const(_) | ExprKind::Triple(_)) {
+            return Ok(found);
+        }
+        let error = self.error("uc-not-constant", value.span, "this is not known before the script runs");
+        Err(self.report(error.hint("numbers, texts, names, classes and other constants are")))
+    }
+}
+
 impl<'a> Checker<'a> {
     /// A value that is known now.
     pub(super) fn constant(&self, value: &ast::Expr, file: usize, class: &str, want: Option<&Type>) -> Found<Expr> {
         let mut body = Body::new(self, file, class);
         body.only_constants = true;
-        let found = body.value(value, want)?;
-        if matches!(found.kind, ExprKind::Const(_) | ExprKind::Triple(_)) {
-            return Ok(found);
-        }
-        let error =
-            Diagnostic::error("uc-not-constant", (file, value.span), "this is not known before the script runs");
-        Err(self.report(error.hint("numbers, texts, names, classes and other constants are")))
+        body.constant(value, want)
     }
 
     pub(super) fn consts_of(&self, work: &Work<'a>) -> Vec<hir::NamedConst> {

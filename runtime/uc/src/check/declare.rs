@@ -6,6 +6,7 @@ use std::rc::Rc;
 use alcedo_reflect::path::is_identifier;
 
 use super::symbols::{At, ClassSym, ConstSym, EnumSym, Named};
+use super::totals::DEEPEST_EXTENSION;
 use super::{Checker, TypeSym};
 use crate::ast::{self, ClassHead, Ident, Item, Outside, OutsideKind, TypeKind};
 use crate::diagnostic::Diagnostic;
@@ -73,21 +74,24 @@ impl<'a> Checker<'a> {
             .chain(&interfaces)
             .map(|work| (work.head.name.text.to_ascii_lowercase(), (work.file, work.head.name.span)))
             .collect();
-        let mut structs = Vec::new();
+        let (mut structs, mut enums) = (Vec::new(), Vec::new());
         for work in works.iter().chain(&interfaces) {
             let mut inner = Inner::default();
             inner.of_items(work.items);
-            for found in inner.enums {
-                package.enums.extend(self.enum_of(found, work.file, &mut taken));
-            }
-            for found in inner.structs {
-                if self.is_free(&found.name, work.file, &mut taken) {
-                    let path = self.own_path(&found.name.text);
-                    self.add_name(&found.name.text, TypeSym::Struct(path));
-                    structs.push((work.file, work.path.clone(), found));
-                }
-            }
+            enums.extend(inner.enums.into_iter().map(|found| (work.file, found)));
+            structs.extend(inner.structs.into_iter().map(|found| (work.file, work.path.clone(), found)));
         }
+        if !self.is_within_totals(works.iter().chain(&interfaces), &structs, &enums) {
+            return package;
+        }
+        package.enums = enums.into_iter().filter_map(|(file, found)| self.enum_of(found, file, &mut taken)).collect();
+        structs.retain(|(file, _, found)| {
+            let is_free = self.is_free(&found.name, *file, &mut taken);
+            if is_free {
+                self.add_name(&found.name.text, TypeSym::Struct(self.own_path(&found.name.text)));
+            }
+            is_free
+        });
         self.bases(&mut works);
         let works = in_order(works);
         for work in &works {
@@ -297,6 +301,13 @@ impl<'a> Checker<'a> {
                     break;
                 }
                 if !seen.insert(path.clone()) {
+                    break;
+                }
+                if circle.len() > DEEPEST_EXTENSION && own.contains_key(&path) {
+                    let place = (work.file, work.head.name.span);
+                    self.too_much("classes that extend one another in a row", DEEPEST_EXTENSION, place);
+                    work.base = None;
+                    work.broken = true;
                     break;
                 }
                 // A class of reflection may extend one of this package, as it was before.

@@ -78,8 +78,11 @@ impl Checker<'_> {
                         String::new(),
                     );
                 };
-                let Some(found) = self.find_function(place.class, &name.text) else {
-                    if self.is_broken(place.class) {
+                let own = self.find_function(place.class, &name.text);
+                // An object of the defaults may call its owner.
+                let is_of_owner = own.is_none() && *place.class != *place.of;
+                let Some(found) = own.or_else(|| self.find_function(place.of, &name.text)) else {
+                    if self.is_broken(place.class) || self.is_broken(place.of) {
                         return Err(Told);
                     }
                     return refuse(format!("there is no function `{}`", name.text), String::new());
@@ -91,7 +94,8 @@ impl Checker<'_> {
                         format!("the delegate is ({wanted})"),
                     );
                 }
-                return Ok(Const::Function(found.name.clone()));
+                let name = found.name.clone();
+                return Ok(if is_of_owner { Const::OwnerFunction(name) } else { Const::Function(name) });
             }
             _ => {}
         }

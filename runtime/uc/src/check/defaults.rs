@@ -247,6 +247,8 @@ impl<'a> Checker<'a> {
             (DefaultValueKind::Text(text), Type::Name) | (DefaultValueKind::Name(text), Type::Name) => {
                 Ok(name_of(text))
             }
+            // Exported files write names without quotes.
+            (DefaultValueKind::Int(text, _), Type::Name) => Ok(name_of(text)),
             (DefaultValueKind::Object(word, name), ty) => self.default_object(word, name, ty, value.span, place),
             // Exported texts put names of objects into quotes.
             (DefaultValueKind::Text(text), Type::Object(_)) => {

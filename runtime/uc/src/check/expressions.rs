@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::body::Body;
-use super::symbols::FuncSym;
+use super::symbols::{FuncSym, get_caseless};
 use super::{Found, Told, TypeSym};
 use crate::ast::{self, Ident};
 use crate::hir::{Const, Expr, ExprKind, New, Path, Type};
@@ -60,6 +60,17 @@ impl Body<'_, '_> {
             ast::ExprKind::Prefix(sign, of) => self.prefix(*sign, of, want, span),
             ast::ExprKind::Postfix(up, of) => self.step(of, *up, true, span),
             ast::ExprKind::Infix(op, at, one, other) => self.infix(*op, *at, one, other, want, span),
+            ast::ExprKind::Operator(name, operands) => {
+                operands.iter().for_each(|operand| self.alone(operand));
+                let is_declared =
+                    self.checker.own_operators.borrow().iter().any(|sign| sign.eq_ignore_ascii_case(&name.text));
+                if is_declared {
+                    return Err(Told);
+                }
+                let message = format!("`{}` is not an operator of the language: user operators are outside", name.text);
+                Err(self
+                    .report(self.error("uc-operator", name.span, message).hint("write a function, or `;` before it")))
+            }
             ast::ExprKind::Conditional(condition, one, other) => self.conditional(condition, one, other, want, span),
             ast::ExprKind::Assign(..) => {
                 let error = self.error("uc-assign-in-condition", span, "an assignment has no value");
@@ -88,9 +99,12 @@ impl Body<'_, '_> {
     /// A name by itself.
     fn name(&self, name: &Ident, want: Option<&Type>) -> Found<Expr> {
         let (span, line) = (name.span, self.line(name.span));
-        if let Some(local) = self.locals.get(&name.text.to_ascii_lowercase()) {
+        if let Some(local) = get_caseless(&self.locals, &name.text) {
             let ty = local.ty.clone().ok_or(Told)?;
             return Ok(Expr { kind: ExprKind::Local(local.id), ty, line });
+        }
+        if let Some(value) = get_caseless(&self.consts, &name.text) {
+            return value.clone().map(|value| Expr { line, ..value }).ok_or(Told);
         }
         let class = &self.class;
         if !self.only_constants {
@@ -157,6 +171,11 @@ impl Body<'_, '_> {
                 _ => String::new(),
             };
             return Err(self.report(error.hint(hint)));
+        }
+        if let Some(of) = self.checker.refused(&name.text) {
+            let error =
+                self.error("uc-unknown-name", span, format!("`{}` is declared by {of}, which has errors", name.text));
+            return Err(self.report(error.hint(format!("correct {of} first"))));
         }
         let message = format!("there is no `{}` here: no variable, constant or entry of an enum", name.text);
         let mut error = self.error("uc-unknown-name", span, message);
@@ -376,6 +395,11 @@ fn built_in(name: &str) -> Option<Const> {
     })
 }
 
+/// Returns whether the language itself knows the value of a call before the script runs.
+fn is_known_call(name: &str) -> bool {
+    ["arraycount", "enumcount", "nameof"].iter().any(|known| name.eq_ignore_ascii_case(known))
+}
+
 /// Whether the form of an expression may be known before the script runs.
 fn may_be_constant(value: &ast::Expr) -> bool {
     use ast::ExprKind as E;
@@ -386,6 +410,7 @@ fn may_be_constant(value: &ast::Expr) -> bool {
         E::Triple(..) | E::Paren(_) | E::Macro(..) | E::Broken => true,
         E::Prefix(sign, _) => matches!(sign, ast::Prefix::Minus | ast::Prefix::Plus),
         E::Member(of, _) => matches!(of.kind, E::Ident(_)),
+        E::Call(callee, _) => matches!(&callee.kind, E::Ident(name) if is_known_call(name)),
         _ => false,
     }
 }

@@ -12,6 +12,7 @@ use super::{Checker, Told};
 use crate::ast::{self, FunctionKind, Item, Modifier, TypeRef};
 use crate::diagnostic::Diagnostic;
 use crate::hir::{self, Access, FunctionFlags, Path, Type, delegate_body};
+use crate::parse::PARAM_WORDS;
 
 /// A function of the package whose body is still to be checked.
 pub(super) struct FuncWork<'a> {
@@ -63,12 +64,16 @@ impl<'a> Checker<'a> {
                 if word.is("skip") {
                     let message = "`skip`, for operators that do not evaluate an operand, is outside of the language";
                     self.report(Diagnostic::error("uc-skip", (work.file, word.span), message));
+                } else if !PARAM_WORDS.iter().any(|known| word.is(known)) {
+                    let message = format!("`{}` cannot stand before a parameter", word.text);
+                    self.report(Diagnostic::error("uc-unknown-word", (work.file, word.span), message));
                 }
             }
             let optional = has("optional");
             if let Some(default) = param.default.as_ref().filter(|_| !optional) {
                 let message = format!("`{}` has a value for when it is left away, and is not `optional`", name.text);
-                self.report(Diagnostic::error("uc-optional", (work.file, default.span), message));
+                let error = Diagnostic::error("uc-optional", (work.file, default.span), message);
+                self.report(error.hint(format!("write `optional` before the type of `{}`", name.text)));
             }
             let before = found.last().map(|(known, _)| known);
             if let Some(before) = before.filter(|before| before.optional && !optional) {
@@ -80,7 +85,7 @@ impl<'a> Checker<'a> {
                 ParamSym {
                     name: name.text.clone(),
                     ty,
-                    out: has("out"),
+                    out: has("out") || has("ref"),
                     optional,
                     coerce: has("coerce"),
                     is_const: has("const"),
@@ -193,6 +198,8 @@ impl<'a> Checker<'a> {
                 "public" | "const" | "simulated" | "noexport" | "noexportheader" | "virtual" | "k2call" | "k2pure"
                 | "k2override" | "coerce" | "demorecording" | "auto" => {}
                 "dllimport" => flags.dll_import = true,
+                "bool8" => flags.bool8 = true,
+                "bool32" => flags.bool32 = true,
                 "native" | "intrinsic" => {
                     // It is known all the same, so that calls of it are not told too.
                     let message =
@@ -237,6 +244,12 @@ impl<'a> Checker<'a> {
         let name = if is_delegate { delegate_body(&found.name.text) } else { found.name.text.clone() };
         let params = self.params_of(&found.params, work);
         let result = self.result_of(found.result.as_ref(), work);
+        let is_import_of_bool = flags.dll_import && matches!(result, Ok(Some(Type::Bool)) | Err(_));
+        if (flags.bool8 || flags.bool32) && (!is_import_of_bool || flags.bool8 == flags.bool32) {
+            let message = format!("`{}` cannot have `bool8` or `bool32`", found.name.text);
+            let hint = "one of the two states how many bytes the `bool` result of a `dllimport` function fills in C";
+            self.report(Diagnostic::error("uc-dll-import", at, message).hint(hint));
+        }
         // As the interface spells it that asks for it: reflection compares to the letter.
         let asked = if is_delegate { None } else { self.asked_for(&work.path, &name) };
         let name = asked.unwrap_or(name);

@@ -5,8 +5,17 @@ use std::collections::{HashMap, HashSet};
 use crate::diagnostic::Diagnostic;
 
 /// Ids of messages that are told once a file for each thing that they name.
-const ONCE: &[&str] =
-    &["uc-macro", "uc-exec", "uc-directive", "uc-unknown-member", "uc-unknown-function", "uc-delegate-out"];
+const ONCE: &[&str] = &[
+    "uc-macro",
+    "uc-exec",
+    "uc-directive",
+    "uc-unknown-member",
+    "uc-unknown-function",
+    "uc-delegate-out",
+    "uc-operator",
+    "uc-state",
+    "uc-function-word",
+];
 
 /// Lines that a message lists.
 const MOST_LINES: usize = 12;

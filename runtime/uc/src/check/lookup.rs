@@ -5,7 +5,7 @@ use std::rc::Rc;
 use alcedo_reflect::origin::Origin;
 
 use super::reflected::{reflected_class, reflected_interface, reflected_struct};
-use super::symbols::{At, ClassSym, ConstSym, DelegateSym, EnumSym, FuncSym, Named, PropSym, StructSym};
+use super::symbols::{At, ClassSym, ConstSym, DelegateSym, EnumSym, FuncSym, Named, PropSym, StructSym, get_caseless};
 use super::{Checker, Found, TypeSym};
 use crate::ast::Ident;
 use crate::diagnostic::Diagnostic;
@@ -55,7 +55,7 @@ impl Checker<'_> {
     pub(super) fn type_named(&self, names: &[Ident], file: usize) -> Option<Found<TypeSym>> {
         let last = names.last()?;
         let table = self.type_names.borrow();
-        let found = table.get(&last.text.to_ascii_lowercase())?;
+        let found = get_caseless(&table, &last.text)?;
         let path_of = |symbol: &TypeSym| match symbol {
             TypeSym::Class(path) | TypeSym::Struct(path) | TypeSym::Enum(path, _) | TypeSym::Interface(path) => {
                 path.clone()
@@ -112,6 +112,18 @@ impl Checker<'_> {
         if !self.told.borrow_mut().insert((file, last.text.to_ascii_lowercase())) {
             return super::Told;
         }
+        // The file that should declare it has no class that can be read, which has a message.
+        let is_lost = |(file, source): (&crate::ast::File, &crate::source::Source)| {
+            file.class.is_none() && source.stem().eq_ignore_ascii_case(&last.text)
+        };
+        if self.files.iter().zip(self.sources).any(is_lost) {
+            return super::Told;
+        }
+        if let Some(of) = self.refused(&in_dots(names)) {
+            let message = format!("the {what} `{}` is declared by {of}, which has errors", in_dots(names));
+            let error = Diagnostic::error("uc-unknown-type", (file, last.span), message);
+            return self.report(error.hint(format!("correct {of} first")));
+        }
         let message = format!("there is no {what} `{}`, neither in this package nor in reflection", in_dots(names));
         let mut error =
             Diagnostic::error("uc-unknown-type", (file, last.span), message).label(format!("no such {what}"));
@@ -130,6 +142,11 @@ impl Checker<'_> {
             error = error.hint(format!("there is one that is called `{shown}`"));
         }
         self.report(error)
+    }
+
+    /// The description of the module with errors that declares a name.
+    pub(super) fn refused(&self, name: &str) -> Option<&String> {
+        self.options.refused.get(&name.to_ascii_lowercase())
     }
 
     /// The class of a path.

@@ -184,6 +184,7 @@ impl<'a> Checker<'a> {
             }
             self.change_class(&work.path, |class| class.props.insert(&symbol.name.clone(), Rc::new(symbol)));
         }
+        self.add_starts(values, (work.file, work.head.name.span));
         self.change_class(&work.path, |class| class.values = values);
         let functions = self.declare_functions(work);
         Members { properties, functions }

@@ -27,6 +27,7 @@ mod statements;
 mod structs;
 mod subobjects;
 mod symbols;
+mod totals;
 mod types;
 mod wildcards;
 
@@ -44,6 +45,9 @@ use crate::source::Source;
 pub(crate) use complete::complete_in;
 use symbols::{At, ClassSym, EnumSym, FuncSym, Named, StructSym};
 
+/// The most messages of a package that are kept.
+const MOST_MESSAGES: usize = 10_000;
+
 /// What a check may be told beside the sources.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -51,6 +55,9 @@ pub struct Options {
     pub libraries: Vec<String>,
     /// Whether scripts may use every property and function of reflection, and extend every class, whatever its flags say.
     pub ignore_flags: bool,
+    /// Types and entries of enums that a module with errors declares, in lower case, with a description of that module such as
+    /// "the package `Tale`". Messages name the module and do not deny the type.
+    pub refused: HashMap<String, String>,
 }
 
 /// A package without errors.
@@ -77,7 +84,7 @@ pub fn check(package: &str, sources: &[Source], types: &Types, options: &Options
     }
     let checker = Checker::new(package, sources, &files, types, options, messages);
     let checked = checker.package();
-    let messages = in_order(checker.messages.into_inner(), sources);
+    let messages = checker.into_messages();
     if messages.iter().any(Diagnostic::is_error) {
         return Err(messages);
     }
@@ -179,6 +186,16 @@ pub(crate) struct Checker<'a> {
     deep_consts: Cell<bool>,
     /// For how many names one like it is still looked for.
     hints: Cell<u32>,
+    /// Fields of the structs so far, with those of their bases.
+    fields: Cell<usize>,
+    /// Values that the classes and structs so far start with.
+    starts: Cell<u64>,
+    /// The place of an error among the messages; beyond them if none is an error.
+    first_error: Cell<usize>,
+    /// Messages beyond [`MOST_MESSAGES`].
+    unlisted: Cell<u64>,
+    /// Limits of totals that are passed, each reported once.
+    passed: RefCell<HashSet<&'static str>>,
     /// How many elements of arrays that nobody wrote defaults may still have.
     unwritten: Cell<u64>,
 }
@@ -196,6 +213,7 @@ impl<'a> Checker<'a> {
         for message in messages.iter().filter(|message| message.is_error()) {
             misread.entry(message.file).or_default().push(message.span.start);
         }
+        let first_error = messages.iter().position(Diagnostic::is_error).unwrap_or(usize::MAX);
         let checker = Self {
             package,
             sources,
@@ -217,6 +235,11 @@ impl<'a> Checker<'a> {
             known_consts: RefCell::default(),
             deep_consts: Cell::new(false),
             hints: Cell::new(200),
+            fields: Cell::default(),
+            starts: Cell::default(),
+            passed: RefCell::default(),
+            first_error: Cell::new(first_error),
+            unlisted: Cell::default(),
             unwritten: Cell::new(defaults::MOST_UNWRITTEN),
         };
         checker.read_reflection();
@@ -224,8 +247,38 @@ impl<'a> Checker<'a> {
     }
 
     pub(crate) fn report(&self, diagnostic: Diagnostic) -> Told {
-        self.messages.borrow_mut().push(diagnostic);
+        let mut messages = self.messages.borrow_mut();
+        let has_error = self.first_error.get() < messages.len();
+        if messages.len() >= MOST_MESSAGES && (has_error || !diagnostic.is_error()) {
+            self.unlisted.set(self.unlisted.get() + 1);
+            return Told;
+        }
+        if diagnostic.is_error() && !has_error {
+            self.first_error.set(messages.len());
+        }
+        messages.push(diagnostic);
         Told
+    }
+
+    /// Removes the messages behind the first ones.
+    pub(crate) fn take_back(&self, messages: usize) {
+        self.messages.borrow_mut().truncate(messages);
+        if self.first_error.get() >= messages {
+            self.first_error.set(usize::MAX);
+        }
+    }
+
+    /// All messages in order, and how many are not listed.
+    fn into_messages(self) -> Vec<Diagnostic> {
+        let (sources, unlisted) = (self.sources, self.unlisted.get());
+        let mut messages = in_order(self.messages.into_inner(), sources);
+        if let Some(last) = messages.last().filter(|_| unlisted > 0) {
+            let message = format!("{unlisted} more messages of the package are not listed");
+            let at = (last.file, last.span);
+            let count = Diagnostic::error("uc-too-many-errors", at, message).placed(sources);
+            messages.push(if last.is_error() { count } else { count.warning() });
+        }
+        messages
     }
 
     /// The line of a place.

@@ -2,7 +2,7 @@
 //! written to.
 
 use super::body::Body;
-use super::symbols::{At, PropSym};
+use super::symbols::{At, PropSym, get_caseless};
 use super::{Found, Told, TypeSym};
 use crate::ast::{self, Ident};
 use crate::hir::{Access, Arg, Call, Callee, Cast, Const, Expr, ExprKind, Intrinsic, Path, Type};
@@ -14,7 +14,7 @@ impl Body<'_, '_> {
         let (messages, told) = (self.checker.messages.borrow().len(), self.checker.told.borrow().clone());
         let found = self.value(value, None);
         if found.is_err() {
-            self.checker.messages.borrow_mut().truncate(messages);
+            self.checker.take_back(messages);
             *self.checker.told.borrow_mut() = told;
         }
         found
@@ -35,6 +35,20 @@ impl Body<'_, '_> {
                 let (class, path) = self.class_of(inner)?;
                 return self.default_property(class, &path, name, span);
             }
+            // `class'X'.static.f` without a call.
+            ast::ExprKind::Member(inner, word) if word.is("static") => {
+                let (_, path) = self.class_of(inner)?;
+                let Some(found) = self.checker.find_function(&path, &name.text) else {
+                    return Err(self.no_such_function(&path, name));
+                };
+                return match want {
+                    Some(Type::Delegate(..)) => self.function_value(None, &found, want, span),
+                    _ => {
+                        let message = format!("`{}` is a function: `(` is missing behind it", found.name);
+                        Err(self.report(self.error("uc-no-value", name.span, message)))
+                    }
+                };
+            }
             // `EnumName.Entry`.
             ast::ExprKind::Ident(word) if !self.is_value_name(word) || self.is_enum_value(word) => {
                 let ident = Ident { text: word.clone(), span: of.span };
@@ -50,7 +64,8 @@ impl Body<'_, '_> {
 
     /// Whether a name is that of a local, a property or a constant, and so no type.
     pub(super) fn is_value_name(&self, name: &str) -> bool {
-        self.locals.contains_key(&name.to_ascii_lowercase())
+        get_caseless(&self.locals, name).is_some()
+            || get_caseless(&self.consts, name).is_some()
             || self.checker.find_property(&self.class, name).is_some()
             || self.checker.find_delegate(&self.class, name).is_some()
             || self.checker.find_const(&self.class, name).is_some()

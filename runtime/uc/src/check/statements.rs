@@ -44,10 +44,14 @@ impl Body<'_, '_> {
                 let ty = self.checker.type_of_ref(ty, self.file, &self.class);
                 for name in names {
                     let ty = ty.as_ref().ok().cloned();
-                    let ty =
-                        ty.and_then(|ty| self.checker.with_dim(ty, name.dim.as_ref(), self.file, &self.class).ok());
+                    let dim = name.dim.as_ref().map(|dim| self.with_own_const(dim));
+                    let ty = ty.and_then(|ty| self.checker.with_dim(ty, dim.as_ref(), self.file, &self.class).ok());
                     self.add_local(&name.name, ty);
                 }
+                return Ok(None);
+            }
+            ast::StmtKind::Const(found) => {
+                self.add_const(found);
                 return Ok(None);
             }
             ast::StmtKind::Block(body) => StmtKind::Block(self.block(body)),

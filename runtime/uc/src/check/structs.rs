@@ -1,9 +1,10 @@
 //! Structs of the package: their fields, what they begin with, and circles of them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use super::symbols::{At, Named, PropSym, StructSym};
+use super::totals::DEEPEST_EXTENSION;
 use super::{Checker, TypeSym};
 use crate::ast;
 use crate::diagnostic::Diagnostic;
@@ -36,10 +37,13 @@ impl Checker<'_> {
             let (name, doc, line) = (found.name.text.clone(), found.doc.clone(), self.line(at));
             made.push((hir::Struct { path, name, base, fields, doc, line }, at));
         }
+        self.cut_deep_bases(&mut made);
         let ordered = self.in_dependency_order(made);
+        let by_path: HashMap<Path, _> =
+            all.iter().map(|written| (self.own_path(&written.2.name.text), written)).collect();
         let mut done: Vec<hir::Struct> = Vec::new();
         for (mut structure, at) in ordered {
-            let written = all.iter().find(|(.., found)| self.own_path(&found.name.text) == structure.path);
+            let written = by_path.get(&structure.path);
             let is_partial = written
                 .is_some_and(|(.., found)| found.is_partial || (found.base.is_some() && structure.base.is_none()));
             self.keep_struct(&structure, is_partial, at);
@@ -58,41 +62,87 @@ impl Checker<'_> {
         done
     }
 
-    fn in_dependency_order(&self, mut open: Vec<(hir::Struct, At)>) -> Vec<(hir::Struct, At)> {
-        let mut done: Vec<(hir::Struct, At)> = Vec::new();
-        while !open.is_empty() {
-            let names: HashSet<Path> = open.iter().map(|(structure, _)| structure.path.clone()).collect();
-            let waits = |structure: &hir::Struct| {
-                self.is_above(structure, &names) || structure.fields.iter().any(|field| holds(&field.ty, &names))
-            };
-            let (waiting, ready): (Vec<_>, Vec<_>) = open.into_iter().partition(|(structure, _)| waits(structure));
-            if ready.is_empty() {
-                let mut shown: Vec<_> = waiting.iter().map(|(structure, _)| format!("`{}`", structure.name)).collect();
-                shown.sort();
-                let (_, at) = &waiting[0];
-                let message = format!("these structs hold one another or themselves: {}", shown.join(", "));
-                self.report(Diagnostic::error("uc-struct-circle", *at, message));
-                for (structure, at) in waiting {
-                    let fields = structure.fields.iter().filter(|field| !holds(&field.ty, &names)).cloned().collect();
-                    let base = structure.base.clone().filter(|_| !self.is_above(&structure, &names));
-                    done.push((hir::Struct { fields, base, ..structure }, at));
+    /// Orders structs behind their bases and the structs that their fields hold; reports circles and cuts them.
+    fn in_dependency_order(&self, open: Vec<(hir::Struct, At)>) -> Vec<(hir::Struct, At)> {
+        let numbers: HashMap<Path, usize> =
+            open.iter().enumerate().map(|(number, (structure, _))| (structure.path.clone(), number)).collect();
+        let mut waits = vec![0_usize; open.len()];
+        let mut users = vec![Vec::new(); open.len()];
+        for (number, (structure, _)) in open.iter().enumerate() {
+            let mut needed: BTreeSet<usize> = self.nearest_base(structure, &numbers).into_iter().collect();
+            structure.fields.iter().for_each(|field| add_held(&field.ty, &numbers, &mut needed));
+            waits[number] = needed.len();
+            needed.into_iter().for_each(|other| users[other].push(number));
+        }
+        let mut order: Vec<usize> = Vec::new();
+        let mut ready: Vec<usize> = (0..open.len()).filter(|number| waits[*number] == 0).collect();
+        while !ready.is_empty() {
+            ready.sort_unstable();
+            let mut next = Vec::new();
+            for user in ready.iter().flat_map(|number| &users[*number]) {
+                waits[*user] -= 1;
+                if waits[*user] == 0 {
+                    next.push(*user);
                 }
-                return done;
             }
-            done.extend(ready);
-            open = waiting;
+            order.append(&mut ready);
+            ready = next;
+        }
+        let mut open: Vec<_> = open.into_iter().map(Some).collect();
+        let mut done: Vec<_> = order.into_iter().filter_map(|number| open[number].take()).collect();
+        let circle: Vec<_> = open.into_iter().flatten().collect();
+        if let Some((_, at)) = circle.first() {
+            let mut shown: Vec<_> = circle.iter().map(|(structure, _)| format!("`{}`", structure.name)).collect();
+            shown.sort();
+            let message = format!("these structs hold one another or themselves: {}", shown.join(", "));
+            self.report(Diagnostic::error("uc-struct-circle", *at, message));
+        }
+        let open: HashMap<Path, usize> =
+            circle.iter().enumerate().map(|(number, (structure, _))| (structure.path.clone(), number)).collect();
+        for (structure, at) in circle {
+            let holds = |ty: &Type| {
+                let mut held = BTreeSet::new();
+                add_held(ty, &open, &mut held);
+                !held.is_empty()
+            };
+            let fields = structure.fields.iter().filter(|field| !holds(&field.ty)).cloned().collect();
+            let base = structure.base.clone().filter(|_| self.nearest_base(&structure, &open).is_none());
+            done.push((hir::Struct { fields, base, ..structure }, at));
         }
         done
     }
 
-    /// Whether one of those structs is above that one; one of reflection may extend one of this package, as it was before.
-    fn is_above(&self, structure: &hir::Struct, names: &HashSet<Path>) -> bool {
-        let above = |path: &Path| if names.contains(path) { None } else { self.structure(path)?.base.clone() };
-        std::iter::successors(structure.base.clone(), above).any(|path| names.contains(&path))
+    /// The nearest of those structs above one; a struct of reflection may extend one of the package as it was before.
+    fn nearest_base(&self, structure: &hir::Struct, numbers: &HashMap<Path, usize>) -> Option<usize> {
+        let above = |path: &Path| self.structure(path)?.base.clone();
+        std::iter::successors(structure.base.clone(), above).find_map(|path| numbers.get(&path).copied())
+    }
+
+    /// Cuts and reports the base of structs that extend more than [`DEEPEST_EXTENSION`] others.
+    fn cut_deep_bases(&self, made: &mut [(hir::Struct, At)]) {
+        let bases: HashMap<Path, Path> =
+            made.iter().filter_map(|(found, _)| Some((found.path.clone(), found.base.clone()?))).collect();
+        for (structure, at) in made {
+            let above = std::iter::successors(structure.base.as_ref(), |path| bases.get(*path));
+            if above.take(DEEPEST_EXTENSION + 1).count() > DEEPEST_EXTENSION && !self.is_circular(structure, &bases) {
+                structure.base = None;
+                self.too_much("structs that extend one another in a row", DEEPEST_EXTENSION, *at);
+            }
+        }
+    }
+
+    /// Returns whether a struct is among the first bases of itself; such a circle has a report of its own.
+    fn is_circular(&self, structure: &hir::Struct, bases: &HashMap<Path, Path>) -> bool {
+        let above = std::iter::successors(structure.base.as_ref(), |path| bases.get(*path));
+        above.take(DEEPEST_EXTENSION).any(|path| *path == structure.path)
     }
 
     fn keep_struct(&self, structure: &hir::Struct, is_partial: bool, at: At) {
         let base = structure.base.as_ref().and_then(|base| self.structure(base));
+        let inherited = base.as_ref().map_or(0, |base| base.fields.len());
+        let is_within = self.add_fields(inherited + structure.fields.len(), at);
+        let base = base.filter(|_| is_within);
+        let is_partial = is_partial || !is_within;
         let broken = is_partial || base.as_ref().is_some_and(|base| base.broken);
         let mut fields: Vec<Rc<PropSym>> = base.iter().flat_map(|base| base.fields.clone()).collect();
         let mut by_name = base.as_ref().map_or_else(Named::default, |base| base.by_name.clone());
@@ -125,17 +175,21 @@ impl Checker<'_> {
                 break;
             }
         }
+        self.add_starts(values, at);
         let symbol = StructSym { base: structure.base.clone(), fields, by_name, values, defaults, broken };
         self.structs.borrow_mut().insert(structure.path.clone(), Some(Rc::new(symbol)));
     }
 }
 
-/// Whether a value of the type has in it a struct of those paths.
-fn holds(ty: &Type, paths: &HashSet<Path>) -> bool {
+/// Adds the structs of those paths that a value of the type contains.
+fn add_held(ty: &Type, numbers: &HashMap<Path, usize>, held: &mut BTreeSet<usize>) {
     match ty {
-        Type::Struct(path) => paths.contains(path),
-        Type::Array(of) | Type::Fixed(of, _) | Type::Set(of) | Type::Optional(of) => holds(of, paths),
-        Type::Map(key, value) => holds(key, paths) || holds(value, paths),
-        _ => false,
+        Type::Struct(path) => held.extend(numbers.get(path)),
+        Type::Array(of) | Type::Fixed(of, _) | Type::Set(of) | Type::Optional(of) => add_held(of, numbers, held),
+        Type::Map(key, value) => {
+            add_held(key, numbers, held);
+            add_held(value, numbers, held);
+        }
+        _ => {}
     }
 }

@@ -31,6 +31,20 @@ impl<T> Default for Named<T> {
     }
 }
 
+/// The value of a name in a map by names in lower case. Allocates for long names only.
+pub(crate) fn get_caseless<'m, T>(map: &'m HashMap<String, T>, name: &str) -> Option<&'m T> {
+    let mut buffer = [0; 64];
+    match buffer.get_mut(..name.len()) {
+        _ if map.is_empty() => None,
+        Some(lower) => {
+            lower.copy_from_slice(name.as_bytes());
+            lower.make_ascii_lowercase();
+            map.get(std::str::from_utf8(lower).ok()?)
+        }
+        None => map.get(&name.to_ascii_lowercase()),
+    }
+}
+
 /// A name without `_`, in lower case.
 pub(crate) fn squash(name: &str) -> String {
     name.chars().filter(|letter| *letter != '_').flat_map(char::to_lowercase).collect()
@@ -39,13 +53,11 @@ pub(crate) fn squash(name: &str) -> String {
 impl<T: Clone> Named<T> {
     /// By the very name, in whatever case.
     pub(crate) fn exact(&self, name: &str) -> Option<&T> {
-        self.exact.get(&name.to_ascii_lowercase()).map(|(_, what)| what)
+        get_caseless(&self.exact, name).map(|(_, what)| what)
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&T> {
-        self.exact
-            .get(&name.to_ascii_lowercase())
-            .map(|(_, what)| what)
+        self.exact(name)
             .or_else(|| if self.squashed.is_empty() { None } else { self.squashed.get(&squash(name))?.as_ref() })
     }
 
@@ -231,10 +243,11 @@ impl EnumSym {
         else {
             return false;
         };
-        let prefix = |(entry, _): &(String, i128)| {
-            entry.split_once('_').is_some_and(|(prefix, _)| prefix.eq_ignore_ascii_case(before))
+        let begins = |(entry, _): &(String, i128)| {
+            let front = entry.get(..before.len()).is_some_and(|front| front.eq_ignore_ascii_case(before));
+            front && entry[before.len()..].starts_with('_')
         };
-        self.name.eq_ignore_ascii_case(before) || (!self.entries.is_empty() && self.entries.iter().all(prefix))
+        self.name.eq_ignore_ascii_case(before) || (!self.entries.is_empty() && self.entries.iter().all(begins))
     }
 }
 

@@ -81,6 +81,11 @@ impl Body<'_, '_> {
         let result = match (found.wild_result, element) {
             (Some(Wild::Element), Some(element)) => Some(element),
             (Some(Wild::SameArray | Wild::Array), Some(element)) => Some(Type::Array(Box::new(element))),
+            // A struct as the first one given; without any, the vector of the host.
+            (Some(Wild::Struct), _) => match wildcards.first() {
+                Some(first) => Some(first.ty.clone()),
+                None => self.checker.triple_named("Vector", self.at(span)).map(|(of, _)| Type::Struct(of.path)),
+            },
             _ => None,
         };
         Ok((made, wildcards, result))

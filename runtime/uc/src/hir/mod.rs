@@ -262,6 +262,8 @@ pub enum Const {
     Array(Vec<Self>),
     /// A function of the object itself, for a delegate: the name.
     Function(String),
+    /// A function of the object that the object of these defaults belongs to.
+    OwnerFunction(String),
 }
 
 /// One line of `defaultproperties`.
@@ -352,6 +354,10 @@ pub struct FunctionFlags {
     pub is_event: bool,
     /// `dllimport`: its body is in the library that its class names.
     pub dll_import: bool,
+    /// `bool8`: its `bool` result fills one byte in C.
+    pub bool8: bool,
+    /// `bool32`: its `bool` result fills four bytes in C.
+    pub bool32: bool,
     /// It is the body of a delegate; see [`delegate_body`].
     pub delegate_body: bool,
     /// `exec`: a console may call it.

@@ -285,6 +285,13 @@ impl Parser<'_> {
                     self.next();
                     let inner = self.text(quoted);
                     let Some(word) = names.into_iter().next_back() else { return Err(Failed) };
+                    if self.take(Kind::Dot).is_some() {
+                        self.dotted("`static`")?;
+                        let span = token.span.to(Span { start: token.span.start, end: self.last_end });
+                        let message = "a function of a class is bound by no defaults";
+                        let error = self.error("uc-delegate", span, message);
+                        return self.fail(error.hint("name a function of the object itself"));
+                    }
                     V::Object(word, inner[1..inner.len() - 1].trim().to_owned())
                 } else {
                     V::Word(names)

@@ -1,6 +1,7 @@
 //! Expressions. Operators bind as the language's own declarations number them, which is not as in C: `$` binds more weakly
 //! than `==`.
 
+use super::statements::STATEMENTS;
 use super::{DEEPEST_EXPRESSION, Parser, Read};
 use crate::ast::{Expr, ExprKind, Ident, Infix, Prefix};
 use crate::source::Span;
@@ -73,6 +74,14 @@ impl Parser<'_> {
             if ends_with_line(&left, token) {
                 return Ok(left);
             }
+            if !matches!(left.kind, ExprKind::Macro(..)) && self.is_declared_operator(token) {
+                self.next();
+                let name = Ident { text: self.text(token).to_owned(), span: token.span };
+                let right = self.deeper(Self::prefix)?;
+                let (span, depth) = (left.span.to(right.span), left.depth.max(right.depth));
+                left = self.node(ExprKind::Operator(name, vec![left, right]), span, depth)?;
+                continue;
+            }
             let Some(op) = self.infix_sign(token).filter(|op| op.binding() <= weakest) else { return Ok(left) };
             self.next();
             if let ExprKind::Infix(before, at, ..) = &left.kind
@@ -88,6 +97,22 @@ impl Parser<'_> {
             let (span, depth) = (left.span.to(right.span), left.depth.max(right.depth));
             left = self.node(ExprKind::Infix(op, token.span, Box::new(left), Box::new(right)), span, depth)?;
         }
+    }
+
+    /// Returns whether a word between two values on one line is an operator that a class may declare.
+    fn is_declared_operator(&mut self, token: Token) -> bool {
+        let behind = self.tokens.peek(1);
+        (token.kind == Kind::Word || self.is_hash(token))
+            && !token.on_new_line
+            && !behind.on_new_line
+            && self.infix_sign(token).is_none()
+            && !self.is_one_of(0, STATEMENTS)
+            && !self.is_word(0, "else")
+            && matches!(behind.kind, Kind::Word | Kind::Int | Kind::Float | Kind::Text | Kind::Quoted | Kind::ParenOpen)
+    }
+
+    fn is_hash(&self, token: Token) -> bool {
+        token.kind == Kind::Unknown && self.text(token) == "#"
     }
 
     fn infix_sign(&mut self, token: Token) -> Option<Infix> {
@@ -142,6 +167,13 @@ impl Parser<'_> {
             Kind::Tilde => Prefix::Tilde,
             Kind::PlusPlus => Prefix::Up,
             Kind::MinusMinus => Prefix::Down,
+            _ if self.is_hash(token) => {
+                self.next();
+                let of = self.deeper(Self::prefix)?;
+                let name = Ident { text: "#".to_owned(), span: token.span };
+                let (span, depth) = (token.span.to(of.span), of.depth);
+                return self.node(ExprKind::Operator(name, vec![of]), span, depth);
+            }
             _ => return self.postfix(),
         };
         self.next();

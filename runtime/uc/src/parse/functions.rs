@@ -96,7 +96,9 @@ impl Parser<'_> {
         }
         loop {
             let mut modifiers = Vec::new();
-            while self.is_one_of(0, PARAM_WORDS) && self.peek_kind(1) == Kind::Word && self.type_and_name_ahead(1) {
+            while self.is_one_of(0, PARAM_WORDS) && self.peek_kind(1) == Kind::Word && self.type_and_name_ahead(1)
+                || self.is_odd_word()
+            {
                 modifiers.push(self.modifier()?);
             }
             let ty = self.type_ref()?;

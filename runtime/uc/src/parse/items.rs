@@ -6,7 +6,8 @@ use crate::source::Span;
 use crate::token::{Kind, Token};
 
 /// Words before a parameter's type.
-pub(crate) const PARAM_WORDS: &[&str] = &["out", "optional", "coerce", "const", "skip", "init", "editconst", "export"];
+pub(crate) const PARAM_WORDS: &[&str] =
+    &["out", "ref", "optional", "coerce", "const", "skip", "init", "editconst", "export"];
 
 /// Words before the type of a variable.
 pub(crate) const VAR_WORDS: &[&str] = &[
@@ -82,6 +83,8 @@ pub(crate) const FUNCTION_WORDS: &[&str] = &[
     "server",
     "client",
     "dllimport",
+    "bool8",
+    "bool32",
     "noexport",
     "noexportheader",
     "const",
@@ -299,7 +302,7 @@ impl Parser<'_> {
                 let end = self.skip_braces()?;
                 Ok(self.outside(OutsideKind::Replication, start, end, None))
             }
-            "cpptext" | "structcpptext" if self.peek_kind(1) == Kind::BraceOpen => {
+            "cpptext" | "structcpptext" | "cppstruct" if self.peek_kind(1) == Kind::BraceOpen => {
                 self.next();
                 let end = self.skip_cpp_braces()?;
                 Ok(self.outside(OutsideKind::CppText, start, end, None))
@@ -355,7 +358,7 @@ impl Parser<'_> {
 
     fn var(&mut self) -> Read<Var> {
         let start = self.next();
-        let doc = self.doc(start);
+        let mut doc = self.doc(start);
         // `var{private}`, as exported headers have it.
         if self.peek().kind == Kind::BraceOpen {
             self.skip_braces()?;
@@ -370,6 +373,12 @@ impl Parser<'_> {
         while self.take(Kind::Comma).is_some() {
             names.push(self.var_name("the name of the variable")?);
         }
+        // A comment for editors: `var int X "text";`.
+        if let Some(comment) = self.take(Kind::Text)
+            && doc.is_empty()
+        {
+            doc = self.unescape(comment);
+        }
         let end = self.expect(Kind::Semicolon, "`;`", "behind the variable")?;
         Ok(Var { category, modifiers, ty, names, doc, span: start.span.to(end.span) })
     }
@@ -382,7 +391,7 @@ impl Parser<'_> {
     }
 
     /// Whether a word stands here that is no type, since a type and a name stand behind it on the line.
-    fn is_odd_word(&mut self) -> bool {
+    pub(super) fn is_odd_word(&mut self) -> bool {
         const TYPES: &[&str] = &[
             "struct", "enum", "int", "float", "bool", "byte", "string", "name", "array", "class", "map", "set",
             "delegate",
@@ -443,7 +452,7 @@ impl Parser<'_> {
         Ok(VarName { name, dim, meta: self.meta()? })
     }
 
-    fn constant(&mut self) -> Read<Const> {
+    pub(super) fn constant(&mut self) -> Read<Const> {
         let start = self.next();
         let doc = self.doc(start);
         let name = self.ident("the name of the constant")?;

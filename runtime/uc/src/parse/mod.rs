@@ -10,7 +10,7 @@ mod structs;
 mod types;
 
 pub(crate) use expressions::whole;
-pub(crate) use items::{VAR_WORDS, in_dots};
+pub(crate) use items::{PARAM_WORDS, VAR_WORDS, in_dots};
 
 use crate::ast::{Expr, File, Ident};
 use crate::diagnostic::Diagnostic;

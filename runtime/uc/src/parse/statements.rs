@@ -1,9 +1,13 @@
 //! Statements.
 
-use super::{Failed, Parser, Read};
+use super::{Failed, Parser, Read, macro_outside};
 use crate::ast::{Arm, DoEnd, Expr, ExprKind, Stmt, StmtKind, VarName};
 use crate::source::Span;
 use crate::token::{Kind, Token};
+
+/// Words that begin a statement.
+pub(super) const STATEMENTS: &[&str] =
+    &["if", "while", "do", "for", "foreach", "switch", "return", "break", "continue", "local"];
 
 impl Parser<'_> {
     /// `{ … }` of a function, and its last brace.
@@ -27,7 +31,7 @@ impl Parser<'_> {
                     let error = self.error("uc-syntax", open.span, "this brace is not closed");
                     return self.fail(error);
                 }
-                _ if token.on_new_line && self.begins_declaration() => {
+                _ if token.on_new_line && self.begins_declaration() && !self.is_word(0, "const") => {
                     let shown = self.shown(token);
                     let error = self.error(
                         "uc-syntax",
@@ -77,9 +81,7 @@ impl Parser<'_> {
     }
 
     fn begins_statement(&mut self) -> bool {
-        const WORDS: &[&str] =
-            &["if", "while", "do", "for", "foreach", "switch", "return", "break", "continue", "local"];
-        self.is_one_of(0, WORDS) || self.begins_declaration()
+        self.is_one_of(0, STATEMENTS) || self.begins_declaration()
     }
 
     pub(super) fn statement(&mut self) -> Read<Stmt> {
@@ -124,6 +126,7 @@ impl Parser<'_> {
             }
             "switch" => self.switch_statement(),
             "local" => self.local_statement(),
+            "const" if behind == Kind::Word => head(StmtKind::Const(self.constant()?), start.span),
             // Functions and variables may be called `Stop`.
             "break" | "continue" | "stop" if word != "stop" || behind == Kind::Semicolon => {
                 self.next();
@@ -299,7 +302,7 @@ impl Parser<'_> {
                 self.next();
                 self.next();
                 arms.push(Arm { span: token.span, value: None, body: Vec::new() });
-            } else if token.on_new_line && self.begins_declaration() {
+            } else if token.on_new_line && self.begins_declaration() && !self.is_word(0, "const") {
                 let shown = self.shown(token);
                 let error =
                     self.error("uc-syntax", token.span, format!("{shown} begins a declaration inside of a `switch`"));
@@ -308,6 +311,9 @@ impl Parser<'_> {
                 match (self.statement(), arms.last_mut()) {
                     (Ok(Stmt { kind: StmtKind::Empty, .. }), _) => {}
                     (Ok(statement), Some(arm)) => arm.body.push(statement),
+                    (Ok(Stmt { kind: StmtKind::Expr(Expr { kind: ExprKind::Macro(name, _), .. }), .. }), None) => {
+                        self.report(macro_outside(&name, (self.file, token.span)));
+                    }
                     (Ok(_), None) => {
                         let error = self.error("uc-syntax", token.span, "a statement before the first `case`");
                         self.report(error);

@@ -70,6 +70,11 @@ pub(super) fn expression(of: &Expr) -> String {
         }
         ExprKind::Postfix(up, of) => format!("{}{}", expression(of), if *up { "++" } else { "--" }),
         ExprKind::Infix(op, _, one, other) => format!("{} {} {}", expression(one), op.sign(), expression(other)),
+        ExprKind::Operator(name, operands) => {
+            let before = if operands.len() == 1 { name.text.as_str() } else { "" };
+            let operands: Vec<_> = operands.iter().map(expression).collect();
+            format!("{before}{}", operands.join(&format!(" {} ", name.text)))
+        }
         ExprKind::Conditional(condition, one, other) => {
             format!("{} ? {} : {}", expression(condition), expression(one), expression(other))
         }

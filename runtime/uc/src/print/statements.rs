@@ -84,6 +84,7 @@ impl Printer {
             StmtKind::Stop => self.line("stop;"),
             StmtKind::Label(label) => self.line(&format!("{}:", label.text)),
             StmtKind::Directive(text) => self.line(text),
+            StmtKind::Const(found) => self.line(&format!("const {} = {};", found.name.text, expression(&found.value))),
         }
     }
 }

@@ -3,6 +3,13 @@ class Program extends Actor;
 dllimport final function A();
 dllimport function B();
 dllimport final function C() { }
+bool8 final function bool D() { return true; }
 // file: Bound.uc
 class Bound extends Object DLLBind(../Lib);
 dllimport function A();
+// file: Twice.uc
+class Twice extends Object DLLBind(Lib.so) DLLBind(One);
+dllimport bool8 final function bool A();
+dllimport bool32 final function bool B();
+dllimport bool8 bool32 final function bool C();
+dllimport bool8 final function int D();

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use alcedo_sys::process;
 
-use crate::callback::{Registered, Site};
+use crate::callback::{Registered, Registration, Site};
 use crate::load::context::at_exit;
 use crate::load::context::error::ContextError;
 use crate::load::context::event::{ContextEvent, Listener};
@@ -181,13 +181,15 @@ impl Contexts {
     /// Master that is the game thread, after the listeners of [`Builder::on_event`](crate::Builder::on_event). A panic
     /// in here is another listener's as little as the context's.
     ///
-    /// It stays until its runtime ends, or as long as the contexts. It should own no handle to them, see
+    /// The listener stays until [`Registration::remove`], until its runtime ends, or as long as the contexts. It should own no handle to them, see
     /// [`Contexts::downgrade`]: the event leads to them.
     #[track_caller]
-    pub fn on_event(&self, listener: impl Fn(&ContextEvent) + Send + Sync + 'static) {
+    pub fn on_event(&self, listener: impl Fn(&ContextEvent) + Send + Sync + 'static) -> Registration {
         let site = Site::new("listener for context events", &listener);
         let code: Arc<Listener> = Arc::new(listener);
         self.registry.listeners.add(0, Registered { code, site });
+        let registry = self.registry.weak();
+        Registration::new(site, move || registry.upgrade().iter().for_each(|registry| registry.listeners.remove(site)))
     }
 
     /// The context whose scope this thread, or the task it polls, is in.
@@ -211,7 +213,8 @@ impl Contexts {
     }
 
     /// A function where no context is named: of the one whose scope this thread is in, else of the Default. It stays that
-    /// context's when the scope is left.
+    /// context's when the scope is left. On a thread in a scope of that context it is of the generation that was entered,
+    /// as types are, also after a replacement or the begin of an unload; on any other thread of the current one.
     ///
     /// # Errors
     /// As [`LoadContext::function`].
@@ -221,8 +224,9 @@ impl Contexts {
         method: &str,
         signature: &str,
     ) -> Result<ContextFunction, ContextError> {
-        let line = self.registry.line(self.here().id).unwrap_or_else(|| Arc::clone(self.registry.default_context()));
-        ContextFunction::new(&line, type_path, method, &signature.parse::<Signature>()?)
+        let here = self.here();
+        let line = self.registry.line(here.id).unwrap_or_else(|| Arc::clone(self.registry.default_context()));
+        ContextFunction::of_scope(&line, &here, type_path, method, &signature.parse::<Signature>()?)
     }
 
     /// Finds a type for a generation, also of the Master, which looks in its own modules and in the Default. Names and

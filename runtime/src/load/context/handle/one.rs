@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use semver::VersionReq;
 
-use crate::callback::{Registered, Site};
+use crate::callback::{Registered, Registration, Site};
 use crate::lease::{Blocker, Lease, LeaseKind, host_verb};
 use crate::load::canary::Canary;
 use crate::load::context::error::ContextError;
@@ -229,13 +229,19 @@ impl LoadContext {
     /// Is called once when a generation of it begins to unload, smaller priorities first; for the Default and pinned contexts
     /// that is when their runtime ends. A panic in here stops nothing and stands on the ticket.
     ///
-    /// It stays until the context has ended, and should own no handle to it, see [`LoadContext::downgrade`]: the event
+    /// The callback stays until [`Registration::remove`] or until the context has ended, and should own no handle to it, see [`LoadContext::downgrade`]: the event
     /// leads to it.
     #[track_caller]
-    pub fn on_unloading(&self, priority: i32, callback: impl Fn(&ContextEvent) + Send + Sync + 'static) {
+    pub fn on_unloading(
+        &self,
+        priority: i32,
+        callback: impl Fn(&ContextEvent) + Send + Sync + 'static,
+    ) -> Registration {
         let site = Site::new("unloading callback", &callback);
         let code: Arc<Listener> = Arc::new(callback);
         self.line().unloading.add(priority, Registered { code, site });
+        let line = Arc::downgrade(self.line());
+        Registration::new(site, move || line.upgrade().iter().for_each(|line| line.unloading.remove(site)))
     }
 
     /// A function by type and method, and its signature as `i32, String -> bool`. It may be one of its own modules, of a
@@ -288,16 +294,18 @@ impl LoadContext {
 
     /// Sets the resolver for modules that are not here, called before the Default is searched, on any thread.
     ///
-    /// It stays until the context has ended, as all resolvers and handlers do, and should own no handle to it, see
+    /// The resolver stays until [`Registration::remove`], until another one replaces it, or until the context has ended, as all
+    /// resolvers and handlers do, and should own no handle to it, see
     /// [`LoadContext::downgrade`]: the request leads to the context that looks for the module.
     #[track_caller]
     pub fn set_resolver(
         &self,
         resolver: impl Fn(&ModuleRequest) -> Result<Option<FoundModule>, ResolverFailure> + Send + Sync + 'static,
-    ) {
+    ) -> Registration {
         let site = Site::new("resolver", &resolver);
         let code: Arc<ModuleResolver> = Arc::new(resolver);
         self.line().resolvers.set_resolver(Registered { code, site });
+        self.resolving(site)
     }
 
     /// Adds a handler for modules that neither the resolver nor the Default has, called in the order in which they were
@@ -306,10 +314,11 @@ impl LoadContext {
     pub fn on_resolving(
         &self,
         handler: impl Fn(&ModuleRequest) -> Result<Option<FoundModule>, ResolverFailure> + Send + Sync + 'static,
-    ) {
+    ) -> Registration {
         let site = Site::new("handler for modules", &handler);
         let code: Arc<ModuleResolver> = Arc::new(handler);
         self.line().resolvers.add_handler(Registered { code, site });
+        self.resolving(site)
     }
 
     /// Finds a native library: what it has, the resolver of the module, its own resolver, the folders of its modules and
@@ -330,10 +339,11 @@ impl LoadContext {
         &self,
         module: &str,
         resolver: impl Fn(&str) -> Result<Option<PathBuf>, ResolverFailure> + Send + Sync + 'static,
-    ) {
+    ) -> Registration {
         let site = Site::new("resolver of native libraries", &resolver);
         let code: Arc<NativeResolver> = Arc::new(resolver);
         self.line().resolvers.set_native_resolver_of(module, Registered { code, site });
+        self.resolving(site)
     }
 
     /// Sets the resolver for native libraries, called before the folders and the system are searched.
@@ -341,10 +351,11 @@ impl LoadContext {
     pub fn set_native_resolver(
         &self,
         resolver: impl Fn(&str) -> Result<Option<PathBuf>, ResolverFailure> + Send + Sync + 'static,
-    ) {
+    ) -> Registration {
         let site = Site::new("resolver of native libraries", &resolver);
         let code: Arc<NativeResolver> = Arc::new(resolver);
         self.line().resolvers.set_native_resolver(Registered { code, site });
+        self.resolving(site)
     }
 
     /// Adds a handler for native libraries, called after all others, in the order in which they were added.
@@ -352,10 +363,11 @@ impl LoadContext {
     pub fn on_resolving_native(
         &self,
         handler: impl Fn(&str) -> Result<Option<PathBuf>, ResolverFailure> + Send + Sync + 'static,
-    ) {
+    ) -> Registration {
         let site = Site::new("handler for native libraries", &handler);
         let code: Arc<NativeResolver> = Arc::new(handler);
         self.line().resolvers.add_native_handler(Registered { code, site });
+        self.resolving(site)
     }
 
     /// This thread is in the context until the guard is dropped.
@@ -374,6 +386,12 @@ impl LoadContext {
     #[track_caller]
     pub fn scope<F: Future>(&self, future: F) -> Result<Scoped<F>, ContextError> {
         Scoped::new(self.line().open("entering its scope")?, future)
+    }
+
+    /// The registration of one of its resolvers or handlers.
+    fn resolving(&self, site: Site) -> Registration {
+        let line = Arc::downgrade(self.line());
+        Registration::new(site, move || line.upgrade().iter().for_each(|line| line.resolvers.remove(site)))
     }
 
     fn load(&self, library: Library) -> Result<ModuleSummary, ContextError> {

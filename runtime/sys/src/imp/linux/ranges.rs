@@ -54,6 +54,11 @@ impl Ranges {
         self.ends.iter().map(|(start, end)| *start..*end).collect()
     }
 
+    /// Checks if an address is in one of the ranges.
+    pub(super) fn contains(&self, address: usize) -> bool {
+        self.ends.range(..=address).next_back().is_some_and(|(_, end)| address < *end)
+    }
+
     /// How many bytes there are.
     pub(super) fn bytes(&self) -> u64 {
         self.ends.iter().map(|(start, end)| (end - start) as u64).sum()

@@ -12,8 +12,12 @@
 //! that are done. Stacks, registers and thread-locals are no part of it; neither is the loader, which knows each image until
 //! it is closed.
 //!
-//! A look ends by itself: blocks are taken in the order of their distance, and no more of them than two numbers say, so that
-//! it finds the same on a slow machine and on a fast one.
+//! Libraries with allocators of their own (of Python, of GLib) keep callbacks in memory that they mapped, and refer to the
+//! middle of a block. From a library, a word is therefore followed into the block around it, and into its page of a mapping
+//! that belongs to neither the C library nor an image.
+//!
+//! Blocks are taken in the order of their distance, up to a number, a size and a time. A search that ends by one of these
+//! limits reports that it is incomplete, and the image stays.
 //!
 //! Nothing is locked and no thread is stopped: memory is read through the kernel, so what vanishes meanwhile is no
 //! fault.
@@ -27,7 +31,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Mutex;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use blocks::Blocks;
 use objects::Object;
@@ -36,10 +40,12 @@ use objects::Object;
 use super::c::loader;
 use super::c::peek::{self, words};
 use super::c::registers;
-use super::{environment, lock, requests, streams};
+use super::ranges::Ranges;
+use super::{environment, lock, requests, strays, streams};
 use crate::reference::{Look, Reference, Target};
 
 const WORD: usize = size_of::<usize>();
+const PAGE: usize = 4096;
 
 /// So many references are reported: more would say nothing new.
 const MOST_FOUND: usize = 16;
@@ -47,6 +53,9 @@ const MOST_FOUND: usize = 16;
 /// How much of the C heap a look takes in.
 const MOST_BLOCKS: usize = 1 << 18;
 const MOST_BYTES: usize = 64 << 20;
+
+/// Upper limit of one search.
+const LONGEST_LOOK: Duration = Duration::from_secs(1);
 
 /// How far behind a variable blocks are looked at: further off there are more words that were left over than words that lead
 /// to anything.
@@ -60,14 +69,16 @@ struct Reach {
     /// Whether only the address of a function counts. Numbers in variables, with what was left over in the padding beside
     /// them, look like addresses in an image or its memory now and then, and seldom like the very beginning of a function.
     functions_only: bool,
+    /// Follows words into the middle of blocks and into mappings.
+    inside: bool,
 }
 
 impl Reach {
-    /// A table of tables whose entries are blocks, for one.
-    const OF_LIBRARY: Self = Self { to_image: 4, to_memory: 2, functions_only: false };
+    /// An object, its class, its signals and the closures of a signal, for one.
+    const OF_LIBRARY: Self = Self { to_image: 8, to_memory: 2, functions_only: false, inside: true };
     /// A table, and what it is a table of. Behind a short text in a longer block there is what the block had in it before.
-    const OF_C: Self = Self { to_image: 2, to_memory: 0, functions_only: false };
-    const NONE: Self = Self { to_image: 0, to_memory: 0, functions_only: false };
+    const OF_C: Self = Self { to_image: 2, to_memory: 0, functions_only: false, inside: false };
+    const NONE: Self = Self { to_image: 0, to_memory: 0, functions_only: false, inside: false };
     /// A library that the image could not call knows at most functions of it: handlers of signals that were there before its
     /// own, for one.
     const OF_OTHERS: Self = Self { functions_only: true, ..Self::NONE };
@@ -139,6 +150,9 @@ struct Walk<'a> {
     objects: &'a [Object],
     targets: Targets,
     blocks: Blocks,
+    /// Mappings that belong to neither the C library nor an image.
+    mapped: Ranges,
+    begun: Instant,
     /// Words from which nothing is followed: they lead to free memory.
     free_lists: Option<Range<usize>>,
     /// Streams of the C library.
@@ -169,6 +183,8 @@ pub(super) fn look(going: &Going<'_>) -> (Look, HashSet<usize>) {
         objects: &objects,
         targets: Targets::new(going, &objects),
         blocks: Blocks::now(&writable.chain(own).collect::<Vec<_>>()),
+        mapped: strays::of_libraries(&going.memory),
+        begun,
         free_lists: objects.iter().find_map(leaves::free_lists),
         streams,
         sizes: going.blocks.iter().map(|block| (block.start, block.len())).collect(),
@@ -314,18 +330,39 @@ impl Walk<'_> {
         } else if way.reach.to_image > 0
             && word >> 47 == 0
             && !self.seen.contains(&word)
-            && let Some(len) = self.blocks.len(word)
-            && let Some(way) = way.through(len)
+            && let Some((block, len, reach)) = self.block_of(word, way.reach)
+            && !self.seen.contains(&block)
+            && let Some(way) = (Way { reach, ..way }).through(len)
         {
-            self.seen.insert(word);
-            if self.seen.len() > MOST_BLOCKS || self.look.block_bytes as usize > MOST_BYTES {
+            self.seen.insert(block);
+            if self.seen.len() > MOST_BLOCKS
+                || self.look.block_bytes as usize > MOST_BYTES
+                || self.begun.elapsed() > LONGEST_LOOK
+            {
                 self.look.is_cut_short = true;
                 return;
             }
             self.look.blocks += 1;
             self.look.block_bytes += len as u64;
-            self.next.push_back((word, len.min(LONGEST_BLOCK), way));
+            self.next.push_back((block, len.min(LONGEST_BLOCK), way));
         }
+    }
+
+    /// The block that a word leads to, with its length and what counts behind it: the block that begins there, else the page
+    /// of a mapping or the block around it. Behind the latter two, words to memory of the image are no evidence.
+    fn block_of(&mut self, word: usize, reach: Reach) -> Option<(usize, usize, Reach)> {
+        if let Some(len) = self.blocks.len(word) {
+            return Some((word, len, reach));
+        }
+        if !reach.inside {
+            return None;
+        }
+        let within = Reach { to_memory: 0, ..reach };
+        let page = word - word % PAGE;
+        if self.mapped.contains(page) {
+            return Some((page, PAGE, within));
+        }
+        self.blocks.around(word).map(|(block, len)| (block, len, within))
     }
 
     /// Whether this is the variable by which the C library knows an image: the first of its `.data`, which leads to itself. It is

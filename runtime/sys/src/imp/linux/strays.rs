@@ -102,6 +102,19 @@ impl Strays {
     }
 }
 
+/// Memory that was mapped by neither the C library nor an image: a library or the program has an allocator of its own. Empty
+/// if the system does not list what is mapped.
+pub(super) fn of_libraries(own: &[Range<usize>]) -> Ranges {
+    let living: Vec<_> = lock(&LIVING).iter().filter_map(Weak::upgrade).collect();
+    let images = living.iter().flat_map(|ledger| ledger.records.own_pages());
+    let known: Vec<_> = images.chain(own.iter().cloned()).collect();
+    let mut found = Ranges::new();
+    fresh(&list().unwrap_or_default(), &known, peek::word, peek::read)
+        .into_iter()
+        .for_each(|range| found.insert(range));
+    found
+}
+
 /// One mapping.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Mapped {

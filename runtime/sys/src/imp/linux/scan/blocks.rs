@@ -1,7 +1,7 @@
 //! Blocks of the C heap, recognized from the outside: the words before and behind a block say whether it is one. What
 //! they say is compared, never believed, and all of it is read through the kernel: blocks come and go while this looks.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::ops::Range;
 
@@ -13,6 +13,10 @@ use super::objects::without;
 const PIECE: usize = 16 * 1024;
 
 const PAGE: usize = 4096;
+
+/// Distance from the beginning of a block at which an address is still resolved to it. Allocators that carve up
+/// blocks of the C library take smaller ones.
+const FURTHEST_INSIDE: usize = 16 * 1024;
 
 const WORD: usize = size_of::<usize>();
 
@@ -32,6 +36,10 @@ pub(super) struct Blocks {
     /// The one that grows by `brk`.
     main: Option<Range<usize>>,
     pieces: HashMap<usize, Box<[u8]>>,
+    /// Blocks that were found around an address, by their beginning, with their ends.
+    around: BTreeMap<usize, usize>,
+    /// Addresses without such a block.
+    outside: HashSet<usize>,
     /// What stands in the second word of blocks that a thread keeps for itself after they were freed.
     freed: Option<usize>,
 }
@@ -43,7 +51,14 @@ impl Blocks {
         let regions: Vec<_> = maps.lines().filter_map(region).collect();
         let main = regions.iter().find(|(_, is_main)| *is_main).map(|(range, _)| range.clone());
         let regions = regions.into_iter().flat_map(|(range, _)| without(range, others)).collect();
-        Self { regions, main, pieces: HashMap::new(), freed: freed_mark() }
+        Self {
+            regions,
+            main,
+            pieces: HashMap::new(),
+            around: BTreeMap::new(),
+            outside: HashSet::new(),
+            freed: freed_mark(),
+        }
     }
 
     /// How long the block at this address is, if one begins there and is in use.
@@ -79,6 +94,31 @@ impl Blocks {
         let is_sound = next & BEFORE_IS_USED != 0 && next & 8 == 0 && (2 * WORD..LARGEST).contains(&next_size);
         let is_kept_back = self.freed.is_some() && self.word(address + WORD) == self.freed;
         (is_sound && !is_kept_back).then_some(size - WORD)
+    }
+
+    /// The block in use that holds an address behind its beginning, and its length.
+    pub(super) fn around(&mut self, address: usize) -> Option<(usize, usize)> {
+        let address = address - address % (2 * WORD);
+        let behind = self.regions.partition_point(|region| region.start <= address);
+        let region = self.regions[behind.checked_sub(1)?].clone();
+        if !region.contains(&address) || self.outside.contains(&address) {
+            return None;
+        }
+        if let Some((start, end)) = self.around.range(..=address).next_back().filter(|(_, end)| address < **end) {
+            return Some((*start, end - start));
+        }
+        let first = region.start.max(address.saturating_sub(FURTHEST_INSIDE));
+        for start in (first..=address).rev().step_by(2 * WORD) {
+            if let Some(len) = self.len(start) {
+                if address - start < len {
+                    self.around.insert(start, start + len);
+                    return Some((start, len));
+                }
+                break;
+            }
+        }
+        self.outside.insert(address);
+        None
     }
 
     /// The words that begin at an address, as bytes, as far as they are there.
@@ -173,6 +213,20 @@ mod tests {
             len
         });
         assert!(there.join().expect("it returns").is_some_and(|len| (500..600).contains(&len)));
+    }
+
+    #[test]
+    fn an_address_inside_a_block_leads_to_the_block_around_it() {
+        let block = Block::new(10_000).expect("there is memory");
+        let start = block.address();
+        let mut now = Blocks::now(&[]);
+        for inside in [0, 8, 24, 4_096, 9_992] {
+            let (found, len) = now.around(start + inside).expect("it is in use");
+            assert!(found == start && len >= 10_000, "{inside}: {found:#x} of {start:#x}");
+        }
+        let local = 7u64;
+        assert_eq!(now.around(ptr::from_ref(&local).addr()), None);
+        drop(block);
     }
 
     #[test]

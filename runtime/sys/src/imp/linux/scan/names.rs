@@ -1,12 +1,13 @@
 //! The names of what lies at some place of a library, read from its file. Only asked for what was found.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use object::elf::{FileHeader64, STT_FUNC, STT_NOTYPE, STT_OBJECT};
 use object::read::elf::{FileHeader as _, ProgramHeader as _, SectionHeader as _, Sym as _};
 use object::{LittleEndian, elf};
+
+use crate::plain_file;
 
 /// What files say, each read once.
 #[derive(Default)]
@@ -65,7 +66,7 @@ fn within(start: u64, len: u64, address: u64) -> bool {
 }
 
 fn read(path: &Path) -> Option<Names> {
-    parse(&fs::read(path).ok()?)
+    parse(&plain_file::read(path, crate::Demands::default().largest).ok()?)
 }
 
 fn parse(bytes: &[u8]) -> Option<Names> {

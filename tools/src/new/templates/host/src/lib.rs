@@ -58,7 +58,7 @@ fn tick(runtime: &Runtime, seconds: f32) {
             continue;
         }
         if let Err(error) = objects.with(robot, |robot| robot.on_tick(seconds)) {
-            tracing::warn!(%error, "the tick of {} failed", objects.describe(object));
+            objects.log_failure("on_tick", object, &error);
         }
     }
 }

@@ -36,7 +36,7 @@ fn run() -> Result<(), Error> {
     // `development` is this host's part in `alcedo dev`: that builds the plugins then, and says what is loaded. After a crash
     // or a hang the world is as it was a few seconds before, so nothing here keeps handles of objects.
     let runtime = {{host}}::builder().development().build()?;
-    runtime.create_master(&libraries())?;
+    runtime.create_master(&libraries()?)?;
     // Without that tool, a build in another terminal is loaded when it is whole.
     runtime.watch_changed()?;
     let mut told: Option<Instant> = None;
@@ -66,16 +66,17 @@ fn tell(runtime: &Runtime) -> Result<(), Error> {
     Ok(())
 }
 
-/// The libraries that were named, or those beside this program.
-fn libraries() -> Vec<PathBuf> {
-    let named: Vec<_> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+/// Returns the libraries of the command line, relative to the working folder, or those in the folder of this program.
+fn libraries() -> Result<Vec<PathBuf>, Error> {
+    let named: Result<Vec<_>, _> = std::env::args_os().skip(1).map(std::path::absolute).collect();
+    let named = named.map_err(|source| Error::System { doing: "finding the working folder".into(), source })?;
     if !named.is_empty() {
-        return named;
+        return Ok(named);
     }
     let program = std::env::current_exe().unwrap_or_default();
     let beside = program.parent().and_then(|dir| dir.read_dir().ok()).into_iter().flatten();
     let mut libraries: Vec<_> = beside.filter_map(|entry| Some(entry.ok()?.path())).collect();
     libraries.retain(|path| path.extension().is_some_and(|extension| extension == "so"));
     libraries.sort();
-    libraries
+    Ok(libraries)
 }

@@ -1,0 +1,269 @@
+//! Strings made at compile time: types as `Map(String, Array(f64))`, and the names in messages of the compiler. A nested type
+//! crosses the ABI boundary as its string, so both sides need it in constants, where `format!` cannot be used.
+
+use crate::kinds::PropertyKind;
+
+/// Length limit of the string of a type, in bytes.
+const ROOM: usize = 512;
+
+/// Replaces the rest of a string that is cut.
+pub const CUT: &str = " …";
+
+/// A string made at compile time.
+#[derive(Clone, Copy, Debug)]
+pub struct TypeText {
+    bytes: [u8; ROOM],
+    len: usize,
+}
+
+impl TypeText {
+    /// Joins strings.
+    #[must_use]
+    pub const fn joined(parts: &[&str]) -> Self {
+        let mut text = Self { bytes: [0; ROOM], len: 0 };
+        let mut at = 0;
+        while at < parts.len() {
+            text = text.and(parts[at]);
+            at += 1;
+        }
+        text
+    }
+
+    /// Makes the string of a type of a kind with that path, as the host prints it.
+    #[must_use]
+    pub const fn of(kind: PropertyKind, path: &str) -> Self {
+        assert!(
+            !has_a_type_path(kind) || is_type_path(path),
+            "the path of a type is written `/Script/<Package>.<Type>`, each a name of letters, digits and `_`"
+        );
+        let name = match kind.text() {
+            Some(name) => name,
+            None => "?",
+        };
+        match kind {
+            PropertyKind::STRUCT => Self::joined(&[path]),
+            PropertyKind::DELEGATE | PropertyKind::MULTICAST_DELEGATE | PropertyKind::SPARSE_DELEGATE => {
+                Self::joined(&[name, "(", path, ")"])
+            }
+            _ if path.is_empty() => Self::joined(&[name]),
+            _ => Self::joined(&[name, "(", path, ")"]),
+        }
+    }
+
+    /// Adds a string.
+    #[must_use]
+    pub const fn and(mut self, more: &str) -> Self {
+        let more = more.as_bytes();
+        assert!(
+            self.len + more.len() <= ROOM,
+            "the text of this type is longer than 512 bytes: nest it less, or put a part of it into a `#[ustruct]`"
+        );
+        let mut at = 0;
+        while at < more.len() {
+            self.bytes[self.len] = more[at];
+            self.len += 1;
+            at += 1;
+        }
+        self
+    }
+
+    /// Checks that so many bytes and [`CUT`] can be added.
+    #[must_use]
+    pub const fn has_room_for(&self, bytes: usize) -> bool {
+        self.len + bytes + CUT.len() <= ROOM
+    }
+
+    /// Returns the string.
+    #[must_use]
+    pub const fn as_str(&self) -> &str {
+        match core::str::from_utf8(self.bytes.split_at(self.len).0) {
+            Ok(text) => text,
+            // All parts were whole strings.
+            Err(_) => "?",
+        }
+    }
+}
+
+/// Checks that types of the kind have the path of a struct, class or interface.
+const fn has_a_type_path(kind: PropertyKind) -> bool {
+    matches!(
+        kind,
+        PropertyKind::STRUCT
+            | PropertyKind::OBJECT
+            | PropertyKind::SUBCLASS_OF
+            | PropertyKind::SOFT_CLASS
+            | PropertyKind::SOFT_OBJECT
+            | PropertyKind::LAZY_OBJECT
+            | PropertyKind::WEAK_OBJECT
+            | PropertyKind::SCRIPT_INTERFACE
+    )
+}
+
+/// Checks that a string is `/Script/<Package>.<Type>`. Syntax of types in it would change the meaning of each string that
+/// contains it.
+#[must_use]
+pub const fn is_type_path(path: &str) -> bool {
+    let (path, root) = (path.as_bytes(), b"/Script/");
+    let mut at = 0;
+    while at < root.len() {
+        if at >= path.len() || path[at] != root[at] {
+            return false;
+        }
+        at += 1;
+    }
+    let package_from = at;
+    while at < path.len() && path[at] != b'.' {
+        at += 1;
+    }
+    at < path.len() && is_name(path, package_from, at) && is_name(path, at + 1, path.len())
+}
+
+/// Checks that a string is the path of the type `name` in `package`.
+#[must_use]
+pub const fn is_path_of(path: &str, package: &str, name: &str) -> bool {
+    is_type_path(path) && is_joined(path, &["/Script/", package, ".", name])
+}
+
+/// Checks that a string is the path of a member of the type at `owner`.
+#[must_use]
+pub const fn is_member_path(path: &str, owner: &str) -> bool {
+    let (bytes, length) = (path.as_bytes(), owner.len());
+    if !is_type_path(owner) || bytes.len() <= length || bytes[length] != b':' {
+        return false;
+    }
+    let mut at = 0;
+    while at < length {
+        if bytes[at] != owner.as_bytes()[at] {
+            return false;
+        }
+        at += 1;
+    }
+    is_name(bytes, length + 1, bytes.len())
+}
+
+/// Checks that a string is the path of a type or of a member, as that of a delegate is.
+#[must_use]
+pub const fn is_delegate_path(path: &str) -> bool {
+    let bytes = path.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        if bytes[at] == b':' {
+            let (owner, _member) = path.split_at(at);
+            return is_member_path(path, owner);
+        }
+        at += 1;
+    }
+    is_type_path(path)
+}
+
+const fn is_joined(text: &str, parts: &[&str]) -> bool {
+    let (text, mut at, mut part) = (text.as_bytes(), 0, 0);
+    while part < parts.len() {
+        let bytes = parts[part].as_bytes();
+        let mut from = 0;
+        while from < bytes.len() {
+            if at >= text.len() || text[at] != bytes[from] {
+                return false;
+            }
+            (at, from) = (at + 1, from + 1);
+        }
+        part += 1;
+    }
+    at == text.len()
+}
+
+/// Checks that a part of a string may name a package, a type or a member. Letters beyond ASCII are checked by the compiler and
+/// by the host.
+const fn is_name(text: &[u8], from: usize, to: usize) -> bool {
+    let mut at = from;
+    while at < to {
+        let byte = text[at];
+        let is_letter = byte.is_ascii_alphabetic() || byte == b'_' || !byte.is_ascii();
+        if !is_letter && (at == from || !byte.is_ascii_digit()) {
+            return false;
+        }
+        at += 1;
+    }
+    from < to
+}
+
+/// Checks that two strings are equal.
+#[must_use]
+pub const fn is_same(one: &str, other: &str) -> bool {
+    is_joined(one, &[other])
+}
+
+/// Checks that `names` contains `name`.
+#[must_use]
+pub const fn contains(names: &[&str], name: &str) -> bool {
+    let mut at = 0;
+    while at < names.len() {
+        if is_same(names[at], name) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+/// Returns the name most similar to `name`: with the fewest inserted, removed and replaced bytes, at most half of its length.
+#[must_use]
+pub const fn nearest(names: &[&'static str], name: &str) -> Option<&'static str> {
+    let (mut best, mut least, mut at) = (None, name.len() / 2 + 1, 0);
+    while at < names.len() {
+        let distance = distance(names[at].as_bytes(), name.as_bytes());
+        if distance < least {
+            (best, least) = (Some(names[at]), distance);
+        }
+        at += 1;
+    }
+    best
+}
+
+/// Length of the longest name that is compared, in bytes.
+const LONGEST: usize = 64;
+
+const fn distance(one: &[u8], other: &[u8]) -> usize {
+    if one.len() > LONGEST || other.len() > LONGEST {
+        return usize::MAX;
+    }
+    let (mut row, mut at) = ([0; LONGEST + 1], 0);
+    while at <= other.len() {
+        row[at] = at;
+        at += 1;
+    }
+    let mut line = 0;
+    while line < one.len() {
+        let (mut diagonal, mut at) = (row[0], 0);
+        row[0] = line + 1;
+        while at < other.len() {
+            let replaced = diagonal + (one[line] != other[at]) as usize;
+            diagonal = row[at + 1];
+            let moved = 1 + if row[at] < diagonal { row[at] } else { diagonal };
+            row[at + 1] = if moved < replaced { moved } else { replaced };
+            at += 1;
+        }
+        line += 1;
+    }
+    row[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn the_nearest_name_has_the_fewest_other_letters() {
+        let names = ["receive_tick", "receive_end_play", "jump"];
+        for (name, expected) in [
+            ("receive_tock", Some("receive_tick")),
+            ("recieve_tick", Some("receive_tick")),
+            ("end_play", None),
+            ("jmp", Some("jump")),
+            ("land", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(&names, name), expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The log of events that fail: a failure of each tick is logged the first time, and then at 10, 100, 1000 times. The objects of a class
+//! share a counter, so a batch of ten thousand failures is five lines.
+
+use crate::error::Error;
+use crate::handles::ObjectHandle;
+use crate::host::BatchReport;
+use crate::logs;
+use crate::runtime::Objects;
+
+use alcedo_base::repeats::times;
+
+impl Objects<'_> {
+    /// Logs that `event` of an object failed. Repeats are counted for each event, class and source location, and logged at 1, 10, 100
+    /// times and so on. A new generation begins new counts. Game thread only.
+    pub fn log_failure(&self, event: &str, object: ObjectHandle, error: &Error) {
+        let key = (self.0.generation(), event, self.class_of(object), location(error));
+        if let Some(count) = self.0.core().failures.note(&key) {
+            let (object, times) = (self.describe(object), times(count));
+            tracing::warn!(event, %error, "an event of {object} failed{times}");
+        }
+    }
+
+    /// Logs each failure of a batch by [`Objects::log_failure`].
+    pub fn log_failures(&self, event: &str, report: &BatchReport) {
+        report.failed.iter().for_each(|(object, error)| self.log_failure(event, *object, error));
+    }
+}
+
+/// Returns the location by which repeats of a failure are counted.
+fn location(error: &Error) -> (String, u32) {
+    match error {
+        Error::Call(error) => logs::location(error),
+        error => (logs::without_digits(&error.to_string()), 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Error, ObjectHandle, location};
+    use crate::Runtime;
+    use crate::border::{CallError, SourcePlace};
+
+    #[test]
+    fn a_failure_is_known_again_by_its_line_whatever_its_message_is() {
+        let stale = [3, 12].map(|object| location(&CallError::Stale { handle: ObjectHandle::new(object, 1) }.into()));
+        assert_eq!(stale[0], stale[1]);
+        assert_ne!(stale[0], location(&CallError::other("another").into()));
+        let panicked = ["Ann", "Bo"].map(|message| {
+            let place = Some(SourcePlace { file: "lib.rs".into(), line: 7, column: 5 });
+            location(&CallError::Panicked { message: message.into(), place }.into())
+        });
+        assert_eq!(panicked[0], panicked[1]);
+    }
+
+    #[test]
+    fn events_of_a_class_are_counted_apart() {
+        let runtime = Runtime::builder().build().expect("a host");
+        let (error, object) = (Error::from(CallError::other("no luck")), ObjectHandle::NONE);
+        let counts = |event: &str| {
+            let key = (0_u64, event, None::<String>, location(&error));
+            runtime.core().failures.note(&key)
+        };
+        (0..9).for_each(|_| runtime.objects().log_failure("turn", object, &error));
+        assert_eq!((counts("turn"), counts("jump")), (Some(10), Some(1)));
+    }
+}

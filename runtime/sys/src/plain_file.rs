@@ -1,0 +1,143 @@
+//! Opens files for reading. Opening never waits: a pipe or device is refused, and so is a file above a stated size.
+//!
+//! Product code reads files through this module only; the test `floors` checks that.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Read as _};
+use std::path::Path;
+
+/// Error of [`open`], [`read`] and [`read_text`]; callers find it inside of the `io::Error`.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlainFileError {
+    /// The path is that of a folder, pipe, socket or device.
+    #[error("it is {found}, not a plain file: put a plain file in its place")]
+    NotPlain {
+        /// The kind of the entry, such as "a named pipe".
+        found: &'static str,
+    },
+    /// The file is larger than the caller accepts.
+    #[error("it has {length} bytes, {largest} are the most: shorten it")]
+    TooLarge {
+        /// Bytes found so far.
+        length: u64,
+        /// The limit in bytes.
+        largest: u64,
+    },
+}
+
+impl From<PlainFileError> for io::Error {
+    fn from(error: PlainFileError) -> Self {
+        let kind = match error {
+            PlainFileError::NotPlain { .. } => io::ErrorKind::InvalidInput,
+            PlainFileError::TooLarge { .. } => io::ErrorKind::FileTooLarge,
+        };
+        Self::new(kind, error)
+    }
+}
+
+/// Opens a plain file. Links are followed. Any thread.
+///
+/// # Errors
+/// The error of the system, or a [`PlainFileError::NotPlain`].
+pub fn open(path: &Path) -> io::Result<(File, Metadata)> {
+    ensure_plain(&fs::metadata(path)?)?;
+    let file = without_waiting().open(path)?;
+    // The entry may have been replaced since its check.
+    let found = file.metadata()?;
+    ensure_plain(&found)?;
+    Ok((file, found))
+}
+
+/// Reads a plain file of at most `largest` bytes. Any thread.
+///
+/// # Errors
+/// The error of the system, or a [`PlainFileError`].
+pub fn read(path: &Path, largest: u64) -> io::Result<Vec<u8>> {
+    let (file, found) = open(path)?;
+    let too_large = |length| PlainFileError::TooLarge { length, largest };
+    if found.len() > largest {
+        return Err(too_large(found.len()).into());
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(found.len()).unwrap_or_default());
+    // Reads one byte more, which shows that the file grew.
+    file.take(largest.saturating_add(1)).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 {
+        length if length > largest => Err(too_large(length).into()),
+        _ => Ok(bytes),
+    }
+}
+
+/// Reads a plain file of UTF-8. Any thread.
+///
+/// # Errors
+/// The errors of [`read`], or `InvalidData` if the file is not UTF-8.
+pub fn read_text(path: &Path, largest: u64) -> io::Result<String> {
+    String::from_utf8(read(path, largest)?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+fn ensure_plain(found: &Metadata) -> Result<(), PlainFileError> {
+    match found.is_file() {
+        true => Ok(()),
+        false => Err(PlainFileError::NotPlain { found: kind(found.file_type()) }),
+    }
+}
+
+#[cfg(unix)]
+fn kind(found: fs::FileType) -> &'static str {
+    use std::os::unix::fs::FileTypeExt as _;
+    match found {
+        found if found.is_dir() => "a folder",
+        found if found.is_fifo() => "a named pipe",
+        found if found.is_socket() => "a socket",
+        _ => "a device",
+    }
+}
+
+#[cfg(not(unix))]
+fn kind(found: fs::FileType) -> &'static str {
+    if found.is_dir() { "a folder" } else { "no regular file" }
+}
+
+/// Options that do not block on a pipe, which may have replaced the file after its check.
+#[cfg(unix)]
+fn without_waiting() -> OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(flags.bits().cast_signed());
+    options
+}
+
+#[cfg(not(unix))]
+fn without_waiting() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{read, read_text};
+
+    #[test]
+    fn only_plain_files_within_the_limit_are_read() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("file");
+        std::fs::write(&path, "four").expect("written");
+        assert_eq!(read_text(&path, 4).expect("a plain file"), "four");
+        let refused = |path: &std::path::Path, largest| read(path, largest).expect_err("refused").to_string();
+        assert_eq!(refused(&path, 3), "it has 4 bytes, 3 are the most: shorten it");
+        assert!(refused(dir.path(), 4).starts_with("it is a folder"));
+        #[cfg(unix)]
+        {
+            let pipe = dir.path().join("pipe");
+            rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0)
+                .expect("made");
+            assert!(refused(&pipe, 4).starts_with("it is a named pipe"));
+            assert!(refused("/dev/zero".as_ref(), 4).starts_with("it is a device"));
+            // The length of a file of the kernel is reported as 0.
+            assert!(refused("/proc/self/maps".as_ref(), 4).starts_with("it has 5 bytes"));
+        }
+    }
+}

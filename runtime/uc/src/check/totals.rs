@@ -1,0 +1,83 @@
+//! Limits on the totals of a package: each type, member and inherited field costs memory in the checker and in reflection,
+//! even in a short file.
+
+use super::Checker;
+use super::declare::Work;
+use super::symbols::At;
+use crate::ast::{self, Item};
+use crate::diagnostic::Diagnostic;
+
+/// Types that a package declares: classes, interfaces, structs and enums.
+const MOST_TYPES: usize = 16_384;
+
+/// Members that the types of a package declare: items of classes and interfaces, fields, and entries of enums.
+const MOST_MEMBERS: usize = 262_144;
+
+/// Fields of all structs of a package, each struct with those of its bases.
+const MOST_FIELDS: usize = 262_144;
+
+/// Values of the variables of all classes and structs of a package, counted as for one class.
+const MOST_STARTS: usize = 1 << 23;
+
+/// Classes, or structs, that extend one another in a row.
+pub(super) const DEEPEST_EXTENSION: usize = 256;
+
+impl Checker<'_> {
+    /// Checks how much the package declares. Reports the first type beyond a limit.
+    pub(super) fn is_within_totals<'w>(
+        &self,
+        classes: impl Iterator<Item = &'w Work<'w>>,
+        structs: &[(usize, crate::hir::Path, &ast::Struct)],
+        enums: &[(usize, &ast::Enum)],
+    ) -> bool {
+        let classes = classes.map(|work| ((work.file, work.head.name.span), work.items.iter().map(names_in).sum()));
+        let structs =
+            structs.iter().map(|(file, _, found)| ((*file, found.name.span), found.items.iter().map(names_in).sum()));
+        let enums = enums.iter().map(|(file, found)| ((*file, found.name.span), found.entries.len()));
+        let mut members: usize = 0;
+        for (number, (at, own)) in classes.chain(structs).chain(enums).enumerate() {
+            members = members.saturating_add(own);
+            if number >= MOST_TYPES {
+                return self.too_much("types of a package", MOST_TYPES, at);
+            }
+            if members > MOST_MEMBERS {
+                return self.too_much("members of the types of a package", MOST_MEMBERS, at);
+            }
+        }
+        true
+    }
+
+    /// Adds the fields of a struct, with those of its bases; reports the first that are too many.
+    pub(super) fn add_fields(&self, fields: usize, at: At) -> bool {
+        let total = self.fields.get().saturating_add(fields);
+        self.fields.set(total);
+        total <= MOST_FIELDS
+            || self.too_much("fields of the structs of a package, with those of their bases", MOST_FIELDS, at)
+    }
+
+    /// Adds the values that a class or struct starts with; reports the first that are too many.
+    pub(super) fn add_starts(&self, values: u64, at: At) {
+        let total = self.starts.get().saturating_add(values);
+        self.starts.set(total);
+        if total > MOST_STARTS as u64 {
+            self.too_much("values that the classes and structs of a package start with", MOST_STARTS, at);
+        }
+    }
+
+    /// Reports, once for each limit, that it is passed; returns `false`.
+    pub(super) fn too_much(&self, what: &'static str, most: usize, at: At) -> bool {
+        if self.passed.borrow_mut().insert(what) {
+            let error = Diagnostic::error("uc-too-much", at, format!("with this, the {what} are more than {most}"));
+            self.report(error.hint("declare fewer of them, or divide the package in two"));
+        }
+        false
+    }
+}
+
+/// Counts the members that an item of a class or struct declares.
+fn names_in(item: &Item) -> usize {
+    match item {
+        Item::Var(found) => found.names.len(),
+        _ => 1,
+    }
+}

@@ -1,0 +1,347 @@
+//! Reads the glue and the sources of a host: the class that a new plugin extends, its events, and the package of plugins. The glue is
+//! text as `alcedo glue` writes it; nothing is built for it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// The package of plugins, where the sources of the host name none.
+const PACKAGE: &str = "Game";
+/// Types that a test can write a value of, which are those of `Value` in lower case.
+const NUMBERS: [&str; 10] = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64"];
+
+/// The facts about a host that a new plugin depends on.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Host {
+    /// The class that a plugin extends; `Object` without one.
+    pub(super) base: Option<String>,
+    pub(super) events: Vec<Event>,
+    /// The package in which plugins declare their types.
+    pub(super) package: String,
+    /// Set if tests can build the host: its library has a function `builder`.
+    pub(super) has_builder: bool,
+    /// The names in the glue, which a member of the plugin must not have.
+    names: BTreeSet<String>,
+    /// Types that the glue declares.
+    types: BTreeSet<String>,
+}
+
+/// A function of the host that plugins override.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Event {
+    /// The class that declares it.
+    owner: String,
+    name: String,
+    /// Names and types.
+    params: Vec<(String, String)>,
+    /// The type of the result; empty without a result.
+    result: String,
+}
+
+/// A class of the glue.
+#[derive(Debug, Default)]
+struct Class {
+    name: String,
+    base: String,
+    events: Vec<Event>,
+}
+
+impl Host {
+    /// Reads the folders of the glue package and of the host package.
+    pub(super) fn read(glue: &Path, host: &Path) -> Self {
+        let library = fs::read_to_string(host.join("src/lib.rs")).unwrap_or_default();
+        Self::of(&sources(glue), &sources(host), library.contains("pub fn builder()"))
+    }
+
+    fn of(glue: &str, host: &str, has_builder: bool) -> Self {
+        let glue = &code(glue);
+        let classes = classes(glue);
+        let blueprintable = blueprintable(&code(host));
+        let is_open = |class: &&Class| blueprintable.is_empty() || blueprintable.contains(&class.name);
+        let of = |class: &Class| events(&classes, class);
+        let open: Vec<_> = classes.iter().filter(is_open).collect();
+        let class = open.iter().find(|class| !of(class).is_empty()).or(open.first());
+        Self {
+            base: class.map(|class| class.name.clone()),
+            events: class.map(|class| of(class)).unwrap_or_default(),
+            package: package(host).unwrap_or_else(|| PACKAGE.to_owned()),
+            has_builder,
+            names: words(glue).map(str::to_owned).collect(),
+            types: types(glue),
+        }
+    }
+
+    /// A name that no member of the glue has.
+    pub(super) fn free(&self, name: &str) -> String {
+        let mut free = name.to_owned();
+        while self.names.contains(&free) {
+            free.insert_str(0, "own_");
+        }
+        free
+    }
+
+    /// Types of the glue that the source of the plugin names.
+    pub(super) fn imports(&self) -> BTreeSet<&str> {
+        let named = self.events.iter().flat_map(|event| {
+            let params = event.params.iter().flat_map(|(_, ty)| words(ty));
+            params.chain(words(&event.result)).chain([event.owner.as_str()])
+        });
+        named.chain(self.base.as_deref()).filter(|name| self.types.contains(*name)).collect()
+    }
+
+    /// A call of the first event whose arguments a test can write.
+    pub(super) fn call(&self) -> Option<String> {
+        let is_plain = |event: &&Event| event.params.iter().all(|(_, ty)| argument(ty).is_some());
+        let event = self.events.iter().find(is_plain)?;
+        let arguments: Vec<_> = event.params.iter().filter_map(|(_, ty)| argument(ty)).collect();
+        Some(format!("call(object, \"{}\", &[{}])", event.name, arguments.join(", ")))
+    }
+}
+
+impl Event {
+    /// The override of a new plugin.
+    pub(super) fn source(&self) -> String {
+        let Self { owner, name, params, result } = self;
+        let params: String =
+            params.iter().map(|(name, ty)| format!(", _{}: {ty}", name.trim_start_matches('_'))).collect();
+        let (result, value) = match result.as_str() {
+            "" => (String::new(), ""),
+            result => (format!(" -> {result}"), "        Default::default()\n"),
+        };
+        let line = format!("    fn {name}(&mut self, this: This<Self>{params}){result} {{");
+        format!(
+            "    #[overrides({owner})]\n{line}\n        self.fresh += 1;\n        self.calls += 1;\n        if self.fresh == 1 {{\n            \
+             tracing::info!(\"{{}}: first {name}\", this.name());\n        }}\n{value}    }}\n\n"
+        )
+    }
+}
+
+/// A value of a type, as a test writes it.
+fn argument(ty: &str) -> Option<String> {
+    match ty {
+        "bool" => Some("Value::Bool(true)".to_owned()),
+        float @ ("f32" | "f64") => Some(format!("Value::{}(1.0)", float.to_uppercase())),
+        number if NUMBERS.contains(&number) => Some(format!("Value::{}(1)", number.to_uppercase())),
+        _ => None,
+    }
+}
+
+/// All Rust sources of a package.
+pub(super) fn sources(package: &Path) -> String {
+    let mut files: Vec<_> =
+        fs::read_dir(package.join("src")).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    files.retain(|path| path.extension().is_some_and(|end| end == "rs"));
+    files.sort();
+    files.iter().filter_map(|path| fs::read_to_string(path).ok()).collect()
+}
+
+/// A source without the lines that are comments.
+fn code(source: &str) -> String {
+    source.lines().filter(|line| !line.trim_start().starts_with("//")).map(|line| format!("{line}\n")).collect()
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|letter: char| !letter.is_alphanumeric() && letter != '_').filter(|word| !word.is_empty())
+}
+
+/// The types that a source declares for others.
+fn types(source: &str) -> BTreeSet<String> {
+    let items = ["pub struct ", "pub enum ", "pub trait ", "pub type "];
+    let named = items.iter().flat_map(|item| source.split(item).skip(1)).filter_map(|rest| words(rest).next());
+    named.map(str::to_owned).collect()
+}
+
+/// The arguments of each attribute of this name, with the source behind the attribute.
+fn attributes<'a>(source: &'a str, name: &str) -> Vec<(&'a str, &'a str)> {
+    let begun = format!("#[{name}(");
+    let behind = source.match_indices(&begun).map(|(at, _)| &source[at + begun.len()..]);
+    behind.filter_map(|rest| rest.split_once(")]")).collect()
+}
+
+/// The item behind an attribute: its name, if the item begins with `keyword`, and what follows the name.
+fn item<'a>(behind: &'a str, keyword: &str) -> Option<(&'a str, &'a str)> {
+    let mut rest = behind.trim_start();
+    while rest.starts_with("#[") {
+        rest = rest.split_once("]\n")?.1.trim_start();
+    }
+    let rest = rest.strip_prefix("pub ").unwrap_or(rest).strip_prefix(keyword)?.trim_start();
+    let name = words(rest).next()?;
+    Some((name, &rest[name.len()..]))
+}
+
+/// The imported classes of a glue, in its order.
+fn classes(glue: &str) -> Vec<Class> {
+    let mut classes: Vec<Class> = Vec::new();
+    for (arguments, behind) in attributes(glue, "uclass").into_iter().filter(|(words, _)| words.starts_with("imported"))
+    {
+        if let Some((name, _)) = item(behind, "struct ") {
+            let base = arguments.split_once("base = ").map_or("", |(_, base)| base.split(',').next().unwrap_or(base));
+            classes.push(Class { name: name.to_owned(), base: base.trim().to_owned(), events: Vec::new() });
+        } else if let Some((name, body)) = item(behind, "impl ")
+            && let Some(class) = classes.iter_mut().find(|class| class.name == name)
+        {
+            // Functions of a glue have no bodies, so the first brace ends the block.
+            let body = body.split_once('}').map_or(body, |(body, _)| body);
+            class.events.extend(body.split(';').filter_map(|function| event(name, function)));
+        }
+    }
+    classes
+}
+
+/// The events of a class and of its bases in the glue, as far as a plugin can be written for them.
+fn events(classes: &[Class], class: &Class) -> Vec<Event> {
+    let mut events = class.events.clone();
+    if let Some(base) = classes.iter().find(|base| base.name == class.base && base.name != class.name) {
+        events.extend(self::events(classes, base));
+    }
+    events
+}
+
+/// A declaration with the attribute of an event, as the event of `owner`.
+fn event(owner: &str, function: &str) -> Option<Event> {
+    let is_event =
+        ["blueprint_native_event", "blueprint_implementable_event"].iter().any(|word| function.contains(word));
+    let (head, rest) = function.split_once("fn ").filter(|_| is_event)?.1.split_once('(')?;
+    let (params, result) = closed(rest)?;
+    let result = result.trim().trim_start_matches("->").trim();
+    // A plugin that cannot fail returns the value alone.
+    let result =
+        result.strip_prefix("Result<").map_or(result, |inner| inner.rsplit_once(',').map_or(inner, |(value, _)| value));
+    let result = if result == "()" { "" } else { result };
+    let is_simple = ["", "bool", "String"].contains(&result) || NUMBERS.contains(&result);
+    let mut params = split(params).into_iter();
+    if params.next()? != "&self" {
+        return None;
+    }
+    let params =
+        params.map(|param| param.split_once(':').map(|(name, ty)| (name.trim().to_owned(), ty.trim().to_owned())));
+    let params = params.collect::<Option<Vec<_>>>()?;
+    let event = Event { owner: owner.to_owned(), name: head.trim().to_owned(), params, result: result.to_owned() };
+    is_simple.then_some(event)
+}
+
+/// The text before the parenthesis that closes it, and behind.
+fn closed(text: &str) -> Option<(&str, &str)> {
+    let mut depth = 1;
+    let end = text.char_indices().find(|(_, letter)| {
+        depth += i32::from(*letter == '(') - i32::from(*letter == ')');
+        depth == 0
+    });
+    end.map(|(at, _)| (&text[..at], &text[at + 1..]))
+}
+
+/// Parameters, which commas within brackets do not part.
+fn split(params: &str) -> Vec<String> {
+    let (mut parts, mut depth) = (vec![String::new()], 0);
+    for letter in params.chars() {
+        match letter {
+            '<' | '(' | '[' => depth += 1,
+            '>' | ')' | ']' => depth -= 1,
+            _ => {}
+        }
+        match (letter, depth) {
+            (',', 0) => parts.push(String::new()),
+            _ => parts.last_mut().unwrap_or(&mut String::new()).push(letter),
+        }
+    }
+    parts.into_iter().map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
+}
+
+/// The classes that the sources of a host open to scripts, and so to plugins.
+fn blueprintable(host: &str) -> BTreeSet<String> {
+    let classes = attributes(host, "uclass")
+        .into_iter()
+        .filter(|(arguments, _)| words(arguments).any(|word| word == "blueprintable"));
+    classes.filter_map(|(_, behind)| Some(item(behind, "struct ")?.0.to_owned())).collect()
+}
+
+/// The package that the builder of a host admits: a literal or a constant.
+fn package(host: &str) -> Option<String> {
+    let literal = |text: &str| Some(text.trim_start().strip_prefix('"')?.split_once('"')?.0.to_owned());
+    let argument = host.split_once(".package(")?.1;
+    literal(argument).or_else(|| {
+        let name = argument.split_once(')')?.0.rsplit("::").next()?.trim();
+        literal(host.split_once(&format!("const {name}: &str ="))?.1)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Host;
+
+    const GLUE: &str = r#"
+/// A mood.
+#[uenum(imported, package = "Zoo")]
+#[repr(u8)]
+pub enum Mood {
+    Calm = 0,
+}
+
+#[uclass(imported, package = "Zoo", base = Object)]
+pub struct Keeper {}
+
+#[uclass(imported)]
+impl Keeper {
+    #[ufunction(blueprint_native_event)]
+    fn on_shift(&self);
+}
+
+/// Has a mood.
+#[uclass(imported, package = "Zoo", base = Object)]
+pub struct Animal {
+    #[uproperty]
+    factor: f64,
+}
+
+#[uclass(imported)]
+impl Animal {
+    #[ufunction]
+    fn name_it(&self, name: String);
+    /// Returns true if it eats; no `fn`, no `;`.
+    #[ufunction(blueprint_native_event)]
+    fn on_feed(&self, food: UMap<UName, f64>, by: Obj<Keeper>, mood: Mood) -> Result<bool, CallError>;
+    #[ufunction(blueprint_native_event)]
+    fn friend(&self) -> Obj<Animal>;
+    #[ufunction(blueprint_native_event)]
+    fn on_wake(&self) -> Result<(), CallError>;
+    #[ufunction(blueprint_implementable_event)]
+    fn on_tick(
+        &self,
+        seconds: f32,
+        count: u32,
+    );
+}
+
+#[uclass(imported, package = "Zoo", base = Animal)]
+pub struct Bird {}
+"#;
+
+    #[test]
+    fn the_first_blueprintable_class_of_the_host_is_extended_with_its_events() {
+        let host = "#[uclass(package = \"Zoo\")]\npub struct Keeper {}\n#[uclass(package = \"Zoo\", blueprintable)]\n#[derive(Debug)]\n\
+                    pub struct Animal {}\nconst MODS: &str = \"Mods\";\nfn f() { Runtime::builder().package(MODS) }";
+        let found = Host::of(GLUE, host, true);
+        assert_eq!((found.base.as_deref(), found.package.as_str()), (Some("Animal"), "Mods"));
+        assert_eq!(found.imports().into_iter().collect::<Vec<_>>(), ["Animal", "Keeper", "Mood"]);
+        assert_eq!(found.call().as_deref(), Some("call(object, \"on_wake\", &[])"));
+        assert_eq!((found.free("factor"), found.free("other")), ("own_factor".to_owned(), "other".to_owned()));
+        let events: String = found.events.iter().map(super::Event::source).collect();
+        for line in [
+            "fn on_feed(&mut self, this: This<Self>, _food: UMap<UName, f64>, _by: Obj<Keeper>, _mood: Mood) -> bool {",
+            "fn on_tick(&mut self, this: This<Self>, _seconds: f32, _count: u32) {",
+            "fn on_wake(&mut self, this: This<Self>) {",
+        ] {
+            assert!(events.contains(line), "{events}");
+        }
+        assert!(!events.contains("friend"), "no value of its result is known: {events}");
+        let derived = Host::of(GLUE, "#[uclass(blueprintable)]\nstruct Bird;\n.package(\"Mods\")", false);
+        assert_eq!(derived.base.as_deref(), Some("Bird"));
+        assert!(derived.events[0].source().contains("#[overrides(Animal)]"), "{derived:?}");
+    }
+
+    #[test]
+    fn a_host_without_classes_has_no_base() {
+        let found = Host::of("", "", false);
+        assert_eq!((found.base, found.events.len(), found.package.as_str()), (None, 0, "Game"));
+    }
+}

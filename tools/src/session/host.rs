@@ -1,0 +1,117 @@
+//! The host of a session, where it is built from sources: their changes, the glue that describes it, and its restart.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use alcedo_build::HostCrate;
+
+use super::{Cause, Event, Killing, Mode, Session, targets};
+use crate::error::Error;
+use crate::glue;
+use crate::world::{HostProgram, World};
+
+/// The host, and how far its program is behind its sources.
+#[derive(Debug)]
+pub(crate) struct HostSources {
+    pub(super) package: HostCrate,
+    program: HostProgram,
+    /// Restarts it after a change of its sources.
+    restarts: bool,
+    /// Set by a change of its sources, until its program is built.
+    pub(super) is_stale: bool,
+    /// Restarts it as soon as all is built.
+    pub(super) is_due: bool,
+}
+
+impl HostSources {
+    pub(crate) fn new(package: HostCrate, program: HostProgram, restarts: bool) -> Self {
+        Self { package, program, restarts, is_stale: false, is_due: false }
+    }
+}
+
+impl<W: World> Session<W> {
+    /// Restarts the world's process with the last good build. Builds a host whose sources changed, and its plugins, first.
+    pub(crate) fn restart_world(&mut self) {
+        match &mut self.host {
+            Some(host) if host.is_stale && self.hang.is_none() => {
+                host.is_due = true;
+                self.stale.extend(self.host_target());
+                self.build(Cause::Hand, Vec::new());
+            }
+            _ => self.kill(if self.hang.is_some() { Killing::Hang } else { Killing::Wish }),
+        }
+    }
+
+    /// Notes a change of the host among `affected` targets, and takes the host out of them unless it is to be built.
+    pub(super) fn note_host(&mut self, affected: &mut BTreeSet<usize>, changed: &[PathBuf]) {
+        let Some(target) = self.host_target().filter(|target| affected.contains(target)) else { return };
+        let Some(host) = &mut self.host else { return };
+        host.is_stale = true;
+        host.is_due |= host.restarts && self.mode == Mode::Automatic;
+        if !host.is_due {
+            affected.remove(&target);
+            self.events.push_back(Event::HostChanged(changed.to_vec()));
+        }
+    }
+
+    /// The number of the host's target.
+    pub(super) fn host_target(&self) -> Option<usize> {
+        self.targets.iter().position(|target| target.is_host())
+    }
+
+    /// The numbers of all targets but the host's.
+    pub(super) fn plugin_targets(&self) -> BTreeSet<usize> {
+        (0..self.targets.len()).filter(|at| !self.targets[*at].is_host()).collect()
+    }
+
+    /// Writes glue of the host again where the host declares other types now. Returns whether any source has changed.
+    pub(super) fn rewrite_glue(&mut self) -> bool {
+        let Some(host) = &self.host else { return false };
+        let program = &host.program;
+        let sources = targets::sources(&self.targets);
+        let written = glue::rewrite(&sources, &glue::host_origin(program), || glue::host_types(program));
+        self.note_glue(written)
+    }
+
+    /// Writes glue of a target's modules again whose types have changed since the last build. The watch reports these sources.
+    pub(super) fn rewrite_module_glue(&mut self, target: usize) {
+        for artifact in self.targets[target].artifacts.clone() {
+            if !artifact.path.is_file() || artifact.fresh && self.declared.contains_key(&artifact.path) {
+                continue;
+            }
+            // A library that cannot be read is refused when it is loaded.
+            let Ok((origin, declared)) = glue::of_module(&artifact.path) else { continue };
+            let before = self.declared.insert(artifact.path, declared.clone());
+            if before.is_some_and(|before| before != declared) {
+                let written = glue::rewrite(&targets::sources(&self.targets), &origin, || Ok(declared));
+                self.note_glue(written);
+            }
+        }
+    }
+
+    fn note_glue(&mut self, written: Result<Vec<PathBuf>, Error>) -> bool {
+        match written {
+            Ok(written) if written.is_empty() => false,
+            Ok(written) => {
+                self.stale.extend(targets::affected(&self.targets, &written).intersection(&self.plugin_targets()));
+                self.events.push_back(Event::GlueWritten(written));
+                true
+            }
+            Err(error) => {
+                self.events.push_back(Event::Failed(error.to_string()));
+                false
+            }
+        }
+    }
+
+    /// The host's program is that of its sources.
+    pub(super) fn host_built(&mut self) {
+        if let Some(host) = &mut self.host {
+            host.is_stale = false;
+        }
+        if self.rewrite_glue() {
+            self.stale.extend(self.plugin_targets());
+            self.build(Cause::Hand, Vec::new());
+        }
+    }
+}

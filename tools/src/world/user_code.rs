@@ -1,0 +1,13 @@
+//! The folder of C libraries of the sample engine, as the command line names it.
+#![expect(unsafe_code, reason = "the person at the command line vouches for the folder")]
+
+use std::path::Path;
+
+use alcedo_runtime::dll_bind::UserCode;
+
+/// The C libraries in a folder that the command line names.
+pub(super) fn user_code(folder: &Path) -> UserCode {
+    // SAFETY: the help of `--user-code` states that functions there run with all rights of the process; the user
+    // who passes the option vouches for the libraries.
+    unsafe { UserCode::at(folder) }
+}

@@ -1,0 +1,245 @@
+//! The pages that lead a newcomer: each command in them is run as written, and each fence of Rust is compiled. A command that this
+//! file does not list is a failure.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::support::{Dev, Scratch, copy, target};
+
+/// The pages, from the root of the repository.
+const PAGES: [&str; 4] = [
+    "README.md",
+    "tools/docs/first-ten-minutes.md",
+    "tools/src/new/templates/workspace/README.md",
+    "tools/src/new/templates/alone/README.md",
+];
+
+/// The way to run a command of a page.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Run {
+    /// In this folder of the copy of a checkout; with other words where the page has capitals for them.
+    In(&'static str, &'static str),
+    /// By a job of `.ci/run`, whose line contains this text.
+    Job(&'static str),
+    /// Runs like `In` until the program prints this text, and is ended then.
+    Until(&'static str, &'static str),
+    /// Names a command only.
+    Named,
+}
+
+use Run::{In, Job, Named, Until};
+
+/// All commands, in the order in which they are run. Where a page has a whole command, the words are those of the page.
+const COMMANDS: &[(&str, Run)] = &[
+    ("git clone … alcedo && cd alcedo", Job(".ci/first-ten-minutes")),
+    ("cargo run --bin alcedo -- demo", Job("cargo run -q --bin alcedo -- demo")),
+    ("cargo run --bin alcedo -- dev example-plugins", In("", "")),
+    ("alcedo dev example-plugins/magic-cube example-scripts/Tale", In("", "")),
+    ("cargo run --bin alcedo -- new workspace my-game", In("", "")),
+    ("cargo run --bin alcedo -- new workspace x", Job(".ci/first-ten-minutes")),
+    ("cargo install --path tools", Job("cargo install --path tools")),
+    ("cd my-game", Named),
+    ("cargo test", In("my-game", "")),
+    ("../target/debug/alcedo dev", In("my-game", "")),
+    ("alcedo dev", In("my-game", "")),
+    ("alcedo dev plugins --host my-game-host", In("my-game", "")),
+    ("alcedo new plugin NAME", In("my-game", "alcedo new plugin second")),
+    ("alcedo new plugin", Named),
+    ("alcedo new host NAME", In("", "alcedo new host server")),
+    ("alcedo new workspace", Named),
+    ("alcedo doctor", In("my-game", "")),
+    ("cargo build && cargo run", Until("my-game", "is at ")),
+    ("alcedo glue --host my-game-host -o glue/src/host.rs", In("my-game", "")),
+    ("{{install}}", Job("cargo install --path tools")),
+    ("alcedo inspect target/debug/libmy_plugin.so", In("my-game", "alcedo inspect target/debug/libmy_game_patrol.so")),
+    ("alcedo glue --host PACKAGE", In("my-game", "alcedo glue --host my-game-host")),
+    ("alcedo glue", Named),
+    ("alcedo check", In("", "alcedo check example-scripts example-plugins/magic-cube example-plugins/lamps")),
+    ("alcedo repl", Named),
+    ("alcedo guard path/to/host", Named),
+    (
+        "cargo run --release --bin alcedo-reload-test -- --reloads 200 --objects 1000 --json report.json",
+        Job(
+            "cargo run -q --release --bin alcedo-reload-test -- --reloads 200 --objects 1000 --json target/reload-200.json",
+        ),
+    ),
+    ("cargo run --release --bin alcedo-survey", Job("cargo run -q --release --bin alcedo-survey -- --reloads 20")),
+];
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
+}
+
+fn page(path: &str) -> String {
+    fs::read_to_string(repository().join(path)).unwrap().replace("{{name}}", "my-game")
+}
+
+/// The fences of a page: what is behind the first backticks, and the text.
+fn fences(page: &str) -> Vec<(&str, &str)> {
+    let whole = page.split("\n```").skip(1).step_by(2);
+    whole.filter_map(|fence| fence.split_once('\n')).collect()
+}
+
+/// The commands of a page: those of its consoles, and those between backticks.
+fn commands(page: &str) -> Vec<String> {
+    let consoles = fences(page).into_iter().filter(|(sort, _)| *sort == "console").flat_map(|(_, text)| text.lines());
+    let typed = consoles.filter_map(|line| line.strip_prefix("$ "));
+    let typed = typed.map(|line| line.split("  #").next().unwrap_or(line).trim().to_owned());
+    let prose: String = page.split("\n```").step_by(2).collect();
+    let spans = prose.split('`').skip(1).step_by(2).map(|span| span.split_whitespace().collect::<Vec<_>>().join(" "));
+    typed
+        .chain(spans.filter(|span| ["alcedo ", "cargo ", "{{install"].iter().any(|program| span.starts_with(program))))
+        .collect()
+}
+
+#[test]
+fn each_command_of_a_page_is_known_and_run_by_a_test_or_a_job() {
+    let written: Vec<_> = PAGES.iter().flat_map(|path| commands(&page(path))).collect();
+    for command in &written {
+        assert!(COMMANDS.iter().any(|(known, _)| known == command), "`COMMANDS` lacks `{command}`");
+    }
+    let jobs = page(".ci/run");
+    for (command, run) in COMMANDS {
+        assert!(written.iter().any(|line| line == command), "no page has `{command}`");
+        if let Job(line) = run {
+            assert!(jobs.contains(line), "no job runs `{command}`: {line}");
+        }
+    }
+}
+
+/// Pages of reference that name commands.
+const REFERENCE: [&str; 4] =
+    ["tools/docs/glue.md", "runtime/docs/script.md", "runtime/docs/dll-bind.md", "plugin-api/docs/mistakes.md"];
+
+#[test]
+fn each_command_that_a_page_names_is_there() {
+    let commands: Vec<_> = PAGES.iter().chain(&REFERENCE).flat_map(|path| commands(&page(path))).collect();
+    let verb = |command: &String| Some(command.strip_prefix("alcedo ")?.split(' ').next()?.to_owned());
+    let verbs: BTreeSet<_> = commands.iter().filter_map(verb).collect();
+    for verb in &verbs {
+        let help = Command::new(env!("CARGO_BIN_EXE_alcedo")).args([verb, "--help"]).output().unwrap();
+        assert!(help.status.success(), "{verb}: {}", String::from_utf8_lossy(&help.stderr));
+    }
+    assert!(verbs.len() > 5, "{verbs:?}");
+}
+
+/// A folder as a checkout: copies of what commands use there, the program, and shells that find `alcedo` and a `cargo` that runs it.
+struct Checkout {
+    scratch: Scratch,
+    path: String,
+}
+
+impl Checkout {
+    fn new() -> Self {
+        let scratch = Scratch::new();
+        let root = scratch.root();
+        copy(&repository().join("example-scripts"), &root.join("example-scripts"));
+        let (bin, built) = (root.join("bin"), root.join("target/debug"));
+        [&bin, &built].into_iter().for_each(|dir| fs::create_dir_all(dir).unwrap());
+        let alcedo = env!("CARGO_BIN_EXE_alcedo");
+        symlink(alcedo, bin.join("alcedo")).unwrap();
+        symlink(alcedo, built.join("alcedo")).unwrap();
+        let cargo = format!(
+            "#!/bin/sh\ncase \"$*\" in \"run --bin alcedo -- \"*) shift 4; exec {alcedo} \"$@\";; esac\nexec {} \"$@\"\n",
+            env!("CARGO")
+        );
+        fs::write(bin.join("cargo"), cargo).unwrap();
+        fs::set_permissions(bin.join("cargo"), fs::Permissions::from_mode(0o755)).unwrap();
+        let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+        Self { scratch, path }
+    }
+
+    fn shell(&self, dir: &str, line: &str) -> Command {
+        let mut command = self.scratch.command("sh");
+        command.args(["-c", line]).current_dir(self.scratch.root().join(dir)).env("PATH", &self.path);
+        // Programs and libraries go where a user finds them; all else is compiled once for all tests.
+        command.env_remove("CARGO_TARGET_DIR").env("CARGO_BUILD_BUILD_DIR", target()).env("CARGO_NET_OFFLINE", "true");
+        command
+    }
+
+    /// Runs a line until it prints `text`, and ends all that it started.
+    fn run_until(&self, dir: &str, line: &str, text: &str) {
+        let mut command = self.shell(dir, line);
+        command.process_group(0);
+        let mut running = Dev::run(command);
+        running.hears(text);
+        let group = format!("-{}", running.child.id());
+        assert!(Command::new("kill").args(["-KILL", "--", &group]).status().unwrap().success());
+    }
+
+    /// Runs a line to its end; one that begins a session is ended by `q` when its first generation is live.
+    fn run(&self, dir: &str, line: &str) {
+        if line.contains("alcedo dev") || line.contains("alcedo -- dev") {
+            let mut dev = Dev::run(self.shell(dir, line));
+            dev.hears("generation 1 is live");
+            dev.wishes("q");
+            return dev.ends_well();
+        }
+        let output = self.shell(dir, line).stdin(Stdio::null()).output().unwrap();
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{line}: {}\n{out}\n{err}", output.status);
+    }
+}
+
+impl Drop for Checkout {
+    fn drop(&mut self) {
+        for (dir, packages) in
+            [("my-game", &["my-game-glue", "my-game-host", "my-game-patrol", "second"][..]), ("spinner", &["spinner"])]
+        {
+            let mut cargo = Command::new(env!("CARGO"));
+            cargo.env("CARGO_TARGET_DIR", target()).args(["clean", "--offline", "--quiet"]);
+            cargo.args(packages.iter().flat_map(|package| ["--package", package]));
+            let _ = cargo.current_dir(self.scratch.root().join(dir)).stderr(Stdio::null()).status();
+        }
+    }
+}
+
+#[test]
+#[ignore = "compiles workspaces of its own, about 3 minutes: `cargo test --test commands pages:: -- --ignored`, as .ci/run does"]
+fn every_command_does_what_its_page_says_and_every_fence_compiles() {
+    let checkout = Checkout::new();
+    let root = checkout.scratch.root();
+    for (command, run) in COMMANDS {
+        let (dir, other) = match run {
+            In(dir, other) => (dir, other),
+            Until(dir, text) => {
+                checkout.run_until(dir, command, text);
+                continue;
+            }
+            Job(_) | Named => continue,
+        };
+        if *command == "cargo test" {
+            // Fences for a host: examples of the new one.
+            for (at, (_, text)) in
+                fences(&page("README.md")).iter().filter(|(sort, _)| *sort == "rust,ignore").enumerate()
+            {
+                let source = format!(
+                    "use alcedo_runtime::{{Budget, Error, Runtime}};\n\nfn natives() -> alcedo_runtime::native::Natives {{\n    \
+                     alcedo_runtime::natives![my_game_host::Robot]\n}}\n\nfn main() -> Result<(), Error> {{\n\
+                     let libraries: Vec<std::path::PathBuf> = Vec::new();\n{text}\nOk(())\n}}\n"
+                );
+                fs::create_dir_all(root.join("my-game/host/examples")).unwrap();
+                fs::write(root.join(format!("my-game/host/examples/page_{at}.rs")), source).unwrap();
+            }
+        }
+        checkout.run(dir, if other.is_empty() { command } else { other });
+    }
+    // Fences for plugins: one plugin of the sample engine.
+    checkout.run("", "alcedo new plugin spinner");
+    let plugin: String = PAGES
+        .iter()
+        .flat_map(|path| {
+            fences(&page(path))
+                .iter()
+                .filter(|(sort, _)| *sort == "rust")
+                .map(|(_, text)| format!("{text}\n"))
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    fs::write(root.join("spinner/src/lib.rs"), plugin).unwrap();
+    checkout.run("", "alcedo build spinner");
+}
