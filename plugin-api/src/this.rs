@@ -126,8 +126,9 @@ impl<C: Class> Obj<C> {
     /// The object, while `code` runs in a step of a job.
     ///
     /// # Errors
-    /// As [`This::other`].
+    /// As [`This::other`]; `WRONG_STACK` on the stack of a coroutine.
     pub(crate) fn with_in<R>(self, _step: Step, code: impl FnOnce(This<'_, C>) -> R) -> Result<R, CallError> {
+        alcedo_rt::may_open_scope("entering an object")?;
         let memory = host::object_memory(self.handle(), C::id())?;
         // SAFETY: the host found the object alive and of that class. A step of a job runs in a red frame of the
         // host's, and the memory is kept until the safe point, which lies after it.
@@ -150,6 +151,7 @@ impl<'f, C: Part> This<'f, C> {
     /// Fails the running call with a typed error when `part` is not the plugin part of this object. For `&self`
     /// there is nothing to lend: shared borrows do not exclude each other.
     pub fn lend<R>(self, part: &mut C, code: impl FnOnce(Self) -> R) -> R {
+        alcedo_rt::may_open_scope("lending a plugin part").unwrap_or_else(|error| alcedo_rt::fail(error));
         let cell = self.part().unwrap_or_else(|error| alcedo_rt::fail(error)).unwrap_or_else(|| {
             alcedo_rt::fail(CallError::other(format!(
                 "{}: there is no plugin part of {} to lend",

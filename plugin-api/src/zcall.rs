@@ -243,8 +243,9 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     ///
     /// # Errors
     /// `UNAVAILABLE` when there is no pointer to it: it is no leaf of the host, a slice is lent, calls are observed, or this is before a
-    /// commit. [`call`](Self::call) needs none.
+    /// commit. `WRONG_STACK` on the stack of a coroutine. [`call`](Self::call) needs none.
     pub fn hot<T>(&self, code: impl FnOnce(HotFunction<'_, A, R>) -> T) -> Result<T, CallError> {
+        alcedo_rt::may_open_scope("lending a pointer to a function")?;
         match self.code.leaf(self.handle) {
             Some(leaf) => Ok(code(HotFunction(leaf))),
             None => Err(no_pointer(&self.name)),

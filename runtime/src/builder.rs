@@ -58,6 +58,8 @@ pub struct Builder {
     canary_deadline: Option<Duration>,
     watchdog: Option<Duration>,
     on_hang: Vec<Listener>,
+    /// Bytes of the stack that calls into modules leave free.
+    stack_reserve: Option<usize>,
     unloads: UnloadPolicy,
     blacks_are_no_roots: bool,
     development: bool,
@@ -159,6 +161,15 @@ impl Builder {
     #[must_use]
     pub fn on_hang(mut self, listener: impl Fn(&Hang) + Send + Sync + 'static) -> Self {
         self.on_hang.push(Arc::new(listener));
+        self
+    }
+
+    /// How many bytes of the game thread's stack calls into modules leave free, 256 KiB unless this is called, and at most three quarters of
+    /// the stack. A call that would begin below is refused with [`CallError::TooDeep`](crate::CallError::TooDeep), so recursion between
+    /// host and plugins ends with an error and not with the process.
+    #[must_use]
+    pub fn stack_reserve(mut self, bytes: usize) -> Self {
+        self.stack_reserve = Some(bytes);
         self
     }
 
@@ -368,6 +379,7 @@ impl Builder {
         if let Some(limit) = self.watchdog {
             core.watch(limit, self.on_hang).map_err(system("starting the watchdog"))?;
         }
+        self.stack_reserve.into_iter().for_each(|bytes| core.red.hot().set_reserve(bytes));
         core.collection.blacks_are_roots.set(!self.blacks_are_no_roots);
         let rehearsal = Rehearsal::new(self.canary, self.canary_deadline);
         let mut loads = Loads::new(&core, self.args, self.require_seal, rehearsal, self.demands)

@@ -26,6 +26,7 @@ use std::cell::{Cell, OnceCell};
 use std::path::PathBuf;
 use std::rc::{Rc, Weak};
 
+use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::bridge::tasks::HostJob;
 use crate::builder::Builder;
@@ -401,6 +402,9 @@ impl Runtime {
     /// caller's own action is under way while the guard is held.
     pub(crate) fn at_safe_point(&self, action: &'static str) -> Result<Busy<'_>, Error> {
         self.inner.core.world.slices.allow_change(&action)?;
+        if !self.inner.core.red.hot().stack().is_here() {
+            return Err(CallError::WrongStack { action: action.to_owned() }.into());
+        }
         let open = self.inner.core.red.snapshot().last().map(|frame| frame.what.to_string());
         let open = open.or_else(|| self.inner.core.code_runs().then(|| "a script".to_owned()));
         match open.or_else(|| self.inner.busy.get().map(str::to_owned)) {

@@ -60,6 +60,8 @@ impl FailureKind {
     pub const NO_MASTER: Self = Self(16);
     /// The function ran to its end and gave an error of its author's back; message and place are that error's.
     pub const RETURNED: Self = Self(17);
+    /// A scope that is opened on the stack of a coroutine; the message says which.
+    pub const WRONG_STACK: Self = Self(19);
     /// Values that would take more memory than they may: `held` says which, `wanted` the setting that limits them, `file` the bytes
     /// asked for and the limit, with a space between.
     pub const TOO_LARGE: Self = Self(18);

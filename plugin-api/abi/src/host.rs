@@ -16,6 +16,7 @@ use crate::call::{Failure, Status};
 use crate::handles::{ClassId, Name, ObjectHandle, PartPtr, ZCallHandle};
 use crate::log::{LogLevel, LogRecord, SpanStep};
 use crate::protocols::{ProtocolDesc, ResolverDesc};
+use crate::stack::StackSpan;
 use crate::task::{Job, JobId};
 use crate::value::{TextRaw, TextSink, TextView};
 use crate::values::ValueTableRef;
@@ -143,6 +144,8 @@ pub struct ModuleContext {
     /// The version of what is called directly, or [`CLOSED`](crate::black_direct::CLOSED) while nothing may be: before a commit, say. A
     /// function that was found under another version is looked up anew. On the game thread.
     pub direct: *const AtomicU64,
+    /// The stack of the game thread: scopes of objects open only there. [`StackSpan::ANY`] for a module that has to do with no objects.
+    pub stack: StackSpan,
     /// The loudest level anybody listens to.
     pub level: LogLevel,
 }

@@ -14,6 +14,7 @@ use crate::fingerprint::Fingerprint;
 use crate::hooks::{HookContext, HookSlot, HookTable};
 use crate::host::{BlackDirectory, BlackEntry, Directory, DirectoryEntry, ModuleContext, Slices};
 use crate::log::{LogField, LogRecord};
+use crate::stack::StackSpan;
 use crate::task::Job;
 use crate::value::{
     ArrayRaw, DelegateRaw, KeepSink, LazyRaw, LocalTextRaw, MapRaw, SparseRaw, TextRaw, TextSink, TextView,
@@ -94,7 +95,8 @@ pub const LAYOUT_HASH: u64 = layout! {
         block_made, block_lent, segment_attach, segment_detach, stream_opened, looked_up,
         refuses
     }
-    ModuleContext { host, table, values, module, generation, mode, directory, slices, blacks, direct, level }
+    ModuleContext { host, table, values, module, generation, mode, directory, slices, blacks, direct, stack, level }
+    StackSpan { low, len }
     DirectAnswer { status, bits }
     DirectCallee { code, context, version }
     EachCall { objects, count, slots, len, results, told, failed }

@@ -22,6 +22,7 @@ pub mod names;
 pub mod net;
 pub mod override_check;
 pub mod protocols;
+pub mod stack;
 pub mod task;
 pub mod type_text;
 pub mod value;

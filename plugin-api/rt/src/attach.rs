@@ -61,6 +61,19 @@ pub fn is_game_thread() -> bool {
     HOME.load(Ordering::Relaxed) == this_thread()
 }
 
+/// Checks that a scope of objects may open here: on the stack of the game thread, and on no stack of a coroutine, which could suspend
+/// the scope and outlive the call around it. Game thread only. Without a host there is no scope to protect.
+///
+/// # Errors
+/// `WRONG_STACK`.
+#[inline]
+pub fn may_open_scope(action: &str) -> Result<(), CallError> {
+    match context() {
+        Some(context) if !context.stack.is_here() => Err(CallError::new(FailureKind::WRONG_STACK, action)),
+        _ => Ok(()),
+    }
+}
+
 /// What the host does at the moment, one of [`alcedo_abi::host::mode`]; without a host none of them. Two looks at memory that
 /// hardly ever changes. Game thread only: a host that lets go of the module does so there, and its word ends then.
 #[inline]

@@ -157,6 +157,11 @@ impl core::fmt::Display for CallError {
             FailureKind::WRONG_THREAD => {
                 write!(f, "{message} is for the game thread only: off it a module can finalize, post and log")
             }
+            FailureKind::WRONG_STACK => write!(
+                f,
+                "{message} is refused on the stack of a coroutine, which could suspend it and outlive the call around it: let \
+                 the coroutine yield its request, and do it where the coroutine is resumed"
+            ),
             FailureKind::DURING_REBUILD => write!(
                 f,
                 "{message} is refused before the commit of what comes up: until then new code may read anything, write \

@@ -51,7 +51,11 @@ pub(crate) struct Lending {
 
 impl Lending {
     /// Notes one more slice. Whether it may be lent beside the others was asked before.
-    pub(crate) fn begin(access: Access) -> Self {
+    ///
+    /// # Errors
+    /// `WRONG_STACK` on the stack of a coroutine: slices end in the order in which they begin.
+    pub(crate) fn begin(access: Access) -> Result<Self, CallError> {
+        alcedo_rt::may_open_scope("lending a slice")?;
         let before = HERE.get();
         HERE.set(match access {
             Access::Read => Slices { shared: before.shared + 1, ..before },
@@ -59,7 +63,7 @@ impl Lending {
         });
         OUT.fetch_add(1, Ordering::Relaxed);
         alcedo_rt::close_direct_calls(true);
-        Self { before, host: Self::tell_the_host(access) }
+        Ok(Self { before, host: Self::tell_the_host(access) })
     }
 
     fn tell_the_host(access: Access) -> Option<(&'static HostSlices, u64, u64)> {
@@ -136,7 +140,7 @@ mod tests {
     #[test]
     fn a_slice_is_back_after_a_panic_and_concerns_its_own_thread_only() {
         let lending = std::panic::catch_unwind(|| {
-            let _slice = Lending::begin(Access::Write);
+            let _slice = Lending::begin(Access::Write).expect("there is no host");
             assert!(allows(Access::Read, "get").is_err());
             let elsewhere = std::thread::spawn(|| allows(Access::Write, "post").is_ok());
             assert!(elsewhere.join().expect("it only asks"), "another thread may post meanwhile");

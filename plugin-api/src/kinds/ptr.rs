@@ -461,7 +461,7 @@ impl<'a, A: Value> Ptr<'a, A> {
     {
         lending::allows(Access::Read, "lending a slice")?;
         let Row { data, len, .. } = self.row();
-        let _lending = Lending::begin(Access::Read);
+        let _lending = Lending::begin(Access::Read)?;
         if len == 0 {
             return Ok(code(&[]));
         }
@@ -483,7 +483,7 @@ impl<A: Value> PtrMut<'_, A> {
     {
         lending::allows(Access::Write, "lending a slice")?;
         let Row { data, len, .. } = self.as_ptr().row();
-        let _lending = Lending::begin(Access::Write);
+        let _lending = Lending::begin(Access::Write)?;
         if len == 0 {
             return Ok(code(&mut []));
         }

@@ -17,7 +17,8 @@ impl<C: Class> Obj<C> {
     /// `this.get(obj)`.
     ///
     /// # Errors
-    /// `STALE` when the object is gone; `WRONG_CLASS` when the handle came from an unchecked place; another one where no
+    /// `STALE` when the object is gone; `WRONG_CLASS` when the handle came from an unchecked place; `WRONG_STACK` on the stack of a
+    /// coroutine, which could suspend `code` and outlive the step; another one where no
     /// task, timer or posted closure of this module is running on this thread.
     pub fn with<R>(self, code: impl FnOnce(This<'_, C>) -> R) -> Result<R, CallError> {
         let step = Step::running().ok_or_else(|| {

@@ -16,6 +16,7 @@ use alcedo_abi::handles::{ClassId, Name, ObjectHandle, PartPtr, ZCallHandle};
 use alcedo_abi::host::{HostRef, ModuleContext};
 use alcedo_abi::kinds::{PropertyKind, property_flags};
 use alcedo_abi::log::{LogLevel, LogRecord, SpanStep};
+use alcedo_abi::stack::StackSpan;
 use alcedo_abi::value::{KeepSink, TextRaw, TextSink, TextView};
 use alcedo_abi::zcall::{Slot, SlotType, ZCallBuffer, ZCallStatus};
 use alcedo_plugin_api::plumbing::{CLASSES, IMPORTS};
@@ -232,6 +233,7 @@ fn attach() {
         slices: std::ptr::null(),
         blacks: std::ptr::null(),
         direct: &raw const DIRECT,
+        stack: StackSpan::ANY,
         level: LogLevel::DEBUG,
     };
     let mut failure = Failure::none();

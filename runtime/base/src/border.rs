@@ -68,6 +68,15 @@ pub enum CallError {
         /// What was tried.
         action: String,
     },
+    /// A scope begins on the stack of a coroutine, where it could be suspended and outlive the frame around it.
+    #[error(
+        "{action} is refused on the stack of a coroutine, which could suspend it and outlive the call around it: let the coroutine \
+         yield its request, and do it where the coroutine is resumed"
+    )]
+    WrongStack {
+        /// What was tried.
+        action: String,
+    },
     /// Something comes up and is not committed, and a rollback could not take this back.
     #[error(
         "{action} is refused before the commit of what comes up: until then new code may read anything, write only what it \
@@ -256,6 +265,7 @@ impl CallError {
             Self::ReentrantBorrow { .. } => FailureKind::REENTRANT_BORROW,
             Self::Stale { .. } => FailureKind::STALE,
             Self::WrongThread { .. } => FailureKind::WRONG_THREAD,
+            Self::WrongStack { .. } => FailureKind::WRONG_STACK,
             Self::DuringRebuild { .. } => FailureKind::DURING_REBUILD,
             Self::NotFound { .. } => FailureKind::NOT_FOUND,
             Self::DeadHandle { .. } => FailureKind::DEAD_HANDLE,
@@ -300,7 +310,10 @@ impl CallError {
                 (failure.held, failure.wanted) = (held.as_str().into(), wanted.as_str().into());
             }
             Self::Stale { handle } => failure.object = *handle,
-            Self::WrongThread { action } | Self::DuringRebuild { action } | Self::Unavailable { what: action } => {
+            Self::WrongThread { action }
+            | Self::WrongStack { action }
+            | Self::DuringRebuild { action }
+            | Self::Unavailable { what: action } => {
                 failure.message = action.as_str().into();
             }
             Self::Signature { name, found, wanted } => {
@@ -338,6 +351,7 @@ impl CallError {
             },
             FailureKind::STALE => Self::Stale { handle: failure.object },
             FailureKind::WRONG_THREAD => Self::WrongThread { action: message },
+            FailureKind::WRONG_STACK => Self::WrongStack { action: message },
             FailureKind::DURING_REBUILD => Self::DuringRebuild { action: message },
             FailureKind::NOT_FOUND => Self::NotFound { message },
             FailureKind::DEAD_HANDLE => Self::DeadHandle { message },
@@ -425,6 +439,7 @@ mod tests {
             CallError::ReentrantBorrow { object: handle, held: text(), wanted: "y".to_owned() },
             CallError::Stale { handle },
             CallError::WrongThread { action: text() },
+            CallError::WrongStack { action: text() },
             CallError::DuringRebuild { action: text() },
             CallError::NotFound { message: text() },
             CallError::DeadHandle { message: text() },

@@ -1,6 +1,7 @@
 //! What running calls refer to: a call is made by host code, and the objects it is about stay until it returns, even where
 //! the body requests a collection.
 
+use std::cell::Cell;
 use std::fmt;
 use std::rc::Weak;
 
@@ -12,7 +13,10 @@ use crate::collect::RootSource;
 /// The objects of running calls of reflected functions, outermost first.
 #[derive(Default)]
 pub struct CallStack {
-    held: RefCell<Vec<ObjectHandle>>,
+    /// Each with the serial of its call.
+    held: RefCell<Vec<(u64, ObjectHandle)>>,
+    /// The serial of the call that began last.
+    last: Cell<u64>,
     /// What runs calls by itself, and knows what they refer to.
     sources: RefCell<Vec<Weak<dyn RootSource>>>,
 }
@@ -22,8 +26,10 @@ pub struct CallStack {
 #[must_use = "the objects are held until this is dropped"]
 pub struct Held<'a> {
     stack: &'a CallStack,
-    /// How many were held before.
-    before: usize,
+    /// The serial of the call.
+    call: u64,
+    /// How many the call holds.
+    count: usize,
 }
 
 impl CallStack {
@@ -31,9 +37,10 @@ impl CallStack {
     #[inline]
     pub fn hold(&self, objects: impl IntoIterator<Item = ObjectHandle>) -> Held<'_> {
         let mut held = self.held.borrow_mut();
-        let before = held.len();
-        held.extend(objects);
-        Held { stack: self, before }
+        let (before, call) = (held.len(), self.last.get() + 1);
+        self.last.set(call);
+        held.extend(objects.into_iter().map(|object| (call, object)));
+        Held { stack: self, call, count: held.len() - before }
     }
 
     /// From now on, for as long as it is there, what `source` shows is held too: a machine that runs scripts shows what their
@@ -46,7 +53,7 @@ impl CallStack {
 
     /// Shows `visit` all that are held.
     pub(super) fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
-        self.held.borrow().iter().copied().for_each(&mut *visit);
+        self.held.borrow().iter().for_each(|(_call, object)| visit(*object));
         self.sources.borrow().iter().filter_map(Weak::upgrade).for_each(|source| source.each_object(visit));
     }
 }
@@ -60,7 +67,13 @@ impl fmt::Debug for CallStack {
 impl Drop for Held<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.stack.held.borrow_mut().truncate(self.before);
+        let mut held = self.stack.held.borrow_mut();
+        let rest = held.len().saturating_sub(self.count);
+        match held[rest..].iter().all(|(call, _object)| *call == self.call) {
+            true => held.truncate(rest),
+            // A call in a coroutine may outlive the call around it.
+            false => held.retain(|(call, _object)| *call != self.call),
+        }
     }
 }
 
@@ -84,7 +97,10 @@ mod tests {
             assert_eq!(held(), [1, 2, 3]);
         }
         assert_eq!(held(), [1]);
+        let later = stack.hold([object(4)]);
         drop(outer);
+        assert_eq!(held(), [4], "a call that outlives the call around it keeps its own objects");
+        drop(later);
         assert_eq!(held(), Vec::<u32>::new());
     }
 

@@ -137,6 +137,10 @@ impl Core {
         let world = World::new();
         let zcalls = ZCallTable::with_stamp(Rc::clone(&world.stamp));
         let red = RedStack::new(Rc::new(HotFrames::new(Rc::clone(zcalls.stamp()))));
+        if !red.hot().stack().is_here() {
+            let why = "a host is built on the stack of its thread, and not on that of a coroutine";
+            return Err(std::io::Error::new(std::io::ErrorKind::Unsupported, why));
+        }
         let pairs = Rc::new(Pairs::default());
         let ways = Rc::new(Ways::new(&red, &pairs, &world));
         let core = Rc::new(Self {

@@ -74,6 +74,8 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
     if function_of(frame).flags & function_flags::CUSTOM_THUNK != 0 {
         return enter_custom(core, gate, invoke, what, frame);
     }
+    // Refused here too, where the object is known.
+    core.red.hot().may_open(&format_args!("{what} of {}", frame.object()))?;
     let (object, params) = (frame.object(), hand_over(frame));
     let (memory, part) = if is_static(function_of(frame)) {
         (std::ptr::null_mut(), std::ptr::null_mut())

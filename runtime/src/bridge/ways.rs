@@ -299,10 +299,11 @@ impl Ways {
         self.version().filter(|_| self.stamp().get() != Stamp::SHUT)
     }
 
-    /// Whether code of a module is on the stack. Then no safe point is near: objects, generations and the runtime stay.
+    /// Whether code of a module is on this very stack. Then no safe point is near: objects, generations and the runtime stay. A frame
+    /// keeps nothing for a coroutine, which may outlive it.
     #[inline]
     pub(crate) fn in_a_frame(&self) -> bool {
-        self.hot.depth() != 0
+        self.hot.depth() != 0 && self.hot.stack().is_here()
     }
 
     /// Calls a static function in a red frame of its own. None where it is to go the long way.

@@ -159,7 +159,8 @@ impl Plugins<'_> {
     fn construct(&self, object: ObjectHandle, class: &Rc<Class>, hooks: &ClassHooks) -> Result<PartPtr, Box<Unbuilt>> {
         let Some(memory) = self.world.objects.memory(object) else { return Err(stale(object, class)) };
         let mut ptr = PartPtr::NONE;
-        let _frame = self.red.open(&hooks.gate.tag().name, &hooks.names.red);
+        let opened = self.red.open(&hooks.gate.tag().name, &hooks.names.red);
+        let _frame = opened.map_err(|error| unbuilt(class, error))?;
         let entered = hooks.gate.enter().and_then(|_inside| {
             reported(|failure| {
                 let mut call = call_of(object, memory, PartPtr::NONE, failure);

@@ -5,9 +5,13 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use alcedo_abi::stack::StackSpan;
+
+use crate::border::CallError;
 use crate::cells::RefCell;
 use crate::handles::ModuleId;
 use crate::stamp::Stamp;
+use crate::thread_stack;
 
 /// So many frames stand here; deeper ones go the long way.
 const SHORT: usize = 64;
@@ -29,6 +33,10 @@ pub(crate) struct HotFrames {
     numbers: [Cell<FrameNumber>; SHORT],
     /// How many values are lent, and [`Self::WAITS`].
     height: Cell<usize>,
+    /// Where on the stack a frame may open: on that of the game thread, since frames close in order, and above its reserve.
+    room: Cell<StackSpan>,
+    /// The stack of the game thread.
+    stack: StackSpan,
     /// Module and name of each number, from 1.
     names: RefCell<Vec<(ModuleId, Rc<str>)>>,
 }
@@ -59,10 +67,44 @@ impl HotFrames {
     /// In the height: something is to be done when the outermost frame closes.
     const WAITS: usize = 1 << (usize::BITS - 1);
 
-    /// No frame is open.
+    /// Bytes of the stack of the game thread that calls into modules leave free, unless the host sets another number.
+    const RESERVE: usize = 256 << 10;
+
+    /// No frame is open. The calling thread is the game thread.
     pub(crate) fn new(stamp: Rc<Stamp>) -> Self {
         let numbers = [const { Cell::new(FrameNumber::NONE) }; SHORT];
-        Self { stamp, depth: Cell::new(0), numbers, height: Cell::new(0), names: RefCell::default() }
+        let stack = thread_stack::span();
+        let room = Cell::new(stack.above(Self::RESERVE));
+        Self { stamp, depth: Cell::new(0), numbers, height: Cell::new(0), room, stack, names: RefCell::default() }
+    }
+
+    /// The stack of the game thread.
+    pub(crate) fn stack(&self) -> StackSpan {
+        self.stack
+    }
+
+    /// Calls into modules leave so many bytes of the stack free.
+    pub(crate) fn set_reserve(&self, bytes: usize) {
+        self.room.set(self.stack.above(bytes));
+    }
+
+    /// Checks that a frame may open here.
+    ///
+    /// # Errors
+    /// [`CallError::WrongStack`] on the stack of a coroutine, [`CallError::TooDeep`] where the stack of the game thread nearly ends.
+    #[inline]
+    pub(crate) fn may_open(&self, what: &dyn std::fmt::Display) -> Result<(), CallError> {
+        if self.room.get().is_here() { Ok(()) } else { Err(self.no_room(what)) }
+    }
+
+    #[cold]
+    fn no_room(&self, what: &dyn std::fmt::Display) -> CallError {
+        match self.stack.is_here() {
+            true => {
+                CallError::TooDeep { what: what.to_string(), limit: u32::try_from(self.depth()).unwrap_or(u32::MAX) }
+            }
+            false => CallError::WrongStack { action: format!("calling {what}") },
+        }
     }
 
     /// What changes when anything kept about calls may be wrong.
@@ -77,9 +119,12 @@ impl HotFrames {
         self.depth.get()
     }
 
-    /// Opens a frame, unless there are too many for this.
+    /// Opens a frame, unless there are too many for this, or [`HotFrames::may_open`] refuses it.
     #[inline]
     pub(crate) fn open(&self, number: FrameNumber) -> Option<Opened> {
+        if !self.room.get().is_here() {
+            return None;
+        }
         let depth = self.depth.get();
         self.numbers.get(depth)?.set(number);
         self.depth.set(depth + 1);

@@ -60,23 +60,45 @@ impl RedStack {
         &self.hot
     }
 
-    /// Runs `call` in a red frame of its own.
-    pub(crate) fn enter<T>(&self, what: &Rc<str>, call: impl FnOnce() -> T) -> T {
+    /// Runs `call`, which drops what a module owns, in a red frame of its own. It may use the reserve of the stack.
+    ///
+    /// # Errors
+    /// [`CallError::WrongStack`] on the stack of a coroutine, and what `call` fails with.
+    pub(crate) fn enter<T, E: From<CallError>>(
+        &self,
+        what: &Rc<str>,
+        call: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        if !self.hot.stack().is_here() {
+            self.hot.may_open(what)?;
+        }
         let _open = self.push(what);
         call()
     }
 
     /// Runs `call`, which is code of `module`, in a red frame of its own.
-    pub(crate) fn enter_module<T>(&self, module: &str, what: &Rc<str>, call: impl FnOnce() -> T) -> T {
-        let _open = self.open(module, what);
+    ///
+    /// # Errors
+    /// As [`HotFrames::may_open`], and what `call` fails with.
+    pub(crate) fn enter_module<T>(
+        &self,
+        module: &str,
+        what: &Rc<str>,
+        call: impl FnOnce() -> Result<T, CallError>,
+    ) -> Result<T, CallError> {
+        let _open = self.open(module, what)?;
         call()
     }
 
     /// Opens a red frame for code of `module`. It closes when what is given back is dropped.
+    ///
+    /// # Errors
+    /// As [`HotFrames::may_open`].
     #[inline]
-    pub(crate) fn open(&self, module: &str, what: &Rc<str>) -> OpenFrame<'_> {
+    pub(crate) fn open(&self, module: &str, what: &Rc<str>) -> Result<OpenFrame<'_>, CallError> {
+        self.hot.may_open(what)?;
         let published = self.activities.call(module, what);
-        OpenFrame { _pop: self.push(what), _published: published }
+        Ok(OpenFrame { _pop: self.push(what), _published: published })
     }
 
     #[inline]

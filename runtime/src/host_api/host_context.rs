@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use alcedo_abi::black_direct::CLOSED;
 use alcedo_abi::host::{HostRef, ModuleContext, mode};
+use alcedo_abi::stack::StackSpan;
 
 use super::given::Given;
 use crate::border::CallError;
@@ -78,6 +79,7 @@ impl HostContext {
             slices: core.world.slices.address(),
             blacks: core.blacks.directory(),
             direct: core.world.mode.direct_address(),
+            stack: core.red.hot().stack(),
             level: crate::logs::loudest(),
         };
         LastingContext { context, kept: None }
@@ -117,6 +119,7 @@ impl SharedHostContext {
             slices: std::ptr::null(),
             blacks: std::ptr::null(),
             direct: &raw const DIRECT,
+            stack: StackSpan::ANY,
             level: crate::logs::loudest(),
         };
         LastingContext { context, kept: Some(Arc::clone(self)) }

@@ -7,6 +7,7 @@ use std::ptr::NonNull;
 use crate::border::CallError;
 use crate::handles::ObjectHandle;
 use crate::native::borrows::{Borrows, Event};
+use crate::thread_stack;
 
 /// The Rust fields of one object.
 pub struct PartCell<C> {
@@ -66,11 +67,14 @@ impl<C> PartCell<C> {
     /// Makes the fields free for whatever `code` calls. `part` is the exclusive borrow that rests meanwhile.
     ///
     /// # Errors
-    /// When `part` is another object's, or is lent already.
+    /// When `part` is another object's, or is lent already; [`CallError::WrongStack`] on the stack of a coroutine.
     pub(super) fn lend<R>(&self, object: ObjectHandle, part: &mut C, code: impl FnOnce() -> R) -> Result<R, CallError> {
         let part = NonNull::from(part);
         if part != self.pointer() {
             return Err(not_its_own(object));
+        }
+        if !thread_stack::is_here() {
+            return Err(CallError::WrongStack { action: format!("{object}: lending its Rust fields") });
         }
         let _loan = self.begin(object, self.holder.get(), Event::Lend, Event::EndLend)?;
         self.lent.set(Some(part));
@@ -96,6 +100,10 @@ impl<C> PartCell<C> {
 
     #[inline]
     fn try_begin(&self, wanted: &'static str, begin: Event, end: Event) -> Option<Borrow<'_, C>> {
+        // What a coroutine borrows may outlive the loan.
+        if self.lent.get().is_some() && !thread_stack::is_here() {
+            return None;
+        }
         let borrows = self.borrows.get().step(begin)?;
         self.borrows.set(borrows);
         Some(Borrow { cell: self, end, holder: self.holder.replace(wanted), lent: self.lent.get() })

@@ -85,6 +85,10 @@ impl Runtime {
         if core.code_runs() || core.world.slices.are_out() || self.inner.busy.get().is_some() {
             return;
         }
+        if !core.red.hot().stack().is_here() {
+            tracing::warn!("a safe point is no safe point on the stack of a coroutine: nothing is done");
+            return;
+        }
         self.inner.core.tasks.end_expired(&self.inner.core);
         self.inner.core.tasks.pump_posted(&self.inner.core);
         self.inner.core.finalizer.release();

@@ -77,6 +77,12 @@ pub fn thread_number() -> Option<i32> {
     NUMBER.try_with(|number| *number).unwrap_or_else(|_| imp::thread_number())
 }
 
+/// The addresses of the stack of the calling thread, which are those of no coroutine; none where the platform does not report them.
+#[must_use]
+pub fn thread_stack() -> Option<std::ops::Range<usize>> {
+    imp::thread_stack()
+}
+
 /// A thread as every report names it: `"worker-3" (4711)`, and as much of that as is known. A thread of an image that runs
 /// is known to its own module by name, and so by its number alone.
 #[must_use]

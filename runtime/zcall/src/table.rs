@@ -427,6 +427,7 @@ pub fn status_of(error: &CallError) -> ZCallStatus {
         | CallError::ReentrantBorrow { .. }
         | CallError::Stale { .. }
         | CallError::WrongThread { .. }
+        | CallError::WrongStack { .. }
         | CallError::DuringRebuild { .. }
         | CallError::NotFound { .. }
         | CallError::NoMaster { .. }

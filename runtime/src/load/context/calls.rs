@@ -16,9 +16,11 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
+use alcedo_abi::stack::StackSpan;
 use alcedo_sys::process::{thread_in_words, thread_number};
 
 use crate::lease::{Blocker, Lease, LeaseKind, Leases, place_of};
+use crate::thread_stack;
 
 /// Calls into contexts that one thread can have open at once without taking the slower way.
 const PLACES: usize = 16;
@@ -52,6 +54,8 @@ static ROWS: Mutex<Vec<Arc<Row>>> = Mutex::new(Vec::new());
 struct Own {
     row: Arc<Row>,
     depth: Cell<usize>,
+    /// The stack of the thread. Calls on it end in order; those of a coroutine do not.
+    stack: StackSpan,
 }
 
 thread_local! {
@@ -72,7 +76,7 @@ impl Own {
             places: std::array::from_fn(|_| place()),
         });
         rows().push(Arc::clone(&row));
-        Self { row, depth: Cell::new(0) }
+        Self { row, depth: Cell::new(0), stack: thread_stack::span() }
     }
 }
 
@@ -118,7 +122,7 @@ pub(crate) struct Inside<'a> {
 enum Way {
     /// In this place of the thread's row.
     Slot(usize),
-    /// The row is full, or the thread is ending: a lease like any other.
+    /// The row is full, the thread is ending, or a coroutine calls: a lease like any other.
     Lease(Option<Lease>),
 }
 
@@ -138,7 +142,7 @@ impl EntryGate {
     pub(crate) fn enter(&self, calling: Calling, name: impl FnOnce() -> Arc<str>) -> Option<Inside<'_>> {
         let placed = OWN.try_with(|own| {
             let at = own.depth.get();
-            let place = own.row.places.get(at)?;
+            let place = own.row.places.get(at).filter(|_| own.stack.is_here())?;
             let since = u64::try_from(epoch().elapsed().as_nanos()).unwrap_or(u64::MAX);
             place.function.store(calling.function, Ordering::Relaxed);
             place.since.store(since, Ordering::Relaxed);

@@ -63,6 +63,7 @@ pub(crate) use names::told_name;
 pub(crate) use panics::{panics_are_told, report_panics, tell_panic};
 pub(crate) use records::Records;
 pub(crate) use rings::own_ring;
+pub(crate) use threads::thread_stack;
 
 use std::ffi::OsStr;
 use std::fs;

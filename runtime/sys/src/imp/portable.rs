@@ -103,6 +103,10 @@ pub(crate) fn thread_number() -> Option<i32> {
     None
 }
 
+pub(crate) fn thread_stack() -> Option<std::ops::Range<usize>> {
+    None
+}
+
 /// There are none.
 pub(crate) fn own_ring(_fd: i32) -> bool {
     false

@@ -291,6 +291,7 @@ fn every_error_has_its_status() {
         (CallError::NoMaster { message: text() }, ZCallStatus::DISPATCHER_ERROR),
         (CallError::DeadHandle { message: text() }, ZCallStatus::DISPATCHER_NOT_FOUND),
         (CallError::WrongThread { action: text() }, ZCallStatus::DISPATCHER_ERROR),
+        (CallError::WrongStack { action: text() }, ZCallStatus::DISPATCHER_ERROR),
         (CallError::DuringRebuild { action: text() }, ZCallStatus::DISPATCHER_ERROR),
         (CallError::WrongClass { place: text(), handle, found: text(), wanted: text() }, ZCallStatus::DISPATCHER_ERROR),
         (CallError::ReentrantBorrow { object: handle, held: text(), wanted: text() }, ZCallStatus::DISPATCHER_ERROR),

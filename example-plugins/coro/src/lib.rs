@@ -1,0 +1,204 @@
+//! Stackful coroutines in safe code. Each function suspends a coroutine inside a scope that closes in the order in which it opened, and
+//! reports what came of it.
+#![forbid(unsafe_code)]
+#![expect(missing_docs, reason = "a fixture")]
+#![expect(deprecated, reason = "yields from below the host, where no scope of the generator is at hand")]
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+
+use alcedo_plugin_api::prelude::*;
+use alcedo_plugin_api::task::post;
+use corosensei::{Coroutine, ScopedCoroutine, Yielder};
+
+module! { name: "coro" }
+
+type Co = Coroutine<(), (), ()>;
+
+thread_local! {
+    /// Coroutines that are suspended and never resumed.
+    static ASLEEP: RefCell<Vec<Co>> = const { RefCell::new(Vec::new()) };
+    static TOLD: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    static RUNAWAY: Cell<bool> = const { Cell::new(false) };
+}
+
+fn tell(line: impl Into<String>) {
+    TOLD.with_borrow_mut(|told| told.push(line.into()));
+}
+
+fn tell_of<T: fmt::Debug>(what: &str, result: Result<T, CallError>) {
+    tell(match result {
+        Ok(value) => format!("{what}: {value:?}"),
+        Err(error) => format!("{what}: {error}"),
+    });
+}
+
+#[uclass(package = "Game", blueprintable)]
+pub struct Sleeper {
+    #[uproperty]
+    numbers: UArray<u64>,
+    #[uproperty(default = 77)]
+    count: u64,
+    words: Vec<u64>,
+}
+
+#[uclass]
+impl Sleeper {
+    #[red_constructor]
+    fn new(_this: This<Self>) -> Self {
+        Self { words: vec![7; 64] }
+    }
+
+    #[class_constructor]
+    fn construct(&mut self, this: This<Self>) {
+        if RUNAWAY.get() {
+            let _born = this.spawn::<Sleeper>(Obj::none());
+        }
+    }
+
+    /// Reports what was told since the last call.
+    #[ufunction(blueprint_callable)]
+    fn told() -> String {
+        TOLD.take().join("\n")
+    }
+
+    /// Two exclusive borrows of one part, through a loan that ends while a coroutine borrows.
+    #[ufunction(blueprint_callable)]
+    fn two_muts(me: Obj<Sleeper>) {
+        let _posted = post(move || {
+            let borrow = me.with_part(|part, this| {
+                let mut co: Co = Coroutine::new(move |y: &Yielder<(), ()>, ()| {
+                    tell_of(
+                        "with_part",
+                        me.with_part(|part, _this| {
+                            part.words = Vec::new();
+                            y.suspend(());
+                        }),
+                    );
+                });
+                this.lend(part, |_this| co.resume(()));
+                ASLEEP.with_borrow_mut(|all| all.push(co));
+                part.words[5]
+            });
+            tell_of("outside", borrow);
+        });
+    }
+
+    /// A frame-bound object that outlives its frame.
+    #[ufunction(blueprint_callable)]
+    fn sleep(me: Obj<Sleeper>) {
+        let _posted = post(move || {
+            let mut co: Co = Coroutine::new(move |y: &Yielder<(), ()>, ()| {
+                tell_of(
+                    "with",
+                    me.with(|this| {
+                        y.suspend(());
+                        this.set_count(0x4141);
+                    }),
+                );
+                // On the stack of the parent a scope closes in order.
+                tell_of("on the parent stack", y.on_parent_stack(move || me.with(|this| this.count())));
+                y.suspend(());
+            });
+            co.resume(());
+            ASLEEP.with_borrow_mut(|all| all.push(co));
+        });
+    }
+
+    /// A slice, a loan, and a call inside of a coroutine that has the `this` of the frame around it.
+    #[ufunction(blueprint_callable)]
+    fn inside(&mut self, this: This<Self>) {
+        this.numbers().assign(vec![7_u64; 64]);
+        let numbers = this.numbers();
+        let part = &mut *self;
+        ScopedCoroutine::<(), (), (), _>::new(move |y: &Yielder<(), ()>, ()| {
+            tell(format!("a property: {}", this.count()));
+            tell_of(
+                "a slice",
+                numbers.try_with_slice(|slice| {
+                    y.suspend(());
+                    slice.len()
+                }),
+            );
+            tell_of(
+                "a slice to write",
+                numbers.try_with_slice_mut(|slice| {
+                    y.suspend(());
+                    slice.len()
+                }),
+            );
+            tell_of("a call", this.zcall::<(), u64>("uf:/Script/Game.Sleeper:nap", ()));
+            this.lend(part, |_this| y.suspend(()));
+        })
+        .scope(|mut co| {
+            let resumed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| co.resume(())));
+            tell(format!("a loan: {}", if resumed.is_err() { "refused" } else { "suspended" }));
+        });
+        tell(format!("the part: {:?}", self.words.get(5)));
+    }
+
+    /// Sleeps in the middle of a call of the host, in whatever generator it runs.
+    #[ufunction(blueprint_callable)]
+    fn nap(&mut self, this: This<Self>) -> u64 {
+        if generator::is_generator() {
+            generator::yield_with(1_u64);
+        }
+        self.words[0] = 0x4141;
+        this.set_count(0x4242);
+        self.words.len() as u64
+    }
+
+    /// A generator that sleeps below a frame of the host, in a call by name and in one of a handle.
+    #[ufunction(blueprint_callable)]
+    fn deep_sleep(me: Obj<Sleeper>) {
+        let _posted = post(move || {
+            let mut sleeping = generator::Gn::<()>::new(move || -> u64 {
+                tell_of(
+                    "with in a generator",
+                    me.with(|this| this.zcall::<(), u64>("uf:/Script/Game.Sleeper:nap", ())),
+                );
+                tell_of("a call by name", zcall::<(), u64>("nm:/coro:Sleeper:static_nap", ()));
+                0
+            });
+            tell(format!("the generator: {:?}", sleeping.resume()));
+            std::mem::forget(sleeping);
+        });
+    }
+
+    #[ufunction(blueprint_callable)]
+    fn add(one: u64, two: u64) -> u64 {
+        one.wrapping_add(two)
+    }
+
+    #[ufunction(blueprint_callable)]
+    fn call_host(&self) {
+        tell_of("the host", zcall::<(), ()>("ex:/host.act", ()));
+    }
+
+    #[ufunction(blueprint_callable)]
+    fn recurse(&self, this: This<Self>) -> u64 {
+        match this.zcall::<(), u64>("uf:/Script/Game.Sleeper:recurse", ()) {
+            Ok(depth) => depth + 1,
+            Err(error) => {
+                tell(error.to_string());
+                1
+            }
+        }
+    }
+
+    #[ufunction(blueprint_callable)]
+    fn run_away(on: bool) {
+        RUNAWAY.set(on);
+    }
+}
+
+#[zmethods]
+impl Sleeper {
+    #[zmethod]
+    fn static_nap() -> u64 {
+        if generator::is_generator() {
+            generator::yield_with(1_u64);
+        }
+        3
+    }
+}

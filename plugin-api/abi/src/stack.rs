@@ -1,0 +1,73 @@
+//! The span of a thread's stack. Scopes that must close in the order in which they open begin only inside this span: on the stack of
+//! a coroutine, a scope could be suspended and outlive the frame around it.
+#![expect(unsafe_code, reason = "reads the stack pointer")]
+
+use abi_stable::StableAbi;
+
+/// A range of addresses on a stack.
+#[repr(C)]
+#[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StackSpan {
+    /// The lowest address.
+    pub low: usize,
+    /// The length in bytes.
+    pub len: usize,
+}
+
+impl StackSpan {
+    /// Every stack: the platform does not report where a stack is, or no scope depends on its place.
+    pub const ANY: Self = Self { low: 0, len: usize::MAX };
+
+    /// Returns whether the caller runs in the span. Costs a comparison.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_here(self) -> bool {
+        stack_pointer().wrapping_sub(self.low) < self.len
+    }
+
+    /// Returns the span without its lowest `bytes`, or without three quarters of it if it is shorter.
+    #[must_use]
+    pub const fn above(self, bytes: usize) -> Self {
+        if self.len == usize::MAX {
+            return self;
+        }
+        let most = self.len / 4 * 3;
+        let reserve = if bytes < most { bytes } else { most };
+        Self { low: self.low + reserve, len: self.len - reserve }
+    }
+}
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline(always)]
+fn stack_pointer() -> usize {
+    let pointer: usize;
+    // SAFETY: reads a register and no memory. The address of a local would not do: a sanitizer may keep locals elsewhere.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        core::arch::asm!("mov {}, rsp", out(reg) pointer, options(nomem, nostack, preserves_flags));
+        #[cfg(target_arch = "aarch64")]
+        core::arch::asm!("mov {}, sp", out(reg) pointer, options(nomem, nostack, preserves_flags));
+    }
+    pointer
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[inline(always)]
+fn stack_pointer() -> usize {
+    let local = 0_u8;
+    (&raw const local).addr()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{StackSpan, stack_pointer};
+
+    #[test]
+    fn a_span_holds_the_stack_pointer_and_its_reserve_does_not() {
+        let low = stack_pointer() - 4096;
+        let span = StackSpan { low, len: 8192 };
+        assert!(span.is_here() && StackSpan::ANY.is_here() && StackSpan::ANY.above(1).is_here());
+        assert_eq!(span.above(1024), StackSpan { low: low + 1024, len: 7168 });
+        assert!(!span.above(1 << 20).is_here() && span.above(1 << 20).len == 2048);
+    }
+}

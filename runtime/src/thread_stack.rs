@@ -1,0 +1,25 @@
+//! The stack that belongs to the calling thread. What must close in the order in which it opens, opens only there: a coroutine has a
+//! stack of its own, can be suspended inside a scope, and outlives the frames around it.
+
+use alcedo_abi::stack::StackSpan;
+
+thread_local! {
+    static SPAN: StackSpan = find();
+}
+
+fn find() -> StackSpan {
+    let stack = alcedo_sys::process::thread_stack();
+    stack.map_or(StackSpan::ANY, |stack| StackSpan { low: stack.start, len: stack.len() })
+}
+
+/// Returns the stack of the calling thread; every stack where the platform does not report it.
+pub(crate) fn span() -> StackSpan {
+    // Destructors of thread-locals may call, too.
+    SPAN.try_with(|span| *span).unwrap_or_else(|_| find())
+}
+
+/// Returns whether the caller runs on the stack of its thread, and not on that of a coroutine.
+#[inline]
+pub(crate) fn is_here() -> bool {
+    span().is_here()
+}

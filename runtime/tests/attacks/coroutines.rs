@@ -1,0 +1,181 @@
+//! Stackful coroutines, whose interface is safe, in plugins and in hosts: scopes that close in the order in which they open do not open
+//! on their stacks. So no borrow, view, loan, slice or frame is ever suspended, and the host goes on whatever sleeps.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use alcedo_runtime::{ObjectHandle, Runtime, Signature, Value};
+use corosensei::{Coroutine, Yielder};
+
+use crate::support;
+
+type Co = Coroutine<(), (), ()>;
+
+const REFUSED: &str = "is refused on the stack of a coroutine";
+
+fn library() -> std::path::PathBuf {
+    support::plugin("coro", if std::env::var_os("CHURN_PASS_THROUGH").is_some() { &["pass-through"] } else { &[] })
+}
+
+fn start() -> (Runtime, ObjectHandle) {
+    let host = support::host(&[library()]);
+    let sleeper = super::spawn(&host, "Sleeper");
+    (host, sleeper)
+}
+
+/// Calls a function, lets what it posted run, and returns what was told.
+fn told(host: &Runtime, function: &str, sleeper: ObjectHandle) -> String {
+    let path = format!("uf:/Script/Game.Sleeper:{function}");
+    host.calls().call(&path, &[Value::Object(sleeper)]).unwrap_or_else(|error| panic!("{function}: {error}"));
+    host.safe_point();
+    super::ask(host, sleeper, "told")
+}
+
+/// Collects, reloads, and ends, with nothing left behind by coroutines that sleep.
+fn assert_goes_on(host: Runtime, sleeper: ObjectHandle) {
+    host.collection().collect().expect("a safe point");
+    let naps = || assert_eq!(host.objects().call(sleeper, "nap", &[]).expect("it returns"), Some(Value::U64(64)));
+    naps();
+    assert_eq!(host.objects().get(sleeper, "count").expect("it is there"), Value::U64(0x4242));
+    assert!(host.reload(&[library()]).expect("a safe point").is_committed());
+    naps();
+    host.objects().destroy(sleeper);
+    host.unload_master().expect("a safe point");
+    host.shutdown();
+}
+
+#[test]
+fn a_coroutine_of_a_plugin_borrows_no_part_and_enters_no_object() {
+    let (host, sleeper) = start();
+    let lines = told(&host, "two_muts", sleeper);
+    assert!(lines.starts_with("with_part: entering an object ") && lines.contains(REFUSED), "{lines}");
+    assert!(lines.ends_with("outside: 7"), "{lines}");
+    let lines = told(&host, "sleep", sleeper);
+    assert!(lines.starts_with("with: entering an object ") && lines.contains(REFUSED), "{lines}");
+    assert!(lines.ends_with("on the parent stack: 77"), "{lines}");
+    assert_goes_on(host, sleeper);
+}
+
+#[test]
+fn a_coroutine_inside_of_a_frame_reads_its_object_and_opens_no_scope() {
+    let (host, sleeper) = start();
+    host.objects().call(sleeper, "inside", &[]).expect("it returns");
+    let lines = super::ask(&host, sleeper, "told");
+    let [property, slice, slice_to_write, call, loan, part] = *lines.lines().collect::<Vec<_>>() else {
+        panic!("{lines}")
+    };
+    assert_eq!((property, loan, part), ("a property: 77", "a loan: refused", "the part: Some(7)"));
+    for (line, action) in [(slice, "lending a slice"), (slice_to_write, "lending a slice"), (call, "nap")] {
+        assert!(line.contains(action) && line.contains(REFUSED), "{line}");
+    }
+    assert_goes_on(host, sleeper);
+}
+
+#[test]
+fn a_generator_of_a_plugin_never_sleeps_below_a_frame_of_the_host() {
+    let (host, sleeper) = start();
+    let lines = told(&host, "deep_sleep", sleeper);
+    assert_eq!(lines.matches(REFUSED).count(), 2, "{lines}");
+    assert!(lines.ends_with("the generator: Some(0)"), "{lines}");
+    assert_goes_on(host, sleeper);
+}
+
+#[test]
+fn a_coroutine_of_a_host_opens_no_frame_and_no_safe_point() {
+    let (host, sleeper) = start();
+    let add = Rc::new(host.function::<(u64, u64), u64>("uf:/Script/Game.Sleeper:add").expect("found"));
+    assert_eq!(add.call((1, 2)).expect("it returns"), 3);
+    let (asleep, outcomes) = (Rc::new(RefCell::new(Vec::new())), Rc::new(RefCell::new(Vec::new())));
+    // A pointer, a call by types, a call by name, a construction, a reload and a collection, each on the stack of a coroutine.
+    let begin: Rc<dyn Fn(&Runtime)> = {
+        let (add, asleep, outcomes) = (Rc::clone(&add), Rc::clone(&asleep), Rc::clone(&outcomes));
+        Rc::new(move |host: &Runtime| {
+            let (host, add, outcomes) = (host.clone(), Rc::clone(&add), Rc::clone(&outcomes));
+            let mut co: Co = Coroutine::new(move |y: &Yielder<(), ()>, ()| {
+                let note = |what: &str, error: Option<String>| {
+                    outcomes.borrow_mut().push(format!("{what}: {}", error.unwrap_or_else(|| "done".to_owned())));
+                };
+                note("hot", add.hot(|_hot| y.suspend(())).err().map(|error| error.to_string()));
+                note("call", add.call((1, 2)).err().map(|error| error.to_string()));
+                note("name", host.objects().call(sleeper, "nap", &[]).err().map(|error| error.to_string()));
+                note("spawn", host.objects().spawn("/Script/Game.Sleeper").err().map(|error| error.to_string()));
+                note("reload", host.reload(&[library()]).err().map(|error| error.to_string()));
+                note("collect", host.collection().collect().err().map(|error| error.to_string()));
+                host.safe_point();
+                y.suspend(());
+            });
+            co.resume(());
+            asleep.borrow_mut().push(co);
+        })
+    };
+    begin(&host);
+    let outside = outcomes.take();
+    let in_call = Rc::clone(&begin);
+    let act = host.calls().register("host.act", Signature::default(), move |host, _values| {
+        in_call(host);
+        Ok(None)
+    });
+    act.expect("the name is free");
+    host.objects().call(sleeper, "call_host", &[]).expect("it returns");
+    let inside = outcomes.take();
+    for lines in [&outside, &inside] {
+        assert_eq!(lines.len(), 6, "{lines:?}");
+        let refused = |line: &&String| line.contains(REFUSED) || line.starts_with("hot: a pointer to");
+        assert!(lines.iter().all(|line| refused(&line)), "{lines:?}");
+    }
+    assert_eq!(super::ask(&host, sleeper, "told"), "the host: ()");
+    drop((begin, asleep.take()));
+    assert_goes_on(host, sleeper);
+}
+
+#[test]
+fn a_generator_of_a_host_builds_no_host() {
+    let built = generator::Gn::<()>::new_scoped_local(|_scope| -> String {
+        Runtime::builder().build().map_or_else(|error| error.to_string(), |_host| "built".to_owned())
+    })
+    .resume();
+    assert!(built.as_deref().is_some_and(|error| error.contains("on the stack of its thread")), "{built:?}");
+}
+
+#[test]
+fn recursion_between_host_and_plugin_ends_with_an_error_that_names_depth_function_and_object() {
+    // The stack of this thread is small: the limit follows it.
+    let run = || {
+        let (host, sleeper) = start();
+        let depth = match host.objects().call(sleeper, "recurse", &[]) {
+            Ok(Some(Value::U64(depth))) => depth,
+            other => panic!("{other:?}"),
+        };
+        let error = super::ask(&host, sleeper, "told");
+        assert!(error.contains("Sleeper:recurse of #") && error.contains(&format!(", {depth} deep")), "{error}");
+        // A class constructor that constructs its own class has no end either.
+        host.calls().call("uf:/Script/Game.Sleeper:run_away", &[Value::Bool(true)]).expect("it returns");
+        let _outermost = host.objects().spawn("/Script/Game.Sleeper");
+        host.calls().call("uf:/Script/Game.Sleeper:run_away", &[Value::Bool(false)]).expect("it returns");
+        assert_goes_on(host, sleeper);
+        depth
+    };
+    let on_a_stack_of = |kib: usize| {
+        let thread = std::thread::Builder::new().stack_size(kib << 10).spawn(run).expect("a thread");
+        thread.join().expect("it does not panic")
+    };
+    let (small, large) = (on_a_stack_of(1536), on_a_stack_of(6144));
+    assert!(small > 2 && small < large, "{small} {large}");
+}
+
+#[test]
+fn the_reserve_of_the_stack_is_a_setting_of_the_host() {
+    let depth_with = |reserve: usize| {
+        let host = Runtime::builder().package("Game").stack_reserve(reserve).build().expect("a host");
+        host.create_master(&[library()]).expect("it loads");
+        let sleeper = super::spawn(&host, "Sleeper");
+        let deepest = host.objects().call(sleeper, "recurse", &[]);
+        host.shutdown();
+        deepest
+    };
+    let (Ok(Some(Value::U64(more))), Ok(Some(Value::U64(less)))) = (depth_with(256 << 10), depth_with(1024 << 10))
+    else {
+        panic!("it returns")
+    };
+    assert!(less < more, "{less} {more}");
+}
