@@ -6,6 +6,7 @@ use core::fmt::Display;
 use core::marker::PhantomData;
 
 use alcedo_abi::handles::ObjectHandle;
+use alcedo_rt::words_of;
 
 use crate::host::{host, intern};
 use crate::{CallError, UName};
@@ -101,7 +102,7 @@ impl Frame<'_> {
     /// # Errors
     /// Before [`Frame::finish`], for a parameter that is no out parameter, and when the text is no such value.
     pub fn set(&mut self, param: Param, value: impl Display) -> Result<(), CallError> {
-        host("writing an out parameter")?.frame_write(self.number, param.0, &value.to_string())
+        host("writing an out parameter")?.frame_write(self.number, param.0, &words_of(value)?)
     }
 
     /// Gives the result, by its text: `frame.give(2.5)`.
@@ -109,6 +110,6 @@ impl Frame<'_> {
     /// # Errors
     /// Before [`Frame::finish`], where there is no result, and when the text is no such value.
     pub fn give(&mut self, result: impl Display) -> Result<(), CallError> {
-        host("giving the result of a call")?.frame_write(self.number, RESULT, &result.to_string())
+        host("giving the result of a call")?.frame_write(self.number, RESULT, &words_of(result)?)
     }
 }

@@ -5,6 +5,7 @@
 
 use alcedo_plugin_api::prelude::*;
 
+mod broken_drops;
 mod ends;
 mod rollback;
 #[cfg(feature = "doomed")]

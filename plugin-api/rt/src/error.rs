@@ -4,6 +4,8 @@
 use alcedo_abi::call::{Failure, FailureKind};
 use alcedo_abi::handles::ObjectHandle;
 
+use crate::trap::words_of;
+
 /// Where in a source file something happened.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourcePlace {
@@ -41,14 +43,18 @@ impl CallError {
     pub fn returned(error: impl core::fmt::Display) -> Self {
         let place = core::panic::Location::caller();
         let place = SourcePlace { file: place.file().to_owned(), line: place.line(), column: place.column() };
-        Self::returned_at(&error, &place)
+        Self::returned_at(error, &place)
     }
 
-    /// The same with a place.
+    /// Returns the error of [`CallError::returned`] with this place. A panic of the error's `Display` or `Drop` is the error instead.
     #[must_use]
-    pub fn returned_at(error: &dyn core::fmt::Display, place: &SourcePlace) -> Self {
+    pub fn returned_at(error: impl core::fmt::Display, place: &SourcePlace) -> Self {
         let SourcePlace { file, line, column } = place;
-        let failure = Failure::new(FailureKind::RETURNED, error.to_string());
+        let words = match words_of(error) {
+            Ok(words) => words,
+            Err(panic) => return panic,
+        };
+        let failure = Failure::new(FailureKind::RETURNED, words);
         Self::from_failure(Failure { file: file.as_str().into(), line: *line, column: *column, ..failure })
     }
 

@@ -31,7 +31,7 @@ pub use host::{Host, lent_text, put_text};
 #[cfg(any(not(hooked), feature = "pass-through"))]
 pub use std::alloc::System as ModuleHeap;
 pub use stop::{StopToken, stop_requested};
-pub use trap::{fail, keep_hook, trap, trap_directly};
+pub use trap::{fail, keep_hook, trap, trap_directly, words_of};
 
 /// Bytes that the module has allocated and not freed: the platform's allocator counts none.
 #[cfg(any(not(hooked), feature = "pass-through"))]

@@ -78,9 +78,9 @@ fn crossed<E: ErrorInWords>(error: E, Place { file, line, column }: Place) -> Ca
         return call_error;
     }
     let place = SourcePlace { file: file.to_owned(), line, column };
-    match &error {
+    match error {
         Some(error) => CallError::returned_at(error, &place),
-        None => CallError::returned_at(&"", &place),
+        None => CallError::returned_at("", &place),
     }
 }
 

@@ -2,8 +2,7 @@
 
 use core::fmt::Display;
 
-use alcedo_abi::call::FailureKind;
-use alcedo_rt::CallError;
+use alcedo_rt::{CallError, words_of};
 
 /// What an author gives to `module!`.
 pub trait ModuleHooks: 'static {
@@ -46,7 +45,7 @@ impl Outcome for () {
 
 impl<E: Display> Outcome for Result<(), E> {
     fn told(self) -> Result<(), CallError> {
-        self.map_err(|error| CallError::new(FailureKind::OTHER, error.to_string()))
+        self.map_err(|error| words_of(error).map_or_else(|panic| panic, CallError::other))
     }
 }
 

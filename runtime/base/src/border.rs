@@ -244,12 +244,17 @@ impl CallError {
     }
 
     /// The error of a function that did all it could, and says so in the words of `error`. Its place is the caller's.
+    ///
+    /// Returns [`CallError::Panicked`] if the `Display` or the `Drop` of `error` panics.
     #[must_use]
     #[track_caller]
     pub fn returned(error: impl std::fmt::Display) -> Self {
         let place = std::panic::Location::caller();
         let place = SourcePlace { file: place.file().to_owned(), line: place.line(), column: place.column() };
-        Self::Returned { message: error.to_string(), place: Some(place) }
+        match trap::words_of(error) {
+            Ok(message) => Self::Returned { message, place: Some(place) },
+            Err(message) => Self::Panicked { message, place: None },
+        }
     }
 
     /// The kind number that crosses the border.

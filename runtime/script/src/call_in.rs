@@ -18,6 +18,10 @@ use crate::size;
 impl Machine {
     /// Runs what was pushed on top of `depth` calls, entered from outside of the loop.
     pub(crate) fn enter(&self, world: &World, depth: usize) -> Result<(), CallError> {
+        if !self.stack.get().is_here() {
+            self.frames.unwind(depth);
+            return Err(CallError::WrongStack { action: "running a script".to_owned() });
+        }
         let entries = self.entries.get();
         if entries >= self.limits.entries {
             let mut what = String::new();

@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::rc::{Rc, Weak};
 
+use alcedo_abi::stack::StackSpan;
 use alcedo_base::border::{CallError, ScriptPlace};
 use alcedo_base::handles::{ClassId, Name, ObjectHandle};
 use alcedo_base::repeats::{Repeats, times};
@@ -55,6 +56,8 @@ pub struct Machine {
     pub(crate) limits: Limits,
     pub(crate) frames: Frames,
     pub(crate) entries: Cell<u32>,
+    /// The stack on which scripts run.
+    pub(crate) stack: Cell<StackSpan>,
     pub(crate) rounds: Cell<u64>,
     /// The number of the run, which goes from the outermost call to its end.
     pub(crate) run: Cell<u64>,
@@ -77,6 +80,7 @@ impl Machine {
             limits,
             frames: Frames::new(limits.memory, limits.depth),
             entries: Cell::new(0),
+            stack: Cell::new(StackSpan::ANY),
             rounds: Cell::new(limits.rounds),
             run: Cell::new(0),
             base: Cell::new(0),
@@ -86,6 +90,11 @@ impl Machine {
             is_attached: Cell::new(false),
             warned: Repeats::new(),
         })
+    }
+
+    /// Restricts scripts to this stack: a coroutine could suspend a frame of theirs and close it out of order.
+    pub fn set_stack(&self, stack: StackSpan) {
+        self.stack.set(stack);
     }
 
     /// Whether any script runs: what a safe point has to wait for.

@@ -204,6 +204,7 @@ impl Core {
     #[cfg(feature = "script")]
     pub(crate) fn limit_scripts(self: &Rc<Self>, limits: alcedo_script::Limits) {
         let machine = alcedo_script::Machine::new(limits);
+        machine.set_stack(self.red.hot().stack());
         machine.set_host(Rc::new(scripts::Births(Rc::downgrade(self))));
         self.machine.replace(machine);
     }

@@ -3,6 +3,8 @@
 //!
 //! What the compiler refuses is in `plugin-api/tests/ui` and `runtime/tests/ui`; hostile files are in `runtime/sys/tests`.
 
+mod broken_drops;
+mod coroutine_scripts;
 mod coroutines;
 mod ends;
 mod files;

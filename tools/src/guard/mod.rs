@@ -404,6 +404,9 @@ fn what(signal: i32, words: Option<&Words>) -> String {
     }
     what += &format!(", thread {}", words.thread);
     words.fence.iter().for_each(|fence| what += &format!(", {fence}"));
+    if let Some(module) = &words.local {
+        what += &format!(", while a thread-local of {module} was dropped: its `Drop` must not panic");
+    }
     what
 }
 

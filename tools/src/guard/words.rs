@@ -65,6 +65,8 @@ pub(super) struct Words {
     pub(super) stages: Vec<PathBuf>,
     /// Which end of whose buffer was left, where a buffer was fenced.
     pub(super) fence: Option<String>,
+    /// The module whose thread-local was being dropped.
+    pub(super) local: Option<String>,
     /// Of a panic: file, line and column.
     pub(super) at: (String, u32, u32),
     /// Whether all was written.
@@ -118,6 +120,7 @@ impl Words {
                 "column" => words.at.2 = value.parse().unwrap_or_default(),
                 "name" => words.thread = value.to_owned(),
                 "fence" => words.fence = Some(value.to_owned()),
+                "local" => words.local = Some(value.to_owned()),
                 _ => {}
             }
         }
@@ -254,7 +257,7 @@ mod tests {
     fn last_words_are_read_as_they_were_written() {
         let len = MAPS.len();
         let crash = format!(
-            "signal 11\nsent 0\nthread 7\ntime 1500\naddress 8\npc 12010\nsp 7ff000\nfp 1\nlr 0\nname main\nstack 7ff000\nmaps {len}\nend\n"
+            "signal 11\nsent 0\nthread 7\ntime 1500\naddress 8\npc 12010\nsp 7ff000\nfp 1\nlr 0\nname main\nlocal cube\nstack 7ff000\nmaps {len}\nend\n"
         );
         let notes = "stage /tmp/alcedo-stage-x .\nmodule 2 cube /tmp/alcedo-stage-x/cube.1.so .\nmodule broken\n";
         let mut words = Words::parse(&crash, MAPS, notes);
@@ -262,6 +265,7 @@ mod tests {
         let path = PathBuf::from("/tmp/alcedo-stage-x/cube.1.so");
         assert_eq!((words.signal, words.sent, words.address, words.pc), (11, false, 8, 0x12010));
         assert_eq!((words.thread.as_str(), words.is_overflow()), ("main", false));
+        assert_eq!(words.local.as_deref(), Some("cube"));
         assert_eq!(words.module(&path), Some(&("cube".to_owned(), 2)));
         assert_eq!(words.time, Some(Duration::from_millis(1500)));
         assert!(Words::parse(&crash, &MAPS[..len - 40], notes).taken.is_empty(), "the list is cut short");

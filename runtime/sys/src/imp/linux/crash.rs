@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use rustix::fs::{Mode, OFlags};
 
 use super::c::{descriptors, kernel, signals};
-use super::fence;
+use super::{fence, locals};
 
 /// The signals that end a process because of what it did itself.
 const FATAL: [c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT];
@@ -128,6 +128,12 @@ fn tell(moment: &Moment, thread: libc::pid_t) {
     text.thread_name();
     text.write(crash);
     tell_fence(crash, moment.address);
+    locals::with_dropped_here(|image| {
+        let mut text = Text::default();
+        text.push(b"local ");
+        text.push_line(image.as_bytes());
+        text.write(crash);
+    });
     let maps = tell_maps(maps);
     let begin = tell_stack(stack, moment.sp);
     let mut end = Text::default();
@@ -147,8 +153,7 @@ fn tell_fence(to: BorrowedFd<'_>, address: usize) {
         fence::Side::Behind => b"fence behind the end of ",
     });
     let label = label.split(|byte| *byte == 0).next().unwrap_or_default();
-    label.iter().for_each(|byte| text.push(if byte.is_ascii_control() { b"?" } else { std::slice::from_ref(byte) }));
-    text.push(b"\n");
+    text.push_line(label);
     text.write(to);
 }
 
@@ -228,6 +233,14 @@ impl Text {
         }
     }
 
+    /// The rest of a line, with `?` for control bytes.
+    pub(super) fn push_line(&mut self, bytes: &[u8]) {
+        bytes
+            .iter()
+            .for_each(|byte| self.push(if byte.is_ascii_control() { b"?" } else { std::slice::from_ref(byte) }));
+        self.push(b"\n");
+    }
+
     pub(super) fn line(&mut self, name: &str, mut number: usize, base: usize) {
         let mut digits = [0_u8; 20];
         let mut first = digits.len();
@@ -250,12 +263,7 @@ impl Text {
         self.push(b"name ");
         let name = kernel::own_short_name();
         let short = name.split(|byte| *byte == 0).next().unwrap_or_default();
-        // A line is a line, whatever the name is.
-        super::names::with_own(short, |name| {
-            name.iter()
-                .for_each(|byte| self.push(if byte.is_ascii_control() { b"?" } else { std::slice::from_ref(byte) }));
-        });
-        self.push(b"\n");
+        super::names::with_own(short, |name| self.push_line(name));
     }
 
     pub(super) fn write(&self, to: BorrowedFd<'_>) {

@@ -76,6 +76,17 @@ struct Running {
     place: usize,
 }
 
+/// Passes the label of the image whose thread-local the calling thread drops, if it does, to `see`. Takes no memory and waits for no lock.
+pub(super) fn with_dropped_here(see: impl FnOnce(&str)) {
+    HERE.with(|here| {
+        let Ok(here) = here.try_borrow() else { return };
+        let Some(Ok(owed)) = here.as_ref().map(|record| record.owed.try_lock()) else { return };
+        if let Some(running) = owed.running.last() {
+            see(running.ledger.label());
+        }
+    });
+}
+
 /// The destructors of one image.
 #[derive(Default)]
 pub(super) struct Locals {

@@ -13,7 +13,7 @@ use rustix::fs::{Mode, OFlags};
 use super::c::kernel::clock;
 use super::c::registers::registers;
 use super::crash::{Text, tell_maps, tell_stack, write_all};
-use super::lock;
+use super::{locals, lock};
 use crate::crash;
 use crate::panics::{At, Slots};
 
@@ -46,9 +46,21 @@ pub(crate) fn panics_are_told() -> bool {
 }
 
 /// Writes down the calls of this thread, if they are wanted and there is room.
+///
+/// A panic in the drop of a thread-local is named on the standard error output: the standard library aborts the process afterwards.
 // A frame of its own: the registers are those of a call that has not returned when the stack is written.
 #[inline(never)]
 pub(crate) fn tell_panic(at: &At<'_>) {
+    locals::with_dropped_here(|image| {
+        let mut text = Text::default();
+        text.push(b"alcedo: a thread-local of ");
+        text.push(image.as_bytes());
+        text.push(b" panics while it is dropped. Unless its `Drop` catches that, the standard library aborts the process now.\nplace ");
+        text.push_line(at.file.as_bytes());
+        text.line("line", at.line as usize, 10);
+        text.thread_name();
+        text.write(std::io::stderr().as_fd());
+    });
     if !panics_are_told() {
         return;
     }

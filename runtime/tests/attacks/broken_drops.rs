@@ -1,0 +1,71 @@
+//! Values whose `Drop` panics: a second panic, or one in a thread-local, would end the process without a name.
+
+use std::fmt;
+use std::fs;
+
+use alcedo_runtime::{CallError, Error, Value};
+
+use super::support::{alone, test_dir};
+use super::{assert_goes_on, host};
+
+const FAILS: &str = "uf:/Script/Game.Breaker:fails";
+
+#[test]
+fn an_error_whose_display_and_drop_both_panic_is_a_panic_of_its_function() {
+    let host = host();
+    for (number, expected) in [(0, "its words"), (1, "its words panic"), (2, "its drop panics"), (3, "its words panic")]
+    {
+        let failed = host.calls().call(FAILS, &[Value::U32(number)]).expect_err("it fails");
+        match (number, failed) {
+            (0, Error::Call(CallError::Returned { message, .. })) => assert_eq!(message, expected),
+            (1.., Error::Call(CallError::Panicked { message, .. })) => assert_eq!(message, expected),
+            (_, other) => panic!("{number}: {other}"),
+        }
+    }
+    assert_goes_on(&host);
+}
+
+#[test]
+fn an_error_of_the_host_whose_display_and_drop_both_panic_is_a_panic() {
+    struct Broken;
+    impl fmt::Display for Broken {
+        fn fmt(&self, _f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            panic!("a format of the host")
+        }
+    }
+    impl Drop for Broken {
+        fn drop(&mut self) {
+            panic!("a drop of the host")
+        }
+    }
+    let failed = CallError::returned(Broken);
+    assert!(matches!(&failed, CallError::Panicked { message, .. } if message == "a format of the host"), "{failed}");
+}
+
+#[test]
+fn a_thread_local_whose_drop_panics_is_named_before_the_standard_library_aborts() {
+    const CHILD: &str = "ALCEDO_TEST_GRENADE";
+    if let Some(elsewhere) = std::env::var_os(CHILD) {
+        assert!(alcedo_runtime::crash_guard::arm_if_supervised().expect("the folder is there"));
+        let host = host();
+        let _armed = host.calls().call("uf:/Script/Game.Breaker:arm", &[Value::Bool(elsewhere == "1")]);
+        let _ended = host.unload_master();
+        return;
+    }
+    let name = "a_thread_local_whose_drop_panics_is_named_before_the_standard_library_aborts";
+    for (elsewhere, thread) in [("0", "name "), ("1", "name grenadier")] {
+        let folder = test_dir().join(format!("grenade-{elsewhere}"));
+        let _stale = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).expect("a folder");
+        let mut child = alone::only(module_path!(), name);
+        child.env(CHILD, elsewhere).env(alcedo_runtime::crash_guard::FOLDER, &folder);
+        let output = child.output().expect("this program starts");
+        let said = alone::said(&output);
+        assert!(!output.status.success(), "{said}");
+        let named = ["alcedo: a thread-local of attacker", "attacker/src/broken_drops.rs\nline ", thread];
+        assert!(named.iter().all(|part| said.contains(part)), "{said}");
+        // A supervisor finds the module in the report of the crash.
+        let report = fs::read_to_string(folder.join("crash")).expect("a report");
+        assert!(report.contains("signal 6\n") && report.contains("\nlocal attacker"), "{report}");
+    }
+}

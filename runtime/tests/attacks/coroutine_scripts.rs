@@ -1,0 +1,74 @@
+//! Scripts on the stacks of coroutines: the machine keeps the frames of all scripts in one buffer, so they close in order.
+
+#![expect(deprecated, reason = "the body of a native function has no scope of the generator around it")]
+
+use std::cell::RefCell;
+use std::fs;
+
+use alcedo_runtime::kinds::function_flags;
+use alcedo_runtime::native::{NativeClass, Natives};
+use alcedo_runtime::{ObjectHandle, Runtime, Value};
+use generator::{Generator, Gn};
+
+use super::support;
+
+const KNOT: &str = "class Knot extends Rope;
+
+function int Snooze(int Number)
+{
+    local int Kept;
+
+    Kept = Number * 7;
+    Nap();
+    return Kept;
+}
+";
+
+thread_local! {
+    /// A generator has to be `Send`, and a host is not.
+    static HOST: RefCell<Option<(Runtime, ObjectHandle)>> = const { RefCell::new(None) };
+}
+
+/// Calls the script on the stack of a generator, which the body of `Nap` suspends.
+fn snooze(number: i32) -> Generator<'static, (), String> {
+    Gn::<()>::new(move || {
+        let (host, knot) = HOST.with_borrow(Clone::clone).expect("a host");
+        let slept = host.objects().call(knot, "Snooze", &[Value::I32(number)]);
+        slept.map_or_else(|error| error.to_string(), |value| format!("{value:?}"))
+    })
+}
+
+#[test]
+fn a_script_on_the_stack_of_a_coroutine_is_refused_and_scripts_go_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let package = folder.path().join("Tale");
+    fs::create_dir(&package).expect("made");
+    fs::write(package.join("Knot.uc"), KNOT).expect("written");
+    let rope = NativeClass::new("Ropes", "Rope", "/Script/Core.Object").function(
+        "Nap",
+        &[],
+        None,
+        function_flags::CALLABLE,
+        |_world, frame| {
+            frame.finish()?;
+            if generator::is_generator() {
+                generator::yield_with(String::new());
+            }
+            Ok(())
+        },
+    );
+    let natives = Natives::in_package("Ropes").class(rope);
+    let host = support::builder().package("Tale").natives(natives).build().expect("a host");
+    host.create_master(&[package]).unwrap_or_else(|error| panic!("{error}"));
+    let knot = host.objects().spawn("/Script/Tale.Knot").expect("it is loaded");
+    HOST.set(Some((host.clone(), knot)));
+    let (mut one, mut two) = (snooze(1), snooze(2));
+    for slept in [one.resume(), two.resume()] {
+        let refused = slept.as_deref().is_some_and(|slept| slept.contains("is refused on the stack of a coroutine"));
+        assert!(refused, "{slept:?}");
+    }
+    HOST.set(None);
+    assert_eq!(host.objects().call(knot, "Snooze", &[Value::I32(3)]).ok(), Some(Some(Value::I32(21))));
+    host.collection().collect().expect("no script is suspended");
+    host.shutdown();
+}
