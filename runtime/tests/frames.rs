@@ -206,7 +206,7 @@ fn actors_that_begin_in_a_tick_have_theirs_from_the_next_frame_on() {
 
 #[test]
 fn panics_in_ticks_are_named_and_all_others_are_done() {
-    let record = support::record("alcedo_engine::tick");
+    let record = support::record("alcedo_runtime::runtime::failures");
     let stable = Stable::new();
     let roans: [ObjectHandle; 6] = stable.roans();
     for mad in [0, 2, 3, 5] {
@@ -228,7 +228,7 @@ fn panics_in_ticks_are_named_and_all_others_are_done() {
 
 #[test]
 fn an_actor_that_ticks_itself_or_one_that_ticks_it_is_refused_and_one_that_is_not_borrowed_is_ticked_twice() {
-    let record = support::record("alcedo_engine::tick");
+    let record = support::record("alcedo_runtime::runtime::failures");
     let stable = Stable::new();
     let roans @ [first, second, third] = stable.roans();
     stable.does(first, TICKS, first);

@@ -38,7 +38,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "plugin-api/rt/src",
-        &["attach", "host", "log_bridge", "records", "trace_bridge", "trap"],
+        &["attach", "error", "host", "log_bridge", "records", "trace_bridge", "trap"],
         "to be taken apart: a failure of the host is logged, and the log goes to the host",
     ),
     ("plugin-api/rt/src/heap", &["memory", "pages", "shard"], "a slab returns to its shard, which is made of slabs"),
@@ -79,8 +79,25 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "runtime/reflect/src",
-        &["containers", "convert", "owned", "property", "references", "structs", "text", "transfer", "value", "values"],
+        &[
+            "containers",
+            "convert",
+            "fixed",
+            "owned",
+            "property",
+            "references",
+            "structs",
+            "text",
+            "transfer",
+            "value",
+            "values",
+        ],
         "a kind says all of its values, what works on values asks the kind, and values lie in containers, which are values",
+    ),
+    (
+        "runtime/reflect/src",
+        &["host_value", "native_value"],
+        "to be taken apart: a value of a native function is a value of a host, and that names the parameters of functions",
     ),
     (
         "runtime/reflect/src",
@@ -111,6 +128,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
             "conjugate_calls",
             "conjugates",
             "core",
+            "delegates",
             "direct",
             "module_code",
             "module_thunk",
@@ -190,8 +208,8 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ("runtime/engine/src", &["actor", "component"], "an actor has components, and a component its actor, as fields"),
     (
         "tools/src",
-        &["demo", "error", "guard", "input", "session", "telling", "world"],
-        "to be taken apart: errors name what sessions and guards say",
+        &["check", "demo", "error", "glue", "guard", "host_program", "input", "modules", "session", "telling", "world"],
+        "to be taken apart: errors name what sessions and guards say, and a session writes glue again",
     ),
 ];
 

@@ -11,7 +11,14 @@ const MOST: usize = 4096;
 
 /// How often each was told. One thread.
 #[derive(Debug, Default)]
-pub struct Repeats(RefCell<HashMap<u64, u64>>);
+pub struct Repeats(RefCell<Counts>);
+
+#[derive(Debug, Default)]
+struct Counts {
+    /// The newest generation so far. What an older one leaves is counted with it.
+    generation: u64,
+    of: HashMap<u64, u64>,
+}
 
 impl Repeats {
     /// Nothing was told yet.
@@ -20,23 +27,24 @@ impl Repeats {
         Self::default()
     }
 
-    /// Notes that what `key` stands for happened. How often it has by now, where that is to be told: the first time, and at 10, 100, 1000
-    /// times, and so on.
-    pub fn note(&self, key: &impl Hash) -> Option<u64> {
+    /// Counts an event of `key` in a generation of modules. Returns the count if the event is to be reported: the first time, and at
+    /// 10, 100, 1000 times, and so on. A newer generation begins new counts.
+    pub fn note(&self, generation: u64, key: &impl Hash) -> Option<u64> {
         let mut hasher = DefaultHasher::new();
         key.hash(&mut hasher);
         let mut counts = self.0.borrow_mut();
-        if counts.len() >= MOST {
-            counts.clear();
+        if generation > counts.generation || counts.of.len() >= MOST {
+            counts.of.clear();
+            counts.generation = counts.generation.max(generation);
         }
-        let count = counts.entry(hasher.finish()).or_default();
+        let count = counts.of.entry(hasher.finish()).or_default();
         *count += 1;
         is_told(*count).then_some(*count)
     }
 
     /// Forgets all: what comes is told anew.
     pub fn forget(&self) {
-        self.0.borrow_mut().clear();
+        self.0.borrow_mut().of.clear();
     }
 }
 
@@ -57,11 +65,13 @@ mod tests {
     #[test]
     fn the_first_is_told_and_then_each_power_of_ten() {
         let repeats = Repeats::new();
-        let told: Vec<_> = (0..2000).filter_map(|_| repeats.note(&("Hero:Tick", 12))).collect();
+        let told: Vec<_> = (0..2000).filter_map(|_| repeats.note(1, &("Hero:Tick", 12))).collect();
         assert_eq!(told, [1, 10, 100, 1000]);
-        assert_eq!(repeats.note(&("Hero:Tick", 13)), Some(1), "another place");
+        assert_eq!(repeats.note(1, &("Hero:Tick", 13)), Some(1), "another place");
         repeats.forget();
-        assert_eq!(repeats.note(&("Hero:Tick", 12)), Some(1), "as if it were new");
+        assert_eq!(repeats.note(1, &("Hero:Tick", 12)), Some(1), "as if it were new");
+        assert_eq!(repeats.note(2, &("Hero:Tick", 12)), Some(1), "a newer generation");
+        assert_eq!(repeats.note(1, &("Hero:Tick", 12)), None, "an older one is counted with it");
         assert_eq!([1, 10].map(times), [String::new(), " (10 times by now)".to_owned()]);
     }
 
@@ -69,8 +79,8 @@ mod tests {
     fn more_than_any_program_has_are_not_kept() {
         let repeats = Repeats::new();
         for at in 0..MOST + 10 {
-            let _told = repeats.note(&at);
+            let _told = repeats.note(1, &at);
         }
-        assert_eq!(repeats.0.borrow().len(), 10);
+        assert_eq!(repeats.0.borrow().of.len(), 10);
     }
 }

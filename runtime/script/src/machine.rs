@@ -172,7 +172,7 @@ impl Machine {
     pub(crate) fn warn(&self, message: &str) {
         cost::add(cost::LINE);
         let place = self.innermost(1).pop().map(|place| (place.function, place.file, place.line));
-        let Some(count) = self.warned.note(&(place, message)) else { return };
+        let Some(count) = self.warned.note(0, &(place, message)) else { return };
         let mut stack: String = self.innermost(LOGGED).iter().map(|place| format!("\n    {place}")).collect();
         if let Some(more) = self.frames.depth().checked_sub(LOGGED).filter(|more| *more != 0) {
             stack.push_str(&format!("\n    … {more} more"));

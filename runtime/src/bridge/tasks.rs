@@ -342,7 +342,7 @@ impl Tasks {
         let failed = ended.and_then(|entry| end(core, entry));
         if let Err(error) = &outcome {
             let tag = gate.tag();
-            if let Some(count) = core.failures.note(&(tag.generation.0, &what, logs::location(error))) {
+            if let Some(count) = core.failures.note(tag.generation.0, &(&what, logs::location(error))) {
                 let times = times(count);
                 tracing::error!(module = %tag.name, generation = %tag.generation, %error, "a {what} failed and ends{times}");
             }

@@ -377,7 +377,7 @@ impl Worker {
     fn finalize(&self, job: Job) {
         let result = job.part.finalize();
         if let Err(error) = result {
-            if let Some(count) = self.failures.note(&(job.generation.0, &job.class)) {
+            if let Some(count) = self.failures.note(job.generation.0, &job.class) {
                 let times = times(count);
                 tracing::error!(module = %job.module, class = %job.class, %error, "a finalizer failed{times}");
             }

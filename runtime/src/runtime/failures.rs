@@ -13,8 +13,8 @@ impl Objects<'_> {
     /// Logs that `event` of an object failed. Repeats are counted for each event, class and source location, and logged at 1, 10, 100
     /// times and so on. A new generation begins new counts. Game thread only.
     pub fn log_failure(&self, event: &str, object: ObjectHandle, error: &Error) {
-        let key = (self.0.generation(), event, self.class_of(object), location(error));
-        if let Some(count) = self.0.core().failures.note(&key) {
+        let key = (event, self.class_of(object), location(error));
+        if let Some(count) = self.0.core().failures.note(self.0.generation(), &key) {
             let (object, times) = (self.describe(object), times(count));
             tracing::warn!(event, %error, "an event of {object} failed{times}");
         }
@@ -57,8 +57,8 @@ mod tests {
         let runtime = Runtime::builder().build().expect("a host");
         let (error, object) = (Error::from(CallError::other("no luck")), ObjectHandle::NONE);
         let counts = |event: &str| {
-            let key = (0_u64, event, None::<String>, location(&error));
-            runtime.core().failures.note(&key)
+            let key = (event, None::<String>, location(&error));
+            runtime.core().failures.note(0, &key)
         };
         (0..9).for_each(|_| runtime.objects().log_failure("turn", object, &error));
         assert_eq!((counts("turn"), counts("jump")), (Some(10), Some(1)));

@@ -5,10 +5,12 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use alcedo_runtime::host::BatchReport;
 use alcedo_runtime::native::{Obj, Object};
 use alcedo_runtime::zcall::{Answer, Observed, PlainProtocol, ZCallName};
 use alcedo_runtime::{
-    AnyConjugate, Budget, Declined, NetNames, ObjectHandle, ReloadScope, Runtime, Signature, Value, ZCallFunction,
+    AnyConjugate, Budget, CallError, Declined, NetNames, ObjectHandle, ReloadScope, Runtime, Signature, Value,
+    ZCallFunction,
 };
 
 /// What a verb does, so far as a lent slice is concerned.
@@ -236,6 +238,14 @@ pub(crate) const VERBS: &[Verb] = &[
         quiet!(|host, tools| host.calls().register_leaf("attack.leaf", |(number,): (u64,)| number)),
     ),
     (
+        "calls().register_shared",
+        Nothing,
+        quiet!(|host, tools| {
+            let signature: Signature = "u64".parse().expect("a signature");
+            host.calls().register_shared("attack.shared", signature, |_| Ok(None))
+        }),
+    ),
+    (
         "calls().call_with_outs",
         Nothing,
         quiet!(|host, tools| {
@@ -339,6 +349,19 @@ pub(crate) const VERBS: &[Verb] = &[
     ("console spawn", Nothing, quiet!(|host, tools| host.console("spawn /Script/Game.Holder"))),
     ("complete", Nothing, quiet!(|host, tools| host.complete("show "))),
     ("objects().describe", Nothing, quiet!(|host, tools| host.objects().describe(tools.holder))),
+    (
+        "objects().log_failure",
+        Nothing,
+        quiet!(|host, tools| host.objects().log_failure("attack", tools.holder, &CallError::other("an attack").into())),
+    ),
+    (
+        "objects().log_failures",
+        Nothing,
+        quiet!(|host, tools| {
+            let failed = vec![(tools.holder, CallError::other("an attack").into())];
+            host.objects().log_failures("attack", &BatchReport { failed, ..BatchReport::default() })
+        }),
+    ),
     ("is_asked_to_end", Nothing, quiet!(|host, tools| host.is_asked_to_end())),
     ("wait", Nothing, quiet!(|host, tools| host.wait(Duration::ZERO))),
     ("shutdown", Nothing, quiet!(|host, tools| host.clone().shutdown())),

@@ -5,8 +5,7 @@ use std::rc::Rc;
 
 use alcedo_reflect::path::is_identifier;
 
-use super::symbols::{At, ClassSym, ConstSym, EnumSym, Named};
-use super::totals::DEEPEST_EXTENSION;
+use super::symbols::{At, ClassSym, ConstSym, DEEPEST_EXTENSION, EnumSym, Named};
 use super::{Checker, TypeSym};
 use crate::ast::{self, ClassHead, Ident, Item, Outside, OutsideKind, TypeKind};
 use crate::diagnostic::Diagnostic;

@@ -3,8 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-use super::symbols::{At, Named, PropSym, StructSym};
-use super::totals::DEEPEST_EXTENSION;
+use super::symbols::{At, DEEPEST_EXTENSION, Named, PropSym, StructSym};
 use super::{Checker, TypeSym};
 use crate::ast;
 use crate::diagnostic::Diagnostic;

@@ -10,6 +10,9 @@ use crate::ast;
 use crate::hir::{Access, Const, Num, Path, Type};
 use crate::source::Span;
 
+/// Classes, or structs, that extend one another in a row.
+pub(super) const DEEPEST_EXTENSION: usize = 256;
+
 /// The key of a property's metadata that says that it has so many elements.
 pub(crate) const ARRAY_DIM: &str = "array_dim";
 

@@ -19,9 +19,6 @@ const MOST_FIELDS: usize = 262_144;
 /// Values of the variables of all classes and structs of a package, counted as for one class.
 const MOST_STARTS: usize = 1 << 23;
 
-/// Classes, or structs, that extend one another in a row.
-pub(super) const DEEPEST_EXTENSION: usize = 256;
-
 impl Checker<'_> {
     /// Checks how much the package declares. Reports the first type beyond a limit.
     pub(super) fn is_within_totals<'w>(
