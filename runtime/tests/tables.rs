@@ -34,7 +34,7 @@ const STAYING: &str = r#"
     static struct entry *elsewhere(const char *how) {
         if (!strcmp(how, "mapping")) {
             char *mapped = mmap(0, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-            // The variable leads to a page, and that to the entry in another page.
+            // The variable refers to one page, which refers to the entry in another.
             struct entry *first = (struct entry *)(mapped + 4096 * 3 + 40), *entry = (struct entry *)(mapped + 4096 * 9 + 72);
             first->next = entry;
             staying_table = first;

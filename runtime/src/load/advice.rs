@@ -32,6 +32,30 @@ const TABLE: [Advice; 12] = [
     feature("libzstd", "zstd-sys", "do without its feature `pkg-config`"),
 ];
 
+/// Prefixes of functions of libraries whose symbols have no versions, with the prefix of the library's file name. The longer of
+/// two prefixes comes first.
+const FUNCTIONS: [(&str, &str); 8] = [
+    ("Py", "libpython"),
+    ("g_cclosure_", "libgobject-"),
+    ("g_closure_", "libgobject-"),
+    ("g_object_", "libgobject-"),
+    ("g_signal_", "libgobject-"),
+    ("g_type_", "libgobject-"),
+    ("g_unix_", "libglib-"),
+    ("g_", "libglib-"),
+];
+
+/// The library, of those that a file needs, whose function this is by its name.
+pub(crate) fn library_of<'a>(function: &str, needed: &'a [String]) -> Option<&'a str> {
+    let (_, library) = FUNCTIONS.iter().find(|(start, _)| function.starts_with(start))?;
+    needed.iter().map(String::as_str).find(|needed| needed.starts_with(library))
+}
+
+/// Checks if a library keeps callbacks for good.
+pub(crate) fn forgets_nothing(library: &str) -> bool {
+    FUNCTIONS.iter().any(|(_, start)| library.starts_with(start))
+}
+
 /// All that is known of a library, by its file name: `libcrypto.so.3`.
 pub(crate) fn on(library: &str) -> impl Iterator<Item = &'static Advice> {
     let name = library.split_once(".so").map_or(library, |(name, _)| name).to_owned();

@@ -89,7 +89,8 @@ fn judge(facts: &Facts<'_>) -> Option<Stays> {
 fn of_bypasses(facts: &Facts<'_>) -> Vec<(String, String)> {
     let mut by_library: BTreeMap<Option<&str>, Vec<&str>> = BTreeMap::new();
     for (name, library) in &facts.bypasses {
-        by_library.entry(*library).or_default().push(name);
+        let library = library.or_else(|| advice::library_of(name, facts.needed));
+        by_library.entry(library).or_default().push(name);
     }
     by_library.into_iter().map(|(library, names)| of_library(facts, library, &names)).collect()
 }
@@ -131,6 +132,9 @@ fn why_of_cpp(names: &[&str]) -> &'static str {
 
 /// How a plugin does without a shared library.
 fn way_without(library: &str, names: &[u8]) -> String {
+    if advice::forgets_nothing(library) {
+        return format!("{library} keeps what it was handed: let the host or a process of its own call it");
+    }
     if let Some(advice) = advice::on(library).find(|advice| has_code_of(names, advice.package)) {
         return format!("link {library} into the plugin: {}, of the crate {}", advice.way, advice.package);
     }
@@ -236,6 +240,20 @@ mod tests {
             "it bypasses sigset: build it with `module!`, and without symbols of a library of its own in between";
         expect(&told(&unknown, &["libc.so.6"], ""), past);
         expect(&told(&[("sigset", Some("libc.so.6"))], &["libc.so.6", "libown.so"], ""), past);
+    }
+
+    #[test]
+    fn a_library_without_versions_is_found_by_the_names_of_its_functions() {
+        let calls = [("PyType_FromSpec", None), ("g_signal_connect_data", None), ("g_timeout_add_full", None)];
+        let needed = ["libgobject-2.0.so.0", "libglib-2.0.so.0", "libpython3.11.so.1.0", "libc.so.6"];
+        expect(
+            &told(&calls, &needed, ""),
+            "it bypasses g_timeout_add_full of libglib-2.0.so.0; and it bypasses g_signal_connect_data of \
+             libgobject-2.0.so.0; and it bypasses PyType_FromSpec of libpython3.11.so.1.0: libglib-2.0.so.0 keeps what it was \
+             handed: let the host or a process of its own call it; and libgobject-2.0.so.0 keeps what it was handed: let the \
+             host or a process of its own call it; and libpython3.11.so.1.0 keeps what it was handed: let the host or a \
+             process of its own call it",
+        );
     }
 
     fn expect(told: &str, expected: &str) {

@@ -63,7 +63,8 @@ impl Default for UnloadPolicy {
 impl UnloadPolicy {
     /// After how long threads that a module left in a blocking system call are led out of it by force. What is on their
     /// stacks is not dropped, so this is for plugins that cannot be made to stop their threads. Never, unless said
-    /// otherwise.
+    /// otherwise. Their thread-locals are forgotten. A thread that blocks all signals, or waits for a condition variable of
+    /// the C library, is not led out: its image stays.
     ///
     /// # Safety
     ///

@@ -13,7 +13,7 @@ pub struct Reference {
     /// The symbol that begins nearest before the word, or the section it lies in, and how far behind that it lies:
     /// `environ`, `.bss+0x40`.
     pub place: String,
-    /// How many blocks of the C heap, or pages of other mappings, are between: none when the variable itself leads into the image.
+    /// Counts the blocks of the C heap, and pages of other mappings, between: none if the variable itself refers to the image.
     pub blocks: u32,
     /// What it leads to.
     pub target: Target,
@@ -44,7 +44,7 @@ pub struct Look {
     pub blocks: u64,
     /// Their bytes.
     pub block_bytes: u64,
-    /// Stopped at a limit of blocks, bytes or time: the image stays, since the rest may lead to it.
+    /// Stopped at a limit of blocks, bytes or time: the image stays, since the rest may refer to it.
     pub is_cut_short: bool,
     /// How long it took.
     pub took: Duration,

@@ -108,6 +108,22 @@ fn an_import_is_of_the_library_whose_version_it_has() {
     assert_eq!(file.library_of("answer"), None);
 }
 
+/// Python keeps method tables in memory of its own, GLib closures; neither forgets a type.
+#[test]
+fn functions_of_python_and_glib_that_keep_code_are_reported_beforehand() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let keep = ["PyType_FromSpec", "g_signal_connect_data", "g_closure_new_simple", "g_type_register_static"];
+    let calls: String = keep.iter().chain(&["Py_IncRef", "g_free"]).map(|name| format!("{name}();")).collect();
+    let source = format!("int answer(void) {{ {calls} return 1; }}");
+    let flags = ["-shared", "-fPIC", "-w", "-Wno-implicit-function-declaration"];
+    let file = ImageFile::read(&compiled("gcc", dir.path(), "keeps", &source, &flags)).expect("just built");
+    let mut found = file.bypassed_hooks();
+    found.sort_unstable();
+    let mut keep = keep;
+    keep.sort_unstable();
+    assert_eq!(found, keep);
+}
+
 #[test]
 fn a_program_is_told_to_be_one() {
     let dir = TempDir::new().expect("a temporary directory");

@@ -89,6 +89,7 @@ pub(crate) enum Mode {
     InFile,
     InSem,
     InTimedSem,
+    InBlocked,
 }
 
 impl Seen {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -70,12 +71,20 @@ static void slow(void *object) {
 void owe_slowly(struct seen *seen) { hooks->thread_atexit(image, slow, seen, 0); }
 
 /* Threads. */
-enum { UNTIL_GO, AT_ONCE, BY_EXIT, IN_READ, IN_FUTEX, IN_SPIN, IN_SLEEP, IN_COND, IN_HOST, IN_FILE, IN_SEM, IN_TIMED_SEM };
-static void wait_in_cond(void) {
+enum { UNTIL_GO, AT_ONCE, BY_EXIT, IN_READ, IN_FUTEX, IN_SPIN, IN_SLEEP, IN_COND, IN_HOST, IN_FILE, IN_SEM, IN_TIMED_SEM, IN_BLOCKED };
+static void wait_in_cond(struct seen *seen) {
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
     pthread_mutex_lock(&mutex);
-    for (;;) pthread_cond_wait(&cond, &mutex);
+    while (!atomic_load(&seen->go)) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += 20000000;
+        if (until.tv_nsec >= 1000000000) { until.tv_nsec -= 1000000000; until.tv_sec++; }
+        pthread_cond_timedwait(&cond, &mutex, &until);
+    }
+    pthread_mutex_unlock(&mutex);
+    pthread_cond_destroy(&cond);
 }
 static void wait_in_sem(int until) {
     struct timespec late = { .tv_sec = 1L << 40 };
@@ -96,10 +105,18 @@ static void *thread(void *object) {
     case IN_FUTEX: for (;;) { int word = 0; syscall(SYS_futex, &word, 0, 0, 0, 0, 0); } break;
     case IN_SPIN: while (!atomic_load(&seen->go)) { } break;
     case IN_SLEEP: for (;;) sleep(1000); break;
-    case IN_COND: wait_in_cond(); break;
+    case IN_COND: wait_in_cond(seen); break;
     case IN_HOST: seen->host(seen->fd); break;
     case IN_SEM: wait_in_sem(0); break;
     case IN_TIMED_SEM: wait_in_sem(1); break;
+    case IN_BLOCKED: {
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, 0);
+        atomic_fetch_add(&seen->arrived, 1);
+        while (read(seen->fd, &byte, 1) != 1) { }
+        break;
+    }
     case IN_FILE: {
         FILE *file = fdopen(dup(seen->fd), "r");
         while (fgetc(file) == EOF) clearerr(file);

@@ -9,10 +9,10 @@
 #![cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "reads and changes where a thread goes on"))]
 
 #[cfg(target_arch = "x86_64")]
-pub(super) use possible::{IS_POSSIBLE, ask, enter, leave};
+pub(super) use possible::{IS_POSSIBLE, ask, enter, is_out_of_reach, leave};
 
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) use impossible::{IS_POSSIBLE, ask, enter, leave};
+pub(super) use impossible::{IS_POSSIBLE, ask, enter, is_out_of_reach, leave};
 
 #[cfg(not(target_arch = "x86_64"))]
 mod impossible {
@@ -27,6 +27,10 @@ mod impossible {
     pub(in crate::imp::linux) fn enter(_started: &Started) {}
 
     pub(in crate::imp::linux) fn leave() {}
+
+    pub(in crate::imp::linux) fn is_out_of_reach(_tid: i32) -> bool {
+        false
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -45,13 +49,12 @@ mod possible {
 
     pub(in crate::imp::linux) const IS_POSSIBLE: bool = true;
 
-    /// Functions of the C library that wait in the kernel and hold nothing meanwhile that another thread needs.
-    const WAITING: [&CStr; 59] = [
+    /// Functions of the C library that wait in the kernel and hold nothing meanwhile that another thread needs. Those that
+    /// wait for a condition variable do: its destruction waits for each of its waiters.
+    const WAITING: [&CStr; 54] = [
         c"accept",
         c"accept4",
         c"clock_nanosleep",
-        c"cnd_timedwait",
-        c"cnd_wait",
         c"connect",
         c"epoll_pwait",
         c"epoll_pwait2",
@@ -72,9 +75,6 @@ mod possible {
         c"preadv",
         c"preadv2",
         c"pselect",
-        c"pthread_cond_clockwait",
-        c"pthread_cond_timedwait",
-        c"pthread_cond_wait",
         c"pwrite",
         c"pwrite64",
         c"pwritev",
@@ -150,6 +150,15 @@ mod possible {
                 kernel::signal_thread(tid, ready.signal);
             }
         }
+    }
+
+    /// Checks if an evicting host cannot reach a thread, since that blocks the signal.
+    pub(in crate::imp::linux) fn is_out_of_reach(tid: c_int) -> bool {
+        let Some(Some(ready)) = READY.get() else { return false };
+        let status = std::fs::read_to_string(format!("/proc/self/task/{tid}/status")).unwrap_or_default();
+        let blocked =
+            status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigBlk:")?.trim(), 16).ok());
+        blocked.is_some_and(|blocked| blocked >> (ready.signal - 1) & 1 != 0)
     }
 
     fn prepare() -> Option<Ready> {

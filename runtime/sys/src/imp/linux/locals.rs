@@ -395,6 +395,16 @@ pub(super) fn settle_all() -> u64 {
     if !Record::is_any_here() { 0 } else { Record::here().settle(|_| true) }
 }
 
+/// Drops what the calling thread owes to an image, without running it: a skipped frame may have borrowed a thread-local, and a
+/// destructor that panics about that would end the process.
+pub(super) fn forget_here(ledger: &Ledger) {
+    if Record::is_any_here() {
+        let (here, locals) = (Record::here(), &ledger.records.locals);
+        locals.forgotten.fetch_add(here.forget(ledger), Ordering::Relaxed);
+        locals.part_with(&here);
+    }
+}
+
 /// However the calling thread ends, this is noticed.
 pub(super) fn arm_here() {
     Record::here().arm();

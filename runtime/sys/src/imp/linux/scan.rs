@@ -348,8 +348,8 @@ impl Walk<'_> {
         }
     }
 
-    /// The block that a word leads to, with its length and what counts behind it: the block that begins there, else the page
-    /// of a mapping or the block around it. Behind the latter two, words to memory of the image are no evidence.
+    /// Returns the block that a word refers to, its length and the reach behind it: the block that begins there, else the page
+    /// of a mapping or the block around it. Behind the latter two, only words into the image count.
     fn block_of(&mut self, word: usize, reach: Reach) -> Option<(usize, usize, Reach)> {
         if let Some(len) = self.blocks.len(word) {
             return Some((word, len, reach));

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::c::callbacks::ThreadStart;
 use super::c::kernel;
-use super::locals::{become_started, settle_all, take_started, thread_in_words};
+use super::locals::{become_started, forget_here, settle_all, started_here, take_started, thread_in_words};
 use super::{evict, lock, thread_name};
 use crate::ledger::{Holder, HolderKind, Ledger};
 
@@ -30,6 +30,8 @@ pub(super) struct Started {
     since: Instant,
     /// Whether the stack is memory of the image's choice.
     own_stack: bool,
+    /// The name of the thread that started it, which the system gives it until it has one of its own.
+    inherited: Option<String>,
     /// Its names in full, as its module has reported them; see [`super::names`].
     pub(super) names: Mutex<Vec<Box<str>>>,
     /// Its number, or zero before it runs.
@@ -136,8 +138,14 @@ impl Started {
         let (name, thread) = match self.tid.load(Ordering::SeqCst) {
             0 => ("a thread that is starting".to_owned(), String::new()),
             tid => {
-                let name = thread_name(tid).unwrap_or_else(|| "that is ending".to_owned());
-                (format!("thread {name:?}"), thread_in_words(tid))
+                let name = match thread_name(tid) {
+                    None => "thread that is ending".to_owned(),
+                    Some(name) if self.inherited.as_ref() == Some(&name) => "thread without a name".to_owned(),
+                    Some(name) => format!("thread {name:?}"),
+                };
+                let out_of_reach =
+                    if evict::is_out_of_reach(tid) { ", which blocks all signals: no eviction" } else { "" };
+                (format!("{name}{out_of_reach}"), thread_in_words(tid))
             }
         };
         Holder { kind: HolderKind::Thread, name, thread, since: self.since, place: Some(self.start.address()) }
@@ -169,6 +177,7 @@ pub(super) unsafe fn create(
         tid: AtomicI32::new(0),
         way_back: WayBack::default(),
         is_asked: AtomicBool::new(false),
+        inherited: thread_name(kernel::own_tid()),
         is_evicted: AtomicBool::new(false),
         life: Mutex::new(ThreadEnd { handle: None, ended: false, hold }),
     });
@@ -383,6 +392,9 @@ unsafe extern "C-unwind" fn begin(new_thread: *mut c_void) -> *mut c_void {
     // of its own. The place for the way back is kept by the record of this thread until it has ended.
     let result = unsafe { run(start, argument, way_back) };
     evict::leave();
+    if let Some(started) = started_here().filter(|started| started.is_evicted.load(Ordering::SeqCst)) {
+        forget_here(&started.ledger);
+    }
     settle_all();
     if let Some(started) = take_started() {
         started.ends();
