@@ -278,5 +278,5 @@ fn a_host_of_ones_own_is_built_and_survives_an_edit_a_crash_and_a_hang() {
     repl.stdin.take().unwrap().write_all(b":objects Wheel\n").unwrap();
     let printed = String::from_utf8(repl.wait_with_output().unwrap().stdout).unwrap();
     let at = |text: &str| printed.find(text).unwrap_or_else(|| panic!("{text} is missing: {printed}"));
-    assert!(at("good morning") < at("Game.Wheel   #") && at("Game.Wheel   #") < at("good night"), "{printed}");
+    assert!(at("good evening") < at("Game.Wheel   #") && at("Game.Wheel   #") < at("good night"), "{printed}");
 }
