@@ -21,11 +21,11 @@ pub(crate) use bound::unreadable;
 pub(crate) use bound::{CBody, bind};
 
 /// C layouts of a host that calls no C libraries.
-#[cfg(not(feature = "dll-bind"))]
+#[cfg(all(feature = "script", not(feature = "dll-bind")))]
 #[derive(Debug, Default)]
 pub(crate) struct Layouts;
 
-#[cfg(not(feature = "dll-bind"))]
+#[cfg(all(feature = "script", not(feature = "dll-bind")))]
 impl Layouts {
     fn floats(self, _structure: &str) -> Self {
         self
