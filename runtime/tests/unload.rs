@@ -282,7 +282,9 @@ fn a_ticket_is_waited_on_with_a_deadline_from_any_thread_and_events_follow_at_th
     let report = waiting.join().expect("it waits").expect("it is gone");
     assert_eq!(report.modules.len(), 1, "{report}");
     assert_nothing_mapped(&host);
-    assert_eq!(unblocked(&events), ["Unloading 1"]);
+    // The finalizer thread may have been done when the unload began.
+    let before = unblocked(&events);
+    assert!(before == ["Unloading 1"] || before == ["Unloading 1", "Unloaded 1"], "{before:?}");
     host.safe_point();
     assert_eq!(unblocked(&events), ["Unloading 1", "Unloaded 1", "Dead 1"]);
 }
