@@ -56,7 +56,7 @@ impl Sleeper {
         }
     }
 
-    /// Reports what was told since the last call.
+    /// Returns the notes since the last call.
     #[ufunction(blueprint_callable)]
     fn told() -> String {
         TOLD.take().join("\n")
@@ -137,7 +137,7 @@ impl Sleeper {
         tell(format!("the part: {:?}", self.words.get(5)));
     }
 
-    /// Sleeps in the middle of a call of the host, in whatever generator it runs.
+    /// Sleeps in the middle of a call of the host, in the generator that runs.
     #[ufunction(blueprint_callable)]
     fn nap(&mut self, this: This<Self>) -> u64 {
         if generator::is_generator() {
