@@ -97,7 +97,7 @@ impl<C> Callbacks<C> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where the callbacks come from.
+    /// Returns the site of each callback.
     pub(crate) fn sites(&self) -> Vec<Site> {
         self.list().iter().map(|(_priority, callback)| callback.site).collect()
     }

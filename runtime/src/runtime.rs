@@ -76,7 +76,7 @@ struct Inner {
     tickers: Callbacks<Ticker>,
     before_destroy: Callbacks<DestroyHook>,
     on_hang: Arc<Callbacks<Listener>>,
-    /// Whether the tickers are being called.
+    /// Set during the calls of the tickers.
     ticking: Cell<bool>,
     /// Structs of the host that write themselves for other machines.
     net_structs: NetStructs,

@@ -195,16 +195,16 @@ fn a_listener_for_hangs_is_not_called_after_it_is_taken_back() {
         let seen = other.load(Ordering::SeqCst);
         let sleeps = Arc::clone(&other);
         let slow = host.unloads().on_unloading(0, move |_, _| {
-            support::until("the hang is told", || sleeps.load(Ordering::SeqCst) > seen);
+            support::until("the hang is reported", || sleeps.load(Ordering::SeqCst) > seen);
         });
         host.create_master(&[support::plugin("magic-cube", &[])]).expect("it loads");
         host.unload_master().expect("a Master");
         slow.remove();
     };
     hang();
-    let told = one.load(Ordering::SeqCst);
-    assert!(told > 0, "it is called while it is registered");
+    let reported = one.load(Ordering::SeqCst);
+    assert!(reported > 0, "it is called while it is registered");
     remove(&host, "one");
     hang();
-    assert_eq!(one.load(Ordering::SeqCst), told);
+    assert_eq!(one.load(Ordering::SeqCst), reported);
 }

@@ -112,7 +112,7 @@ fn a_native_constructor_is_not_suspended_while_class_defaults_are_made() {
     host.create_master(&[&package]).unwrap_or_else(|error| panic!("{error}"));
     assert!(host.reload(&[package]).expect("a safe point").is_committed());
     let outcomes = OUTCOMES.take();
-    // One beside the Master, and one for the defaults of each load.
+    // Begun once before the Master, and once for the defaults of each load.
     assert_eq!(outcomes.len(), 3, "{outcomes:?}");
     assert!(outcomes.iter().all(|outcome| outcome.contains("is refused on the stack of a coroutine")), "{outcomes:?}");
     HOST.set(None);
