@@ -61,6 +61,7 @@ mod protocols;
 mod public_api;
 mod recipes;
 mod refusals;
+mod registrations;
 mod remains;
 mod results;
 mod rollback;
