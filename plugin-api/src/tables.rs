@@ -283,7 +283,8 @@ pub fn not_filled(table: &str) -> ! {
 /// `alcedo_runtime`. Entries take and return numbers, `bool` and names.
 ///
 /// In a module a `host struct` has a [`HostEntry`] for each entry, and a `module struct` a `fn` pointer. The entry method of the module
-/// receives the first and returns the second. It runs after the host has compared both tables with its own, before the main.
+/// receives the first and returns the second. It runs after the host has compared both tables with its own, before the main. A module
+/// declares the tables that it exchanges and no others: entries of a `module struct` that the entry method does not return are errors.
 ///
 /// ```
 /// use alcedo_plugin_api::prelude::*;

@@ -153,6 +153,7 @@ pub mod zcall {
 /// Tables of functions that a host and its modules exchange when a module is loaded: see [`entry_table!`].
 pub mod tables {
     pub use crate::load::context::function::{ContextEntry, HotContextEntry};
+    pub use crate::load::tables::TableError;
     pub use crate::runtime::tables::{HostEntries, ModuleEntries, OfContext, OfMaster, Place};
     #[doc(hidden)]
     pub use crate::runtime::tables::{Offering, signature};

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use alcedo_runtime as alcedo;
-use alcedo_runtime::tables::OfContext;
+use alcedo_runtime::tables::{OfContext, TableError};
 use alcedo_runtime::{CallError, ContextError, ContextState, Error, LoadContext, LoadError, Runtime, Value};
 use corosensei::{Coroutine, CoroutineResult};
 
@@ -113,6 +113,8 @@ fn both_tables_work_for_a_module_of_a_slim_on_any_thread() {
         assert_eq!(scores.sum.call(()).expect("it adds"), -0.25);
         assert_eq!(scores.count.call(()).expect("it counts"), 0);
         assert_eq!(scores.add_elsewhere.call((20, 22)).expect("it adds"), 42);
+        assert_eq!(scores.add_often.call((100,)).expect("it adds"), 100);
+        assert_eq!(scores.add_often_hot.call((100,)).expect("it returns"), -1, "only the Master lends pointers");
         let sums = scores.add.hot(|add| (0..100).fold(0, |sum, _| add.call((sum, 1)).expect("it adds")));
         assert_eq!(sums.expect("it is open"), 100);
     };
@@ -140,7 +142,7 @@ fn another_table_of_the_host_is_refused_while_the_module_is_loaded_and_names_eac
         "build both with one `entry_table!`",
     ];
     let error = host.create_master(&[library(&["other-engine"])]).expect_err("it is refused");
-    assert!(matches!(&error, Error::Load(LoadError::Table { .. })), "{error}");
+    assert!(matches!(&error, Error::Load(LoadError::Table(TableError::Differs { .. }))), "{error}");
     assert_names(&error.to_string(), &names);
     assert!(!error.to_string().contains("`count`"), "what agrees is not named: {error}");
     // The host goes on with the old code.

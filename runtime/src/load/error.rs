@@ -13,6 +13,7 @@ use crate::load::canary::CanaryStep;
 use crate::load::context::error::ContextError;
 use crate::load::order::OrderError;
 use crate::load::paths::not_absolute;
+use crate::load::tables::TableError;
 use crate::object::construction::ConstructionFailed;
 
 /// Why a module was not loaded. The host goes on with what it had.
@@ -197,38 +198,9 @@ pub enum LoadError {
         /// What it said.
         error: CallError,
     },
-    /// A table of functions is defined otherwise in the module than at the host.
-    #[error(
-        "{module} was built with another definition of the table {table} than this host: {difference}; the module has {found}, the \
-         host has {wanted}: build both with one `entry_table!`"
-    )]
-    Table {
-        /// The module.
-        module: String,
-        /// The table.
-        table: String,
-        /// Each entry that differs, and how.
-        difference: String,
-        /// The entries of the module and their fingerprint.
-        found: String,
-        /// Entries of the host and their fingerprint.
-        wanted: String,
-    },
-    /// The entry method takes a table that the host does not offer.
-    #[error(
-        "{module} takes the table {table} of its host, {found}, and this host offers {offered}: call `Tables::offer` before the module \
-         is loaded"
-    )]
-    NoTable {
-        /// The module.
-        module: String,
-        /// The table.
-        table: String,
-        /// The entries of the module and their fingerprint.
-        found: String,
-        /// The tables that the host offers.
-        offered: String,
-    },
+    /// A table of functions is defined otherwise in the module than at the host, or the host does not offer it.
+    #[error(transparent)]
+    Table(#[from] TableError),
     /// A declaration breaks a rule, or something a module uses is not there.
     #[error(transparent)]
     Emit(#[from] EmitError),

@@ -268,7 +268,7 @@ pub(crate) fn open(
     };
     let ready = |module: &Rc<MasterModule>| {
         faults::at(ReloadStep::Attach)?;
-        tables.check(module.name(), module.described().tables)
+        Ok(tables.check(module.name(), module.described().tables)?)
     };
     library.attach(codeless, whole, |module| module, ready, undo)
 }

@@ -7,9 +7,46 @@ use std::sync::{PoisonError, RwLock};
 use alcedo_abi::describe::{EntryTables, TableDesc};
 use alcedo_abi::fingerprint::table_fingerprint;
 
-use crate::load::error::LoadError;
 use crate::shown::line;
 use crate::signature::Signature;
+
+/// Why a module cannot exchange tables of functions with its host.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TableError {
+    /// Both sides have a table of this name, with other entries.
+    #[error(
+        "{module} was built with another definition of the table {table} than this host: {difference}; the module has {found}, the \
+         host has {wanted}: build both with one `entry_table!`"
+    )]
+    Differs {
+        /// The module.
+        module: String,
+        /// The table.
+        table: String,
+        /// Each entry that differs, and how.
+        difference: String,
+        /// The entries of the module and their fingerprint.
+        found: String,
+        /// Entries of the host and their fingerprint.
+        wanted: String,
+    },
+    /// The entry method takes a table that the host does not offer.
+    #[error(
+        "{module} takes the table {table} of its host, {found}, and this host offers {offered}: call `Tables::offer` before the module \
+         is loaded"
+    )]
+    NotOffered {
+        /// The module.
+        module: String,
+        /// The table.
+        table: String,
+        /// The entries of the module and their fingerprint.
+        found: String,
+        /// The tables that the host offers.
+        offered: String,
+    },
+}
 
 /// A table, as one side has it.
 #[derive(Clone, Debug)]
@@ -40,12 +77,12 @@ impl Table {
     /// Compares the table of `module` with that of the host.
     ///
     /// # Errors
-    /// [`LoadError::Table`] when they differ.
-    fn agree(&self, module: &str, host: &Self) -> Result<(), LoadError> {
+    /// [`TableError::Differs`] when they differ.
+    fn agree(&self, module: &str, host: &Self) -> Result<(), TableError> {
         if self.fingerprint == host.fingerprint {
             return Ok(());
         }
-        Err(LoadError::Table {
+        Err(TableError::Differs {
             module: module.to_owned(),
             table: self.name.clone(),
             difference: difference(&self.entries, &host.entries),
@@ -101,13 +138,13 @@ impl HostTables {
     /// Compares the tables of a module that is about to start with those of the host.
     ///
     /// # Errors
-    /// [`LoadError::Table`] and [`LoadError::NoTable`].
-    pub(crate) fn check(&self, module: &str, tables: EntryTables) -> Result<(), LoadError> {
+    /// [`TableError::Differs`] and [`TableError::NotOffered`].
+    pub(crate) fn check(&self, module: &str, tables: EntryTables) -> Result<(), TableError> {
         if let Some(table) = tables.host.into_option().map(Table::described) {
             let offered = self.offered.read().unwrap_or_else(PoisonError::into_inner);
             let Some(host) = offered.get(&table.name) else {
                 let names: Vec<_> = offered.keys().map(|name| &**name).collect();
-                return Err(LoadError::NoTable {
+                return Err(TableError::NotOffered {
                     module: module.to_owned(),
                     found: table.to_string(),
                     table: table.name,
@@ -127,8 +164,8 @@ impl HostTables {
 /// Checks that a module implements the table of the host.
 ///
 /// # Errors
-/// [`LoadError::Table`] when its definition differs; `None` inside of it is no error: the module implements another table or none.
-pub(crate) fn implements(module: &str, tables: EntryTables, host: &Table) -> Result<bool, LoadError> {
+/// [`TableError::Differs`] when its definition differs; `None` inside of it is no error: the module implements another table or none.
+pub(crate) fn implements(module: &str, tables: EntryTables, host: &Table) -> Result<bool, TableError> {
     match tables.module.into_option().map(Table::described) {
         Some(table) if table.name == host.name => table.agree(module, host).map(|()| true),
         _ => Ok(false),

@@ -110,7 +110,7 @@ impl Tables<'_> {
         let master = self.0.inner.loads.master().ok_or(LoadError::NoMaster)?;
         let found = master.modules.iter().find(|found| found.name() == module);
         let found = found.ok_or_else(|| LoadError::NoModule { module: module.to_owned() })?;
-        if !implements(module, found.described().tables, &table)? {
+        if !implements(module, found.described().tables, &table).map_err(LoadError::from)? {
             let message =
                 format!("{module} implements no table {}: its entry method returns another one or none", T::NAME);
             return Err(CallError::NotFound { message }.into());

@@ -89,7 +89,7 @@ impl FreeModule {
         };
         let ready = |core: &Module| {
             texts::check(core.name(), core.described())?;
-            place.tables.check(core.name(), core.described().tables)
+            Ok(place.tables.check(core.name(), core.described().tables)?)
         };
         let core = library.attach(codeless, whole, |core| core, ready, |core| place.logs.forget(core.tag()))?;
         Ok(Self::new(core, place.context))

@@ -23,6 +23,7 @@ use crate::load::context::free_module::{FreeExport, FreeModule};
 use crate::load::context::id::ContextId;
 use crate::load::context::lookup::{self, Target};
 use crate::load::context::scope;
+use crate::load::error::LoadError;
 use crate::load::tables::{self, Table};
 use crate::object::host_value::signature_of;
 use crate::object::native_value::{NativeResult, ValueParams};
@@ -314,7 +315,7 @@ impl TableModule {
         let Some(found) = modules.iter().find(|found| found.name() == module) else {
             return Err(no_such(modules.iter().map(|module| module.name()).collect()));
         };
-        if !tables::implements(module, found.described().tables, table)? {
+        if !tables::implements(module, found.described().tables, table).map_err(LoadError::from)? {
             return Err(no_such(found.exports().iter().map(|export| &*export.full).collect()));
         }
         Ok(Self { module: Arc::clone(found), generation })
