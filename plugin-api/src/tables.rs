@@ -77,7 +77,7 @@ impl<A: Params, R: ReturnValue> HostEntry<A, R> {
     /// nothing, in a module of the Master, on the game thread.
     ///
     /// # Errors
-    /// `UNAVAILABLE` when there is no pointer now, `WRONG_STACK` on the stack of a coroutine. [`call`](Self::call) needs none.
+    /// `UNAVAILABLE` without a pointer, `WRONG_STACK` on the stack of a coroutine. [`call`](Self::call) needs none.
     pub fn hot<T>(&self, code: impl FnOnce(HotFunction<'_, A, R>) -> T) -> Result<T, CallError> {
         let Some(called) = Called::without_object() else { return Err(no_pointer(self.name)) };
         alcedo_rt::may_open_scope("lending a pointer to a function")?;
@@ -110,9 +110,9 @@ impl<A, R> core::fmt::Debug for HostEntry<A, R> {
     }
 }
 
-/// A table that the host implements, as [`entry_table!`](crate::entry_table) declares one. `()` is no table.
+/// A table that the host implements, as [`entry_table!`](crate::entry_table) declares one; or `()` for none.
 pub trait HostEntries: 'static {
-    /// Its description.
+    /// Describes the table to the host.
     #[doc(hidden)]
     const TABLE: Option<&'static TableDesc>;
 
@@ -123,14 +123,14 @@ pub trait HostEntries: 'static {
     /// Binds the entries to the functions of the host.
     ///
     /// # Errors
-    /// As [`HostEntry::bind`].
+    /// Returns the errors of [`HostEntry::bind`].
     #[doc(hidden)]
     fn bind(&self) -> Result<(), CallError>;
 }
 
-/// A table that this module implements, as [`entry_table!`](crate::entry_table) declares one. `()` is no table.
+/// A table that this module implements, as [`entry_table!`](crate::entry_table) declares one; or `()` for none.
 pub trait ModuleEntries: Sized {
-    /// Its description.
+    /// Describes the table to the host.
     #[doc(hidden)]
     const TABLE: Option<&'static TableDesc>;
 
@@ -246,7 +246,7 @@ pub const fn table(name: &'static str, prints: &[(&str, u64)], entries: &'static
 
 /// A function of a table of the module: a `fn` of up to eight parameters.
 pub trait EntryFn<A> {
-    /// Its result.
+    /// Type of the result.
     type Result;
 
     /// Calls it.
@@ -287,7 +287,6 @@ pub fn not_filled(table: &str) -> ! {
 /// declares the tables that it exchanges and no others: entries of a `module struct` that the entry method does not return are errors.
 ///
 /// ```
-/// use alcedo_plugin_api::prelude::*;
 /// use alcedo_plugin_api as alcedo;
 ///
 /// alcedo::entry_table! {
@@ -307,13 +306,13 @@ pub fn not_filled(table: &str) -> ! {
 ///
 /// static ENGINE: std::sync::OnceLock<&Engine> = std::sync::OnceLock::new();
 ///
+/// // `module! { name: "scores", entry: entry }` makes it the entry method.
 /// fn entry(engine: &'static Engine) -> Scores {
 ///     let _first = ENGINE.set(engine);
 ///     Scores { hit: |score| ENGINE.get().and_then(|engine| engine.add.call((score, 10)).ok()).unwrap_or(score) }
 /// }
 ///
-/// module! { name: "scores", entry: entry }
-/// # fn main() {}
+/// # let _ = entry;
 /// ```
 #[macro_export]
 macro_rules! entry_table {

@@ -40,7 +40,7 @@ fn engine(counter: Arc<AtomicU32>) -> impl alcedo::tables::HostEntries {
             counter.fetch_add(1, Ordering::Relaxed);
         },
         fail: |number| {
-            assert!(number == 0, "{number} is no zero for the host");
+            assert!(number == 0, "{number} is refused by the host");
             true
         },
         sum: |a, b, c, d, e, f, g, h| {
@@ -72,7 +72,7 @@ fn refused<T>(done: Result<T, impl std::fmt::Display>) -> String {
     }
 }
 
-/// Each word stands in the text.
+/// Checks that the text contains each word.
 #[track_caller]
 fn assert_names(text: &str, words: &[&str]) {
     for word in words {
@@ -145,7 +145,7 @@ fn another_table_of_the_host_is_refused_while_the_module_is_loaded_and_names_eac
     assert!(matches!(&error, Error::Load(LoadError::Table(TableError::Differs { .. }))), "{error}");
     assert_names(&error.to_string(), &names);
     assert!(!error.to_string().contains("`count`"), "what agrees is not named: {error}");
-    // The host goes on with the old code.
+    // The host keeps the old code.
     let scores = master(&host, &[]);
     let reload = host.reload(&[library(&["other-engine"])]).expect("a safe point");
     assert!(!reload.is_committed());
@@ -170,7 +170,7 @@ fn another_table_of_the_module_is_refused_where_the_host_expects_it() {
     assert_names(&refused(slim.load_path(library(&["other-scores"]))), &names);
     slim.load_path(library(&[])).unwrap_or_else(|error| panic!("{error}"));
 
-    // A host that does not expect it is told when it takes the table.
+    // Without `expect`, taking the table fails.
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     host.create_master(&[library(&["other-scores"])]).unwrap_or_else(|error| panic!("{error}"));
     assert_names(&refused(host.tables().of_module::<Scores>("exchange")), &names);
@@ -182,7 +182,7 @@ fn another_table_of_the_module_is_refused_where_the_host_expects_it() {
 #[test]
 fn a_table_that_the_host_does_not_offer_is_refused_with_those_that_it_offers() {
     alcedo::entry_table! {
-        /// Another one.
+        /// Offered by another host.
         host struct Sound {
             /// Plays it.
             play: fn(u32),

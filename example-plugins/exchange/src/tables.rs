@@ -31,7 +31,7 @@ alcedo::entry_table! {
         count: fn() -> u32,
         /// Adds one so many times by the host.
         add_often: fn(u64) -> i32,
-        /// The same by the pointer of the function; -1 where there is none.
+        /// Adds one so many times by the pointer of the function; -1 without a pointer.
         add_often_hot: fn(u64) -> i32,
         /// Has the host add on a thread of the module; the kind of its error is below zero.
         add_elsewhere: fn(i32, i32) -> i32,

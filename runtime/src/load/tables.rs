@@ -10,7 +10,7 @@ use alcedo_abi::fingerprint::table_fingerprint;
 use crate::shown::line;
 use crate::signature::Signature;
 
-/// Why a module cannot exchange tables of functions with its host.
+/// Reason for which a module cannot exchange tables of functions with its host.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
@@ -51,7 +51,7 @@ pub enum TableError {
 /// A table, as one side has it.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
-    /// Its name.
+    /// Name of the table.
     pub name: String,
     fingerprint: u64,
     /// By name, each with its signature.
@@ -161,10 +161,10 @@ impl HostTables {
     }
 }
 
-/// Checks that a module implements the table of the host.
+/// Checks that a module implements the table of the host. `false` means another table or none.
 ///
 /// # Errors
-/// [`TableError::Differs`] when its definition differs; `None` inside of it is no error: the module implements another table or none.
+/// [`TableError::Differs`] when the definitions differ.
 pub(crate) fn implements(module: &str, tables: EntryTables, host: &Table) -> Result<bool, TableError> {
     match tables.module.into_option().map(Table::described) {
         Some(table) if table.name == host.name => table.agree(module, host).map(|()| true),

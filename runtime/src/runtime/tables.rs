@@ -68,7 +68,7 @@ impl Tables<'_> {
     /// See [`Calls::register_pure`](crate::Calls::register_pure).
     ///
     /// # Errors
-    /// As [`Tables::offer`].
+    /// Returns the errors of [`Tables::offer`].
     #[track_caller]
     pub fn offer_pure<T: HostEntries>(&self, table: T) -> Result<(), Error> {
         self.offer_as(table, Effect::Pure)
@@ -103,8 +103,8 @@ impl Tables<'_> {
     /// its unload, a call of an entry is [`CallError::DeadHandle`], and the table is taken again.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] when there is no such module or it implements no such table, [`LoadError::Table`] when its definition
-    /// differs.
+    /// [`LoadError::NoModule`] without such a module, [`CallError::NotFound`] when the module implements another table or none,
+    /// [`LoadError::Table`] when the definitions differ.
     pub fn of_module<T: ModuleEntries<Place = OfMaster>>(&self, module: &str) -> Result<T, Error> {
         let table = Table::new(T::NAME, &T::entries()?);
         let master = self.0.inner.loads.master().ok_or(LoadError::NoMaster)?;
@@ -152,10 +152,10 @@ impl LoadContext {
 
 /// A table that the host implements, as [`entry_table!`](crate::entry_table) declares one.
 pub trait HostEntries: Sized {
-    /// Its name.
+    /// Name of the table.
     const NAME: &'static str;
 
-    /// Its entries with their signatures.
+    /// Lists the entries with their signatures.
     ///
     /// # Errors
     /// When a type has no path.
@@ -173,12 +173,12 @@ pub trait HostEntries: Sized {
 
 /// A table that a module implements, as [`entry_table!`](crate::entry_table) declares one.
 pub trait ModuleEntries: Sized {
-    /// Where its modules are.
+    /// Contexts of the modules that implement it.
     type Place: Place;
-    /// Its name.
+    /// Name of the table.
     const NAME: &'static str;
 
-    /// Its entries with their signatures.
+    /// Lists the entries with their signatures.
     ///
     /// # Errors
     /// When a type has no path.
@@ -237,7 +237,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// Where the modules are whose table this is: [`OfMaster`] or [`OfContext`].
+/// Contexts of the modules that implement a table: [`OfMaster`] or [`OfContext`].
 pub trait Place: sealed::Sealed + 'static {
     /// An entry of a table of such a module.
     type Entry<A: ValueParams, R: NativeResult>;
@@ -310,7 +310,7 @@ impl Place for OfContext {
 /// one that a module implements. Both sides include the same declaration; a module expands it with the macro of this name in
 /// `alcedo_plugin_api`. Entries take and return numbers, `bool` and names. See `runtime/docs/calls.md`.
 ///
-/// In a host a `host struct` has a function or closure for each entry and is given to [`Tables::offer`](crate::Tables::offer). A
+/// In a host a `host struct` has a function or closure for each entry, and is passed to [`Tables::offer`](crate::Tables::offer). A
 /// `module struct` is what [`Tables::of_module`](crate::Tables::of_module) and [`LoadContext::table`](crate::LoadContext::table)
 /// return.
 #[macro_export]

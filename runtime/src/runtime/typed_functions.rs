@@ -356,8 +356,8 @@ impl<F: Send + Sync + 'static> Stateless<F> {
 
     #[inline]
     fn get(&self) -> &F {
-        // SAFETY: `of` has made sure that there are no bytes to read, and has kept the value that it received from being dropped, so one
-        // exists; any thread may use it.
+        // SAFETY: `of` checks that `F` has no bytes to read, and forgets the value that it received instead of dropping it. So a value
+        // exists, which any thread may use.
         unsafe { std::ptr::NonNull::<F>::dangling().as_ref() }
     }
 }
@@ -406,8 +406,8 @@ where
     #[inline]
     unsafe fn run(_context: *const (), _object: ObjectHandle, bits: A::Bits) -> DirectAnswer {
         guarded(|| {
-            // SAFETY: a leaf captures nothing, as `register_leaf` and `Stateless::of` have made sure of, so there are no bytes to read; one was given, so
-            // such values exist, and they are `Copy`.
+            // SAFETY: `register_leaf` and `Stateless::of` check that a leaf captures nothing, so it has no bytes to read. They received a
+            // value, which is `Copy`: so one exists.
             let body = unsafe { std::ptr::NonNull::<F>::dangling().as_ref() };
             match A::of_bits(bits) {
                 Some(args) => given(Ok(body(args))),
