@@ -16,6 +16,7 @@ mod net;
 mod objects;
 mod protocols;
 mod reloading;
+pub(crate) mod tables;
 mod typed_functions;
 mod types;
 mod unended;
@@ -63,6 +64,7 @@ pub use links::Links;
 pub use net::NetNames;
 pub use objects::Objects;
 pub use protocols::{Declined, ZCallFunction, ZCallResolver};
+pub use tables::Tables;
 pub use types::{ClassRef, Types};
 pub use unloading::Unloads;
 pub use worlds::Worlds;
@@ -329,6 +331,11 @@ impl Runtime {
     /// Functions by name: called, registered, resolved.
     pub fn calls(&self) -> Calls<'_> {
         Calls(self)
+    }
+
+    /// Tables of functions that the host and its modules exchange.
+    pub fn tables(&self) -> Tables<'_> {
+        Tables(self)
     }
 
     /// References and delegates: what is found again by path or id.

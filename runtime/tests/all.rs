@@ -28,6 +28,7 @@ mod delegates;
 mod direct_calls;
 mod dormancy;
 mod endings;
+mod entry_tables;
 mod enums;
 mod failures;
 mod finalizers;

@@ -29,6 +29,7 @@ use crate::load::context::unloading::Abandoned;
 use crate::load::error::LoadError;
 use crate::load::module::info::ModuleInfo;
 use crate::load::stays::Told;
+use crate::load::tables::HostTables;
 use crate::logs::Logs;
 use crate::unload::blockers::kept_by;
 use crate::unload::policy::UnloadPolicy;
@@ -74,6 +75,8 @@ pub(crate) struct ContextRegistry {
     pub(super) listeners: Listeners,
     /// Functions of the host that their modules call.
     pub(crate) functions: HostFunctions,
+    /// Tables of functions that the host offers and expects.
+    pub(crate) tables: HostTables,
     reaper: Arc<Reaper>,
     policy: Mutex<UnloadPolicy>,
     last_module: Arc<AtomicU64>,
@@ -165,6 +168,7 @@ impl ContextRegistry {
             rehearsal,
             listeners: Listeners::default(),
             functions: HostFunctions::default(),
+            tables: HostTables::default(),
             reaper: Arc::default(),
             policy: Mutex::default(),
             last_module: Arc::clone(last_module),
