@@ -332,6 +332,9 @@ fn an_object_has_a_name_and_an_outer() {
             ("string(name_of(made)) == string(made)", "True"),
             ("name_of(nobody)", "None"),
             ("made.Outer == self && made.Name == name_of(made)", "True"),
+            ("dynamic_load_object(\"Scripts.Nobody\", class'Robot', true)", "None"),
+            ("dynamic_load_class(\"Scripts.Robot\") == class'Robot'", "True"),
+            ("dynamic_load_class(\"Scripts.Nobody\", true) == none", "True"),
         ],
     );
 }

@@ -255,7 +255,7 @@ fn dynamic_load_object_finds_what_is_loaded_by_path() {
     let bell = "class Bell extends Machine; defaultproperties { Power=4 }";
     let robot = "class Robot extends Machine;
         function class<Machine> Find(string Path) { return class<Machine>(DynamicLoadObject(Path, class'Class')); }
-        function int Power() { return Find(\"Scripts.B\" $ \"ell\").default.Power; }
+        function int PowerOf() { return Find(\"Scripts.B\" $ \"ell\").default.Power; }
         function bool AnyCase() { return Find(\"scripts.bell\") == class'Bell' && Find(\"/Script/Scripts.Bell\") == class'Bell'; }
         function bool Missing() { return Find(\"Scripts.Gong\") == none && Find(\"\") == none && Find(\"Bell\") == none; }
         function bool Other() { return class<Bell>(DynamicLoadObject(\"Scripts.Robot\", class'Core.Class', true)) == none; }
@@ -269,7 +269,7 @@ fn dynamic_load_object_finds_what_is_loaded_by_path() {
     let class = scripts.load("Scripts", &[("Bell.uc", bell), ("Robot.uc", robot)]).remove(1);
     let robot = scripts.object(&class);
     for (name, expected) in [
-        ("Power", "4"),
+        ("PowerOf", "4"),
         ("AnyCase", "true"),
         ("Missing", "true"),
         ("Other", "true"),

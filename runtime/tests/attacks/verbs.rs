@@ -313,7 +313,7 @@ pub(crate) const VERBS: &[Verb] = &[
     ("world", Nothing, quiet!(|host, tools| host.world().object_count())),
     ("tick", Nothing, quiet!(|host, tools| host.tick(Budget::frame()))),
     ("safe_point", Nothing, quiet!(|host, tools| host.safe_point())),
-    ("registrations", Nothing, quiet!(|host, _tools| drop(host.registrations()))),
+    ("registrations", Nothing, quiet!(|host, tools| drop(host.registrations()))),
     ("post_handle", Nothing, quiet!(|host, tools| host.post_handle().post(|host| drop(host.objects().all())))),
     ("game_time", Nothing, quiet!(|host, tools| host.game_time())),
     ("jobs", Nothing, quiet!(|host, tools| host.jobs())),
