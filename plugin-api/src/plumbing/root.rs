@@ -10,6 +10,8 @@ pub trait ModuleHooks: 'static {
     fn main(args: &[&str]);
     /// The exit hook.
     fn exit();
+    /// Set if the main sets loggers of the module's own.
+    const OWN_LOGGER: bool;
     /// Whether it has the two that follow.
     const SUSPENDS: bool;
     /// Gives up what the next generation needs.

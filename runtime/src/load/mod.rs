@@ -16,4 +16,5 @@ pub(crate) mod order;
 pub(crate) mod paths;
 pub(crate) mod record;
 pub(crate) mod replace;
-pub(crate) mod stays;
+pub(crate) mod static_tls;
+mod stays;
