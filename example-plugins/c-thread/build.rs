@@ -3,12 +3,14 @@
 
 fn main() {
     println!("cargo::rerun-if-changed=src/metronome.c");
-    if std::env::var_os("CARGO_FEATURE_STATIC_TLS").is_some() {
+    let has = |feature: &str| std::env::var_os(format!("CARGO_FEATURE_{feature}")).is_some();
+    if has("STATIC_TLS") || has("LITTLE_STATIC_TLS") {
         println!("cargo::rerun-if-changed=src/static_tls.c");
         let mut build = cc::Build::new();
         build
             .file("src/static_tls.c")
             .flag("-ftls-model=initial-exec")
+            .define("LITTLE", if has("LITTLE_STATIC_TLS") { "1" } else { "0" })
             .warnings_into_errors(true)
             .compile("static_tls");
     }

@@ -385,3 +385,64 @@ fn a_child_that_nobody_waits_for_is_waited_for_on_request() {
 fn exists(pid: i32) -> bool {
     Path::new(&format!("/proc/{pid}")).exists()
 }
+
+/// The addresses that are mapped, but for the heap and the stack, which grow.
+fn mapped() -> Vec<std::ops::Range<usize>> {
+    let maps = std::fs::read_to_string("/proc/self/maps").expect("the list of mappings");
+    let lines = maps.lines().filter(|line| !line.contains("[heap]") && !line.contains("[stack"));
+    let range = |line: &str| {
+        let (start, end) = line.split(' ').next()?.split_once('-')?;
+        Some(usize::from_str_radix(start, 16).ok()?..usize::from_str_radix(end, 16).ok()?)
+    };
+    lines.filter_map(range).collect()
+}
+
+/// The parts of `before` that are free now, as `alarms.leave` reads them.
+fn freed(before: &[std::ops::Range<usize>]) -> String {
+    let now = mapped();
+    let pages = before.iter().flat_map(|range| range.clone().step_by(4096));
+    let free = pages.filter(|page| !now.iter().any(|range| range.contains(page))).collect::<Vec<_>>();
+    let rows = free.chunk_by(|page, next| page + 4096 == *next);
+    rows.map(|row| format!("{:x}-{:x} ", row[0], row[row.len() - 1] + 4096)).collect()
+}
+
+fn always(policy: &mut alcedo_runtime::UnloadPolicy) {
+    policy.look_for_references = alcedo_runtime::ReferenceSearch::Always;
+}
+
+#[test]
+fn what_comes_to_the_place_of_a_requester_is_kept_by_no_word_that_it_left() {
+    alone("what_comes_to_the_place_of_a_requester_is_kept_by_no_word_that_it_left", |library| {
+        for what in ["names", "names_waited"] {
+            let first = host(library, always);
+            leave(&first, what);
+            let before = mapped();
+            unload(&first);
+            first.create_master(&[library]).unwrap_or_else(|error| panic!("{error}"));
+            leave(&first, &freed(&before));
+            unload(&first);
+        }
+    });
+}
+
+#[test]
+fn a_neighbor_is_not_kept_by_the_requests_of_another_module() {
+    alone("a_neighbor_is_not_kept_by_the_requests_of_another_module", |library| {
+        let neighbor = support::plugin("chores", &[]);
+        let host = host(library, always);
+        host.reload(&[library, &*neighbor]).expect("there is a Master").into_result().expect("a neighbor more");
+        for what in ["names", "names_waited", "read_call", "message_call"] {
+            leave(&host, what);
+            for _ in 0..3 {
+                let report = host.reload(&[&neighbor]).expect("there is a Master").into_result();
+                let report = report.unwrap_or_else(|report| panic!("{report}"));
+                assert_eq!(report.parked, Vec::<String>::new(), "{what}");
+                let images = || process::stale_mappings(&host.stage_dir()).expect("the process map").len();
+                support::until("only the two are mapped", || {
+                    host.safe_point();
+                    images() == 2
+                });
+            }
+        }
+    });
+}

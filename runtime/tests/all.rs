@@ -42,9 +42,11 @@ mod grid_glue;
 mod host_glue;
 mod host_glue_kinds;
 mod interfaces;
+mod interposers;
 #[path = "library_fuzz/main.rs"]
 mod library_fuzz;
 mod links;
+mod loggers;
 mod migration;
 mod module_graph;
 mod native_classes;

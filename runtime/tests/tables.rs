@@ -388,6 +388,95 @@ fn a_library_that_a_module_has_no_function_of_keeps_nothing_of_it() {
     });
 }
 
+/// Opens a library as other code of the host may, and hands it an address.
+#[expect(unsafe_code, reason = "calls a C function that is found by name")]
+fn opened_later_keeps(library: &Path, address: usize) {
+    let name = std::ffi::CString::new(library.as_os_str().as_encoded_bytes()).expect("a name without zeroes");
+    // SAFETY: the names are C strings, and the library has no initialisers.
+    let keep = unsafe {
+        let library = libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
+        libc::dlsym(library, c"staying_keep_data".as_ptr())
+    };
+    assert!(!keep.is_null());
+    // SAFETY: the function takes an address, which it reads when it is asked to, and never by itself.
+    unsafe { std::mem::transmute::<*mut libc::c_void, unsafe extern "C" fn(usize)>(keep)(address) };
+}
+
+/// A word in it that is an address of a module was left over from something else, where neither the module nor a library of its own can
+/// have opened it: libraries of another module hold numbers, and memory that was theirs before.
+#[test]
+fn a_library_that_another_opened_keeps_nothing_of_a_module_that_opens_none() {
+    alone("a_library_that_another_opened_keeps_nothing_of_a_module_that_opens_none", || {
+        let library = support::plugin("chores", &[]);
+        let host = host(&library, None, ReferenceSearch::Always);
+        let [image] = process::stale_mappings(&host.stage_dir()).expect("the process map").try_into().expect("one");
+        let maps = std::fs::read_to_string("/proc/self/maps").expect("the process map");
+        let is_of_image = |line: &&str| line.contains(image.to_str().expect("a name"));
+        let start = |line: &str| usize::from_str_radix(line.split('-').next().expect("a range"), 16).expect("a number");
+        let addresses: Vec<_> = maps.lines().filter(is_of_image).map(|line| start(line) + 0x400).collect();
+        assert!(addresses.len() > 2, "{maps}");
+        let later = compiled("later", STAYING);
+        addresses.into_iter().for_each(|address| opened_later_keeps(&later, address));
+        host.unload_master().expect("there is a Master");
+        until(&host, "the image is gone", || mapped(&host) == 0);
+        host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
+    });
+}
+
+/// Python with an interpreter that has run some code, if the machine has its library.
+#[expect(unsafe_code, reason = "opens Python, and calls what it has for that")]
+fn python() -> bool {
+    const CODE: &std::ffi::CStr = c"
+import json, re, gc, threading
+def churn():
+    for turn in range(200):
+        rows = [{'a': turn, 'b': [object() for _ in range(200)]} for _ in range(20)]
+        re.sub('a', 'b', json.dumps([row['a'] for row in rows]))
+    gc.collect()
+threads = [threading.Thread(target=churn) for _ in range(3)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+churn()
+";
+    let names = (8..16).map(|minor| std::ffi::CString::new(format!("libpython3.{minor}.so.1.0")).expect("no zeroes"));
+    // SAFETY: the names are C strings, and the library may be opened by any program.
+    let found = names.map(|name| unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW) }).find(|found| !found.is_null());
+    let Some(library) = found else { return false };
+    let address = |name: &std::ffi::CStr| {
+        // SAFETY: the library is open, and the name is a C string.
+        let address = unsafe { libc::dlsym(library, name.as_ptr()) };
+        assert!(!address.is_null(), "{name:?}");
+        address
+    };
+    // SAFETY: these are the functions of that name, called in the order that Python requires, without handlers of signals.
+    unsafe {
+        let initialize =
+            std::mem::transmute::<*mut libc::c_void, extern "C" fn(libc::c_int)>(address(c"Py_InitializeEx"));
+        let run = address(c"PyRun_SimpleString");
+        let run = std::mem::transmute::<*mut libc::c_void, extern "C" fn(*const libc::c_char) -> libc::c_int>(run);
+        initialize(0);
+        assert_eq!(run(CODE.as_ptr()), 0);
+    }
+    true
+}
+
+#[test]
+fn python_keeps_no_module_that_opens_no_library() {
+    alone("python_keeps_no_module_that_opens_no_library", || {
+        let library = support::plugin("chores", &[]);
+        let host = host(&library, None, ReferenceSearch::Always);
+        if !python() {
+            support::skip("python_keeps_no_module_that_opens_no_library", "libpython is missing");
+            return;
+        }
+        for _ in 0..10 {
+            reload(&host, &library);
+            until(&host, "the old image is gone", || mapped(&host) == 1);
+        }
+        host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
+    });
+}
+
 #[test]
 fn an_image_whose_callback_stays_is_given_up_with_its_name() {
     alone("an_image_whose_callback_stays_is_given_up_with_its_name", || {

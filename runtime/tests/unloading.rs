@@ -280,11 +280,52 @@ fn a_plugin_that_wants_static_thread_local_storage_is_refused_with_the_way_out()
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let error = host.create_master(&[support::plugin("c-thread", &["static-tls"])]).expect_err("there is not so much");
     let words = error.to_string();
-    assert!(words.contains("cannot map c_thread: cannot allocate memory in static TLS block"), "{words}");
-    for way in ["mimalloc has the feature `local_dynamic_tls`", "jemalloc `disable_initial_exec_tls`"] {
-        assert!(words.contains(way), "{words}");
-    }
+    let expected = "cannot map c_thread: cannot allocate memory in static TLS block: each copy of c_thread takes ";
+    assert!(words.starts_with(expected) && words.contains("(`large`)"), "{words}");
+    assert!(
+        words.ends_with("; of c_thread: compile the C code that has them without `-ftls-model=initial-exec`"),
+        "{words}"
+    );
+    assert!(!words.contains("malloc"), "no allocator is in it: {words}");
     assert_eq!(mapped(&host), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn a_plugin_that_finds_no_static_thread_local_storage_left_is_told_who_took_it() {
+    alone("a_plugin_that_finds_no_static_thread_local_storage_left_is_told_who_took_it", &[], || {
+        let greedy = support::plugin("c-thread", &["little-static-tls"]);
+        let host = support::host(std::slice::from_ref(&greedy));
+        let reload = || host.reload(&[&greedy]).expect("there is a Master").into_result();
+        let refused = (1..64).find_map(|copies| Some((copies, reload().err()?.to_string())));
+        let (copies, words) = refused.expect("there is an end of it");
+        assert!(words.contains(&format!("(`small`) by each of {copies} copies of c_thread; of c_thread: ")), "{words}");
+    });
+}
+
+#[test]
+fn a_thread_without_a_name_is_not_named_like_the_thread_that_started_it() {
+    alone("a_thread_without_a_name_is_not_named_like_the_thread_that_started_it", &[], || {
+        let library = support::plugin("leftovers", &[]);
+        let host = support::hasty_host(std::slice::from_ref(&library));
+        let own_name = std::fs::read_to_string("/proc/thread-self/comm").expect("the name of this thread");
+        leave(&host, "nameless_threads");
+        host.reload(&[&library]).expect("there is a Master").into_result().expect("the new code runs already");
+        let [ticket] = host.unloads().tickets().try_into().expect("one generation is on its way out");
+        // A thread gets its name a moment after it was started.
+        eventually(&host, "the threads are named", || {
+            let report = ticket.wait(Duration::from_millis(1)).expect_err("the threads still run");
+            let mut owners: Vec<_> = report.blockers.iter().map(|blocker| blocker.owner.as_str()).collect();
+            owners.sort_unstable();
+            owners == ["\"the long name of an exporter\"", "without a name", "without a name"]
+        });
+        for blocker in &ticket.wait(Duration::from_millis(1)).expect_err("the threads still run").blockers {
+            let is_nameless = blocker.owner == "without a name";
+            assert_eq!(blocker.thread.starts_with('('), is_nameless, "{blocker:?}");
+            assert!(!blocker.thread.contains(own_name.trim_end()), "{blocker:?}");
+        }
+        std::fs::write(std::env::var_os(RELEASE).expect("a name"), "").expect("a file");
+        eventually(&host, "the old image is gone", || mapped(&host).len() == 1);
+    });
 }
 
 #[test]

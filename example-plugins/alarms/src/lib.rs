@@ -37,6 +37,8 @@ fn leave(what: String) {
         "read" => requests::read(),
         "read_call" => requests::read_call(),
         "names" => requests::names(),
+        "names_waited" => requests::names_waited(),
+        ranges if ranges.contains('-') => pages::take(ranges),
         "cpu_limit" => past::cpu_limit(),
         "size_limit" => past::size_limit(),
         "size_limit_for_good" => past::size_limit_for_good(),

@@ -65,3 +65,14 @@ pub(crate) fn segment() {
         }
     }
 }
+
+/// Takes these addresses, as far as they are free, and leaves them: `7f0000000000-7f0000001000 7f0000004000-7f0000005000`.
+pub(crate) fn take(ranges: &str) {
+    let hex = |text: &str| usize::from_str_radix(text, 16).expect("a number");
+    for (start, end) in ranges.split_whitespace().filter_map(|range| range.split_once('-')) {
+        let (start, len) = (std::ptr::without_provenance_mut(hex(start)), hex(end) - hex(start));
+        let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: the kernel replaces no mapping that is there.
+        unsafe { libc::mmap(start, len, protection, flags | libc::MAP_FIXED_NOREPLACE, -1, 0) };
+    }
+}

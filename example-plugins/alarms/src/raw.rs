@@ -97,6 +97,10 @@ pub(crate) struct Event {
 }
 
 impl Event {
+    pub(crate) const fn none() -> Self {
+        Self { value: 0, signal: 0, how: libc::SIGEV_NONE, function: None, attributes: null(), rest: [0; 4] }
+    }
+
     pub(crate) const fn signal(signal: c_int) -> Self {
         Self { value: 0, signal, how: libc::SIGEV_SIGNAL, function: None, attributes: null(), rest: [0; 4] }
     }

@@ -66,20 +66,43 @@ pub(crate) fn read_call() {
     begin_read(Event::call(hear));
 }
 
+/// `struct gaicb`.
+#[repr(C)]
+struct Names {
+    name: *const libc::c_char,
+    service: *const libc::c_char,
+    hints: *const libc::addrinfo,
+    result: *mut libc::addrinfo,
+    error: c_int,
+    rest: [c_int; 5],
+}
+
+impl Names {
+    fn of(name: &'static std::ffi::CStr) -> Self {
+        let (result, rest) = (null_mut(), [0; 5]);
+        Self { name: name.as_ptr(), service: null(), hints: null(), result, error: 0, rest }
+    }
+}
+
+/// Look-ups that the C library waits for, on a thread whose stack is unmapped when it ends.
+pub(crate) fn names_waited() {
+    let waits = || {
+        let mut blocks: [Names; 3] = [c"127.0.0.1", c"localhost", c"::1"].map(Names::of);
+        let mut list = blocks.each_mut().map(|block| (&raw mut *block).cast());
+        // SAFETY: the list and its blocks are there until the function returns, and no event is raised.
+        assert_eq!(unsafe { getaddrinfo_a(0, list.as_mut_ptr(), 3, &Event::none()) }, 0);
+        for block in blocks {
+            // SAFETY: it was found, and is freed once.
+            unsafe { libc::freeaddrinfo(block.result) };
+        }
+    };
+    let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(waits);
+    thread.expect("a thread can be started").join().expect("it waits");
+}
+
 /// A look-up of a name that needs nobody, told by a function; done when this returns.
 pub(crate) fn names() {
-    #[repr(C)]
-    struct Block {
-        name: *const libc::c_char,
-        service: *const libc::c_char,
-        hints: *const libc::addrinfo,
-        result: *mut libc::addrinfo,
-        error: c_int,
-        rest: [c_int; 5],
-    }
-    let (result, rest) = (null_mut(), [0; 5]);
-    let block = Block { name: c"127.0.0.1".as_ptr(), service: null(), hints: null(), result, error: 0, rest };
-    let block: &'static mut Block = Box::leak(Box::new(block));
+    let block: &'static mut Names = Box::leak(Box::new(Names::of(c"127.0.0.1")));
     let list: &'static mut [*mut c_void; 1] = Box::leak(Box::new([(&raw mut *block).cast()]));
     let before = crate::raw::calls();
     // SAFETY: the list and its block are never freed.

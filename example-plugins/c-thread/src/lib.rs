@@ -7,13 +7,13 @@ use alcedo_plugin_api::prelude::*;
 use engine_glue::Actor;
 
 mod metronome;
-#[cfg(feature = "static-tls")]
+#[cfg(any(feature = "static-tls", feature = "little-static-tls"))]
 mod static_tls;
 
 module! { name: "c_thread", exit: ended }
 
 fn ended() {
-    #[cfg(feature = "static-tls")]
+    #[cfg(any(feature = "static-tls", feature = "little-static-tls"))]
     static_tls::touch();
     if !cfg!(feature = "forgets-to-stop") {
         metronome::stop();

@@ -129,6 +129,18 @@ pub(crate) fn long_name() {
     });
 }
 
+/// Two threads without names, one of which a thread with a long name starts, and waits for.
+pub(crate) fn nameless_threads() {
+    let file = std::env::var_os("LEFTOVERS_RELEASE").expect("the test sets a file");
+    let wait = move || {
+        while !Path::new(&file).exists() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    drop(std::thread::spawn(wait.clone()));
+    named("the long name of an exporter", move || std::thread::spawn(wait).join().expect("it waits"));
+}
+
 fn named(name: &str, code: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().name(name.to_owned()).spawn(code);
     drop(thread.expect("a thread can be started"));

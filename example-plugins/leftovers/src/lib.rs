@@ -42,6 +42,7 @@ fn leave(habit: String) {
         "polite_thread" => habits::polite_thread(),
         "stubborn_thread" => habits::stubborn_thread(),
         "long_name" => habits::long_name(),
+        "nameless_threads" => habits::nameless_threads(),
         "panic" => habits::panic(),
         "backtrace" => habits::backtrace(),
         "leaked_box" => habits::leaked_box(),

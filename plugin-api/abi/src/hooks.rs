@@ -15,6 +15,10 @@ use core::sync::atomic::{AtomicPtr, AtomicU32};
 /// The ELF section, writable and with bytes in the file, that holds one [`HookSlot`].
 pub const SECTION: &str = ".alcedo.hooks";
 
+/// The ELF section that names the hooks which a module does without, since it defines these functions itself. Each name is a C string
+/// behind two offsets of four bytes, by which the linker has checked that there is such a hook and such a function.
+pub const UNHOOKED_SECTION: &str = ".alcedo.unhooked";
+
 /// First word of a slot, so that a host never writes into something else.
 pub const SLOT_MAGIC: u64 = u64::from_le_bytes(*b"ALCHOOK1");
 
@@ -37,6 +41,12 @@ impl HookSlot {
     }
 }
 
+/// The logger of `log`.
+pub const SETS_LOG: u32 = 1;
+
+/// The subscriber of `tracing`.
+pub const SETS_TRACING: u32 = 2;
+
 /// What the hooks of one image know of their host. It outlives the image.
 #[repr(C)]
 #[derive(Debug)]
@@ -47,6 +57,8 @@ pub struct HookContext {
     pub image: *const c_void,
     /// Not zero once the threads of the module are asked to stop.
     pub stop: *const AtomicU32,
+    /// Loggers that the module's main may set, since the file has code for that: [`SETS_LOG`], [`SETS_TRACING`].
+    pub sets_loggers: u32,
 }
 
 // SAFETY: the table is plain functions that any thread may call, `image` is only handed back, and `stop` is atomic.

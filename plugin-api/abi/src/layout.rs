@@ -84,7 +84,7 @@ pub const LAYOUT_HASH: u64 = layout! {
     Batch { items, len, at, words, results, directory, ends, condition, ended, unmet, failure }
     DirectMethod { call, batch }
     HookSlot { magic, context }
-    HookContext { table, image, stop }
+    HookContext { table, image, stop, sets_loggers }
     HookTable {
         thread_atexit, key_create, key_delete, key_set, thread_create, thread_join, thread_detach, map, unmap, remap,
         signal_action, signal, at_exit, on_exit, malloc, calloc, realloc, memalign, free, fd_opened, fd_closed,

@@ -252,9 +252,20 @@ pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// What the module allocates lies in a heap of its own, which goes with its code. `allocator: own` leaves the choice of a
 /// `#[global_allocator]` to the crate.
 ///
-/// It stands at the top of the crate: it also defines, hidden in the library, the C functions by which a library leaves
-/// something behind (`pthread_create`, `__cxa_thread_atexit_impl`, `malloc`, `open` and others), so that the host learns of
+/// Write it at the top of the crate: it also defines, hidden in the library, the C functions by which a library leaves
+/// something behind (`pthread_create`, `__cxa_thread_atexit_impl`, `malloc`, `open` and others), so that the host has a record of
 /// all that.
+///
+/// `unhooked: ["pthread_create"]` leaves functions out that C code in the library defines itself, as crash handlers and allocators
+/// do; else the linker reports a duplicate symbol. Inside the library such a function is called in the place of the hook, and gets
+/// the hook when it looks the platform's function up by `dlsym`. The host does not record what the function does in other ways, and
+/// reports the names when it loads the module. Of the functions of the C heap, leave out all that the code defines, `free` among
+/// them: blocks that the C library makes for its caller (`realpath`, `getline`, `asprintf`) are then moved to that heap.
+///
+/// The logger of `log` and the subscriber of `tracing` in the library are the host's, which gets all that is logged. A main may set
+/// others, by `env_logger`, `fern`, `tracing_subscriber` or by hand: then the host's come second, behind main, for what main has not
+/// set. Until main has set it, nothing is logged by `log`. The host reads from the names of the file's functions that main may do
+/// that. `logger: own` states it for a file without names, or one that calls `log::set_logger` directly.
 #[proc_macro]
 pub fn module(input: TokenStream) -> TokenStream {
     let module = parse_macro_input!(input as module::Module);

@@ -19,6 +19,10 @@ pub(crate) struct Module {
     pair: Option<(Path, Path)>,
     /// Whether the author brings an allocator.
     has_allocator: bool,
+    /// Set if main sets the loggers of the module.
+    has_logger: bool,
+    /// C functions that the author's code defines itself.
+    unhooked: Vec<LitStr>,
     dependencies: Vec<(LitStr, LitStr)>,
 }
 
@@ -26,7 +30,7 @@ impl Parse for Module {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let span = input.span();
         let (mut name, mut entry, mut main, mut exit) = (None, None, None, None);
-        let (mut allocator, mut dependencies) = (None, None);
+        let (mut allocator, mut logger, mut unhooked, mut dependencies) = (None, None, None, None);
         let (mut suspend, mut resume) = (None::<(Ident, Path)>, None::<(Ident, Path)>);
         while !input.is_empty() {
             let word: Ident = input.parse()?;
@@ -38,7 +42,9 @@ impl Parse for Module {
                 "exit" => exit.replace(input.parse::<Path>()?).is_some(),
                 "suspend" => suspend.replace((word.clone(), input.parse()?)).is_some(),
                 "resume" => resume.replace((word.clone(), input.parse()?)).is_some(),
-                "allocator" => allocator.replace(parse_allocator(input)?).is_some(),
+                "allocator" => allocator.replace(parse_own(input, OWN_ALLOCATOR)?).is_some(),
+                "logger" => logger.replace(parse_own(input, OWN_LOGGER)?).is_some(),
+                "unhooked" => unhooked.replace(parse_names(input)?).is_some(),
                 "dependencies" => dependencies.replace(parse_dependencies(input)?).is_some(),
                 _ => {
                     return Err(rules::at(
@@ -46,7 +52,7 @@ impl Parse for Module {
                         word.span(),
                         format!(
                             "unknown word `{word}`: known here are `name`, `entry`, `main`, `exit`, `suspend`, `resume`, \
-                             `allocator`, `dependencies`"
+                             `allocator`, `logger`, `unhooked`, `dependencies`"
                         ),
                     ));
                 }
@@ -84,13 +90,14 @@ impl Parse for Module {
                 ));
             }
         };
-        let has_allocator = allocator.is_some();
-        Ok(Self { name, entry, main, exit, pair, has_allocator, dependencies: dependencies.unwrap_or_default() })
+        let (has_allocator, has_logger) = (allocator.is_some(), logger.is_some());
+        let (unhooked, dependencies) = (unhooked.unwrap_or_default(), dependencies.unwrap_or_default());
+        Ok(Self { name, entry, main, exit, pair, has_allocator, has_logger, unhooked, dependencies })
     }
 }
 
 pub(crate) fn expand(module: &Module) -> Result<TokenStream> {
-    let Module { name, entry, main, exit, pair, has_allocator, dependencies } = module;
+    let Module { name, entry, main, exit, pair, has_allocator, has_logger, unhooked, dependencies } = module;
     let Made { build_id, plugins } = build_id::look().map_err(|error| {
         syn::Error::new(name.span(), format!("the build id of the module cannot be computed: {error}"))
     })?;
@@ -128,24 +135,28 @@ pub(crate) fn expand(module: &Module) -> Result<TokenStream> {
     let (names, ranges): (Vec<_>, Vec<_>) = dependencies.iter().cloned().unzip();
     Ok(quote! {
         ::alcedo_plugin_api::plumbing::module! {
-            name: #name, build_id: #build_id, heap: #heap, dependencies: &[#((#names, #ranges)),*],
+            name: #name, build_id: #build_id, heap: #heap, own_logger: #has_logger, unhooked: [#(#unhooked)*],
+            dependencies: &[#((#names, #ranges)),*],
             tables: #tables, entry: #entry, main: |args| { #main }, exit: { #exit },
             suspends: #suspends, suspend: { #suspend }, resume: { #resume }
         }
     })
 }
 
-/// `own` is the one word there is: an author who says nothing gets the module heap.
-fn parse_allocator(input: ParseStream<'_>) -> Result<()> {
+const OWN_ALLOCATOR: &str = "`allocator: own` says that this library has a `#[global_allocator]` of its own";
+const OWN_LOGGER: &str =
+    "`logger: own` states that main sets the logger of `log` or the subscriber of `tracing` in this library";
+
+/// Parses `own`, the only word there is: without it the module has the heap, and the loggers, of this crate.
+fn parse_own(input: ParseStream<'_>, meaning: &str) -> Result<()> {
     let word: Ident = input.parse()?;
-    if word == "own" {
-        return Ok(());
-    }
-    Err(rules::at(
-        "ALC0075",
-        word.span(),
-        "`allocator: own` says that this library has a `#[global_allocator]` of its own",
-    ))
+    if word == "own" { Ok(()) } else { Err(rules::at("ALC0075", word.span(), meaning)) }
+}
+
+fn parse_names(input: ParseStream<'_>) -> Result<Vec<LitStr>> {
+    let content;
+    bracketed!(content in input);
+    Ok(Punctuated::<LitStr, Token![,]>::parse_terminated(&content)?.into_iter().collect())
 }
 
 fn parse_dependencies(input: ParseStream<'_>) -> Result<Vec<(LitStr, LitStr)>> {

@@ -9,7 +9,7 @@ use alcedo_abi::host::ModuleContext;
 
 use crate::outside::{Attachment, this_thread};
 use crate::trap::trap;
-use crate::{CallError, log_bridge, panic_hook, trace_bridge, trap as traps};
+use crate::{CallError, loggers, panic_hook, trap as traps};
 
 static ATTACHMENT: Attachment = Attachment::alone();
 
@@ -19,7 +19,8 @@ static HOME: AtomicUsize = AtomicUsize::new(0);
 
 /// Connects the module to its host: from now on it can log, and panics are noted for the trap.
 /// The host calls it once, before anything else.
-pub fn attach(context: &ModuleContext, failure: &mut Failure) -> Status {
+/// With `own_logger`, main sets loggers of the module's own.
+pub fn attach(context: &ModuleContext, own_logger: bool, failure: &mut Failure) -> Status {
     trap(failure, || {
         let is_first = ATTACHMENT.attach(context, || HOME.store(this_thread(), Ordering::Relaxed));
         if !is_first {
@@ -29,8 +30,7 @@ pub fn attach(context: &ModuleContext, failure: &mut Failure) -> Status {
         // allocator may have ended, and with them its way to allocate: mimalloc crashes then.
         let _made = std::io::stdout();
         traps::install_hook();
-        trace_bridge::install(context.level);
-        log_bridge::install(context.level);
+        loggers::install(context.level, own_logger);
         Ok(())
     })
 }

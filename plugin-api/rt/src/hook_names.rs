@@ -1,33 +1,29 @@
 //! The C names of the hooks. They are given where the macro is written, in the plugin's own crate: its objects are
 //! always linked, while those of this crate would be left out, or be found too late, as the linker pleases.
 
-/// Defines the C functions of [`hooks`](crate::hooks) as hidden symbols of the library this is written in.
+/// Defines the C functions of [`hooks`](crate::hooks) as hidden symbols of the library this is written in, but for those that
+/// are named: these are functions of the library's own, and its `dlsym` still finds the hooks under their names.
 #[doc(hidden)]
 #[macro_export]
-#[cfg(all(hooked, not(feature = "pass-through")))]
+#[cfg(hooked)]
 macro_rules! __alcedo_hooks {
-    () => {
+    ([$($unhooked:tt)*]) => {
+        /// The symbol of a hook.
+        macro_rules! __alcedo_symbol_of {
+            $(($unhooked) => {
+                ::core::concat!("alcedo_hook_of_", $unhooked)
+            };)*
+            ($name:tt) => {
+                $name
+            };
+        }
         $crate::__alcedo_hooks_of_life!();
         $crate::__alcedo_hooks_of_tables!();
         $crate::__alcedo_hooks_of_signals!();
         $crate::__alcedo_hooks_of_closing!();
         $crate::__alcedo_hooks_of_lookups!();
         $crate::__alcedo_hooks_of_memory!();
-    };
-}
-
-/// Defines the C functions of [`hooks`](crate::hooks) as hidden symbols of the library this is written in, but for
-/// those of memory: a sanitizer has to see each of these itself.
-#[doc(hidden)]
-#[macro_export]
-#[cfg(all(hooked, feature = "pass-through"))]
-macro_rules! __alcedo_hooks {
-    () => {
-        $crate::__alcedo_hooks_of_life!();
-        $crate::__alcedo_hooks_of_tables!();
-        $crate::__alcedo_hooks_of_signals!();
-        $crate::__alcedo_hooks_of_closing!();
-        $crate::__alcedo_hooks_of_lookups!();
+        $($crate::__alcedo_unhooked!($unhooked);)*
     };
 }
 
@@ -36,7 +32,37 @@ macro_rules! __alcedo_hooks {
 #[macro_export]
 #[cfg(not(hooked))]
 macro_rules! __alcedo_hooks {
-    () => {};
+    ([$($unhooked:tt)*]) => {};
+}
+
+/// Lists a name in the section that the host reads from the file. A name of no hook, or of no function of the library, fails to
+/// link. The function becomes hidden: else the loader would bind the library's own calls to the platform's.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_unhooked {
+    ("free") => {
+        $crate::__alcedo_unhooked!(@ "free");
+        const _: () = {
+            // Before every other initialiser, as the one that finds the platform's functions.
+            #[used]
+            #[unsafe(link_section = ".init_array.00000")]
+            static ALCEDO_OWN_HEAP: extern "C" fn() = $crate::hooks::has_own_heap;
+        };
+    };
+    ($name:tt) => {
+        $crate::__alcedo_unhooked!(@ $name);
+    };
+    (@ $name:tt) => {
+        $crate::hooks::global_asm!(
+            ".pushsection .alcedo.unhooked,\"aR\",@progbits",
+            ::core::concat!(".hidden alcedo_hook_of_", $name),
+            ::core::concat!(".hidden ", $name),
+            ::core::concat!(".long alcedo_hook_of_", $name, " - ."),
+            ::core::concat!(".long ", $name, " - ."),
+            ::core::concat!(".asciz \"", $name, "\""),
+            ".popsection",
+        );
+    };
 }
 
 /// Thread-locals, threads, exit handlers, signals, descriptors; and the initialiser that finds the platform's.
@@ -203,9 +229,18 @@ macro_rules! __alcedo_hooks_of_lookups {
     };
 }
 
+/// Defines no hooks of memory: a sanitizer has to see each call itself.
+#[doc(hidden)]
+#[macro_export]
+#[cfg(feature = "pass-through")]
+macro_rules! __alcedo_hooks_of_memory {
+    () => {};
+}
+
 /// The C heap and mappings.
 #[doc(hidden)]
 #[macro_export]
+#[cfg(not(feature = "pass-through"))]
 macro_rules! __alcedo_hooks_of_memory {
     () => {
         $crate::__alcedo_name! {
@@ -247,7 +282,7 @@ macro_rules! __alcedo_hooks_of_memory {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_name {
-    ($($name:literal $function:ident,)*) => {$(
+    ($($name:tt $function:ident,)*) => {$(
         #[cfg(target_arch = "x86_64")]
         $crate::__alcedo_symbol! { $name, $function, "jmp {function}" }
         #[cfg(target_arch = "aarch64")]
@@ -259,7 +294,7 @@ macro_rules! __alcedo_name {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_lookup {
-    ($($name:literal $function:ident,)*) => {$(
+    ($($name:tt $function:ident,)*) => {$(
         #[cfg(target_arch = "x86_64")]
         $crate::__alcedo_symbol! {
             $name, $function,
@@ -283,21 +318,21 @@ macro_rules! __alcedo_lookup {
     )*};
 }
 
-/// One hidden C name with its code, and its entry in the table of all names (`HookedName`), whose ends the linker
+/// One hidden C name, or the symbol in its place, with its code, and its entry in the table of all names (`HookedName`), whose ends the linker
 /// defines.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_symbol {
-    ($name:literal, $function:ident, $($code:literal),+) => {
+    ($name:tt, $function:ident, $($code:literal),+) => {
         $crate::hooks::global_asm!(
             ::core::concat!(".pushsection .text.alcedo.", $name, ",\"ax\",@progbits"),
-            ::core::concat!(".globl ", $name),
-            ::core::concat!(".hidden ", $name),
-            ::core::concat!(".type ", $name, ",@function"),
+            ::core::concat!(".globl ", __alcedo_symbol_of!($name)),
+            ::core::concat!(".hidden ", __alcedo_symbol_of!($name)),
+            ::core::concat!(".type ", __alcedo_symbol_of!($name), ",@function"),
             ".p2align 4",
-            ::core::concat!($name, ":"),
+            ::core::concat!(__alcedo_symbol_of!($name), ":"),
             $($code,)+
-            ::core::concat!(".size ", $name, ", . - ", $name),
+            ::core::concat!(".size ", __alcedo_symbol_of!($name), ", . - ", __alcedo_symbol_of!($name)),
             ".popsection",
             ::core::concat!(".pushsection .rodata.alcedo.", $name, ",\"a\",@progbits"),
             ::core::concat!(".Lalcedo_name_of_", $name, ":"),
@@ -307,7 +342,7 @@ macro_rules! __alcedo_symbol {
             ".pushsection alcedo_hooked,\"aR\",@progbits",
             ".p2align 2",
             ::core::concat!(".long .Lalcedo_name_of_", $name, " - ."),
-            ::core::concat!(".long ", $name, " - ."),
+            ::core::concat!(".long ", __alcedo_symbol_of!($name), " - ."),
             ".popsection",
             function = sym $crate::hooks::$function,
         );

@@ -14,6 +14,7 @@ mod hook_names;
 pub mod hooks;
 mod host;
 mod log_bridge;
+mod loggers;
 mod outside;
 mod panic_hook;
 mod records;
@@ -26,6 +27,7 @@ pub use error::{CallError, SourcePlace};
 #[cfg(all(hooked, not(feature = "pass-through")))]
 pub use heap::{ModuleHeap, live_bytes};
 pub use host::{Host, lent_text, put_text};
+pub use loggers::with_loggers;
 /// The allocator of a module where it has no heap of its own, which is the platform's: under a sanitizer, which has to see
 /// every allocation itself, and on platforms without hooks, where an image is never unmapped. Any thread.
 #[cfg(any(not(hooked), feature = "pass-through"))]

@@ -7,9 +7,10 @@ use crate::records;
 
 struct Bridge;
 
-/// Makes the bridge the logger of this copy of `log`, unless the plugin has chosen one before.
-pub(crate) fn install(level: LogLevel) {
-    if log::set_logger(&Bridge).is_ok() {
+/// Makes the bridge the logger of this copy of `log`. Returns false if the plugin has set one before.
+pub(crate) fn install(level: LogLevel) -> bool {
+    let is_set = log::set_logger(&Bridge).is_ok();
+    if is_set {
         log::set_max_level(match level {
             LogLevel::OFF => LevelFilter::Off,
             LogLevel::ERROR => LevelFilter::Error,
@@ -19,6 +20,7 @@ pub(crate) fn install(level: LogLevel) {
             _ => LevelFilter::Trace,
         });
     }
+    is_set
 }
 
 impl Log for Bridge {

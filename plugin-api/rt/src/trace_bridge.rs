@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use alcedo_abi::abi_stable::std_types::RStr;
 use alcedo_abi::log::{LogField, LogLevel, SpanStep};
+use tracing_core::dispatcher::{set_default, set_global_default};
 use tracing_core::field::{Field, Visit};
 use tracing_core::span::{Attributes, Id, Record};
 use tracing_core::{Dispatch, Event, Interest, Level, LevelFilter, Metadata, Subscriber};
@@ -21,12 +22,23 @@ static HOLDERS: Mutex<BTreeMap<u64, usize>> = Mutex::new(BTreeMap::new());
 
 struct Bridge;
 
-/// Makes the bridge the subscriber of this copy of `tracing`, unless the plugin has chosen one before.
-pub(crate) fn install(level: LogLevel) {
-    if level != LogLevel::OFF {
-        // An earlier choice of the plugin's own initialisers stands; it cannot be reported here.
-        let _taken = tracing_core::dispatcher::set_global_default(Dispatch::new(Bridge));
+/// Makes the bridge the subscriber of this copy of `tracing`. Returns false if the plugin has set one before.
+pub(crate) fn install(level: LogLevel) -> bool {
+    level == LogLevel::OFF || set_global_default(Dispatch::new(Bridge)).is_ok()
+}
+
+/// Makes the bridge the subscriber of this thread while `main` runs, which may set one for the module, and that of the module
+/// if it has not. Returns false if it has.
+pub(crate) fn install_behind(level: LogLevel, main: impl FnOnce()) -> bool {
+    if level == LogLevel::OFF {
+        main();
+        return true;
     }
+    let bridge = Dispatch::new(Bridge);
+    let here = set_default(&bridge);
+    main();
+    drop(here);
+    set_global_default(bridge).is_ok()
 }
 
 impl Subscriber for Bridge {

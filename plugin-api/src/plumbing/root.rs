@@ -18,6 +18,8 @@ pub trait ModuleHooks: 'static {
     /// # Errors
     /// When an entry of its table of the host cannot be bound.
     fn entry() -> Result<(), CallError>;
+    /// Set if the main sets loggers of the module's own.
+    const OWN_LOGGER: bool;
     /// Whether it has the two that follow.
     const SUSPENDS: bool;
     /// Gives up what the next generation needs.

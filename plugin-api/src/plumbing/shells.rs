@@ -467,7 +467,7 @@ impl<M: ModuleHooks> Root<M> {
     }
 
     unsafe extern "C" fn attach(context: &ModuleContext, failure: &mut Failure) -> Status {
-        alcedo_rt::attach(context, failure)
+        alcedo_rt::attach(context, M::OWN_LOGGER, failure)
     }
 
     extern "C" fn detach() {
@@ -490,7 +490,7 @@ impl<M: ModuleHooks> Root<M> {
         let status = trap(failure, || {
             M::entry()?;
             let args: Vec<&str> = args.as_slice().iter().map(RStr::as_str).collect();
-            M::main(&args);
+            alcedo_rt::with_loggers(|| M::main(&args));
             Ok(())
         });
         // A main is where panic hooks are set as a rule.

@@ -237,8 +237,8 @@ fn attach() {
         level: LogLevel::DEBUG,
     };
     let mut failure = Failure::none();
-    assert_eq!(alcedo_rt::attach(&context, &mut failure), Status::OK, "{failure:?}");
-    assert_eq!(alcedo_rt::attach(&context, &mut failure), Status::FAILED, "a second host is refused");
+    assert_eq!(alcedo_rt::attach(&context, false, &mut failure), Status::OK, "{failure:?}");
+    assert_eq!(alcedo_rt::attach(&context, false, &mut failure), Status::FAILED, "a second host is refused");
 }
 
 fn target(name: &str, target: Target) -> i64 {

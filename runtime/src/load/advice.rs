@@ -62,9 +62,61 @@ pub(crate) fn on(library: &str) -> impl Iterator<Item = &'static Advice> {
     TABLE.iter().filter(move |advice| advice.library == name)
 }
 
-/// What an author does about a plugin that needs static thread-local storage.
-pub(crate) const STATIC_TLS: &str = "if an allocator is linked into it, mimalloc has the feature `local_dynamic_tls` and \
-     jemalloc `disable_initial_exec_tls`; C code is to be compiled without `-ftls-model=initial-exec`";
+/// Functions of the C library for which `module!` has no hook, each with what an author calls instead.
+const WITHOUT_HOOK: [(&str, &str); 19] = [
+    ("__register_frame_info", FRAME),
+    ("__register_frame_info_bases", FRAME),
+    ("__register_frame_info_table", FRAME),
+    ("__register_frame_info_table_bases", FRAME),
+    ("__register_frame_table", FRAME),
+    ("__sysv_signal", SIGNAL),
+    (
+        "clone",
+        "start threads by `std::thread` or `pthread_create`, and processes by `std::process::Command` or `fork`: there is no \
+         hook for `clone`",
+    ),
+    ("hsearch", "use a table of its own (`hsearch_r`), since that of `hsearch` is one for the process"),
+    ("mcheck", CHECKS),
+    ("mcheck_pedantic", CHECKS),
+    ("register_printf_function", PRINTF),
+    ("register_printf_modifier", PRINTF),
+    ("register_printf_specifier", PRINTF),
+    ("register_printf_type", PRINTF),
+    ("sigset", SIGNAL),
+    ("sysv_signal", SIGNAL),
+    ("thrd_create", "start threads by `pthread_create`, for which there is a hook"),
+    ("tss_create", KEY),
+    ("tss_set", KEY),
+];
+
+const FRAME: &str = "register unwind tables by `__register_frame`, for which there is a hook";
+const SIGNAL: &str = "handle the signal by `sigaction`, for which there is a hook";
+const CHECKS: &str = "leave checks of the C heap to the host: they are for the whole process";
+const PRINTF: &str = "leave conversions of `printf` to the host: they are for the whole process";
+const KEY: &str = "keep values of threads by `pthread_key_create`, for which there is a hook";
+
+/// Returns the help for a function of the C library that is called past the hooks.
+pub(crate) fn on_function(function: &str) -> &'static str {
+    let known = WITHOUT_HOOK.iter().find(|(name, _)| *name == function);
+    known.map_or(
+        "refer to it without a version of its symbol (`.symver`), so that it is the hook of `module!`",
+        |(_, way)| way,
+    )
+}
+
+/// Prefixes of functions of libraries that want their thread-locals at fixed places, each with what an author does about it.
+const STATIC_TLS: [(&str, &str); 3] = [
+    ("mi_malloc", "mimalloc has the feature `local_dynamic_tls`"),
+    ("_rjem_", "jemalloc has the feature `disable_initial_exec_tls`"),
+    ("je_malloc", "jemalloc is to be configured with `--disable-initial-exec-tls`"),
+];
+
+/// Returns the help for a file that takes static thread-local storage, by the names of its functions.
+pub(crate) fn on_static_tls(names: &[u8]) -> &'static str {
+    let has = |start: &str| memchr::memmem::find(names, format!("\0{start}").as_bytes()).is_some();
+    let known = STATIC_TLS.iter().find(|(start, _)| has(start));
+    known.map_or("compile the C code that has them without `-ftls-model=initial-exec`", |(_, way)| way)
+}
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,6 @@ use alcedo_abi::manifest::ManifestError;
 use crate::border::CallError;
 use crate::emit::error::EmitError;
 use crate::faults::FaultInjected;
-use crate::load::advice;
 use crate::load::canary::CanaryStep;
 use crate::load::context::error::ContextError;
 use crate::load::order::OrderError;
@@ -146,14 +145,11 @@ pub enum LoadError {
     Stage(#[from] alcedo_sys::StageError),
     /// It needs thread-local storage of the sort that a process sets aside when it starts, and there is not enough
     /// left.
-    #[error(
-        "cannot map {module}: {reason}, of which a process has little, and each generation takes as much again; {}",
-        advice::STATIC_TLS
-    )]
+    #[error("cannot map {module}: {reason}")]
     StaticTls {
         /// The module.
         module: String,
-        /// What the dynamic linker said.
+        /// Message of the dynamic linker, with the consumers of such storage and the help.
         reason: String,
     },
     /// The dynamic linker refused.
@@ -205,7 +201,7 @@ pub enum LoadError {
     #[error(transparent)]
     Emit(#[from] EmitError),
     /// The main failed.
-    #[error("main of {module} {error}{}", held(*beside))]
+    #[error("main of {module} {error}{}{}", logger(error), held(*beside))]
     Main {
         /// The module.
         module: String,
@@ -363,6 +359,23 @@ fn held(beside: Option<u64>) -> String {
         "; generation {generation} of it is live meanwhile: if that holds what the new one needs (a port, a lock, a \
          database), give it up in `suspend:` of `module!` and take it again in `resume:`, see docs/recipes.md"
     )
+}
+
+/// The way out where a main could not set a logger, since the host had set the module's.
+fn logger(error: &CallError) -> &'static str {
+    // Messages of `log` and of `tracing`, and the two errors as a panic formats them.
+    const WORDS: [&str; 4] = [
+        "set a logger after the logging system was already initialized",
+        "global default trace dispatcher has already been set",
+        "SetLoggerError(",
+        "SetGlobalDefaultError",
+    ];
+    let said = error.to_string();
+    if !WORDS.iter().any(|words| said.contains(words)) {
+        return "";
+    }
+    "; the host sets the loggers of a module before its main, unless `module!` says `logger: own` or the names of the file show \
+     that main sets them: say `logger: own`"
 }
 
 /// The way out where a module is not found.

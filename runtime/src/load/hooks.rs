@@ -6,7 +6,9 @@ use std::ffi::c_void;
 use std::mem::offset_of;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use alcedo_abi::hooks::{HookContext, HookSlot, HookTable, SECTION, SLOT_MAGIC};
+use alcedo_abi::hooks::{
+    HookContext, HookSlot, HookTable, SECTION, SETS_LOG, SETS_TRACING, SLOT_MAGIC, UNHOOKED_SECTION,
+};
 use alcedo_abi::manifest::Manifest;
 use alcedo_sys::{ImageFile, Ledger};
 
@@ -85,12 +87,14 @@ static CONTEXTS: Mutex<Vec<(Weak<Ledger>, Box<HookContext>)>> = Mutex::new(Vec::
 impl Attachment {
     /// For a module whose hooks have their slot in the file; none where there are no hooks to attach.
     pub(crate) fn new(image: &ImageFile, label: &str) -> Option<Self> {
-        has_slot(image.section(SECTION)?).then(|| Self::to_ledger(Ledger::new(label)))?
+        let sets = sets_loggers(image.section(".strtab").unwrap_or_default());
+        has_slot(image.section(SECTION)?).then(|| Self::to_ledger(Ledger::new(label), sets))?
     }
 
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    fn to_ledger(ledger: Arc<Ledger>) -> Option<Self> {
-        let context = Box::new(HookContext { table: &TABLE, image: ledger.word(), stop: ledger.stop_word() });
+    fn to_ledger(ledger: Arc<Ledger>, sets_loggers: u32) -> Option<Self> {
+        let (image, stop) = (ledger.word(), ledger.stop_word());
+        let context = Box::new(HookContext { table: &TABLE, image, stop, sets_loggers });
         let address = (&raw const *context).cast::<c_void>().expose_provenance();
         let mut contexts = CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
         contexts.retain(|(ledger, _)| ledger.strong_count() > 0);
@@ -99,7 +103,7 @@ impl Attachment {
     }
 
     #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-    fn to_ledger(_ledger: Arc<Ledger>) -> Option<Self> {
+    fn to_ledger(_ledger: Arc<Ledger>, _sets_loggers: u32) -> Option<Self> {
         None
     }
 
@@ -157,6 +161,35 @@ pub(crate) fn has_none(image: &ImageFile) -> bool {
     image.section(SECTION).is_none()
 }
 
+/// Parts of mangled names of functions that set the logger of `log` or the subscriber of `tracing`, or belong to a crate whose use
+/// ends in that.
+const LOGGER_SETTERS: [(&str, u32); 3] = [
+    ("3log16set_boxed_logger", SETS_LOG),
+    ("7tracing10subscriber18set_global_default", SETS_TRACING),
+    ("18tracing_subscriber", SETS_TRACING),
+];
+
+/// Returns the loggers that code in a file sets, by the names of its functions.
+fn sets_loggers(names: &[u8]) -> u32 {
+    let is_there = |part: &str| memchr::memmem::find(names, part.as_bytes()).is_some();
+    LOGGER_SETTERS.iter().filter(|(part, _)| is_there(part)).fold(0, |all, (_, sets)| all | sets)
+}
+
+/// Returns the C functions that a module defines itself, in the place of hooks.
+pub(crate) fn unhooked(image: &ImageFile) -> Vec<String> {
+    names_of_unhooked(image.section(UNHOOKED_SECTION).unwrap_or_default())
+}
+
+fn names_of_unhooked(mut section: &[u8]) -> Vec<String> {
+    const OFFSETS: usize = 8;
+    let mut names = Vec::new();
+    while let Some(name) = section.get(OFFSETS..).and_then(|rest| rest.split(|byte| *byte == 0).next()) {
+        names.extend((!name.is_empty()).then(|| String::from_utf8_lossy(name).into_owned()));
+        section = section.get(OFFSETS + name.len() + 1..).unwrap_or_default();
+    }
+    names
+}
+
 /// The functions through which a module leaves code behind and for which its hooks do not stand in. With any it can never be
 /// unmapped.
 pub(crate) fn bypasses(image: &ImageFile) -> Vec<String> {
@@ -190,9 +223,32 @@ pub(crate) fn is_platform(library: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use alcedo_abi::hooks::SLOT_MAGIC;
+    use alcedo_abi::hooks::{SETS_LOG, SETS_TRACING, SLOT_MAGIC};
 
-    use super::{SlotFacts, has_slot, judge_slot, may_give_away};
+    use super::{SlotFacts, has_slot, judge_slot, may_give_away, names_of_unhooked, sets_loggers};
+
+    #[test]
+    fn the_names_of_functions_show_which_loggers_a_file_sets() {
+        for (names, expected) in [
+            ("_ZN3log10set_logger17h0E\0_ZN12tracing_core10dispatcher18set_global_default17h0E\0", 0),
+            ("\0_ZN3log16set_boxed_logger17h0E\0", SETS_LOG),
+            ("\0_RNvCs1_3log16set_boxed_logger\0", SETS_LOG),
+            ("\0_ZN7tracing10subscriber18set_global_default17h0E\0", SETS_TRACING),
+            ("_ZN18tracing_subscriber3fmt4init17h0E\0_ZN3log16set_boxed_logger17h0E", SETS_LOG | SETS_TRACING),
+        ] {
+            assert_eq!(sets_loggers(names.as_bytes()), expected, "{names}");
+        }
+    }
+
+    #[test]
+    fn the_names_of_unhooked_functions_follow_two_offsets_each() {
+        let entry = |name: &str| [&[7; 8], name.as_bytes(), &[0]].concat();
+        let check = |section: &[u8], expected: &[&str]| assert_eq!(names_of_unhooked(section), expected);
+        check(&[], &[]);
+        check(&[7; 8], &[]);
+        check(&[entry("malloc"), entry("free")].concat(), &["malloc", "free"]);
+        check(&[entry("malloc"), vec![7; 5]].concat(), &["malloc"]);
+    }
 
     #[test]
     fn a_block_may_be_anothers_where_somebody_else_could_free_it() {

@@ -16,5 +16,6 @@ pub(crate) mod order;
 pub(crate) mod paths;
 pub(crate) mod record;
 pub(crate) mod replace;
+pub(crate) mod static_tls;
 pub(crate) mod stays;
 pub(crate) mod tables;

@@ -1,7 +1,7 @@
 //! Why an image will stay mapped whatever happens, read from its file before any code of it runs: in words for the
 //! plugin's author, with the way out. No crate is named as the one to blame unless code of it is in the file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use alcedo_sys::ImageFile;
@@ -31,6 +31,18 @@ impl Stays {
     pub(crate) fn briefly(&self) -> String {
         format!("{}, as was told when it was loaded", self.why)
     }
+}
+
+/// Returns the warning about C functions that a module defines itself, in the place of hooks.
+pub(crate) fn of_unhooked(names: &[String]) -> Option<String> {
+    let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    let functions = names.join(", ");
+    (!names.is_empty()).then(|| {
+        format!(
+            "calls {functions} of its own (`unhooked` in `module!`): what these do without the platform's function of the same \
+             name is not on record, and stays when the module goes"
+        )
+    })
 }
 
 /// What is read of a file for it.
@@ -113,10 +125,10 @@ fn of_library(facts: &Facts<'_>, library: Option<&str>, names: &[&str]) -> (Stri
             let of = if others.len() == 1 { String::new() } else { "one of these: ".to_owned() };
             (format!("it bypasses {symbols}, of {of}{}", others.join(", ")), ways.join("; or "))
         }
-        _ => (
-            format!("it bypasses {symbols}"),
-            "build it with `module!`, and without symbols of a library of its own in between".to_owned(),
-        ),
+        _ => {
+            let ways: BTreeSet<_> = names.iter().map(|name| advice::on_function(name)).collect();
+            (format!("it bypasses {symbols}"), Vec::from_iter(ways).join("; and "))
+        }
     }
 }
 
@@ -170,23 +182,17 @@ fn demangled(name: &str) -> String {
     symbol.and_then(|symbol| symbol.demangle_with_options(&options).ok()).unwrap_or_else(|| name.to_owned())
 }
 
-/// What was reported already, by module: the same is not reported with every reload.
+/// Warnings that were reported already, by module: the same is not reported with every reload.
 #[derive(Debug, Default)]
-pub(crate) struct Told(Mutex<BTreeMap<String, Stays>>);
+pub(crate) struct Told(Mutex<BTreeMap<String, Vec<String>>>);
 
 impl Told {
-    /// Whether there is something to report of the module that was not reported of it last. It counts as reported from
-    /// now on.
-    pub(crate) fn is_news(&self, module: &str, stays: Option<&Stays>) -> bool {
+    /// Returns the warnings of the module that were not reported of it last. All count as reported from now on; one that was
+    /// missing in between is reported again.
+    pub(crate) fn news(&self, module: &str, warnings: Vec<String>) -> Vec<String> {
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match stays {
-            // If it comes with a reason again, that is news.
-            None => {
-                told.remove(module);
-                false
-            }
-            Some(stays) => told.insert(module.to_owned(), stays.clone()).as_ref() != Some(stays),
-        }
+        let before = told.insert(module.to_owned(), warnings.clone()).unwrap_or_default();
+        warnings.into_iter().filter(|warning| !before.contains(warning)).collect()
     }
 }
 
@@ -236,10 +242,25 @@ mod tests {
              the host; or link liblzma.so.5 into the plugin (if the crate liblzma-sys brings it: feature `static`; if the \
              crate lzma-sys brings it: feature `static`)",
         );
-        let past =
-            "it bypasses sigset: build it with `module!`, and without symbols of a library of its own in between";
+        let past = "it bypasses sigset: handle the signal by `sigaction`, for which there is a hook";
         expect(&told(&unknown, &["libc.so.6"], ""), past);
         expect(&told(&[("sigset", Some("libc.so.6"))], &["libc.so.6", "libown.so"], ""), past);
+    }
+
+    #[test]
+    fn a_function_without_a_hook_is_told_with_what_to_call_instead() {
+        let libc = Some("libc.so.6");
+        expect(
+            &told(&[("clone", libc), ("sigset", libc), ("sysv_signal", libc)], &["libc.so.6"], ""),
+            "it bypasses clone, sigset, sysv_signal: handle the signal by `sigaction`, for which there is a hook; and start \
+             threads by `std::thread` or `pthread_create`, and processes by `std::process::Command` or `fork`: there is no hook for \
+             `clone`",
+        );
+        expect(
+            &told(&[("pthread_create", libc)], &["libc.so.6"], ""),
+            "it bypasses pthread_create: refer to it without a version of its symbol (`.symver`), so that it is the hook of \
+             `module!`",
+        );
     }
 
     #[test]
@@ -309,13 +330,15 @@ mod tests {
     }
 
     #[test]
-    fn the_same_is_told_once_and_something_else_again() {
+    fn a_warning_is_reported_once_until_it_was_missing() {
         let told = Told::default();
-        let stays = |unique: &[String]| judge(&Facts { unique, ..Facts::default() });
-        let (one, other) = (stays(&owned(&["a"])), stays(&owned(&["b"])));
-        let asked = [&one, &one, &other, &other, &one].map(|stays| told.is_news("cube", stays.as_ref()));
-        assert_eq!(asked, [true, false, true, false, true]);
-        assert!(told.is_news("other", one.as_ref()), "of another module it was not told");
-        assert!(!told.is_news("cube", None) && told.is_news("cube", one.as_ref()), "it had none in between");
+        let news = |module: &str, warnings: &[&str]| told.news(module, owned(warnings));
+        assert_eq!(news("cube", &["a"]), ["a"]);
+        assert_eq!(news("cube", &["a"]), [""; 0]);
+        assert_eq!(news("cube", &["a", "b"]), ["b"]);
+        assert_eq!(news("cube", &["b"]), [""; 0]);
+        assert_eq!(news("other", &["a"]), ["a"], "of another module it was not reported");
+        assert_eq!(news("cube", &[]), [""; 0]);
+        assert_eq!(news("cube", &["b"]), ["b"], "it was missing in between");
     }
 }

@@ -209,14 +209,13 @@ impl Run<'_> {
         Ok(Some(emit(core, &master::declarers(&modules), &master::declarers(&staged.all))?))
     }
 
-    /// Why images of the new generation will stay, as far as no report has said so.
+    /// Reports the warnings of the new generation's files, as far as no report has them.
     fn tell_what_stays(&mut self) {
         let Some(master) = self.loads.master() else { return };
-        let infos = master.modules.iter().map(|module| module.info());
-        let news = infos.filter(|info| self.loads.told.is_news(&info.name, info.stays.as_ref()));
-        let lines =
-            news.filter_map(|info| Some(format!("{} will stay mapped for ever: {}", info.name, info.will_park()?)));
-        self.journal.warnings.extend(lines);
+        for info in master.modules.iter().map(|module| module.info()) {
+            let news = self.loads.told.news(&info.name, info.warnings());
+            self.journal.warnings.extend(news.into_iter().map(|warning| format!("{} {warning}", info.name)));
+        }
     }
 
     /// The old generation is set aside, not dropped: its conjugates are stale from here on.

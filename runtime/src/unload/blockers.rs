@@ -33,8 +33,24 @@ fn blocker(holder: Holder) -> Blocker {
 
 /// What keeps an image that stays, as a reason.
 pub(crate) fn kept_by(blockers: &[Blocker]) -> String {
-    let words: Vec<_> = blockers.iter().map(|blocker| format!("{} {}", blocker.kind, blocker.tail())).collect();
+    let words = blockers.iter().map(|blocker| format!("{} {}", blocker.kind, blocker.tail()));
+    let words: Vec<_> = words.chain(ways_out(blockers).into_iter().map(str::to_owned)).collect();
     format!("kept by {}", words.join("; "))
+}
+
+/// Beginnings of the names that crates give to their threads, as far as the system keeps them, each with what ends such a thread.
+const THREADS_OF_CRATES: [(&str, &str); 3] = [
+    ("\"tokio-r", "drop its tokio runtime in `exit`, with the servers and clients that run on it"),
+    ("\"actix-", "stop its actix server in `exit` (`ServerHandle::stop`), and wait for the end of its `System`"),
+    ("\"reqwest-intern", "drop its `reqwest::blocking::Client` in `exit`"),
+];
+
+/// Returns the help for threads of crates that end only on request.
+pub(super) fn ways_out(blockers: &[Blocker]) -> Vec<&'static str> {
+    let has = |start: &str| {
+        blockers.iter().any(|blocker| blocker.kind == LeaseKind::Thread && blocker.owner.starts_with(start))
+    };
+    THREADS_OF_CRATES.iter().filter(|(start, _)| has(start)).map(|(_, way)| *way).collect()
 }
 
 #[cfg(test)]
@@ -45,6 +61,28 @@ mod tests {
 
     use super::told;
     use crate::lease::LeaseKind;
+
+    #[test]
+    fn only_threads_of_known_crates_have_a_way_out() {
+        let kept_by = |threads: &[&str]| {
+            let holder = |name: &&str| Holder {
+                kind: HolderKind::Thread,
+                name: format!("thread {name}"),
+                thread: "(7)".to_owned(),
+                since: Instant::now(),
+                place: None,
+            };
+            super::kept_by(&told(threads.iter().map(holder).collect()))
+        };
+        const TOKIO: &str = "; drop its tokio runtime in `exit`, with the servers and clients that run on it";
+        for name in ["\"tokio-runtime-worker\"", "\"tokio-rt-worker\"", "\"tokio-runtime-w\""] {
+            assert!(kept_by(&["\"other\"", name, name]).ends_with(&format!("0.0 s{TOKIO}")), "{name}");
+        }
+        assert!(kept_by(&["\"actix-server worker 0\""]).contains("; stop its actix server in `exit`"));
+        for name in ["without a name", "\"my-tokio-pool\"", "\"worker\"", "tokio-rt-worker"] {
+            assert!(!kept_by(&[name]).contains("`exit`"), "{name}");
+        }
+    }
 
     #[test]
     fn a_thread_is_told_once_and_thread_locals_where_no_thread_of_the_module_runs() {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bridge::tasks::JobCount;
 use crate::lease::Blocker;
+use crate::unload::blockers::ways_out;
 use crate::unload::state::ContextState;
 
 /// What a module whose image is gone had left behind, and what became of it. All of it is the host's work: a plugin
@@ -177,6 +178,7 @@ impl fmt::Display for BlockerReport {
         for (head, (_, first)) in heads.iter().zip(&groups) {
             write!(f, "\n  {head:<width$}   {}", first.tail())?;
         }
+        ways_out(&self.blockers).into_iter().try_for_each(|way| write!(f, "\n  {way}"))?;
         for image in &self.parked {
             write!(f, "\n  {}", image.line(&self.subject))?;
         }

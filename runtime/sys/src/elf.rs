@@ -17,6 +17,7 @@ mod origins;
 mod program;
 mod relocations;
 mod segments;
+mod static_tls;
 mod stays;
 mod symbols;
 mod versions;
@@ -32,6 +33,7 @@ use object::pod::{Pod, slice_from_all_bytes};
 
 pub use constants::Constants;
 pub(crate) use headers::{HEAD, glance};
+pub use static_tls::StaticTls;
 pub(crate) use stays::Stays;
 
 /// The smallest page of any host this reads files for; every `PT_LOAD` must be aligned to at least this.

@@ -30,7 +30,7 @@ mod stage;
 mod stamp;
 mod user_library;
 
-pub use elf::Constants;
+pub use elf::{Constants, StaticTls};
 pub use ending::{EndPolicy, EndReport, EndState, Ending, ReferenceSearch};
 pub use fenced::{FENCE, Fenced};
 pub use image::{Demands, Digest, ImageError, ImageFile};

@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::imp;
+use crate::{Demands, StaticTls, imp, plain_file};
 
 /// The files below `stage_dir` that are mapped into this process now, each once and sorted, whether or not the file
 /// still exists.
@@ -129,6 +129,15 @@ pub fn keys_in_use() -> io::Result<usize> {
 #[must_use]
 pub fn file_at(address: usize) -> Option<PathBuf> {
     imp::file_at(address)
+}
+
+/// The libraries that were opened since the program started, copies of images left out, with what each takes of the static
+/// thread-local storage. Reads their files.
+#[must_use]
+pub fn static_tls() -> Vec<(PathBuf, StaticTls)> {
+    let of_file =
+        |path: PathBuf| Some((StaticTls::of(&plain_file::read(&path, Demands::default().largest).ok()?)?, path));
+    imp::opened_libraries().into_iter().filter_map(of_file).map(|(taken, path)| (path, taken)).collect()
 }
 
 /// Says that the io_uring to which this descriptor leads is the host's own. A ring that comes to be while a module is loaded,

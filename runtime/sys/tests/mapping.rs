@@ -145,7 +145,8 @@ fn another_handle_parks_an_image() {
     let image = place.map(&place.library()).expect("a good library");
     // SAFETY: the library is mapped already, so nothing runs.
     let other = unsafe { libloading::Library::new(image.path()) }.expect("mapped already");
-    assert!(reason(unmap(image)).contains("counts uses"));
+    let reason = reason(unmap(image));
+    assert!(reason.starts_with("the loader still counts uses of it: whose is unknown"), "{reason}");
     assert_eq!(place.stale(), 1);
     other.close().expect("the last handle");
     assert_eq!(place.stale(), 0);
@@ -164,7 +165,10 @@ fn a_thread_local_destructor_that_waits_parks_an_image() {
         });
         pinned.join().expect("the thread ends well")
     });
-    assert!(pinned.contains("thread-local destructors"), "{pinned}");
+    assert!(
+        pinned.contains("it may have destructors of thread-locals by the C library's `__cxa_thread_atexit"),
+        "{pinned}"
+    );
 }
 
 #[test]

@@ -25,8 +25,8 @@ mod told;
 #[cfg(target_arch = "x86_64")]
 pub use assembly::{__asprintf_chk, asprintf, vfork};
 pub use blocks::{
-    __vasprintf_chk, canonicalize_file_name, get_current_dir_name, getcwd, getdelim, getline, realpath, strdup,
-    strndup, vasprintf,
+    __vasprintf_chk, canonicalize_file_name, get_current_dir_name, getcwd, getdelim, getline, has_own_heap, realpath,
+    strdup, strndup, vasprintf,
 };
 pub use core::arch::global_asm;
 pub use descriptors::{

@@ -278,6 +278,7 @@ platform! {
 platform! {
     resolve_told_of_blocks, ToldOfBlocks, TOLD_OF_BLOCKS;
 
+    fn malloc_usable_size(block: *mut c_void) -> usize, without: 0;
     fn strdup(text: *const c_char) -> *mut c_char, without: null_mut();
     fn strndup(text: *const c_char, most: usize) -> *mut c_char, without: null_mut();
     fn realpath(path: *const c_char, place: *mut c_char) -> *mut c_char, without: null_mut();

@@ -110,10 +110,7 @@ macro_rules! makers {
         // SAFETY: our caller keeps to the C function's contract, by which the result is then a new block, or null.
         unsafe {
             let block = $crate::hooks::platform::$name($($arg),*);
-            if is_made {
-                $crate::hooks::notes::block_made(block.cast());
-            }
-            block
+            if is_made { $crate::hooks::blocks::handed_over(block.cast()).cast() } else { block }
         }
     }})*};
 }
@@ -128,25 +125,30 @@ macro_rules! printers {
         unsafe {
             let result = $crate::hooks::platform::$name($($arg),*);
             if result >= 0 {
-                $crate::hooks::notes::block_made((*$text).cast());
+                *$text = $crate::hooks::blocks::handed_over((*$text).cast()).cast();
             }
-            result
+            if result >= 0 && (*$text).is_null() { -1 } else { result }
         }
     }})*};
 }
 
 /// Hooks of what reads into the block at `$line`, which the C library may move, or into one that it makes.
 macro_rules! readers {
-    ($($name:ident($($arg:ident: $ty:ty),*; $line:ident);)*) => {$(shell! { $name: $name($($arg: $ty),*) -> isize {
+    ($($name:ident($($arg:ident: $ty:ty),*; $line:ident $room:ident);)*) => {$(shell! { $name: $name($($arg: $ty),*) -> isize {
         // SAFETY: our caller keeps to the C function's contract: a place with a block or null, where the function leaves
         // such a one again. What is no place is refused by the platform.
         unsafe {
             // A block of another module stays that module's, wherever it moves.
+            if let (Some(line), Some(room)) = ($line.as_mut(), $room.as_ref()) {
+                *line = $crate::hooks::blocks::lent(line.cast(), *room).cast();
+            }
             let before = $line.as_ref().copied();
-            let is_ours = before.is_some_and(|block| block.is_null() || $crate::hooks::notes::block_lent(block.cast()) != 0);
+            let is_ours = before.is_some_and(|block| {
+                block.is_null() || $crate::hooks::blocks::are_copied() || $crate::hooks::notes::block_lent(block.cast()) != 0
+            });
             let result = $crate::hooks::platform::$name($($arg),*);
             if is_ours {
-                $crate::hooks::notes::block_made((*$line).cast());
+                *$line = $crate::hooks::blocks::handed_over((*$line).cast()).cast();
             }
             result
         }

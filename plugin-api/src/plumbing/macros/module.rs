@@ -7,13 +7,14 @@
 #[macro_export]
 macro_rules! __alcedo_module {
     (
-        name: $name:expr, build_id: $build_id:expr, heap: $heap:ident, dependencies: $dependencies:expr,
+        name: $name:expr, build_id: $build_id:expr, heap: $heap:ident, own_logger: $own_logger:literal,
+        unhooked: $unhooked:tt, dependencies: $dependencies:expr,
         tables: $tables:expr, entry: $entry:expr, main: |$args:ident| $main:expr, exit: $exit:expr,
         suspends: $suspends:literal, suspend: $suspend:expr, resume: $resume:expr
     ) => {
         // Assembly stands at the top of a module, never inside a block.
         #[cfg(not(test))]
-        $crate::plumbing::hook_names!();
+        $crate::plumbing::hook_names!($unhooked);
         const _: () = {
             const ALCEDO_SOURCE: $crate::plumbing::manifest::Source<'static> = $crate::plumbing::manifest::Source {
                 name: $name,
@@ -49,6 +50,8 @@ macro_rules! __alcedo_module {
                 fn entry() -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
                     $entry
                 }
+
+                const OWN_LOGGER: $crate::plumbing::core::primitive::bool = $own_logger;
 
                 const SUSPENDS: $crate::plumbing::core::primitive::bool = $suspends;
 

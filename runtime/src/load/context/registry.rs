@@ -182,12 +182,10 @@ impl ContextRegistry {
         })
     }
 
-    /// Says of a module that is about to be mapped why its image will stay, unless that was said before.
+    /// Logs the warnings of a module that is about to be mapped, unless they were logged before.
     pub(crate) fn announce(&self, info: &ModuleInfo) {
-        if self.told.is_news(&info.name, info.stays.as_ref())
-            && let Some(reason) = info.will_park()
-        {
-            tracing::warn!(module = info.name, reason, "its image will stay mapped for ever once it is loaded");
+        for warning in self.told.news(&info.name, info.warnings()) {
+            tracing::warn!("{} {warning}", info.name);
         }
     }
 

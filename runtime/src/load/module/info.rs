@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::load::stays::Stays;
+use crate::load::stays::{self, Stays};
 
 /// What the manifest section of a module says, kept by the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +33,8 @@ pub(crate) struct ModuleInfo {
     pub classes: Vec<String>,
     /// Why its image will stay mapped whatever happens; none as a rule.
     pub stays: Option<Stays>,
+    /// The C functions that it defines itself, where the hooks of these names are left out.
+    pub unhooked: Vec<String>,
     /// Why others may free what it took of the C heap, so that nothing else does; none where they cannot.
     pub gives_blocks_away: Option<String>,
 }
@@ -51,5 +53,11 @@ impl ModuleInfo {
     /// Why its image will stay mapped whatever happens; none for one that can be unmapped.
     pub(crate) fn will_park(&self) -> Option<String> {
         self.stays.as_ref().map(Stays::told)
+    }
+
+    /// Returns the warnings of its file, as ends of sentences that begin with its name.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let stays = self.will_park().map(|reason| format!("will stay mapped for ever: {reason}"));
+        stays.into_iter().chain(stays::of_unhooked(&self.unhooked)).collect()
     }
 }

@@ -24,6 +24,7 @@ use crate::load::hooks::Attachment;
 use crate::load::module::Module;
 use crate::load::module::code::ModuleCode;
 use crate::load::module::info::ModuleInfo;
+use crate::load::static_tls;
 use crate::load::stays::Stays;
 use crate::logs::Logs;
 use crate::unload::image::{ImageFacts, ImageUnload};
@@ -36,6 +37,7 @@ pub(crate) struct Staged {
     pub info: ModuleInfo,
     file: StagedFile,
     ledger: Option<Arc<Ledger>>,
+    static_tls: Option<Box<static_tls::Part>>,
 }
 
 impl Staged {
@@ -44,10 +46,14 @@ impl Staged {
     /// # Errors
     /// When the linker refuses it or its layout differs. The image is unmapped then.
     pub(crate) fn map(self) -> Result<(ModuleInfo, Mapped), LoadError> {
-        let Self { info, file, ledger } = self;
+        let Self { info, file, ledger, static_tls } = self;
         // SAFETY: the file's manifest section was read and admitted, so it is a module; its initialisers are the
         // author's and run here, on the thread that loads.
-        let image = unsafe { Image::map(file, ledger) }.map_err(|error| in_words(&info.name, error))?;
+        let image =
+            unsafe { Image::map(file, ledger) }.map_err(|error| in_words(&info.name, static_tls.as_deref(), error))?;
+        if let Some(part) = static_tls {
+            static_tls::is_taken(&info.name, *part);
+        }
         // An image that is dropped stays mapped, so nothing may unwind past the two places that unmap it.
         let checked = caught(|| {
             faults::at(ReloadStep::Map)?;
@@ -83,10 +89,11 @@ pub(crate) fn copy(
     symbols: Option<&[u8]>,
 ) -> Result<Staged, LoadError> {
     let attachment = Attachment::new(&image, &info.name);
+    let static_tls = static_tls::Part::of(&image);
     let patch = attachment.as_ref().map(Attachment::patch);
     let patches: Vec<_> = patch.iter().map(|(section, at, bytes)| (*section, *at, bytes.as_slice())).collect();
     let file = dir.stage_whole(image, &info.name, symbols, &patches)?;
-    Ok(Staged { info, file, ledger: attachment.map(|attachment| attachment.ledger) })
+    Ok(Staged { info, file, ledger: attachment.map(|attachment| attachment.ledger), static_tls })
 }
 
 /// A library that is mapped, and whose layout was checked. Dropped, it stays mapped.
@@ -308,12 +315,14 @@ impl ModuleCode for LibraryCode {
 }
 
 /// What the linker said of a module, with the way out where that is known.
-fn in_words(module: &str, error: MapError) -> LoadError {
+fn in_words(module: &str, own: Option<&static_tls::Part>, error: MapError) -> LoadError {
     match error {
-        // The only sort of memory that it names.
-        MapError::Open { reason, .. } if reason.contains("static TLS") => {
-            let said = reason.rsplit(": ").next().unwrap_or(&reason).to_owned();
-            LoadError::StaticTls { module: module.to_owned(), reason: said }
+        // The only kind of memory that it names.
+        MapError::Open { path, reason } if reason.contains("static TLS") => {
+            let (file, reason) = reason.rsplit_once(": ").unwrap_or(("", &reason));
+            // The linker names the library that it refuses: the plugin, or one that the plugin needs.
+            let library = (Path::new(file) != path && !file.is_empty()).then_some(Path::new(file));
+            LoadError::StaticTls { module: module.to_owned(), reason: static_tls::reason(module, reason, library, own) }
         }
         error => error.into(),
     }

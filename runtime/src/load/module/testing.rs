@@ -170,6 +170,7 @@ pub(crate) fn tale(tag: ModuleTag, logs: &Arc<Logs>) -> (Module, Heard) {
         types: vec!["/Script/Tale.Speaker".into()],
         classes: Vec::new(),
         stays: None,
+        unhooked: Vec::new(),
         gives_blocks_away: None,
     };
     let code = Box::new(Tale { heard: heard.clone(), is_there: Mutex::new(true) });

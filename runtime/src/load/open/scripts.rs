@@ -52,6 +52,7 @@ pub(crate) fn info(package: &Package, path: &Path) -> ModuleInfo {
         types: package.outline.types.clone(),
         classes: package.outline.classes.clone(),
         stays: None,
+        unhooked: Vec::new(),
         gives_blocks_away: None,
     }
 }

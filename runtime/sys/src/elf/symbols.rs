@@ -8,7 +8,7 @@ use object::elf::{
 use super::{Code, Elf, Flaw, ensure, malformed, records, text};
 
 /// C++ has names of some kilobytes.
-const LONGEST_NAME: usize = 65_535;
+pub(super) const LONGEST_NAME: usize = 65_535;
 
 /// The dynamic symbols of a file, each of them looked at.
 pub(super) struct Symbols<'a> {

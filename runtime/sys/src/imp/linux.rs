@@ -128,9 +128,15 @@ pub(crate) fn thread_number() -> Option<i32> {
 
 /// The name of a thread as it is now, in full where the thread is an image's; `None` when there is no such thread.
 pub(crate) fn thread_name(tid: i32) -> Option<String> {
-    let short = fs::read(format!("/proc/self/task/{tid}/comm")).ok()?;
-    let short = short.strip_suffix(b"\n").unwrap_or(&short);
-    Some(names::in_full(tid, short).unwrap_or_else(|| String::from_utf8_lossy(short).into_owned()))
+    let short = kept_name(tid)?;
+    Some(names::in_full(tid, &short).unwrap_or_else(|| String::from_utf8_lossy(&short).into_owned()))
+}
+
+/// The name of a thread as the system keeps it.
+fn kept_name(tid: i32) -> Option<Vec<u8>> {
+    let mut name = fs::read(format!("/proc/self/task/{tid}/comm")).ok()?;
+    name.pop_if(|last| *last == b'\n');
+    Some(name)
 }
 
 pub(crate) fn fds() -> io::Result<Vec<(i32, String)>> {
@@ -145,6 +151,18 @@ pub(crate) fn fds() -> io::Result<Vec<(i32, String)>> {
 /// What a descriptor leads to; `None` when it is not open.
 pub(crate) fn fd_target(fd: i32) -> Option<String> {
     Some(fs::read_link(format!("/proc/self/fd/{fd}")).ok()?.to_string_lossy().into_owned())
+}
+
+/// The libraries that are neither the program's nor copies of images.
+pub(crate) fn opened_libraries() -> Vec<PathBuf> {
+    let all = loaded::all();
+    let Some(program) = all.first() else { return Vec::new() };
+    let of_program = loaded::needs(program, &all);
+    let is_opened = |library: &&loaded::Loaded| {
+        let path = library.path();
+        path.is_absolute() && !crate::folder::is_copy(&path) && !of_program.iter().any(|other| other.is(library))
+    };
+    all.iter().filter(is_opened).map(loaded::Loaded::path).collect()
 }
 
 pub(crate) fn keys_in_use() -> io::Result<usize> {

@@ -251,6 +251,10 @@ pub(crate) fn at_exit(_handler: extern "C" fn()) -> io::Result<()> {
 /// Nothing is looked through here.
 pub(crate) fn note_for_all(_address: usize) {}
 
+pub(crate) fn opened_libraries() -> Vec<PathBuf> {
+    Vec::new()
+}
+
 pub(crate) fn file_at(_address: usize) -> Option<PathBuf> {
     None
 }

@@ -11,7 +11,7 @@
 //! is still in use is held by a share of its own, until that has ended.
 
 use std::collections::HashSet;
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
 use std::mem;
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
@@ -19,7 +19,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
-use super::c::loader::Share;
+use super::c::loader::{self, Share};
 use super::c::signals;
 use super::loaded::{self, Loaded};
 use super::lookups::{self, Lookups};
@@ -139,12 +139,18 @@ impl Companions {
         self.own.get_or_init(|| Own { image: image.clone(), libraries });
     }
 
-    /// The image is about to end: libraries that were mapped while it was there count as its own, since it may have opened
+    /// The image is about to end: libraries that were mapped while it was there count as its own, unless others have opened
     /// them. Images are no libraries, also those that another thread is mapping or closing at this moment.
-    pub(super) fn ends(&self) {
+    pub(super) fn ends(&self, lookups: &Lookups) {
         let is_new = |library: &Loaded| !self.before.iter().any(|known| known.is(library));
         let is_library = |library: &Loaded| !folder::is_copy(&library.path()) && !is_runtime(library);
-        if loaded::all().iter().any(|library| is_new(library) && is_library(library)) {
+        let all = loaded::all();
+        let mut new = all.iter().filter(|library| is_new(library) && is_library(library)).peekable();
+        if new.peek().is_none() {
+            return;
+        }
+        let within = self.within_reach(lookups);
+        if new.any(|library| within.as_ref().is_none_or(|within| within.contains(&library.base))) {
             self.has_others.store(true, SeqCst);
         }
     }
@@ -154,22 +160,30 @@ impl Companions {
         self.has_others.load(SeqCst)
     }
 
-    /// Where those libraries begin that may have been handed an address of the image: what it needs, what was mapped while it
-    /// was there, what it has looked a name up in or has an address of, and what these need. It can call no other. `None` where
-    /// that is not known.
+    /// Returns where those libraries begin that may have been handed an address of the image: what it needs, what it has looked a name up in
+    /// or has an address of, what these need, and what was mapped while it was there, if the image or one of these may have
+    /// opened it. It can call no other. `None` where that is not known.
     pub(super) fn within_reach(&self, lookups: &Lookups) -> Option<HashSet<usize>> {
         let Own { image, .. } = self.own.get()?;
         let all = loaded::all();
-        let is_new = |library: &Loaded| !self.before.iter().any(|known| known.is(library));
+        let is_new = |library: &&Loaded| !self.before.iter().any(|known| known.is(library));
         // The program needs whatever the host works with.
         let others = || all.iter().filter(|library| !library.name.is_empty() && !folder::is_copy(&library.path()));
-        let met = others().filter(|library| is_new(library) || lookups.lead_to(&library.ranges));
         let called = lookups::called_from(&image.ranges, &all).into_iter();
         let called = called.filter(|library| others().any(|other| other.is(library)));
-        let roots = met.chain(called).chain([image]);
-        let with_needs =
-            |root: &Loaded| loaded::needs(root, &all).into_iter().map(|library| library.base).chain([root.base]);
-        Some(roots.flat_map(|root| with_needs(root).collect::<Vec<_>>()).collect())
+        let found = others().filter(|library| lookups.lead_to(&library.ranges));
+        let mut within: Vec<Loaded> = Vec::new();
+        let add = |within: &mut Vec<Loaded>, root: &Loaded| {
+            within.extend(loaded::needs(root, &all));
+            within.push(root.clone());
+        };
+        found.chain(called).chain([image]).for_each(|root| add(&mut within, root));
+        // The C library opens some, for names of hosts and for alphabets, and hands them no callback of the image.
+        let opens = within.iter().any(|library| !library.is(image) && !is_runtime(library)) || may_open(image, lookups);
+        if opens {
+            others().filter(is_new).for_each(|root| add(&mut within, root));
+        }
+        Some(within.into_iter().map(|library| library.base).collect())
     }
 
     /// The threads of other libraries that keep it.
@@ -300,6 +314,15 @@ fn keeper(in_libraries: &[Stands], in_image: Stands, is_pool: impl Fn(usize) -> 
 fn is_runtime(library: &Loaded) -> bool {
     let file = library.file();
     library.name.is_empty() || RUNTIME.iter().any(|known| file.starts_with(known))
+}
+
+/// Checks if an image may open libraries: it imports a function for that, or has found one by its name.
+fn may_open(image: &Loaded, lookups: &Lookups) -> bool {
+    const OPENERS: [&CStr; 2] = [c"dlopen", c"dlmopen"];
+    let names = image.refers_to();
+    let found = OPENERS.iter().filter_map(|name| loader::address_of(name)).map(|function| function.addr());
+    OPENERS.iter().any(|name| names.iter().any(|import| import == name.to_bytes()))
+        || found.into_iter().any(|address| lookups.lead_to(std::slice::from_ref(&(address..address + 1))))
 }
 
 /// Threads that may have begun since then and that no image is known to have started.

@@ -464,5 +464,7 @@ fn note(touched: &mut Vec<Arc<Ledger>>, ledger: &Arc<Ledger>) {
 
 /// A thread as reports name it.
 pub(super) fn thread_in_words(tid: i32) -> String {
-    process::thread_in_words(thread_name(tid).as_deref(), Some(tid))
+    let is_nameless = super::threads::of_number(tid).is_some_and(|started| started.is_nameless());
+    let name = if is_nameless { None } else { thread_name(tid) };
+    process::thread_in_words(name.as_deref(), Some(tid))
 }

@@ -11,7 +11,8 @@ use std::path::Path;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 use super::c::loader::Share;
-use super::{maps, ranges_where, vacated};
+use super::{loaded, maps, ranges_where, vacated};
+use crate::{Demands, elf, plain_file};
 
 /// A mapped image. It has no `Drop`: closing runs code of the image, so it happens only when asked for.
 #[derive(Debug)]
@@ -81,9 +82,7 @@ impl Mapping {
         let mut here = here.iter().filter(|file| file.path == path).peekable();
         // A reader of symbols may keep the file itself mapped; only code pages are the image.
         match (known, here.peek().is_some(), here.any(|file| file.executable)) {
-            (true, ..) => Err("the loader still counts uses of it: thread-local destructors that have not run, \
-                               another handle, or a unique symbol"
-                .to_owned()),
+            (true, ..) => Err(format!("the loader still counts uses of it: {}", user_of(path))),
             (false, _, true) => Err("the loader has let go of it but its code is still mapped".to_owned()),
             (false, true, false) => {
                 tracing::debug!(path = %path.display(), "the image is gone, its file is still mapped as data");
@@ -94,6 +93,34 @@ impl Mapping {
                 Ok(true)
             }
         }
+    }
+}
+
+/// Returns the user of an image that was closed, by the loader's list and its file.
+fn user_of(path: &Path) -> String {
+    let all = loaded::all();
+    let image = all.iter().find(|library| library.path() == path);
+    let needs_it = |library: &&loaded::Loaded| {
+        image
+            .is_some_and(|image| !library.is(image) && loaded::needs(library, &all).iter().any(|other| other.is(image)))
+    };
+    if let Some(library) = all.iter().filter(|library| !library.name.is_empty()).find(needs_it) {
+        return format!("{} needs it", library.file());
+    }
+    let facts = plain_file::read(path, Demands::default().largest).ok().and_then(|bytes| elf::survey(&bytes).ok());
+    let Some(facts) = facts else { return "whose is unknown, since its file cannot be read any more".to_owned() };
+    if let Some(symbol) = facts.stays.unique.first() {
+        return format!("it defines `{symbol}`, of which a process has one");
+    }
+    if facts.stays.is_marked {
+        return "it was linked with `-z nodelete`".to_owned();
+    }
+    let registers = ["__cxa_thread_atexit_impl", "__cxa_thread_atexit"];
+    match facts.imports.iter().find(|import| registers.contains(&import.as_str())) {
+        Some(import) => {
+            format!("whose is unknown; it may have destructors of thread-locals by the C library's `{import}`")
+        }
+        None => "whose is unknown".to_owned(),
     }
 }
 

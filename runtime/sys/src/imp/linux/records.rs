@@ -96,7 +96,7 @@ impl Records {
     /// The image is about to end: what it is going to close is looked at while it is there, and which libraries it has.
     pub(crate) fn ends(&self, ledger: &Ledger) {
         self.rings.look(owner(ledger));
-        self.companions.ends();
+        self.companions.ends(&self.lookups);
     }
 
     /// Whether the image works with libraries that are neither of the host nor of the C library, which may keep what they

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use super::c::callbacks::ThreadStart;
 use super::c::kernel;
 use super::locals::{become_started, forget_here, settle_all, started_here, take_started, thread_in_words};
-use super::{evict, lock, thread_name};
+use super::{evict, kept_name, lock, thread_name};
 use crate::ledger::{Holder, HolderKind, Ledger};
 
 /// How long a thread that has left the image's code may take for the rest of its way.
@@ -30,8 +30,8 @@ pub(super) struct Started {
     since: Instant,
     /// Whether the stack is memory of the image's choice.
     own_stack: bool,
-    /// The name of the thread that started it, which the system gives it until it has one of its own.
-    inherited: Option<String>,
+    /// The name of the thread that started it, as the system keeps it: it is that of this thread until this has one of its own.
+    inherited: Option<Vec<u8>>,
     /// Its names in full, as its module has reported them; see [`super::names`].
     pub(super) names: Mutex<Vec<Box<str>>>,
     /// Its number, or zero before it runs.
@@ -134,13 +134,19 @@ impl Started {
         }
     }
 
+    /// Checks if the system has no name for it but that of the thread which started it.
+    pub(super) fn is_nameless(&self) -> bool {
+        let now = kept_name(self.tid.load(Ordering::SeqCst));
+        now.is_some() && now == self.inherited && lock(&self.names).is_empty()
+    }
+
     fn holder(&self) -> Holder {
         let (name, thread) = match self.tid.load(Ordering::SeqCst) {
             0 => ("a thread that is starting".to_owned(), String::new()),
             tid => {
                 let name = match thread_name(tid) {
                     None => "thread that is ending".to_owned(),
-                    Some(name) if self.inherited.as_ref() == Some(&name) => "thread without a name".to_owned(),
+                    Some(_) if self.is_nameless() => "thread without a name".to_owned(),
                     Some(name) => format!("thread {name:?}"),
                 };
                 let out_of_reach =
@@ -177,7 +183,7 @@ pub(super) unsafe fn create(
         tid: AtomicI32::new(0),
         way_back: WayBack::default(),
         is_asked: AtomicBool::new(false),
-        inherited: thread_name(kernel::own_tid()),
+        inherited: kept_name(kernel::own_tid()),
         is_evicted: AtomicBool::new(false),
         life: Mutex::new(ThreadEnd { handle: None, ended: false, hold }),
     });

@@ -1,0 +1,58 @@
+//! When the bridges to the host become the loggers of the module: when it is attached, so that nothing is lost; or behind its main,
+//! if that may set a logger of its own. A logger is set once, and who comes second gets an error.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use alcedo_abi::hooks::{SETS_LOG, SETS_TRACING};
+use alcedo_abi::log::LogLevel;
+
+use crate::attach::context;
+use crate::{log_bridge, records, trace_bridge};
+
+/// Loggers that are set behind main.
+static BEHIND_MAIN: AtomicU32 = AtomicU32::new(0);
+
+/// The module is attached. With `own_logger` its author states that main sets loggers; else the host has read it from the file.
+pub(crate) fn install(level: LogLevel, own_logger: bool) {
+    let behind_main = if own_logger { SETS_LOG | SETS_TRACING } else { may_set() };
+    BEHIND_MAIN.store(behind_main, Ordering::Relaxed);
+    if behind_main & SETS_TRACING == 0 {
+        report("tracing", trace_bridge::install(level));
+    }
+    if behind_main & SETS_LOG == 0 {
+        report("log", log_bridge::install(level));
+    }
+}
+
+/// Runs the main of the module, which may set loggers. The host receives what this thread logs by `tracing` until main returns;
+/// before main has set a logger of `log`, its lines are dropped.
+pub fn with_loggers(main: impl FnOnce()) {
+    let behind_main = BEHIND_MAIN.swap(0, Ordering::Relaxed);
+    let level = context().map_or(LogLevel::OFF, |context| context.level);
+    if behind_main & SETS_TRACING == 0 {
+        main();
+    } else {
+        report("tracing", trace_bridge::install_behind(level, main));
+    }
+    if behind_main & SETS_LOG != 0 {
+        report("log", log_bridge::install(level));
+    }
+}
+
+/// Reports a logger that is not the host's.
+fn report(of: &str, is_of_host: bool) {
+    if !is_of_host {
+        let message = format!("the module has set a logger of its own: what it logs by `{of}` does not go to the host");
+        records::event(LogLevel::INFO, "alcedo", &message, "", 0);
+    }
+}
+
+#[cfg(hooked)]
+fn may_set() -> u32 {
+    crate::outside::hook_context().map_or(0, |context| context.sets_loggers)
+}
+
+#[cfg(not(hooked))]
+fn may_set() -> u32 {
+    0
+}

@@ -1,0 +1,158 @@
+//! Consumers of static thread-local storage, of which a process has little for libraries that come later: each copy of a module
+//! takes its part again, and the loader gives none back. So a module that finds too little left may need very little itself.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use alcedo_sys::{ImageFile, StaticTls, process};
+
+use super::advice;
+
+/// So many thread-locals of one file are named.
+const MOST_NAMED: usize = 3;
+
+/// Part of the storage that one file takes, and the help against that.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Part {
+    taken: StaticTls,
+    way_out: &'static str,
+}
+
+impl Part {
+    /// Returns none for a file that takes nothing.
+    pub(crate) fn of(image: &ImageFile) -> Option<Box<Self>> {
+        let way_out = || advice::on_static_tls(image.section(".strtab").unwrap_or_default());
+        StaticTls::of(image.bytes()).map(|taken| Box::new(Self { taken, way_out: way_out() }))
+    }
+}
+
+/// A module or a library that takes part of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Consumer {
+    name: String,
+    part: Part,
+    copies: u64,
+}
+
+/// Modules by name, as they were mapped last, and how often they were mapped.
+static MODULES: Mutex<BTreeMap<String, (Part, u64)>> = Mutex::new(BTreeMap::new());
+
+/// A copy of a module has been mapped.
+pub(crate) fn is_taken(module: &str, part: Part) {
+    let mut modules = MODULES.lock().unwrap_or_else(PoisonError::into_inner);
+    let copies = modules.get(module).map_or(0, |(_, copies)| *copies);
+    modules.insert(module.to_owned(), (part, copies + 1));
+}
+
+/// Returns the message of the linker, with all consumers and the help. `library` is one that the module needs, where
+/// the linker has refused that.
+pub(crate) fn reason(module: &str, said: &str, library: Option<&Path>, own: Option<&Part>) -> String {
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let libraries = process::static_tls().into_iter().map(|(path, taken)| Consumer {
+        name: name(&path),
+        part: Part { taken, way_out: "let the host open this library before any plugin, at its start" },
+        copies: 1,
+    });
+    let modules = MODULES.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let modules = modules.into_iter().map(|(name, (part, copies))| Consumer { name, part, copies });
+    in_words(module, said, library.map(name).as_deref(), own, libraries.chain(modules).collect())
+}
+
+fn in_words(module: &str, said: &str, library: Option<&str>, own: Option<&Part>, mut taken: Vec<Consumer>) -> String {
+    let mut words = said.to_owned();
+    match (library, own) {
+        (Some(library), _) => words += &format!(", for {library}, which {module} needs"),
+        (None, Some(part)) => words += &format!(": each copy of {module} takes {}", part.taken_in_words()),
+        (None, None) => {}
+    }
+    taken.sort_by_key(|consumer| std::cmp::Reverse(consumer.bytes()));
+    if taken.is_empty() {
+        words += "; none was taken before";
+    } else {
+        let all: Vec<_> = taken.iter().map(Consumer::in_words).collect();
+        words += &format!("; taken before: {}", all.join(", "));
+    }
+    // The largest consumer of this process, this copy included, has to do without.
+    let own = own.filter(|_| library.is_none()).map(|part| (module, part, part.taken.bytes));
+    let others = taken.iter().map(|consumer| (consumer.name.as_str(), &consumer.part, consumer.bytes()));
+    match own.into_iter().chain(others).max_by_key(|(_, _, bytes)| *bytes) {
+        Some((name, part, _)) => words + &format!("; of {name}: {}", part.way_out),
+        None => words + "; link that library into the plugin, or let the host open it at its start",
+    }
+}
+
+impl Part {
+    fn taken_in_words(&self) -> String {
+        let StaticTls { bytes, variables, .. } = &self.taken;
+        let named: Vec<_> = variables.iter().take(MOST_NAMED).map(|name| format!("`{name}`")).collect();
+        let more = variables.len().saturating_sub(MOST_NAMED);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        let names = if named.is_empty() { String::new() } else { format!(" ({}{more})", named.join(", ")) };
+        format!("{bytes} bytes{names}")
+    }
+}
+
+impl Consumer {
+    fn bytes(&self) -> u64 {
+        self.part.taken.bytes.saturating_mul(self.copies)
+    }
+
+    fn in_words(&self) -> String {
+        let Self { name, part, copies } = self;
+        match copies {
+            1 => format!("{} by {name}", part.taken_in_words()),
+            _ => format!("{} by each of {copies} copies of {name}", part.taken_in_words()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_sys::StaticTls;
+
+    use super::{Consumer, Part, in_words};
+
+    fn part(bytes: u64, variables: &[&str], way_out: &'static str) -> Part {
+        let mut taken = StaticTls::default();
+        (taken.bytes, taken.variables) = (bytes, variables.iter().map(|name| (*name).to_owned()).collect());
+        Part { taken, way_out }
+    }
+
+    fn consumer(name: &str, copies: u64, part: Part) -> Consumer {
+        Consumer { name: name.to_owned(), part, copies }
+    }
+
+    #[test]
+    fn the_module_with_the_most_copies_is_named_though_another_fails() {
+        let taken =
+            vec![consumer("small", 2, part(8, &[], "a")), consumer("greedy", 6, part(200, &["heap"], "drop it"))];
+        assert_eq!(
+            in_words("late", "no room", None, Some(&part(16, &["a", "b", "c", "d"], "b")), taken),
+            "no room: each copy of late takes 16 bytes (`a`, `b`, `c` and 1 more); taken before: 200 bytes (`heap`) by each of 6 \
+             copies of greedy, 8 bytes by each of 2 copies of small; of greedy: drop it"
+        );
+    }
+
+    #[test]
+    fn a_module_that_is_too_large_for_itself_is_named() {
+        assert_eq!(
+            in_words("huge", "no room", None, Some(&part(65536, &["large"], "shrink")), Vec::new()),
+            "no room: each copy of huge takes 65536 bytes (`large`); none was taken before; of huge: shrink"
+        );
+    }
+
+    #[test]
+    fn a_library_that_the_linker_refused_is_named() {
+        let taken = vec![consumer("libother.so", 1, part(64, &[], "open it early"))];
+        assert_eq!(
+            in_words("late", "no room", Some("libneeded.so"), Some(&part(999, &[], "b")), taken),
+            "no room, for libneeded.so, which late needs; taken before: 64 bytes by libother.so; of libother.so: open it early"
+        );
+        assert_eq!(
+            in_words("late", "no room", Some("libneeded.so"), None, Vec::new()),
+            "no room, for libneeded.so, which late needs; none was taken before; link that library into the plugin, or \
+             let the host open it at its start"
+        );
+    }
+}

@@ -1,0 +1,88 @@
+//! Thread-locals for which a library needs a fixed distance from the thread. The loader puts them next to those of the program,
+//! where a process has little room for libraries that come later, and takes none of it back as a rule.
+
+use std::collections::BTreeSet;
+
+use object::LittleEndian as LE;
+use object::elf::{
+    EM_AARCH64, EM_X86_64, PT_TLS, R_AARCH64_TLS_TPREL, R_X86_64_TPOFF64, Rela64, SHT_DYNSYM, SHT_RELA, SHT_SYMTAB,
+    STT_TLS, Sym64,
+};
+
+use super::symbols::LONGEST_NAME;
+use super::{Elf, HOST, Section, headers, records, text};
+
+/// Part of the room for thread-locals at fixed places that a library takes.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct StaticTls {
+    /// The size of all its thread-locals, which go there together.
+    pub bytes: u64,
+    /// The thread-locals that need a fixed place, by the linker's names and in their order; empty if the file has no names.
+    pub variables: Vec<String>,
+}
+
+impl StaticTls {
+    /// Reads it from the bytes of a library. Returns none for a library without such thread-locals.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        let elf = headers::read(bytes).ok()?;
+        let locals = elf.segment_of_kind(PT_TLS)?;
+        let offsets = fixed(&elf);
+        let variables = if offsets.is_empty() { return None } else { names(&elf, &offsets) };
+        Some(Self { bytes: locals.memsz, variables })
+    }
+}
+
+/// Returns the offsets of the thread-locals with fixed places from the first of the library.
+fn fixed(elf: &Elf<'_>) -> BTreeSet<u64> {
+    let is_fixed = |kind: u32| {
+        HOST == EM_X86_64 && kind == R_X86_64_TPOFF64.0 || HOST == EM_AARCH64 && kind == R_AARCH64_TLS_TPREL.0
+    };
+    let symbols = elf.section_of_kind(SHT_DYNSYM).map_or(&[][..], |section| table::<Sym64<LE>>(elf, section));
+    let tables = elf.sections.iter().filter(|section| section.kind == SHT_RELA && section.is_loaded());
+    let entries = tables.flat_map(|section| table::<Rela64<LE>>(elf, section));
+    let of_entry = |entry: &Rela64<LE>| {
+        let info = entry.r_info.get(LE);
+        let symbol = symbols.get((info >> 32) as usize).map_or(0, |symbol| symbol.st_value.get(LE));
+        is_fixed(info as u32).then(|| symbol.wrapping_add_signed(entry.r_addend.get(LE)))
+    };
+    entries.filter_map(of_entry).collect()
+}
+
+/// The names of the thread-locals that hold these offsets.
+fn names(elf: &Elf<'_>, offsets: &BTreeSet<u64>) -> Vec<String> {
+    let Some(section) = elf.section_of_kind(SHT_SYMTAB) else { return Vec::new() };
+    let strings = elf.sections.get(section.link).and_then(|strings| elf.bytes.get(strings.file_range()));
+    let mut found: Vec<_> = table::<Sym64<LE>>(elf, section)
+        .iter()
+        .filter(|symbol| symbol.st_info.0 & 0xf == STT_TLS.0)
+        .filter_map(|symbol| {
+            let start = symbol.st_value.get(LE);
+            let end = start.checked_add(symbol.st_size.get(LE).max(1))?;
+            offsets.range(start..end).next()?;
+            Some((start, text(strings?, symbol.st_name.get(LE).into(), LONGEST_NAME)?.to_owned()))
+        })
+        .collect();
+    found.sort();
+    found.dedup();
+    found.into_iter().map(|(_, name)| name).collect()
+}
+
+/// The records of a section; none if it is not whole.
+fn table<'a, T: object::pod::Pod>(elf: &Elf<'a>, section: &Section<'_>) -> &'a [T] {
+    let bytes = elf.bytes.get(section.file_range()).unwrap_or_default();
+    records(bytes, "a table").unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::StaticTls;
+
+    #[test]
+    fn a_library_without_such_thread_locals_takes_nothing() {
+        assert_eq!(StaticTls::of(b"no library"), None);
+        let program = std::fs::read(std::env::current_exe().expect("this program")).expect("its file");
+        assert_eq!(StaticTls::of(&program), None, "a program has the distances in its code");
+    }
+}
