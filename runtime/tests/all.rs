@@ -37,6 +37,7 @@ mod frames;
 mod gdb;
 #[path = "grid/main.rs"]
 mod grid;
+mod glue_in_use;
 mod grid_glue;
 mod host_glue;
 mod host_glue_kinds;
@@ -62,6 +63,7 @@ mod public_api;
 mod recipes;
 mod refusals;
 mod remains;
+mod renames;
 mod results;
 mod rollback;
 #[cfg(feature = "script")]

@@ -1,8 +1,12 @@
 //! Where the declarations of a module meet: slices that the linker fills. The host reads them after `attach`.
+#![expect(unsafe_code, reason = "reads the section of used imports, whose ends the linker defines")]
 
 use alcedo_abi::abi_stable::std_types::RSlice;
-use alcedo_abi::describe::{ClassDesc, DelegateDesc, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc};
+use alcedo_abi::describe::{
+    ClassDesc, DelegateDesc, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, MetaDesc, StructDesc,
+};
 use linkme::distributed_slice;
+use std::sync::OnceLock;
 
 use super::declared::Declared;
 use super::shells::bare;
@@ -27,13 +31,17 @@ pub static CLASSES: [&'static Declared<ClassDesc>];
 #[distributed_slice]
 pub static INTERFACES: [&'static Declared<InterfaceDesc>];
 
-/// What this module uses of others.
+/// What this module uses of others, whatever of it the code of the module uses.
 #[distributed_slice]
 pub static IMPORTS: [&'static Declared<ImportDesc>];
 
 /// The static functions this module offers.
 #[distributed_slice]
 pub static EXPORTS: [&'static Declared<ExportDesc>];
+
+/// Paths of types and members this module declares, with their earlier names.
+#[distributed_slice]
+pub static EARLIER_NAMES: [&'static Declared<MetaDesc>];
 
 pub(super) extern "C" fn structs() -> RSlice<'static, &'static StructDesc> {
     RSlice::from_slice(bare(STRUCTS.static_slice()))
@@ -56,9 +64,50 @@ pub(super) extern "C" fn interfaces() -> RSlice<'static, &'static InterfaceDesc>
 }
 
 pub(super) extern "C" fn imports() -> RSlice<'static, &'static ImportDesc> {
-    RSlice::from_slice(bare(IMPORTS.static_slice()))
+    static ALL: OnceLock<Vec<&'static ImportDesc>> = OnceLock::new();
+    let all = || {
+        let mut used = used_imports().to_vec();
+        used.sort_unstable_by_key(|import| core::ptr::from_ref(*import).addr());
+        used.dedup_by(|one, other| core::ptr::eq(*one, *other));
+        let used = used.iter().map(|import| &***import);
+        bare(IMPORTS.static_slice()).iter().copied().chain(used).collect()
+    };
+    RSlice::from_slice(ALL.get_or_init(all))
+}
+
+/// The imports whose cells some code in the image uses, once for each place of use.
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
+fn used_imports() -> &'static [&'static Declared<ImportDesc>] {
+    unsafe extern "C" {
+        #[link_name = "__start_alcedo_uses"]
+        static START: [&'static Declared<ImportDesc>; 0];
+        #[link_name = "__stop_alcedo_uses"]
+        static STOP: [&'static Declared<ImportDesc>; 0];
+    }
+    // SAFETY: the assembly has no instruction. An empty section that stays makes the linker define both ends where nothing is used.
+    unsafe {
+        core::arch::asm!(
+            ".pushsection alcedo_uses, \"awR\", @progbits",
+            ".popsection",
+            options(nomem, nostack, preserves_flags)
+        );
+    }
+    let (start, stop) = (&raw const START, &raw const STOP);
+    let len = (stop.addr() - start.addr()) / size_of::<&Declared<ImportDesc>>();
+    // SAFETY: the linker puts the two around the section, which `import!` alone fills: with addresses of statics of this type.
+    unsafe { core::slice::from_raw_parts(start.cast(), len) }
+}
+
+/// None: all imports are listed.
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(miri))))]
+fn used_imports() -> &'static [&'static Declared<ImportDesc>] {
+    &[]
 }
 
 pub(super) extern "C" fn exports() -> RSlice<'static, &'static ExportDesc> {
     RSlice::from_slice(bare(EXPORTS.static_slice()))
+}
+
+pub(super) extern "C" fn earlier_names() -> RSlice<'static, &'static MetaDesc> {
+    RSlice::from_slice(bare(EARLIER_NAMES.static_slice()))
 }

@@ -302,5 +302,7 @@ mod alc0202;
 mod alc0203;
 #[path = "rules/ALC0204.rs"]
 mod alc0204;
+#[path = "rules/ALC0205.rs"]
+mod alc0205;
 
 fn main() {}

@@ -1,4 +1,5 @@
-//! After the code has changed: bindings of delegates to functions that are gone, or take something else now, are taken out,
+//! After the code has changed: bindings of delegates to functions that have another name now follow them, and those to functions that
+//! are gone, or take something else now, are taken out,
 //! wherever in an object they lie. Their objects may live in modules that were not touched, so all are looked at; but only
 //! those whose class has a delegate at all.
 
@@ -12,7 +13,7 @@ use crate::bridge::delegates::{broken, keep};
 use crate::handles::ClassId;
 use crate::object::World;
 use crate::object::property::{Property, PropertyType};
-use crate::object::value::Value;
+use crate::object::value::{Binding, Value};
 
 /// Takes broken bindings out of all objects. A line for each property and reason, with the number of bindings.
 pub(crate) fn unbind_broken(core: &Core) -> Vec<String> {
@@ -27,8 +28,8 @@ pub(crate) fn unbind_broken(core: &Core) -> Vec<String> {
         for property in properties {
             let Ok(value) = world.objects.read_value(object, &property.text) else { continue };
             let mut reasons = Vec::new();
-            let mended = mend(world, &property.ty, value, &mut reasons);
-            if reasons.is_empty() || world.objects.write_unasked(object, &property.text, &mended).is_err() {
+            let mended = mend(world, &property.ty, value.clone(), &mut reasons);
+            if mended == value || world.objects.write_unasked(object, &property.text, &mended).is_err() {
                 continue;
             }
             for reason in reasons {
@@ -49,6 +50,12 @@ fn mend(world: &World, ty: &PropertyType, value: Value, reasons: &mut Vec<String
     let Some(signature) = ty.signature() else {
         return value.map_parts(ty, &mut |ty, value| mend(world, ty, value, reasons));
     };
+    let value = match value {
+        Value::Delegate(binding) => Value::Delegate(of_today(world, binding)),
+        Value::Multicast(all) => Value::Multicast(all.into_iter().map(|binding| of_today(world, binding)).collect()),
+        Value::Sparse(all) => Value::Sparse(all.into_iter().map(|binding| of_today(world, binding)).collect()),
+        other => other,
+    };
     let found = crate::cells::RefCell::new(reasons);
     let stays = |binding: &_| match broken(world, signature, binding) {
         Some(reason) => {
@@ -58,4 +65,16 @@ fn mend(world: &World, ty: &PropertyType, value: Value, reasons: &mut Vec<String
         None => true,
     };
     keep(value, stays).0
+}
+
+/// The binding, to the name that its function has now.
+fn of_today(world: &World, binding: Binding) -> Binding {
+    let Some(class) = world.objects.class(binding.object) else { return binding };
+    let name = world.names.text(binding.function);
+    if class.find_function(&name).is_some() {
+        return binding;
+    }
+    let names = world.types.names_of_member(class.chain().iter().map(|class| &*class.path), &name);
+    let today = names.iter().find(|name| class.find_function(name).is_some());
+    today.map_or(binding, |name| Binding { function: world.names.intern(name), ..binding })
 }

@@ -36,6 +36,8 @@ pub struct ClassHead {
     pub is_interface: bool,
     /// Its name.
     pub name: Ident,
+    /// What stands between `<` and `>` behind it.
+    pub meta: Option<String>,
     /// What it extends: a class, with the package before it if that is written.
     pub base: Option<Vec<Ident>>,
     /// The words behind, with what stands in parentheses behind them.
@@ -139,6 +141,8 @@ pub struct Struct {
     pub modifiers: Vec<Modifier>,
     /// Its name.
     pub name: Ident,
+    /// What stands between `<` and `>` behind it.
+    pub meta: Option<String>,
     /// What it extends.
     pub base: Option<Vec<Ident>>,
     /// Its fields, and types that are declared in it.
@@ -156,6 +160,8 @@ pub struct Struct {
 pub struct Enum {
     /// Its name.
     pub name: Ident,
+    /// What stands between `<` and `>` behind it.
+    pub meta: Option<String>,
     /// Its entries.
     pub entries: Vec<VarName>,
     /// The comment before it.

@@ -69,6 +69,11 @@ macro_rules! module_functions {
             #[sabi(missing_field(option))]
             maybe()
             fn delegates() -> RSlice<'static, &'static DelegateDesc>;
+            /// Paths of types and members it declares, each with its earlier names, with commas between; none where the module is
+            /// older than the list. Members whose metadata have `was` are not repeated.
+            #[sabi(missing_field(option))]
+            maybe()
+            fn earlier_names() -> RSlice<'static, &'static MetaDesc>;
         }
     };
 }

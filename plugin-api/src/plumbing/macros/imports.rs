@@ -1,0 +1,96 @@
+//! What a module uses of others: an import is listed only if code that stays in the image uses it.
+
+/// A cell that the host fills, behind a type of its name, and the import by which the host does so.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_import {
+    ($cell:ident: $ty:ty = $new:expr, $import:ident($path:expr)) => {
+        #[allow(non_camel_case_types, reason = "it has the name of the cell that it stands for")]
+        struct $cell;
+        const _: () = {
+            static ALCEDO_CELL: $ty = $new;
+            $crate::plumbing::import! { @listed $import($path, &ALCEDO_CELL) }
+
+            impl $crate::plumbing::core::ops::Deref for $cell {
+                type Target = $ty;
+
+                #[inline]
+                fn deref(&self) -> &$ty {
+                    $crate::plumbing::import! { @used $path }
+                    &ALCEDO_CELL
+                }
+            }
+        };
+    };
+    (@listed $import:ident($($given:expr),*)) => {
+        $crate::plumbing::if_used! {
+            {
+                static ALCEDO_IMPORT: $crate::plumbing::Declared<$crate::plumbing::ImportDesc> =
+                    $crate::plumbing::$import($($given),*);
+            }
+            { $crate::plumbing::register! { IMPORTS: $crate::plumbing::ImportDesc = $crate::plumbing::$import($($given),*) } }
+        }
+    };
+    (@used $path:expr) => {
+        $crate::plumbing::if_used! {
+            {
+                // SAFETY: the assembly has no instruction. It adds the address of the import to the section of used imports, and a
+                // relocation that keeps that entry in the image for as long as the code of this function stays in it.
+                unsafe {
+                    $crate::plumbing::core::arch::asm!(
+                        ".pushsection alcedo_uses, \"aw\", @progbits, unique, {id}",
+                        ".balign 8",
+                        "77:",
+                        ".quad {import}",
+                        ".popsection",
+                        $crate::plumbing::keep_section!("77b"),
+                        import = sym ALCEDO_IMPORT,
+                        id = const $crate::plumbing::section_of($path),
+                        options(nomem, nostack, preserves_flags),
+                    );
+                }
+            }
+            {}
+        }
+    };
+}
+
+/// The first of two where the linker drops what nothing uses, section by section; else the second.
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_if_used {
+    ({ $($tokens:tt)* } $otherwise:tt) => {
+        $($tokens)*
+    };
+}
+
+/// The first of two where the linker drops what nothing uses, section by section; else the second.
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(miri))))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_if_used {
+    ($tokens:tt { $($otherwise:tt)* }) => {
+        $($otherwise)*
+    };
+}
+
+/// The directive by which the section it stands in keeps another.
+#[cfg(target_arch = "aarch64")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_keep_section {
+    ($label:literal) => {
+        $crate::plumbing::core::concat!(".reloc ., R_AARCH64_NONE, ", $label)
+    };
+}
+
+/// The directive by which the section it stands in keeps another.
+#[cfg(not(target_arch = "aarch64"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_keep_section {
+    ($label:literal) => {
+        $crate::plumbing::core::concat!(".reloc ., R_X86_64_NONE, ", $label)
+    };
+}
