@@ -35,9 +35,9 @@ mod floors;
 mod forms;
 mod frames;
 mod gdb;
+mod glue_in_use;
 #[path = "grid/main.rs"]
 mod grid;
-mod glue_in_use;
 mod grid_glue;
 mod host_glue;
 mod host_glue_kinds;

@@ -5,7 +5,7 @@ use alcedo_runtime::{Runtime, Value};
 
 use crate::support;
 
-/// What a host answers that loads a later build of the lender, with what uses these members of the earlier one.
+/// Loads a later build of the lender with a module that uses these members of the earlier one, and calls the module.
 fn buy(uses: &[&str]) -> Result<String, String> {
     let host: Runtime = support::builder().build().expect("a host");
     let peddler = support::plugin("peddler", uses);

@@ -18,12 +18,12 @@ fn reload(host: &Runtime, features: &[&str]) -> Reload {
     report.into_result().unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// What a report has beside the counts of objects.
+/// Returns the lines of a report after the counts of objects.
 fn changes(report: &Reload) -> String {
     report.to_string().lines().skip(3).collect::<Vec<_>>().join("\n")
 }
 
-/// A merchant as it was born, and a smuggler that differs from its defaults in everything.
+/// Makes a merchant with all defaults, and a smuggler without any.
 fn people(host: &Runtime) -> [ObjectHandle; 2] {
     let objects = host.objects();
     let [merchant, smuggler] = [MERCHANT, SMUGGLER].map(|class| objects.spawn(class).expect("born"));
@@ -136,7 +136,7 @@ fn objects_and_values_follow_their_types_to_other_names_and_back() {
           Game.Trader.weight is now called mass
           Game.Runner.weight is now called mass"#]]
     .assert_eq(&changes(&report));
-    assert_eq!(host.objects().all().len(), before, "no object was born or ended");
+    assert_eq!(host.objects().all().len(), before, "the count of objects is the same");
     assert_eq!(host.objects().dormant_class(smuggler), None);
     for path in ["uf:/Script/Game.Merchant:hail", "uf:/Script/Game.Trader:greet", "uf:/Script/Game.Trader:hail"] {
         host.function::<(), String>(path).unwrap_or_else(|error| panic!("{path}: {error}"));

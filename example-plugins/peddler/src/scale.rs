@@ -8,7 +8,7 @@ pub struct Scale {
     /// In pounds.
     #[uproperty]
     weight: i32,
-    /// Who owns it.
+    /// The owner.
     #[uproperty]
     label: String,
     /// The year of its test.

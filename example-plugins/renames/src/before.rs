@@ -2,18 +2,18 @@
 
 use alcedo_plugin_api::prelude::*;
 
-/// How somebody feels.
+/// The mood of a merchant.
 #[uenum(package = "Game")]
 #[derive(Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Mood {
-    /// Nothing happened.
+    /// Feels well.
     Calm,
-    /// Nobody knows.
+    /// Feels bad.
     Lost,
 }
 
-/// What somebody owns.
+/// Coins of a merchant.
 #[ustruct(package = "Game")]
 pub struct Purse {
     /// Coins of gold.
@@ -31,7 +31,7 @@ pub struct Spot {
     pub east: f64,
 }
 
-/// Calls back when somebody is greeted.
+/// Returns the answer to a greeting.
 #[udelegate(single, package = "Game")]
 pub type OnHail = fn() -> String;
 
@@ -56,16 +56,16 @@ pub struct Merchant {
     /// The stall.
     #[uproperty]
     stall: Spot,
-    /// Another one.
+    /// A friend.
     #[uproperty]
     friend: Obj<Merchant>,
-    /// What children are to be.
+    /// The class of an heir.
     #[uproperty]
     calling: SubclassOf<Merchant>,
-    /// What answers.
+    /// Answers a greeting.
     #[uproperty]
     on_hail: OnHail,
-    /// How often something was regretted.
+    /// Counts regrets.
     #[keep]
     regrets: u32,
 }
@@ -89,7 +89,7 @@ impl Merchant {
 /// A merchant by night.
 #[uclass(package = "Game", base = Merchant)]
 pub struct Smuggler {
-    /// What nobody finds.
+    /// Hidden goods.
     #[uproperty(default = 3)]
     hidden: i32,
 }

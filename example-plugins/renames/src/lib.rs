@@ -16,7 +16,7 @@ pub struct Scale {
     /// In pounds.
     #[uproperty(default = 70)]
     weight: i32,
-    /// Who owns it.
+    /// The owner.
     #[uproperty(default = "Ann")]
     label: String,
     /// The year of its test.
@@ -34,7 +34,7 @@ pub struct Scale {
     /// In pounds.
     #[uproperty(default = 70)]
     mass: i32,
-    /// Who owns it.
+    /// The owner.
     #[uproperty(default = "Ann")]
     label: String,
 }

@@ -2,19 +2,19 @@
 
 use alcedo_plugin_api::prelude::*;
 
-/// How somebody feels.
+/// The mood of a merchant.
 #[uenum(package = "Game", was = "Mood")]
 #[derive(Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Temper {
-    /// Nothing happened.
+    /// Feels well.
     Calm,
-    /// Nobody knows.
+    /// Feels bad.
     #[umeta(was = "Gone, Lost")]
     Furious = 5,
 }
 
-/// What somebody owns.
+/// Coins of a merchant.
 #[ustruct(package = "Game", was = "Purse")]
 pub struct Wallet {
     /// Coins of gold.
@@ -33,7 +33,7 @@ pub struct Place {
     pub x: f64,
 }
 
-/// Calls back when somebody is greeted.
+/// Returns the answer to a greeting.
 #[udelegate(single, package = "Game")]
 pub type OnHail = fn() -> String;
 
@@ -58,16 +58,16 @@ pub struct Trader {
     /// The stall.
     #[uproperty]
     stall: Place,
-    /// Another one.
+    /// A friend.
     #[uproperty]
     friend: Obj<Trader>,
-    /// What children are to be.
+    /// The class of an heir.
     #[uproperty]
     calling: SubclassOf<Trader>,
-    /// What answers.
+    /// Answers a greeting.
     #[uproperty]
     on_hail: OnHail,
-    /// How often something was regretted.
+    /// Counts regrets.
     #[keep(was = "regrets")]
     sorrows: u32,
 }
@@ -91,7 +91,7 @@ impl Trader {
 /// A merchant by night.
 #[uclass(package = "Game", base = Trader, was = "Smuggler")]
 pub struct Runner {
-    /// What nobody finds.
+    /// Hidden goods.
     #[uproperty(default = 3)]
     hidden: i32,
 }

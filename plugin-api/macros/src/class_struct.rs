@@ -271,7 +271,7 @@ fn class_flags(words: &Words, is_final: bool) -> Result<TokenStream> {
     Ok(quote! { #of_scripts #is_final #is_abstract #is_contextual })
 }
 
-/// A kept field and the words of its attribute.
+/// A kept field and the specifiers of its attribute.
 type Kept = (Ident, Words);
 
 /// Takes the reflected fields out, and returns them and those of the rest that are kept.
@@ -304,7 +304,7 @@ fn sort_fields(fields: &mut Fields, errors: &mut rules::Errors) -> (Vec<Property
 /// What a field is.
 enum Sorted {
     Reflected(Box<Property>),
-    /// Plugin-side, with the words of `#[keep]` if it is kept.
+    /// Plugin-side, with the specifiers of `#[keep]` if it is kept.
     Plain(Box<Field>, Option<Words>),
 }
 

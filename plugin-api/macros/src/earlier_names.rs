@@ -1,4 +1,4 @@
-//! `was = "Old, Older"`: the earlier names of a type or of a member, which the module lists beside its descriptions.
+//! `was = "Old, Older"`: earlier names of types and members, in a list of the module.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -8,7 +8,7 @@ use crate::class_struct::text_of;
 use crate::rules;
 use crate::words::{Words, is_identifier};
 
-/// The word.
+/// The specifier.
 pub(crate) const WAS: &str = "was";
 
 /// Lists the earlier names of a type that is declared here.
@@ -16,7 +16,11 @@ pub(crate) fn of_type(words: &Words, package: &LitStr, name: &syn::Ident) -> Res
     if let Some(word) = words.get(WAS)
         && words.flag("imported")?
     {
-        return Err(rules::at("ALC0026", word.name.span(), "the type says this where it is declared"));
+        return Err(rules::at(
+            "ALC0026",
+            word.name.span(),
+            "this word is for the declaration of the type, and this type is imported",
+        ));
     }
     of(words, &path(package, name))
 }
@@ -26,13 +30,13 @@ pub(crate) fn path(package: &LitStr, name: &syn::Ident) -> String {
     format!("/Script/{}.{}", package.value(), text_of(name))
 }
 
-/// Lists the earlier names that the words have, of what has that path now.
+/// Lists the earlier names in the specifiers of what has that path now.
 pub(crate) fn of(words: &Words, path: &str) -> Result<TokenStream> {
     let Some(names) = checked(words)? else { return Ok(TokenStream::new()) };
     Ok(quote! { ::alcedo_plugin_api::plumbing::earlier_names! { #path, #names } })
 }
 
-/// The text of the word, each name in it checked.
+/// Returns the value of the specifier, after a check of each name.
 pub(crate) fn checked(words: &Words) -> Result<Option<LitStr>> {
     let names = words.text(WAS)?;
     match names.as_ref().filter(|names| !names.value().split(',').all(|name| is_identifier(name.trim()))) {

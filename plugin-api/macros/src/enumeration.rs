@@ -20,7 +20,7 @@ struct Entry {
     number: i128,
     display: String,
     is_hidden: bool,
-    /// The words of its `#[umeta]`.
+    /// Specifiers of its `#[umeta]`.
     said: Option<Words>,
 }
 

@@ -313,7 +313,7 @@ impl Method {
         }
     }
 
-    /// What stands for such a cell of a function of `class` that is imported; the import is listed if the cell is used.
+    /// Returns the cell of an imported function of `class`. Its import is listed only if the cell is used.
     pub(crate) fn imported_cell(&self, cell: &Ident, class: &Ident, import: &TokenStream) -> TokenStream {
         let (types, result) = (self.types(), self.result_type());
         quote! {

@@ -43,7 +43,7 @@ pub(crate) fn take(
         return Err(rules::at(
             "ALC0180",
             word.name.span(),
-            "what a field begins as, or was called, is said where the struct is declared: this one is imported",
+            "default and earlier names of a field are for the declaration of the struct: this one is imported",
         ));
     }
     earlier.push(earlier_names::of(&words, path)?);

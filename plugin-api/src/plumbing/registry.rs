@@ -31,7 +31,7 @@ pub static CLASSES: [&'static Declared<ClassDesc>];
 #[distributed_slice]
 pub static INTERFACES: [&'static Declared<InterfaceDesc>];
 
-/// What this module uses of others, whatever of it the code of the module uses.
+/// Imports of this module that are compared even if no code uses them.
 #[distributed_slice]
 pub static IMPORTS: [&'static Declared<ImportDesc>];
 
@@ -75,7 +75,7 @@ pub(super) extern "C" fn imports() -> RSlice<'static, &'static ImportDesc> {
     RSlice::from_slice(ALL.get_or_init(all))
 }
 
-/// The imports whose cells some code in the image uses, once for each place of use.
+/// Returns the imports whose cells code in the image uses, once for each call site.
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 fn used_imports() -> &'static [&'static Declared<ImportDesc>] {
     unsafe extern "C" {
@@ -98,7 +98,7 @@ fn used_imports() -> &'static [&'static Declared<ImportDesc>] {
     unsafe { core::slice::from_raw_parts(start.cast(), len) }
 }
 
-/// None: all imports are listed.
+/// Returns nothing: all imports are in the other list.
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(miri))))]
 fn used_imports() -> &'static [&'static Declared<ImportDesc>] {
     &[]

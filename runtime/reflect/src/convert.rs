@@ -218,7 +218,6 @@ pub(crate) fn differ<'v>(mut keys: impl Iterator<Item = &'v Value>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::rc::Rc;
 
     use alcedo_abi::kinds::PropertyKind;
     use alcedo_base::handles::{Name, ObjectHandle};

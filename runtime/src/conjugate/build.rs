@@ -217,11 +217,11 @@ impl Plugins<'_> {
         Ok(kept)
     }
 
-    /// Puts a kept field back, under the name that it has now. `all` are the kept fields of the object: a field of another name that has
-    /// a value of its own gets no other one.
+    /// Puts a kept field back, under its name of today. `all` are the kept fields of the object: a renamed field takes no value if
+    /// its new name has one.
     ///
     /// # Errors
-    /// Why no part took it.
+    /// [`Misfit`] if no part accepts the field.
     pub(crate) fn load_kept(&self, object: ObjectHandle, field: &KeptField, all: &[KeptField]) -> Result<(), Misfit> {
         let types = &self.world.types;
         let parts = self.key_of(object).map(|key| self.pairs.parts(key)).unwrap_or_default();

@@ -36,7 +36,7 @@ pub struct ClassHead {
     pub is_interface: bool,
     /// Its name.
     pub name: Ident,
-    /// What stands between `<` and `>` behind it.
+    /// Metadata between `<` and `>` after the name.
     pub meta: Option<String>,
     /// What it extends: a class, with the package before it if that is written.
     pub base: Option<Vec<Ident>>,
@@ -141,7 +141,7 @@ pub struct Struct {
     pub modifiers: Vec<Modifier>,
     /// Its name.
     pub name: Ident,
-    /// What stands between `<` and `>` behind it.
+    /// Metadata between `<` and `>` after the name.
     pub meta: Option<String>,
     /// What it extends.
     pub base: Option<Vec<Ident>>,
@@ -160,7 +160,7 @@ pub struct Struct {
 pub struct Enum {
     /// Its name.
     pub name: Ident,
-    /// What stands between `<` and `>` behind it.
+    /// Metadata between `<` and `>` after the name.
     pub meta: Option<String>,
     /// Its entries.
     pub entries: Vec<VarName>,

@@ -178,7 +178,7 @@ macro_rules! __alcedo_class {
             $(
                 $crate::plumbing::import! {
                     $cell: $crate::plumbing::PropertyCell<$class, $ty> = {
-                        // SAFETY: it stands in the import, which is listed wherever code has the cell.
+                        // SAFETY: the import has the cell, and is listed if code uses the cell.
                         unsafe { $crate::plumbing::PropertyCell::new() }
                     },
                     import_property($crate::plumbing::core::concat!("/Script/", $package, ".", $name, ":", $property))
@@ -211,7 +211,7 @@ macro_rules! __alcedo_view {
     };
 }
 
-/// The accessors of one property. `$cell` is a static that holds its offset, or stands for one.
+/// The accessors of one property. `$cell` holds its offset: a static, or a type that derefs to one.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_property {
@@ -254,7 +254,7 @@ macro_rules! __alcedo_property {
     };
 }
 
-/// The callers of one function. `$cell` is a static that holds its handle, or stands for one.
+/// The callers of one function. `$cell` holds its handle: a static, or a type that derefs to one.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_call {

@@ -1,11 +1,11 @@
-//! What a module uses of others: an import is listed only if code that stays in the image uses it.
+//! Imports of a module. An import is listed only if code that stays in the image uses its cell.
 
 /// A cell that the host fills, behind a type of its name, and the import by which the host does so.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_import {
     ($cell:ident: $ty:ty = $new:expr, $import:ident($path:expr)) => {
-        #[allow(non_camel_case_types, reason = "it has the name of the cell that it stands for")]
+        #[allow(non_camel_case_types, reason = "the type has the name of its cell")]
         struct $cell;
         const _: () = {
             static ALCEDO_CELL: $ty = $new;
@@ -75,7 +75,7 @@ macro_rules! __alcedo_if_used {
     };
 }
 
-/// The directive by which the section it stands in keeps another.
+/// Assembly that makes the linker keep another section together with the current one.
 #[cfg(target_arch = "aarch64")]
 #[doc(hidden)]
 #[macro_export]
@@ -85,7 +85,7 @@ macro_rules! __alcedo_keep_section {
     };
 }
 
-/// The directive by which the section it stands in keeps another.
+/// Assembly that makes the linker keep another section together with the current one.
 #[cfg(not(target_arch = "aarch64"))]
 #[doc(hidden)]
 #[macro_export]

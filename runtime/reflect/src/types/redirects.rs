@@ -78,7 +78,7 @@ impl<'a> OldNames<'a> {
         Self(olds)
     }
 
-    /// The names that lead to a member: its own, and those that redirects lead there from.
+    /// Returns the name of a member and its earlier and later names, nearest first.
     pub fn of(&self, member: &'a str) -> Vec<String> {
         let mut seen = FxHashSet::from_iter([member]);
         let mut names = vec![member];
@@ -93,14 +93,14 @@ impl<'a> OldNames<'a> {
 }
 
 impl Types {
-    /// Whether redirects lead from one path to another, be it by way of others.
+    /// Checks for a chain of redirects from one path to another.
     #[inline]
     pub fn leads_to(&self, from: &str, to: &str) -> bool {
         self.registry.borrow().ways(from).any(|way| **way == *to)
     }
 
-    /// From now on `old`, the path of a type or a member, leads to where `new` leads, unless something has that very
-    /// path. While a shadow is up, the redirect belongs to it.
+    /// Redirects `old`, the path of a type or a member, to `new`. A declaration of that very path comes first. While a shadow is up,
+    /// the redirect belongs to it.
     #[inline]
     pub fn redirect(&self, old: &str, new: &str) {
         self.has_changed();
@@ -171,13 +171,13 @@ impl Registry {
         self.live.redirects.to.iter().chain(self.shadow.iter().flat_map(|shadow| &shadow.table.redirects.to))
     }
 
-    /// Where one redirect leads from `path`.
+    /// Returns the target of the redirect of `path`.
     fn way(&self, path: &str) -> Option<&Rc<str>> {
         let from_shadow = self.shadow.as_ref().and_then(|shadow| shadow.table.redirects.to.get(path));
         from_shadow.or_else(|| self.live.redirects.to.get(path))
     }
 
-    /// The paths that redirects lead to from `path`, nearest first, each once: a ring of redirects ends where it closes.
+    /// Returns the chain of targets from `path`, each once: a cycle ends where it closes.
     fn ways(&self, path: &str) -> impl Iterator<Item = &Rc<str>> {
         let mut next = self.way(path);
         let mut seen = FxHashSet::default();
@@ -188,12 +188,12 @@ impl Registry {
         })
     }
 
-    /// The paths that redirects lead to `path` from, nearest first, each once.
+    /// Returns the paths that are redirected to `path`, nearest first, each once.
     fn origins(&self, path: &str) -> Vec<&Rc<str>> {
         let tables = [self.shadow.as_ref().map(|shadow| &shadow.table), Some(&self.live)];
         let olds = |new: &str| {
             let olds = tables.iter().flatten().filter_map(|table| table.redirects.from.get(new)).flatten();
-            // A name that leads elsewhere by now is listed still.
+            // The list has names that were redirected elsewhere since.
             olds.filter(|old| self.way(old).is_some_and(|to| **to == *new)).collect::<Vec<_>>()
         };
         let (mut found, mut seen) = (Vec::new(), FxHashSet::from_iter([path]));
@@ -207,7 +207,7 @@ impl Registry {
         found
     }
 
-    /// Finds what a path leads to: what has the path, else the first along its redirects, else the one thing that has an earlier name.
+    /// Resolves a path: to its own declaration, else to the first along its redirects, else to the only one with an earlier name.
     pub(super) fn lead<T>(&self, path: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
         find(path).or_else(|| self.ways(path).find_map(|way| find(way))).or_else(|| {
             // After an undo the earlier name is in use again. If two are, the name was that of both.
@@ -216,7 +216,7 @@ impl Registry {
         })
     }
 
-    /// Pairs of old and new names of the members of these types, whatever they are called now, and their reverses.
+    /// Returns pairs of old and new names of the members of these types, under all names of the types, and their reverses.
     fn member_redirects<'p>(&self, owners: impl Iterator<Item = &'p str>) -> Vec<(String, String)> {
         let mut known: FxHashSet<Rc<str>> = FxHashSet::default();
         for owner in owners {
@@ -252,7 +252,7 @@ impl Registry {
 struct MemberSearch<'a, F> {
     registry: &'a Registry,
     find: F,
-    /// What the path of a class leads to.
+    /// Resolved paths of classes.
     classes: FxHashMap<Rc<str>, Option<Rc<Class>>>,
     /// Paths of members at which there was none, nor behind them.
     tried: FxHashSet<Rc<str>>,

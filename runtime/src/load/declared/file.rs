@@ -54,14 +54,14 @@ impl Descriptions<'_> {
             exports: self.each("linkme_EXPORTS", |at| self.export(at))?,
             imports: {
                 let mut imports = self.each("linkme_IMPORTS", |at| self.import(at))?;
-                // Those of members that the code uses, once for each place of use.
+                // Members that the code uses, once for each call site.
                 imports.extend(self.each("alcedo_uses", |at| self.import(at))?);
                 imports
             },
         })
     }
 
-    /// What the section of a list of the linker's leads to.
+    /// Reads the descriptions that a section of the linker lists.
     fn each<T>(&self, list: &str, read: impl Fn(u64) -> Option<T>) -> Result<Vec<T>, String> {
         let Some((start, size)) = self.constants.section(list) else { return Ok(Vec::new()) };
         let entry = |at: u64| {

@@ -432,7 +432,7 @@ fn in_order(works: Vec<Work<'_>>) -> Vec<Work<'_>> {
     done
 }
 
-/// What has that path, with its earlier names, as `<Was=Old>` behind its name lists them.
+/// Returns a path with its earlier names, from `<Was=Old>` after the name.
 fn earlier_names(path: &str, meta: Option<&str>) -> Option<(String, String)> {
     meta_in(meta).find(|(key, _)| key == "was").map(|(_, names)| (path.to_owned(), names))
 }
