@@ -90,8 +90,9 @@ pub(crate) fn emit(
         faults::at(ReloadStep::Enroll)?;
     }
     for module in modules {
-        for import in module.described.imports {
-            imports::fill_import(core, module.name, import, module.described.imports)?;
+        let all = module.described.all_imports();
+        for import in &all {
+            imports::fill_import(core, module.name, import, &all)?;
         }
         faults::at(ReloadStep::FillCells)?;
     }

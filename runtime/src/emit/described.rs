@@ -1,6 +1,8 @@
 //! What a module declares: its types, what it uses of others, and the functions it offers. A library has it in its image; where
 //! another sort of module has it from is its own affair.
 
+use std::collections::HashSet;
+
 use alcedo_abi::describe::{
     ClassDesc, DelegateDesc, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, MetaDesc, StructDesc,
 };
@@ -19,7 +21,7 @@ pub(crate) struct Described {
     pub structs: &'static [&'static StructDesc],
     /// The classes it declares.
     pub classes: &'static [&'static ClassDesc],
-    /// What it uses of others.
+    /// What it uses of others. A member may be listed once for each call site.
     pub imports: &'static [&'static ImportDesc],
     /// The functions it offers.
     pub exports: &'static [&'static ExportDesc],
@@ -40,5 +42,11 @@ impl Described {
             exports: root.exports()().as_slice(),
             earlier_names: root.earlier_names().map_or(&[], |names| names().as_slice()),
         }
+    }
+
+    /// What it uses of others, each once.
+    pub(crate) fn all_imports(&self) -> Vec<&'static ImportDesc> {
+        let mut seen = HashSet::new();
+        self.imports.iter().copied().filter(|import| seen.insert(std::ptr::from_ref(*import))).collect()
     }
 }

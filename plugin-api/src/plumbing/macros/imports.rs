@@ -34,11 +34,12 @@ macro_rules! __alcedo_import {
     (@used $path:expr) => {
         $crate::plumbing::if_used! {
             {
-                // SAFETY: the assembly has no instruction. It adds the address of the import to the section of used imports, and a
-                // relocation that keeps that entry in the image for as long as the code of this function stays in it.
+                // SAFETY: the assembly has no instruction. It adds the address of the import to the list `IMPORTS`, whose elements are
+                // such addresses, and a relocation that keeps the entry in the image together with the code of this function.
                 unsafe {
                     $crate::plumbing::core::arch::asm!(
-                        ".pushsection alcedo_uses, \"aw\", @progbits, unique, {id}",
+                        // The section of `IMPORTS`.
+                        ".pushsection linkme_IMPORTS, \"aw\", @progbits, unique, {id}",
                         ".balign 8",
                         "77:",
                         ".quad {import}",

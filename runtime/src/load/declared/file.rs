@@ -46,24 +46,19 @@ macro_rules! at {
 impl Descriptions<'_> {
     fn all(&self) -> Result<Declared, String> {
         Ok(Declared {
-            classes: self.each("linkme_CLASSES", |at| self.class(at))?,
-            enums: self.each("linkme_ENUMS", |at| self.enumeration(at))?,
-            delegates: self.each("linkme_DELEGATES", |at| self.delegate(at))?,
-            structs: self.each("linkme_STRUCTS", |at| self.structure(at))?,
-            interfaces: self.each("linkme_INTERFACES", |at| self.interface(at))?,
-            exports: self.each("linkme_EXPORTS", |at| self.export(at))?,
-            imports: {
-                let mut imports = self.each("linkme_IMPORTS", |at| self.import(at))?;
-                // Members that the code uses, once for each call site.
-                imports.extend(self.each("alcedo_uses", |at| self.import(at))?);
-                imports
-            },
+            classes: self.each("CLASSES", |at| self.class(at))?,
+            enums: self.each("ENUMS", |at| self.enumeration(at))?,
+            delegates: self.each("DELEGATES", |at| self.delegate(at))?,
+            structs: self.each("STRUCTS", |at| self.structure(at))?,
+            interfaces: self.each("INTERFACES", |at| self.interface(at))?,
+            exports: self.each("EXPORTS", |at| self.export(at))?,
+            imports: self.each("IMPORTS", |at| self.import(at))?,
         })
     }
 
-    /// Reads the descriptions that a section of the linker lists.
+    /// What a list of the linker's leads to.
     fn each<T>(&self, list: &str, read: impl Fn(u64) -> Option<T>) -> Result<Vec<T>, String> {
-        let Some((start, size)) = self.constants.section(list) else { return Ok(Vec::new()) };
+        let Some((start, size)) = self.constants.section(&format!("linkme_{list}")) else { return Ok(Vec::new()) };
         let entry = |at: u64| {
             let described = self.constants.address(start + at * WORD).and_then(&read);
             described.ok_or_else(|| format!("entry {at} of its list {list} leads to no description"))
