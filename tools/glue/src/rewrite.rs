@@ -21,8 +21,11 @@ pub fn rewritten(source: &str, origin: &Origin, declared: &Declared) -> Result<O
     let mut glue = packages.into_iter().fold(Glue::default(), Glue::only);
     if is_for_host {
         // Types of unknown packages are written as values.
-        for path in named_types(declared).filter(|path| !glue.writes(path) || !declares(declared, path)) {
-            let found = path.strip_prefix("/Script/").and_then(|rest| elsewhere(source, path, rest.split_once('.')?.0));
+        let other: Vec<_> =
+            named_types(declared).filter(|path| !glue.writes(path) || !declares(declared, path)).collect();
+        for path in other {
+            let package = path.strip_prefix("/Script/").and_then(|rest| rest.split_once('.'));
+            let found = package.and_then(|(package, _)| elsewhere(source, path, package));
             glue = found.into_iter().fold(glue, Glue::package);
         }
         return glue.for_host(origin, declared).map(Some);
