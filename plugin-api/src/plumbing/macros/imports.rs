@@ -7,6 +7,7 @@ macro_rules! __alcedo_import {
     ($cell:ident: $ty:ty = $new:expr, $import:ident($path:expr)) => {
         #[allow(non_camel_case_types, reason = "the type has the name of its cell")]
         struct $cell;
+        #[allow(clippy::type_complexity, reason = "a function cell has as many parts as the function has parameters")]
         const _: () = {
             static ALCEDO_CELL: $ty = $new;
             $crate::plumbing::import! { @listed $import($path, &ALCEDO_CELL) }
