@@ -36,6 +36,7 @@ mod floors;
 mod forms;
 mod frames;
 mod gdb;
+mod glue_in_use;
 #[path = "grid/main.rs"]
 mod grid;
 mod grid_glue;
@@ -66,6 +67,7 @@ mod recipes;
 mod refusals;
 mod registrations;
 mod remains;
+mod renames;
 mod results;
 mod rollback;
 #[cfg(feature = "script")]

@@ -504,3 +504,54 @@ fn what_a_world_file_has_too_much_is_listed_and_returns_with_its_room() {
     assert_eq!(get(&second, foe, "Fixed"), ints(&[1, 9, 3, 4]), "with what was written since");
     assert_eq!(get(&second, foe, "Rows"), own[1].1);
 }
+
+const SQUIRE: &str = "class Squire extends Object;
+
+enum ERank { Low, High };
+
+struct Item { var int Count; };
+
+var int Health;
+var ERank Rank;
+var Item First;
+
+function Rise() { Health = 7; Rank = High; First.Count = 3; }
+";
+
+const KNIGHT: &str = "class Knight<Was=Squire> extends Object;
+
+enum EGrade<Was=ERank> { Bottom<Was=Low>, Middle, Top<Was=High> };
+
+struct Thing<Was=Item> { var int Number<Was=Count>; };
+
+var int Vigor<Was=Health>;
+var EGrade Grade<Was=Rank>;
+var Thing Best<Was=First>;
+";
+
+#[test]
+fn scripts_list_earlier_names_behind_the_names() {
+    let package = Package::new("Tale", &[("Squire.uc", SQUIRE)]);
+    let host = builder().build().expect("a host");
+    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    let squire = spawn(&host, "/Script/Tale.Squire");
+    call(&host, squire, "Rise", &[]);
+    package.remove("Squire.uc");
+    package.write("Knight.uc", KNIGHT);
+    reload_of(&host, &package);
+    let rank = |name: &str| match get(&host, squire, name) {
+        Value::Enum(value) => value.text.to_string(),
+        other => format!("{other:?}"),
+    };
+    let fields = |name: &str| Value::Struct(vec![(name.into(), Value::I32(3))]);
+    assert_eq!(host.objects().class_of(squire).as_deref(), Some("/Script/Tale.Knight"));
+    assert_eq!(get(&host, squire, "Vigor"), Value::I32(7));
+    assert_eq!(rank("Grade"), "Top");
+    assert_eq!(get(&host, squire, "Best"), fields("Number"));
+    package.remove("Knight.uc");
+    package.write("Squire.uc", SQUIRE);
+    reload_of(&host, &package);
+    assert_eq!(get(&host, squire, "Health"), Value::I32(7));
+    assert_eq!(rank("Rank"), "High");
+    assert_eq!(get(&host, squire, "First"), fields("Count"));
+}

@@ -41,3 +41,22 @@ impl Actor {
     #[ufunction(blueprint_implementable_event)]
     fn receive_storm(&self);
 }
+
+/// Uses the members: those that no code uses are not compared.
+#[cfg(any(feature = "stale-property", feature = "stale-function"))]
+#[uclass(package = "Game")]
+pub struct User {}
+
+#[cfg(any(feature = "stale-property", feature = "stale-function"))]
+#[uclass]
+impl User {
+    /// Uses the member of this build.
+    #[ufunction]
+    fn act(&self, this: This<Self>, actor: Obj<Actor>) -> Result<(), CallError> {
+        #[cfg(feature = "stale-property")]
+        this.get(actor)?.try_set_seed(1.0)?;
+        #[cfg(feature = "stale-function")]
+        this.get(actor)?.try_receive_storm()?;
+        Ok(())
+    }
+}

@@ -12,3 +12,16 @@ impl Actor {
     #[ufunction]
     fn add_rotation(&self, degrees: f64);
 }
+
+/// Turns others.
+#[uclass(package = "Game")]
+pub struct Turner {}
+
+#[uclass]
+impl Turner {
+    /// Uses the function: one that no code uses is not compared.
+    #[ufunction]
+    fn turn(&self, this: This<Self>, actor: Obj<Actor>) -> Result<(), CallError> {
+        this.get(actor)?.try_add_rotation(1.0)
+    }
+}

@@ -309,7 +309,7 @@ pub struct ImportDesc {
     /// What the module was built for, in words: the base of a class, the type of a property, the signature of a function. It is
     /// shown where the fingerprints differ, and not compared.
     pub wanted: RStr<'static>,
-    /// The same for a struct: its fields.
+    /// Fields of a struct, or names of the properties of a class, as the module was built for them.
     pub fields: RSlice<'static, PropertyDesc>,
     /// Receives the number.
     pub cell: &'static Cell,

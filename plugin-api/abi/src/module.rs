@@ -8,7 +8,7 @@ use abi_stable::std_types::{RSlice, RStr};
 
 use crate::call::{Failure, Status};
 use crate::describe::{
-    ClassDesc, DelegateDesc, EntryTables, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc,
+    ClassDesc, DelegateDesc, EntryTables, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, MetaDesc, StructDesc,
 };
 use crate::host::ModuleContext;
 

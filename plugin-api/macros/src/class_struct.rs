@@ -3,12 +3,13 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute, Field, Fields, Ident, ItemStruct, LitStr, Result, Type};
+use syn::{Field, Fields, Ident, ItemStruct, LitStr, Result, Type};
 
 use crate::conditions::Conditions;
 use crate::default_value::{self, DefaultValue};
 use crate::dll_bind;
 use crate::docs;
+use crate::earlier_names::{self, WAS};
 use crate::rules;
 use crate::specifiers::{self, PROPERTY};
 use crate::words::{Words, take_attr};
@@ -25,6 +26,7 @@ const CLASS_WORDS: &[&str] = &[
     "defaults",
     "imported",
     "dll_bind",
+    "was",
 ];
 /// A reflected field.
 struct Property {
@@ -74,15 +76,19 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
 
     let (members, checks): (Vec<_>, Vec<_>) = declared.into_iter().unzip();
     let plain: Vec<&Field> = fields.iter().collect();
+    let earlier = earlier_names::of_type(words, &package, class)?;
+    let path = earlier_names::path(&package, class);
+    let earlier_kept = kept.iter().map(|(field, said)| earlier_names::of(said, &format!("{path}:{}", text_of(field))));
+    let earlier_kept = earlier_kept.collect::<Result<Vec<_>>>()?;
     let send_checks = plain.iter().map(|field| {
         let ty = &field.ty;
         quote_spanned! {ty.span()=> ::alcedo_plugin_api::plumbing::the_finalizer_thread_drops::<#ty>(); }
     });
     let kept = plain.iter().filter_map(|field| {
         let (ident, ty) = (field.ident.as_ref()?, &field.ty);
-        let (_, was) = kept.iter().find(|(kept, _)| kept == ident)?;
+        kept.iter().find(|(kept, _)| kept == ident)?;
         let text = text_of(ident);
-        Some(quote! { (#ident, #text #(| #was)*, #ty) })
+        Some(quote! { (#ident, #text, #ty) })
     });
     let implements = words.paths("implements")?;
     let bodies = implements.iter().map(bodies_of);
@@ -108,6 +114,8 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
             defaults: [#defaults],
             checks: { #(#without_bodies)* },
         }
+        #earlier
+        #(#earlier_kept)*
     })
 }
 
@@ -157,6 +165,7 @@ fn expand_imported(
         "subobjects",
         "defaults",
         "dll_bind",
+        "was",
     ] {
         if let Some(word) = words.get(flag) {
             return Err(rules::at("ALC0026", word.name.span(), "the class says this where it is declared"));
@@ -262,8 +271,8 @@ fn class_flags(words: &Words, is_final: bool) -> Result<TokenStream> {
     Ok(quote! { #of_scripts #is_final #is_abstract #is_contextual })
 }
 
-/// A kept field and its earlier names.
-type Kept = (Ident, Vec<LitStr>);
+/// A kept field and the specifiers of its attribute.
+type Kept = (Ident, Words);
 
 /// Takes the reflected fields out, and returns them and those of the rest that are kept.
 fn sort_fields(fields: &mut Fields, errors: &mut rules::Errors) -> (Vec<Property>, Vec<Kept>) {
@@ -282,7 +291,7 @@ fn sort_fields(fields: &mut Fields, errors: &mut rules::Errors) -> (Vec<Property
         match errors.take(sort_field(field, name.clone())) {
             Some(Sorted::Reflected(property)) => properties.push(*property),
             Some(Sorted::Plain(field, is_kept)) => {
-                kept.extend(is_kept.map(|was| (name, was)));
+                kept.extend(is_kept.map(|words| (name, words)));
                 plain.push(*field);
             }
             None => {}
@@ -295,8 +304,8 @@ fn sort_fields(fields: &mut Fields, errors: &mut rules::Errors) -> (Vec<Property
 /// What a field is.
 enum Sorted {
     Reflected(Box<Property>),
-    /// Plugin-side, with its earlier names if it is kept.
-    Plain(Box<Field>, Option<Vec<LitStr>>),
+    /// Plugin-side, with the specifiers of `#[keep]` if it is kept.
+    Plain(Box<Field>, Option<Words>),
 }
 
 fn sort_field(mut field: Field, name: Ident) -> Result<Sorted> {
@@ -315,16 +324,9 @@ fn sort_field(mut field: Field, name: Ident) -> Result<Sorted> {
             Ok(Sorted::Reflected(Box::new(Property { field, name, words })))
         }
         (None, keep) => {
-            let earlier_names = |keep: &Attribute| {
-                let words = Words::of(keep)?;
-                words.expect(&["was"])?;
-                let was = words.text("was")?;
-                let names =
-                    |was: LitStr| was.value().split(',').map(|name| LitStr::new(name.trim(), was.span())).collect();
-                Ok::<_, syn::Error>(was.map(names).unwrap_or_default())
-            };
-            let was = keep.as_ref().map(earlier_names).transpose()?;
-            Ok(Sorted::Plain(Box::new(field), was))
+            let words = keep.as_ref().map(Words::of).transpose()?;
+            words.as_ref().map(|words| words.expect(&[WAS])).transpose()?;
+            Ok(Sorted::Plain(Box::new(field), words))
         }
     }
 }

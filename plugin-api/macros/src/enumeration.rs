@@ -9,6 +9,7 @@ use syn::{Attribute, Expr, ExprLit, ExprUnary, Fields, Ident, ItemEnum, Lit, Res
 
 use crate::class_struct::text_of;
 use crate::docs;
+use crate::earlier_names;
 use crate::rules;
 use crate::words::{Words, take_attr, to_derive};
 
@@ -19,16 +20,24 @@ struct Entry {
     number: i128,
     display: String,
     is_hidden: bool,
+    /// Specifiers of its `#[umeta]`.
+    said: Option<Words>,
 }
 
 pub(crate) fn expand(words: &Words, mut item: ItemEnum) -> Result<TokenStream> {
-    words.expect(&["package", "flags", "imported"])?;
+    words.expect(&["package", "flags", "imported", "was"])?;
     if !item.generics.params.is_empty() {
         return Err(rules::spanned("ALC0160", &item.generics, "a reflected enum is not generic"));
     }
     let (package, is_flags) = (words.package(&item.ident)?, words.flag("flags")?);
     let repr = underlying(&mut item)?;
+    let (path, mut earlier) =
+        (earlier_names::path(&package, &item.ident), vec![earlier_names::of_type(words, &package, &item.ident)?]);
     let entries = entries(&mut item, &repr, is_flags)?;
+    for Entry { ident, said, .. } in &entries {
+        let listed = said.as_ref().map(|said| earlier_names::of(said, &format!("{path}:{}", text_of(ident))));
+        earlier.extend(listed.transpose()?);
+    }
     let (origin, name, text) = (words.origin()?, &item.ident, text_of(&item.ident));
     let doc = docs::text(&item.attrs);
     let written = if is_flags { set_of_bits(&item, &repr, &entries) } else { plain(&item, &repr, &entries) };
@@ -43,6 +52,7 @@ pub(crate) fn expand(words: &Words, mut item: ItemEnum) -> Result<TokenStream> {
         ::alcedo_plugin_api::plumbing::enumeration! {
             #origin #name: #repr, package: #package, name: #text, doc: #doc, flags: #is_flags, words: #shown, [#(#rows)*]
         }
+        #(#earlier)*
     })
 }
 
@@ -225,10 +235,10 @@ fn entry(variant: &mut Variant, next: i128) -> Result<Entry> {
         ));
     }
     let said = take_attr(&mut variant.attrs, "umeta")?;
+    let said = said.as_ref().map(Words::of).transpose()?;
     let (display, is_hidden) = match &said {
-        Some(said) => {
-            let words = Words::of(said)?;
-            words.expect(&["display_name", "hidden"])?;
+        Some(words) => {
+            words.expect(&["display_name", "hidden", "was"])?;
             (words.text("display_name")?.map(|text| text.value()).unwrap_or_default(), words.flag("hidden")?)
         }
         None => (String::new(), false),
@@ -239,7 +249,7 @@ fn entry(variant: &mut Variant, next: i128) -> Result<Entry> {
             rules::spanned("ALC0167", written, "the number of an entry is written as a number: `Name = 3`")
         })?,
     };
-    Ok(Entry { ident: variant.ident.clone(), attrs: variant.attrs.clone(), number, display, is_hidden })
+    Ok(Entry { ident: variant.ident.clone(), attrs: variant.attrs.clone(), number, display, is_hidden, said })
 }
 
 /// A whole number as it is written: `3`, `-3`, `0x10`, `1 << 4`.

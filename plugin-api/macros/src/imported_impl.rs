@@ -69,13 +69,9 @@ fn declaration(
     if event.is_some() {
         events.push(conditions.on_element(&quote! { #text }));
     }
-    let declared = method.cell(&cell, class);
+    let imported = method.imported_cell(&cell, class, &quote! { import_function(#path) });
     conditions.on_items(quote! {
-        #declared
-        ::alcedo_plugin_api::plumbing::register! {
-            IMPORTS: ::alcedo_plugin_api::plumbing::ImportDesc =
-                ::alcedo_plugin_api::plumbing::import_function(#path, &#cell)
-        }
+        #imported
         #callers
         #event
     })

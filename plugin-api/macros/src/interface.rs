@@ -8,19 +8,21 @@ use syn::{ItemTrait, Result, TraitItem, TraitItemFn};
 
 use crate::class_struct::{text_of, view_of};
 use crate::docs;
+use crate::earlier_names;
 use crate::method::{Method, Parameter};
 use crate::rules;
 use crate::words::Words;
 
 pub(crate) fn expand(words: &Words, item: &ItemTrait) -> Result<TokenStream> {
     let mut errors = rules::Errors::default();
-    errors.take(words.expect(&["package", "imported"]));
+    errors.take(words.expect(&["package", "imported", "was"]));
     errors.take(refuse(item));
     let package = errors.take(words.package(&item.ident));
     let functions: Vec<_> = item.items.iter().filter_map(|member| errors.take(Function::of(member))).collect();
     let package = errors.unless(package)?;
     let (attrs, vis, name, view) = (&item.attrs, &item.vis, &item.ident, view_of(&item.ident));
     let (origin, text, doc) = (words.origin()?, text_of(name), docs::text(attrs));
+    let earlier = earlier_names::of_type(words, &package, name)?;
     let view_doc = format!("What can be done with an object that is seen as a [`{name}`].");
     let (descriptions, callers) =
         (functions.iter().map(Function::description), functions.iter().map(|function| function.callers(item)));
@@ -29,6 +31,7 @@ pub(crate) fn expand(words: &Words, item: &ItemTrait) -> Result<TokenStream> {
             #origin #(#attrs)* #vis #name #view #view_doc, package: #package, name: #text, doc: #doc,
             functions: [#({ #descriptions })*],
         }
+        #earlier
         #(#callers)*
     })
 }
@@ -94,18 +97,15 @@ impl<'a> Function<'a> {
                 <#interface as ::alcedo_plugin_api::plumbing::Interface>::PATH, ":", #text
             )
         };
-        let (declared, check) = (method.cell(&cell, interface), method.result.check());
+        let imported = method.imported_cell(&cell, interface, &quote! { import_interface_function(#path) });
+        let check = method.result.check();
         let crosses = method.parameters.iter().map(|Parameter { ty, .. }| {
             quote_spanned! {ty.span()=> const _: () = ::alcedo_plugin_api::plumbing::crosses::<#ty>(); }
         });
         let callers = method.callers(&view, &method.name, &cell, &path, &docs::shared(&self.declared.attrs));
         quote! {
             const _: () = {
-                #declared
-                ::alcedo_plugin_api::plumbing::register! {
-                    IMPORTS: ::alcedo_plugin_api::plumbing::ImportDesc =
-                        ::alcedo_plugin_api::plumbing::import_interface_function(#path, &#cell)
-                }
+                #imported
                 #callers
                 #(#crosses)*
                 #check

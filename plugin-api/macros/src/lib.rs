@@ -13,6 +13,7 @@ mod delegate;
 mod dll_bind;
 mod dll_import;
 mod docs;
+mod earlier_names;
 mod enumeration;
 mod export;
 mod imported_impl;

@@ -313,6 +313,18 @@ impl Method {
         }
     }
 
+    /// Returns the cell of an imported function of `class`. Its import is listed only if the cell is used.
+    pub(crate) fn imported_cell(&self, cell: &Ident, class: &Ident, import: &TokenStream) -> TokenStream {
+        let (types, result) = (self.types(), self.result_type());
+        quote! {
+            ::alcedo_plugin_api::plumbing::import! {
+                #cell: ::alcedo_plugin_api::plumbing::FunctionCell<#class, (#(#types,)*), #result> =
+                    ::alcedo_plugin_api::plumbing::FunctionCell::new(),
+                #import
+            }
+        }
+    }
+
     /// The constant on a view by which an override finds the event.
     pub(crate) fn event_constant(&self) -> Ident {
         format_ident!("{}_EVENT", self.text().to_uppercase(), span = self.name.span())

@@ -7,7 +7,7 @@ use syn::{Fields, ItemStruct, LitStr, Result};
 use crate::class_struct::text_of;
 use crate::rules;
 use crate::words::{Words, to_derive};
-use crate::{docs, struct_field};
+use crate::{docs, earlier_names, struct_field};
 
 pub(crate) fn expand(words: &Words, item: ItemStruct) -> Result<TokenStream> {
     const ONE_WITH_A_BASE: &str = "leave `pod` out, or have a field of the other struct";
@@ -31,7 +31,7 @@ fn declared(
     pattern: &TokenStream,
     attrs: &TokenStream,
 ) -> Result<TokenStream> {
-    words.expect(&["pod", "package", "imported", "base"])?;
+    words.expect(&["pod", "package", "imported", "base", "was"])?;
     if let Some(base) = words.get("base") {
         return Err(rules::at(
             "ALC0182",
@@ -42,10 +42,19 @@ fn declared(
         ));
     }
     let package = read(words, &item)?;
+    let path = earlier_names::path(&package, &item.ident);
+    let mut earlier = vec![earlier_names::of_type(words, &package, &item.ident)?];
     let (mut errors, mut rows, mut defaults) = (rules::Errors::default(), Vec::new(), Vec::new());
     for field in &mut item.fields {
         let Some(ident) = field.ident.clone() else { continue };
-        let Some(default) = errors.take(struct_field::take(&mut field.attrs, &field.ty, words)) else { continue };
+        let Some(default) = errors.take(struct_field::take(
+            &mut field.attrs,
+            &field.ty,
+            words,
+            (&format!("{path}:{}", text_of(&ident)), &mut earlier),
+        )) else {
+            continue;
+        };
         let (text, ty, doc) = (text_of(&ident), &field.ty, docs::text(&field.attrs));
         let said = default.as_ref().map_or("", |default| &default.text);
         rows.push(quote! { (#ident, #text, #ty, #said, #doc) });
@@ -64,6 +73,7 @@ fn declared(
         ::alcedo_plugin_api::plumbing::#pattern! {
             #origin #name, package: #package, name: #text, doc: #doc, [#(#rows),*]
         }
+        #(#earlier)*
     })
 }
 

@@ -5,6 +5,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::{Expr, ExprLit, Lit, LitStr, Result};
 
+use crate::earlier_names::{self, WAS};
 use crate::rules;
 use crate::words::Words;
 
@@ -122,7 +123,8 @@ pub(crate) fn about_with(
     if let Some(words) = words {
         for specifier in table {
             let Some(key) = specifier.key else { continue };
-            said.extend(words.text(specifier.word)?.map(|text| (key.to_owned(), text)));
+            let text = if key == WAS { earlier_names::checked(words)? } else { words.text(specifier.word)? };
+            said.extend(text.map(|text| (key.to_owned(), text)));
         }
         for (key, value) in words.pairs("meta")? {
             let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = value else {

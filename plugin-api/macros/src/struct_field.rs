@@ -6,6 +6,7 @@ use quote::quote;
 use syn::{Attribute, Expr, ExprLit, Lit, Type};
 
 use crate::default_value::{DefaultValue, assigns};
+use crate::earlier_names::{self, WAS};
 use crate::rules;
 use crate::words::{Words, take_attr};
 
@@ -19,8 +20,13 @@ pub(crate) struct FieldDefault {
     pub(crate) value: TokenStream,
 }
 
-/// Takes the words off a field.
-pub(crate) fn take(attrs: &mut Vec<Attribute>, ty: &Type, struct_words: &Words) -> syn::Result<Option<FieldDefault>> {
+/// Takes the words off a field of that path. `earlier` gets what lists its earlier names.
+pub(crate) fn take(
+    attrs: &mut Vec<Attribute>,
+    ty: &Type,
+    struct_words: &Words,
+    (path, earlier): (&str, &mut Vec<TokenStream>),
+) -> syn::Result<Option<FieldDefault>> {
     if let Some(keep) = take_attr(attrs, "keep")? {
         return Err(rules::spanned(
             "ALC0085",
@@ -30,21 +36,27 @@ pub(crate) fn take(attrs: &mut Vec<Attribute>, ty: &Type, struct_words: &Words) 
     }
     let Some(attr) = take_attr(attrs, "uproperty")? else { return Ok(None) };
     let words = Words::of(&attr)?;
-    words.expect(&["default"])?;
+    words.expect(&["default", WAS])?;
+    if let Some(word) = words.get("default").or(words.get(WAS))
+        && struct_words.flag("imported")?
+    {
+        return Err(rules::at(
+            "ALC0180",
+            word.name.span(),
+            "default and earlier names of a field are for the declaration of the struct: this one is imported",
+        ));
+    }
+    earlier.push(earlier_names::of(&words, path)?);
     let Some(word) = words.get("default") else {
+        if words.get(WAS).is_some() {
+            return Ok(None);
+        }
         return Err(rules::spanned(
             "ALC0085",
             attr,
             "every field of a `#[ustruct]` is reflected without a word: `#[uproperty(default = …)]` says what it begins as",
         ));
     };
-    if struct_words.flag("imported")? {
-        return Err(rules::at(
-            "ALC0180",
-            word.name.span(),
-            "what a field begins as is said where the struct is declared: this one is imported",
-        ));
-    }
     let Some(value) = &word.value else {
         return Err(rules::at("ALC0033", word.name.span(), "`default` takes a value: `default = 180.0`"));
     };

@@ -9,14 +9,16 @@ use crate::class_struct::{argument, shown, text_of, view_of};
 use crate::conditions::Conditions;
 use crate::rules;
 use crate::words::Words;
-use crate::{docs, pod, struct_field};
+use crate::{docs, earlier_names, pod, struct_field};
 
 pub(crate) fn expand(words: &Words, item: &ItemStruct) -> Result<TokenStream> {
     let mut errors = rules::Errors::default();
-    words.expect(&["pod", "package", "imported", "base"])?;
+    words.expect(&["pod", "package", "imported", "base", "was"])?;
     let package = pod::read(words, item)?;
     let (name, vis, view) = (&item.ident, &item.vis, view_of(&item.ident));
     let (mut rows, mut checks) = (Vec::new(), Vec::new());
+    let (path, mut earlier) =
+        (earlier_names::path(&package, name), vec![earlier_names::of_type(words, &package, name)?]);
     let base = words.path("base")?;
     let base_check = base.as_ref().map(|base| {
         quote_spanned! {base.span()=>
@@ -37,7 +39,14 @@ pub(crate) fn expand(words: &Words, item: &ItemStruct) -> Result<TokenStream> {
         Conditions::refuse(&field.attrs)?;
         let mut attrs = field.attrs.clone();
         let (Some(ident), ty) = (&field.ident, &field.ty) else { continue };
-        let Some(default) = errors.take(struct_field::take(&mut attrs, ty, words)) else { continue };
+        let Some(default) = errors.take(struct_field::take(
+            &mut attrs,
+            ty,
+            words,
+            (&format!("{path}:{}", text_of(ident)), &mut earlier),
+        )) else {
+            continue;
+        };
         let doc = docs::text(&attrs);
         let default = default.map_or_else(String::new, |default| {
             checks.push(default.check);
@@ -65,5 +74,6 @@ pub(crate) fn expand(words: &Words, item: &ItemStruct) -> Result<TokenStream> {
         ::alcedo_plugin_api::plumbing::structure! {
             #origin #(#attrs)* #vis #name #view #view_doc, package: #package, name: #text, doc: #doc, [#(#rows)*]
         }
+        #(#earlier)*
     })
 }

@@ -249,6 +249,12 @@ pub const fn meta(key: &'static str, value: &'static str) -> MetaDesc {
     MetaDesc { key: RStr::from_str(key), value: RStr::from_str(value) }
 }
 
+/// The earlier names of what has this path now, with commas between.
+#[must_use]
+pub const fn earlier_names(path: &'static str, names: &'static str) -> Declared<MetaDesc> {
+    Declared(meta(path, names))
+}
+
 /// Words about a function.
 #[derive(Clone, Copy, Debug)]
 pub struct About {
@@ -620,9 +626,36 @@ impl<A: Params, R: ReturnValue> SignatureWords<A, R> {
 
 /// A class that another declares. Members of its base are reached through it, so the host has to agree that it is one.
 #[must_use]
-pub const fn import_class<C: Class>(cell: &'static ClassCell<C>) -> Declared<ImportDesc> {
+pub const fn import_class<C: Class>(
+    properties: &'static [PropertyDesc],
+    cell: &'static ClassCell<C>,
+) -> Declared<ImportDesc> {
     let fingerprint = Fingerprint::START.text(<C::Base as Class>::PATH).finish();
-    import(ImportKind::CLASS, C::PATH, fingerprint, <C::Base as Class>::PATH, &cell.0)
+    let Declared(import) = import(ImportKind::CLASS, C::PATH, fingerprint, <C::Base as Class>::PATH, &cell.0);
+    Declared(ImportDesc { fields: RSlice::from_slice(properties), ..import })
+}
+
+/// The name of a property of an imported class, for errors. Its type is compared where it is used.
+#[must_use]
+pub const fn member_name(name: &'static str) -> PropertyDesc {
+    const NONE: RStr<'static> = RStr::from_str("");
+    PropertyDesc {
+        name: RStr::from_str(name),
+        kind: PropertyKind::U8,
+        type_path: NONE,
+        flags: 0,
+        default: NONE,
+        doc: NONE,
+        meta: RSlice::EMPTY,
+        offset: 0,
+        cell: ROption::RNone,
+    }
+}
+
+/// The number of the section of an import: a hash of its path. Two imports of one number are kept or dropped together.
+#[must_use]
+pub const fn section_of(path: &str) -> u32 {
+    (Fingerprint::START.text(path).finish() & 0x7fff_ffff) as u32
 }
 
 /// A property that another declares. `path` is that of the class, a colon, and the name.

@@ -24,7 +24,7 @@ pub use ::core;
 pub use alcedo_abi::abi_stable::library::LibHeader;
 pub use alcedo_abi::describe::{
     Cell, ClassDesc, DelegateDesc, EntryDesc, EntryTables, EnumDesc, EnumEntryDesc, ExportDesc, ImportDesc,
-    InterfaceDesc, StructDesc, TableDesc,
+    InterfaceDesc, MetaDesc, StructDesc, TableDesc,
 };
 pub use alcedo_abi::kinds::{PropertyKind, class_flags, function_flags, property_flags};
 pub use alcedo_abi::manifest;
@@ -54,10 +54,12 @@ pub use crate::thunk::Frame;
 pub use crate::value::{ByPointer, NoDefault, address_slot};
 pub use crate::{
     __alcedo_c_call as c_call, __alcedo_call as call, __alcedo_class as class, __alcedo_declare as declare,
-    __alcedo_delegate as delegate, __alcedo_enum as enumeration, __alcedo_export as export, __alcedo_heap as heap,
-    __alcedo_interface as interface, __alcedo_join as join, __alcedo_module as module, __alcedo_owned as owned_type,
-    __alcedo_pod as pod, __alcedo_property as property, __alcedo_register as register, __alcedo_struct as structure,
-    __alcedo_type_record as type_record, __alcedo_view as view,
+    __alcedo_delegate as delegate, __alcedo_earlier_names as earlier_names, __alcedo_enum as enumeration,
+    __alcedo_export as export, __alcedo_heap as heap, __alcedo_if_used as if_used, __alcedo_import as import,
+    __alcedo_interface as interface, __alcedo_join as join, __alcedo_keep_section as keep_section,
+    __alcedo_module as module, __alcedo_owned as owned_type, __alcedo_pod as pod, __alcedo_property as property,
+    __alcedo_register as register, __alcedo_struct as structure, __alcedo_type_record as type_record,
+    __alcedo_view as view,
 };
 pub use crate::{CallError, Class, Interface, ObjectView, Params, Plain, ReturnValue, This, Value};
 pub use crate::{IntoHost, Kind, Lent};
@@ -65,10 +67,11 @@ pub use c_functions::{GiveBack, ImportCell, Manner, Outs, c_gives, c_takes, dll_
 pub(crate) use declared::SignatureWords;
 pub use declared::{
     About, Body, ClassCell, Declared, Function, FunctionCell, FunctionOf, Hook, PresenceCell, Property, PropertyCell,
-    all_functions, class as class_description, count_functions, custom_thunk, enum_entry,
-    enumeration as enum_description, export as export_description, function as function_description, hook,
+    all_functions, class as class_description, count_functions, custom_thunk, earlier_names as earlier_names_of,
+    enum_entry, enumeration as enum_description, export as export_description, function as function_description, hook,
     implementable_event, import_class, import_enumeration, import_function, import_overridden, import_property,
-    import_structure, meta, property as property_description, static_function, structure as structure_description,
+    import_structure, member_name, meta, property as property_description, section_of, static_function,
+    structure as structure_description,
 };
 pub use defaults::{BuildDefault, DefaultPart, PluginState, Probe, WithoutARedConstructor, the_finalizer_thread_drops};
 pub use delegates::{NamedDelegate, delegate as delegate_description, import_delegate, name_in, package_of};
@@ -88,7 +91,7 @@ pub use owned::{
     are_owned_equal, clone_owned, debug_owned, is_owned_expired, load_owned, new_owned, owned_at, owned_out,
     owned_slot, parse_owned, print_owned, store_owned,
 };
-pub use registry::{CLASSES, DELEGATES, ENUMS, EXPORTS, IMPORTS, INTERFACES, STRUCTS};
+pub use registry::{CLASSES, DELEGATES, EARLIER_NAMES, ENUMS, EXPORTS, IMPORTS, INTERFACES, STRUCTS};
 pub use returned::{ErrorInWords, Place, Returned, error_in_words};
 pub use root::{MainFn, ModuleHooks, Outcome, run_hook, run_main};
 pub(crate) use shells::typed_slots;

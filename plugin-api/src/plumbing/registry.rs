@@ -1,7 +1,9 @@
 //! Where the declarations of a module meet: slices that the linker fills. The host reads them after `attach`.
 
 use alcedo_abi::abi_stable::std_types::RSlice;
-use alcedo_abi::describe::{ClassDesc, DelegateDesc, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc};
+use alcedo_abi::describe::{
+    ClassDesc, DelegateDesc, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, MetaDesc, StructDesc,
+};
 use linkme::distributed_slice;
 
 use super::declared::Declared;
@@ -27,13 +29,17 @@ pub static CLASSES: [&'static Declared<ClassDesc>];
 #[distributed_slice]
 pub static INTERFACES: [&'static Declared<InterfaceDesc>];
 
-/// What this module uses of others.
+/// Imports of this module. `import!` adds members by assembly, for each function that uses one.
 #[distributed_slice]
 pub static IMPORTS: [&'static Declared<ImportDesc>];
 
 /// The static functions this module offers.
 #[distributed_slice]
 pub static EXPORTS: [&'static Declared<ExportDesc>];
+
+/// Paths of types and members this module declares, with their earlier names.
+#[distributed_slice]
+pub static EARLIER_NAMES: [&'static Declared<MetaDesc>];
 
 pub(super) extern "C" fn structs() -> RSlice<'static, &'static StructDesc> {
     RSlice::from_slice(bare(STRUCTS.static_slice()))
@@ -61,4 +67,8 @@ pub(super) extern "C" fn imports() -> RSlice<'static, &'static ImportDesc> {
 
 pub(super) extern "C" fn exports() -> RSlice<'static, &'static ExportDesc> {
     RSlice::from_slice(bare(EXPORTS.static_slice()))
+}
+
+pub(super) extern "C" fn earlier_names() -> RSlice<'static, &'static MetaDesc> {
+    RSlice::from_slice(bare(EARLIER_NAMES.static_slice()))
 }

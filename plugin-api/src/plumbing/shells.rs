@@ -466,6 +466,10 @@ impl<M: ModuleHooks> Root<M> {
         registry::exports()
     }
 
+    extern "C" fn earlier_names() -> RSlice<'static, &'static MetaDesc> {
+        registry::earlier_names()
+    }
+
     unsafe extern "C" fn attach(context: &ModuleContext, failure: &mut Failure) -> Status {
         alcedo_rt::attach(context, M::OWN_LOGGER, failure)
     }

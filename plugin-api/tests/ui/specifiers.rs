@@ -224,4 +224,14 @@ mod alc0099 {
     }
 }
 
+mod alc0205 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game", was = "/Script/Game.Box")]
+    pub struct Cube {
+        #[uproperty]
+        mass: f64,
+    }
+}
+
 fn main() {}

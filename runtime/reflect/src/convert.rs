@@ -1,10 +1,8 @@
 //! When a property changes its type, its value may come along, but only if nothing of it is lost. This file decides.
 
+use alcedo_base::handles::ObjectHandle;
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
-
-use alcedo_base::handles::ObjectHandle;
 
 use crate::World;
 use crate::fixed;
@@ -22,8 +20,8 @@ pub trait Paths {
     fn path_of(&self, object: ObjectHandle) -> Option<String>;
     /// The object at a path.
     fn object_at(&self, path: &str) -> Option<ObjectHandle>;
-    /// Where redirects lead from the path of a member.
-    fn redirected(&self, path: &str) -> Rc<str>;
+    /// The names that a member of one of these types has or had, `name` first. The types are one and what it extends.
+    fn names_of_member(&self, owners: &mut dyn Iterator<Item = &str>, name: &str) -> Vec<String>;
 }
 
 impl Paths for World {
@@ -35,8 +33,8 @@ impl Paths for World {
         self.object_at(path)
     }
 
-    fn redirected(&self, path: &str) -> Rc<str> {
-        self.types.redirected(path)
+    fn names_of_member(&self, owners: &mut dyn Iterator<Item = &str>, name: &str) -> Vec<String> {
+        self.types.names_of_member(owners, name)
     }
 }
 
@@ -193,19 +191,13 @@ impl Conversion<'_> {
         now.iter().zip(origins).enumerate().map(join).collect()
     }
 
-    /// Finds the field of that name, or the field that the name is redirected to.
+    /// Finds the field of that name, or the field that had the name, or has it back since an undo.
     pub(crate) fn field_of_today<'s>(&self, of: &'s StructType, name: &str) -> Option<&'s Property> {
-        let led_to = || of.field(&self.member_of_today(&of.path, name)?);
-        // After an undo a field has its old name again.
-        let has_led =
-            |field: &&Property| self.member_of_today(&of.path, &field.text).is_some_and(|today| today == name);
-        of.field(name).or_else(led_to).or_else(|| of.fields().iter().find(has_led))
-    }
-
-    /// Resolves redirects of a member of the type at that path, to its name.
-    pub(crate) fn member_of_today(&self, path: &str, name: &str) -> Option<String> {
-        let today = self.paths.redirected(&format!("{path}:{name}"));
-        Some(today.strip_prefix(path)?.strip_prefix(':')?.to_owned())
+        let had = || {
+            let names = self.paths.names_of_member(&mut of.chain().map(|(path, _)| &**path), name);
+            names.iter().find_map(|name| of.field(name))
+        };
+        of.field(name).or_else(had)
     }
 
     /// What another kind may make its value of.
@@ -226,7 +218,6 @@ pub(crate) fn differ<'v>(mut keys: impl Iterator<Item = &'v Value>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::rc::Rc;
 
     use alcedo_abi::kinds::PropertyKind;
     use alcedo_base::handles::{Name, ObjectHandle};
@@ -329,8 +320,8 @@ mod tests {
             (path == "/World/door").then_some(ObjectHandle::new(1, 1))
         }
 
-        fn redirected(&self, path: &str) -> Rc<str> {
-            path.into()
+        fn names_of_member(&self, _owners: &mut dyn Iterator<Item = &str>, name: &str) -> Vec<String> {
+            vec![name.to_owned()]
         }
     }
 

@@ -210,6 +210,9 @@ pub struct Batch {
     pub structs: Vec<StructDecl>,
     /// Classes, in any order.
     pub classes: Vec<ClassDecl>,
+    /// Paths of types and members of the batch, each with its earlier names, with commas between. Those of members that have
+    /// metadata may be listed there, under `was`.
+    pub earlier_names: Vec<(String, String)>,
 }
 
 impl PropertyDecl {

@@ -150,7 +150,7 @@ impl StructType {
     }
 
     /// The paths and fingerprints of the struct and of all that it extends, itself first.
-    pub(super) fn chain(&self) -> impl Iterator<Item = (&Rc<str>, u64)> {
+    pub(crate) fn chain(&self) -> impl Iterator<Item = (&Rc<str>, u64)> {
         std::iter::successors(Some(self), |of| of.base.as_deref()).map(|of| (&of.path, of.fingerprint))
     }
 }

@@ -17,15 +17,17 @@ use crate::compile::{Declared, Known, compile};
 use crate::decl::Batch;
 use crate::delegates::DelegateType;
 use crate::enums::EnumType;
-use crate::function::Function;
 use crate::interface::Interface;
 use crate::names::Names;
 use crate::origin::Origin;
-use crate::path::MemberPath;
-use crate::property::Property;
 use crate::refusal::DeclareError;
 use crate::structs::StructType;
 use crate::typing::TypeResolver;
+
+mod redirects;
+
+pub use redirects::OldNames;
+use redirects::Redirects;
 
 /// The types of a world. Game thread only.
 #[derive(Debug, Default)]
@@ -69,7 +71,7 @@ struct Table {
     delegates: FxHashMap<Rc<str>, Rc<DelegateType>>,
     structs: FxHashMap<Rc<str>, Rc<StructType>>,
     interfaces: FxHashMap<Rc<str>, Rc<Interface>>,
-    redirects: FxHashMap<Rc<str>, Rc<str>>,
+    redirects: Redirects,
 }
 
 #[derive(Debug, Default)]
@@ -108,7 +110,7 @@ impl Types {
         self.registry.borrow().packages.contains(name)
     }
 
-    /// Declares all types of a batch, or none. Runs no code of theirs.
+    /// Declares all types of a batch, or none, with redirects from the earlier names that the batch lists. Runs no code of theirs.
     ///
     /// # Errors
     /// [`DeclareError`] for the first declaration that cannot be; the registry is as it was.
@@ -125,44 +127,8 @@ impl Types {
         table.delegates.extend(declared.delegates.iter().map(|found| (found.path.clone(), found.clone())));
         table.structs.extend(declared.structs.iter().map(|structure| (structure.path.clone(), structure.clone())));
         table.classes.extend(declared.classes.iter().map(|class| (class.path.clone(), class.clone())));
+        table.redirects.add_renames(batch);
         Ok(declared)
-    }
-
-    /// Whether redirects lead from one path to another, be it by way of others.
-    #[inline]
-    pub fn leads_to(&self, from: &str, to: &str) -> bool {
-        self.registry.borrow().ways(from).any(|way| **way == *to)
-    }
-
-    /// From now on `old`, the path of a type or a member, leads to where `new` leads, unless something has that very
-    /// path. While a shadow is up, the redirect belongs to it.
-    #[inline]
-    pub fn redirect(&self, old: &str, new: &str) {
-        self.has_changed();
-        self.registry.borrow_mut().open_table().redirects.insert(old.into(), new.into());
-    }
-
-    /// Where redirects lead from a path in the end; the path itself without any, and where they lead round in a ring.
-    #[inline]
-    pub fn redirected(&self, path: &str) -> Rc<str> {
-        let registry = self.registry.borrow();
-        registry.end_of(path).map_or_else(|| path.into(), Rc::clone)
-    }
-
-    /// The members of a class, and of its bases, that have another name now: old name and new name. Their reverses
-    /// follow: after an undo a member has its old name again.
-    pub fn member_redirects(&self, class: &Rc<Class>) -> Vec<(String, String)> {
-        let registry = self.registry.borrow();
-        let owners: Vec<_> = class.chain().iter().map(|class| class.path.clone()).collect();
-        let member = |path: &str| {
-            let (owner, name) = path.split_once(':')?;
-            owners.iter().any(|known| **known == *owner).then(|| name.to_owned())
-        };
-        let shadow = registry.shadow.iter().flat_map(|shadow| &shadow.table.redirects);
-        let redirects = registry.live.redirects.iter().chain(shadow);
-        let forward: Vec<_> = redirects.filter_map(|(old, new)| Some((member(old)?, member(new)?))).collect();
-        let back: Vec<_> = forward.iter().map(|(old, new)| (new.clone(), old.clone())).collect();
-        forward.into_iter().chain(back).collect()
     }
 
     /// The class of that number, replaced ones included.
@@ -199,23 +165,6 @@ impl Types {
     #[inline]
     pub fn interface_by_path(&self, path: &str) -> Option<Rc<Interface>> {
         self.registry.borrow().interface(path)
-    }
-
-    /// The function of that path: declared in the class named there, or inherited by it; or of the interface named there.
-    #[inline]
-    pub fn function_by_path(&self, path: &str) -> Option<Rc<Function>> {
-        let registry = self.registry.borrow();
-        let of_class = registry.member(path, |class, name| class.find_function(name).cloned());
-        of_class.or_else(|| {
-            let (owner, name) = path.split_once(':')?;
-            registry.interface(owner)?.find_function(name).cloned()
-        })
-    }
-
-    /// The property of that path: declared in the class named there, or inherited by it.
-    #[inline]
-    pub fn property_by_path(&self, path: &str) -> Option<Rc<Property>> {
-        self.registry.borrow().member(path, |class, name| class.find_property(name).cloned())
     }
 
     /// All classes that can be found by path now, in order of declaration, so a base before what is derived from it.
@@ -261,15 +210,6 @@ impl Types {
         let shadow = registry.shadow.iter().flat_map(|shadow| shadow.table.interfaces.keys());
         let paths: BTreeSet<_> = registry.live.interfaces.keys().chain(shadow).collect();
         paths.into_iter().filter_map(|path| registry.visible_interface(path).cloned()).collect()
-    }
-
-    /// All redirects that hold now, in order.
-    #[inline]
-    pub fn redirects(&self) -> Vec<(Rc<str>, Rc<str>)> {
-        let registry = self.registry.borrow();
-        let shadow = registry.shadow.iter().flat_map(|shadow| &shadow.table.redirects);
-        let redirects: BTreeMap<_, _> = registry.live.redirects.iter().chain(shadow).collect();
-        redirects.into_iter().map(|(from, to)| (from.clone(), to.clone())).collect()
     }
 
     /// All classes that are not forgotten, replaced ones included, in order of declaration.
@@ -459,92 +399,6 @@ impl Registry {
             None => self.live.interfaces.get(path),
         }
     }
-
-    /// Where one redirect leads from `path`.
-    fn way(&self, path: &str) -> Option<&Rc<str>> {
-        let from_shadow = self.shadow.as_ref().and_then(|shadow| shadow.table.redirects.get(path));
-        from_shadow.or_else(|| self.live.redirects.get(path))
-    }
-
-    /// The paths that redirects lead to from `path`, nearest first, each once: a ring of redirects ends where it closes.
-    fn ways(&self, path: &str) -> impl Iterator<Item = &Rc<str>> {
-        let mut next = self.way(path);
-        let mut seen = FxHashSet::default();
-        std::iter::from_fn(move || {
-            let at = next.filter(|at| seen.insert(Rc::clone(at)))?;
-            next = self.way(at);
-            Some(at)
-        })
-    }
-
-    /// Where redirects lead from a path in the end; none for one without any, and for one that they lead round in a ring.
-    fn end_of(&self, path: &str) -> Option<&Rc<str>> {
-        self.ways(path).last().filter(|end| self.way(end).is_none())
-    }
-
-    fn member<T>(&self, path: &str, find: impl Fn(&Class, &str) -> Option<T>) -> Option<T> {
-        let mut search =
-            MemberSearch { registry: self, find, classes: FxHashMap::default(), tried: FxHashSet::default() };
-        search.at(path).or_else(|| self.ways(path).find_map(|way| search.at(way)))
-    }
-}
-
-/// A search for a member. Chains of redirects run together, those of members and those of classes; what was found out about
-/// a path is kept, so the search takes as many steps as there are redirects, and no more.
-struct MemberSearch<'a, F> {
-    registry: &'a Registry,
-    find: F,
-    /// What the path of a class leads to.
-    classes: FxHashMap<Rc<str>, Option<Rc<Class>>>,
-    /// Paths of members at which there was none, nor behind them.
-    tried: FxHashSet<Rc<str>>,
-}
-
-impl<T, F: Fn(&Class, &str) -> Option<T>> MemberSearch<'_, F> {
-    /// The member of that path, or the one it was renamed to in its class.
-    fn at(&mut self, path: &str) -> Option<T> {
-        let MemberPath { owner, member } = path.parse().ok()?;
-        let class = self.class(&owner.to_string())?;
-        if let Some(found) = (self.find)(&class, &member) {
-            return Some(found);
-        }
-        // The member may have been renamed after its class was: then its redirect is written with the new class.
-        let mut at = self.registry.way(&format!("{}:{member}", class.path));
-        while let Some(way) = at.filter(|way| self.tried.insert(Rc::clone(way))) {
-            let found = way.split_once(':').and_then(|(owner, member)| {
-                let class = self.class(owner)?;
-                (self.find)(&class, member)
-            });
-            if found.is_some() {
-                return found;
-            }
-            at = self.registry.way(way);
-        }
-        None
-    }
-
-    /// The class of that path, or of the path it was renamed to.
-    fn class(&mut self, path: &str) -> Option<Rc<Class>> {
-        let mut walked: Vec<Rc<str>> = Vec::new();
-        let mut at: Rc<str> = path.into();
-        let found = loop {
-            if let Some(known) = self.classes.get(&at) {
-                break known.clone();
-            }
-            // Until it is known: round a ring there is nothing.
-            self.classes.insert(Rc::clone(&at), None);
-            walked.push(Rc::clone(&at));
-            if let Some(class) = self.registry.visible_class(&at) {
-                break Some(Rc::clone(class));
-            }
-            match self.registry.way(&at) {
-                Some(next) => at = Rc::clone(next),
-                None => break None,
-            }
-        };
-        self.classes.extend(walked.into_iter().map(|path| (path, found.clone())));
-        found
-    }
 }
 
 impl Shadow {
@@ -574,28 +428,23 @@ impl Known for Registry {
     }
 
     fn class(&self, path: &str) -> Option<Rc<Class>> {
-        let exact = self.visible_class(path).cloned();
-        exact.or_else(|| self.ways(path).find_map(|way| self.visible_class(way).cloned()))
+        self.lead(path, |path| self.visible_class(path).cloned())
     }
 
     fn structure(&self, path: &str) -> Option<Rc<StructType>> {
-        let exact = self.visible_struct(path).cloned();
-        exact.or_else(|| self.ways(path).find_map(|way| self.visible_struct(way).cloned()))
+        self.lead(path, |path| self.visible_struct(path).cloned())
     }
 
     fn enumeration(&self, path: &str) -> Option<Rc<EnumType>> {
-        let exact = self.visible_enum(path).cloned();
-        exact.or_else(|| self.ways(path).find_map(|way| self.visible_enum(way).cloned()))
+        self.lead(path, |path| self.visible_enum(path).cloned())
     }
 
     fn delegate(&self, path: &str) -> Option<Rc<DelegateType>> {
-        let exact = self.visible_delegate(path).cloned();
-        exact.or_else(|| self.ways(path).find_map(|way| self.visible_delegate(way).cloned()))
+        self.lead(path, |path| self.visible_delegate(path).cloned())
     }
 
     fn interface(&self, path: &str) -> Option<Rc<Interface>> {
-        let exact = self.visible_interface(path).cloned();
-        exact.or_else(|| self.ways(path).find_map(|way| self.visible_interface(way).cloned()))
+        self.lead(path, |path| self.visible_interface(path).cloned())
     }
 
     fn is_free(&self, path: &str) -> bool {

@@ -84,30 +84,30 @@ fn take_back(core: &Core, object: ObjectHandle) -> Result<(), CallError> {
     let (mut fields_kept, mut lost, mut aside) = (0, Vec::new(), Vec::new());
     let mut earlier = objects.replace_fields_aside(object, Vec::new());
     let mut is_loaded = |field: &KeptField, lost: &mut Vec<_>| {
-        let misfits = plugins.load_kept(object, std::slice::from_ref(field));
-        fields_kept += u64::from(misfits.is_empty());
-        let is_loaded = misfits.is_empty();
-        lost.extend(misfits);
+        let misfit = plugins.load_kept(object, field, &kept).err();
+        fields_kept += u64::from(misfit.is_none());
+        let is_loaded = misfit.is_none();
+        lost.extend(misfit.map(|misfit| (field.clone(), misfit)));
         is_loaded
     };
-    for field in kept {
-        let found = earlier.iter().position(|aside| aside.field.is_same(&field));
+    for field in &kept {
+        let found = earlier.iter().position(|aside| aside.field.is_same(field));
         let Some(FieldAside { field: before, instead }) = found.map(|at| earlier.swap_remove(at)) else {
-            is_loaded(&field, &mut lost);
+            is_loaded(field, &mut lost);
             continue;
         };
         // A field that nothing was written to since is what it was before.
         let is_untouched = instead.as_ref() == Some(&field.data);
-        let (first, second) = if is_untouched { (before, field) } else { (field, before) };
+        let (first, second) = if is_untouched { (&before, field) } else { (field, &before) };
         let mut misfits = Vec::new();
-        if is_loaded(&first, &mut misfits) {
+        if is_loaded(first, &mut misfits) {
             continue;
         }
-        if is_loaded(&second, &mut Vec::new()) {
+        if is_loaded(second, &mut Vec::new()) {
             // The value that does not fit is put aside only if it is the older one: the other began as a default.
-            aside.extend(is_untouched.then_some(first));
+            aside.extend(is_untouched.then(|| first.clone()));
         } else if is_untouched {
-            aside.push(first);
+            aside.push(first.clone());
         } else {
             lost.extend(misfits);
         }

@@ -1,4 +1,5 @@
-//! After the code has changed: bindings of delegates to functions that are gone, or take something else now, are taken out,
+//! After the code has changed: bindings of delegates to functions that have another name now follow them, and those to functions that
+//! are gone, or take something else now, are taken out,
 //! wherever in an object they lie. Their objects may live in modules that were not touched, so all are looked at; but only
 //! those whose class has a delegate at all.
 
@@ -49,6 +50,12 @@ fn mend(world: &World, ty: &PropertyType, value: Value, reasons: &mut Vec<String
     let Some(signature) = ty.signature() else {
         return value.map_parts(ty, &mut |ty, value| mend(world, ty, value, reasons));
     };
+    let value = match value {
+        Value::Delegate(binding) => Value::Delegate(of_today(world, binding)),
+        Value::Multicast(all) => Value::Multicast(all.into_iter().map(|binding| of_today(world, binding)).collect()),
+        Value::Sparse(all) => Value::Sparse(all.into_iter().map(|binding| of_today(world, binding)).collect()),
+        other => other,
+    };
     let found = crate::cells::RefCell::new(reasons);
     let stays = |binding: &_| match broken(world, signature, binding) {
         Some(reason) => {
@@ -74,4 +81,16 @@ fn of_new_class(world: &World, value: Value) -> Value {
         Value::Sparse(all) => Value::Sparse(all.into_iter().map(mend).collect()),
         other => other,
     }
+}
+
+/// The binding, to the name that its function has now.
+fn of_today(world: &World, binding: Binding) -> Binding {
+    let Some(class) = world.objects.class(binding.object) else { return binding };
+    let name = world.names.text(binding.function);
+    if class.find_function(&name).is_some() {
+        return binding;
+    }
+    let names = world.types.names_of_member(class.chain().iter().map(|class| &*class.path), &name);
+    let today = names.iter().find(|name| class.find_function(name).is_some());
+    today.map_or(binding, |name| Binding { function: world.names.intern(name), ..binding })
 }

@@ -217,28 +217,33 @@ impl Plugins<'_> {
         Ok(kept)
     }
 
-    /// Puts kept fields back; returns those that no part took, and why.
-    pub(crate) fn load_kept(&self, object: ObjectHandle, kept: &[KeptField]) -> Vec<(KeptField, Misfit)> {
-        if kept.is_empty() {
-            return Vec::new();
-        }
+    /// Puts a kept field back, under its name of today. `all` are the kept fields of the object: a renamed field takes no value if
+    /// its new name has one.
+    ///
+    /// # Errors
+    /// [`Misfit`] if no part accepts the field.
+    pub(crate) fn load_kept(&self, object: ObjectHandle, field: &KeptField, all: &[KeptField]) -> Result<(), Misfit> {
+        let types = &self.world.types;
         let parts = self.key_of(object).map(|key| self.pairs.parts(key)).unwrap_or_default();
-        let misfit = |field: &KeptField| {
-            let path = self.world.types.redirected(&field.class);
-            let is_of = |class: Rc<Class>| class.path == path;
-            let part = parts.iter().find(|part| self.world.types.class(part.class).is_some_and(is_of));
-            let load = |part: &Part| {
-                let load = || part.gate.through(|| load_one(part, field));
-                self.red.enter_module(&part.gate.tag().name, &part.names.keep, load)
-            };
-            match part.map(load) {
-                Some(Ok(())) => None,
-                Some(Err(CallError::NotFound { .. })) | None => Some(Misfit::Gone),
-                Some(Err(CallError::Other { message })) => Some(Misfit::Failed(message)),
-                Some(Err(error)) => Some(Misfit::Failed(error.to_string())),
-            }
+        let path = types.redirected(&field.class);
+        let is_of = |class: Rc<Class>| class.path == path;
+        let part = parts.iter().find(|part| types.class(part.class).is_some_and(is_of)).ok_or(Misfit::Gone)?;
+        let load = |name: &str| {
+            let load = || part.gate.through(|| load_one(part, name, &field.data));
+            self.red.enter_module(&part.gate.tag().name, &part.names.keep, load)
         };
-        kept.iter().filter_map(|field| misfit(field).map(|why| (field.clone(), why))).collect()
+        let mut loaded = load(&field.name);
+        if matches!(loaded, Err(CallError::NotFound { .. })) {
+            let is_free = |name: &&String| !all.iter().any(|other| other.class == field.class && other.name == **name);
+            let names = types.names_of_member(std::iter::once(&*path), &field.name);
+            let mut renamed = names.iter().skip(1).filter(is_free).map(|name| load(name));
+            loaded = renamed.find(|loaded| !matches!(loaded, Err(CallError::NotFound { .. }))).unwrap_or(loaded);
+        }
+        loaded.map_err(|error| match error {
+            CallError::NotFound { .. } => Misfit::Gone,
+            CallError::Other { message } => Misfit::Failed(message),
+            error => Misfit::Failed(error.to_string()),
+        })
     }
 
     fn memory(&self, object: ObjectHandle) -> Result<*mut u8, CallError> {
@@ -300,12 +305,12 @@ pub(crate) enum Misfit {
     Failed(String),
 }
 
-fn load_one(part: &Part, field: &KeptField) -> Result<(), CallError> {
-    let name = TextView::of(&field.name);
+fn load_one(part: &Part, name: &str, data: &[u8]) -> Result<(), CallError> {
+    let name = TextView::of(name);
     from_module(|failure| {
         // SAFETY: the part is this module's, nobody borrows it between its red constructor and the commit, and name
         // and data are lent for the call.
-        unsafe { (part.hooks.load_kept)(part.ptr, name, field.data.as_ptr(), field.data.len(), failure) }
+        unsafe { (part.hooks.load_kept)(part.ptr, name, data.as_ptr(), data.len(), failure) }
     })
 }
 

@@ -20,12 +20,8 @@ use crate::faults::{self, ReloadStep};
 use crate::lease::Leases;
 use crate::object::class::Class;
 use crate::object::decl::Batch;
-use crate::object::meta::Meta;
 use crate::object::refusal::DeclareError;
 use crate::signature::honest_words;
-
-/// The key of the metadata of a member that lists its earlier names.
-const WAS: &str = "was";
 
 /// A module, as far as emitting goes.
 #[derive(Clone)]
@@ -94,33 +90,13 @@ pub(crate) fn emit(
         faults::at(ReloadStep::Enroll)?;
     }
     for module in modules {
-        for import in module.described.imports {
-            imports::fill_import(core, module.name, import, module.described.imports)?;
+        let all = module.described.all_imports();
+        for import in &all {
+            imports::fill_import(core, module.name, import, &all)?;
         }
         faults::at(ReloadStep::FillCells)?;
     }
     Ok(classes)
-}
-
-/// Redirects the earlier names of members, which the metadata of their declarations list, to the members.
-fn redirect_earlier_names(core: &Core, batch: &Batch) {
-    let types = &core.world.types;
-    let redirect = |(package, owner): (&str, &str), name: &str, meta: &Meta| {
-        let path = |name: &str| format!("/Script/{package}.{owner}:{name}");
-        for was in meta.iter().filter(|(key, _)| key == WAS).flat_map(|(_, was)| was.split(',')) {
-            // A redirect that closes a cycle would resolve to nothing.
-            if was.trim() != name && !types.leads_to(&path(name), &path(was.trim())) {
-                types.redirect(&path(was.trim()), &path(name));
-            }
-        }
-    };
-    for of in &batch.structs {
-        of.fields.iter().for_each(|field| redirect((&of.package, &of.name), &field.name, &field.meta));
-    }
-    for of in &batch.classes {
-        of.properties.iter().for_each(|property| redirect((&of.package, &of.name), &property.name, &property.meta));
-        of.functions.iter().for_each(|function| redirect((&of.package, &of.name), &function.name, &function.meta));
-    }
 }
 
 /// Declares the types of some modules together: those of libraries, or of one package of scripts.
@@ -136,6 +112,7 @@ fn declare(core: &Rc<Core>, modules: &[&Declarer<'_>], all: &[Declarer<'_>]) -> 
     let mut bodies = Vec::new();
     for module in modules {
         texts::check(module.name, module.described)?;
+        batch.earlier_names.extend(read::meta(module.described.earlier_names.iter().copied()));
         for described in module.described.interfaces {
             batch.interfaces.push(read::interface_decl(module.gate, described)?);
         }
@@ -160,7 +137,6 @@ fn declare(core: &Rc<Core>, modules: &[&Declarer<'_>], all: &[Declarer<'_>]) -> 
     }
     let declared =
         core.world.types.declare(&core.world.names, &batch).map_err(|source| refused(modules, all, source))?;
-    redirect_earlier_names(core, &batch);
     #[cfg(feature = "dll-bind")]
     c_bodies::bind(&bodies, &declared.classes).map_err(|source| EmitError::Bind { modules: names(modules), source })?;
     Ok(declared.classes)

@@ -1,8 +1,10 @@
 //! What a module declares: its types, what it uses of others, and the functions it offers. A library has it in its image; where
 //! another sort of module has it from is its own affair.
 
+use std::collections::HashSet;
+
 use alcedo_abi::describe::{
-    ClassDesc, DelegateDesc, EntryTables, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc,
+    ClassDesc, DelegateDesc, EntryTables, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, MetaDesc, StructDesc,
 };
 use alcedo_abi::module::ModuleRef;
 
@@ -19,12 +21,14 @@ pub(crate) struct Described {
     pub structs: &'static [&'static StructDesc],
     /// The classes it declares.
     pub classes: &'static [&'static ClassDesc],
-    /// What it uses of others.
+    /// What it uses of others. A member may be listed once for each call site.
     pub imports: &'static [&'static ImportDesc],
     /// The functions it offers.
     pub exports: &'static [&'static ExportDesc],
     /// The tables that its entry method exchanges.
     pub tables: EntryTables,
+    /// Paths of types and members it declares, with their earlier names.
+    pub earlier_names: &'static [&'static MetaDesc],
 }
 
 impl Described {
@@ -39,6 +43,13 @@ impl Described {
             imports: root.imports()().as_slice(),
             exports: root.exports()().as_slice(),
             tables: root.entry_tables().map_or(EntryTables::NONE, |tables| tables()),
+            earlier_names: root.earlier_names().map_or(&[], |names| names().as_slice()),
         }
+    }
+
+    /// What it uses of others, each once.
+    pub(crate) fn all_imports(&self) -> Vec<&'static ImportDesc> {
+        let mut seen = HashSet::new();
+        self.imports.iter().copied().filter(|import| seen.insert(std::ptr::from_ref(*import))).collect()
     }
 }

@@ -186,14 +186,15 @@ fn older_side(core: &Core, import: &ImportDesc, all: &[&ImportDesc]) -> String {
         let here = found.own_fields().iter().map(|field| Rc::clone(&field.text));
         (here.collect(), there.map(|field| field.name.as_str()).collect(), Some(found.origin))
     } else {
-        let member = |import: &&ImportDesc| import.path.as_str().strip_prefix(path)?.strip_prefix(':');
+        // Functions are listed only where they are used, so those that are not say nothing of the two sides.
         let found = types.class_by_path(path);
-        let class = found.iter();
-        let properties =
-            class.clone().flat_map(|class| class.own_properties.iter().map(|member| Rc::clone(&member.text)));
-        let functions = class.flat_map(|class| class.own_functions.iter().map(|member| Rc::clone(&member.text)));
-        let origin = found.as_ref().map(|class| class.origin);
-        (properties.chain(functions).collect(), all.iter().filter_map(member).collect(), origin)
+        let here = found.iter().flat_map(|class| class.own_properties.iter().map(|member| Rc::clone(&member.text)));
+        let glue = all.iter().filter(|import| import.kind == ImportKind::CLASS && import.path.as_str() == path);
+        let there = glue.flat_map(|import| import.fields.iter()).map(|field| field.name.as_str());
+        let function = import.path.as_str().strip_prefix(path).and_then(|member| member.strip_prefix(':'));
+        let is_gone = |name: &&str| found.as_ref().is_some_and(|class| class.find_function(name).is_none());
+        let gone = function.filter(|_| import.kind != ImportKind::PROPERTY).filter(is_gone);
+        (here.collect(), there.chain(gone).collect(), found.as_ref().map(|class| class.origin))
     };
     way_out(origin, &here, &there)
 }

@@ -137,7 +137,7 @@ pub(crate) fn class_decl(core: &Weak<Core>, gate: &Rc<Gate>, described: &ClassDe
             let own = described.properties.iter().filter_map(subobject);
             own.chain(described.subobject_classes.iter().map(instead)).collect()
         },
-        default_overrides: meta(&described.default_overrides),
+        default_overrides: meta(&*described.default_overrides),
         script_defaults: None,
         interfaces: described.implements.iter().map(|path| path.as_str().to_owned()).collect(),
         native_constructor: None,
@@ -162,7 +162,7 @@ fn function_decl(
         params: properties(gate, &what, &described.params)?,
         fingerprint: described.fingerprint,
         doc: described.doc.as_str().to_owned(),
-        meta: meta(&described.meta),
+        meta: meta(&*described.meta),
         thunk: module_thunk(Weak::clone(core), Rc::clone(gate), described.invoke, what),
         black_code: None,
         tag: gate.tag().id.0,
@@ -180,8 +180,9 @@ pub(crate) fn direct_methods(described: &ClassDesc) -> FxHashMap<Box<str>, (Rc<s
         .collect()
 }
 
-fn meta(described: &[MetaDesc]) -> Meta {
-    described.iter().map(|said| (said.key.as_str().to_owned(), said.value.as_str().to_owned())).collect()
+/// Copies keys and values.
+pub(crate) fn meta<'a>(described: impl IntoIterator<Item = &'a MetaDesc>) -> Meta {
+    described.into_iter().map(|said| (said.key.as_str().to_owned(), said.value.as_str().to_owned())).collect()
 }
 
 fn subobject(described: &PropertyDesc) -> Option<SubobjectDecl> {
@@ -211,7 +212,7 @@ fn properties(gate: &Gate, owner: &str, described: &[PropertyDesc]) -> Result<Ve
                 flags: property.flags,
                 default: property.default.as_str().to_owned(),
                 doc: property.doc.as_str().to_owned(),
-                meta: meta(&property.meta),
+                meta: meta(&*property.meta),
             })
         })
         .collect()

@@ -25,7 +25,7 @@ const WORDS: &str = "types and signatures are at most 4096 bytes, without contro
 const DEFAULT: &str = "a default is at most 65536 bytes";
 const META: &str = "what is said of a member is at most 65536 bytes";
 const MEMBER_PATH: &str =
-    "what a module uses has a path `/Script/<Package>.<Type>` or `/Script/<Package>.<Type>:<Member>`";
+    "a type or a member has a path `/Script/<Package>.<Type>` or `/Script/<Package>.<Type>:<Member>`";
 const ONCE: &str = "a module offers one function of a name";
 const CALL_NAME: &str = "a function is called by a name without spaces or control characters, at most 4096 bytes";
 
@@ -35,7 +35,7 @@ const CALL_NAME: &str = "a function is called by a name without spaces or contro
 /// [`EmitError::Text`] for the first that is not.
 pub(crate) fn check(module: &str, described: Described) -> Result<(), EmitError> {
     let check = Check { module };
-    let Described { interfaces, enums, delegates, structs, classes, imports, exports, tables } = described;
+    let Described { interfaces, enums, delegates, structs, classes, imports, exports, tables, earlier_names } = described;
     for described in interfaces {
         check.interface(described)?;
     }
@@ -72,6 +72,13 @@ pub(crate) fn check(module: &str, described: Described) -> Result<(), EmitError>
             check.text(|| format!("an entry of {name} named"), entry.name.as_str(), is_identifier, IDENTIFIER)?;
             let signature = entry.signature.as_str();
             check.text(|| format!("{name}.{} with the signature", entry.name), signature, are_words, WORDS)?;
+        }
+    }
+    for renamed in earlier_names {
+        let (path, names) = (renamed.key.as_str(), renamed.value.as_str());
+        check.text(|| "that it gives earlier names".into(), path, is_path, MEMBER_PATH)?;
+        for name in names.split(',') {
+            check.text(|| format!("{path} with the earlier name"), name.trim(), is_identifier, IDENTIFIER)?;
         }
     }
     let mut offered = HashSet::new();
@@ -158,7 +165,6 @@ impl Check<'_> {
     }
 
     fn import(&self, import: &ImportDesc) -> Result<(), EmitError> {
-        let is_path = |path: &str| is_type_path(path) || path.parse::<MemberPath>().is_ok();
         let path = import.path.as_str();
         self.text(|| "that it uses".into(), path, is_path, MEMBER_PATH)?;
         self.text(|| format!("{path} as it was built for it,"), import.wanted.as_str(), are_words, WORDS)?;
@@ -182,6 +188,10 @@ impl Check<'_> {
         self.text(|| format!("{name} with the signature"), export.signature.as_str(), are_words, WORDS)?;
         Ok(name)
     }
+}
+
+fn is_path(path: &str) -> bool {
+    is_type_path(path) || path.parse::<MemberPath>().is_ok()
 }
 
 fn is_type_path_or_none(text: &str) -> bool {

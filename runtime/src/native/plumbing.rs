@@ -36,7 +36,8 @@ pub use crate::object::native_value::{NativeResult, NativeValue as Value};
 pub use crate::object::thunk::Frame;
 pub use crate::{
     __alcedo_native_c_call as c_call, __alcedo_native_call as call, __alcedo_native_class as class,
-    __alcedo_native_delegate as delegate, __alcedo_native_enum as enumeration, __alcedo_native_interface as interface,
+    __alcedo_native_delegate as delegate, __alcedo_native_earlier_names as earlier_names,
+    __alcedo_native_enum as enumeration, __alcedo_native_import as import, __alcedo_native_interface as interface,
     __alcedo_native_join as join, __alcedo_native_pod as pod, __alcedo_native_property as property,
     __alcedo_native_register as register, __alcedo_native_structure as structure,
 };

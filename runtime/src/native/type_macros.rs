@@ -256,3 +256,24 @@ macro_rules! __alcedo_native_join {
         ALCEDO_TEXT
     }};
 }
+
+/// Refuses earlier names of types and members of a host.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_native_earlier_names {
+    ($path:literal, $names:literal) => {
+        ::core::compile_error!(
+            "earlier names of a host's own types are redirects: `runtime.types().redirect(old, new)`"
+        );
+    };
+}
+
+/// The cell of a function of an interface. Where the host declares it, nothing is imported.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_native_import {
+    ($cell:ident: $ty:ty = $new:expr, $import:ident($path:expr)) => {
+        #[allow(clippy::type_complexity, reason = "it has as many parts as the function has parameters")]
+        static $cell: $ty = $new;
+    };
+}

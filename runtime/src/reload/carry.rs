@@ -287,10 +287,10 @@ fn decide<'p>(
             }
             (own, default, *change, references::MOVED, true)
         }
-        Action::Convert { names, from, was, default, change } => {
+        Action::Convert { names, from, was, default, change, is_same } => {
             // What an earlier type had, which this one may be again.
             let earlier = take(removed, names);
-            (own_value(sources, from, was, earlier)?, default, *change, "", false)
+            (own_value(sources, from, was, earlier)?, default, *change, "", *is_same)
         }
         Action::Restore { names: known, default, change } => {
             let asleep = sources.dormant.and_then(|dormant| known.iter().find_map(|name| dormant.value(name)));

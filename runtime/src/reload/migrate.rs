@@ -244,7 +244,7 @@ impl Walk<'_> {
             return Ok(false);
         }
         let wanted = class.subobject_class(subobject);
-        if objects.class(child).is_some_and(|found| found.path == wanted) {
+        if objects.class(child).is_some_and(|found| *self.core.world.types.redirected(&found.path) == *wanted) {
             objects.write_unasked(object, &subobject.property.text, &Value::Object(child))?;
             return Ok(true);
         }
@@ -295,6 +295,9 @@ impl Walk<'_> {
         let goals = self.goals.0.iter().filter(|(_, goal)| goal.objects != 0);
         let line = |((_, dormant), goal): (&ClassKey, &Goal)| {
             let change = match (&goal.fate, dormant) {
+                (Fate::Carried, None) if goal.class.path != goal.path => {
+                    format!("is now called {}", short(&goal.class.path))
+                }
                 (Fate::Carried, None) => return None,
                 (Fate::Carried, Some(_)) => "is back: its objects are awake".to_owned(),
                 (Fate::Asleep { seen_as }, None) => {

@@ -4,9 +4,6 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use alcedo_abi::kinds::property_flags;
-use rustc_hash::{FxHashMap, FxHashSet};
-
 use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::emit::diff::{self, Fate as PropertyFate};
@@ -14,16 +11,25 @@ use crate::handles::ObjectHandle;
 use crate::object::class::{Class, Subobject};
 use crate::object::path;
 use crate::object::property::{Property, PropertyType};
+use crate::object::types::OldNames;
 use crate::object::value::{Value, with_objects};
 use crate::reload::changes::PropertyChange;
 use crate::reload::fate::Fate;
+use alcedo_abi::kinds::property_flags;
 
 /// Action for one property of the new class. `change` is its line in the report.
 pub(super) enum Action {
     /// The old value, or the new default where the old one was the old default. `names` are those of values put aside.
     Carry { names: Vec<String>, from: Rc<Property>, was: OldDefault, default: NewDefault, change: usize },
-    /// Converts the old value to another type, as far as possible.
-    Convert { names: Vec<String>, from: Rc<Property>, was: OldDefault, default: NewDefault, change: usize },
+    /// Converts the old value to another type, as far as possible. `is_same` is set if only names in the type have changed.
+    Convert {
+        names: Vec<String>,
+        from: Rc<Property>,
+        was: OldDefault,
+        default: NewDefault,
+        change: usize,
+        is_same: bool,
+    },
     /// The value that the object kept under one of these names, while it was dormant or its class had no such property, else the
     /// new default.
     Restore { names: Vec<String>, default: NewDefault, change: usize },
@@ -137,8 +143,11 @@ pub(super) fn plan_class(
                 let default = new_default(core, new, &after);
                 let names = old_names.of(&property.text);
                 if matches!(fate, PropertyFate::Retyped { .. }) {
-                    let change = note(&property.text, retyped(&source.ty, &property.ty), notes.changes);
-                    Action::Convert { names, from: source, was, default, change }
+                    let (before, after) = (source.ty.to_string(), property.ty.to_string());
+                    let is_same = before != after && core.world.types.in_paths_of_today(&before) == after;
+                    let words = if is_same { String::new() } else { retyped(&source.ty, &property.ty) };
+                    let change = note(&property.text, words, notes.changes);
+                    Action::Convert { names, from: source, was, default, change, is_same }
                 } else {
                     // References differ with every class default object; that is no change of the declaration.
                     let is_change = is_news && before != after && !refers(&after);
@@ -222,31 +231,6 @@ fn tell_structure(short: &str, difference: &diff::Difference, is_reborn: bool, s
     }
 }
 
-/// The old names of members, from redirects: where each leads from.
-pub(crate) struct OldNames<'a>(FxHashMap<&'a str, Vec<&'a str>>);
-
-impl<'a> OldNames<'a> {
-    /// Of these redirects, old name and new name.
-    pub(crate) fn new(redirects: &'a [(String, String)]) -> Self {
-        let mut olds: FxHashMap<&str, Vec<&str>> = FxHashMap::default();
-        redirects.iter().for_each(|(old, new)| olds.entry(new).or_default().push(old));
-        Self(olds)
-    }
-
-    /// The names that lead to a member: its own, and those that redirects lead there from.
-    pub(crate) fn of(&self, member: &'a str) -> Vec<String> {
-        let mut seen = FxHashSet::from_iter([member]);
-        let mut names = vec![member];
-        let mut at = 0;
-        while at < names.len() {
-            let olds = self.0.get(names[at]).into_iter().flatten();
-            names.extend(olds.filter(|old| seen.insert(**old)));
-            at += 1;
-        }
-        names.into_iter().map(str::to_owned).collect()
-    }
-}
-
 /// The name of the default subobject of `class` that a value of its class default object refers to.
 fn subobject_named(core: &Core, class: &Class, value: &Value) -> Option<Rc<str>> {
     let Value::Object(template) = value else { return None };
@@ -307,16 +291,15 @@ fn shape(core: &Core, class: &Rc<Class>) -> diff::ClassShape {
         name: property.text.to_string(),
         key: diff::TypeKey { signature: property.ty.to_string(), layout: property.ty.layout() },
     };
+    let today = |path: &str| core.world.types.redirected(path).to_string();
     let subobjects = class.properties.iter().filter(|property| is_subobject(property));
     let interfaces = class.lineage().flat_map(|class| &class.interfaces);
     diff::ClassShape {
         properties: class.properties.iter().map(property).collect(),
-        subobjects: subobjects
-            .map(|property| (property.text.to_string(), property.ty.type_path().to_owned()))
-            .collect(),
-        bases: class.module_chain().iter().map(|class| class.path.to_string()).collect(),
+        subobjects: subobjects.map(|property| (property.text.to_string(), today(property.ty.type_path()))).collect(),
+        bases: class.module_chain().iter().map(|class| today(&class.path)).collect(),
         native_ancestor: native_ancestor(class).to_string(),
-        interfaces: interfaces.map(|path| core.world.types.redirected(path).to_string()).collect(),
+        interfaces: interfaces.map(|path| today(path)).collect(),
     }
 }
 

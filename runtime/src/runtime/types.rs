@@ -69,7 +69,7 @@ impl Types<'_> {
     }
 
     /// From now on `old`, the path of a type, a member or an entry of an enum that has another name now, leads to where `new` leads, unless
-    /// something has that very path.
+    /// something has that very path. Where `new` is not declared and `old` is, as after the undo of a rename, `new` leads to `old`.
     ///
     /// # Errors
     /// When `new` leads back to `old`.

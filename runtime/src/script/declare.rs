@@ -57,6 +57,7 @@ pub(crate) fn batch(package: &hir::Package, tag: u64) -> (Batch, Bodies) {
         delegates: package.delegates.iter().map(|found| delegate(package, found)).collect(),
         structs: package.structs.iter().map(|found| structure(package, found)).collect(),
         classes: package.classes.iter().map(|found| class(package, found, tag, &mut bodies)).collect(),
+        earlier_names: package.earlier_names.clone(),
     };
     (batch, bodies)
 }

@@ -14,10 +14,11 @@ use crate::object::fixed;
 use crate::object::origin::Origin;
 use crate::object::path::short;
 use crate::object::property::Property;
+use crate::object::types::OldNames;
 use crate::object::value::Value;
 use crate::reload::changes::PropertyChange;
 use crate::reload::fate::{Before, Fate, fate};
-use crate::reload::plan::{NewDefault, OldNames, is_subobject, is_transient, native_ancestor, new_default};
+use crate::reload::plan::{NewDefault, is_subobject, is_transient, native_ancestor, new_default};
 use crate::world::error::WorldError;
 use crate::world::records::{ClassRecord, PropertyRecord};
 use crate::world::report::WorldLoad;
@@ -116,7 +117,10 @@ fn targets(
 ) -> (Vec<Target>, Vec<usize>) {
     let is_saved = |property: &&Rc<Property>| !is_transient(property) && !is_subobject(property);
     let properties: Vec<_> = class.properties.iter().filter(is_saved).collect();
-    let old = record.properties.iter().map(|saved| shape(&saved.name, &now(saved, class)));
+    let old = record
+        .properties
+        .iter()
+        .map(|saved| shape(&saved.name, &core.world.types.in_paths_of_today(&now(saved, class))));
     let new = properties.iter().map(|property| shape(&property.text, &property.ty.to_string()));
     let old = ClassShape { properties: old.collect(), ..ClassShape::default() };
     let new = ClassShape { properties: new.collect(), ..ClassShape::default() };

@@ -38,6 +38,8 @@ pub struct ClassHead {
     pub is_interface: bool,
     /// Its name.
     pub name: Ident,
+    /// Metadata between `<` and `>` after the name.
+    pub meta: Option<String>,
     /// What it extends: a class, with the package before it if that is written.
     pub base: Option<Vec<Ident>>,
     /// The words behind, with what stands in parentheses behind them.
@@ -141,6 +143,8 @@ pub struct Struct {
     pub modifiers: Vec<Modifier>,
     /// Its name.
     pub name: Ident,
+    /// Metadata between `<` and `>` after the name.
+    pub meta: Option<String>,
     /// What it extends.
     pub base: Option<Vec<Ident>>,
     /// Its fields, and types that are declared in it.
@@ -158,6 +162,8 @@ pub struct Struct {
 pub struct Enum {
     /// Its name.
     pub name: Ident,
+    /// Metadata between `<` and `>` after the name.
+    pub meta: Option<String>,
     /// Its entries.
     pub entries: Vec<VarName>,
     /// The comment before it.

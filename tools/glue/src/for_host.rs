@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use alcedo_runtime::{Declared, DeclaredClass, DeclaredDelegate, DeclaredFunction, DeclaredProperty, DeclaredStruct};
 
 use crate::error::GlueError;
-use crate::for_plugins::{bases_first, enumeration, own};
+use crate::for_plugins::{bases_first, enumeration, own, packages};
 use crate::host_types::{Form, HostNames, MOST_PARAMS};
 use crate::text::{doc, head, own_name, parts, word};
 use crate::{Glue, Origin};
@@ -19,10 +19,11 @@ pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Resul
     let own = own(glue, declared)?;
     let names = HostNames::new(&own, &glue.elsewhere, declared);
     let mut text = format!(
-        "// What {origin} declares, for a host that uses it. Written by `alcedo glue --for-host`: change the {sort}\n\
+        "// What {origin} declares{packages}, for a host that uses it. Written by `alcedo glue --for-host`: change the {sort}\n\
          // and write it again. Each member is compared with the {sort}'s own when it is used.\n\n\
          use alcedo_runtime::host::*;\n",
-        sort = origin.sort()
+        sort = origin.sort(),
+        packages = packages(glue)
     );
     for found in declared.enums.iter().filter(|found| glue.writes(&found.path)) {
         enumeration(&mut text, found, "");

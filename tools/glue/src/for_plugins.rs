@@ -13,12 +13,17 @@ use crate::text::{doc, head, is_name, member, own_name, parts, word};
 use crate::types::Names;
 use crate::{Glue, Origin};
 
+/// Returns the part of a header that names packages; empty for all packages.
+pub(crate) fn packages(glue: &Glue) -> String {
+    let packages: Vec<_> = glue.only.iter().map(|package| format!("`{package}`")).collect();
+    if packages.is_empty() { String::new() } else { format!(" in package {}", packages.join(" and ")) }
+}
+
 /// The glue of a host or a module.
 pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Result<String, GlueError> {
     let names = Names { own: own(glue, declared)?, elsewhere: &glue.elsewhere };
     let sort = origin.sort();
-    let packages: Vec<_> = glue.only.iter().map(|package| format!("`{package}`")).collect();
-    let packages = if packages.is_empty() { String::new() } else { format!(" in package {}", packages.join(" and ")) };
+    let packages = packages(glue);
     let mut text = format!(
         "// What {origin} declares{packages}, for plugins that use it. Written by `alcedo glue`: change the {sort}\n\
          // and write it again. While a plugin is loaded each type, member and signature is compared with the {sort}'s own.\n\n\

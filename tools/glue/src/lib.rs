@@ -249,6 +249,10 @@ mod tests {
             for stranger in [Origin::host("rigs"), Origin::module("rig", "1.0.0")] {
                 assert_eq!(rewritten(&text, &stranger, &after).unwrap(), None);
             }
+            let lamps = Origin::module("lamps", "1.0.0");
+            let text = glue.for_host(&lamps, &before).unwrap();
+            assert_eq!(rewritten(&text, &lamps, &before).unwrap(), Some(text.clone()));
+            assert_eq!(rewritten(&text, &lamps, &after).unwrap(), Some(glue.for_host(&lamps, &after).unwrap()));
         }
         assert_eq!(rewritten("// What is this?\n", &origin, &after).unwrap(), None);
         let module = Glue::default().for_plugins(&Origin::module("lamps", "1.0.0"), &before).unwrap();

@@ -5,19 +5,31 @@ use alcedo_runtime::Declared;
 use crate::error::GlueError;
 use crate::{Elsewhere, Glue, Origin};
 
-/// Returns whether a source bears the header of glue for plugins with the types of `origin`, in any version of a module.
+/// Returns whether a source bears the header of glue with the types of `origin`, in any version of a module.
 #[must_use]
 pub fn describes(source: &str, origin: &Origin) -> bool {
-    packages(source, origin).is_some()
+    header(source, origin).is_some()
 }
 
-/// Returns the source that [`Glue::for_plugins`] writes now in place of `source`, or `None` if [`describes`] refuses the header.
+/// Returns the source that [`Glue::for_plugins`] or [`Glue::for_host`], as the header has it, writes now in place of `source`, or `None` if
+/// [`describes`] refuses the header.
 ///
 /// # Errors
-/// Returns those of [`Glue::for_plugins`].
+/// Returns those of [`Glue::for_plugins`] and [`Glue::for_host`].
 pub fn rewritten(source: &str, origin: &Origin, declared: &Declared) -> Result<Option<String>, GlueError> {
-    let Some(packages) = packages(source, origin) else { return Ok(None) };
+    let Some(Header { packages, is_for_host }) = header(source, origin) else { return Ok(None) };
     let mut glue = packages.into_iter().fold(Glue::default(), Glue::only);
+    if is_for_host {
+        // Types of unknown packages are written as values.
+        let other: Vec<_> =
+            named_types(declared).filter(|path| !glue.writes(path) || !declares(declared, path)).collect();
+        for path in other {
+            let package = path.strip_prefix("/Script/").and_then(|rest| rest.split_once('.'));
+            let found = package.and_then(|(package, _)| elsewhere(source, path, package));
+            glue = found.into_iter().fold(glue, Glue::package);
+        }
+        return glue.for_host(origin, declared).map(Some);
+    }
     loop {
         match glue.for_plugins(origin, declared) {
             Err(GlueError::Elsewhere { member, path, package }) => match elsewhere(source, &path, &package) {
@@ -29,16 +41,47 @@ pub fn rewritten(source: &str, origin: &Origin, declared: &Declared) -> Result<O
     }
 }
 
-/// Returns the packages that a header names; none where it names no package, or is another header.
-fn packages<'a>(source: &'a str, origin: &Origin) -> Option<Vec<&'a str>> {
+/// The first line of a source.
+struct Header<'a> {
+    /// The packages that it names; none for all.
+    packages: Vec<&'a str>,
+    is_for_host: bool,
+}
+
+/// Reads the header of glue with the types of `origin`; `None` if it is another header.
+fn header<'a>(source: &'a str, origin: &Origin) -> Option<Header<'a>> {
     let head = source.lines().next()?.strip_prefix("// What ")?;
     let (described, rest) = head.split_once(" declares")?;
     let is_same = match origin {
         Origin::Host { .. } => described == origin.to_string(),
         Origin::Module { name, .. } => described.starts_with(&format!("the module `{name}` ")),
     };
-    let (packages, _) = rest.split_once(", for plugins that use it. Written by `alcedo glue`")?;
-    is_same.then(|| packages.split('`').skip(1).step_by(2).collect())
+    let for_plugins = rest.split_once(", for plugins that use it. Written by `alcedo glue`");
+    let for_host = rest.split_once(", for a host that uses it. Written by `alcedo glue --for-host`");
+    let (packages, _) = for_plugins.or(for_host)?;
+    let packages = packages.split('`').skip(1).step_by(2).collect();
+    is_same.then_some(Header { packages, is_for_host: for_plugins.is_none() })
+}
+
+/// The paths of types in the bases, properties, parameters and results of what is declared.
+fn named_types(declared: &Declared) -> impl Iterator<Item = &str> {
+    let Declared { classes, delegates, structs, .. } = declared;
+    let functions = classes.iter().flat_map(|class| &class.functions);
+    let results = functions.clone().map(|of| &of.result).chain(delegates.iter().map(|of| &of.result));
+    let properties = classes.iter().flat_map(|class| &class.properties);
+    let fields = structs.iter().flat_map(|of| &of.fields).chain(delegates.iter().flat_map(|of| &of.params));
+    let typed = properties.chain(fields).chain(functions.flat_map(|of| &of.params)).map(|of| &*of.ty);
+    let bases = classes.iter().map(|class| &*class.base).chain(structs.iter().map(|of| &*of.base));
+    let texts = bases.chain(typed).chain(results.flatten().map(String::as_str));
+    let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '.' | '/');
+    texts.flat_map(move |text| text.split(move |letter| !is_part(letter))).filter(|path| path.starts_with("/Script/"))
+}
+
+/// Checks that a type of that path is among them.
+fn declares(declared: &Declared, path: &str) -> bool {
+    declared.classes.iter().any(|of| of.path == path)
+        || declared.structs.iter().any(|of| of.path == path)
+        || declared.enums.iter().any(|of| of.path == path)
 }
 
 /// Returns the Rust path by which a source names a type of another package.

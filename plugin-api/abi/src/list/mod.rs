@@ -43,7 +43,7 @@ pub mod prelude {
     pub use crate::black_direct::{DirectCallee, EachCall};
     pub use crate::call::{Failure, Status};
     pub use crate::describe::{
-        ClassDesc, DelegateDesc, EntryTables, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc,
+        ClassDesc, DelegateDesc, EntryTables, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, MetaDesc, StructDesc,
     };
     pub use crate::handles::{
         BlackHandle, ClassId, ConjugateHandle, Name, ObjectHandle, PartPtr, TypeNumber, ZCallHandle,

@@ -21,7 +21,7 @@ macro_rules! module_functions {
             /// The classes it declares.
             always()
             fn classes() -> RSlice<'static, &'static ClassDesc>;
-            /// What it uses of others.
+            /// What it uses of others. A member may be listed once for each call site.
             always()
             fn imports() -> RSlice<'static, &'static ImportDesc>;
             /// The static functions it offers.
@@ -73,6 +73,11 @@ macro_rules! module_functions {
             #[sabi(missing_field(option))]
             maybe()
             fn entry_tables() -> EntryTables;
+            /// Paths of types and members it declares, each with its earlier names, with commas between; none where the module is
+            /// older than the list. Members whose metadata have `was` are not repeated.
+            #[sabi(missing_field(option))]
+            maybe()
+            fn earlier_names() -> RSlice<'static, &'static MetaDesc>;
         }
     };
 }

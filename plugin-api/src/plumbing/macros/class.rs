@@ -12,7 +12,7 @@ macro_rules! __alcedo_class {
             $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty,
             name: $property:literal, flags: $property_flags:expr, default: $default:literal, about: $about:expr
         })*],
-        kept: [$(($kept:ident, $kept_name:literal $(| $kept_was:literal)*, $kept_ty:ty))*],
+        kept: [$(($kept:ident, $kept_name:literal, $kept_ty:ty))*],
         fields: [$(($field:ident, $field_ty:ty))*],
         implements: [$(($interface:ty, $bodies:ident))*],
         subobjects: [$(($part:literal, $part_class:ty))*],
@@ -68,7 +68,7 @@ macro_rules! __alcedo_class {
                     data: &[$crate::plumbing::core::primitive::u8],
                 ) -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
                     match name {
-                        $($kept_name $(| $kept_was)* => $crate::plumbing::restore::<$kept_ty>(&mut self.$kept, data),)*
+                        $($kept_name => $crate::plumbing::restore::<$kept_ty>(&mut self.$kept, data),)*
                         _ => $crate::plumbing::core::result::Result::Err($crate::plumbing::unknown_field(
                             <Self as $crate::plumbing::Class>::PATH,
                             name,
@@ -171,19 +171,17 @@ macro_rules! __alcedo_class {
                 }
             }
             $crate::plumbing::register! {
-                IMPORTS: $crate::plumbing::ImportDesc = $crate::plumbing::import_class(&ALCEDO_CLASS)
+                IMPORTS: $crate::plumbing::ImportDesc =
+                    $crate::plumbing::import_class(&[$($crate::plumbing::member_name($property)),*], &ALCEDO_CLASS)
             }
 
             $(
-                static $cell: $crate::plumbing::PropertyCell<$class, $ty> = {
-                    // SAFETY: it stands in the import below.
-                    unsafe { $crate::plumbing::PropertyCell::new() }
-                };
-                $crate::plumbing::register! {
-                    IMPORTS: $crate::plumbing::ImportDesc = $crate::plumbing::import_property(
-                        $crate::plumbing::core::concat!("/Script/", $package, ".", $name, ":", $property),
-                        &$cell,
-                    )
+                $crate::plumbing::import! {
+                    $cell: $crate::plumbing::PropertyCell<$class, $ty> = {
+                        // SAFETY: the import has the cell, and is listed if code uses the cell.
+                        unsafe { $crate::plumbing::PropertyCell::new() }
+                    },
+                    import_property($crate::plumbing::core::concat!("/Script/", $package, ".", $name, ":", $property))
                 }
                 $crate::plumbing::property! {
                     $(#[$attr])* $class $view $get $set $try_set: $ty, $how $arg, $cell
@@ -213,7 +211,7 @@ macro_rules! __alcedo_view {
     };
 }
 
-/// The accessors of one property. `$cell` is a static that holds its offset.
+/// The accessors of one property. `$cell` holds its offset: a static, or a type that derefs to one.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_property {
@@ -256,7 +254,7 @@ macro_rules! __alcedo_property {
     };
 }
 
-/// The callers of one function. `$cell` is a static that holds its handle.
+/// The callers of one function. `$cell` holds its handle: a static, or a type that derefs to one.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_call {

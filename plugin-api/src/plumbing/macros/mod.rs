@@ -9,5 +9,6 @@
 mod class;
 mod delegates;
 mod enums;
+mod imports;
 mod module;
 mod structs;

@@ -122,6 +122,17 @@ macro_rules! __alcedo_register {
     };
 }
 
+/// Lists the earlier names of a type or a member that is declared here.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_earlier_names {
+    ($path:literal, $names:literal) => {
+        $crate::plumbing::register! {
+            EARLIER_NAMES: $crate::plumbing::MetaDesc = $crate::plumbing::earlier_names_of($path, $names)
+        }
+    };
+}
+
 /// The type of an interface, its view, and its declaration here or the mention of it elsewhere.
 #[doc(hidden)]
 #[macro_export]

@@ -220,3 +220,13 @@ mod alc0099 {
         speed: u32,
     }
 }
+
+mod alc0205 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game", was = "Box, Block")]
+    pub struct Cube {
+        #[uproperty(was = "weight")]
+        mass: f64,
+    }
+}

@@ -464,6 +464,31 @@ fn redirects_find_what_was_renamed() {
     assert_eq!(&*world.types.redirected("/Script/Game.New"), "/Script/Game.New");
 }
 
+#[test]
+fn a_later_name_resolves_to_the_only_earlier_one_that_is_declared() {
+    let world = engine();
+    declare(&world, [dynamic("Old", ACTOR, &[f64("pace")])]);
+    for (old, new) in [
+        ("/Script/Game.Old", "/Script/Game.Middle"),
+        ("/Script/Game.Middle", "/Script/Game.New"),
+        ("/Script/Game.New:pace", "/Script/Game.New:speed"),
+    ] {
+        world.types.redirect(old, new);
+    }
+    let class = |path: &str| world.types.class_by_path(path).map(|class| class.path.to_string());
+    let property = |path: &str| world.types.property_by_path(path).map(|property| property.text.to_string());
+    assert_eq!(class("/Script/Game.New").as_deref(), Some("/Script/Game.Old"));
+    assert_eq!(class("/Script/Game.Middle").as_deref(), Some("/Script/Game.Old"));
+    assert_eq!(property("/Script/Game.New:speed").as_deref(), Some("pace"));
+    assert_eq!(property("/Script/Game.Old:speed").as_deref(), Some("pace"));
+    let text = "Map(/Script/Game.New, Array(/Script/Game.Middle))";
+    assert_eq!(world.types.in_paths_of_today(text), "Map(/Script/Game.Old, Array(/Script/Game.Old))");
+    world.types.redirect("/Script/Game.Other", "/Script/Game.New");
+    assert_eq!(class("/Script/Game.New").as_deref(), Some("/Script/Game.Old"), "nothing has the other name");
+    declare(&world, [dynamic("Other", ACTOR, &[])]);
+    assert_eq!(class("/Script/Game.New"), None, "the name was that of both");
+}
+
 /// A hundred thousand redirects in a row, of a class, of a member and of both: a search that walked the rest of the row anew
 /// from each of its places would take five billion steps, and this test would not end.
 #[test]

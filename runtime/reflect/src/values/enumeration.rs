@@ -123,12 +123,13 @@ impl Kind for Enum {
     }
 }
 
-/// The name of an entry, or the one that a redirect leads to from there.
+/// The name of an entry, or of the entry that had that name, or has it back since an undo.
 fn name_of_today<'t>(name: &'t str, of: &EnumType, cx: &Conversion<'_>) -> Cow<'t, str> {
     if of.entry(name).is_some() {
         return Cow::Borrowed(name);
     }
-    cx.member_of_today(&of.path, name).map_or(Cow::Borrowed(name), Cow::Owned)
+    let mut names = cx.paths.names_of_member(&mut std::iter::once(&*of.path), name).into_iter();
+    names.find(|name| of.entry(name).is_some()).map_or(Cow::Borrowed(name), Cow::Owned)
 }
 
 /// The same for each of several, with `|` between.

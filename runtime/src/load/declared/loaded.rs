@@ -32,7 +32,7 @@ pub(crate) fn of_loaded(module: &str, described: Described) -> Declared {
         structs: described.structs.iter().copied().map(structure).collect(),
         interfaces: described.interfaces.iter().copied().map(interface).collect(),
         exports: described.exports.iter().map(export).collect(),
-        imports: described.imports.iter().map(import).collect(),
+        imports: described.all_imports().iter().map(import).collect(),
     }
     .in_order()
 }

@@ -140,7 +140,7 @@ impl Module {
         let of_interfaces = described.interfaces.iter().flat_map(|found| found.functions.iter());
         of_interfaces.flat_map(|function| function.params.iter()).for_each(|param| name(param.type_path.as_str()));
         described.structs.iter().flat_map(|found| found.fields.iter()).for_each(|field| name(field.type_path.as_str()));
-        described.imports.iter().for_each(|import| name(import.path.as_str()));
+        described.all_imports().iter().for_each(|import| name(import.path.as_str()));
         named
     }
 

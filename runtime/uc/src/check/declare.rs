@@ -4,9 +4,10 @@ use std::rc::Rc;
 
 use alcedo_reflect::path::is_identifier;
 
+use super::members::meta_in;
 use super::symbols::{At, ClassSym, ConstSym, DEEPEST_EXTENSION, EnumSym, Named};
 use super::{Checker, TypeSym};
-use crate::ast::{self, ClassHead, Ident, Item, Outside, OutsideKind, TypeKind};
+use crate::ast::{self, ClassHead, Ident, Item, Outside, OutsideKind, TypeKind, VarName};
 use crate::diagnostic::Diagnostic;
 use crate::hash::{HashMap, HashSet};
 use crate::hir::{self, Num, Path};
@@ -82,6 +83,18 @@ impl<'a> Checker<'a> {
         }
         if !self.is_within_totals(works.iter().chain(&interfaces), &structs, &enums) {
             return package;
+        }
+        for head in works.iter().chain(&interfaces).map(|work| work.head) {
+            package.earlier_names.extend(earlier_names(&self.own_path(&head.name.text), head.meta.as_deref()));
+        }
+        for (.., found) in &structs {
+            package.earlier_names.extend(earlier_names(&self.own_path(&found.name.text), found.meta.as_deref()));
+        }
+        for (_, found) in &enums {
+            let path = self.own_path(&found.name.text);
+            package.earlier_names.extend(earlier_names(&path, found.meta.as_deref()));
+            let entry = |entry: &VarName| earlier_names(&format!("{path}:{}", entry.name.text), entry.meta.as_deref());
+            package.earlier_names.extend(found.entries.iter().flat_map(entry));
         }
         package.enums = enums.into_iter().filter_map(|(file, found)| self.enum_of(found, file, &mut taken)).collect();
         structs.retain(|(file, _, found)| {
@@ -417,4 +430,9 @@ fn in_order(works: Vec<Work<'_>>) -> Vec<Work<'_>> {
         open = waiting;
     }
     done
+}
+
+/// Returns a path with its earlier names, from `<Was=Old>` after the name.
+fn earlier_names(path: &str, meta: Option<&str>) -> Option<(String, String)> {
+    meta_in(meta).find(|(key, _)| key == "was").map(|(_, names)| (path.to_owned(), names))
 }

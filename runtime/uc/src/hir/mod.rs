@@ -42,6 +42,9 @@ pub struct Package {
     pub interfaces: Vec<Interface>,
     /// The classes, a base before what extends it.
     pub classes: Vec<Class>,
+    /// Paths of types and entries of enums, each with its earlier names, with commas between. Those of properties are in
+    /// [`Property::meta`].
+    pub earlier_names: Vec<(String, String)>,
 }
 
 /// An interface. Reflection knows of no interfaces that extend others: an interface has the functions of those that it extends, and

@@ -147,6 +147,7 @@ impl Parser<'_> {
         let start = self.next();
         let (doc, is_interface) = (self.doc(start), self.text(start).eq_ignore_ascii_case("interface"));
         let name = self.ident("the name of the class")?;
+        let meta = self.meta()?;
         let (mut base, mut modifiers) = (None, Vec::new());
         loop {
             if self.is_one_of(0, &["extends", "expands"]) {
@@ -169,7 +170,7 @@ impl Parser<'_> {
             }
         }
         let end = self.expect(Kind::Semicolon, "`;`", "behind the class")?;
-        Ok(ClassHead { is_interface, name, base, modifiers, doc, span: start.span.to(end.span) })
+        Ok(ClassHead { is_interface, name, meta, base, modifiers, doc, span: start.span.to(end.span) })
     }
 
     pub(super) fn modifier(&mut self) -> Read<Modifier> {

@@ -15,6 +15,7 @@ impl Parser<'_> {
         let Some(Modifier { word: name, .. }) = words.pop() else {
             return self.ident("the name of the struct").and(Err(Failed));
         };
+        let meta = self.meta()?;
         let base = if self.is_one_of(0, &["extends", "expands"]) {
             self.next();
             Some(self.dotted("the name of the struct that it extends")?)
@@ -56,7 +57,7 @@ impl Parser<'_> {
             }
         }
         let span = start.span.to(name.span);
-        Ok(Struct { modifiers: words, name, base, items, is_partial, doc, span })
+        Ok(Struct { modifiers: words, name, meta, base, items, is_partial, doc, span })
     }
 
     /// Goes behind the next semicolon, or before the brace that closes.
@@ -82,7 +83,7 @@ impl Parser<'_> {
         let start = self.next();
         let doc = self.doc(start);
         let name = self.ident("the name of the enum")?;
-        self.meta()?;
+        let of_enum = self.meta()?;
         self.expect(Kind::BraceOpen, "`{`", "behind the name of the enum")?;
         let mut entries = Vec::new();
         while self.peek().kind != Kind::BraceClose {
@@ -105,6 +106,6 @@ impl Parser<'_> {
         }
         self.next();
         let span = start.span.to(name.span);
-        Ok(Enum { name, entries, doc, span })
+        Ok(Enum { name, meta: of_enum, entries, doc, span })
     }
 }

@@ -53,7 +53,8 @@ impl Printer {
 
     fn class(&mut self, class: &ClassHead) {
         self.doc(&class.doc);
-        let mut head = format!("{} {}", if class.is_interface { "interface" } else { "class" }, class.name.text);
+        let word = if class.is_interface { "interface" } else { "class" };
+        let mut head = format!("{word} {}{}", class.name.text, meta(class.meta.as_ref()));
         if let Some(base) = &class.base {
             head.push_str(&format!(" extends {}", in_dots(base)));
         }
@@ -92,7 +93,8 @@ impl Printer {
     }
 
     fn structure(&self, found: &Struct) -> (String, &'static str) {
-        let mut head = format!("struct {}{}", modifiers(&found.modifiers), found.name.text);
+        let mut head =
+            format!("struct {}{}{}", modifiers(&found.modifiers), found.name.text, meta(found.meta.as_ref()));
         if let Some(base) = &found.base {
             head.push_str(&format!(" extends {}", in_dots(base)));
         }
@@ -205,8 +207,11 @@ fn modifiers(words: &[Modifier]) -> String {
 
 fn var_name(name: &VarName) -> String {
     let dim = name.dim.as_ref().map_or(String::new(), |dim| format!("[{}]", expression(dim)));
-    let meta = name.meta.as_ref().map_or(String::new(), |meta| format!("<{meta}>"));
-    format!("{}{dim}{meta}", name.name.text)
+    format!("{}{dim}{}", name.name.text, meta(name.meta.as_ref()))
+}
+
+fn meta(meta: Option<&String>) -> String {
+    meta.map_or_else(String::new, |meta| format!("<{meta}>"))
 }
 
 fn var_names(names: &[VarName]) -> String {
@@ -214,10 +219,11 @@ fn var_names(names: &[VarName]) -> String {
 }
 
 fn enumeration(found: &Enum) -> String {
+    let name = format!("{}{}", found.name.text, meta(found.meta.as_ref()));
     if found.entries.is_empty() {
-        return format!("enum {} {{}}", found.name.text);
+        return format!("enum {name} {{}}");
     }
-    format!("enum {} {{ {} }}", found.name.text, var_names(&found.entries))
+    format!("enum {name} {{ {} }}", var_names(&found.entries))
 }
 
 fn param(param: &Param) -> String {

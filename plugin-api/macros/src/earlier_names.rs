@@ -1,0 +1,50 @@
+//! `was = "Old, Older"`: earlier names of types and members, in a list of the module.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{LitStr, Result};
+
+use crate::class_struct::text_of;
+use crate::rules;
+use crate::words::{Words, is_identifier};
+
+/// The specifier.
+pub(crate) const WAS: &str = "was";
+
+/// Lists the earlier names of a type that is declared here.
+pub(crate) fn of_type(words: &Words, package: &LitStr, name: &syn::Ident) -> Result<TokenStream> {
+    if let Some(word) = words.get(WAS)
+        && words.flag("imported")?
+    {
+        return Err(rules::at(
+            "ALC0026",
+            word.name.span(),
+            "this word is for the declaration of the type, and this type is imported",
+        ));
+    }
+    of(words, &path(package, name))
+}
+
+/// The path of a type.
+pub(crate) fn path(package: &LitStr, name: &syn::Ident) -> String {
+    format!("/Script/{}.{}", package.value(), text_of(name))
+}
+
+/// Lists the earlier names in the specifiers of what has that path now.
+pub(crate) fn of(words: &Words, path: &str) -> Result<TokenStream> {
+    let Some(names) = checked(words)? else { return Ok(TokenStream::new()) };
+    Ok(quote! { ::alcedo_plugin_api::plumbing::earlier_names! { #path, #names } })
+}
+
+/// Returns the value of the specifier, after a check of each name.
+pub(crate) fn checked(words: &Words) -> Result<Option<LitStr>> {
+    let names = words.text(WAS)?;
+    match names.as_ref().filter(|names| !names.value().split(',').all(|name| is_identifier(name.trim()))) {
+        None => Ok(names),
+        Some(names) => Err(rules::at(
+            "ALC0205",
+            names.span(),
+            "earlier names are letters, digits and `_`, with commas between, and without a path: `was = \"weight, mass\"`",
+        )),
+    }
+}

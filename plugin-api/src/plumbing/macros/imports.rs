@@ -1,0 +1,98 @@
+//! Imports of a module. An import is listed only if code that stays in the image uses its cell.
+
+/// A cell that the host fills, behind a type of its name, and the import by which the host does so.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_import {
+    ($cell:ident: $ty:ty = $new:expr, $import:ident($path:expr)) => {
+        #[allow(non_camel_case_types, reason = "the type has the name of its cell")]
+        struct $cell;
+        #[allow(clippy::type_complexity, reason = "a function cell has as many parts as the function has parameters")]
+        const _: () = {
+            static ALCEDO_CELL: $ty = $new;
+            $crate::plumbing::import! { @listed $import($path, &ALCEDO_CELL) }
+
+            impl $crate::plumbing::core::ops::Deref for $cell {
+                type Target = $ty;
+
+                #[inline]
+                fn deref(&self) -> &$ty {
+                    $crate::plumbing::import! { @used $path }
+                    &ALCEDO_CELL
+                }
+            }
+        };
+    };
+    (@listed $import:ident($($given:expr),*)) => {
+        $crate::plumbing::if_used! {
+            {
+                static ALCEDO_IMPORT: $crate::plumbing::Declared<$crate::plumbing::ImportDesc> =
+                    $crate::plumbing::$import($($given),*);
+            }
+            { $crate::plumbing::register! { IMPORTS: $crate::plumbing::ImportDesc = $crate::plumbing::$import($($given),*) } }
+        }
+    };
+    (@used $path:expr) => {
+        $crate::plumbing::if_used! {
+            {
+                // SAFETY: the assembly has no instruction. It adds the address of the import to the list `IMPORTS`, whose elements are
+                // such addresses, and a relocation that keeps the entry in the image together with the code of this function.
+                unsafe {
+                    $crate::plumbing::core::arch::asm!(
+                        // The section of `IMPORTS`.
+                        ".pushsection linkme_IMPORTS, \"aw\", @progbits, unique, {id}",
+                        ".balign 8",
+                        "77:",
+                        ".quad {import}",
+                        ".popsection",
+                        $crate::plumbing::keep_section!("77b"),
+                        import = sym ALCEDO_IMPORT,
+                        id = const $crate::plumbing::section_of($path),
+                        options(nomem, nostack, preserves_flags),
+                    );
+                }
+            }
+            {}
+        }
+    };
+}
+
+/// The first of two where the linker drops what nothing uses, section by section; else the second.
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_if_used {
+    ({ $($tokens:tt)* } $otherwise:tt) => {
+        $($tokens)*
+    };
+}
+
+/// The first of two where the linker drops what nothing uses, section by section; else the second.
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(miri))))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_if_used {
+    ($tokens:tt { $($otherwise:tt)* }) => {
+        $($otherwise)*
+    };
+}
+
+/// Assembly that makes the linker keep another section together with the current one.
+#[cfg(target_arch = "aarch64")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_keep_section {
+    ($label:literal) => {
+        $crate::plumbing::core::concat!(".reloc ., R_AARCH64_NONE, ", $label)
+    };
+}
+
+/// Assembly that makes the linker keep another section together with the current one.
+#[cfg(not(target_arch = "aarch64"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_keep_section {
+    ($label:literal) => {
+        $crate::plumbing::core::concat!(".reloc ., R_X86_64_NONE, ", $label)
+    };
+}

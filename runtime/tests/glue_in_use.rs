@@ -1,0 +1,38 @@
+//! A module has the glue of a class of another module. The other module changes members of the class: the module is refused only if its
+//! code uses one of those.
+
+use alcedo_runtime::{Runtime, Value};
+
+use crate::support;
+
+/// Loads a later build of the lender with a module that uses these members of the earlier one, and calls the module.
+fn buy(uses: &[&str]) -> Result<String, String> {
+    let host: Runtime = support::builder().build().expect("a host");
+    let peddler = support::plugin("peddler", uses);
+    host.create_master(&[support::plugin("renames", &[]), peddler.clone()]).expect("both of one time");
+    let report = host.reload(&[support::plugin("renames", &["unlisted"]), peddler]).expect("a Master");
+    report.into_result().map_err(|report| report.to_string())?;
+    let [scale, peddler] =
+        ["/Script/Game.Scale", "/Script/Game.Peddler"].map(|class| host.objects().spawn(class).expect("born"));
+    match host.objects().call(peddler, "buy", &[Value::Object(scale)]) {
+        Ok(Some(Value::Text(text))) => Ok(text),
+        other => Err(format!("{other:?}")),
+    }
+}
+
+#[test]
+fn changed_members_of_glue_that_no_code_uses_do_not_matter() {
+    assert_eq!(buy(&[]).as_deref(), Ok("Ann of Ann"));
+}
+
+#[test]
+fn a_changed_member_that_code_uses_refuses_the_module_by_name() {
+    for (uses, expected) in [
+        ("weighs", "peddler uses /Script/Game.Scale:weight, which is not there"),
+        ("stamps", "peddler uses /Script/Game.Scale:stamp, which is u64 here and u32 in the module"),
+        ("presses", "peddler uses /Script/Game.Scale:press, which is not there"),
+    ] {
+        let refused = buy(&[uses]).expect_err(uses);
+        assert!(refused.contains(expected), "{refused}");
+    }
+}

@@ -1,0 +1,212 @@
+//! Types and members get other names, which `was` lists, and get the earlier ones back: objects, values, kept fields and saved worlds
+//! follow in both directions.
+
+use alcedo_runtime::{EnumValue, ObjectHandle, Reload, Runtime, Value, WorldLoad};
+use expect_test::{Expect, expect};
+
+use crate::support;
+
+const MERCHANT: &str = "/Script/Game.Merchant";
+const SMUGGLER: &str = "/Script/Game.Smuggler";
+
+fn host(features: &[&str]) -> Runtime {
+    support::host(&[support::plugin("renames", features)])
+}
+
+fn reload(host: &Runtime, features: &[&str]) -> Reload {
+    let report = host.reload(&[support::plugin("renames", features)]).expect("a Master");
+    report.into_result().unwrap_or_else(|report| panic!("{report}"))
+}
+
+/// Returns the lines of a report after the counts of objects.
+fn changes(report: &Reload) -> String {
+    report.to_string().lines().skip(3).collect::<Vec<_>>().join("\n")
+}
+
+/// Makes a merchant with all defaults, and a smuggler without any.
+fn people(host: &Runtime) -> [ObjectHandle; 2] {
+    let objects = host.objects();
+    let [merchant, smuggler] = [MERCHANT, SMUGGLER].map(|class| objects.spawn(class).expect("born"));
+    let purse =
+        |gold, silver| Value::Struct(vec![("gold".into(), Value::I32(gold)), ("silver".into(), Value::I32(silver))]);
+    let mood = |name: &str| Value::Enum(EnumValue::named(name));
+    for (property, value) in [
+        ("weight", Value::I32(90)),
+        ("mood", mood("Lost")),
+        ("moods", Value::Array(vec![mood("Lost"), mood("Calm")])),
+        ("purse", purse(5, 6)),
+        ("purses", Value::Array(vec![purse(7, 8), purse(9, 10)])),
+        ("stall", Value::Struct(vec![("east".into(), Value::F64(2.5))])),
+        ("friend", Value::Object(merchant)),
+        ("hidden", Value::I32(4)),
+    ] {
+        objects.set(smuggler, property, &value).unwrap_or_else(|error| panic!("{property}: {error}"));
+    }
+    host.links().point_at_class(smuggler, "calling", SMUGGLER).expect("a class");
+    host.links().bind(smuggler, "on_hail", merchant, "hail").unwrap_or_else(|error| panic!("{error}"));
+    for regrets in 1..=3 {
+        assert_eq!(objects.call(smuggler, "regret", &[]).expect("it regrets"), Some(Value::U32(regrets)));
+    }
+    [merchant, smuggler]
+}
+
+/// All that an object has, a line each.
+fn told(host: &Runtime, object: ObjectHandle) -> String {
+    let objects = host.objects();
+    let mut lines = vec![objects.class_of(object).unwrap_or_default()];
+    for property in objects.properties_of(object) {
+        let words = match objects.get(object, &*property) {
+            Ok(Value::Object(friend)) => objects.class_of(friend).unwrap_or_else(|| "-".to_owned()),
+            Ok(Value::Struct(fields)) => fields.iter().map(|(name, value)| format!("{name}={value:?} ")).collect(),
+            Ok(Value::Enum(value)) => value.text.to_string(),
+            Ok(Value::Array(values)) => values
+                .iter()
+                .map(|value| match value {
+                    Value::Enum(value) => format!("{} ", value.text),
+                    other => format!("{other:?} "),
+                })
+                .collect(),
+            Ok(Value::I32(number)) => number.to_string(),
+            _ if property == "calling" => format!("{:?}", host.links().resolve_class(object, "calling")),
+            _ => continue,
+        };
+        lines.push(format!("{property}: {}", words.trim()));
+    }
+    lines.push(format!("regrets once more: {:?}", objects.call(object, "regret", &[])));
+    lines.push(format!("on_hail: {:?}", host.links().broadcast(object, "on_hail", &[])));
+    lines.join("\n")
+}
+
+fn check(host: &Runtime, object: ObjectHandle, expected: Expect) {
+    expected.assert_eq(&told(host, object));
+}
+
+const RENAMED_SMUGGLER: &str = "/Script/Game.Runner
+mass: 90
+mood: Furious
+moods: Furious Calm
+purse: coins=I32(5) silver=I32(6)
+purses: Struct([(\"coins\", I32(7)), (\"silver\", I32(8))]) Struct([(\"coins\", I32(9)), (\"silver\", I32(10))])
+stall: x=F64(2.5)
+friend: /Script/Game.Trader
+calling: Ok(Some(\"/Script/Game.Runner\"))
+hidden: 4
+regrets once more: Ok(Some(U32(4)))
+on_hail: Ok(Some(Text(\"greetings, 70 pounds\")))";
+
+const SMUGGLER_AGAIN: &str = "/Script/Game.Smuggler
+weight: 90
+mood: Lost
+moods: Lost Calm
+purse: gold=I32(5) silver=I32(6)
+purses: Struct([(\"gold\", I32(7)), (\"silver\", I32(8))]) Struct([(\"gold\", I32(9)), (\"silver\", I32(10))])
+stall: east=F64(2.5)
+friend: /Script/Game.Merchant
+calling: Ok(Some(\"/Script/Game.Smuggler\"))
+hidden: 4
+regrets once more: Ok(Some(U32(5)))
+on_hail: Ok(Some(Text(\"hail, 70 pounds\")))";
+
+#[test]
+fn objects_and_values_follow_their_types_to_other_names_and_back() {
+    let host = host(&[]);
+    let [merchant, smuggler] = people(&host);
+    let before = host.objects().all().len();
+    let report = reload(&host, &["renamed"]);
+    assert_eq!(told(&host, smuggler), RENAMED_SMUGGLER);
+    check(
+        &host,
+        merchant,
+        expect![[r#"
+            /Script/Game.Trader
+            mass: 70
+            mood: Calm
+            moods: 
+            purse: coins=I32(1) silver=I32(0)
+            purses: 
+            stall: x=F64(0.0)
+            friend: -
+            calling: Ok(None)
+            regrets once more: Ok(Some(U32(1)))
+            on_hail: Err(Call(NotFound { message: "a delegate (-> String) is bound to nothing: bind it first" }))"#]],
+    );
+    expect![[r#"
+          Game.Merchant is now called Game.Trader: 1 objects
+          Game.Smuggler is now called Game.Runner: 1 objects
+          Game.Trader.weight is now called mass
+          Game.Runner.weight is now called mass"#]]
+    .assert_eq(&changes(&report));
+    assert_eq!(host.objects().all().len(), before, "the count of objects is the same");
+    assert_eq!(host.objects().dormant_class(smuggler), None);
+    for path in ["uf:/Script/Game.Merchant:hail", "uf:/Script/Game.Trader:greet", "uf:/Script/Game.Trader:hail"] {
+        host.function::<(), String>(path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    }
+    let report = reload(&host, &[]);
+    assert_eq!(told(&host, smuggler), SMUGGLER_AGAIN);
+    expect![[r#"
+          Game.Runner is now called Game.Smuggler: 1 objects
+          Game.Trader is now called Game.Merchant: 1 objects
+          Game.Merchant.mass is now called weight
+          Game.Smuggler.mass is now called weight"#]]
+    .assert_eq(&changes(&report));
+    host.function::<(), String>("uf:/Script/Game.Trader:greet").expect("the later name after the undo");
+    reload(&host, &["renamed"]);
+    assert_eq!(host.objects().class_of(smuggler).as_deref(), Some("/Script/Game.Runner"), "and again");
+    assert_eq!(host.objects().call(smuggler, "regret", &[]).expect("it regrets"), Some(Value::U32(6)));
+}
+
+#[test]
+fn objects_that_sleep_through_a_rename_wake_as_the_new_class() {
+    let host = host(&[]);
+    let [_, smuggler] = people(&host);
+    let other = support::plugin("moods", &[]);
+    host.reload(&[other]).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!(host.objects().dormant_class(smuggler).as_deref(), Some(SMUGGLER));
+    reload(&host, &["renamed"]);
+    assert_eq!(told(&host, smuggler), RENAMED_SMUGGLER);
+}
+
+fn load(host: &Runtime, path: &std::path::Path) -> WorldLoad {
+    host.worlds().load(path).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn saved_worlds_follow_types_to_other_names_and_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, again) = (folder.path().join("world"), folder.path().join("again"));
+    let first = host(&[]);
+    let [_, smuggler] = people(&first);
+    let place = first.objects().path_of(smuggler).expect("a path");
+    first.worlds().save(&path).expect("it is saved");
+
+    let second = host(&["renamed"]);
+    let report = load(&second, &path);
+    let found = second.objects().at_path(&place).expect("it was loaded");
+    assert_eq!(told(&second, found), RENAMED_SMUGGLER);
+    expect![[r#"
+        2 objects loaded · 2 conjugates built · 2 fields put back
+          Game.Merchant.mass   was called weight: 1 followed
+          Game.Smuggler.mass   was called weight: 1 kept their own"#]]
+    .assert_eq(&report.to_string());
+    second.worlds().save(&again).expect("it is saved");
+
+    // A host that has seen the later names reads their world after the undo too.
+    let third = host(&["renamed"]);
+    reload(&third, &[]);
+    load(&third, &again);
+    let found = third.objects().at_path(&place).expect("it was loaded");
+    assert_eq!(told(&third, found), SMUGGLER_AGAIN);
+}
+
+#[test]
+fn a_reload_hints_at_a_rename_that_nothing_lists() {
+    let host = host(&[]);
+    let scale = host.objects().spawn("/Script/Game.Scale").expect("born");
+    host.objects().set(scale, "weight", &Value::I32(5)).expect("a number");
+    let report = reload(&host, &["unlisted"]);
+    let hint = "Game.Scale.weight is removed and mass of its type is added; if that is a new name, write `was = \"weight\"` on mass";
+    assert!(report.structure.iter().any(|line| line == hint), "{report}");
+    assert_eq!(host.objects().get(scale, "mass").expect("a number"), Value::I32(70));
+    reload(&host, &[]);
+    assert_eq!(host.objects().get(scale, "weight").expect("a number"), Value::I32(5), "the undo loses nothing");
+}
