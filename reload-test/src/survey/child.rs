@@ -4,7 +4,7 @@
 
 use super::freed::{Freed, freed};
 use super::keepers::who;
-use super::plan::{Plan, Said, Step, Way};
+use super::plan::{Plan, Said, Step};
 use super::rows::Fate;
 use super::sabotage;
 use crate::trial::reading;
@@ -41,7 +41,7 @@ pub(crate) fn run(plan: &Path) -> Result<()> {
 }
 
 fn host(plan: &Plan) -> Result<()> {
-    let evict = plan.way == Way::Evicting;
+    let evict = plan.way.evicts();
     let park_after = if plan.fate == Fate::Unmapped { PARK_AFTER_LONG } else { PARK_AFTER };
     let builder = Runtime::builder().park_after(park_after).parked_budget(usize::MAX);
     let builder = builder.unloads(|policy| {
@@ -80,9 +80,9 @@ impl Host<'_> {
         self.work()?;
         self.say(0, Step::Done, Vec::new())?;
         for reload in 1..=plan.reloads {
-            match plan.way {
-                Way::Alternating => self.alternate(reload, library(reload))?,
-                Way::OntoItself | Way::Evicting => self.reload_onto_itself(reload, library(reload))?,
+            match plan.way.alternates() {
+                true => self.alternate(reload, library(reload))?,
+                false => self.reload_onto_itself(reload, library(reload))?,
             }
         }
         self.runtime.unload_master().context("could not unload the last generation")?;
