@@ -259,7 +259,10 @@ mod tests {
         let itself = [(Way::OntoItself, outcome(&[], None))];
         let old = Entry { is_of_this_code: false, ..entry("mimalloc", &[], &itself) };
         let text = page(&[entry("rand", &[], &itself), old], &made).replace('\n', " ");
-        assert!(text.contains("what it found on 2026-11-21, with 4 reloads of each row, rustc 1, on Linux x with glibc 2;"), "{text}");
+        assert!(
+            text.contains("what it found on 2026-11-21, with 4 reloads of each row, rustc 1, on Linux x with glibc 2;"),
+            "{text}"
+        );
         assert!(text.contains("or of the crates: `mimalloc`. "), "{text}");
         assert!(text.contains("* `mimalloc`: It needs its feature"), "{text}");
         let mut later = entry("rand", &[], &itself);
