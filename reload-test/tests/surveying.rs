@@ -3,6 +3,8 @@
 //! to be harmed.
 
 use serde_json::Value;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -73,6 +75,19 @@ fn a_host_that_hangs_is_ended_and_the_other_ways_are_tried_all_the_same() {
     let [itself, alternating] = harmed("rand", "hang", &["--patience", "15"]);
     assert_eq!(itself, "it hung for 15 s after reload 1");
     assert!(alternating.starts_with("it hung for 15 s after reload 1, while the neighbor lived"), "{alternating}");
+}
+
+#[test]
+fn a_row_whose_system_library_is_missing_is_left_out_by_name() {
+    let dir = TempDir::new().expect("a folder");
+    let missing = dir.path().join("pkg-config");
+    std::fs::write(&missing, "#!/bin/sh\nexit 1\n").expect("there is room");
+    std::fs::set_permissions(&missing, Permissions::from_mode(0o755)).expect("it may be run");
+    let path = format!("{}:{}", dir.path().display(), std::env::var("PATH").unwrap_or_default());
+    let (output, told) = run(program(&dir.path().join("store"), "pyo3,glib").env("PATH", path));
+    assert!(output.status.success(), "{told}");
+    assert!(told.contains("pyo3: left out. Python as a library is missing: apt-get install python3-dev"), "{told}");
+    assert!(told.contains("glib: left out. GLib is missing: apt-get install libglib2.0-dev"), "{told}");
 }
 
 #[test]

@@ -271,6 +271,20 @@ fn the_alarm_of_the_new_generation_outlives_the_old_one() {
 }
 
 #[test]
+fn a_generation_that_stops_its_timer_leaves_the_next_one_its_own() {
+    alone("a_generation_that_stops_its_timer_leaves_the_next_one_its_own", |library| {
+        // SAFETY: no other thread of this process reads or writes the environment.
+        unsafe { std::env::set_var("ALARMS_TIMED", "") };
+        let host = host(library, |_| ());
+        host.reload(&[library]).expect("there is a Master").into_result().expect("it is loaded");
+        let calls_then = calls(&host);
+        support::until("it strikes on", || calls(&host) > calls_then);
+        unload(&host);
+        assert!(!is_running(), "the last generation stops its own");
+    });
+}
+
+#[test]
 fn a_function_of_a_timer_that_runs_is_waited_for_and_named() {
     alone("a_function_of_a_timer_that_runs_is_waited_for_and_named", |library| {
         let host = host(library, |_| ());

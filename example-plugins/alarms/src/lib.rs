@@ -11,7 +11,22 @@ mod streams;
 
 use alcedo_plugin_api::prelude::*;
 
-module! { name: "alarms" }
+module! { name: "alarms", main: started, exit: ended }
+
+/// Names the variable with which each generation has a timer from its beginning to its end.
+const TIMED: &str = "ALARMS_TIMED";
+
+fn started() {
+    if std::env::var_os(TIMED).is_some() {
+        raw::interval();
+    }
+}
+
+fn ended() {
+    if std::env::var_os(TIMED).is_some() {
+        raw::stop_interval();
+    }
+}
 
 /// Sets going what is named, and leaves it.
 #[zcall(ex = "alarms.leave")]

@@ -63,6 +63,14 @@ pub(crate) fn interval() {
     until_called(before);
 }
 
+/// Stops it.
+pub(crate) fn stop_interval() {
+    let never = libc::timeval { tv_sec: 0, tv_usec: 0 };
+    let stopped = libc::itimerval { it_interval: never, it_value: never };
+    // SAFETY: the timer is a whole one.
+    assert_eq!(unsafe { setitimer(libc::ITIMER_REAL, &stopped, null_mut()) }, 0);
+}
+
 /// One that strikes in a second, long after the module may be gone.
 pub(crate) fn alarm() {
     count_on(libc::SIGALRM);

@@ -4,11 +4,11 @@
 
 use super::freed::{Freed, freed};
 use super::keepers::who;
-use super::plan::{Plan, Said, Step, Way};
+use super::plan::{Plan, Said, Step};
 use super::rows::Fate;
 use super::sabotage;
 use crate::trial::reading;
-use alcedo_runtime::{ContextState, ReferenceSearch, Runtime, Value, process};
+use alcedo_runtime::{ContextState, ReferenceSearch, Runtime, Value};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -41,7 +41,7 @@ pub(crate) fn run(plan: &Path) -> Result<()> {
 }
 
 fn host(plan: &Plan) -> Result<()> {
-    let evict = plan.way == Way::Evicting;
+    let evict = plan.way.evicts();
     let park_after = if plan.fate == Fate::Unmapped { PARK_AFTER_LONG } else { PARK_AFTER };
     let builder = Runtime::builder().park_after(park_after).parked_budget(usize::MAX);
     let builder = builder.unloads(|policy| {
@@ -80,9 +80,9 @@ impl Host<'_> {
         self.work()?;
         self.say(0, Step::Done, Vec::new())?;
         for reload in 1..=plan.reloads {
-            match plan.way {
-                Way::Alternating => self.alternate(reload, library(reload))?,
-                Way::OntoItself | Way::Evicting => self.reload_onto_itself(reload, library(reload))?,
+            match plan.way.alternates() {
+                true => self.alternate(reload, library(reload))?,
+                false => self.reload_onto_itself(reload, library(reload))?,
             }
         }
         self.runtime.unload_master().context("could not unload the last generation")?;
@@ -186,7 +186,7 @@ impl Host<'_> {
         if self.plan.fate == Fate::Unmapped && self.parked >= TOO_MANY {
             bail!("{} images stay: {}", self.parked, names.join("; "));
         }
-        let mapped = process::stale_mappings(&self.runtime.stage_dir()).context("could not read the mappings")?;
+        let mapped = images(&mappings()?, &self.runtime.stage_dir());
         if mapped.len() > living + self.parked {
             bail!("an image is said to be gone and is mapped, one of {mapped:?}");
         }
@@ -207,11 +207,21 @@ fn lowest_free_descriptor() -> Result<i32> {
     Ok(File::open("/dev/null").context("could not open a file")?.as_raw_fd())
 }
 
+/// Mappings of staged files, one per line.
+fn staged<'m>(mappings: &'m str, stage: &Path) -> Vec<&'m str> {
+    let stage = fs::canonicalize(stage).unwrap_or_else(|_| PathBuf::from(stage));
+    mappings.lines().filter(|line| line.contains(&*stage.to_string_lossy())).collect()
+}
+
+/// Staged files whose code is mapped. A crate that resolves symbols maps files, too, and executes nothing of them.
+fn images(mappings: &str, stage: &Path) -> BTreeSet<String> {
+    let fields = staged(mappings, stage).into_iter().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    fields.filter(|fields| fields[1].contains('x')).filter_map(|fields| Some((*fields.get(5)?).to_owned())).collect()
+}
+
 /// An address in the middle of the largest mapping of a staged file.
 fn image_of(mappings: &str, stage: &Path) -> Option<usize> {
-    let stage = fs::canonicalize(stage).unwrap_or_else(|_| PathBuf::from(stage));
-    let lines = mappings.lines().filter(|line| line.contains(&*stage.to_string_lossy()));
-    let ranges = lines.filter_map(|line| {
+    let ranges = staged(mappings, stage).into_iter().filter_map(|line| {
         let (start, end) = line.split_once(' ')?.0.split_once('-')?;
         Some((usize::from_str_radix(start, 16).ok()?, usize::from_str_radix(end, 16).ok()?))
     });
@@ -224,4 +234,21 @@ fn say(said: &Said) -> Result<()> {
     text.push(b'\n');
     let mut out = io::stdout().lock();
     out.write_all(&text).and_then(|()| out.flush()).context("the reader is gone")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::images;
+    use std::path::Path;
+
+    #[test]
+    fn a_file_that_is_mapped_to_be_read_is_not_an_image() {
+        let mappings = "7f0000000000-7f0000001000 r--p 00000000 08:01 12 /none/stage/surveyed.1.so\n\
+                        7f0000001000-7f0000002000 r-xp 00001000 08:01 12 /none/stage/surveyed.2.so\n\
+                        7f0000002000-7f0000003000 rw-p 00002000 08:01 12 /none/stage/surveyed.2.so\n\
+                        7f0000003000-7f0000004000 r-xp 00000000 08:01 13 /none/other.so\n\
+                        7f0000004000-7f0000005000 rw-p 00000000 00:00 0\n";
+        let images: Vec<_> = images(mappings, Path::new("/none/stage")).into_iter().collect();
+        assert_eq!(images, ["/none/stage/surveyed.2.so"]);
+    }
 }

@@ -37,6 +37,10 @@ pub(crate) fn run(plan: &Plan, surroundings: Surroundings<'_>) -> Result<Outcome
     let program = env::current_exe().context("could not find this program to start it as the host")?;
     let mut command = Command::new(program);
     command.arg("--child").arg(&path).env("TMPDIR", &scratch).stdin(Stdio::null()).stdout(Stdio::piped());
+    // The number of threads must not depend on the machine.
+    for count in ["ASYNC_STD_THREAD_COUNT", "RAYON_NUM_THREADS", "TOKIO_WORKER_THREADS"] {
+        command.env(count, "2");
+    }
     command.env("RUST_BACKTRACE", if backtrace { "1" } else { "0" });
     let mut child = command.spawn().context("could not start the host")?;
     let lines = lines(&mut child);

@@ -7,13 +7,21 @@ use std::collections::BTreeSet;
 pub(crate) fn who(parked: &str) -> BTreeSet<String> {
     let reason = parked.rsplit_once("): ").map_or(parked, |(_, reason)| reason);
     let Some(keepers) = reason.strip_prefix("kept by ") else { return BTreeSet::from([reason.to_owned()]) };
-    let name = |keeper: &str| keeper.split("   ").next().unwrap_or(keeper).trim().to_owned();
+    let name = |keeper: &str| unnumbered(keeper.split("   ").next().unwrap_or(keeper).trim());
     let names: BTreeSet<_> = keepers.split("; ").map(name).map(|name| unnamed(&name).unwrap_or(name)).collect();
     // The thread-locals of a thread that never ends never end either: it says enough to name the thread.
     let is_thread = |name: &&String| name.starts_with("thread ");
     match names.iter().any(|name| is_thread(&name)) {
         true => names.iter().filter(is_thread).cloned().collect(),
         false => names,
+    }
+}
+
+/// The name of a ring without its descriptor, which differs from one generation to the next.
+fn unnumbered(name: &str) -> String {
+    match name.split_once(" (descriptor ").and_then(|(begin, rest)| Some((begin, rest.split_once(')')?.1))) {
+        Some((begin, rest)) => format!("{begin}{rest}"),
+        None => name.to_owned(),
     }
 }
 
@@ -40,6 +48,10 @@ mod tests {
         check(
             "m of generation 3 stays mapped (m.so): kept by thread x   thread x, 0.1 s; thread-local destructor 3   f",
             &["thread x"],
+        );
+        check(
+            "m of generation 3 stays mapped (m.so): kept by io_uring (descriptor 9) with requests in flight   x, 0.1 s",
+            &["io_uring with requests in flight"],
         );
         check(
             "m of generation 3 stays mapped (m.so): the loader still counts uses of it",

@@ -1,7 +1,7 @@
 //! What the host of a row says, line by line, and what it amounts to. Data in, data out.
 
-use super::plan::{Said, Step};
-use super::rows::Fate;
+use super::plan::{Said, Step, Way};
+use super::rows::{Fate, Row};
 use crate::plan::Reading;
 use crate::statistics::{last_half, slope};
 use serde::{Deserialize, Serialize};
@@ -97,6 +97,11 @@ impl Heard {
     }
 }
 
+/// Fewest reloads with which growth is judged.
+const FEWEST: u64 = 20;
+/// Allowance for memory that grows once, over all reloads, in KiB.
+const STEPS_KIB: f64 = 4000.0;
+
 fn growth(readings: &[Reading]) -> Growth {
     let slope_of = |value: fn(&Reading) -> u64| {
         let values: Vec<_> = readings.iter().map(|reading| value(reading) as f64).collect();
@@ -110,17 +115,46 @@ fn growth(readings: &[Reading]) -> Growth {
     }
 }
 
+impl Growth {
+    /// Returns the first figure beyond its bound. Threads, files and keys must not be fewer than stated, either.
+    fn fault(&self, bound: &Self, reloads: u64) -> Option<String> {
+        if reloads < FEWEST {
+            return None;
+        }
+        let most = bound.memory_kib + STEPS_KIB / reloads as f64;
+        if self.memory_kib > most {
+            return Some(format!("{:.1} KiB more per reload, of {most:.0} that the row allows", self.memory_kib));
+        }
+        let counts =
+            [("threads", self.threads, bound.threads), ("files", self.fds, bound.fds), ("keys", self.keys, bound.keys)];
+        let (what, grown, stated) = counts.into_iter().find(|(_, grown, stated)| (grown - stated).abs() > 0.3)?;
+        Some(format!("{grown:.2} {what} more per reload, and the row states {stated}"))
+    }
+}
+
 impl Outcome {
     /// What becomes of most images.
     pub(crate) fn fate(&self) -> Fate {
         if self.parked * 2 > self.reloads { Fate::Parked } else { Fate::Unmapped }
     }
 
-    /// Why the row is not as it should be.
-    pub(crate) fn fault(&self, wanted: Fate) -> Option<String> {
-        if let Some(fault) = &self.fault {
-            return Some(fault.clone());
-        }
+    /// Returns the first difference from the statements of the row.
+    pub(crate) fn fault(&self, row: &Row, way: Way) -> Option<String> {
+        let of_growth = || row.grows(way).and_then(|bound| self.growth.fault(bound, self.reloads));
+        self.fault
+            .clone()
+            .or_else(|| self.fault_of_images(row.fate(way)))
+            .or_else(|| self.stranger(row))
+            .or_else(of_growth)
+    }
+
+    /// Returns a reason that the row does not state.
+    fn stranger(&self, row: &Row) -> Option<String> {
+        let stranger = self.names.iter().find(|name| !row.kept_by.iter().any(|known| name.contains(known)))?;
+        Some(format!("it is kept by something that the row does not expect: {stranger}"))
+    }
+
+    fn fault_of_images(&self, wanted: Fate) -> Option<String> {
         let unmapped = self.reloads.saturating_sub(self.parked);
         match wanted {
             Fate::Unmapped if self.parked > 0 => {
@@ -139,8 +173,8 @@ impl Outcome {
 mod tests {
     use super::{End, Growth, Heard, Outcome};
     use crate::plan::Reading;
-    use crate::survey::plan::{Said, Step};
-    use crate::survey::rows::Fate;
+    use crate::survey::plan::{Said, Step, Way};
+    use crate::survey::rows::{Fate, Row, rows};
 
     fn said(reload: u64, step: Step, parked: bool) -> Said {
         let process = Reading { rss_kib: 1000 + 2 * reload, open_fds: 9, threads: 2, keys: reload };
@@ -166,13 +200,42 @@ mod tests {
 
     #[test]
     fn a_row_that_is_worse_or_better_than_it_says_is_a_fault() {
-        let fault = |outcome: Outcome, wanted| outcome.fault(wanted).unwrap_or_default();
+        let fault = |outcome: Outcome, fate| {
+            let row = Row { fate, kept_by: &["rayon"], ..*rows(&["rand".to_owned()]).expect("a row")[0] };
+            outcome.fault(&row, Way::OntoItself).unwrap_or_default()
+        };
         assert_eq!(fault(outcome(8, |_| false), Fate::Unmapped), "");
         assert_eq!(fault(outcome(8, |reload| reload > 0), Fate::Parked), "");
         let one = fault(outcome(8, |reload| reload == 3), Fate::Unmapped);
         assert_eq!(one, "only 7 of 8 images were unmapped: thread rayon");
         assert!(fault(outcome(8, |_| false), Fate::Parked).contains("better than it says"));
         assert_eq!(fault(outcome(5, |_| false), Fate::Unmapped), "5 of 8 reloads were done");
+    }
+
+    #[test]
+    fn a_reason_that_the_row_does_not_state_is_a_fault() {
+        let fault = |kept_by| {
+            let row = Row { fate: Fate::Parked, kept_by, ..*rows(&["rand".to_owned()]).expect("a row")[0] };
+            outcome(8, |reload| reload > 0).fault(&row, Way::Alternating)
+        };
+        assert_eq!(fault(&["smol", "thread rayon"]), None);
+        let stranger = "it is kept by something that the row does not expect: thread rayon";
+        assert_eq!(fault(&["smol"]).as_deref(), Some(stranger));
+    }
+
+    #[test]
+    fn growth_beyond_the_bound_and_other_counts_are_faults() {
+        let check = |grown: [f64; 4], stated: [f64; 4], reloads, expected: &str| {
+            let of = |[memory_kib, threads, fds, keys]: [f64; 4]| Growth { memory_kib, threads, fds, keys };
+            assert_eq!(of(grown).fault(&of(stated), reloads).unwrap_or_default(), expected, "{grown:?} {stated:?}");
+        };
+        check([22.0, 0.1, 2.9, 0.0], [2.0, 0.0, 3.0, 0.0], 200, "");
+        check([22.1, 0.0, 0.0, 0.0], [2.0, 0.0, 0.0, 0.0], 200, "22.1 KiB more per reload, of 22 that the row allows");
+        check([22.1, 0.0, 0.0, 0.0], [2.0, 0.0, 0.0, 0.0], 50, "");
+        check([500.0, 1.0, 1.0, 1.0], [0.0; 4], 19, "");
+        check([0.0, 1.0, 0.0, 0.0], [0.0; 4], 50, "1.00 threads more per reload, and the row states 0");
+        check([0.0, 0.0, 2.0, 0.0], [0.0, 0.0, 3.0, 0.0], 50, "2.00 files more per reload, and the row states 3");
+        check([0.0, 0.0, 0.0, 1.0], [0.0; 4], 50, "1.00 keys more per reload, and the row states 0");
     }
 
     #[test]

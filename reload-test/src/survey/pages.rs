@@ -63,5 +63,9 @@ fn the_page_of_the_survey_has_sound_rows_only_and_each_is_one_that_there_is() {
             image => image.starts_with("not run"),
         };
         assert!(fate, "{line}");
+        let reasons = cells[4].split('`').skip(1).step_by(2);
+        for reason in reasons {
+            assert!(row.kept_by.iter().any(|known| reason.contains(known)), "{reason}: {line}");
+        }
     }
 }

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
         let missing = row.needs.iter().find(|system| !system.is_there());
         if let Some(system) = missing {
             eprintln!("{}: left out. {}", row.name, system.remedy());
-        } else if args.missing && is_settled(survey.store.get(row.name).as_ref(), &keys[row.name], args.reloads) {
+        } else if args.missing && is_settled(row, survey.store.get(row.name).as_ref(), &keys[row.name], args.reloads) {
             eprintln!("{}: known", row.name);
         } else {
             left.push_back(*row);
@@ -111,19 +111,16 @@ impl Survey<'_> {
         match (&built, &self.neighbor) {
             (Ok(libraries), Ok(neighbor)) => {
                 for way in ways(row) {
-                    let outcome = self.host(row, way, libraries, neighbor)?;
-                    let wanted = if way == Way::Evicting { row.evicted } else { row.fate };
-                    let fault = outcome.fault(wanted);
-                    record.faults.extend(fault.map(|fault| format!("{}{}: {fault}", row.name, way.words())));
-                    record.outcomes.insert(way, outcome);
+                    record.outcomes.insert(way, self.host(row, way, libraries, neighbor)?);
                 }
             }
             (Err(error), _) | (_, Err(error)) => record.faults.push(format!("{}: {error}", row.name)),
         }
         self.store.put(&record)?;
-        let came_out = if record.faults.is_empty() { "well" } else { "badly" };
+        let faults = record.judged(row);
+        let came_out = if faults.is_empty() { "well" } else { "badly" };
         eprintln!("{}: {came_out}, after {} s", row.name, begun.elapsed().as_secs());
-        Ok(record.faults)
+        Ok(faults)
     }
 
     fn host(&self, row: &Row, way: Way, libraries: &[PathBuf], neighbor: &Path) -> Result<Outcome> {
@@ -132,7 +129,7 @@ impl Survey<'_> {
             neighbor: neighbor.to_owned(),
             way,
             reloads: reloads(row, way, self.args.reloads),
-            fate: if way == Way::Evicting { row.evicted } else { row.fate },
+            fate: row.fate(way),
             strikes_after_ms: row.strikes_after_ms,
             sabotage: self.args.sabotage,
         };
@@ -154,15 +151,15 @@ impl Survey<'_> {
 
 /// In which ways a row is run.
 fn ways(row: &Row) -> impl Iterator<Item = Way> {
-    let evicting = (row.fate == Fate::Parked).then_some(Way::Evicting);
-    [Way::OntoItself, Way::Alternating].into_iter().chain(evicting)
+    let evicting = if row.fate == Fate::Parked { &[Way::Evicting, Way::EvictingAlternating][..] } else { &[] };
+    [Way::OntoItself, Way::Alternating].into_iter().chain(evicting.iter().copied())
 }
 
 /// How many reloads: with a neighbor fewer, where much time is spent waiting.
 fn reloads(row: &Row, way: Way, asked: u64) -> u64 {
-    let most = match way {
-        Way::OntoItself | Way::Evicting => u64::MAX,
-        Way::Alternating => FEWEST.max(WAITING_MS / row.strikes_after_ms.max(1)),
+    let most = match way.alternates() {
+        false => u64::MAX,
+        true => FEWEST.max(WAITING_MS / row.strikes_after_ms.max(1)),
     };
     row.reloads(asked).min(most)
 }
@@ -229,7 +226,8 @@ mod tests {
     #[test]
     fn what_is_parked_is_tried_with_eviction_as_well() {
         assert_eq!(ways(found("rand")).collect::<Vec<_>>(), [Way::OntoItself, Way::Alternating]);
-        assert_eq!(ways(found("smol")).collect::<Vec<_>>(), [Way::OntoItself, Way::Alternating, Way::Evicting]);
+        let all = [Way::OntoItself, Way::Alternating, Way::Evicting, Way::EvictingAlternating];
+        assert_eq!(ways(found("smol")).collect::<Vec<_>>(), all);
     }
 
     #[test]

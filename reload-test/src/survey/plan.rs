@@ -16,15 +16,28 @@ pub(crate) enum Way {
     Alternating,
     /// As the first; threads that do not end are evicted, and files are closed.
     Evicting,
+    /// Alternating, with eviction.
+    EvictingAlternating,
 }
 
 impl Way {
+    /// Checks if threads are evicted and files closed.
+    pub(crate) fn evicts(self) -> bool {
+        matches!(self, Way::Evicting | Way::EvictingAlternating)
+    }
+
+    /// Checks if the neighbor takes over in between.
+    pub(crate) fn alternates(self) -> bool {
+        matches!(self, Way::Alternating | Way::EvictingAlternating)
+    }
+
     /// As it follows the name of a row in a sentence.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Way::OntoItself => "",
             Way::Alternating => ", alternating",
             Way::Evicting => ", with eviction",
+            Way::EvictingAlternating => ", alternating, with eviction",
         }
     }
 }

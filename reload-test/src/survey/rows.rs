@@ -8,6 +8,8 @@ mod facilities;
 use self::basics::BASICS;
 use self::crates::CRATES;
 use self::facilities::FACILITIES;
+use super::outcome::Growth;
+use super::plan::Way;
 use super::system::System;
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
@@ -34,6 +36,12 @@ pub(crate) struct Row {
     pub(crate) fate: Fate,
     /// What becomes of it where threads may be evicted, too. Only tried where it is parked otherwise.
     pub(crate) evicted: Fate,
+    /// Reasons for which images are parked: each reason that is found must contain one of these.
+    pub(crate) kept_by: &'static [&'static str],
+    /// Growth per reload onto itself: upper limit of memory, and exact counts of threads, files and keys.
+    pub(crate) grows: Growth,
+    /// Growth per reload with eviction.
+    pub(crate) grows_evicted: Growth,
     /// Whether the host runs with RUST_BACKTRACE=1.
     pub(crate) backtrace: bool,
     /// No more reloads than this, where the system has no more of what the crate leaves behind.
@@ -51,6 +59,20 @@ impl Row {
     pub(crate) fn reloads(&self, asked: u64) -> u64 {
         asked.min(self.most)
     }
+
+    /// Returns the expected outcome of images in a way of reloading.
+    pub(crate) fn fate(&self, way: Way) -> Fate {
+        if way.evicts() { self.evicted } else { self.fate }
+    }
+
+    /// Returns the stated growth in a way of reloading; `None` if the neighbor contributes to it.
+    pub(crate) fn grows(&self, way: Way) -> Option<&Growth> {
+        match way {
+            Way::OntoItself => Some(&self.grows),
+            Way::Evicting => Some(&self.grows_evicted),
+            Way::Alternating | Way::EvictingAlternating => None,
+        }
+    }
 }
 
 const fn row(name: &'static str, crates: &'static [&'static str], use_of: &'static str, fate: Fate) -> Row {
@@ -60,12 +82,25 @@ const fn row(name: &'static str, crates: &'static [&'static str], use_of: &'stat
         use_of,
         fate,
         evicted: Fate::Unmapped,
+        kept_by: &[],
+        grows: left(0.0, 0.0),
+        grows_evicted: left(0.0, 0.0),
         backtrace: false,
         most: u64::MAX,
         needs: &[],
         strikes_after_ms: 20,
         note: "",
     }
+}
+
+/// Of memory in KiB, and of files; no threads and no keys.
+const fn left(memory_kib: f64, fds: f64) -> Growth {
+    kept(memory_kib, 0.0, fds, 0.0)
+}
+
+/// Of memory in KiB, threads, files and keys.
+const fn kept(memory_kib: f64, threads: f64, fds: f64, keys: f64) -> Growth {
+    Growth { memory_kib, threads, fds, keys }
 }
 
 /// Every row, in the order of the page: see the file of each theme.

@@ -2,6 +2,7 @@
 
 use super::outcome::Outcome;
 use super::plan::Way;
+use super::rows::Row;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -27,8 +28,18 @@ pub(crate) struct Record {
     /// How many reloads were asked for.
     pub(crate) asked: u64,
     pub(crate) outcomes: BTreeMap<Way, Outcome>,
-    /// Why it is not as it should be.
+    /// Errors that left no outcome.
     pub(crate) faults: Vec<String>,
+}
+
+impl Record {
+    /// Lists all differences from the statements of the row. Changed bounds need no other run.
+    pub(crate) fn judged(&self, row: &Row) -> Vec<String> {
+        let broken = self.outcomes.iter().filter_map(|(way, outcome)| {
+            outcome.fault(row, *way).map(|fault| format!("{}{}: {fault}", row.name, way.words()))
+        });
+        self.faults.iter().cloned().chain(broken).collect()
+    }
 }
 
 /// The folder.
@@ -69,8 +80,8 @@ impl Store {
 }
 
 /// Whether there is nothing to be learned from running a row again.
-pub(crate) fn is_settled(record: Option<&Record>, key: &Key, asked: u64) -> bool {
-    record.is_some_and(|record| record.key == *key && record.faults.is_empty() && record.asked >= asked)
+pub(crate) fn is_settled(row: &Row, record: Option<&Record>, key: &Key, asked: u64) -> bool {
+    record.is_some_and(|record| record.key == *key && record.judged(row).is_empty() && record.asked >= asked)
 }
 
 #[cfg(test)]
@@ -78,6 +89,7 @@ mod tests {
     use super::{Key, Record, Store, is_settled};
     use crate::survey::outcome::Outcome;
     use crate::survey::plan::Way;
+    use crate::survey::rows::rows;
     use std::collections::BTreeMap;
 
     fn key(version: &str, sources: &str) -> Key {
@@ -113,8 +125,9 @@ mod tests {
     #[test]
     fn a_row_is_settled_by_a_sound_result_for_the_same_code_and_as_many_reloads() {
         let sound = record(&[]);
+        let row = rows(&["rand".to_owned()]).expect("a row")[0];
         let check = |record: Option<&Record>, key: &Key, asked, expected| {
-            assert_eq!(is_settled(record, key, asked), expected, "{record:?} {key:?} {asked}");
+            assert_eq!(is_settled(row, record, key, asked), expected, "{record:?} {key:?} {asked}");
         };
         check(Some(&sound), &sound.key, 200, true);
         check(Some(&sound), &sound.key, 20, true);

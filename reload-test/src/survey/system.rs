@@ -13,6 +13,10 @@ pub(crate) enum System {
     Cpp,
     /// The library of OpenMP.
     Gomp,
+    /// Python as a library, with its interpreter.
+    Python,
+    /// The headers of GLib and GIO, and their libraries.
+    Glib,
     /// CMake, which some `-sys` crates build their C with.
     CMake,
     /// A kernel that lets this process use io_uring.
@@ -26,6 +30,10 @@ impl System {
             System::OpenSsl => succeeds("pkg-config", &["--exists", "openssl"]),
             System::Cpp => succeeds("c++", &["--version"]),
             System::Gomp => succeeds("cc", &["-fopenmp", "-x", "c", "-o", "/dev/null", "-include", "omp.h", "-"]),
+            System::Python => {
+                succeeds("pkg-config", &["--exists", "python3-embed"]) && succeeds("python3", &["--version"])
+            }
+            System::Glib => succeeds("pkg-config", &["--exists", "gio-2.0 >= 2.70"]),
             System::CMake => succeeds("cmake", &["--version"]),
             System::IoUring => {
                 // Where the switch is missing, the kernel is older than the switch and has io_uring from 5.1 on.
@@ -41,6 +49,8 @@ impl System {
             System::OpenSsl => "OpenSSL is missing: apt-get install libssl-dev pkg-config",
             System::Cpp => "a C++ compiler is missing: apt-get install g++",
             System::Gomp => "OpenMP is missing: apt-get install gcc, which brings libgomp",
+            System::Python => "Python as a library is missing: apt-get install python3-dev pkg-config",
+            System::Glib => "GLib is missing: apt-get install libglib2.0-dev pkg-config",
             System::CMake => "CMake is missing: apt-get install cmake",
             System::IoUring => "the kernel does not let this process use io_uring: sysctl kernel.io_uring_disabled=0",
         }

@@ -4,6 +4,7 @@ use super::outcome::{Growth, Outcome};
 use super::plan::Way;
 use super::rows::{Fate, Row};
 use super::store::Record;
+use std::collections::BTreeSet;
 
 /// One row with all that is known of it.
 #[derive(Debug)]
@@ -24,6 +25,9 @@ pub(crate) struct Made {
     pub(crate) system: String,
 }
 
+/// So many reasons are listed.
+const MOST_NAMES: usize = 8;
+
 /// The heads of the columns.
 const HEAD: &str = "| row | used as | versions | image | alternating | KiB | threads | files | keys |\n\
                     | --- | --- | --- | --- | --- | ---: | ---: | ---: | ---: |\n";
@@ -41,29 +45,37 @@ pub(crate) fn table(entries: &[Entry]) -> String {
             let faults = record.faults.join("; ").replace('\n', " ");
             return format!("| `{name}` | {use_of} | {versions} | **{faults}** | – | – | – | – | – |\n");
         };
-        let alternating = record.outcomes.get(&Way::Alternating).map_or_else(|| "–".to_owned(), lived);
-        let first = line(&format!("`{name}`"), use_of, &versions, itself, &alternating);
-        let evicting = record.outcomes.get(&Way::Evicting);
-        first
-            + &evicting
-                .map_or_else(String::new, |outcome| line("", "… with eviction, and files closed", "", outcome, ""))
+        let alternating = |way| {
+            let outcome = record.outcomes.get(&way);
+            outcome.map_or_else(|| "–".to_owned(), |outcome| lived(outcome, outcome.fault(entry.row, way)))
+        };
+        let fate = |way, outcome: &Outcome| fate(outcome, outcome.fault(entry.row, way));
+        let itself = (itself, fate(Way::OntoItself, itself));
+        let first = line(&format!("`{name}`"), use_of, &versions, itself, &alternating(Way::Alternating));
+        let evicting = record.outcomes.get(&Way::Evicting).map(|outcome| (outcome, fate(Way::Evicting, outcome)));
+        let second = evicting.map(|evicting| {
+            line("", "… with eviction, and files closed", "", evicting, &alternating(Way::EvictingAlternating))
+        });
+        first + &second.unwrap_or_default()
     });
     HEAD.to_owned() + &lines.collect::<String>()
 }
 
-fn line(name: &str, use_of: &str, versions: &str, outcome: &Outcome, alternating: &str) -> String {
+fn line(name: &str, use_of: &str, versions: &str, (outcome, fate): (&Outcome, String), alternating: &str) -> String {
     let Growth { memory_kib, threads, fds, keys } = outcome.growth;
     let [kib, threads, fds, keys] = [memory_kib, threads, fds, keys].map(number);
-    let fate = fate(outcome);
     format!("| {name} | {use_of} | {versions} | {fate} | {alternating} | {kib} | {threads} | {fds} | {keys} |\n")
 }
 
 /// What became of the images.
-fn fate(outcome: &Outcome) -> String {
-    if let Some(fault) = &outcome.fault {
-        return format!("**{fault}**");
+fn fate(outcome: &Outcome, fault: Option<String>) -> String {
+    if let Some(fault) = fault {
+        return format!("**{}**", fault.replace('\n', " "));
     }
-    let names = outcome.names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let mut names: Vec<_> = outcome.names.iter().take(MOST_NAMES).map(|name| format!("`{name}`")).collect();
+    let more = outcome.names.len() - names.len();
+    names.extend((more > 0).then(|| format!("{more} more")));
+    let names = names.join(", ");
     let (parked, wanted) = (outcome.parked, outcome.wanted);
     let unmapped = outcome.reloads.saturating_sub(parked);
     match outcome.fate() {
@@ -74,9 +86,9 @@ fn fate(outcome: &Outcome) -> String {
 }
 
 /// How often the neighbor found nothing amiss.
-fn lived(outcome: &Outcome) -> String {
-    match &outcome.fault {
-        Some(fault) => format!("**{fault}**"),
+fn lived(outcome: &Outcome, fault: Option<String>) -> String {
+    match fault {
+        Some(fault) => format!("**{}**", fault.replace('\n', " ")),
         None => format!("{}/{}", outcome.reloads, outcome.wanted),
     }
 }
@@ -106,7 +118,8 @@ const ABOVE: [&str; 6] = [
      are how often the neighbor found nothing amiss, of how many times. Rows that strike late are tried less often.",
     "The other columns are growth per reload onto itself, over the last half of the run: resident memory in KiB, threads, \
      open files, thread-specific keys. Where an image is parked, it is what stays.",
-    "What is in bold went wrong, and fails the survey.",
+    "What is in bold went wrong, and fails the survey. Each row states what becomes of its images, who keeps those that are \
+     parked, and what a reload may leave; anything else is wrong.",
 ];
 
 /// The page with the table in it.
@@ -116,10 +129,13 @@ pub(crate) fn page(entries: &[Entry], made: &Made) -> String {
     let dates: Vec<_> = records().map(|record| record.date.as_str()).collect();
     let (first, last) = (dates.iter().min().unwrap_or(&"never"), dates.iter().max().unwrap_or(&"never"));
     let days = if first == last { format!("on {first}") } else { format!("from {first} to {last}") };
+    let profile = if cfg!(debug_assertions) { "" } else { "--release " };
+    let reloads: BTreeSet<_> = records().map(|record| record.asked).collect();
+    let reloads = reloads.iter().map(u64::to_string).collect::<Vec<_>>().join(" or ");
     let written = format!(
-        "Written by `cargo run --release -p alcedo-reload-test --bin alcedo-survey -- --page \
-         runtime/docs/crate-survey.md` from what it found {days}, with {rustc}, on {system} with {libc}; the plugins are \
-         debug builds. `--rows` runs some of the rows and `--missing` those without a result for the code as it is; the page \
+        "Written by `cargo run {profile}-p alcedo-reload-test --bin alcedo-survey -- --page \
+         runtime/docs/crate-survey.md` from what it found {days}, with {reloads} reloads of each row, {rustc}, on {system} \
+         with {libc}; the plugins are debug builds. `--rows` runs some of the rows and `--missing` those without a result for the code as it is; the page \
          has all of them."
     );
     let [title, what, above @ ..] = ABOVE;
@@ -204,7 +220,7 @@ mod tests {
     #[test]
     fn the_table_says_who_keeps_what_and_how_the_neighbor_lived() {
         let gone = || outcome(&[], None);
-        let kept = || outcome(&["thread smol-1"], None);
+        let kept = || outcome(&["thread \"smol-1\""], None);
         let entries = [
             entry("rand", &["rand 0.9.1"], &[(Way::OntoItself, gone()), (Way::Alternating, gone())]),
             entry("smol", &[], &[(Way::OntoItself, kept()), (Way::Alternating, kept()), (Way::Evicting, gone())]),
@@ -215,8 +231,8 @@ mod tests {
             | row | used as | versions | image | alternating | KiB | threads | files | keys |
             | --- | --- | --- | --- | --- | ---: | ---: | ---: | ---: |
             | `rand` | the generator of the thread | rand 0.9.1 | unmapped 4/4 | 4/4 | 700 | 0 | 1.00 | 0 |
-            | `smol` | the global executor, which has no end | – | parked 4/4: `thread smol-1` | 4/4 | 700 | 0 | 1.00 | 0 |
-            |  | … with eviction, and files closed |  | unmapped 4/4 |  | 700 | 0 | 1.00 | 0 |
+            | `smol` | the global executor, which has no end | – | parked 4/4: `thread "smol-1"` | 4/4 | 700 | 0 | 1.00 | 0 |
+            |  | … with eviction, and files closed |  | unmapped 4/4 | – | 700 | 0 | 1.00 | 0 |
             | `regex` | a pattern in a static, used by two threads | – | not run yet | – | – | – | – | – |
             | `chrono` | the local time | – | not run: get it | – | – | – | – | – |
         "#]]
@@ -243,7 +259,10 @@ mod tests {
         let itself = [(Way::OntoItself, outcome(&[], None))];
         let old = Entry { is_of_this_code: false, ..entry("mimalloc", &[], &itself) };
         let text = page(&[entry("rand", &[], &itself), old], &made).replace('\n', " ");
-        assert!(text.contains("what it found on 2026-11-21, with rustc 1, on Linux x with glibc 2;"), "{text}");
+        assert!(
+            text.contains("what it found on 2026-11-21, with 4 reloads of each row, rustc 1, on Linux x with glibc 2;"),
+            "{text}"
+        );
         assert!(text.contains("or of the crates: `mimalloc`. "), "{text}");
         assert!(text.contains("* `mimalloc`: It needs its feature"), "{text}");
         let mut later = entry("rand", &[], &itself);

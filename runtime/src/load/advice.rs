@@ -34,14 +34,19 @@ const TABLE: [Advice; 12] = [
 
 /// Prefixes of functions of libraries whose symbols have no versions, with the prefix of the library's file name. The longer of
 /// two prefixes comes first.
-const FUNCTIONS: [(&str, &str); 8] = [
+const FUNCTIONS: [(&str, &str); 13] = [
     ("Py", "libpython"),
+    ("g_boxed_", "libgobject-"),
     ("g_cclosure_", "libgobject-"),
     ("g_closure_", "libgobject-"),
+    ("g_enum_", "libgobject-"),
+    ("g_flags_", "libgobject-"),
     ("g_object_", "libgobject-"),
+    ("g_pointer_", "libgobject-"),
     ("g_signal_", "libgobject-"),
     ("g_type_", "libgobject-"),
     ("g_unix_", "libglib-"),
+    ("g_value_", "libgobject-"),
     ("g_", "libglib-"),
 ];
 

@@ -112,7 +112,15 @@ fn an_import_is_of_the_library_whose_version_it_has() {
 #[test]
 fn functions_of_python_and_glib_that_keep_code_are_reported_beforehand() {
     let dir = TempDir::new().expect("a temporary directory");
-    let keep = ["PyType_FromSpec", "g_signal_connect_data", "g_closure_new_simple", "g_type_register_static"];
+    let keep = [
+        "PyType_FromSpec",
+        "PyModuleDef_Init",
+        "g_signal_connect_data",
+        "g_closure_new_simple",
+        "g_type_register_static",
+        "g_boxed_type_register_static",
+        "g_unix_signal_add_full",
+    ];
     let calls: String = keep.iter().chain(&["Py_IncRef", "g_free"]).map(|name| format!("{name}();")).collect();
     let source = format!("int answer(void) {{ {calls} return 1; }}");
     let flags = ["-shared", "-fPIC", "-w", "-Wno-implicit-function-declaration"];

@@ -1,24 +1,46 @@
-//! A watch on a folder, dropped when the module ends. Its thread ends a moment later.
+//! A watch on a folder, whose events are received; dropped when the module ends, or left in a static. Its thread ends a moment
+//! after it was dropped.
 
-use std::sync::Mutex;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::sync::mpsc::{self, Receiver};
+use std::time::Duration;
 
-use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+use crate::local::{self, Kept};
 
-static WATCH: Mutex<Option<RecommendedWatcher>> = Mutex::new(None);
+use notify::{Error, Event, RecommendedWatcher, RecursiveMode, Watcher as _};
+
+type Events = Receiver<Result<Event, Error>>;
+
+static WATCH: Kept<(RecommendedWatcher, Events, PathBuf)> = Kept::new();
 
 pub(crate) fn begin() {
-    let watch = notify::recommended_watcher(|_event| {}).and_then(|mut watch| {
-        watch.watch(&std::env::temp_dir(), RecursiveMode::NonRecursive)?;
-        Ok(watch)
-    });
-    *WATCH.lock().expect("nobody panics here") = watch.ok();
+    let folder = local::path("watched");
+    WATCH.keep(fs::create_dir_all(&folder).map_err(Error::io).and_then(|()| {
+        let (sender, events) = mpsc::channel();
+        let mut watch = notify::recommended_watcher(sender)?;
+        watch.watch(&folder, RecursiveMode::NonRecursive)?;
+        Ok((watch, events, folder))
+    }));
 }
 
 pub(crate) fn work() -> String {
-    let is_watching = WATCH.lock().expect("nobody panics here").is_some();
-    if is_watching { "ok".to_owned() } else { "there is no watch".to_owned() }
+    WATCH.work(|(_watch, events, folder)| {
+        let name = local::path("changed");
+        let file = folder.join(name.file_name().unwrap_or_default());
+        fs::write(&file, "a change")?;
+        loop {
+            let event = events.recv_timeout(Duration::from_secs(10)).map_err(io::Error::other)?;
+            if event.map_err(io::Error::other)?.paths.contains(&file) {
+                return Ok::<_, io::Error>(true);
+            }
+        }
+    })
 }
 
 pub(crate) fn end() {
-    WATCH.lock().expect("nobody panics here").take();
+    if cfg!(feature = "notify") {
+        drop(WATCH.take());
+    }
 }

@@ -1,13 +1,15 @@
 //! What POSIX has to raise signals and to call back, each left as it is or properly ended, as the feature says. One file for
-//! all of these rows: they differ in a call or two.
+//! all of these rows: they differ in a call or two. What is left strikes while the neighbor is there, or when the next
+//! generation begins, which triggers it: by then its handlers and functions are unmapped.
 #![expect(unsafe_code, reason = "calls C functions, as crates do that wrap them")]
 #![allow(dead_code, reason = "each row uses its own part")]
 
+use std::collections::BTreeSet;
 use std::ffi::{c_int, c_uint, c_void};
 use std::mem;
 use std::process::{Command, Stdio};
 use std::ptr::{null, null_mut};
-use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 static CALLS: AtomicU64 = AtomicU64::new(0);
@@ -15,9 +17,43 @@ static CALLS: AtomicU64 = AtomicU64::new(0);
 static LEFT: AtomicUsize = AtomicUsize::new(0);
 static QUEUE: AtomicI32 = AtomicI32::new(-1);
 
-pub(crate) fn begin() {}
+/// Names the descriptor that a generation has left for the next one to make it strike.
+const LEFT_FD: &str = "ALCEDO_SURVEY_LEFT_FD";
+
+static IS_TAKEN: AtomicBool = AtomicBool::new(false);
+
+pub(crate) fn begin() {
+    let Some(left) = std::env::var(LEFT_FD).ok().and_then(|left| left.parse().ok()) else { return };
+    if cfg!(feature = "posix-sigio") {
+        // SAFETY: the byte is there; the socket is still open.
+        unsafe { libc::write(left, b"x".as_ptr().cast(), 1) };
+    } else if cfg!(feature = "posix-mq-notify") {
+        // SAFETY: the queue is open and the event a whole one.
+        let is_taken = is_alone() && unsafe { mq_notify(left, &CALL) } != 0;
+        IS_TAKEN.store(is_taken, Ordering::SeqCst);
+        send_and_receive(left);
+        QUEUE.store(left, Ordering::SeqCst);
+    }
+}
+
+/// Leaves a descriptor to the next generation.
+fn leave(fd: c_int) {
+    // SAFETY: no other thread of this process reads or writes the environment now.
+    unsafe { std::env::set_var(LEFT_FD, fd.to_string()) };
+}
+
+/// Checks that the generation before is not there any more.
+fn is_alone() -> bool {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let images =
+        maps.lines().filter_map(|line| line.split_whitespace().nth(5)).filter(|path| path.contains("surveyed"));
+    images.collect::<BTreeSet<_>>().len() == 1
+}
 
 pub(crate) fn work() -> String {
+    if IS_TAKEN.load(Ordering::SeqCst) {
+        return "the queue still notifies the generation before".to_owned();
+    }
     let before = CALLS.load(Ordering::SeqCst);
     let is_called = set_going();
     let begun = Instant::now();
@@ -27,6 +63,10 @@ pub(crate) fn work() -> String {
         }
         std::thread::yield_now();
     }
+    if cfg!(feature = "posix-mq-notify") {
+        // SAFETY: the queue is open and the event a whole one.
+        unsafe { mq_notify(QUEUE.load(Ordering::SeqCst), &CALL) };
+    }
     "ok".to_owned()
 }
 
@@ -34,8 +74,13 @@ extern "C" fn count(_signal: c_int) {
     CALLS.fetch_add(1, Ordering::SeqCst);
 }
 
-extern "C" fn hear(_value: usize) {
+/// Is called with the descriptor to close, or zero.
+extern "C" fn hear(value: usize) {
     CALLS.fetch_add(1, Ordering::SeqCst);
+    if value > 0 {
+        // SAFETY: it was opened for the request that is done now.
+        unsafe { libc::close(value as c_int) };
+    }
 }
 
 fn handle(signal: c_int, handler: extern "C" fn(c_int), flags: c_int) {
@@ -138,9 +183,24 @@ fn socket_that_tells() {
     unsafe { libc::fcntl(pair[0], libc::F_SETFL, libc::O_ASYNC | libc::O_NONBLOCK) };
     // SAFETY: as above.
     unsafe { libc::write(pair[1], b"x".as_ptr().cast(), 1) };
+    leave(pair[1]);
 }
 
-fn queue_that_tells() {
+/// Sends a message, which the queue notifies somebody of, and takes it out again.
+fn send_and_receive(queue: c_int) {
+    // SAFETY: the message is a byte.
+    unsafe { libc::mq_send(queue, b"x".as_ptr().cast(), 1, 0) };
+    let mut byte = 0;
+    // SAFETY: messages of the queue have one byte, for which there is room.
+    unsafe { libc::mq_receive(queue, &raw mut byte, 1, null_mut()) };
+}
+
+/// Returns the queue that the generation before has left, or a new one.
+fn queue() -> c_int {
+    let left = QUEUE.load(Ordering::SeqCst);
+    if left >= 0 && cfg!(feature = "posix-mq-notify") {
+        return left;
+    }
     let name = std::ffi::CString::new(format!("/alcedo-survey-{}", std::process::id())).expect("no zeroes");
     let flags = libc::O_RDWR | libc::O_CREAT | libc::O_NONBLOCK;
     // SAFETY: all zeroes are attributes.
@@ -151,26 +211,52 @@ fn queue_that_tells() {
     let queue = unsafe { mq_open(name.as_ptr(), flags, 0o600, &raw const attributes) };
     // SAFETY: the name is a C string; the queue goes with its last descriptor.
     unsafe { libc::mq_unlink(name.as_ptr()) };
-    // SAFETY: the queue is open and the event a whole one.
-    unsafe { mq_notify(queue, &CALL) };
-    // SAFETY: as above; the message is a byte.
-    unsafe { libc::mq_send(queue, b"x".as_ptr().cast(), 1, 0) };
-    QUEUE.store(queue, Ordering::SeqCst);
+    queue
 }
 
-fn read_that_tells() {
+fn queue_that_tells() {
+    let queue = queue();
+    // SAFETY: the queue is open and the event a whole one.
+    unsafe { mq_notify(queue, &CALL) };
+    send_and_receive(queue);
+    QUEUE.store(queue, Ordering::SeqCst);
+    leave(queue);
+}
+
+/// Reads from a descriptor, which is closed then.
+fn read_that_tells(fd: c_int) {
     let file = Box::leak(Box::new([0_u8; 16]));
     // SAFETY: all zeroes are a block.
     let block: &'static mut libc::aiocb = Box::leak(Box::new(unsafe { mem::zeroed() }));
-    // SAFETY: the name is a C string.
-    block.aio_fildes = unsafe { libc::open(c"/proc/self/stat".as_ptr(), libc::O_RDONLY) };
+    block.aio_fildes = fd;
     block.aio_buf = file.as_mut_ptr().cast();
     block.aio_nbytes = file.len();
     let place = (&raw mut block.aio_sigevent).cast::<Event>();
     // SAFETY: the two are of one form.
-    unsafe { place.write(CALL) };
+    unsafe { place.write(Event { value: fd as usize, ..CALL }) };
     // SAFETY: the block and its buffer are never freed.
     unsafe { libc::aio_read(block) };
+}
+
+/// A descriptor that has something to read a tenth of a second from now.
+fn late() -> c_int {
+    // SAFETY: makes a timer.
+    let fd = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC) };
+    let once = libc::itimerspec {
+        it_interval: libc::timespec { tv_sec: 0, tv_nsec: 0 },
+        it_value: libc::timespec { tv_sec: 0, tv_nsec: 100_000_000 },
+    };
+    // SAFETY: the time is a whole one.
+    unsafe { libc::timerfd_settime(fd, 0, &raw const once, null_mut()) };
+    fd
+}
+
+/// The end of a pipe that has something to read when somebody writes into the other, which is left open.
+fn silent() -> c_int {
+    let mut pair = [0; 2];
+    // SAFETY: `pair` is a place for two.
+    unsafe { libc::pipe2(pair.as_mut_ptr(), libc::O_CLOEXEC) };
+    pair[0]
 }
 
 /// Does what the row is about; whether somebody will be called then.
@@ -197,8 +283,9 @@ fn set_going() -> bool {
     } else if cfg!(any(feature = "posix-mq-notify", feature = "posix-mq-notify-ended")) {
         queue_that_tells();
         true
-    } else if cfg!(feature = "posix-aio") {
-        read_that_tells();
+    } else if cfg!(any(feature = "posix-aio", feature = "posix-aio-unanswered")) {
+        // SAFETY: the name is a C string.
+        read_that_tells(unsafe { libc::open(c"/proc/self/stat".as_ptr(), libc::O_RDONLY) });
         true
     } else if cfg!(feature = "posix-altstack") {
         STACK.with(|_| {});
@@ -215,7 +302,7 @@ fn set_going() -> bool {
         raise(libc::SIGPROF);
         false
     } else if cfg!(feature = "command-not-waited") {
-        let child = Command::new("true").stdin(Stdio::null()).spawn();
+        let child = Command::new("sleep").arg("0.05").stdin(Stdio::null()).spawn();
         drop(child);
         false
     } else {
@@ -234,6 +321,10 @@ pub(crate) fn end() {
     } else if cfg!(feature = "posix-mq-notify-ended") {
         // SAFETY: it was opened and not closed.
         unsafe { mq_close(QUEUE.load(Ordering::SeqCst)) };
+    } else if cfg!(feature = "posix-aio") {
+        read_that_tells(late());
+    } else if cfg!(feature = "posix-aio-unanswered") {
+        read_that_tells(silent());
     }
 }
 

@@ -1,32 +1,45 @@
 //! A file that a thread writes lines to; its guard is dropped when the module ends, or left in a static.
 
+use std::fs;
 use std::io;
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::local::{self, Kept};
 
 use tracing_appender::non_blocking::{NonBlocking, WorkerGuard};
 
-static LINES: Kept<(NonBlocking, WorkerGuard)> = Kept::new();
+static LINES: Kept<(NonBlocking, WorkerGuard, PathBuf)> = Kept::new();
 
 pub(crate) fn begin() {
     let folder = local::path("lines");
-    LINES.keep(Ok::<_, io::Error>(tracing_appender::non_blocking(tracing_appender::rolling::never(&folder, "lines"))));
-    // The file goes with its last descriptor.
-    let _absent = std::fs::remove_dir_all(folder);
+    let (writer, guard) = tracing_appender::non_blocking(tracing_appender::rolling::daily(&folder, "lines"));
+    LINES.keep(Ok::<_, io::Error>((writer, guard, folder)));
 }
 
 pub(crate) fn work() -> String {
-    LINES.work(|(writer, _guard)| {
-        let writer = writer.clone();
+    LINES.work(|(writer, _guard, folder)| {
+        let before = written(folder)?;
         let counter = writer.error_counter();
-        let subscriber = tracing_subscriber::fmt().with_writer(writer).with_ansi(false).finish();
+        let subscriber = tracing_subscriber::fmt().with_writer(writer.clone()).with_ansi(false).finish();
         tracing::subscriber::with_default(subscriber, || {
             for number in 0..10 {
                 tracing::info!(number, "a line");
             }
         });
-        Ok::<_, io::Error>(counter.dropped_lines() == 0)
+        let begun = Instant::now();
+        while written(folder)? < before + 10 && begun.elapsed() < Duration::from_secs(10) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        Ok::<_, io::Error>(written(folder)? == before + 10 && counter.dropped_lines() == 0)
     })
+}
+
+/// Counts the lines in the files of a folder.
+fn written(folder: &PathBuf) -> io::Result<usize> {
+    let lines = |entry: io::Result<fs::DirEntry>| Ok(fs::read_to_string(entry?.path())?.lines().count());
+    fs::read_dir(folder)?.map(lines).sum()
 }
 
 pub(crate) fn end() {

@@ -1,6 +1,6 @@
 //! The standard library, and crates that most plugins have somewhere below them.
 
-use super::{Fate, Row, row};
+use super::{Fate, Row, kept, left, row};
 
 /// In the order of the page.
 pub(super) const BASICS: &[Row] = &[
@@ -12,24 +12,40 @@ pub(super) const BASICS: &[Row] = &[
     row("parking_lot", &["parking_lot"], "locks that four threads wait for", Fate::Unmapped),
     row("crossbeam", &["crossbeam"], "channels, scoped threads, epochs", Fate::Unmapped),
     row("rayon-own", &["rayon"], "a pool of its own, dropped at the end", Fate::Unmapped),
-    row("rayon-global", &["rayon"], "the global pool, which has no end", Fate::Parked),
+    Row {
+        kept_by: &["thread without a name"],
+        grows: kept(2000.0, 2.0, 0.0, 1.0),
+        ..row("rayon-global", &["rayon"], "the global pool, which has no end", Fate::Parked)
+    },
     row("tokio-current", &["tokio"], "a runtime for the length of a call", Fate::Unmapped),
     row("tokio-multi", &["tokio"], "a runtime with threads, shut down at the end", Fate::Unmapped),
-    row("tokio-leaked", &["tokio"], "a runtime with threads that nobody shuts down", Fate::Parked),
+    Row {
+        kept_by: &["thread \"tokio-rt-worker\""],
+        grows: kept(2400.0, 2.0, 3.0, 1.0),
+        ..row("tokio-leaked", &["tokio"], "a runtime with threads that nobody shuts down", Fate::Parked)
+    },
     Row {
         note: "It makes its descriptors with system calls of its own, past the C library, so nobody knows whose they are \
                and the host does not close them: three per reload, also with eviction.",
+        kept_by: &["thread \"async-io\"", "thread \"blocking-", "thread \"smol-1\""],
+        grows: kept(2800.0, 3.0, 3.0, 1.0),
+        grows_evicted: left(0.0, 3.0),
         ..row("smol", &["smol"], "the global executor, which has no end", Fate::Parked)
     },
     row("regex", &["regex"], "a pattern in a static, used by two threads", Fate::Unmapped),
     row("chrono", &["chrono"], "the local time", Fate::Unmapped),
     row("serde_json", &["serde_json"], "values to text and back", Fate::Unmapped),
-    row("rusqlite", &["rusqlite"], "connections in a static that nobody closes", Fate::Unmapped),
+    Row {
+        grows: left(0.0, 1.0),
+        ..row("rusqlite", &["rusqlite"], "connections in a static that nobody closes", Fate::Unmapped)
+    },
     row("notify", &["notify"], "a watch, dropped at the end", Fate::Unmapped),
     Row {
         most: 100,
         note: "A user may have 128 inotify instances, and each leaked watch keeps one until its files are closed: hence \
                no more than 100 reloads.",
+        kept_by: &["thread \"notify-rs inotify loop\""],
+        grows: kept(2400.0, 1.0, 3.0, 1.0),
         ..row("notify-leaked", &["notify"], "a watch that nobody drops", Fate::Parked)
     },
     row("signal-hook", &["signal-hook"], "a handler that nobody takes off", Fate::Unmapped),

@@ -30,12 +30,17 @@ hooks! {
     /// `setitimer`.
     fn interval_timer(image, which: c_int, new: *const c_void, old: *mut c_void) -> c_int
         = c_setitimer(which, new.cast(), old.cast());
-    |ledger, original| timers::set(ledger, which, original, || {
-        if let Some(now) = kernel::timer(which).filter(|_| !old.is_null()) {
-            // SAFETY: the module promises a place for what was set, or null.
-            unsafe { old.cast::<libc::itimerval>().write(now) };
-        }
-    })
+    |ledger, original| {
+        // SAFETY: the module promises a timer, or null, which stops it as well.
+        let new = unsafe { new.cast::<libc::itimerval>().as_ref() };
+        let stops = new.is_none_or(|new| new.it_value.tv_sec == 0 && new.it_value.tv_usec == 0);
+        timers::set(ledger, which, stops, original, || {
+            if let Some(now) = kernel::timer(which).filter(|_| !old.is_null()) {
+                // SAFETY: the module promises a place for what was set, or null.
+                unsafe { old.cast::<libc::itimerval>().write(now) };
+            }
+        })
+    }
 
     /// `alarm`.
     fn alarm(image, seconds: c_uint) -> c_uint = libc::alarm(seconds);

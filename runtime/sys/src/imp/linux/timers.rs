@@ -30,41 +30,45 @@ struct Made {
 /// The signal of each of the process's timers.
 pub(super) const SIGNALS: [c_int; 3] = [libc::SIGALRM, libc::SIGVTALRM, libc::SIGPROF];
 
-/// `setitimer` for one image, which is what `set` calls; `see` only looks what was set.
-pub(super) fn set(ledger: &Ledger, which: c_int, set: impl FnOnce() -> c_int, see: impl FnOnce()) -> c_int {
-    armed(ledger, which, |is_closed| {
-        if is_closed {
-            // It is as though the image's timer had been taken down just after this.
-            see();
-            return 0;
-        }
-        set()
+/// `setitimer` for one image, which is what `set` calls; `stops` if it stops the timer. `see` only looks what was set.
+pub(super) fn set(
+    ledger: &Ledger,
+    which: c_int,
+    stops: bool,
+    set: impl FnOnce() -> c_int,
+    see: impl FnOnce(),
+) -> c_int {
+    // Otherwise, as though the image's timer had been taken down just after this.
+    armed(ledger, which, stops, set).unwrap_or_else(|| {
+        see();
+        0
     })
 }
 
 /// `alarm` for one image.
 pub(super) fn alarm(ledger: &Ledger, seconds: c_uint) -> c_uint {
-    armed(ledger, libc::ITIMER_REAL, |is_closed| kernel::alarm(if is_closed { 0 } else { seconds }))
+    armed(ledger, libc::ITIMER_REAL, seconds == 0, || kernel::alarm(seconds)).unwrap_or(0)
 }
 
 /// `ualarm` for one image.
 pub(super) fn ualarm(ledger: &Ledger, first: c_uint, then: c_uint) -> c_uint {
-    armed(ledger, libc::ITIMER_REAL, |is_closed| {
-        let [first, then] = if is_closed { [0, 0] } else { [first, then] };
-        kernel::ualarm(first, then)
-    })
+    armed(ledger, libc::ITIMER_REAL, first == 0, || kernel::ualarm(first, then)).unwrap_or(0)
 }
 
-/// Sets one of the process's timers, and notes whose it is; `set` is told whether the image may not any more.
-fn armed<T>(ledger: &Ledger, which: c_int, set: impl FnOnce(bool) -> T) -> T {
+/// Sets one of the process's timers, and notes whose it is. Returns `None` for an image that may not any more, and for one
+/// that stops a timer which another image has set since: a generation ends what it began after the next one has begun.
+fn armed<T>(ledger: &Ledger, which: c_int, stops: bool, set: impl FnOnce() -> T) -> Option<T> {
     let _quiet = Quiet::new();
     let mut owners = lock(&INTERVALS);
-    let is_closed = ledger.records.is_closed();
-    let result = set(is_closed);
-    if let (false, Some(owner)) = (is_closed, usize::try_from(which).ok().and_then(|which| owners.get_mut(which))) {
-        *owner = ptr::from_ref(ledger).addr();
+    let own = ptr::from_ref(ledger).addr();
+    let owner = usize::try_from(which).ok().and_then(|which| owners.get_mut(which));
+    let is_of_another = owner.as_ref().is_some_and(|owner| **owner != 0 && **owner != own);
+    if ledger.records.is_closed() || stops && is_of_another {
+        return None;
     }
-    result
+    let result = set();
+    owner.into_iter().for_each(|owner| *owner = own);
+    Some(result)
 }
 
 /// `timer_create` for one image: `make` makes the timer, with the event to be told of.

@@ -1,0 +1,45 @@
+//! A closure that is connected to a signal of an object of the whole process, and never disconnected. Each generation emits
+//! the signal, which calls the closures of those before as well.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::local::told;
+
+use gio::prelude::*;
+use gio::{Application, ApplicationFlags, SimpleAction};
+
+static CALLS: AtomicU64 = AtomicU64::new(0);
+
+pub(crate) fn begin() {
+    if let Ok(action) = action() {
+        let name = String::from("a value that the closure has captured");
+        action.connect_activate(move |_action, _parameter| {
+            CALLS.fetch_add(u64::from(!name.is_empty()), Ordering::SeqCst);
+        });
+    }
+}
+
+pub(crate) fn work() -> String {
+    let before = CALLS.load(Ordering::SeqCst);
+    told(action().map(|action| {
+        action.activate(None);
+        CALLS.load(Ordering::SeqCst) == before + 1
+    }))
+}
+
+/// Returns an action of the default application of the process, which is made if there is none.
+fn action() -> Result<SimpleAction, String> {
+    let application = Application::default().unwrap_or_else(|| {
+        let application = Application::new(None, ApplicationFlags::NON_UNIQUE);
+        application.set_default();
+        std::mem::forget(application.clone());
+        application
+    });
+    if application.lookup_action("survey").is_none() {
+        application.add_action(&SimpleAction::new("survey", None));
+    }
+    let action = application.lookup_action("survey").ok_or("the action is missing")?;
+    action.downcast().map_err(|other| format!("another action: {other:?}"))
+}
+
+pub(crate) fn end() {}
