@@ -72,6 +72,9 @@ pub use worlds::Worlds;
 /// The callbacks of a builder: tickers, hooks before a destroy, listeners for hangs.
 pub(crate) type HostCallbacks = (Vec<Registered<Ticker>>, Vec<Registered<DestroyHook>>, Arc<Callbacks<Listener>>);
 
+/// Takes one callback back.
+type Remove = fn(&Inner, Site);
+
 struct Inner {
     core: Rc<Core>,
     loads: Loads,
@@ -267,7 +270,7 @@ impl Runtime {
     pub fn registrations(&self) -> Vec<LocalRegistration> {
         let inner = &self.inner;
         let unloading = inner.loads.unloads.callbacks.sites();
-        let lists: [(Vec<Site>, fn(&Inner, Site)); 5] = [
+        let lists: [(Vec<Site>, Remove); 5] = [
             (inner.tickers.sites(), |inner, site| inner.tickers.remove(site)),
             (inner.before_destroy.sites(), |inner, site| inner.before_destroy.remove(site)),
             (inner.loads.observers.sites(), |inner, site| inner.loads.observers.remove(site)),
@@ -279,7 +282,7 @@ impl Runtime {
     }
 
     /// The registration of a callback that `remove` takes back.
-    fn registration(&self, site: Site, remove: fn(&Inner, Site)) -> LocalRegistration {
+    fn registration(&self, site: Site, remove: Remove) -> LocalRegistration {
         let weak = self.downgrade();
         LocalRegistration::local(site, move || weak.upgrade().iter().for_each(|runtime| remove(&runtime.inner, site)))
     }

@@ -15,7 +15,6 @@ pub struct Stmt {
 
 /// What a statement does.
 #[derive(Clone, PartialEq, Debug)]
-#[expect(clippy::large_enum_variant, reason = "a tree lives for as long as bytecode is made of it")]
 pub enum StmtKind {
     /// An expression, whose value is dropped.
     Expr(Expr),

@@ -457,7 +457,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a sign begins an operand.
+/// Returns whether a sign begins an operand.
 fn is_prefix(kind: Kind) -> bool {
     matches!(kind, Kind::Not | Kind::Minus | Kind::Plus | Kind::Tilde | Kind::PlusPlus | Kind::MinusMinus)
 }

@@ -77,7 +77,7 @@ impl Parsed {
         Self { files, messages: messages.concat() }
     }
 
-    /// Whether the syntax of a file has an error.
+    /// Returns whether the syntax of a file has an error.
     pub fn has_errors(&self) -> bool {
         self.messages.iter().any(Diagnostic::is_error)
     }
