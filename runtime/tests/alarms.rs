@@ -438,25 +438,3 @@ fn what_comes_to_the_place_of_a_requester_is_kept_by_no_word_that_it_left() {
         }
     });
 }
-
-#[test]
-fn a_neighbor_is_not_kept_by_the_requests_of_another_module() {
-    alone("a_neighbor_is_not_kept_by_the_requests_of_another_module", |library| {
-        let neighbor = support::plugin("chores", &[]);
-        let host = host(library, always);
-        host.reload(&[library, &*neighbor]).expect("there is a Master").into_result().expect("a neighbor more");
-        for what in ["names", "names_waited", "read_call", "message_call"] {
-            leave(&host, what);
-            for _ in 0..3 {
-                let report = host.reload(&[&neighbor]).expect("there is a Master").into_result();
-                let report = report.unwrap_or_else(|report| panic!("{report}"));
-                assert_eq!(report.parked, Vec::<String>::new(), "{what}");
-                let images = || process::stale_mappings(&host.stage_dir()).expect("the process map").len();
-                support::until("only the two are mapped", || {
-                    host.safe_point();
-                    images() == 2
-                });
-            }
-        }
-    });
-}

@@ -289,7 +289,7 @@ fn an_ending_that_is_given_up_names_who_kept_the_image_and_the_image_goes_on_wor
     let (mut ending, ledger) = module.begin_end(AT_ONCE);
     assert!(matches!(ending.poll(), EndState::Waiting(_)));
     let EndState::Parked { reason, .. } = ending.park() else { panic!("it was given up") };
-    assert!(reason.contains("thread \"") && reason.contains("still in use"), "{reason}");
+    assert!(reason.contains("thread without a name") && reason.contains("still in use"), "{reason}");
     assert_eq!(stale(&library), 1);
     seen.go.store(1, SeqCst);
     wait_for(|| ledger.holders().is_empty().then_some(())).expect("the thread ends well in the parked image");
