@@ -20,7 +20,7 @@ fn reload(host: &Runtime, features: &[&str]) -> Reload {
 
 /// Returns the lines of a report after the counts of objects.
 fn changes(report: &Reload) -> String {
-    report.to_string().lines().skip(3).collect::<Vec<_>>().join("\n")
+    report.to_string().lines().skip(3).map(str::trim).collect::<Vec<_>>().join("\n")
 }
 
 /// Makes a merchant with all defaults, and a smuggler without any.

@@ -1,8 +1,9 @@
 //! The dev loop as a program on a pipe, with a plugin whose sources are edited while it runs.
 
+use std::ffi::OsStr;
 use std::process::Command;
 
-use crate::support::{Dev, Scratch};
+use crate::support::{Dev, Scratch, target};
 
 #[test]
 fn a_session_from_the_first_build_to_the_end() {
@@ -74,6 +75,15 @@ fn a_session_from_the_first_build_to_the_end() {
 #[test]
 fn a_save_replaces_what_has_changed_and_what_uses_it_and_nothing_else() {
     let scratch = Scratch::new();
+    // Glue for a host, below the plugins.
+    let for_host = scratch.other("attributes-plus").join("src/for_host.rs");
+    let alcedo = |args: &[&OsStr]| {
+        let output = scratch.command(env!("CARGO_BIN_EXE_alcedo")).args(args).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    alcedo(&["build".as_ref(), scratch.other("attributes").as_ref()]);
+    let library = target().join("debug/libattributes.so");
+    alcedo(&["glue".as_ref(), library.as_ref(), "--for-host".as_ref(), "-o".as_ref(), for_host.as_ref()]);
     let mut command = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
     command.arg("dev").args(["attributes-plus", "attributes", "magic-cube"].map(|name| scratch.other(name)));
     let mut dev = Dev::run(command);
@@ -89,10 +99,13 @@ fn a_save_replaces_what_has_changed_and_what_uses_it_and_nothing_else() {
     // Glue of a module is written again when its types have changed.
     let field = "    /// What `health` never gets above.\n";
     scratch.edit_in("attributes", field, &format!("    #[uproperty]\n    shine: f64,\n{field}"));
-    dev.hears("glue written again, attributes.rs");
+    let written = dev.hears("glue written again");
+    assert!(written.contains("attributes.rs") && written.contains("for_host.rs"), "{written}");
     dev.hears("generation 3 → 4");
     let glue = std::fs::read_to_string(scratch.other("attributes-plus").join("src/attributes.rs")).unwrap();
     assert!(glue.contains("shine: f64,"), "{glue}");
+    let glue = std::fs::read_to_string(for_host).unwrap();
+    assert!(glue.contains("--for-host") && glue.contains("shine"), "{glue}");
     dev.wishes("q");
     dev.ends_well();
 }

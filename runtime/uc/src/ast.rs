@@ -606,3 +606,12 @@ pub enum DefaultValueKind {
     /// What could not be read; that was told already.
     Broken,
 }
+
+/// Returns the keys, in lower case, and values of metadata between `<` and `>`.
+pub(crate) fn meta_in(text: Option<&str>) -> impl Iterator<Item = (String, String)> {
+    let parts = text.unwrap_or_default().split('|').map(str::trim).filter(|part| !part.is_empty());
+    parts.map(|part| {
+        let (key, value) = part.split_once('=').unwrap_or((part, ""));
+        (key.trim().to_ascii_lowercase(), value.trim().to_owned())
+    })
+}

@@ -10,33 +10,39 @@ macro_rules! __alcedo_import {
         #[allow(clippy::type_complexity, reason = "a function cell has as many parts as the function has parameters")]
         const _: () = {
             static ALCEDO_CELL: $ty = $new;
-            $crate::plumbing::import! { @listed $import($path, &ALCEDO_CELL) }
+            $crate::plumbing::import! { @listed $path, $import }
 
             impl $crate::plumbing::core::ops::Deref for $cell {
                 type Target = $ty;
 
                 #[inline]
                 fn deref(&self) -> &$ty {
-                    $crate::plumbing::import! { @used $path }
+                    $crate::plumbing::import! { @used }
                     &ALCEDO_CELL
                 }
             }
         };
     };
-    (@listed $import:ident($($given:expr),*)) => {
+    (@listed $path:expr, $import:ident) => {
         $crate::plumbing::if_used! {
             {
                 static ALCEDO_IMPORT: $crate::plumbing::Declared<$crate::plumbing::ImportDesc> =
-                    $crate::plumbing::$import($($given),*);
+                    $crate::plumbing::$import($path, &ALCEDO_CELL);
+                const ALCEDO_SECTION: $crate::plumbing::core::primitive::u32 = $crate::plumbing::section_of($path);
             }
-            { $crate::plumbing::register! { IMPORTS: $crate::plumbing::ImportDesc = $crate::plumbing::$import($($given),*) } }
+            {
+                $crate::plumbing::register! {
+                    IMPORTS: $crate::plumbing::ImportDesc = $crate::plumbing::$import($path, &ALCEDO_CELL)
+                }
+            }
         }
     };
-    (@used $path:expr) => {
+    (@used) => {
         $crate::plumbing::if_used! {
             {
-                // SAFETY: the assembly has no instruction. It adds the address of the import to the list `IMPORTS`, whose elements are
-                // such addresses, and a relocation that keeps the entry in the image together with the code of this function.
+                let _is_true: &'static $crate::plumbing::Declared<$crate::plumbing::ImportDesc> = &ALCEDO_IMPORT;
+                // SAFETY: the assembly has no instruction. It adds the address of the import, of the type above, to the list `IMPORTS`,
+                // whose elements are such addresses, and a relocation that keeps the entry together with the code of this function.
                 unsafe {
                     $crate::plumbing::core::arch::asm!(
                         // The section of `IMPORTS`.
@@ -47,7 +53,7 @@ macro_rules! __alcedo_import {
                         ".popsection",
                         $crate::plumbing::keep_section!("77b"),
                         import = sym ALCEDO_IMPORT,
-                        id = const $crate::plumbing::section_of($path),
+                        id = const ALCEDO_SECTION,
                         options(nomem, nostack, preserves_flags),
                     );
                 }

@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use alcedo_reflect::path::is_identifier;
 
-use super::members::meta_in;
 use super::symbols::{At, ClassSym, ConstSym, DEEPEST_EXTENSION, EnumSym, Named};
 use super::{Checker, TypeSym};
 use crate::ast::{self, ClassHead, Ident, Item, Outside, OutsideKind, TypeKind, VarName};
@@ -434,5 +433,5 @@ fn in_order(works: Vec<Work<'_>>) -> Vec<Work<'_>> {
 
 /// Returns a path with its earlier names, from `<Was=Old>` after the name.
 fn earlier_names(path: &str, meta: Option<&str>) -> Option<(String, String)> {
-    meta_in(meta).find(|(key, _)| key == "was").map(|(_, names)| (path.to_owned(), names))
+    ast::meta_in(meta).find(|(key, _)| key == "was").map(|(_, names)| (path.to_owned(), names))
 }

@@ -227,7 +227,7 @@ impl<'a> Checker<'a> {
 
     fn property(&self, name: &VarName, ty: Type, words: &Words, doc: &str, at: At) -> hir::Property {
         let mut meta = words.meta.clone();
-        meta.extend(meta_in(name.meta.as_deref()));
+        meta.extend(ast::meta_in(name.meta.as_deref()));
         if let Type::Fixed(_, len) = &ty {
             meta.push((ARRAY_DIM.to_owned(), len.to_string()));
         }
@@ -366,13 +366,4 @@ fn names_delegate(ty: &TypeRef) -> bool {
         TypeKind::Generic(_, of) => of.iter().any(names_delegate),
         _ => false,
     }
-}
-
-/// Keys, in lower case, and values of what stands between `<` and `>`.
-pub(super) fn meta_in(text: Option<&str>) -> impl Iterator<Item = (String, String)> {
-    let parts = text.unwrap_or_default().split('|').map(str::trim).filter(|part| !part.is_empty());
-    parts.map(|part| {
-        let (key, value) = part.split_once('=').unwrap_or((part, ""));
-        (key.trim().to_ascii_lowercase(), value.trim().to_owned())
-    })
 }
