@@ -135,8 +135,8 @@ pub(crate) fn page(entries: &[Entry], made: &Made) -> String {
     let written = format!(
         "Written by `cargo run {profile}-p alcedo-reload-test --bin alcedo-survey -- --page \
          runtime/docs/crate-survey.md` from what it found {days}, with {reloads} reloads of each row, {rustc}, on {system} \
-         with {libc}; the plugins are debug builds. `--rows` runs some of the rows and `--missing` those without a result for the code as it is; the page \
-         has all of them."
+         with {libc}; the plugins are debug builds. `--rows` runs some of the rows and `--missing` those without a result \
+         for the code as it is; the page has all of them."
     );
     let [title, what, above @ ..] = ABOVE;
     let mut text = [title, &wrapped(what), &wrapped(&written)].join("\n\n");

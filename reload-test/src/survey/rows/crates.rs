@@ -173,11 +173,13 @@ pub(super) const CRATES: &[Row] = &[
     },
     Row {
         strikes_after_ms: 100,
+        most: 40,
         grows: left(0.0, 1.0),
         ..row("pprof", &["pprof"], "a profile by timer and signal, ended at the end", Fate::Unmapped)
     },
     Row {
         strikes_after_ms: 100,
+        most: 40,
         grows: left(3.0, 1.0),
         ..row("pprof-leaked", &["pprof"], "a profile by timer and signal that nobody ends", Fate::Unmapped)
     },

@@ -71,8 +71,8 @@ pub(super) const FACILITIES: &[Row] = &[
     row("posix-mq-notify-ended", &[], "the same, closed at the end", Fate::Unmapped),
     row("posix-aio", &[], "`aio_read` with a function, answered a tenth of a second after the end", Fate::Unmapped),
     Row {
-        // The C library has so many threads for them.
-        most: 20,
+        // The C library has twenty threads for them.
+        most: 16,
         evicted: Fate::Parked,
         kept_by: &["asynchronous input or output that is not done"],
         grows: kept(1700.0, 1.0, 2.0, 0.0),
