@@ -58,7 +58,6 @@ alcedo_runtime::entry_table! {
     host struct PureAttack { hit: fn(u64) -> u64 }
 }
 alcedo_runtime::entry_table! {
-    #[expect(dead_code, reason = "no module implements it")]
     module struct Defense { parry: fn(u64) -> u64 }
 }
 
