@@ -25,9 +25,6 @@ pub(crate) struct Made {
     pub(crate) system: String,
 }
 
-/// So many reasons are listed.
-const MOST_NAMES: usize = 8;
-
 /// The heads of the columns.
 const HEAD: &str = "| row | used as | versions | image | alternating | KiB | threads | files | keys |\n\
                     | --- | --- | --- | --- | --- | ---: | ---: | ---: | ---: |\n";
@@ -72,10 +69,8 @@ fn fate(outcome: &Outcome, fault: Option<String>) -> String {
     if let Some(fault) = fault {
         return format!("**{}**", fault.replace('\n', " "));
     }
-    let mut names: Vec<_> = outcome.names.iter().take(MOST_NAMES).map(|name| format!("`{name}`")).collect();
-    let more = outcome.names.len() - names.len();
-    names.extend((more > 0).then(|| format!("{more} more")));
-    let names = names.join(", ");
+    let names: BTreeSet<_> = outcome.names.iter().map(|name| shown(name)).collect();
+    let names = names.into_iter().collect::<Vec<_>>().join(", ");
     let (parked, wanted) = (outcome.parked, outcome.wanted);
     let unmapped = outcome.reloads.saturating_sub(parked);
     match outcome.fate() {
@@ -83,6 +78,12 @@ fn fate(outcome: &Outcome, fault: Option<String>) -> String {
         Fate::Unmapped => format!("unmapped {unmapped}/{wanted}; else {names}"),
         Fate::Parked => format!("parked {parked}/{wanted}: {names}"),
     }
+}
+
+/// A reason as a cell has it. The variable that refers to an image differs from one to the next.
+fn shown(name: &str) -> String {
+    let name = if name.starts_with("reference ") { name.split(": ").next().unwrap_or(name) } else { name };
+    format!("`{}`", name.replace('|', "\\|"))
 }
 
 /// How often the neighbor found nothing amiss.
@@ -237,6 +238,12 @@ mod tests {
             | `chrono` | the local time | – | not run: get it | – | – | – | – | – |
         "#]]
         .assert_eq(&table(&entries));
+    }
+
+    #[test]
+    fn reasons_fit_into_a_cell() {
+        assert_eq!(super::shown("thread \"system:0|arbiter:0\""), "`thread \"system:0\\|arbiter:0\"`");
+        assert_eq!(super::shown("reference libx.so: .data+0x8 still leads to `f`"), "`reference libx.so`");
     }
 
     #[test]
