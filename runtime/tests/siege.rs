@@ -13,6 +13,8 @@ mod plugin;
 #[path = "siege/slims.rs"]
 mod slims;
 mod support;
+#[path = "attacks/undone_edits.rs"]
+mod undone_edits;
 
 /// Numbers that look random.
 pub(crate) struct Rng(pub u64);

@@ -122,6 +122,7 @@ impl Drop for Busy {
 
 #[cfg(not(feature = "v2"))]
 mod kinds {
+    pub type Row = alcedo_plugin_api::UArray<u64>;
     pub type Number = u64;
     pub type Words = Vec<u64>;
     pub type Kept = std::collections::BTreeMap<String, Vec<(u32, Option<String>)>>;
@@ -129,11 +130,14 @@ mod kinds {
 }
 #[cfg(feature = "v2")]
 mod kinds {
+    pub type Row = bool;
     pub type Number = bool;
     pub type Words = Vec<bool>;
     pub type Kept = std::collections::BTreeMap<String, u8>;
     pub type Small = i8;
 }
+
+use kinds::Row;
 
 #[uclass(package = "Game", blueprintable)]
 pub struct Foe {
@@ -151,12 +155,8 @@ pub struct Foe {
     partner: Obj<Foe>,
     #[uproperty]
     many: UMap<UName, UArray<String>>,
-    #[cfg(not(feature = "v2"))]
     #[uproperty]
-    rows: UArray<UMap<UName, UArray<u64>>>,
-    #[cfg(feature = "v2")]
-    #[uproperty]
-    rows: UArray<UMap<UName, bool>>,
+    rows: UArray<UMap<UName, Row>>,
     #[keep]
     number: kinds::Number,
     #[keep]
@@ -212,7 +212,7 @@ impl Foe {
                     std::future::pending::<()>().await;
                 }));
             }
-            17 => auto_dispose(Place(17)),
+            17 => drop(auto_dispose(Place(17))),
             18 => drop(std::thread::spawn(|| {
                 std::thread::sleep(Duration::from_millis(300));
                 here(18);
@@ -322,10 +322,10 @@ impl Foe {
                 panic!("without")
             }),
             12 => {
-                this.many().or_insert_with(UName::NONE, |_| panic!("in or_insert_with"));
+                let _ = this.many().or_insert_with(UName::NONE, || -> Vec<String> { panic!("in or_insert_with") });
             }
             13 => {
-                let _inner = this.spawn::<Foe>(Obj::none()).map(|born| born.destroy());
+                let _inner = this.spawn::<Foe>(Obj::none()).and_then(|born| born.with(|born| born.destroy()));
                 this.on_told().try_broadcast((1,)).expect("told");
                 panic!("after a broadcast")
             }

@@ -12,6 +12,7 @@ mod host;
 mod mix;
 mod rollback;
 mod surface;
+mod undone_edits;
 mod values;
 mod verbs;
 

@@ -34,7 +34,7 @@ impl Ty {
             11 => Set(Box::new(Self::key(rng))),
             12 => Map(Box::new(Self::key(rng)), Box::new(Self::any(rng, deepest, depth - 1))),
             13 => Opt(Box::new(Self::any(rng, deepest, depth - 1))),
-            14 | 15 => Fixed(Box::new(match rng.below(3) { 0 if deepest > 0 => Struct(rng.below(deepest)), _ => Self::simple(rng) }), 2 + rng.below(5)),
+            14 | 15 if depth == 2 => Fixed(Box::new(match rng.below(3) { 0 if deepest > 0 => Struct(rng.below(deepest)), _ => Self::simple(rng) }), 2 + rng.below(5)),
             _ => Self::simple(rng),
         }
     }
@@ -87,9 +87,9 @@ impl Model {
             (0..count).map(|_| { field += 1; (format!("{letter}{field}"), Ty::any(rng, deepest, 2)) }).collect()
         };
         let mut structs = Vec::new();
-        for at in 0..3 { let count = 1 + rng.below(4); structs.push(Some((some(rng, at, count, 'F'), at > 0 && rng.one_in(3)))); }
+        for at in 0..3 { let count = 1 + rng.below(env("VARS", 4) as usize); structs.push(Some((some(rng, at, count, 'F'), at > 0 && rng.one_in(3)))); }
         let mut classes = Vec::new();
-        for at in 0..3_usize { let count = 1 + rng.below(4); classes.push(Some((some(rng, 3, count, 'V'), at.checked_sub(1)))); }
+        for at in 0..3_usize { let count = 1 + rng.below(env("VARS", 4) as usize); classes.push(Some((some(rng, 3, count, 'V'), at.checked_sub(1)))); }
         Self { structs, entries: ["MA", "MB", "MC", "MD"].map(String::from).to_vec(), classes, package: true, saga: None }
     }
     fn files(&self) -> Vec<(String, String)> {
@@ -303,14 +303,14 @@ fn run(seed: u64, leap: bool, verbose: bool, changed_only: bool, world: bool, sa
         }
     }
     let before = show(host, &objects);
-    let steps = 1 + rng.below(3);
+    let steps = 1 + rng.below(env("STEPS", 3) as usize);
     let mut models = vec![first.clone()];
     let mut fresh = 0;
     let mut told = Vec::new();
     for _ in 0..steps {
         let mut next = models.last().expect("one").clone();
         let mut what = Vec::new();
-        for _ in 0..1 + rng.below(3) { what.push(next.mutate(&mut rng, &mut fresh)); }
+        for _ in 0..1 + rng.below(env("EDITS", 3) as usize) { what.push(next.mutate(&mut rng, &mut fresh)); }
         told.push(what);
         models.push(next);
     }
@@ -337,7 +337,13 @@ fn run(seed: u64, leap: bool, verbose: bool, changed_only: bool, world: bool, sa
         let mut text = format!("seed {seed} leap {leap}: {told:?} refused {refused}\n");
         for (name, value) in &before {
             let now = after.iter().find(|it| it.0 == *name).map(|it| it.1.clone());
-            if now.as_ref() != Some(value) { text += &format!("  LOST {name}: {} -> {}\n", short(value.clone()), short(format!("{now:?}"))); }
+            if now.as_ref() != Some(value) {
+                let now = now.unwrap_or_default().replace('\\', "").replace('"', "");
+                let was = value.replace('\\', "").replace('"', "");
+                let at = was.chars().zip(now.chars()).take_while(|it| it.0 == it.1).count().saturating_sub(60);
+                let part = |it: &str| it.chars().skip(at).take(160).collect::<String>();
+                text += &format!("  LOST {name}:\n     {}\n     {}\n", part(&was), part(&now));
+            }
         }
         if verbose {
             for (at, model) in std::iter::once(&first).chain(&way).enumerate() {
@@ -483,4 +489,59 @@ fn e06_sources_that_are_changed_at_random() {
     }
     eprintln!("{tries} tries, {loaded} loaded, slowest {slow:?}");
     scene.host.shutdown();
+}
+
+/// One edit of the types and its undo, for a hand-made case.
+fn undone(types: &str, var: &str, edits: &[(&str, &str)], make: &str) -> String {
+    let scene = Scene::new();
+    let write = |text: &str| fs::write(scene.tale.join("Foe.uc"), text).expect("written");
+    let one = format!("class Foe extends Actor;\n{types}\n{var}\nfunction Fill() {{ {make} }}\n");
+    // Without the function, which may not fit.
+    let bare = one[..one.find("function").expect("there")].to_owned();
+    write(&one);
+    let host = &scene.host;
+    let libraries = [scene.tale.clone(), scene.rest.clone()];
+    if let Err(error) = host.create_master(&libraries) { return format!("refused: {error}"); }
+    let foe = host.objects().spawn("/Script/Tale.Foe").expect("born");
+    if let Err(error) = host.objects().call(foe, "Fill", &[]) { return format!("refused: {error}"); }
+    let show = || host.objects().get(foe, "V").map_or_else(|e| e.to_string(), |it| plain(&it));
+    let before = show();
+    let mut told = String::new();
+    let mut middle = Vec::new();
+    for edit in edits.iter().map(|it| bare.replace(it.0, it.1)).chain([bare.clone()]) {
+        write(&edit);
+        let report = host.reload(&libraries).expect("a Master");
+        if !report.is_committed() { told += &format!("REFUSED {report} "); }
+        middle.push(show());
+        told += &format!("{:?} ", report.properties.iter().map(|it| format!("{} {}: kept {} dormant {} defaulted {}", it.property, it.change, it.kept, it.dormant, it.defaulted)).collect::<Vec<_>>());
+    }
+    let after = show();
+    host.clone().shutdown();
+    let clean = |it: &str| it.replace('\\', "").replace('"', "");
+    if before == after { "same".to_owned() } else { format!("LOST\n   {}\n   {}\n   report {told}", clean(&before), middle.iter().map(|it| clean(it)).collect::<Vec<_>>().join("\n   ")) }
+}
+
+#[test]
+fn e09_hand_made() {
+    let entry = [(", MD }", " }")];
+    for (name, types, var, make) in [
+        ("array of maps in a struct in a map", "enum EMood { MA, MB, MD };\nstruct S { var array< map<EMood, bool> > F; };", "var map<int, S> V;", "local S L; L.F.Length = 2; L.F[0].Set(MD, true); L.F[1].Set(MB, true); V.Set(1, L);"),
+        ("the same beside a fixed array", "enum EMood { MA, MB, MD };\nstruct S { var int X[6]; var array< map<EMood, bool> > F; };", "var map<int, S> V;", "local S L; L.X[5] = 7; L.F.Length = 2; L.F[0].Set(MD, true); L.F[1].Set(MB, true); V.Set(1, L);"),
+        ("two in a map", "enum EMood { MA, MB, MD };\nstruct S { var array< map<EMood, bool> > F; };", "var map<int, S> V;", "local S L; L.F.Length = 2; L.F[0].Set(MD, true); L.F[1].Set(MB, true); V.Set(1, L); V.Set(2, L); "),
+        ("array of maps in a struct", "enum EMood { MA, MB, MD };\nstruct S { var array< map<EMood, bool> > F; };", "var S V;", "V.F.Length = 2; V.F[0].Set(MD, true); V.F[1].Set(MB, true);"),
+        ("array of maps in a struct in an array", "enum EMood { MA, MB, MD };\nstruct S { var array< map<EMood, bool> > F; };", "var array<S> V;", "V.Length = 1; V[0].F.Length = 2; V[0].F[0].Set(MD, true); V[0].F[1].Set(MB, true);"),
+        ("map in a struct in a map", "enum EMood { MA, MB, MD };\nstruct S { var map<EMood, bool> F; };", "var map<int, S> V;", "local S L; L.F.Set(MD, true); L.F.Set(MB, true); V.Set(1, L);"),
+        ("map in a struct in a map, beside a fixed array", "enum EMood { MA, MB, MD };\nstruct S { var int X[6]; var map<EMood, bool> F; };", "var map<int, S> V;", "local S L; L.X[5] = 7; L.F.Set(MD, true); L.F.Set(MB, true); V.Set(1, L);"),
+        ("entry in a struct in a map, beside a fixed array", "enum EMood { MA, MB, MD };\nstruct S { var int X[6]; var EMood F; };", "var map<int, S> V;", "local S L; L.X[5] = 7; L.F = MD; V.Set(1, L);"),
+        ("entries in a struct in an array, beside a fixed array", "enum EMood { MA, MB, MD };\nstruct S { var int X[6]; var array<EMood> F; };", "var array<S> V;", "V.Length = 1; V[0].X[5] = 7; V[0].F.AddItem(MD);"),
+        ("entry in an array", "enum EMood { MA, MB, MD };", "var array<EMood> V;", "V.AddItem(MB); V.AddItem(MD);"),
+        ("map of entries in an array", "enum EMood { MA, MB, MD };", "var array< map<EMood, int> > V;", "V.Length = 2; V[0].Set(MD, 5); V[1].Set(MA, 6);"),
+        ("extends", "enum EMood { MA, MB, MD };\nstruct T { var int X[6]; };\nstruct S extends T { var array< map<EMood, bool> > F; };", "var map<int, S> V;", "local S L; L.X[5] = 7; L.F.Length = 2; L.F[0].Set(MD, true); L.F[1].Set(MB, true); V.Set(1, L);"),
+        ("extends, with an object", "enum EMood { MA, MB, MD };\nstruct T { var int X[6]; };\nstruct S extends T { var array< map<EMood, bool> > F; var Actor A; };", "var map<int, S> V;", "local S L; L.X[5] = 7; L.F.Length = 2; L.F[0].Set(MD, true); L.F[1].Set(MB, true); L.A = self; V.Set(1, L);"),
+        ("with an object", "enum EMood { MA, MB, MD };\nstruct S { var array<EMood> F; var Actor A; };", "var array<S> V;", "V.Length = 1; V[0].F.AddItem(MD); V[0].A = self;"),
+        ("with an object in a map", "enum EMood { MA, MB, MD };\nstruct S { var array<EMood> F; var Actor A; };", "var map<int, S> V;", "local S L; L.F.AddItem(MD); L.A = self; V.Set(1, L);"),
+        ("with an object, alone", "enum EMood { MA, MB, MD };\nstruct S { var array<EMood> F; var Actor A; };", "var S V;", "V.F.AddItem(MD); V.A = self;"),
+    ] {
+        eprintln!("{name}: {}", undone(types, var, &entry, make));
+    }
 }
