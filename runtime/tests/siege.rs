@@ -15,6 +15,10 @@ mod slims;
 mod support;
 #[path = "attacks/undone_edits.rs"]
 mod undone_edits;
+#[path = "attacks/native_drops.rs"]
+mod native_drops;
+#[path = "attacks/small_hosts.rs"]
+mod small_hosts;
 
 /// Numbers that look random.
 pub(crate) struct Rng(pub u64);

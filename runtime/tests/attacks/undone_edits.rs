@@ -39,6 +39,18 @@ fn assert_kept(types: &str, var: &str, edit: (&str, &str), fill: &str) {
 const ENTRY: (&str, &str) = (", MD }", " }");
 
 #[test]
+fn an_undone_change_of_the_elements_of_an_array_in_a_struct_keeps_them() {
+    let edit = ("var array<int> F;", "var array<bool> F;");
+    assert_kept("struct S { var int X; var array<int> F; };\n", "var S V;", edit, "V.X = 3; V.F.AddItem(7);");
+}
+
+#[test]
+fn an_undone_change_of_the_values_of_a_map_in_a_struct_keeps_them() {
+    let edit = ("var map<int, int> F;", "var map<int, bool> F;");
+    assert_kept("struct S { var int X; var map<int, int> F; };\n", "var S V;", edit, "V.X = 3; V.F.Set(7, 7);");
+}
+
+#[test]
 fn an_undone_removal_of_an_entry_keeps_the_container_beside_a_reference() {
     let types = format!("{MOODS}struct S {{ var weak<Foe> A; var array<EMood> F; }};\n");
     assert_kept(&types, "var S V;", ENTRY, "V.F.AddItem(MD); V.F.AddItem(MB); V.A = self;");

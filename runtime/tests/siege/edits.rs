@@ -545,3 +545,32 @@ fn e09_hand_made() {
         eprintln!("{name}: {}", undone(types, var, &entry, make));
     }
 }
+
+/// Which fields of a struct are lost beside another that has a value of its own.
+#[test]
+fn e10_which_fields() {
+    for (name, one, two, fill) in [
+        ("array of another type", "var array<int> F;", "var array<bool> F;", "V.F.AddItem(7);"),
+        ("array to a number", "var array<int> F;", "var int F;", "V.F.AddItem(7);"),
+        ("array removed", "var array<int> F;", "", "V.F.AddItem(7);"),
+        ("set to an array of bools", "var set<int> F;", "var array<bool> F;", "V.F.Add(7);"),
+        ("map of another type", "var map<int, int> F;", "var map<int, bool> F;", "V.F.Set(7, 7);"),
+        ("text to a number", "var string F;", "var int F;", "V.F = \"x\";"),
+        ("number to a bool", "var int F;", "var bool F;", "V.F = 7;"),
+        ("number to an array", "var int F;", "var array<bool> F;", "V.F = 7;"),
+        ("text to an array", "var string F;", "var array<bool> F;", "V.F = \"x\";"),
+        ("array to a text", "var array<int> F;", "var string F;", "V.F.AddItem(7);"),
+        ("optional to an optional", "var optional<int> F;", "var optional<bool> F;", "V.F = 7;"),
+        ("struct to an array", "var T F;", "var array<bool> F;", "V.F.A = 7;"),
+    ] {
+        for (place, var, fill) in [
+            ("struct", "var S V;", fill.to_owned()),
+            ("struct, alone", "var S V;", fill.to_owned()),
+            ("in an array", "var array<S> V;", format!("V.Length = 1; V[0].X = 3; {}", fill.replace("V.F", "V[0].F"))),
+        ] {
+            let types = format!("struct T {{ var int A; }};\nstruct S {{ var int X; {one} }};");
+            let fill = if place == "struct" { format!("V.X = 3; {fill}") } else { fill };
+            eprintln!("{name}, {place}: {}", undone(&types, var, &[(one, two)], &fill));
+        }
+    }
+}

@@ -480,7 +480,7 @@ fn h12_value_resolvers_that_act() {
             let text = vec![7_u64; 64];
             Ok(ZCallFunction::new("-> u64".parse().expect("a signature"), move |host, _| { eprintln!("  called: {}", poke(host)); Ok(Some(Value::U64(text.iter().sum()))) }))
         };
-        host.calls().add_protocol(alcedo_runtime::zcall::PlainProtocol::new("deep")).expect("free");
+        
         host.calls().add_value_resolver("deep", resolve).expect("added");
         let said = try_it("call", || host.calls().call("deep:/x", &[]).map_err(|e| short(e.to_string())));
         let again = try_it("call", || host.calls().call("deep:/y", &[]).map_err(|e| short(e.to_string())));
@@ -529,4 +529,55 @@ fn h13_posts_from_threads_against_everything() {
         rounds += 1;
         eprintln!("{rounds}: posted {posted} ran {} {left:?}", ran.load(Ordering::SeqCst));
     }
+}
+
+/// Recursion without end, in code of the host alone that goes through its verbs.
+#[test]
+fn h14_recursion_of_the_host_through_its_verbs() {
+    let which = env("WHICH", 99);
+    let (host, foe) = start();
+    match which {
+        0 => {
+            host.calls().register("host.rec", Signature::default(), |host, _| { let _deeper = host.calls().call("ex:/host.rec", &[])?; Ok(None) }).expect("free");
+            eprintln!("{:?}", host.calls().call("ex:/host.rec", &[]).map_err(|e| short(e.to_string())));
+        }
+        1 => {
+            let listener = Listener::of(&host, move |host: &Runtime, (number,): (u32,)| { let _b = host.links().broadcast(foe, "on_told", &[Value::U32(number)]); Ok(()) }).expect("made");
+            let object = *host.objects().all().last().expect("one");
+            host.links().bind(foe, "on_told", object, "call").expect("bound");
+            eprintln!("{:?}", host.links().broadcast(foe, "on_told", &[Value::U32(1)]).map_err(|e| short(e.to_string())));
+            drop(listener);
+        }
+        2 => {
+            host.calls().register_typed("host.typed", |host: &Runtime, (number,): (u64,)| -> u64 { host.function::<(u64,), u64>("ex:/host.typed").and_then(|it| it.call((number + 1,))).unwrap_or(number) }).expect("free");
+            eprintln!("{:?}", host.calls().call("ex:/host.typed", &[Value::U64(0)]).map_err(|e| short(e.to_string())));
+        }
+        3 => {
+            // A chain of posts, each of which is left when the one before is dropped.
+            struct Chain(alcedo_runtime::Poster, u32);
+            impl Drop for Chain { fn drop(&mut self) { if self.1 > 0 { let next = Chain(self.0.clone(), self.1 - 1); self.0.post(move |_| drop(next)); } } }
+            drop(Chain(host.post_handle(), 200_000));
+            host.tick(Budget::frame());
+            eprintln!("{:?}", host.shutdown().left);
+            return;
+        }
+        4 => {
+            let poster = host.post_handle();
+            for _ in 0..100_000 { poster.post(|host| host.tick(Budget::frame())); }
+            host.tick(Budget::frame());
+        }
+        5 => {
+            let poster = host.post_handle();
+            for _ in 0..100_000 { poster.post(|host| { let _w = host.unloads().wait(Duration::ZERO); }); }
+            host.tick(Budget::frame());
+        }
+        6 => {
+            let poster = host.post_handle();
+            for _ in 0..20_000 { poster.post(|host| { let _w = host.collection().collect(); }); }
+            host.tick(Budget::frame());
+        }
+        _ => {}
+    }
+    goes_on(&host);
+    eprintln!("{:?}", host.shutdown().left);
 }
