@@ -17,6 +17,8 @@ mod support;
 mod undone_edits;
 #[path = "attacks/native_drops.rs"]
 mod native_drops;
+#[path = "attacks/references.rs"]
+mod references;
 #[path = "attacks/small_hosts.rs"]
 mod small_hosts;
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use alcedo_runtime::{Budget, Value};
+use alcedo_runtime::{Budget, CallError, Runtime, Signature, Value};
 
 use crate::support;
 use crate::support::alone;
@@ -49,4 +49,45 @@ fn a_text_that_the_console_prints_is_read_back_by_it() {
         let answer = host.console(&format!("set {name} label {printed}"));
         assert_eq!(get(), Value::Text(text.to_owned()), "{printed}: {answer}");
     }
+}
+
+/// Calls itself by its name, through whichever verb, without an end.
+fn recurse(typed: bool) {
+    let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+    if typed {
+        let body = |host: &Runtime, (number,): (u64,)| -> u64 {
+            let again = host.function::<(u64,), u64>("ex:/host.again");
+            again.and_then(|again| again.call((number + 1,))).unwrap_or(number)
+        };
+        host.calls().register_typed("host.again", body).expect("a free name");
+        drop(host.calls().call("ex:/host.again", &[Value::U64(0)]));
+    } else {
+        let body = |host: &Runtime, _: &[Value]| {
+            let again = host.calls().call("ex:/host.again", &[]);
+            again.map_err(|error| CallError::other(&error.to_string()))
+        };
+        host.calls().register("host.again", Signature::default(), body).expect("a free name");
+        host.calls().call("ex:/host.again", &[]).expect_err("it has no end");
+    }
+    drop(host.shutdown());
+}
+
+#[test]
+fn a_function_of_the_host_that_calls_itself_by_name_ends_with_an_error() {
+    if std::env::var_os(CHILD).is_some() {
+        return recurse(false);
+    }
+    let name = "a_function_of_the_host_that_calls_itself_by_name_ends_with_an_error";
+    let output = alone::only(module_path!(), name).env(CHILD, "1").output().expect("this program starts");
+    assert!(output.status.success(), "{}", alone::said(&output));
+}
+
+#[test]
+fn a_typed_function_of_the_host_that_calls_itself_ends_with_an_error() {
+    if std::env::var_os(CHILD).is_some() {
+        return recurse(true);
+    }
+    let name = "a_typed_function_of_the_host_that_calls_itself_ends_with_an_error";
+    let output = alone::only(module_path!(), name).env(CHILD, "1").output().expect("this program starts");
+    assert!(output.status.success(), "{}", alone::said(&output));
 }

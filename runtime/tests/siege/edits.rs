@@ -25,6 +25,8 @@ impl Ty {
     }
     /// `deepest`: structs below this number may be used.
     fn any(rng: &mut Rng, deepest: usize, depth: usize) -> Self {
+        // `NOSTRUCT=1` leaves out the structs.
+        let deepest = if env("NOSTRUCT", 0) == 1 { 0 } else { deepest };
         match rng.below(if depth == 0 { 9 } else { 16 }) {
             0..=3 => Self::simple(rng),
             4 if deepest > 0 => Struct(rng.below(deepest)),

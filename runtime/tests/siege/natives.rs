@@ -32,12 +32,12 @@ fn act(place: &str) {
         4 => { host.collection().begin_in_slices(); host.tick(Budget::frame()); String::new() }
         5 => format!("{:?}", host.reload(&[siege()]).map(|it| it.is_committed()).map_err(|e| e.to_string())),
         6 => format!("{:?}", host.unload_master().map(|_| ()).map_err(|e| e.to_string())),
-        7 => format!("{:?}", host.objects().set(LAST.get(), "friends", &Value::Array(vec![])).map_err(|e| e.to_string())),
+        7 if place != "references" => format!("{:?}", host.objects().set(LAST.get(), "friends", &Value::Array(vec![])).map_err(|e| e.to_string())),
         8 => format!("{:?}", host.objects().call(LAST.get(), "grow", &[]).map_err(|e| e.to_string())),
         9 => format!("{:?}", host.clone().shutdown().left),
         10 => { DEPTH.set(DEPTH.get() - 1); panic!("here {place}") }
         11 => { let folder = tempfile::tempdir().expect("a folder"); let world = folder.path().join("w"); let saved = host.worlds().save(&world).map_err(|e| e.to_string()); format!("{saved:?} {:?}", host.worlds().load(&world).map(|it| it.objects).map_err(|e| e.to_string())) }
-        12 => format!("{:?}", host.objects().rename(LAST.get(), "Renamed", ObjectHandle::NONE).map_err(|e| e.to_string())),
+        12 if place != "references" => format!("{:?}", host.objects().rename(LAST.get(), "Renamed", ObjectHandle::NONE).map_err(|e| e.to_string())),
         13 => { drop(HOST.take()); "the last handle".into() }
         _ => String::new(),
     };
@@ -289,12 +289,12 @@ fn n03_frames_that_are_used_at_random() {
     let class = NativeClass::new("Test", "Odd", OBJECT).flags(class_flags::BLUEPRINTABLE)
         .property("numbers", (PropertyKind::ARRAY, "i32"), 0, "")
         .function("plain", &[("a", (PropertyKind::I32, "")), ("t", (PropertyKind::STRING, "")), ("list", (PropertyKind::ARRAY, "i32")), ("o", (PropertyKind::OBJECT, OBJECT))], Some((PropertyKind::STRING, "")), flags, |_world, frame| random_frame(frame))
-        .function("none", &[], None, flags, |_world, frame| random_frame(frame))
+        .function("nothing", &[], None, flags, |_world, frame| random_frame(frame))
         .function("list", &[("m", (PropertyKind::MAP, "String, Array(i32)")), ("s", (PropertyKind::SET, "String"))], Some((PropertyKind::ARRAY, "String")), flags, |_world, frame| random_frame(frame));
     let package = tempfile::tempdir().expect("a folder");
     let folder = package.path().join("Tale");
     std::fs::create_dir(&folder).expect("made");
-    std::fs::write(folder.join("Foe.uc"), "class Foe extends Odd;\nvar array<int> Mine;\nvar map< string, array<int> > M;\nvar set<string> S;\nvar string T;\nvar array< array<int> > Rows;\nfunction string Go() { local array<int> L; local string R; L.Length = 5; Mine.Length = 3; Rows.Length = 2; T = \"a text that has a block of its own\"; R = plain(3, T, Mine, self); R = R $ plain(L[0], R, L, self); R = R $ plain(Mine[1], T, Rows[1], self); none(); return R $ list(M, S).Length; }\n").expect("written");
+    std::fs::write(folder.join("Foe.uc"), "class Foe extends Odd;\nvar array<int> Mine;\nvar map< string, array<int> > M;\nvar set<string> S;\nvar string T;\nvar array< array<int> > Rows;\nfunction string Go() { local array<int> L; local string R; L.Length = 5; Mine.Length = 3; Rows.Length = 2; T = \"a text that has a block of its own\"; R = plain(3, T, Mine, self); R = R $ plain(L[0], R, L, self); R = R $ plain(Mine[1], T, Rows[1], self); nothing(); return R $ list(M, S).Length; }\n").expect("written");
     let host = support::builder().package("Test").package("Tale").natives(Natives::in_package("Test").class(class)).build().expect("a host");
     host.create_master(&[siege(), folder]).unwrap_or_else(|e| panic!("{e}"));
     let (odd, foe) = (host.objects().spawn("/Script/Test.Odd").expect("born"), host.objects().spawn("/Script/Tale.Foe").expect("born"));
@@ -308,7 +308,7 @@ fn n03_frames_that_are_used_at_random() {
             ("Go", catch_unwind(AssertUnwindSafe(|| host.objects().call(foe, "Go", &[]).map(drop).map_err(|e| e.to_string())))),
             ("plain", catch_unwind(AssertUnwindSafe(|| host.objects().call(odd, "plain", &[Value::I32(1), Value::Text("a text that has a block of its own".into()), Value::Array(vec![Value::I32(1); 20]), Value::Object(odd)]).map(drop).map_err(|e| e.to_string())))),
             ("list", catch_unwind(AssertUnwindSafe(|| host.objects().call(odd, "list", &[Value::Map(vec![(Value::Text("k".into()), Value::Array(vec![Value::I32(4)]))]), Value::Set(vec![Value::Text("one".into())])]).map(drop).map_err(|e| e.to_string())))),
-            ("none", catch_unwind(AssertUnwindSafe(|| host.objects().call(odd, "none", &[]).map(drop).map_err(|e| e.to_string())))),
+            ("none", catch_unwind(AssertUnwindSafe(|| host.objects().call(odd, "nothing", &[]).map(drop).map_err(|e| e.to_string())))),
         ] {
             let said = match said { Ok(said) => format!("{what} {said:?}"), Err(_) => { format!("{what} PANIC seed {}", SEED.get()) } };
             let key: String = said.chars().take(160).collect();
