@@ -6,21 +6,23 @@
 mod edits;
 #[path = "siege/host.rs"]
 mod host;
+#[path = "attacks/native_drops.rs"]
+mod native_drops;
 #[path = "siege/natives.rs"]
 mod natives;
+#[path = "attacks/panic_words.rs"]
+mod panic_words;
 #[path = "siege/plugin.rs"]
 mod plugin;
+#[path = "attacks/references.rs"]
+mod references;
 #[path = "siege/slims.rs"]
 mod slims;
+#[path = "attacks/small_hosts.rs"]
+mod small_hosts;
 mod support;
 #[path = "attacks/undone_edits.rs"]
 mod undone_edits;
-#[path = "attacks/native_drops.rs"]
-mod native_drops;
-#[path = "attacks/references.rs"]
-mod references;
-#[path = "attacks/small_hosts.rs"]
-mod small_hosts;
 
 /// Numbers that look random.
 pub(crate) struct Rng(pub u64);

@@ -122,6 +122,7 @@ impl Drop for Busy {
 
 #[cfg(not(feature = "v2"))]
 mod kinds {
+    pub type Elem = u64;
     pub type Row = alcedo_plugin_api::UArray<u64>;
     pub type Number = u64;
     pub type Words = Vec<u64>;
@@ -130,6 +131,7 @@ mod kinds {
 }
 #[cfg(feature = "v2")]
 mod kinds {
+    pub type Elem = bool;
     pub type Row = bool;
     pub type Number = bool;
     pub type Words = Vec<bool>;
@@ -137,7 +139,14 @@ mod kinds {
     pub type Small = i8;
 }
 
-use kinds::Row;
+use kinds::{Elem, Row};
+
+/// A number, and a list of another type in each build.
+#[ustruct(package = "Game")]
+pub struct Pack {
+    x: u64,
+    list: UArray<Elem>,
+}
 
 #[uclass(package = "Game", blueprintable)]
 pub struct Foe {
@@ -157,6 +166,8 @@ pub struct Foe {
     many: UMap<UName, UArray<String>>,
     #[uproperty]
     rows: UArray<UMap<UName, Row>>,
+    #[uproperty]
+    pack: Pack,
     #[keep]
     number: kinds::Number,
     #[keep]

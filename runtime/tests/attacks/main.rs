@@ -11,6 +11,7 @@ mod files;
 mod host;
 mod mix;
 mod native_drops;
+mod panic_words;
 mod references;
 mod rollback;
 mod small_hosts;

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
-use alcedo_runtime::native::{NativeClass, Natives};
 use alcedo_runtime::kinds::PropertyKind;
+use alcedo_runtime::native::{NativeClass, Natives};
 use alcedo_runtime::{Budget, ObjectHandle, Value, WeakRuntime, World};
 
 use crate::support;

@@ -89,3 +89,17 @@ fn an_undone_removal_of_the_first_entry_keeps_the_value_that_was_the_second() {
     let edit = ("{ MA, ", "{ ");
     assert_kept(MOODS, "var EMood V;", edit, "V = MB;");
 }
+
+#[test]
+fn an_undone_change_of_an_array_in_a_struct_of_a_plugin_keeps_its_elements() {
+    let [one, two] = [&[][..], &["v2"]].map(|features| support::plugin("siege", features));
+    let host = support::host(std::slice::from_ref(&one));
+    let foe = host.objects().spawn("/Script/Game.Foe").unwrap_or_else(|error| panic!("{error}"));
+    let list = Value::Array(vec![Value::U64(7), Value::U64(8)]);
+    let pack = Value::Struct(vec![("x".into(), Value::U64(3)), ("list".into(), list)]);
+    host.objects().set(foe, "pack", &pack).unwrap_or_else(|error| panic!("{error}"));
+    for library in [two, one] {
+        host.reload(&[library]).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
+    }
+    assert_eq!(host.objects().get(foe, "pack").unwrap_or_else(|error| panic!("{error}")), pack);
+}
