@@ -11,7 +11,6 @@ mod files;
 mod host;
 mod mix;
 mod native_drops;
-mod panic_words;
 mod references;
 mod rollback;
 mod small_hosts;
