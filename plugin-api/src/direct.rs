@@ -12,7 +12,7 @@ use alcedo_abi::black_direct::{CLOSED, DirectBits, DirectCallee};
 use alcedo_abi::call::FailureKind;
 use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 use alcedo_abi::handles::{ObjectHandle, ZCallHandle};
-use alcedo_rt::{CallError, direct_version};
+use alcedo_rt::{CallError, direct_version, is_game_thread};
 
 use crate::host;
 use crate::signature::{Params, ReturnValue, fingerprint};
@@ -33,6 +33,12 @@ impl Called<'_> {
     /// The object of a frame.
     pub(crate) fn new<C: crate::Class>(this: &crate::This<'_, C>) -> Self {
         Self { object: this.object(), frame: PhantomData }
+    }
+
+    /// No object, on the game thread; `None` on another one.
+    #[inline]
+    pub(crate) fn without_object() -> Option<Self> {
+        is_game_thread().then_some(Self { object: ObjectHandle::NONE, frame: PhantomData })
     }
 
     /// Its handle.
@@ -82,6 +88,16 @@ impl<A: Params, R: ReturnValue> DirectCell<A, R> {
         // that they are right and that this is no time at which nothing may be called; `called` says that this is the game thread.
         // The bits are those of values of the types.
         given(unsafe { args.direct_bits().call(code, context, called.object()) })
+    }
+
+    /// Returns the code, if it is that of a leaf and may be called now.
+    pub(crate) fn leaf(&self, handle: ZCallHandle, _called: Called<'_>) -> Option<Leaf<'_, A, R>> {
+        if !is_direct::<A, R>() || self.version.load(Ordering::Relaxed) != direct_version() && !self.find(handle) {
+            return None;
+        }
+        let code = self.code.load(Ordering::Relaxed).cast_const();
+        let is_leaf = self.context.load(Ordering::Relaxed).cast_const() == DirectCallee::LEAF;
+        is_leaf.then_some(Leaf { code, of: PhantomData })
     }
 
     #[cold]
@@ -151,7 +167,8 @@ impl<A: Params, R: ReturnValue> KeptCode<A, R> {
     }
 }
 
-/// The code of a leaf of the host, for calls while code of this module is on the stack of the game thread. Made by [`KeptCode::leaf`] alone.
+/// The code of a leaf of the host, for calls while code of this module is on the stack of the game thread. Made by [`KeptCode::leaf`] and
+/// [`DirectCell::leaf`] alone, and not for another thread.
 pub(crate) struct Leaf<'a, A, R> {
     code: *const (),
     of: PhantomData<&'a KeptCode<A, R>>,

@@ -142,8 +142,8 @@ pub struct TaskHandle {
 }
 
 impl TaskHandle {
-    /// Ends it: at once, or when it returns if it is running; asked for on another thread, at the next safe point. What
-    /// it holds is dropped on the game thread. Without effect on one that has ended. Any thread.
+    /// Ends it: at once, or when it returns if it is running; on another thread or on the stack of a coroutine, at the next safe
+    /// point. Its data is dropped on the game thread. Without effect on one that has ended. Any thread.
     pub fn cancel(self) {
         host::job_cancel(self.job);
     }

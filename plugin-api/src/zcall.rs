@@ -263,6 +263,12 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
 #[derive(Clone, Copy)]
 pub struct HotFunction<'a, A, R>(Leaf<'a, A, R>);
 
+impl<'a, A, R> HotFunction<'a, A, R> {
+    pub(crate) fn of(leaf: Leaf<'a, A, R>) -> Self {
+        Self(leaf)
+    }
+}
+
 impl<A: Params, R: ReturnValue> HotFunction<'_, A, R> {
     /// Calls it.
     ///
@@ -281,7 +287,7 @@ impl<A, R> core::fmt::Debug for HotFunction<'_, A, R> {
 }
 
 #[cold]
-fn no_pointer(name: &str) -> CallError {
+pub(crate) fn no_pointer(name: &str) -> CallError {
     let message = format!("there is no pointer to `{name}` now: `call` does not need one");
     CallError::new(FailureKind::UNAVAILABLE, message)
 }

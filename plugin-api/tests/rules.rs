@@ -1,8 +1,9 @@
-//! The rules of the attributes: each id in the sources of the macros has a line in `docs/mistakes.md`, a file that breaks the
-//! rule, whose error has the id, and one that keeps to it; and there are no others.
+//! The rules of the attributes: each id in the sources of the macros has a line in `docs/mistakes.md`, a module in `ui` that
+//! breaks the rule, whose error has the id, and one in `accepted` that keeps to it; and there are no others.
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use expect_test::expect_file;
@@ -37,45 +38,66 @@ fn ids(text: &str) -> BTreeSet<String> {
     found.filter(|id| id.len() == 7 && id[3..].chars().all(|digit| digit.is_ascii_digit())).collect()
 }
 
-#[test]
-fn each_rule_has_a_line_a_file_that_breaks_it_and_one_that_keeps_to_it() {
-    let sources: BTreeSet<_> = sources_of_macros().iter().flat_map(|path| ids(&read(path))).collect();
-    assert!(sources.len() > 100, "{sources:?}");
-    assert_eq!(ids(&read("docs/mistakes.md")), sources, "the list in docs/mistakes.md");
-    // Rules that only native classes can break have their files with the host: a plugin does not depend on it.
-    let of_host = files("../runtime/tests/ui/rules", ".rs");
-    let with_host = |folder| &files(folder, ".rs") | &of_host;
-    assert_eq!(with_host("tests/ui/rules"), sources, "the files that break a rule");
-    assert_eq!(with_host("tests/accepted/rules"), sources, "the files that keep to a rule");
-    assert_eq!(files("../runtime/tests/accepted/rules", ".rs"), of_host, "the files of hosts that keep to a rule");
-    let program = read("tests/accepted/rules.rs") + &read("tests/refusals.rs");
-    let compiles = |id: &str| program.contains(&format!("rules/{id}.rs")) || id.starts_with("ALC007");
-    for id in &sources {
-        let is_of_host = of_host.contains(id);
-        assert!(is_of_host || compiles(id), "{id}: add its file to tests/accepted/rules.rs");
-        let side = if is_of_host { "../runtime/" } else { "" };
-        let said = read(&format!("{side}tests/ui/rules/{id}.stderr"));
-        assert!(said.contains(&format!("[{id}]")), "{id} is broken, and its message is another: {said}");
-    }
+/// Returns the ids of rules that have a module in a file of cases, each with the module's first and last line.
+fn modules(file: &str) -> Vec<(String, RangeInclusive<usize>)> {
+    let source = read(file);
+    let lines: Vec<_> = source.lines().collect();
+    let module = |(first, line): (usize, &&str)| {
+        let id = line.strip_prefix("mod ")?.strip_suffix(" {")?.to_uppercase();
+        let length = lines[first..].iter().position(|line| *line == "}").expect("a module ends");
+        ids(&id).contains(&id).then(|| (id, first + 1..=first + length + 1))
+    };
+    lines.iter().enumerate().filter_map(module).collect()
 }
 
-/// Returns the message of a rule in the output of the compiler.
-fn message(id: &str, output: &str) -> String {
-    let end = format!(" [{id}]");
-    let (line, _) = output.lines().find_map(|line| line.split_once(&end)).unwrap_or_else(|| panic!("{id}: {output}"));
-    let (_, message) = line.split_once(": ").unwrap_or_else(|| panic!("{id}: {line}"));
+/// Returns the files of a folder of cases, as paths below this package.
+fn cases(folder: &str) -> impl Iterator<Item = String> {
+    files(folder, ".rs").into_iter().map(move |name| format!("{folder}/{name}.rs"))
+}
+
+/// Returns the message of a rule in the output of the compiler: the one that points to these lines of the source.
+fn message(id: &str, lines: &RangeInclusive<usize>, output: &str) -> String {
+    let end = format!(" [{id}]\n");
+    let reported = output.match_indices(&end).find_map(|(at, end)| {
+        let line = output[at + end.len()..].split_once(".rs:")?.1.split(':').next()?.parse().ok()?;
+        lines.contains(&line).then(|| output[..at].lines().last())?
+    });
+    let head = reported.unwrap_or_else(|| panic!("{id} is not reported for the lines {lines:?}: {output}"));
+    let (_, message) = head.split_once(": ").unwrap_or_else(|| panic!("{id}: {head}"));
     message.strip_prefix("evaluation panicked: ").unwrap_or(message).replace('|', "\\|")
 }
 
+/// The folders of the cases that break rules. Rules that only native classes can break are checked with the host, which a plugin does
+/// not depend on.
+const BROKEN: [&str; 2] = ["tests/ui", "../runtime/tests/ui"];
+
 #[test]
-fn each_line_of_the_list_is_the_whole_message_of_the_file_that_breaks_the_rule() {
+fn each_rule_has_a_line_a_module_that_breaks_it_and_one_that_keeps_to_it() {
+    let sources: BTreeSet<_> = sources_of_macros().iter().flat_map(|path| ids(&read(path))).collect();
+    assert!(sources.len() > 100, "{sources:?}");
+    assert_eq!(ids(&read("docs/mistakes.md")), sources, "the list in docs/mistakes.md");
+    let broken = BROKEN.into_iter().flat_map(cases).flat_map(|file| modules(&file)).map(|(id, _)| id);
+    assert_eq!(broken.collect::<BTreeSet<_>>(), sources, "the modules that break a rule");
+
+    let kept = |folder| cases(folder).flat_map(|file| ids(&read(&file).to_uppercase()));
+    let folders = ["tests/accepted", "tests/accepted/rules", "../runtime/tests/accepted"];
+    assert_eq!(folders.into_iter().flat_map(kept).collect::<BTreeSet<_>>(), sources, "the modules that keep to a rule");
+    let program = read("tests/accepted/rules.rs");
+    for name in files("tests/accepted/rules", ".rs") {
+        assert!(program.contains(&format!("rules/{name}.rs")), "{name}: add the file to tests/accepted/rules.rs");
+    }
+}
+
+#[test]
+fn each_line_of_the_list_is_the_whole_message_of_the_module_that_breaks_the_rule() {
     const HEAD: &str = "| id | message |\n| --- | --- |\n";
     let page = read("docs/mistakes.md");
     let (before, _) = page.split_once(HEAD).expect("the list");
     let mut rows = BTreeSet::new();
-    for folder in ["tests/ui/rules", "../runtime/tests/ui/rules"] {
-        for id in files(folder, ".stderr") {
-            let message = message(&id, &read(&format!("{folder}/{id}.stderr")));
+    for file in BROKEN.into_iter().flat_map(cases) {
+        let output = read(&file.replace(".rs", ".stderr"));
+        for (id, lines) in modules(&file) {
+            let message = message(&id, &lines, &output);
             assert!(!message.contains("``"), "{id}: a name is missing in the message: {message}");
             rows.insert(format!("| `{id}` | {message} |\n"));
         }

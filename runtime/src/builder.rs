@@ -1,5 +1,6 @@
 //! What a host says before it starts: packages, native classes, listeners. Nothing runs until all of it is declared.
 
+use std::cell::Cell;
 #[cfg(feature = "script")]
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -9,7 +10,7 @@ use std::time::Duration;
 use alcedo_sys::{Demands, PublicKey, ReferenceSearch};
 
 use crate::bridge::core::Core;
-use crate::callback::{Registered, Site};
+use crate::callback::{Callbacks, Registered, Site};
 use crate::development::answer::Answered;
 use crate::development::{Invitation, answer};
 use crate::emit::c_bodies;
@@ -41,6 +42,9 @@ mod check;
 /// Under `alcedo dev`, what does not return for so long is named.
 const HANG: Duration = Duration::from_secs(1);
 
+/// The name of the callbacks that report to the tool.
+const DEV: &str = "alcedo dev";
+
 /// The package of the class that all others extend.
 const ROOT_PACKAGE: &str = "Core";
 
@@ -49,7 +53,7 @@ const ROOT_PACKAGE: &str = "Core";
 pub struct Builder {
     packages: Vec<String>,
     natives: Vec<Natives>,
-    tickers: Vec<Ticker>,
+    tickers: Vec<Registered<Ticker>>,
     observers: Vec<Registered<master::Observer>>,
     args: Vec<String>,
     require_seal: bool,
@@ -57,7 +61,7 @@ pub struct Builder {
     canary: Canary,
     canary_deadline: Option<Duration>,
     watchdog: Option<Duration>,
-    on_hang: Vec<Listener>,
+    on_hang: Vec<Registered<Listener>>,
     /// Bytes of the stack that calls into modules leave free.
     stack_reserve: Option<usize>,
     unloads: UnloadPolicy,
@@ -92,7 +96,8 @@ impl Builder {
     #[must_use]
     #[track_caller]
     pub fn ticker(mut self, ticker: impl FnMut(&Runtime, f32) + 'static) -> Self {
-        self.tickers.push(Registered { site: Site::new("ticker", &ticker), code: Box::new(ticker) });
+        let site = Site::new("ticker", &ticker);
+        self.tickers.push(Registered { site, code: Rc::new(Cell::new(Some(Box::new(ticker)))) });
         self
     }
 
@@ -159,8 +164,31 @@ impl Builder {
     /// Listens to the watchdog. Called on its thread, while the other one still hangs; without effect unless
     /// [`Builder::watchdog`] sets a limit.
     #[must_use]
+    #[track_caller]
     pub fn on_hang(mut self, listener: impl Fn(&Hang) + Send + Sync + 'static) -> Self {
-        self.on_hang.push(Arc::new(listener));
+        self.on_hang.push(Registered { site: Site::new("listener for hangs", &listener), code: Arc::new(listener) });
+        self
+    }
+
+    /// Names the callback of this builder that was added last: a ticker, or a listener for events or hangs. The running host
+    /// finds its registration by the name in [`Runtime::registrations`], and can take it back. Several callbacks may have one name.
+    ///
+    /// ```
+    /// use alcedo_runtime::{Budget, Runtime};
+    ///
+    /// let runtime = Runtime::builder().ticker(|_, _| println!("tick")).named("clock").build()?;
+    /// runtime.tick(Budget::frame());
+    /// let clock = runtime.registrations().into_iter().filter(|registration| registration.name() == Some("clock"));
+    /// clock.for_each(alcedo_runtime::Registration::remove);
+    /// assert!(runtime.registrations().is_empty());
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
+    #[must_use]
+    pub fn named(mut self, name: &'static str) -> Self {
+        let tickers = self.tickers.iter_mut().map(|ticker| &mut ticker.site);
+        let observers = self.observers.iter_mut().map(|observer| &mut observer.site);
+        let sites = tickers.chain(observers).chain(self.on_hang.iter_mut().map(|listener| &mut listener.site));
+        Site::name_newest(sites, name);
         self
     }
 
@@ -362,7 +390,7 @@ impl Builder {
         let system = |doing: &'static str| move |source| Error::System { doing: doing.to_owned(), source };
         let invitation = if self.development { Invitation::from_environment()? } else { None };
         if let Some(invitation) = &invitation {
-            self = self.on_hang(invitation.on_hang()).on_event(invitation.on_event());
+            self = self.on_hang(invitation.on_hang()).named(DEV).on_event(invitation.on_event()).named(DEV);
             self.watchdog.get_or_insert(HANG);
             // A host may have armed it already, in `main`.
             if let Err(error) = crate::crash_guard::arm_if_supervised() {
@@ -376,8 +404,9 @@ impl Builder {
         let mut taken = self.take_natives(&core.world.types);
         #[cfg(feature = "dll-bind")]
         let layouts = self.layouts(&taken);
+        let on_hang: Arc<Callbacks<Listener>> = Arc::new(self.on_hang.into_iter().collect());
         if let Some(limit) = self.watchdog {
-            core.watch(limit, self.on_hang).map_err(system("starting the watchdog"))?;
+            core.watch(limit, Arc::clone(&on_hang)).map_err(system("starting the watchdog"))?;
         }
         self.stack_reserve.into_iter().for_each(|bytes| core.red.hot().set_reserve(bytes));
         core.collection.blacks_are_roots.set(!self.blacks_are_no_roots);
@@ -387,11 +416,9 @@ impl Builder {
         loads.registry.set_policy(&self.unloads);
         loads.unloads.policy = self.unloads;
         loads.planted_rerun = self.planted_rerun;
-        self.observers.into_iter().for_each(|observer| loads.observe(observer));
+        loads.observers = self.observers.into_iter().collect();
         #[cfg(feature = "dll-bind")]
-        if let Some(code) = &self.user_code {
-            let _first = core.user_code.set(code.layouts(layouts.clone()));
-        }
+        let _first = self.user_code.map(|code| core.user_code.set(code));
         #[cfg(feature = "dll-bind")]
         let _first = core.c_layouts.set(layouts);
         for class in &mut taken.batch.classes {
@@ -411,7 +438,8 @@ impl Builder {
         for class in declared.classes {
             make_cdo(&core.world, &core.plugins(), &class)?;
         }
-        let runtime = Runtime::of(core, loads, taken.tickers, taken.before_destroy, taken.net_structs);
+        let callbacks = (taken.tickers, taken.before_destroy, on_hang);
+        let runtime = Runtime::of(core, loads, callbacks, taken.net_structs);
         #[cfg(feature = "script")]
         runtime.add_scripts(self.scripts);
         if let Some(invitation) = invitation {
@@ -454,8 +482,8 @@ impl Builder {
 #[derive(Default)]
 struct Taken {
     batch: Batch,
-    tickers: Vec<Ticker>,
-    before_destroy: Vec<DestroyHook>,
+    tickers: Vec<Registered<Ticker>>,
+    before_destroy: Vec<Registered<DestroyHook>>,
     net_structs: NetStructs,
     /// Structs whose `f64` fields are `float` in C.
     c_floats: Vec<String>,

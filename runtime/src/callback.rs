@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::trap;
 
@@ -23,6 +23,7 @@ pub(crate) struct Site {
     /// Distinguishes it from all other callbacks of the process.
     number: u64,
     kind: &'static str,
+    name: Option<&'static str>,
     place: &'static Location<'static>,
     owns: bool,
 }
@@ -34,7 +35,15 @@ impl Site {
     pub(crate) fn new<C>(kind: &'static str, callback: &C) -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let number = LAST.fetch_add(1, Ordering::Relaxed) + 1;
-        Self { number, kind, place: Location::caller(), owns: size_of_val(callback) != 0 }
+        Self { number, kind, name: None, place: Location::caller(), owns: size_of_val(callback) != 0 }
+    }
+
+    /// Names the newest of these callbacks.
+    pub(crate) fn name_newest<'a>(sites: impl Iterator<Item = &'a mut Self>, name: &'static str) {
+        match sites.max_by_key(|site| site.number) {
+            Some(site) => site.name = Some(name),
+            None => tracing::warn!(name, "no callback is named: `named` follows `ticker`, `on_event` and the like"),
+        }
     }
 
     /// Checks that it is that of the very same registration.
@@ -50,7 +59,9 @@ impl Site {
 
 impl fmt::Display for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} from {}:{}", self.kind, self.place.file(), self.place.line())
+        let Self { kind, place, .. } = self;
+        self.name.iter().try_for_each(|name| write!(f, "`{name}`, a "))?;
+        write!(f, "{kind} from {}:{}", place.file(), place.line())
     }
 }
 
@@ -63,11 +74,93 @@ pub(crate) struct Registered<C> {
     pub site: Site,
 }
 
+/// Callbacks of one kind: smaller priorities are called first, equal ones in the order they came. Any thread, if the callbacks are.
+pub(crate) struct Callbacks<C>(Mutex<Listed<C>>);
+
+/// The callbacks with their priorities. A round shares the list as it was when the round began.
+type Listed<C> = Arc<Vec<(i32, Registered<C>)>>;
+
+impl<C> Default for Callbacks<C> {
+    fn default() -> Self {
+        Self(Mutex::new(Arc::new(Vec::new())))
+    }
+}
+
+impl<C> FromIterator<Registered<C>> for Callbacks<C> {
+    fn from_iter<T: IntoIterator<Item = Registered<C>>>(callbacks: T) -> Self {
+        Self(Mutex::new(Arc::new(callbacks.into_iter().map(|callback| (0, callback)).collect())))
+    }
+}
+
+impl<C> Callbacks<C> {
+    fn list(&self) -> MutexGuard<'_, Listed<C>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the site of each callback.
+    pub(crate) fn sites(&self) -> Vec<Site> {
+        self.list().iter().map(|(_priority, callback)| callback.site).collect()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list().is_empty()
+    }
+}
+
+impl<C: Clone> Callbacks<C> {
+    /// Adds one.
+    pub(crate) fn add(&self, priority: i32, callback: Registered<C>) {
+        let mut list = self.list();
+        let at = list.partition_point(|(other, _)| *other <= priority);
+        Arc::make_mut(&mut list).insert(at, (priority, callback));
+    }
+
+    /// Takes one back.
+    pub(crate) fn remove(&self, site: Site) {
+        let mut list = self.list();
+        let at = list.iter().position(|(_priority, callback)| callback.site.is(site));
+        let removed = at.map(|at| Arc::make_mut(&mut list).remove(at));
+        drop(list);
+        removed.into_iter().for_each(|(_priority, callback)| drop_caught(callback));
+    }
+
+    /// Takes all of them out.
+    pub(crate) fn take(&self) -> Vec<Registered<C>> {
+        let list = std::mem::take(&mut *self.list());
+        Arc::unwrap_or_clone(list).into_iter().map(|(_priority, callback)| callback).collect()
+    }
+
+    /// Calls each with its priority, except those that are taken back during the round. No lock is held during a call. Returns the
+    /// callbacks of which the round has the last share.
+    #[must_use]
+    pub(crate) fn round(&self, mut call: impl FnMut(i32, &Registered<C>)) -> Vec<Registered<C>> {
+        let round = Arc::clone(&*self.list());
+        for (priority, callback) in round.iter() {
+            let is_listed = {
+                let now = self.list();
+                Arc::ptr_eq(&now, &round) || now.iter().any(|(_priority, other)| other.site.is(callback.site))
+            };
+            if is_listed {
+                call(*priority, callback);
+            }
+        }
+        Arc::into_inner(round).into_iter().flatten().map(|(_priority, callback)| callback).collect()
+    }
+
+    /// Calls each as [`Callbacks::round`] does.
+    pub(crate) fn each(&self, call: impl FnMut(i32, &Registered<C>)) {
+        self.round(call).into_iter().for_each(drop_caught);
+    }
+}
+
 /// A callback that was registered, and the way to take it back. It stays registered when this is dropped.
 ///
-/// A callback that was taken back is not called for later events. A round of calls that has begun, on this thread or another
-/// one, may still call it. What the callback owns is dropped when the last such call has returned. Taking back a callback
-/// whose context or runtime has ended, or that another one has replaced, has no effect.
+/// A callback that was taken back is not called for later events. A round of calls that has begun on another thread may still call
+/// it. What the callback owns is dropped when the last such call has returned. Taking back a callback whose context or runtime has
+/// ended, that another one has replaced, or that was taken back before, has no effect.
+///
+/// Methods that register with a running host return it. For what a [`Builder`](crate::Builder) or
+/// [`Natives`](crate::Natives) have registered, [`Runtime::registrations`](crate::Runtime::registrations) does.
 pub struct Registration<F: ?Sized + FnOnce() = dyn FnOnce() + Send + Sync> {
     site: Site,
     remove: Box<F>,
@@ -89,6 +182,12 @@ impl LocalRegistration {
 }
 
 impl<F: ?Sized + FnOnce()> Registration<F> {
+    /// The name of the callback, if it has one: [`Builder::named`](crate::Builder::named).
+    #[must_use]
+    pub fn name(&self) -> Option<&'static str> {
+        self.site.name
+    }
+
     /// Takes the callback back.
     pub fn remove(self) {
         (self.remove)();
@@ -102,7 +201,10 @@ impl<F: ?Sized + FnOnce()> Registration<F> {
 
 impl<F: ?Sized + FnOnce()> fmt::Debug for Registration<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the registration of a {}", self.site)
+        match self.site.name {
+            Some(_) => write!(f, "the registration of {}", self.site),
+            None => write!(f, "the registration of a {}", self.site),
+        }
     }
 }
 

@@ -103,7 +103,7 @@ pub use reload::report::{Named, Outcome, Reload, Remainder};
 pub use reload::requests::ReloadScope;
 pub use runtime::{
     AnyConjugate, Budget, Calls, ClassRef, Collected, Collection, ConjugateInfo, Conjugates, Declined, Drained, Links,
-    NetNames, Objects, Runtime, Shutdown, Types, Unloads, WeakRuntime, Worlds, ZCallFunction, ZCallResolver,
+    NetNames, Objects, Runtime, Shutdown, Tables, Types, Unloads, WeakRuntime, Worlds, ZCallFunction, ZCallResolver,
 };
 pub use semver::{Version, VersionReq};
 pub use shown::printable;
@@ -148,6 +148,15 @@ pub mod zcall {
         black_code, buffer, call, chain, explain, explicit, free, module_status, name, observe, owned, protocol,
         reader, signature, table,
     };
+}
+
+/// Tables of functions that a host and its modules exchange when a module is loaded: see [`entry_table!`].
+pub mod tables {
+    pub use crate::load::context::function::{ContextEntry, HotContextEntry};
+    pub use crate::load::tables::TableError;
+    pub use crate::runtime::tables::{HostEntries, ModuleEntries, OfContext, OfMaster, Place};
+    #[doc(hidden)]
+    pub use crate::runtime::tables::{Offering, signature};
 }
 
 /// C libraries that are called by declaration: see [`native::NativeClass::dll_bind`] and `runtime/docs/dll-bind.md`.

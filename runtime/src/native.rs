@@ -46,6 +46,7 @@ pub use method::Part;
 pub(crate) use method::run_for;
 pub use this::{Class, Obj, Object, ObjectView, This, View};
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
@@ -65,11 +66,11 @@ use crate::runtime::Runtime;
 
 use world::World;
 
-/// Called once in every tick, with the seconds since the last.
-pub(crate) type Ticker = Registered<Box<dyn FnMut(&Runtime, f32)>>;
+/// Called once in every tick, with the seconds since the last; empty during the call.
+pub(crate) type Ticker = Rc<Cell<Option<Box<dyn FnMut(&Runtime, f32)>>>>;
 
 /// Called before the host destroys an object.
-pub(crate) type DestroyHook = Registered<Rc<dyn Fn(&Runtime, ObjectHandle)>>;
+pub(crate) type DestroyHook = Rc<dyn Fn(&Runtime, ObjectHandle)>;
 
 /// What a crate of native classes gives to a host.
 #[derive(Default)]
@@ -80,8 +81,8 @@ pub struct Natives {
     pub(crate) delegates: Vec<DelegateDecl>,
     pub(crate) structs: Vec<StructDecl>,
     pub(crate) classes: Vec<ClassDecl>,
-    pub(crate) tickers: Vec<Ticker>,
-    pub(crate) before_destroy: Vec<DestroyHook>,
+    pub(crate) tickers: Vec<Registered<Ticker>>,
+    pub(crate) before_destroy: Vec<Registered<DestroyHook>>,
     pub(crate) net_structs: net::NetStructs,
     /// Structs whose `f64` fields are `float` in C.
     pub(crate) c_floats: Vec<String>,
@@ -151,7 +152,8 @@ impl Natives {
     #[must_use]
     #[track_caller]
     pub fn ticker(mut self, ticker: impl FnMut(&Runtime, f32) + 'static) -> Self {
-        self.tickers.push(Registered { site: Site::new("ticker", &ticker), code: Box::new(ticker) });
+        let site = Site::new("ticker", &ticker);
+        self.tickers.push(Registered { site, code: Rc::new(Cell::new(Some(Box::new(ticker)))) });
         self
     }
 
@@ -160,6 +162,14 @@ impl Natives {
     #[track_caller]
     pub fn before_destroy(mut self, hook: impl Fn(&Runtime, ObjectHandle) + 'static) -> Self {
         self.before_destroy.push(Registered { site: Site::new("hook before a destroy", &hook), code: Rc::new(hook) });
+        self
+    }
+
+    /// Names the callback that was added last, as [`Builder::named`](crate::Builder::named) does.
+    #[must_use]
+    pub fn named(mut self, name: &'static str) -> Self {
+        let tickers = self.tickers.iter_mut().map(|ticker| &mut ticker.site);
+        Site::name_newest(tickers.chain(self.before_destroy.iter_mut().map(|hook| &mut hook.site)), name);
         self
     }
 }

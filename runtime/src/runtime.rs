@@ -16,6 +16,7 @@ mod net;
 mod objects;
 mod protocols;
 mod reloading;
+pub(crate) mod tables;
 mod typed_functions;
 mod types;
 mod unended;
@@ -25,12 +26,13 @@ mod worlds;
 use std::cell::{Cell, OnceCell};
 use std::path::PathBuf;
 use std::rc::{Rc, Weak};
+use std::sync::Arc;
 
 use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::bridge::tasks::HostJob;
 use crate::builder::Builder;
-use crate::callback::{Registered, handle_goes};
+use crate::callback::{Callbacks, LocalRegistration, Registered, Site, handle_goes};
 use crate::cells::RefCell;
 use crate::counters::Counters;
 use crate::development::{Agent, Invitation};
@@ -47,7 +49,7 @@ use crate::reload::report::Reload;
 use crate::reload::requests::{ReloadScope, Request};
 use crate::reload::watch::FileWatch;
 use crate::runtime::history::History;
-use crate::watchdog::Entered;
+use crate::watchdog::{Entered, Listener};
 
 use functions::{HostBody, HostFunction};
 use protocols::HostCode;
@@ -62,15 +64,22 @@ pub use links::Links;
 pub use net::NetNames;
 pub use objects::Objects;
 pub use protocols::{Declined, ZCallFunction, ZCallResolver};
+pub use tables::Tables;
 pub use types::{ClassRef, Types};
 pub use unloading::Unloads;
 pub use worlds::Worlds;
 
+/// The callbacks of a builder: tickers, hooks before a destroy, listeners for hangs.
+pub(crate) type HostCallbacks = (Vec<Registered<Ticker>>, Vec<Registered<DestroyHook>>, Arc<Callbacks<Listener>>);
+
 struct Inner {
     core: Rc<Core>,
     loads: Loads,
-    tickers: RefCell<Vec<Ticker>>,
-    before_destroy: RefCell<Rc<Vec<DestroyHook>>>,
+    tickers: Callbacks<Ticker>,
+    before_destroy: Callbacks<DestroyHook>,
+    on_hang: Arc<Callbacks<Listener>>,
+    /// Set during the calls of the tickers.
+    ticking: Cell<bool>,
     /// Structs of the host that write themselves for other machines.
     net_structs: NetStructs,
     /// The functions that the host has registered; each leaves its place when the host has ended.
@@ -199,15 +208,16 @@ impl Runtime {
     pub(crate) fn of(
         core: Rc<Core>,
         loads: Loads,
-        tickers: Vec<Ticker>,
-        before_destroy: Vec<DestroyHook>,
+        (tickers, before_destroy, on_hang): HostCallbacks,
         net_structs: NetStructs,
     ) -> Self {
         let inner = Inner {
             core,
             loads,
-            tickers: RefCell::new(tickers),
-            before_destroy: RefCell::new(Rc::new(before_destroy)),
+            tickers: tickers.into_iter().collect(),
+            before_destroy: before_destroy.into_iter().collect(),
+            on_hang,
+            ticking: Cell::default(),
             net_structs,
             functions: RefCell::default(),
             resolvers: RefCell::default(),
@@ -230,8 +240,7 @@ impl Runtime {
         let weak = runtime.downgrade();
         let tell = move |object| {
             if let Some(runtime) = weak.upgrade() {
-                let hooks = Rc::clone(&runtime.inner.before_destroy.borrow());
-                hooks.iter().for_each(|hook| (hook.code)(&runtime, object));
+                runtime.inner.before_destroy.each(|_priority, hook| (hook.code)(&runtime, object));
             }
         };
         // The core is this runtime's own and new.
@@ -245,6 +254,34 @@ impl Runtime {
         let _first = runtime.inner.core.tasks.run_for_host.set(Box::new(run));
         unended::watch(&runtime);
         runtime
+    }
+
+    /// The callbacks that are registered now, by kind in the order of their calls: tickers, hooks before a destroy, listeners for
+    /// events and hangs, and unloading callbacks, whether a builder, natives or the running host registered them. Each registration
+    /// takes its callback back; [`Registration::name`](crate::Registration::name) distinguishes them. Those of `alcedo dev` are named
+    /// `alcedo dev`.
+    ///
+    /// Callbacks are taken back at any time on the game thread, also by a callback and during a reload. Another thread does it by
+    /// [`Poster::post`](crate::Poster::post).
+    #[must_use]
+    pub fn registrations(&self) -> Vec<LocalRegistration> {
+        let inner = &self.inner;
+        let unloading = inner.loads.unloads.callbacks.sites();
+        let lists: [(Vec<Site>, fn(&Inner, Site)); 5] = [
+            (inner.tickers.sites(), |inner, site| inner.tickers.remove(site)),
+            (inner.before_destroy.sites(), |inner, site| inner.before_destroy.remove(site)),
+            (inner.loads.observers.sites(), |inner, site| inner.loads.observers.remove(site)),
+            (inner.on_hang.sites(), |inner, site| inner.on_hang.remove(site)),
+            (unloading, |inner, site| inner.loads.unloads.callbacks.remove(site)),
+        ];
+        let all = lists.into_iter().flat_map(|(sites, remove)| sites.into_iter().map(move |site| (site, remove)));
+        all.map(|(site, remove)| self.registration(site, remove)).collect()
+    }
+
+    /// The registration of a callback that `remove` takes back.
+    fn registration(&self, site: Site, remove: fn(&Inner, Site)) -> LocalRegistration {
+        let weak = self.downgrade();
+        LocalRegistration::local(site, move || weak.upgrade().iter().for_each(|runtime| remove(&runtime.inner, site)))
     }
 
     /// A handle that keeps nothing: for callbacks.
@@ -294,6 +331,11 @@ impl Runtime {
     /// Functions by name: called, registered, resolved.
     pub fn calls(&self) -> Calls<'_> {
         Calls(self)
+    }
+
+    /// Tables of functions that the host and its modules exchange.
+    pub fn tables(&self) -> Tables<'_> {
+        Tables(self)
     }
 
     /// References and delegates: what is found again by path or id.

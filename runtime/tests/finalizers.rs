@@ -61,6 +61,23 @@ fn a_finalizer_that_panics_is_reported_and_ends_its_plugin_part() {
 }
 
 #[test]
+fn finalizers_of_a_class_that_fail_are_logged_at_powers_of_ten() {
+    let record = support::record("alcedo_runtime::conjugate::finalizer");
+    let host = host();
+    for turn in 1..=11 {
+        let lair = spawn(&host, LAIR);
+        ask(&host, lair, "will_panic", &[]);
+        host.objects().destroy(lair);
+        let drained = host.drain_finalizers(LONG).expect("a safe point");
+        assert_eq!((drained.is_complete, drained.failures.len()), (true, 1), "each is reported: {drained}");
+        let lines = record.take();
+        let failed = lines.lines().filter(|line| line.starts_with("a finalizer failed")).count();
+        assert_eq!(failed, usize::from(turn == 1 || turn == 10), "{turn}: {lines}");
+        assert_eq!(lines.contains("(10 times by now)"), turn == 10, "{lines}");
+    }
+}
+
+#[test]
 fn a_finalizer_may_wait_for_the_game_thread_while_that_waits_for_it() {
     let record = support::record("hoard");
     let host = host();

@@ -9,10 +9,10 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use alcedo_engine::Actor;
-use alcedo_runtime::host::{BatchFunction, ClassList, TypedProperty};
+use alcedo_runtime::host::{BatchFunction, BatchReport, ClassList, TypedProperty};
 use alcedo_runtime::native::{Obj, Object, uclass};
 use alcedo_runtime::zcall::Observed;
-use alcedo_runtime::{Budget, ObjectHandle, Runtime, Value, natives};
+use alcedo_runtime::{Budget, CallError, ObjectHandle, Runtime, Value, natives};
 
 const ROAN: &str = "/Script/Game.Roan";
 const HORSE: &str = "/Script/Game.Horse";
@@ -224,6 +224,19 @@ fn panics_in_ticks_are_named_and_all_others_are_done() {
         assert_eq!(said.contains("(10 times by now)"), frame == 3, "{said}");
         assert!(roans.iter().all(|roan| stable.ticks(*roan) == Some(frame)), "nobody stays borrowed");
     }
+}
+
+#[test]
+fn a_batch_of_a_thousand_failures_is_four_lines() {
+    let record = support::record("alcedo_runtime::runtime::failures");
+    let host = Runtime::builder().build().expect("a host");
+    let failed = |at| (ObjectHandle::new(at, 1), CallError::Stale { handle: ObjectHandle::new(at, 1) }.into());
+    let report = BatchReport { failed: (1..=1000).map(failed).collect(), ..BatchReport::default() };
+    host.objects().log_failures("turn", &report);
+    let lines = record.take();
+    let counts = ["", " (10 times by now)", " (100 times by now)", " (1000 times by now)"];
+    assert_eq!(lines.lines().count(), counts.len(), "{lines}");
+    assert!(lines.lines().zip(counts).all(|(line, count)| line.contains(&format!(" failed{count}"))), "{lines}");
 }
 
 #[test]

@@ -202,6 +202,28 @@ fn a_delegate_that_is_kept_calls_the_new_body_and_none_when_the_function_is_gone
     assert_eq!(run().expect("it is bound anew"), Some(Value::I32(42)));
 }
 
+#[test]
+fn a_delegate_of_a_static_function_calls_the_new_body_after_a_reload() {
+    let text = BELL_TEXT.replace("function int Ring(int Times)\n{\n    Rung += Times;\n    return Rung;", STATIC_RING);
+    let package = Package::new("Tale", &[("Bell.uc", &text)]);
+    let host = host(&package);
+    let bell = spawn(&host, "/Script/Tale.Bell");
+    let run = || host.objects().call(bell, "Run", &[Value::I32(2)]).expect("it returns");
+    call(&host, bell, "Bind", &[]);
+    assert_eq!(run(), Some(Value::I32(4)));
+    package.edit("Bell.uc", "return Times * 2;", "return Times * 30;");
+    reload_of(&host, &package);
+    assert_eq!(run(), Some(Value::I32(60)), "it is bound still");
+    host.collection().collect().expect("a safe point");
+    assert_eq!(run(), Some(Value::I32(60)), "it is not collected");
+    package.edit("Bell.uc", "static function int Ring(", "static function int Rang(");
+    package.edit("Bell.uc", "Kept = Ring;", "Kept = Rang;");
+    reload_of(&host, &package);
+    assert_eq!(run(), Some(Value::I32(-1)), "the function is gone");
+}
+
+const STATIC_RING: &str = "static function int Ring(int Times)\n{\n    return Times * 2;";
+
 const HOLDER_TEXT: &str = r#"
 class Holder extends Object;
 

@@ -356,6 +356,21 @@ fn a_panic_ends_its_job_and_is_logged_with_module_and_place() {
 }
 
 #[test]
+fn jobs_that_fail_alike_are_logged_at_powers_of_ten() {
+    let (record, host, robot) = playing("alcedo_runtime::bridge::tasks");
+    for turn in 1..=11 {
+        call(&host, robot, "stumble", &[]);
+        tick(&host, 10);
+        let lines = record.take();
+        let counted: Vec<_> = lines.lines().filter(|line| line.contains("failed and ends")).collect();
+        // Two tasks, two timers and a closure, each from a place of its own.
+        assert_eq!(counted.len(), if turn == 1 || turn == 10 { 5 } else { 0 }, "{turn}: {lines}");
+        assert!(counted.iter().all(|line| line.contains("(10 times by now)") == (turn == 10)), "{lines}");
+        assert_eq!(lines.lines().count(), counted.len(), "{turn}: {lines}");
+    }
+}
+
+#[test]
 fn threads_of_a_module_post_to_the_game_thread() {
     let (_record, host, robot) = playing("chores");
     call(&host, robot, "post_from_threads", &[Value::U32(4), Value::U32(250)]);

@@ -131,6 +131,29 @@ fn a_lease_of_the_host_blocks_the_unload_and_is_named_until_it_ends() {
 }
 
 #[test]
+fn a_blocked_unload_is_logged_once_and_not_before_a_second() {
+    let second = Duration::from_secs(1);
+    let record = support::record("alcedo_runtime::unload::under_way");
+    let builder = support::builder().unloads(|policy| policy.grace = Duration::ZERO);
+    let host = builder.build().unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(&[support::plugin("magic-cube", &[])]).unwrap_or_else(|error| panic!("{error}"));
+    let lease = host.unloads().lease("magic_cube", "a test that takes its time").expect("it is alive");
+    let ticket = host.unload_master().expect("a Master").ticket;
+    let mut logged = String::new();
+    while ticket.report().since < 2 * second {
+        let lines = record.take();
+        assert!(lines.is_empty() || ticket.report().since >= second, "{:?}: {lines}", ticket.report().since);
+        logged += &lines;
+        std::thread::sleep(Duration::from_millis(5));
+        host.safe_point();
+    }
+    assert_eq!(logged.matches("is blocked").count(), 1, "{logged}");
+    assert!(logged.contains("a test that takes its time"), "{logged}");
+    drop(lease);
+    assert_gone(&host, &ticket);
+}
+
+#[test]
 fn once_the_unload_has_begun_nothing_new_is_held() {
     let (_record, host, _) = stage(patient());
     let refused = Rc::new(RefCell::new(None));

@@ -74,7 +74,8 @@ pub(crate) enum AskError {
     /// It took too long, and was ended.
     #[error(
         "the host {} was asked for its native types, had not answered after {} s, and was ended: it answers in `Builder::build`; call \
-         `.answer_glue()` on its builder at the start of `main`, or give it more time with `--patience`{said}",
+         `.answer_glue()` on its builder at the start of `main`, or give it more time by `alcedo glue --host` or `alcedo check --host` with \
+         `--patience`{said}",
         program.display(),
         patience.as_secs()
     )]

@@ -121,8 +121,8 @@ fn of_host(named: Option<&str>, wish: &Wish) -> Result<(Origin, Declared), Error
     Ok((Origin::host(&name_of(&program)), declared))
 }
 
-/// So long a host has for its answer during a session.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// The longest time that a session waits for the types of a host. A host declares them in some milliseconds.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Writes the glue of `origin` below `dirs` again where it declares other types now. Returns the files that have changed. `declared` is
 /// called only if there is such glue.
@@ -180,4 +180,22 @@ fn rust_sources(dir: &Path, into: &mut Vec<PathBuf>) {
 /// The name of a host: that of its program.
 fn name_of(program: &Path) -> String {
     program.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::host_types;
+    use crate::world::HostProgram;
+
+    #[test]
+    fn a_session_waits_some_seconds_for_a_host_that_hangs() {
+        let host = HostProgram { program: "/bin/sleep".into(), args: vec!["1000".into()] };
+        let begun = Instant::now();
+        let error = host_types(&host).expect_err("the program is no host").to_string();
+        assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+        let expected = ["/bin/sleep", "after 3 s", "was ended", ".answer_glue()", "`alcedo glue --host`", "--patience"];
+        expected.iter().for_each(|part| assert!(error.contains(part), "{part} in\n{error}"));
+    }
 }

@@ -6,9 +6,10 @@
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
+use std::time::Duration;
 
 use alcedo_plugin_api::prelude::*;
-use alcedo_plugin_api::task::post;
+use alcedo_plugin_api::task::{Module, post};
 use corosensei::{Coroutine, ScopedCoroutine, Yielder};
 
 module! { name: "coro" }
@@ -163,6 +164,29 @@ impl Sleeper {
             tell(format!("the generator: {:?}", sleeping.resume()));
             std::mem::forget(sleeping);
         });
+    }
+
+    /// Cancels a timer and a task on the stack of a coroutine. Each notes its drop.
+    #[ufunction(blueprint_callable)]
+    fn cancel_asleep() {
+        struct Noted(&'static str);
+        impl Drop for Noted {
+            fn drop(&mut self) {
+                tell(format!("the {} is dropped", self.0));
+            }
+        }
+        let (timer, task) = (Noted("timer"), Noted("task"));
+        let timer = timer::after(Module, Duration::from_secs(1000), move |_module| tell(timer.0));
+        let task = task::spawn(Module, async move {
+            task::delay(Duration::from_secs(1000)).await;
+            drop(task);
+        });
+        let mut co: Co = Coroutine::new(move |_y: &Yielder<(), ()>, ()| {
+            timer.cancel();
+            task.cancel();
+            tell("canceled");
+        });
+        co.resume(());
     }
 
     #[ufunction(blueprint_callable)]

@@ -341,3 +341,42 @@ pub struct ExportDesc {
     /// The same without a buffer, where parameters and result are plain values.
     pub direct: ROption<DirectShell>,
 }
+
+/// An entry of a table: one function, by its name and signature.
+#[repr(C)]
+#[derive(StableAbi, Clone, Copy, Debug)]
+pub struct EntryDesc {
+    /// Name of the entry.
+    pub name: RStr<'static>,
+    /// Signature for errors: `i32, i32 -> i32`.
+    pub signature: RStr<'static>,
+    /// Fingerprint of the signature.
+    pub fingerprint: u64,
+}
+
+/// A table of functions that one side implements and the other calls.
+#[repr(C)]
+#[derive(StableAbi, Clone, Copy, Debug)]
+pub struct TableDesc {
+    /// Name of the table. Entries of a host are functions `ex:/table/entry`, those of a module `nm:/module:table:entry`.
+    pub name: RStr<'static>,
+    /// Fingerprint of the names and signatures of the entries: see [`table_fingerprint`](crate::fingerprint::table_fingerprint).
+    pub fingerprint: u64,
+    /// The entries.
+    pub entries: RSlice<'static, EntryDesc>,
+}
+
+/// Both tables of an entry method.
+#[repr(C)]
+#[derive(StableAbi, Clone, Copy, Default, Debug)]
+pub struct EntryTables {
+    /// Implemented by the host and called by the module.
+    pub host: ROption<&'static TableDesc>,
+    /// Implemented by the module and called by the host.
+    pub module: ROption<&'static TableDesc>,
+}
+
+impl EntryTables {
+    /// No table.
+    pub const NONE: Self = Self { host: ROption::RNone, module: ROption::RNone };
+}

@@ -51,3 +51,30 @@ impl Fingerprint {
         if self.0 == 0 { 1 } else { self.0 }
     }
 }
+
+/// Fingerprint of a table of these entries, each with the fingerprint of its signature. Their order does not count: entries are
+/// bound by name.
+#[must_use]
+pub const fn table_fingerprint(entries: &[(&str, u64)]) -> u64 {
+    let (mut sum, mut at) = (0_u64, 0);
+    while at < entries.len() {
+        let (name, signature) = entries[at];
+        sum = sum.wrapping_add(Fingerprint::START.text(name).number(signature).finish());
+        at += 1;
+    }
+    Fingerprint::START.number(entries.len() as u64).number(sum).finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::table_fingerprint;
+
+    #[test]
+    fn a_table_has_its_fingerprint_by_names_and_signatures_in_any_order() {
+        let table = table_fingerprint(&[("add", 1), ("mul", 2)]);
+        assert_eq!(table, table_fingerprint(&[("mul", 2), ("add", 1)]));
+        for other in [&[("add", 2), ("mul", 1)][..], &[("add", 1)], &[("add", 1), ("mul", 2), ("mul", 2)], &[]] {
+            assert_ne!(table, table_fingerprint(other), "{other:?}");
+        }
+    }
+}

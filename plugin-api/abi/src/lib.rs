@@ -27,6 +27,7 @@ pub mod task;
 pub mod type_text;
 pub mod value;
 pub mod values;
+pub mod words;
 pub mod zcall;
 
 mod layout;

@@ -7,7 +7,9 @@ use abi_stable::sabi_types::VersionStrings;
 use abi_stable::std_types::{RSlice, RStr};
 
 use crate::call::{Failure, Status};
-use crate::describe::{ClassDesc, DelegateDesc, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc};
+use crate::describe::{
+    ClassDesc, DelegateDesc, EntryTables, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc,
+};
 use crate::host::ModuleContext;
 
 /// The symbol under which a plugin exports its `LibHeader`.

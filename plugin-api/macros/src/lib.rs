@@ -226,6 +226,10 @@ pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// `main` is `fn(&[&str])` or `fn()`, `exit` is `fn()`; both may be left out, and so may the dependencies.
 ///
+/// `entry: exchange` is the entry method, which exchanges tables of functions with the host right before `main`:
+/// `fn(&'static H) -> M`, `fn(&'static H)` or `fn() -> M`, where `H` is a `host struct` of `entry_table!` and `M` a `module struct`.
+/// A host with another definition of one of them refuses the module before code of it runs.
+///
 /// `suspend: let_go, resume: take_again` are for what only one can have: a fixed port, a lock file, a database. In a reload
 /// the main of the new generation runs *before* the exit hook of the old one, since the old one goes on if the new one
 /// fails. Both are `fn()` or `fn() -> Result<(), E>` with a printable `E`, and there is no one without the other.

@@ -12,6 +12,7 @@ use crate::build_id::{self, Made};
 /// What stands in the braces.
 pub(crate) struct Module {
     name: LitStr,
+    entry: Option<Path>,
     main: Option<Path>,
     exit: Option<Path>,
     /// What gives up and what takes again.
@@ -24,13 +25,15 @@ pub(crate) struct Module {
 impl Parse for Module {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let span = input.span();
-        let (mut name, mut main, mut exit, mut allocator, mut dependencies) = (None, None, None, None, None);
+        let (mut name, mut entry, mut main, mut exit) = (None, None, None, None);
+        let (mut allocator, mut dependencies) = (None, None);
         let (mut suspend, mut resume) = (None::<(Ident, Path)>, None::<(Ident, Path)>);
         while !input.is_empty() {
             let word: Ident = input.parse()?;
             input.parse::<Token![:]>()?;
             let said_before = match word.to_string().as_str() {
                 "name" => name.replace(input.parse::<LitStr>()?).is_some(),
+                "entry" => entry.replace(input.parse::<Path>()?).is_some(),
                 "main" => main.replace(input.parse::<Path>()?).is_some(),
                 "exit" => exit.replace(input.parse::<Path>()?).is_some(),
                 "suspend" => suspend.replace((word.clone(), input.parse()?)).is_some(),
@@ -42,7 +45,7 @@ impl Parse for Module {
                         "ALC0069",
                         word.span(),
                         format!(
-                            "unknown word `{word}`: known here are `name`, `main`, `exit`, `suspend`, `resume`, \
+                            "unknown word `{word}`: known here are `name`, `entry`, `main`, `exit`, `suspend`, `resume`, \
                              `allocator`, `dependencies`"
                         ),
                     ));
@@ -82,12 +85,12 @@ impl Parse for Module {
             }
         };
         let has_allocator = allocator.is_some();
-        Ok(Self { name, main, exit, pair, has_allocator, dependencies: dependencies.unwrap_or_default() })
+        Ok(Self { name, entry, main, exit, pair, has_allocator, dependencies: dependencies.unwrap_or_default() })
     }
 }
 
 pub(crate) fn expand(module: &Module) -> Result<TokenStream> {
-    let Module { name, main, exit, pair, has_allocator, dependencies } = module;
+    let Module { name, entry, main, exit, pair, has_allocator, dependencies } = module;
     let Made { build_id, plugins } = build_id::look().map_err(|error| {
         syn::Error::new(name.span(), format!("the build id of the module cannot be computed: {error}"))
     })?;
@@ -99,6 +102,16 @@ pub(crate) fn expand(module: &Module) -> Result<TokenStream> {
         );
         return Err(syn::Error::new(name.span(), message));
     }
+    let (tables, entry) = match entry {
+        Some(entry) => (
+            quote! { ::alcedo_plugin_api::plumbing::tables_of(&#entry) },
+            quote! { ::alcedo_plugin_api::plumbing::run_entry(#entry) },
+        ),
+        None => (
+            quote! { ::alcedo_plugin_api::plumbing::EntryTables::NONE },
+            quote! { ::alcedo_plugin_api::plumbing::core::result::Result::Ok(()) },
+        ),
+    };
     let main = match main {
         Some(main) => quote! { ::alcedo_plugin_api::plumbing::run_main(#main, args) },
         None => quote! { let _ = args; },
@@ -116,7 +129,7 @@ pub(crate) fn expand(module: &Module) -> Result<TokenStream> {
     Ok(quote! {
         ::alcedo_plugin_api::plumbing::module! {
             name: #name, build_id: #build_id, heap: #heap, dependencies: &[#((#names, #ranges)),*],
-            main: |args| { #main }, exit: { #exit },
+            tables: #tables, entry: #entry, main: |args| { #main }, exit: { #exit },
             suspends: #suspends, suspend: { #suspend }, resume: { #resume }
         }
     })

@@ -1,5 +1,5 @@
 //! The rules that the attributes check. Each has an id, which its message ends with: `docs/mistakes.md` lists them, and
-//! `tests/ui/rules` and `tests/accepted/rules` have a file for each that breaks it, and one that keeps to it. A new rule takes the
+//! a file of `tests/ui` has a module for each that breaks it, one of `tests/accepted` a module that keeps to it. A new rule takes the
 //! next free number; one that is gone leaves its number unused. And what collects the errors of one item, so that an author
 //! reads all of them at once.
 

@@ -9,12 +9,13 @@
 use std::any::{Any, TypeId};
 use std::cell::Cell;
 use std::fmt::Display;
-use std::mem::{ManuallyDrop, MaybeUninit};
+use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, resume_unwind};
 
 use alcedo_abi::call::{Failure, FailureKind, Status};
 use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 use alcedo_abi::log::LogLevel;
+use alcedo_abi::words::words_into;
 
 use crate::{CallError, is_game_thread, panic_hook, records};
 
@@ -85,12 +86,10 @@ fn caught<T>(code: impl FnOnce() -> T) -> Result<T, CallError> {
 /// Formats a value of an author's and drops it.
 ///
 /// # Errors
-/// Returns the panic of its `Display`, or else of its `Drop`. A separate trap catches each: a panic during an unwind aborts the process.
+/// The errors of [`words_into`].
 pub fn words_of(value: impl Display) -> Result<String, CallError> {
-    let value = ManuallyDrop::new(value);
-    let words = caught(|| value.to_string());
-    let dropped = caught(|| drop(ManuallyDrop::into_inner(value)));
-    words.and_then(|words| dropped.map(|()| words))
+    let mut words = String::new();
+    words_into(value, &mut words, |step| caught(step)).map(|()| words)
 }
 
 #[cold]
@@ -200,7 +199,7 @@ fn hook(info: &PanicHookInfo<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{fail, trap, trap_directly, words_of};
+    use super::{fail, trap, trap_directly};
     use crate::CallError;
     use alcedo_abi::call::{Failure, FailureKind, Status};
     use alcedo_abi::direct::{DirectAnswer, DirectStatus};
@@ -246,32 +245,6 @@ mod tests {
         let stale = || CallError::new(FailureKind::STALE, "gone");
         assert_eq!(check(|| Err(stale())).0, FailureKind::STALE);
         assert_eq!(check(|| fail(stale())).0, FailureKind::STALE);
-    }
-
-    /// Panics when it is formatted, or dropped, or both.
-    struct Broken(bool, bool);
-    impl std::fmt::Display for Broken {
-        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            if self.0 { panic!("its words") } else { f.write_str("fine") }
-        }
-    }
-    impl Drop for Broken {
-        fn drop(&mut self) {
-            if self.1 {
-                panic!("its drop")
-            }
-        }
-    }
-
-    #[test]
-    fn a_value_whose_words_and_drop_both_panic_is_the_first_panic() {
-        for (words, dropped, expected) in
-            [(false, false, "fine"), (true, false, "its words"), (false, true, "its drop"), (true, true, "its words")]
-        {
-            let found = words_of(Broken(words, dropped));
-            assert_eq!(found.is_err(), words || dropped);
-            assert_eq!(found.unwrap_or_else(|error| error.message().to_owned()), expected);
-        }
     }
 
     #[test]

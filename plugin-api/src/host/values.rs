@@ -20,6 +20,7 @@ use alcedo_rt::{CallError, Host};
 
 use crate::any_call::Wanted;
 use crate::delegate_signature::Signature;
+use crate::direct::is_direct;
 use crate::kinds::lending;
 use crate::kinds::ptr::{Ptr, PtrMut};
 use crate::kinds::row::{Keyed, List};
@@ -221,6 +222,12 @@ impl<A: Params, R: ReturnValue> Callee<'static, A, R> {
                 Ok(Self { way: Way::Handle(ZCallHandle(bits.cast_signed())), of: PhantomData, thread: PhantomData })
             }
         }
+    }
+
+    /// A function of a table, by the handle of its name and the fingerprint of just these types, which lie in slots.
+    pub(crate) fn in_slots(handle: ZCallHandle) -> Self {
+        const { assert!(is_direct::<A, R>()) }
+        Self { way: Way::Handle(handle), of: PhantomData, thread: PhantomData }
     }
 
     /// What a name stands for, by the fingerprint of just these types. The host resolves on the game thread only, or for what lies in

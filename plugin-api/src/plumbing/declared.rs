@@ -612,10 +612,10 @@ pub(super) const fn import(
 }
 
 /// A signature in the words of the host.
-pub(super) struct SignatureWords<A, R>(PhantomData<fn(A) -> R>);
+pub(crate) struct SignatureWords<A, R>(PhantomData<fn(A) -> R>);
 
 impl<A: Params, R: ReturnValue> SignatureWords<A, R> {
-    pub(super) const TEXT: &'static str = { const { &words(A::TYPES, &R::VALUE) }.as_str() };
+    pub(crate) const TEXT: &'static str = { const { &words(A::TYPES, &R::VALUE) }.as_str() };
 }
 
 /// A class that another declares. Members of its base are reached through it, so the host has to agree that it is one.

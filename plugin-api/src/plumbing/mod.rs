@@ -23,7 +23,8 @@ mod started;
 pub use ::core;
 pub use alcedo_abi::abi_stable::library::LibHeader;
 pub use alcedo_abi::describe::{
-    Cell, ClassDesc, DelegateDesc, EnumDesc, EnumEntryDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc,
+    Cell, ClassDesc, DelegateDesc, EntryDesc, EntryTables, EnumDesc, EnumEntryDesc, ExportDesc, ImportDesc,
+    InterfaceDesc, StructDesc, TableDesc,
 };
 pub use alcedo_abi::kinds::{PropertyKind, class_flags, function_flags, property_flags};
 pub use alcedo_abi::manifest;
@@ -31,6 +32,7 @@ pub use alcedo_abi::override_check::{EventOf, NoEvent, NoEvents};
 pub use alcedo_abi::zcall::Slot;
 pub use alcedo_rt::{__alcedo_hooks as hook_names, COMPILER, HOOKED, ModuleHeap, OWN_HEAP, fail};
 pub use linkme;
+pub use std::sync::OnceLock;
 
 pub use crate::blocks::{ArgumentSlot, ResultSlot};
 pub use crate::class::Part;
@@ -45,6 +47,9 @@ pub use crate::kinds::{
 pub use crate::out::{Out, OutValue};
 pub use crate::part_cell::PartCell;
 pub use crate::signature::ValueType;
+pub use crate::tables::{
+    EntryFn, HostEntries, ModuleEntries, entry, entry_print, not_filled, run_entry, table, tables_of,
+};
 pub use crate::thunk::Frame;
 pub use crate::value::{ByPointer, NoDefault, address_slot};
 pub use crate::{
@@ -57,6 +62,7 @@ pub use crate::{
 pub use crate::{CallError, Class, Interface, ObjectView, Params, Plain, ReturnValue, This, Value};
 pub use crate::{IntoHost, Kind, Lent};
 pub use c_functions::{GiveBack, ImportCell, Manner, Outs, c_gives, c_takes, dll_import, invoke_import};
+pub(crate) use declared::SignatureWords;
 pub use declared::{
     About, Body, ClassCell, Declared, Function, FunctionCell, FunctionOf, Hook, PresenceCell, Property, PropertyCell,
     all_functions, class as class_description, count_functions, custom_thunk, enum_entry,

@@ -2,6 +2,7 @@
 
 use core::fmt::Display;
 
+use alcedo_abi::describe::EntryTables;
 use alcedo_rt::{CallError, words_of};
 
 /// What an author gives to `module!`.
@@ -10,6 +11,13 @@ pub trait ModuleHooks: 'static {
     fn main(args: &[&str]);
     /// The exit hook.
     fn exit();
+    /// The tables of the entry method.
+    const TABLES: EntryTables;
+    /// Calls the entry method.
+    ///
+    /// # Errors
+    /// When an entry of its table of the host cannot be bound.
+    fn entry() -> Result<(), CallError>;
     /// Whether it has the two that follow.
     const SUSPENDS: bool;
     /// Gives up what the next generation needs.

@@ -488,6 +488,7 @@ impl<M: ModuleHooks> Root<M> {
 
     unsafe extern "C" fn main(args: RSlice<'_, RStr<'_>>, failure: &mut Failure) -> Status {
         let status = trap(failure, || {
+            M::entry()?;
             let args: Vec<&str> = args.as_slice().iter().map(RStr::as_str).collect();
             M::main(&args);
             Ok(())
@@ -495,6 +496,10 @@ impl<M: ModuleHooks> Root<M> {
         // A main is where panic hooks are set as a rule.
         keep_hook();
         status
+    }
+
+    extern "C" fn entry_tables() -> EntryTables {
+        M::TABLES
     }
 
     extern "C" fn suspends() -> u8 {

@@ -4,8 +4,9 @@
 
 use std::any::Any;
 use std::fmt::Display;
-use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use alcedo_abi::words::words_into;
 
 /// The drop of a payload may throw another one. So many are dropped; one more is leaked, since the row may have no end.
 const MOST_PAYLOADS: u32 = 16;
@@ -22,13 +23,10 @@ pub fn caught<T>(code: impl FnOnce() -> T) -> Result<T, String> {
 ///
 /// # Errors
 ///
-/// Returns the message of a panic of its `Display`, or else of its `Drop`. A separate trap catches each: a panic during an unwind aborts
-/// the process.
+/// The errors of [`words_into`], by their messages.
 pub fn words_of(value: impl Display) -> Result<String, String> {
-    let value = ManuallyDrop::new(value);
-    let words = caught(|| value.to_string());
-    let dropped = caught(|| drop(ManuallyDrop::into_inner(value)));
-    words.and_then(|words| dropped.map(|()| words))
+    let mut words = String::new();
+    words_into(value, &mut words, |step| caught(step)).map(|()| words)
 }
 
 /// What a caught panic said; the payload is gone then.
@@ -59,7 +57,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    use super::{MOST_PAYLOADS, caught, words_of};
+    use super::{MOST_PAYLOADS, caught};
 
     /// A payload whose drop panics with another one, so many times.
     struct Bomb(u32, Arc<AtomicU32>);
@@ -85,31 +83,6 @@ mod tests {
     fn payloads_that_panic_when_dropped_stay_in_the_trap_and_a_row_without_end_is_cut() {
         assert_eq!([dropped(0), dropped(1), dropped(5)], [1, 2, 6]);
         assert_eq!(dropped(1000), MOST_PAYLOADS);
-    }
-
-    /// Panics when it is formatted, or dropped, or both.
-    struct Broken(bool, bool);
-
-    impl std::fmt::Display for Broken {
-        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            if self.0 { panic!("its words") } else { f.write_str("fine") }
-        }
-    }
-
-    impl Drop for Broken {
-        fn drop(&mut self) {
-            if self.1 {
-                panic!("its drop")
-            }
-        }
-    }
-
-    #[test]
-    fn a_value_whose_words_and_drop_both_panic_is_the_first_panic() {
-        let found = [(false, false), (true, false), (false, true), (true, true)];
-        let found = found.map(|(words, dropped)| words_of(Broken(words, dropped)));
-        let panic = |said: &str| Err(said.to_owned());
-        assert_eq!(found, [Ok("fine".to_owned()), panic("its words"), panic("its drop"), panic("its words")]);
     }
 
     #[test]

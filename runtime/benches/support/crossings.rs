@@ -88,6 +88,13 @@ impl Add for Plain {
     }
 }
 
+/// The tables of the plugin `exchange` and of its host.
+mod tables {
+    use alcedo_runtime as alcedo;
+
+    include!("../../../example-plugins/exchange/src/tables.rs");
+}
+
 fn host() -> (Runtime, ObjectHandle) {
     let builds = support::builds("crossings");
     let runtime = Runtime::builder().package("Game").natives(natives![Adder]).build().expect("a runtime");
@@ -98,6 +105,13 @@ fn host() -> (Runtime, ObjectHandle) {
     calls
         .register_typed("host.add", |_, (left, right): (i32, i32)| left.wrapping_add(right))
         .expect("the name is free");
+    let engine = tables::Engine {
+        add: |left, right| i32::wrapping_add(left, right),
+        count: || {},
+        fail: |_| false,
+        sum: |_, _, _, _, _, _, _, sum| sum,
+    };
+    runtime.tables().offer(engine).expect("the name is free");
     let signature = "i32, i32 -> i32".parse().expect("a signature");
     calls
         .register("host.add_values", signature, |_, values| match values {
@@ -105,7 +119,7 @@ fn host() -> (Runtime, ObjectHandle) {
             _ => Ok(None),
         })
         .expect("the name is free");
-    runtime.create_master(&[&builds[0]]).expect("the plugin loads");
+    runtime.create_master(&[&builds[0], &support::builds("exchange")[0]]).expect("the plugin loads");
     let crossing = runtime.objects().spawn("/Script/Game.Crossing").expect("an object");
     (runtime, crossing)
 }
@@ -140,6 +154,16 @@ pub(crate) fn host_to_plugin(group: &mut BenchmarkGroup<'_, WallTime>) {
         });
     })
     .expect("there is a pointer");
+    let sums: tables::Scores = runtime.tables().of_module("exchange").expect("it is there");
+    group.bench_function("alcedo_table", |bencher| {
+        bencher.iter(|| sums.add_here.call((black_box(20), black_box(22))).expect("a sum"));
+    });
+    let measured = sums.add_here.hot(|add| {
+        group.bench_function("alcedo_table_pointer", |bencher| {
+            bencher.iter(|| add.call((black_box(20), black_box(22))).expect("a sum"));
+        });
+    });
+    measured.expect("there is a pointer");
     let number = runtime.property::<i32>("up:/Script/Game.Crossing:number").expect("it is there");
     number.set(crossing, 7).expect("written");
     assert_eq!(number.get(crossing).expect("read"), 7);
@@ -178,6 +202,8 @@ pub(crate) fn plugin_to_host(group: &mut BenchmarkGroup<'_, WallTime>) {
         ("alcedo_pointer", "nm:/crossings:Sums:call_often_hot", names("ex:/host.add_leaf")),
         ("alcedo_leaf", "nm:/crossings:Sums:call_often", names("ex:/host.add_leaf")),
         ("alcedo_ex", "nm:/crossings:Sums:call_often", names("ex:/host.add")),
+        ("alcedo_table", "nm:/exchange:Scores:add_often", vec![]),
+        ("alcedo_table_pointer", "nm:/exchange:Scores:add_often_hot", vec![]),
         ("alcedo_uf", "uf:/Script/Game.Crossing:event_often", vec![Value::Object(crossing)]),
         ("alcedo_uf_override", "uf:/Script/Game.Crossing:override_often", vec![Value::Object(crossing)]),
         ("alcedo_nm", "nm:/crossings:Sums:call_often", names("nm:/crossings:Sums:add")),

@@ -131,16 +131,16 @@ impl Stage {
 
         let sources = [Source::decode("Robot.uc", TEXT.as_bytes())];
         let options = Options { libraries: library::PATHS.map(str::to_owned).into(), ignore_flags: true };
-        let checked = check("Game", &sources, &world.types, &options).unwrap_or_else(|messages| {
+        let mut checked = check("Game", &sources, &world.types, &options).unwrap_or_else(|messages| {
             let messages: Vec<_> = messages.iter().map(|message| message.render(&sources)).collect();
             panic!("{}", messages.join("\n"))
         });
-        let code = compile(&checked.package).expect("it is small");
+        let code = compile(&mut checked.package).expect("it is small");
         let mut cells = BTreeMap::new();
         let classes = checked.package.classes.iter().map(|of| declaration("Game", of, &mut cells)).collect();
         let declared = declare(Batch { classes, ..Batch::default() });
         let machine = Machine::new(Limits { rounds: u64::MAX, ..Limits::default() });
-        let compiled = machine.load(&world, &code).expect("right bytecode");
+        let compiled = machine.load(&world, code).expect("right bytecode");
         for (path, cell) in &cells {
             *cell.borrow_mut() = compiled.thunk(path);
         }

@@ -176,7 +176,7 @@ impl Machine {
                     self.go(world, site, registers, object, Name::default(), callee.body())
                 }
             },
-            [binding] => self.go(world, site, registers, binding.object, Name::default(), find(binding)?.body()),
+            [binding] => self.go_bound(world, site, registers, binding.object, &find(binding)?),
             several => {
                 for binding in several {
                     // One that was called before may have ended it, or the object that calls.
@@ -186,7 +186,7 @@ impl Machine {
                     let registers = registers.anew(world);
                     let callee = find(binding)?;
                     let depth = self.frames.depth();
-                    if self.go(world, site, &registers, binding.object, Name::default(), callee.body())? == Went::In {
+                    if self.go_bound(world, site, &registers, binding.object, &callee)? == Went::In {
                         self.enter(world, depth)?;
                         // Nothing comes back: a delegate has no parameters that do, and one that calls several no result.
                         self.frames.pop();
@@ -195,6 +195,23 @@ impl Machine {
                 Ok(Went::Out)
             }
         }
+    }
+
+    /// Calls the function that a delegate is bound to: a static one for the class of the object.
+    fn go_bound(
+        &self,
+        world: &World,
+        site: &Site,
+        registers: &Registers,
+        object: ObjectHandle,
+        callee: &Callee,
+    ) -> Result<Went, CallError> {
+        if callee.function.flags & function_flags::STATIC == 0 {
+            return self.go(world, site, registers, object, Name::default(), callee.body());
+        }
+        let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
+        let class = world.names.intern(&class.path);
+        self.go(world, site, registers, ObjectHandle::NONE, class, callee.body())
     }
 
     /// A function, and its code if it is a script of this machine.

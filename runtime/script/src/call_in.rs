@@ -46,7 +46,11 @@ impl Machine {
     pub(crate) fn call_in(&self, world: &World, linked: &Rc<Linked>, frame: &mut Frame<'_>) -> Result<(), CallError> {
         let object = if linked.is_static { ObjectHandle::NONE } else { frame.object() };
         let (memory, class) = match linked.is_static {
-            true => (std::ptr::null_mut(), linked.class_name),
+            // A delegate calls a static function for the object that it is bound to.
+            true => {
+                let class = world.objects.class(frame.object()).filter(|class| class.is_a(&linked.class));
+                (std::ptr::null_mut(), class.map_or(linked.class_name, |class| world.names.intern(&class.path)))
+            }
             false => {
                 let class = world.objects.class_id(object).ok_or(CallError::Stale { handle: object })?;
                 if linked.seen.get() != class {

@@ -110,7 +110,7 @@ impl Machine {
                 unsafe { back.back(registers.base(), block) };
             }
         }
-        for owning in &site.owning {
+        for owning in &*site.owning {
             // SAFETY: the block has a value of the type there, and goes now.
             unsafe { PtrMut::new(block.wrapping_add(owning.offset as usize), &owning.ty) }.destroy();
         }

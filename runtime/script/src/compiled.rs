@@ -1,5 +1,6 @@
 //! A package's code, linked against the classes that were declared of it.
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 
@@ -10,7 +11,7 @@ use alcedo_reflect::thunk::Thunk;
 use crate::code::FunctionCode;
 use crate::exec::Linked;
 use crate::host::Host;
-use crate::link::{LoadError, link};
+use crate::link::{KnownParams, LoadError, link};
 use crate::machine::Machine;
 
 /// Why code of a package does not run.
@@ -64,21 +65,27 @@ impl Machine {
     }
 
     /// Links code against the functions that are there now, all of it or none: each of its functions has been declared, and is
-    /// found by its path.
+    /// found by its path. Code that is passed by value is dropped function by function.
     ///
     /// # Errors
     /// All that is refused.
-    pub fn load(self: &Rc<Self>, world: &World, code: &[FunctionCode]) -> Result<Compiled, Vec<CompileError>> {
+    pub fn load<C: Borrow<FunctionCode>>(
+        self: &Rc<Self>,
+        world: &World,
+        code: impl IntoIterator<Item = C>,
+    ) -> Result<Compiled, Vec<CompileError>> {
         self.attach(world);
         // A place in a new text is another one.
         self.warned.forget();
+        let params = KnownParams::default();
         let (mut functions, mut errors) = (BTreeMap::new(), Vec::new());
         for code in code {
+            let code = code.borrow();
             let no_function = || CompileError::NoFunction { function: code.path.clone() };
             let found = world.types.function_by_path(&code.path);
             let linked = found.ok_or_else(no_function).and_then(|function| {
                 let class = world.types.class(function.owner).ok_or_else(no_function)?;
-                Ok(link(world, code, &function, &class)?)
+                Ok(link(world, &params, code, &function, &class)?)
             });
             match linked {
                 Ok(linked) => {

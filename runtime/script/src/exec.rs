@@ -222,9 +222,9 @@ pub(crate) struct Site {
     /// What comes back from there, with the result.
     pub(crate) outs: Box<[Move]>,
     /// Where parameters and result lie, their types, and whether they are written to.
-    pub(crate) layout: Box<[(u32, PropertyType, bool)]>,
+    pub(crate) layout: Rc<[(u32, PropertyType, bool)]>,
     /// Parameters, with the result, whose values own memory.
-    pub(crate) owning: Box<[Rc<Property>]>,
+    pub(crate) owning: Rc<[Rc<Property>]>,
     /// Bytes of a parameter block.
     pub(crate) block: u32,
     /// Whether the function brings its own thunk.

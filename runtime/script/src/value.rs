@@ -94,7 +94,7 @@ pub(crate) fn const_value(value: &Const, ty: &PropertyType, world: &World) -> Re
 }
 
 /// The object of a name or path as it is written; none where there is none now.
-fn object_of(path: &str, world: &World) -> ObjectHandle {
+pub(crate) fn object_of(path: &str, world: &World) -> ObjectHandle {
     let name = path.rsplit('.').next().unwrap_or(path);
     world.objects.find(ObjectHandle::NONE, name).unwrap_or(ObjectHandle::NONE)
 }

@@ -177,8 +177,8 @@ fn changed_bytecode_is_refused_or_runs() {
     let sources = [Source::new("Robot.uc", TEXT)];
     let libraries = library::PATHS.iter().map(|path| (*path).to_owned()).collect();
     let options = Options { libraries, ignore_flags: true, ..Options::default() };
-    let checked = check("Scripts", &sources, &scripts.world.types, &options).expect("the text is right");
-    let all = compile(&checked.package).expect("small functions");
+    let mut checked = check("Scripts", &sources, &scripts.world.types, &options).expect("the text is right");
+    let all = compile(&mut checked.package).expect("small functions");
     let (mut refused, mut ran, mut failed) = (0, 0, 0);
     fuzz(4_000, |dice| {
         let mut code = all[dice.roll(all.len())].clone();

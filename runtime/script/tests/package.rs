@@ -22,7 +22,7 @@ use alcedo_reflect::value::{Binding, Value};
 use alcedo_script::host::Host;
 use alcedo_script::{Compiled, Limits, Machine, compile, library};
 use alcedo_uc::hir::{self, Const, DefaultAction, Type};
-use alcedo_uc::{Options, Source, check};
+use alcedo_uc::{Options, Parsed, Source, check_parsed, outline};
 
 use crate::support::{Cells, late};
 
@@ -113,19 +113,31 @@ impl Scripts {
 
     /// The same, or what is wrong with it, in words.
     pub(crate) fn try_load(&self, package: &str, files: &[(&str, &str)]) -> Result<Vec<Rc<Class>>, String> {
-        self.world.types.declare_package(package);
         let sources: Vec<_> = files.iter().map(|(name, text)| Source::decode(name, text.as_bytes())).collect();
-        let libraries = library::PATHS.iter().map(|path| (*path).to_owned()).collect();
-        let options = Options { libraries, ignore_flags: true, ..Options::default() };
-        let checked = check(package, &sources, &self.world.types, &options).map_err(|messages| {
-            messages.iter().map(|message| message.render(&sources)).collect::<Vec<_>>().join("\n")
+        self.load_sources(package, &sources)
+    }
+
+    /// Classes whose functions are called without naming the class.
+    pub(crate) fn libraries() -> Vec<String> {
+        library::PATHS.iter().map(|path| (*path).to_owned()).collect()
+    }
+
+    /// Loads a package in the order in which hosts do: outline, check, compile, declare, link.
+    pub(crate) fn load_sources(&self, package: &str, sources: &[Source]) -> Result<Vec<Rc<Class>>, String> {
+        self.world.types.declare_package(package);
+        let parsed = Parsed::of(sources);
+        let outline = outline(package, sources, &parsed);
+        let options = Options { libraries: Self::libraries(), ignore_flags: true, ..Options::default() };
+        let mut checked = check_parsed(package, sources, parsed, &self.world.types, &options).map_err(|messages| {
+            messages.iter().map(|message| message.render(sources)).collect::<Vec<_>>().join("\n")
         })?;
-        let code = compile(&checked.package).map_err(|errors| format!("{errors:?}"))?;
+        drop(outline);
+        let code = compile(&mut checked.package).map_err(|errors| format!("{errors:?}"))?;
         let batch = batch_of(&checked.package, &mut self.cells.borrow_mut());
         let declared = self.world.types.declare(&self.world.names, &batch).map_err(|error| error.to_string())?;
         let compiled = self
             .machine
-            .load(&self.world, &code)
+            .load(&self.world, code)
             .map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
         for (path, cell) in self.cells.borrow().iter() {
             if let Some(thunk) = compiled.thunk(path) {

@@ -193,6 +193,95 @@ fn delegates_call_what_they_are_bound_to_or_their_default() {
 }
 
 #[test]
+fn a_delegate_calls_a_static_function_of_the_class_that_it_was_bound_with() {
+    let scripts = Scripts::new();
+    let bell = "class Bell extends Machine;
+        delegate int OnCount(int n);
+        var int extra;
+        static function int Twice(int n) { return n * 2 + Bonus(); }
+        static function int Bonus() { return default.extra; }
+        static function delegate<OnCount> Own() { local delegate<OnCount> d; d = Twice; return d; }
+        static function int Order(int a, int b) { return a - b; }
+        defaultproperties { extra=1 }";
+    let big = "class Big extends Bell;
+        var Bell other;
+        static function int Bonus() { return 100; }
+        function int Written() { OnCount = class'Bell'.static.Twice; return OnCount(5); }
+        function int OfSubclass() { OnCount = class'Big'.static.Twice; return OnCount(5); }
+        function int OfSelf() { OnCount = Twice; return OnCount(5); }
+        function int OfObject() { other = new class'Bell'; OnCount = other.Twice; return OnCount(6); }
+        function int OfClassValue() { local class<Bell> c; c = class'Bell'; OnCount = c.static.Twice; return OnCount(7); }
+        function int OfNoClass() { local class<Bell> c; OnCount = c.static.Twice; return OnCount(7); }
+        function int FromStatic() { local delegate<OnCount> d; d = class'Bell'.static.Own(); return d(8); }
+        function int Passed() { return Apply(class'Bell'.static.Twice, 9); }
+        function int Apply(delegate<OnCount> d, int n) { return d(n); }
+        function bool Same() { local delegate<OnCount> a, b; a = class'Bell'.static.Twice; b = class'Bell'.static.Twice; return a == b; }";
+    let class = scripts.load("Scripts", &[("Bell.uc", bell), ("Big.uc", big)]).remove(1);
+    let object = scripts.object(&class);
+    for (name, expected) in [
+        ("Written", "11"),
+        ("OfSubclass", "110"),
+        ("OfSelf", "110"),
+        ("OfObject", "13"),
+        ("OfClassValue", "15"),
+        ("OfNoClass", "0"),
+        ("FromStatic", "17"),
+        ("Passed", "19"),
+        ("Same", "true"),
+    ] {
+        assert_eq!(scripts.told(object, name), expected, "{name}");
+    }
+}
+
+#[test]
+fn a_static_function_is_bound_to_a_multicast_delegate_and_sorts() {
+    let scripts = Scripts::new();
+    let text = "class Robot extends Machine;
+        var int touched;
+        delegate int ByNumber(int a, int b);
+        static function int Down(int a, int b) { return a - b; }
+        static function Note(int n) { class'Robot'.static.Add(n, n); }
+        function string Sorted() { local array<int> n; n.AddItem(2); n.AddItem(3); n.AddItem(1); n.Sort(Down); return n[0] $ n[1] $ n[2]; }
+        function int Bound() { OnTouch.Add(class'Robot'.static.Note); OnTouch(4); return 1; }";
+    let class = scripts.load("Scripts", &[("Robot.uc", text)]).remove(0);
+    let robot = scripts.object(&class);
+    assert_eq!(scripts.told(robot, "Sorted"), "321");
+    assert_eq!(scripts.told(robot, "Bound"), "1");
+}
+
+#[test]
+fn dynamic_load_object_finds_what_is_loaded_by_path() {
+    let scripts = Scripts::new();
+    let bell = "class Bell extends Machine; defaultproperties { Power=4 }";
+    let robot = "class Robot extends Machine;
+        function class<Machine> Find(string Path) { return class<Machine>(DynamicLoadObject(Path, class'Class')); }
+        function int Power() { return Find(\"Scripts.B\" $ \"ell\").default.Power; }
+        function bool AnyCase() { return Find(\"scripts.bell\") == class'Bell' && Find(\"/Script/Scripts.Bell\") == class'Bell'; }
+        function bool Missing() { return Find(\"Scripts.Gong\") == none && Find(\"\") == none && Find(\"Bell\") == none; }
+        function bool Other() { return class<Bell>(DynamicLoadObject(\"Scripts.Robot\", class'Core.Class', true)) == none; }
+        function bool Named() {
+            local Bell b;
+            b = new(none, \"Big\") class'Bell';
+            return DynamicLoadObject(\"Scripts.Big\", class'Bell') == b && DynamicLoadObject(\"Scripts.Small\", class'Bell', true) == none;
+        }
+        function bool OtherClass() { return DynamicLoadObject(\"Scripts.Big\", class'Robot') == none; }
+        function int Typed() { return DynamicLoadObject(\"Big\", class'Bell').Power; }";
+    let class = scripts.load("Scripts", &[("Bell.uc", bell), ("Robot.uc", robot)]).remove(1);
+    let robot = scripts.object(&class);
+    for (name, expected) in [
+        ("Power", "4"),
+        ("AnyCase", "true"),
+        ("Missing", "true"),
+        ("Other", "true"),
+        ("Named", "true"),
+        ("OtherClass", "true"),
+        ("Typed", "4"),
+    ] {
+        assert_eq!(scripts.told(robot, name), expected, "{name}");
+    }
+}
+
+#[test]
 fn an_error_names_every_call_of_the_script_that_led_there() {
     let scripts = Scripts::new();
     let text = "class Robot extends Machine;\nvar int Slots[2];\nfunction int Outer() {\n  return Inner();\n}\nfunction int Inner() {\n  fail(\"no luck\");\n  return 1;\n}\n\

@@ -18,6 +18,7 @@ use crate::bridge::rebuild::Rebuild;
 use crate::bridge::tasks::Tasks;
 use crate::bridge::value_types::ValueTypes;
 use crate::bridge::ways::Ways;
+use crate::callback::Callbacks;
 use crate::cells::RefCell;
 use crate::conjugate::blacks::Blacks;
 use crate::conjugate::build::Plugins;
@@ -88,7 +89,8 @@ pub(crate) struct Core {
     /// The code of scripts.
     #[cfg(feature = "script")]
     pub scripts: crate::bridge::scripts::ScriptCodes,
-    /// The stated C layouts of structs, by which functions of scripts are checked.
+    /// The C layouts of structs that the host states, with those of its folder of libraries: functions of scripts are checked by
+    /// them, and libraries of modules are opened with them.
     #[cfg(feature = "dll-bind")]
     pub(crate) c_layouts: OnceCell<alcedo_dll_bind::Layouts>,
     /// The C libraries that classes of modules may be bound to, if the host has set a folder.
@@ -213,7 +215,7 @@ impl Core {
     ///
     /// # Errors
     /// When the system gives no thread.
-    pub(crate) fn watch(&self, limit: Duration, listeners: Vec<Listener>) -> std::io::Result<()> {
+    pub(crate) fn watch(&self, limit: Duration, listeners: Arc<Callbacks<Listener>>) -> std::io::Result<()> {
         let activities = Arc::clone(self.red.activities());
         activities.turn_on();
         // From now on each call is told to the watchdog, which only the long way does.

@@ -373,6 +373,9 @@ impl Tasks {
         code: Code,
     ) -> Result<JobId, CallError> {
         let what = what(kind, gate.tag(), place);
+        if !core.red.hot().stack().is_here() {
+            return Err(CallError::WrongStack { action: format!("dropping a {what}") });
+        }
         if let Err(error) = code.end(&core.red, &what) {
             DropFailed { gate: Rc::clone(gate), what, error }.tell();
         }

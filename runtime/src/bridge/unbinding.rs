@@ -12,7 +12,7 @@ use crate::bridge::delegates::{broken, keep};
 use crate::handles::ClassId;
 use crate::object::World;
 use crate::object::property::{Property, PropertyType};
-use crate::object::value::Value;
+use crate::object::value::{Binding, Value};
 
 /// Takes broken bindings out of all objects. A line for each property and reason, with the number of bindings.
 pub(crate) fn unbind_broken(core: &Core) -> Vec<String> {
@@ -27,8 +27,8 @@ pub(crate) fn unbind_broken(core: &Core) -> Vec<String> {
         for property in properties {
             let Ok(value) = world.objects.read_value(object, &property.text) else { continue };
             let mut reasons = Vec::new();
-            let mended = mend(world, &property.ty, value, &mut reasons);
-            if reasons.is_empty() || world.objects.write_unasked(object, &property.text, &mended).is_err() {
+            let mended = mend(world, &property.ty, value.clone(), &mut reasons);
+            if mended == value || world.objects.write_unasked(object, &property.text, &mended).is_err() {
                 continue;
             }
             for reason in reasons {
@@ -57,5 +57,21 @@ fn mend(world: &World, ty: &PropertyType, value: Value, reasons: &mut Vec<String
         }
         None => true,
     };
-    keep(value, stays).0
+    keep(of_new_class(world, value), stays).0
+}
+
+/// Binds to the class default object of the new class what was bound to that of a replaced one: static functions of scripts are.
+fn of_new_class(world: &World, value: Value) -> Value {
+    let mend = |mut binding: Binding| {
+        let class = world.objects.class(binding.object).filter(|class| class.cdo.get() == binding.object);
+        let now = class.and_then(|class| world.types.class_by_path(&class.path)).map(|class| class.cdo.get());
+        binding.object = now.filter(|now| !now.is_none()).unwrap_or(binding.object);
+        binding
+    };
+    match value {
+        Value::Delegate(binding) => Value::Delegate(mend(binding)),
+        Value::Multicast(all) => Value::Multicast(all.into_iter().map(mend).collect()),
+        Value::Sparse(all) => Value::Sparse(all.into_iter().map(mend).collect()),
+        other => other,
+    }
 }

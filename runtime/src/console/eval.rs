@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use alcedo_uc::{Diagnostic, Options, Severity, Source, Span};
+use alcedo_uc::{Diagnostic, Options, Parsed, Severity, Source, Span};
 
 use crate::emit::scripts::{CheckedSources, ROOT, check_sources, declare_library, libraries};
 use crate::error::Error;
@@ -33,10 +33,10 @@ pub(super) fn eval(runtime: &Runtime, text: &str) -> Result<String, String> {
         make_cdo(&core.world, &core.plugins(), &class).map_err(|error| error.to_string())?;
     }
     let (is_value, checked) = read(text, |sources, written| {
-        check_sources(types, PACKAGE, sources, &std::collections::HashMap::new())
+        check_sources(types, PACKAGE, sources, Parsed::of(sources), &std::collections::HashMap::new())
             .map_err(|found| errors_of(found, written))
     })?;
-    let value = run(runtime, &checked)?;
+    let value = run(runtime, checked)?;
     Ok(match value {
         Some(Value::Text(text)) if is_value => text,
         _ => "done".to_owned(),
@@ -101,14 +101,14 @@ fn errors_of(found: Vec<Diagnostic>, written: Written<'_>) -> String {
 }
 
 /// Declares the class, calls its function on an object of it, and takes all of it away again.
-fn run(runtime: &Runtime, checked: &CheckedSources) -> Result<Option<Value>, String> {
+fn run(runtime: &Runtime, mut checked: CheckedSources) -> Result<Option<Value>, String> {
     let core = runtime.core();
     let (types, names) = (&core.world.types, &core.world.names);
-    let code = alcedo_script::compile(&checked.package).map_err(|errors| listed(&errors))?;
+    let code = alcedo_script::compile(&mut checked.package).map_err(|errors| listed(&errors))?;
     let (batch, bodies) = batch(&checked.package, 0);
     let declared = types.declare(names, &batch).map_err(|error| error.to_string())?;
     let _gone = Gone { runtime, classes: declared.classes.clone() };
-    let compiled = core.machine().load(&core.world, &code).map_err(|errors| listed(&errors))?;
+    let compiled = core.machine().load(&core.world, code).map_err(|errors| listed(&errors))?;
     bodies.fill(|path| compiled.thunk(path));
     let Some(class) = declared.classes.first() else { return Ok(None) };
     let made = construct(&core.world, &core.plugins(), class, ConstructionArgs::default());

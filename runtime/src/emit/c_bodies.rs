@@ -91,7 +91,7 @@ pub(crate) fn attach(core: &Core, leases: Option<&Arc<Leases>>, decl: &mut Class
         warn(decl, name);
         return Vec::new();
     };
-    let library = code.open(name);
+    let library = code.open_with(name, core.c_layouts.get().cloned().unwrap_or_default());
     // The module is not gone before the library is, and until then reports name it. A module that ends binds nothing any more.
     let owner = format!("{name} of {}.{}", decl.package, decl.name);
     let lease = leases.and_then(|leases| leases.take_at(LeaseKind::Library, owner, None).ok());

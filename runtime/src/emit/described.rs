@@ -1,7 +1,9 @@
 //! What a module declares: its types, what it uses of others, and the functions it offers. A library has it in its image; where
 //! another sort of module has it from is its own affair.
 
-use alcedo_abi::describe::{ClassDesc, DelegateDesc, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc};
+use alcedo_abi::describe::{
+    ClassDesc, DelegateDesc, EntryTables, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc,
+};
 use alcedo_abi::module::ModuleRef;
 
 /// The descriptions of one module. They are there as long as its code is.
@@ -21,6 +23,8 @@ pub(crate) struct Described {
     pub imports: &'static [&'static ImportDesc],
     /// The functions it offers.
     pub exports: &'static [&'static ExportDesc],
+    /// The tables that its entry method exchanges.
+    pub tables: EntryTables,
 }
 
 impl Described {
@@ -34,6 +38,7 @@ impl Described {
             classes: root.classes()().as_slice(),
             imports: root.imports()().as_slice(),
             exports: root.exports()().as_slice(),
+            tables: root.entry_tables().map_or(EntryTables::NONE, |tables| tables()),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use alcedo_abi::kinds::function_flags;
 use alcedo_script::library;
-use alcedo_uc::{Diagnostic, Source, hir};
+use alcedo_uc::{Diagnostic, Parsed, Source, hir};
 
 use crate::bridge::core::Core;
 use crate::bridge::module_thunk::script_thunk;
@@ -46,7 +46,7 @@ fn check_beside(
     package: &Package,
     refused: &HashMap<String, String>,
 ) -> Result<CheckedSources, EmitError> {
-    let found = check_sources(types, &package.name, &package.sources, refused);
+    let found = check_sources(types, &package.name, &package.sources, package.take_parsed(), refused);
     found.map_err(|found| wrong(package, rendered(&found, &package.sources)))
 }
 
@@ -58,11 +58,12 @@ pub(crate) fn check_sources(
     types: &Types,
     package: &str,
     sources: &[Source],
+    parsed: Parsed,
     refused: &HashMap<String, String>,
 ) -> Result<CheckedSources, Vec<Diagnostic>> {
     let options =
         alcedo_uc::Options { libraries: libraries(), refused: refused.clone(), ..alcedo_uc::Options::default() };
-    let checked = alcedo_uc::check(package, sources, types, &options)?;
+    let checked = alcedo_uc::check_parsed(package, sources, parsed, types, &options)?;
     Ok(CheckedSources { package: checked.package, warnings: rendered(&checked.warnings, sources) })
 }
 
@@ -115,7 +116,7 @@ pub(super) fn declare(
     package: &Package,
     refused: &dyn Fn(DeclareError) -> EmitError,
 ) -> Result<Vec<Rc<Class>>, EmitError> {
-    let checked = check(&core.world.types, package)?;
+    let mut checked = check(&core.world.types, package)?;
     if !checked.warnings.is_empty() {
         tracing::warn!(package = package.name, "{}", checked.warnings);
     }
@@ -123,7 +124,7 @@ pub(super) fn declare(
         let errors: Vec<_> = errors.iter().map(|error| format!("error: {error}")).collect();
         wrong(package, errors.join("\n"))
     };
-    let code = alcedo_script::compile(&checked.package).map_err(unlinked)?;
+    let code = alcedo_script::compile(&mut checked.package).map_err(unlinked)?;
     let (mut batch, bodies) = batch(&checked.package, gate.tag().id.0);
     for class in &mut batch.classes {
         enter_by_gate(core, gate, class);
@@ -138,7 +139,7 @@ pub(super) fn declare(
     #[cfg(feature = "dll-bind")]
     c_bodies::bind(&in_c, &declared.classes)
         .map_err(|source| EmitError::Bind { modules: package.name.clone(), source })?;
-    let compiled = core.machine().load(&core.world, &code).map_err(unlinked)?;
+    let compiled = core.machine().load(&core.world, code).map_err(unlinked)?;
     bodies.fill(|path| compiled.thunk(path));
     let classes = declared.classes.iter().map(|class| class.id).collect();
     core.scripts.keep(gate.tag().id, compiled, classes);

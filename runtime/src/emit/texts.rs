@@ -35,7 +35,7 @@ const CALL_NAME: &str = "a function is called by a name without spaces or contro
 /// [`EmitError::Text`] for the first that is not.
 pub(crate) fn check(module: &str, described: Described) -> Result<(), EmitError> {
     let check = Check { module };
-    let Described { interfaces, enums, delegates, structs, classes, imports, exports } = described;
+    let Described { interfaces, enums, delegates, structs, classes, imports, exports, tables } = described;
     for described in interfaces {
         check.interface(described)?;
     }
@@ -65,6 +65,15 @@ pub(crate) fn check(module: &str, described: Described) -> Result<(), EmitError>
     }
     classes.iter().try_for_each(|described| check.class(described))?;
     imports.iter().try_for_each(|import| check.import(import))?;
+    for table in [tables.host, tables.module].iter().filter_map(|table| table.into_option()) {
+        let name = table.name.as_str();
+        check.text(|| "a table named".into(), name, is_identifier, IDENTIFIER)?;
+        for entry in table.entries.iter() {
+            check.text(|| format!("an entry of {name} named"), entry.name.as_str(), is_identifier, IDENTIFIER)?;
+            let signature = entry.signature.as_str();
+            check.text(|| format!("{name}.{} with the signature", entry.name), signature, are_words, WORDS)?;
+        }
+    }
     let mut offered = HashSet::new();
     exports.iter().try_for_each(|export| {
         let name = check.export(export)?;

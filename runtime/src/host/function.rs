@@ -16,7 +16,7 @@ use crate::bridge::ways::{HotShell, StaticWay, Ways};
 use crate::cells::RefCell;
 use crate::dynamic_call;
 use crate::error::Error;
-use crate::handles::ObjectHandle;
+use crate::handles::{ObjectHandle, ZCallHandle};
 use crate::kinds::PropertyKind;
 use crate::native::failing;
 use crate::object::host_value::signature_of;
@@ -36,6 +36,8 @@ pub struct TypedFunction<A, R> {
     name: String,
     signature: SignatureText,
     handle: RefCell<Option<KeptHandle>>,
+    /// The handle of an entry of a table, which is of one generation: the name is looked up once.
+    entry: Cell<Option<ZCallHandle>>,
     /// Whether all goes in slots, so that no value is made on the way.
     in_slots: Cell<bool>,
     /// What the words of the signature mean, and since when.
@@ -135,11 +137,29 @@ impl Runtime {
     /// # Errors
     /// As [`Calls::resolve`](crate::Calls::resolve), and [`CallError::Signature`] when it takes or gives others.
     pub fn function<A: ValueParams, R: NativeResult>(&self, name: &str) -> Result<TypedFunction<A, R>, Error> {
-        let function = TypedFunction {
+        let function = self.unresolved(name)?;
+        function.resolve(self)?;
+        Ok(function)
+    }
+
+    /// An entry of a table of a module of the Master: calls end with the generation that has it now.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Runtime::function`].
+    pub(crate) fn entry<A: ValueParams, R: NativeResult>(&self, name: &str) -> Result<TypedFunction<A, R>, Error> {
+        let function = self.unresolved(name)?;
+        function.entry.set(Some(self.calls().resolve(name)?));
+        function.resolve(self)?;
+        Ok(function)
+    }
+
+    fn unresolved<A: ValueParams, R: NativeResult>(&self, name: &str) -> Result<TypedFunction<A, R>, Error> {
+        Ok(TypedFunction {
             runtime: self.downgrade(),
             name: name.to_owned(),
             signature: signature_of::<A, R>()?,
             handle: RefCell::new(None),
+            entry: Cell::new(None),
             in_slots: Cell::new(false),
             types: RefCell::new(None),
             ways: Rc::clone(&self.core().ways),
@@ -148,9 +168,7 @@ impl Runtime {
             method: RefCell::new(None),
             methods: MethodWays::default(),
             of: PhantomData,
-        };
-        function.resolve(self)?;
-        Ok(function)
+        })
     }
 }
 
@@ -310,7 +328,11 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
     /// Looks the name up, and compares the signature.
     fn resolve(&self, runtime: &Runtime) -> Result<Rc<Callee>, Error> {
         self.handle.replace(None);
-        let handle = runtime.calls().resolve(&self.name)?;
+        let handle = match self.entry.get() {
+            Some(handle) => handle,
+            None => runtime.calls().resolve(&self.name)?,
+        };
+        let kept = runtime.core().zcalls.keep(handle).map_err(|error| self.over(error))?;
         let callee = runtime
             .core()
             .zcalls
@@ -338,7 +360,6 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         let in_slots =
             are_as_declared::<A, R>(&self.signature) && !has_other_objects && callee.slots() == Slots::Function;
         self.in_slots.set(in_slots);
-        let kept = runtime.core().zcalls.keep(handle)?;
         self.handle.replace(Some(kept));
         let core = runtime.core();
         self.methods.forget();
@@ -349,6 +370,19 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         let is_lasting = in_slots && has_way && !core.world.mode.is_before_commit();
         self.looked.set(if is_lasting { core.zcalls.stamp().count() } else { Stamp::NEVER });
         Ok(callee)
+    }
+
+    #[cold]
+    fn over(&self, error: CallError) -> CallError {
+        match error {
+            CallError::DeadHandle { .. } if self.entry.get().is_some() => CallError::DeadHandle {
+                message: format!(
+                    "`{}` is of a generation that is over: take its table again, by `Tables::of_module`",
+                    self.name
+                ),
+            },
+            error => error,
+        }
     }
 
     /// What its words mean now.

@@ -22,10 +22,14 @@ pub(super) fn job_take(host: CallerContext<'_>, module: ModuleId, job: OwnedJob<
 
 pub(super) fn job_cancel(host: CallerContext<'_>, job: JobId) -> Result<(), CallError> {
     let ended = host.enter(|core| {
+        // The job drops its data in a red frame, which the stack of a coroutine does not open.
+        if !core.red.hot().stack().is_here() {
+            return Err(CallError::WrongStack { action: "canceling a job".to_owned() });
+        }
         core.tasks.cancel(core, job);
         Ok(())
     });
-    if let Err(CallError::WrongThread { .. }) = ended {
+    if let Err(CallError::WrongThread { .. } | CallError::WrongStack { .. }) = ended {
         host.inbox.cancel(job);
     }
     Ok(())

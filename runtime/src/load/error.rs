@@ -13,6 +13,7 @@ use crate::load::canary::CanaryStep;
 use crate::load::context::error::ContextError;
 use crate::load::order::OrderError;
 use crate::load::paths::not_absolute;
+use crate::load::tables::TableError;
 use crate::object::construction::ConstructionFailed;
 
 /// Why a module was not loaded. The host goes on with what it had.
@@ -197,6 +198,9 @@ pub enum LoadError {
         /// What it said.
         error: CallError,
     },
+    /// A table of functions is defined otherwise in the module than at the host, or the host does not offer it.
+    #[error(transparent)]
+    Table(#[from] TableError),
     /// A declaration breaks a rule, or something a module uses is not there.
     #[error(transparent)]
     Emit(#[from] EmitError),

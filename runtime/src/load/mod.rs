@@ -17,3 +17,4 @@ pub(crate) mod paths;
 pub(crate) mod record;
 pub(crate) mod replace;
 pub(crate) mod stays;
+pub(crate) mod tables;

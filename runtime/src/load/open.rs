@@ -26,6 +26,7 @@ use crate::load::module::master::MasterModule;
 use crate::load::order::{OrderInput, order};
 use crate::load::paths::ensure_absolute;
 use crate::load::stays;
+use crate::load::tables::HostTables;
 
 pub(crate) use crate::load::module::library::{Staged, copy};
 
@@ -231,7 +232,7 @@ impl Ready {
 /// When the linker refuses it, its layout differs, or it does not take its host. The image is unmapped then.
 pub(crate) fn open(
     core: &Core,
-    host_context: &HostContext,
+    (host_context, tables): (&HostContext, &HostTables),
     staged: Ready,
     id: ModuleId,
     generation: Generation,
@@ -265,5 +266,9 @@ pub(crate) fn open(
         core.world.slices.forget(id.0);
         core.logs.forget(module.gate().tag());
     };
-    library.attach(codeless, whole, |module| module, |_| Ok(faults::at(ReloadStep::Attach)?), undo)
+    let ready = |module: &Rc<MasterModule>| {
+        faults::at(ReloadStep::Attach)?;
+        Ok(tables.check(module.name(), module.described().tables)?)
+    };
+    library.attach(codeless, whole, |module| module, ready, undo)
 }

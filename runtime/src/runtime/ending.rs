@@ -1,7 +1,6 @@
 //! How a host waits for finalizers, and how it ends: in order, and with a report of what was left.
 
 use std::fmt;
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use super::{Inner, Runtime};
@@ -108,10 +107,10 @@ impl Inner {
 
     /// The callbacks that may own something, a handle to this runtime for instance.
     fn sites(&self) -> Vec<Site> {
-        let mut sites: Vec<_> = self.tickers.borrow().iter().map(|ticker| ticker.site).collect();
-        sites.extend(self.before_destroy.borrow().iter().map(|hook| hook.site));
-        sites.extend(self.loads.observer_sites());
-        sites.extend(self.loads.unloads.callback_sites());
+        let mut sites = self.tickers.sites();
+        sites.extend(self.before_destroy.sites());
+        sites.extend(self.loads.observers.sites());
+        sites.extend(self.loads.unloads.callbacks.sites());
         sites.extend(self.functions.borrow().iter().map(|function| function.site));
         sites.extend(self.resolvers.borrow().iter().map(|resolver| resolver.site));
         sites.extend(self.closures.sites());
@@ -125,9 +124,10 @@ impl Inner {
         self.core.world.mode.close_direct();
         let host = self.loads.registry.id();
         let_go(host, self.tickers.take());
-        let_go(host, Rc::unwrap_or_clone(self.before_destroy.take()));
-        let_go(host, self.loads.take_observers());
-        let_go(host, self.loads.unloads.take_callbacks());
+        let_go(host, self.before_destroy.take());
+        let_go(host, self.loads.observers.take());
+        let_go(host, self.loads.unloads.callbacks.take());
+        let_go(host, self.on_hang.take());
         // These stay registered under their names, and answer that the runtime has ended.
         let functions = self.functions.take().into_iter();
         let_go(host, functions.map(|Registered { code, site }| Registered { code: code.take(), site }));

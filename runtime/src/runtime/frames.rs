@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::Runtime;
 use crate::bridge::tasks::JobInfo;
-use crate::callback::let_go;
+use crate::callback::{drop_caught, let_go};
 use crate::poster::Poster;
 use crate::reload::requests::{self, Plan};
 use crate::reload::watch::FileWatch;
@@ -52,25 +52,37 @@ impl Runtime {
         self.inner.core.tasks.advance(budget.seconds);
         let begun = Instant::now();
         self.inner.core.blacks.flush(&mut || begun.elapsed());
-        let mut tickers = self.inner.tickers.take();
-        let ticked = catch_unwind(AssertUnwindSafe(|| {
-            tickers.iter_mut().for_each(|ticker| (ticker.code)(self, budget.seconds))
-        }));
-        // A ticker may have added tickers; they come after those that were there.
-        tickers.append(&mut self.inner.tickers.borrow_mut());
-        match self.inner.has_ended.get() {
-            // One of them has shut the host down.
-            true => let_go(self.inner.loads.registry.id(), tickers),
-            false => *self.inner.tickers.borrow_mut() = tickers,
-        }
-        // A ticker that panics is the host's own affair, payload and all, but the others are there when it goes on.
-        if let Err(panic) = ticked {
-            resume_unwind(panic);
-        }
+        self.call_tickers(budget.seconds);
         if self.inner.busy.get().is_none() {
             self.inner.core.tasks.run(&self.inner.core);
         }
         self.safe_point_within(budget.collection);
+    }
+
+    /// Calls the tickers. A tick inside of a ticker calls none.
+    fn call_tickers(&self, seconds: f32) {
+        if self.inner.ticking.replace(true) {
+            return;
+        }
+        let mut panic = None;
+        let gone = self.inner.tickers.round(|_priority, ticker| {
+            if panic.is_none()
+                && let Some(mut code) = ticker.code.take()
+            {
+                panic = catch_unwind(AssertUnwindSafe(|| code(self, seconds))).err();
+                ticker.code.set(Some(code));
+            }
+        });
+        self.inner.ticking.set(false);
+        match self.inner.has_ended.get() {
+            // One of them has shut the host down.
+            true => let_go(self.inner.loads.registry.id(), gone),
+            false => gone.into_iter().for_each(drop_caught),
+        }
+        // A ticker that panics is the host's own affair, payload and all, but the others are there when it goes on.
+        if let Some(panic) = panic {
+            resume_unwind(panic);
+        }
     }
 
     /// Does what waits for a safe point: posted closures, requested reloads, a requested collection, freeing memory.

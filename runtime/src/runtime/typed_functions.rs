@@ -90,6 +90,43 @@ impl Calls<'_> {
         const { assert!(size_of::<F>() == 0, "a leaf captures nothing: take `register_typed` for a closure that does") }
         let site = Site::new("registered function", &body);
         self.register_code(name, Effect::Pure, site, Leaf::<F, A, R>(body, PhantomData))?;
+        self.share_code(name, site, body)
+    }
+
+    /// Registers an entry of a table: as a leaf if it captures nothing, and else as one of [`Calls::register_typed`], for modules of the
+    /// Master; and for all others.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Calls::register`].
+    #[track_caller]
+    pub(super) fn register_entry<A: ValueParams + SlotRow<Read = A>, R: NativeResult, F: EntryBody<A, R>>(
+        &self,
+        name: &str,
+        effect: Effect,
+        site: Site,
+        body: F,
+    ) -> Result<(), Error> {
+        if size_of::<F>() == 0 {
+            let body = Stateless::of(body);
+            let leaf = move |args| body.get().run(args);
+            self.register_code(name, effect, site, Leaf::<_, A, R>(leaf, PhantomData))?;
+            return self.share_code(name, site, leaf);
+        }
+        let body = Arc::new(body);
+        let shared = Arc::clone(&body);
+        let own = move |_: &Runtime, args| body.run(args);
+        let own = WithRuntime::<_, A, R> { runtime: self.0.downgrade(), body: own, of: PhantomData };
+        self.register_code(name, effect, site, own)?;
+        self.share_code(name, site, move |args| shared.run(args))
+    }
+
+    /// Offers a function to modules that belong to no thread.
+    fn share_code<A: ValueParams + SlotRow<Read = A>, R: NativeResult>(
+        &self,
+        name: &str,
+        site: Site,
+        body: impl Fn(A) -> R + Send + Sync + 'static,
+    ) -> Result<(), Error> {
         let (signature, path) = (Signature(signature_of::<A, R>()?), format!("ex:/{name}"));
         let shared = move |buffer: &mut BufferMut<'_>| run_in_slots(buffer, &path, |args| Ok(body(args)));
         self.share(name, &signature, site, Arc::new(shared));
@@ -278,6 +315,53 @@ where
     }
 }
 
+/// A function of a table of the host: a `fn` or a closure of up to eight parameters.
+pub trait EntryBody<A, R>: Send + Sync + 'static {
+    /// Calls it.
+    fn run(&self, args: A) -> R;
+}
+
+macro_rules! bodies {
+    ($(($($name:ident $arg:ident),*))*) => {$(
+        impl<R, $($name,)* F: Fn($($name),*) -> R + Send + Sync + 'static> EntryBody<($($name,)*), R> for F {
+            #[inline]
+            fn run(&self, ($($arg,)*): ($($name,)*)) -> R {
+                self($($arg),*)
+            }
+        }
+    )*};
+}
+bodies! {
+    () (A a) (A a, B b) (A a, B b, C c) (A a, B b, C c, D d) (A a, B b, C c, D d, E e) (A a, B b, C c, D d, E e, G g)
+    (A a, B b, C c, D d, E e, G g, H h) (A a, B b, C c, D d, E e, G g, H h, I i)
+}
+
+/// A function that captures nothing, and is never dropped.
+struct Stateless<F>(PhantomData<fn() -> F>);
+
+impl<F> Clone for Stateless<F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F> Copy for Stateless<F> {}
+
+impl<F: Send + Sync + 'static> Stateless<F> {
+    fn of(body: F) -> Self {
+        assert!(size_of::<F>() == 0, "a function that captures something has a place");
+        std::mem::forget(body);
+        Self(PhantomData)
+    }
+
+    #[inline]
+    fn get(&self) -> &F {
+        // SAFETY: `of` checks that `F` has no bytes to read, and forgets the value that it received instead of dropping it. So a value
+        // exists, which any thread may use.
+        unsafe { std::ptr::NonNull::<F>::dangling().as_ref() }
+    }
+}
+
 /// The code of a function with a context.
 struct Code<B>(PhantomData<B>);
 
@@ -322,8 +406,8 @@ where
     #[inline]
     unsafe fn run(_context: *const (), _object: ObjectHandle, bits: A::Bits) -> DirectAnswer {
         guarded(|| {
-            // SAFETY: a leaf captures nothing, as `register_leaf` has made sure of, so there are no bytes to read; one was given, so
-            // such values exist, and they are `Copy`.
+            // SAFETY: `register_leaf` and `Stateless::of` check that a leaf captures nothing, so it has no bytes to read. They received a
+            // value, which is `Copy`: so one exists.
             let body = unsafe { std::ptr::NonNull::<F>::dangling().as_ref() };
             match A::of_bits(bits) {
                 Some(args) => given(Ok(body(args))),

@@ -63,11 +63,8 @@ impl Unloads<'_> {
             // There is a handle until the last generation has ended: see its drop.
             weak.upgrade().iter().for_each(|runtime| callback(runtime, generation));
         });
-        self.0.inner.loads.unloads.on_unloading(priority, Registered { code, site });
-        let weak = self.0.downgrade();
-        LocalRegistration::local(site, move || {
-            weak.upgrade().iter().for_each(|runtime| runtime.inner.loads.unloads.take_back(site));
-        })
+        self.0.inner.loads.unloads.callbacks.add(priority, Registered { code, site });
+        self.0.registration(site, |inner, site| inner.loads.unloads.callbacks.remove(site))
     }
 
     /// Keeps a module of the living Master mapped for as long as the lease is held, on whichever thread: for a host

@@ -3,8 +3,10 @@
 
 use std::collections::BTreeSet;
 
+#[cfg(test)]
+use alcedo_uc::Diagnostic;
 use alcedo_uc::hir::Path;
-use alcedo_uc::{Diagnostic, Source};
+use alcedo_uc::{Parsed, Source};
 
 /// What a package declares and names.
 #[derive(Clone, Debug, Default)]
@@ -27,19 +29,19 @@ pub(crate) struct Outline {
 /// text is right.
 #[cfg(test)]
 fn outline(package: &str, sources: &[Source]) -> Result<Outline, Vec<Diagnostic>> {
-    match partial_outline(package, sources) {
-        (found, true) => Ok(found),
-        (_, false) => Err(alcedo_uc::outside(package, sources)),
+    let parsed = Parsed::of(sources);
+    match parsed.has_errors() {
+        false => Ok(partial_outline(package, sources, &parsed)),
+        true => Err(alcedo_uc::outside(package, sources, parsed)),
     }
 }
 
-/// The outline as far as the files can be read, and whether all of their syntax is right.
-pub(crate) fn partial_outline(package: &str, sources: &[Source]) -> (Outline, bool) {
-    let said = alcedo_uc::outline(package, sources);
-    let is_right = !said.diagnostics.iter().any(Diagnostic::is_error);
+/// The outline as far as the files can be read.
+pub(crate) fn partial_outline(package: &str, sources: &[Source], parsed: &Parsed) -> Outline {
+    let said = alcedo_uc::outline(package, sources, parsed);
     let paths = |paths: &[Path]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
     let types = [paths(&said.types), paths(&said.delegates)].concat();
-    (Outline { types, classes: paths(&said.classes), names: said.names, words: said.mentions }, is_right)
+    Outline { types, classes: paths(&said.classes), names: said.names, words: said.mentions }
 }
 
 #[cfg(test)]

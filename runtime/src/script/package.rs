@@ -4,10 +4,11 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use alcedo_abi::names::is_identifier;
 use alcedo_sys::{Digest, plain_file};
-use alcedo_uc::{Diagnostic, Source};
+use alcedo_uc::{Diagnostic, Parsed, Source};
 
 use crate::script::manifest::{self, Manifest};
 use crate::script::outline::{Outline, partial_outline};
@@ -37,6 +38,8 @@ pub(crate) struct Package {
     pub digest: Digest,
     /// What it declares and names, as far as that can be told without any other type.
     pub outline: Outline,
+    /// The trees of its files until the check. They take several times the memory of the text.
+    parsed: Arc<Mutex<Option<Parsed>>>,
 }
 
 /// Why a folder is no package that can be read.
@@ -103,8 +106,10 @@ impl Package {
     pub(crate) fn read(folder: &Path) -> Result<Self, PackageError> {
         match Self::read_partial(folder)? {
             (package, true) => Ok(package),
-            (Self { name, sources, .. }, false) => {
-                let diagnostics = rendered(&alcedo_uc::outside(&name, &sources), &sources);
+            (package, false) => {
+                let parsed = package.take_parsed();
+                let Self { name, sources, .. } = package;
+                let diagnostics = rendered(&alcedo_uc::outside(&name, &sources, parsed), &sources);
                 Err(PackageError::Text { package: name, diagnostics })
             }
         }
@@ -134,12 +139,19 @@ impl Package {
             let shown = format!("{name}/{}", shown.display());
             sources.push(Source::decode(&shown, &bytes));
         }
-        let (outline, is_right) = partial_outline(&name, &sources);
+        let parsed = Parsed::of(&sources);
+        let (outline, is_right) = (partial_outline(&name, &sources, &parsed), !parsed.has_errors());
         let written = written(folder, &name)?;
         let manifest = written.as_deref().map(|text| manifest::read(&name, text)).transpose();
         let manifest = manifest.map_err(|problem| PackageError::Manifest { problem })?.unwrap_or_default();
         let digest = digest(&sources, written.as_deref().unwrap_or_default());
-        Ok((Self { name, sources, manifest, digest, outline }, is_right))
+        Ok((Self { name, sources, manifest, digest, outline, parsed: Arc::new(Mutex::new(Some(parsed))) }, is_right))
+    }
+
+    /// The trees of its files. The first call moves them out; a later one, for a check of the package after a rollback, parses again.
+    pub(crate) fn take_parsed(&self) -> Parsed {
+        let parsed = self.parsed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        parsed.unwrap_or_else(|| Parsed::of(&self.sources))
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::bridge::tasks::JobCount;
-use crate::callback::{Registered, Site, drop_caught};
+use crate::callback::Callbacks;
 use crate::cells::RefCell;
 use crate::handles::{Generation, ModuleId};
 use crate::unload::policy::UnloadPolicy;
@@ -51,7 +51,7 @@ pub(crate) struct Unloads {
     pub policy: UnloadPolicy,
     lives: RefCell<BTreeMap<Generation, GenerationState>>,
     pub(super) under_way: RefCell<Vec<Rc<OneUnload>>>,
-    callbacks: RefCell<Vec<(i32, Registered<UnloadingCallback>)>>,
+    pub(crate) callbacks: Callbacks<UnloadingCallback>,
     /// What went wrong before there was a ticket to write it on.
     problems: RefCell<BTreeMap<Generation, Vec<String>>>,
     /// Tasks, timers and posted closures that ended before there was a ticket to write them on.
@@ -110,38 +110,12 @@ impl Unloads {
         self.policy.is_spent(parked.len()).then(|| parked.clone())
     }
 
-    /// Adds a callback; smaller priorities are called first, equal ones in the order they came.
-    pub(crate) fn on_unloading(&self, priority: i32, callback: Registered<UnloadingCallback>) {
-        let mut callbacks = self.callbacks.borrow_mut();
-        let at = callbacks.partition_point(|(other, _)| *other <= priority);
-        callbacks.insert(at, (priority, callback));
-    }
-
-    /// Takes one callback back.
-    pub(crate) fn take_back(&self, site: Site) {
-        let mut callbacks = self.callbacks.borrow_mut();
-        let at = callbacks.iter().position(|(_priority, callback)| callback.site.is(site));
-        let removed = at.map(|at| callbacks.remove(at));
-        drop(callbacks);
-        removed.into_iter().for_each(|(_priority, callback)| drop_caught(callback));
-    }
-
-    /// Where the callbacks come from.
-    pub(crate) fn callback_sites(&self) -> Vec<Site> {
-        self.callbacks.borrow().iter().map(|(_priority, callback)| callback.site).collect()
-    }
-
-    /// Takes all callbacks out.
-    pub(crate) fn take_callbacks(&self) -> Vec<Registered<UnloadingCallback>> {
-        self.callbacks.take().into_iter().map(|(_priority, callback)| callback).collect()
-    }
-
     /// Calls every callback, each isolated from the panics of the others, which go to the ticket. Their priorities, in
     /// order.
     pub(crate) fn call_back(&self, generation: Generation) -> Vec<i32> {
-        let callbacks = self.callbacks.borrow().clone();
-        let called = callbacks.iter().map(|(priority, _)| *priority).collect();
-        for (priority, callback) in callbacks {
+        let mut called = Vec::new();
+        self.callbacks.each(|priority, callback| {
+            called.push(priority);
             let call = || {
                 (callback.code)(generation.0);
                 Ok(())
@@ -151,7 +125,7 @@ impl Unloads {
                 tracing::error!(%generation, priority, %callback, %error, "an unloading callback failed");
                 self.note(generation, format!("the unloading callback of priority {priority} {error}"));
             }
-        }
+        });
         called
     }
 

@@ -15,6 +15,8 @@ use serde::Serialize;
 
 use judge::{Judge, Verdict};
 
+use crate::callback::Callbacks;
+
 pub(crate) use activity::{Activities, Activity, Entered, Published};
 
 /// It looks this often in the time that it lets pass.
@@ -82,7 +84,11 @@ impl Watchdog {
     ///
     /// # Errors
     /// When the system gives no thread.
-    pub(crate) fn start(limit: Duration, sources: Vec<Source>, listeners: Vec<Listener>) -> std::io::Result<Self> {
+    pub(crate) fn start(
+        limit: Duration,
+        sources: Vec<Source>,
+        listeners: Arc<Callbacks<Listener>>,
+    ) -> std::io::Result<Self> {
         let (stop, stopped) = bounded(0);
         let thread = std::thread::Builder::new().name("alcedo-watchdog".into());
         let thread = thread.spawn(move || watch(limit, &sources, &listeners, &stopped))?;
@@ -99,7 +105,7 @@ impl Drop for Watchdog {
     }
 }
 
-fn watch(limit: Duration, sources: &[Source], listeners: &[Listener], stopped: &Receiver<()>) {
+fn watch(limit: Duration, sources: &[Source], listeners: &Callbacks<Listener>, stopped: &Receiver<()>) {
     let begun = Instant::now();
     let rest = (limit / LOOKS).clamp(SHORTEST_REST, LONGEST_REST);
     let mut judges: Vec<_> = sources.iter().map(|_| Judge::new(limit)).collect();
@@ -118,14 +124,14 @@ fn watch(limit: Duration, sources: &[Source], listeners: &[Listener], stopped: &
     }
 }
 
-fn tell(hang: &Hang, listeners: &[Listener]) {
+fn tell(hang: &Hang, listeners: &Callbacks<Listener>) {
     tracing::error!(module = hang.module, function = hang.function, calls = hang.calls.join(" > "), "{hang}");
-    for listener in listeners {
+    listeners.each(|_priority, listener| {
         // A listener's panic must not end the watch.
-        if let Err(message) = crate::trap::caught(|| listener(hang)) {
-            tracing::error!(message, "a listener of the watchdog panicked");
+        if let Err(message) = crate::trap::caught(|| (listener.code)(hang)) {
+            tracing::error!(message, callback = %listener.site, "a listener of the watchdog panicked");
         }
-    }
+    });
 }
 
 /// What is reported of the activity number `at`, which has not changed for `since`.

@@ -72,3 +72,53 @@ fn a_script_on_the_stack_of_a_coroutine_is_refused_and_scripts_go_on() {
     host.collection().collect().expect("no script is suspended");
     host.shutdown();
 }
+
+/// Constructs a rope on the stack of a generator, which the constructor suspends.
+fn construct() -> Generator<'static, (), String> {
+    Gn::<()>::new(move || {
+        let (host, _knot) = HOST.with_borrow(Clone::clone).expect("a host");
+        let made = host.objects().spawn("/Script/Ropes.Rope");
+        made.map_or_else(|error| error.to_string(), |_rope| "constructed".to_owned())
+    })
+}
+
+#[test]
+fn a_native_constructor_is_not_suspended_while_class_defaults_are_made() {
+    thread_local! {
+        static OUTCOMES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+        static ASLEEP: RefCell<Vec<Generator<'static, (), String>>> = const { RefCell::new(Vec::new()) };
+    }
+    let begin = || {
+        let mut generator = construct();
+        OUTCOMES.with_borrow_mut(|outcomes| outcomes.extend(generator.resume()));
+        ASLEEP.with_borrow_mut(|asleep| asleep.push(generator));
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let package = folder.path().join("Tale");
+    fs::create_dir(&package).expect("made");
+    fs::write(package.join("Knot.uc"), "class Knot extends Rope;").expect("written");
+    let rope = NativeClass::new("Ropes", "Rope", "/Script/Core.Object").constructor(move |world, object| {
+        if generator::is_generator() {
+            generator::yield_with("suspended".to_owned());
+        } else if world.is_template(object) && HOST.with_borrow(Option::is_some) {
+            begin();
+        }
+        Ok(())
+    });
+    let natives = Natives::in_package("Ropes").class(rope);
+    let host = support::builder().package("Tale").natives(natives).build().expect("a host");
+    HOST.set(Some((host.clone(), ObjectHandle::NONE)));
+    begin();
+    host.create_master(&[&package]).unwrap_or_else(|error| panic!("{error}"));
+    assert!(host.reload(&[package]).expect("a safe point").is_committed());
+    let outcomes = OUTCOMES.take();
+    // Begun once before the Master, and once for the defaults of each load.
+    assert_eq!(outcomes.len(), 3, "{outcomes:?}");
+    assert!(outcomes.iter().all(|outcome| outcome.contains("is refused on the stack of a coroutine")), "{outcomes:?}");
+    HOST.set(None);
+    ASLEEP.take();
+    let knot = host.objects().spawn("/Script/Tale.Knot").expect("it is loaded");
+    assert!(host.objects().is_alive(knot));
+    host.collection().collect().expect("no constructor is suspended");
+    host.shutdown();
+}

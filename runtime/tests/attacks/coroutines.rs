@@ -129,6 +129,16 @@ fn a_coroutine_of_a_host_opens_no_frame_and_no_safe_point() {
 }
 
 #[test]
+fn jobs_that_a_coroutine_cancels_are_dropped_at_the_next_safe_point() {
+    let (host, sleeper) = start();
+    host.objects().call(sleeper, "cancel_asleep", &[]).expect("it returns");
+    host.tick(alcedo_runtime::Budget::frame());
+    assert_eq!(super::ask(&host, sleeper, "told"), "canceled\nthe timer is dropped\nthe task is dropped");
+    assert_eq!(host.jobs(), []);
+    assert_goes_on(host, sleeper);
+}
+
+#[test]
 fn a_generator_of_a_host_builds_no_host() {
     let built = generator::Gn::<()>::new_scoped_local(|_scope| -> String {
         Runtime::builder().build().map_or_else(|error| error.to_string(), |_host| "built".to_owned())

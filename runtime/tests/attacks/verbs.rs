@@ -51,6 +51,17 @@ impl NetNames for Nowhere {
     }
 }
 
+alcedo_runtime::entry_table! {
+    host struct Attack { hit: fn(u64) -> u64 }
+}
+alcedo_runtime::entry_table! {
+    host struct PureAttack { hit: fn(u64) -> u64 }
+}
+alcedo_runtime::entry_table! {
+    #[expect(dead_code, reason = "no module implements it")]
+    module struct Defense { parry: fn(u64) -> u64 }
+}
+
 type Verb = (&'static str, Touch, fn(&Runtime, &Tools) -> Result<(), String>);
 
 fn said<T, E: std::fmt::Display>(result: Result<T, E>) -> Result<(), String> {
@@ -265,6 +276,14 @@ pub(crate) const VERBS: &[Verb] = &[
     ("calls().observed", Nothing, quiet!(|host, tools| host.calls().observed())),
     ("calls().times", Nothing, quiet!(|host, tools| host.calls().times())),
     ("calls().clear_times", Nothing, quiet!(|host, tools| host.calls().clear_times())),
+    ("tables().offer", Nothing, quiet!(|host, tools| host.tables().offer(Attack { hit: |number| number }))),
+    (
+        "tables().offer_pure",
+        Nothing,
+        quiet!(|host, tools| host.tables().offer_pure(PureAttack { hit: |number| number })),
+    ),
+    ("tables().expect", Nothing, quiet!(|host, tools| host.tables().expect::<Defense>())),
+    ("tables().of_module", Nothing, quiet!(|host, tools| host.tables().of_module::<Defense>("attacker"))),
     ("links().delegate", Nothing, quiet!(|host, tools| host.links().delegate::<fn()>(tools.holder, "fill"))),
     // The holder has no struct: what is read and written otherwise goes by `objects().get` and `set`.
     ("net_write", Nothing, quiet!(|host, tools| host.net_write(tools.holder, "numbers", &Nowhere))),
@@ -294,6 +313,7 @@ pub(crate) const VERBS: &[Verb] = &[
     ("world", Nothing, quiet!(|host, tools| host.world().object_count())),
     ("tick", Nothing, quiet!(|host, tools| host.tick(Budget::frame()))),
     ("safe_point", Nothing, quiet!(|host, tools| host.safe_point())),
+    ("registrations", Nothing, quiet!(|host, _tools| drop(host.registrations()))),
     ("post_handle", Nothing, quiet!(|host, tools| host.post_handle().post(|host| drop(host.objects().all())))),
     ("game_time", Nothing, quiet!(|host, tools| host.game_time())),
     ("jobs", Nothing, quiet!(|host, tools| host.jobs())),
@@ -368,10 +388,11 @@ pub(crate) const VERBS: &[Verb] = &[
 ];
 
 /// What the verbs are grouped by, and how a runtime gives the group.
-const GROUPS: [(&str, &str); 8] = [
+const GROUPS: [(&str, &str); 9] = [
     ("Objects", "objects"),
     ("Types", "types"),
     ("Calls", "calls"),
+    ("Tables", "tables"),
     ("Links", "links"),
     ("Conjugates", "conjugates"),
     ("Unloads", "unloads"),

@@ -11,14 +11,18 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
-use std::fs;
-use std::io::{self, Read, Seek};
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// Names a file that collects the seconds of each test: `.ci/run` lists the slowest.
+const TIMES: &str = "ALCEDO_TEST_TIMES";
 
 /// Set where the tests of one file run, and to which.
 const PART: &str = "ALCEDO_TEST_PART";
@@ -135,19 +139,54 @@ fn at_once<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, options: &[OsString]) ->
     ill.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs it to its end: whether that was a success, and what it printed. A file takes the output, since a process that outlives the
-/// tests would keep a pipe open.
+/// Runs a command to its end. Returns its success and its output. A file takes the output, since a process that outlives the tests
+/// would keep a pipe open.
 fn with_output(mut command: Command) -> io::Result<(bool, String)> {
-    let mut file = tempfile::tempfile()?;
-    let status = command.stdout(file.try_clone()?).stderr(file.try_clone()?).status()?;
-    let mut output = Vec::new();
-    file.rewind()?;
-    file.read_to_end(&mut output)?;
-    let mut output = String::from_utf8_lossy(&output).into_owned();
+    let file = tempfile::tempfile()?;
+    // `try_clone` would share the position, which a reader moves.
+    let mut reader = File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+    let mut child = command.stdout(file.try_clone()?).stderr(file.try_clone()?).spawn()?;
+    let (mut output, mut ends, begun) = (String::new(), Vec::new(), Instant::now());
+    let status = loop {
+        let status = child.try_wait()?;
+        let mut news = Vec::new();
+        reader.read_to_end(&mut news)?;
+        let news = String::from_utf8_lossy(&news);
+        ends.extend(news.lines().filter_map(ended_test).map(|test| (test.to_owned(), begun.elapsed())));
+        output += &news;
+        if let Some(status) = status {
+            break status;
+        }
+        thread::sleep(Duration::from_millis(20));
+    };
+    add_times(&ends)?;
     if status.code().is_none() {
         output += &status.to_string();
     }
     Ok((status.success(), output))
+}
+
+/// Returns the test that a line of the harness reports as ended.
+fn ended_test(line: &str) -> Option<&str> {
+    let (test, _) = line.strip_prefix("test ")?.split_once(" ... ")?;
+    Some(test)
+}
+
+/// Appends the seconds of each test, of all that ended in this order, to the file that [`TIMES`] names.
+fn add_times(ends: &[(String, Duration)]) -> io::Result<()> {
+    let Some(path) = env::var_os(TIMES) else { return Ok(()) };
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let times = durations(ends, threads).map(|(test, time)| format!("{:.1} {test}\n", time.as_secs_f64()));
+    let mut file = File::options().create(true).append(true).open(path)?;
+    file.write_all(times.collect::<String>().as_bytes())
+}
+
+/// Returns how long each test ran. The harness begins tests by their names, the next one when one of its threads is free.
+fn durations(ends: &[(String, Duration)], threads: usize) -> impl Iterator<Item = (&str, Duration)> {
+    let mut by_name: Vec<_> = ends.iter().map(|(test, end)| (test.as_str(), *end)).collect();
+    by_name.sort_unstable();
+    let begin = move |place: usize| place.checked_sub(threads).map_or(Duration::ZERO, |place| ends[place].1);
+    by_name.into_iter().enumerate().map(move |(place, (test, end))| (test, end.saturating_sub(begin(place))))
 }
 
 /// This program, which runs these tests of one file.
@@ -172,6 +211,15 @@ fn filters_are_told_from_options() {
     check("--exact churn::a_test --nocapture", "--nocapture");
     check("-q --test-threads 1 churn --skip links --color=always", "-q --test-threads 1 --skip links --color=always");
     assert_eq!(options(&words("--list")), None);
+}
+
+#[test]
+fn the_time_of_a_test_runs_from_the_end_of_the_one_that_freed_its_thread() {
+    let ends = [("a", 1), ("c", 4), ("b", 5), ("d", 6)].map(|(test, end)| (test.to_owned(), Duration::from_secs(end)));
+    let times: Vec<_> = durations(&ends, 2).map(|(test, time)| (test, time.as_secs())).collect();
+    assert_eq!(times, [("a", 1), ("b", 5), ("c", 3), ("d", 2)]);
+    assert_eq!(ended_test("test churn::grows ... ok"), Some("churn::grows"));
+    assert_eq!(ended_test("test result: ok. 1 passed"), None);
 }
 
 #[test]

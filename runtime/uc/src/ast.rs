@@ -1,5 +1,7 @@
 //! The syntax tree of a file: what is written, not yet what it means. Every node knows its place.
 
+use std::cell::RefCell;
+
 use crate::source::Span;
 
 /// A word of the text: a name, spelled as it is written.
@@ -207,8 +209,8 @@ pub struct Function {
     pub params: Vec<Param>,
     /// Words behind the parameters: `const`.
     pub behind: Vec<Modifier>,
-    /// Its statements; `None` where a semicolon stands instead.
-    pub body: Option<Vec<Stmt>>,
+    /// Statements of the body; `None` for a semicolon. The check moves them out, so a tree shrinks while the checked one grows.
+    pub body: RefCell<Option<Vec<Stmt>>>,
     /// The comment before it.
     pub doc: String,
     /// From its first word to the parenthesis behind the parameters.

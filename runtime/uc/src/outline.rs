@@ -4,10 +4,11 @@
 use std::collections::BTreeSet;
 
 use crate::ast::{Enum, File, Item, Struct, TypeKind, TypeRef};
-use crate::parse::parse_file;
+use crate::hash::HashSet;
+use crate::hir;
+use crate::parse::Parsed;
 use crate::source::Source;
 use crate::token::{Kind, Tokens};
-use crate::{Diagnostic, hir};
 
 /// A package before it is checked.
 #[derive(Clone, Debug, Default)]
@@ -25,22 +26,17 @@ pub struct Outline {
     /// Two words with a dot between are there with it as well. Names of its own types are left out: those are meant where it says
     /// the name alone.
     pub mentions: BTreeSet<String>,
-    /// Messages of the syntax, errors and warnings.
-    pub diagnostics: Vec<Diagnostic>,
 }
 
 /// Reads the files of a package without looking at reflection.
-pub fn outline(package: &str, sources: &[Source]) -> Outline {
+pub fn outline(package: &str, sources: &[Source], parsed: &Parsed) -> Outline {
     let mut outline = Outline::default();
-    for (at, source) in sources.iter().enumerate() {
-        let (file, diagnostics) = parse_file(source, at);
-        outline.diagnostics.extend(diagnostics);
-        outline.declared(package, &file);
-        outline.mentioned(source);
-    }
+    parsed.files.iter().for_each(|file| outline.declared(package, file));
+    let mut mentions = HashSet::default();
+    sources.iter().for_each(|source| mentioned(source, &mut mentions));
     let types: BTreeSet<_> = outline.types.iter().filter_map(|path| path.rsplit('.').next()).collect();
     let types: BTreeSet<_> = types.into_iter().map(str::to_ascii_lowercase).collect();
-    outline.mentions.retain(|word| !types.contains(word));
+    outline.mentions = mentions.into_iter().filter(|word| !types.contains(word)).collect();
     outline
 }
 
@@ -105,54 +101,55 @@ impl Outline {
         self.names.insert(format!("{}.{name}", package.to_ascii_lowercase()));
         self.names.insert(name);
     }
+}
 
-    fn mentioned(&mut self, source: &Source) {
-        let mut tokens = Tokens::new(&source.text);
-        // The word before, and the one that a dot stands behind.
-        let (mut last, mut before): (Option<&str>, Option<&str>) = (None, None);
-        let mut lower = String::new();
-        let mut mention = |parts: [&str; 2]| {
-            lower.clear();
-            lower.push_str(parts[0]);
-            lower.push_str(if parts[0].is_empty() { "" } else { "." });
-            lower.push_str(parts[1]);
-            lower.make_ascii_lowercase();
-            if !self.mentions.contains(&lower) {
-                self.mentions.insert(lower.clone());
-            }
-        };
-        loop {
-            let token = tokens.next();
-            let text = source.slice(token.span);
-            match token.kind {
-                Kind::End => return,
-                Kind::Dot => {
-                    before = last.take();
-                    continue;
-                }
-                Kind::Word => {
-                    if let Some(before) = before.take() {
-                        mention([before, text]);
-                    }
-                    mention(["", text]);
-                    last = Some(text);
-                    continue;
-                }
-                Kind::Quoted => {
-                    let parts = text.trim_matches('\'').split('.').map(str::trim).filter(|part| !part.is_empty());
-                    let mut last = "";
-                    for part in parts {
-                        if !last.is_empty() {
-                            mention([last, part]);
-                        }
-                        mention(["", part]);
-                        last = part;
-                    }
-                }
-                // `implements(…)` and the like are kept as text, but their words are words all the same.
-                _ => {}
-            }
-            (last, before) = (None, None);
+/// Adds the identifiers of a file.
+fn mentioned(source: &Source, mentions: &mut HashSet<String>) {
+    let mut tokens = Tokens::new(&source.text);
+    // The previous identifier, and the one before a dot.
+    let (mut last, mut before): (Option<&str>, Option<&str>) = (None, None);
+    let mut lower = String::new();
+    let mut mention = |parts: [&str; 2]| {
+        lower.clear();
+        lower.push_str(parts[0]);
+        lower.push_str(if parts[0].is_empty() { "" } else { "." });
+        lower.push_str(parts[1]);
+        lower.make_ascii_lowercase();
+        if !mentions.contains(&lower) {
+            mentions.insert(lower.clone());
         }
+    };
+    loop {
+        let token = tokens.next();
+        let text = source.slice(token.span);
+        match token.kind {
+            Kind::End => return,
+            Kind::Dot => {
+                before = last.take();
+                continue;
+            }
+            Kind::Word => {
+                if let Some(before) = before.take() {
+                    mention([before, text]);
+                }
+                mention(["", text]);
+                last = Some(text);
+                continue;
+            }
+            Kind::Quoted => {
+                let parts = text.trim_matches('\'').split('.').map(str::trim).filter(|part| !part.is_empty());
+                let mut last = "";
+                for part in parts {
+                    if !last.is_empty() {
+                        mention([last, part]);
+                    }
+                    mention(["", part]);
+                    last = part;
+                }
+            }
+            // `implements(…)` and the like are kept as text, but their words are words all the same.
+            _ => {}
+        }
+        (last, before) = (None, None);
     }
 }

@@ -30,8 +30,10 @@ fn what_is_outside_is_named_beside_mistakes_of_the_syntax_without_any_type() {
                 \tforeach AllActors(class'Actor', A) A.Rise();\n\tforeach Floors(A) A.Rise();\n\tTop: Unknown = 3;\n\
                 \t`log(\"up\");\n}\nnative function Down();\nstate Falling { }\n";
     let sources = [alcedo_uc::Source::new("Tower.uc", text)];
-    let found: Vec<_> =
-        alcedo_uc::outside("Test", &sources).iter().map(|found| format!("{} {}", found.line, found.id)).collect();
+    let found: Vec<_> = alcedo_uc::outside("Test", &sources, alcedo_uc::Parsed::of(&sources))
+        .iter()
+        .map(|found| format!("{} {}", found.line, found.id))
+        .collect();
     let expected = ["4 uc-syntax", "9 uc-iterator", "11 uc-goto", "12 uc-macro", "14 uc-native", "15 uc-state"];
     assert_eq!(found, expected);
 }

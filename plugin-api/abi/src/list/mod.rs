@@ -42,7 +42,9 @@ pub mod prelude {
 
     pub use crate::black_direct::{DirectCallee, EachCall};
     pub use crate::call::{Failure, Status};
-    pub use crate::describe::{ClassDesc, DelegateDesc, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc};
+    pub use crate::describe::{
+        ClassDesc, DelegateDesc, EntryTables, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc,
+    };
     pub use crate::handles::{
         BlackHandle, ClassId, ConjugateHandle, Name, ObjectHandle, PartPtr, TypeNumber, ZCallHandle,
     };

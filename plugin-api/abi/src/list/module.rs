@@ -69,6 +69,10 @@ macro_rules! module_functions {
             #[sabi(missing_field(option))]
             maybe()
             fn delegates() -> RSlice<'static, &'static DelegateDesc>;
+            /// The tables that its entry method exchanges; none where the module is older than they are.
+            #[sabi(missing_field(option))]
+            maybe()
+            fn entry_tables() -> EntryTables;
         }
     };
 }

@@ -8,7 +8,7 @@
 macro_rules! __alcedo_module {
     (
         name: $name:expr, build_id: $build_id:expr, heap: $heap:ident, dependencies: $dependencies:expr,
-        main: |$args:ident| $main:expr, exit: $exit:expr,
+        tables: $tables:expr, entry: $entry:expr, main: |$args:ident| $main:expr, exit: $exit:expr,
         suspends: $suspends:literal, suspend: $suspend:expr, resume: $resume:expr
     ) => {
         // Assembly stands at the top of a module, never inside a block.
@@ -42,6 +42,12 @@ macro_rules! __alcedo_module {
 
                 fn exit() {
                     $exit
+                }
+
+                const TABLES: $crate::plumbing::EntryTables = $tables;
+
+                fn entry() -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
+                    $entry
                 }
 
                 const SUSPENDS: $crate::plumbing::core::primitive::bool = $suspends;
@@ -201,6 +207,14 @@ macro_rules! __alcedo_export {
         type_path: $type_path:expr, name: $name:expr,
         ($($arg:ident: $ty:ty),*) -> $result:ty, returns: $returned:ty, place: $place:expr, $call:expr
     ) => {
+        $crate::plumbing::export! {
+            @of $type_path, $name, ($($ty),*) -> $result, returns: $returned, place: $place, |($($arg,)*)| $call($($arg),*)
+        }
+    };
+    (
+        @of $type_path:expr, $name:expr, ($($ty:ty),*) -> $result:ty, returns: $returned:ty, place: $place:expr,
+        |$args:pat_param| $run:expr
+    ) => {
         const _: () = {
             struct AlcedoExport;
             impl $crate::plumbing::Export for AlcedoExport {
@@ -210,8 +224,8 @@ macro_rules! __alcedo_export {
                 const NAME: &'static $crate::plumbing::core::primitive::str = $name;
                 const PLACE: $crate::plumbing::Place = $place;
 
-                fn run(($($arg,)*): Self::Args) -> Self::Returned {
-                    $call($($arg),*)
+                fn run($args: Self::Args) -> Self::Returned {
+                    $run
                 }
             }
             const ALCEDO_LEN: $crate::plumbing::core::primitive::usize =

@@ -6,7 +6,6 @@ mod expr;
 mod place;
 mod statement;
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use alcedo_abi::kinds::PropertyKind;
@@ -18,17 +17,17 @@ use crate::code::{At, FunctionCode, Ins, Place, Reg, Register, Root};
 use crate::compiled::CompileError;
 
 /// The bytecode of all functions of a package that have a body. It is given to [`Machine::load`](crate::Machine::load) once the
-/// package's types are declared.
+/// package's types are declared. Bodies are moved out of the package, so both do not take memory at once.
 ///
 /// # Errors
 /// All functions that are too large for what bytecode can say.
-pub fn compile(package: &hir::Package) -> Result<Vec<FunctionCode>, Vec<CompileError>> {
+pub fn compile(package: &mut hir::Package) -> Result<Vec<FunctionCode>, Vec<CompileError>> {
     let (mut made, mut errors) = (Vec::new(), Vec::new());
-    for class in &package.classes {
+    for class in &mut package.classes {
         let file = package.files.get(class.file as usize).map_or("", String::as_str);
-        for function in &class.functions {
-            let Some(body) = &function.body else { continue };
-            match Maker::new(class, function, file).make(function, body) {
+        for function in &mut class.functions {
+            let Some(body) = function.body.as_mut().map(std::mem::take) else { continue };
+            match Maker::new(&class.path, function, file).make(function, &body) {
                 Ok(code) => made.push(code),
                 Err(error) => errors.push(error),
             }
@@ -43,18 +42,47 @@ pub(super) struct Maker {
     /// Where the registers of the locals behind the parameters begin.
     locals: Reg,
     params: Reg,
-    /// Temporary registers that are free, by the words of their type.
-    free: BTreeMap<String, Vec<Reg>>,
-    /// Those in use since the statement began.
-    used: Vec<(String, Reg)>,
+    /// The types of its values.
+    kinds: Vec<Kind>,
+    /// Temporary registers in use since the statement began, with the number of their type.
+    used: Vec<(usize, Reg)>,
     /// Registers of fields and constants that are there already.
-    fields: BTreeMap<(Reg, String), Reg>,
-    constants: FxHashMap<String, Reg>,
+    fields: FxHashMap<Reg, Vec<(String, Reg)>>,
+    constants: FxHashMap<(usize, Key), Reg>,
     /// The numbers of places.
     places: FxHashMap<Place, u16>,
     loops: Vec<Loop>,
     line: u32,
     problem: Option<(u32, String)>,
+}
+
+/// A type of values.
+struct Kind {
+    ty: Type,
+    words: TypeText,
+    /// Temporary registers of the type that are free.
+    free: Vec<Reg>,
+}
+
+/// Distinguishes constants of one type; floats by their bits.
+#[derive(PartialEq, Eq, Hash)]
+enum Key {
+    Number(i128),
+    Float(u64),
+    Words(String),
+    Other(String),
+}
+
+impl Key {
+    fn of(value: &Const) -> Self {
+        match value {
+            Const::Bool(value) => Self::Number((*value).into()),
+            Const::Int(value) => Self::Number(*value),
+            Const::Float(value) => Self::Float(value.to_bits()),
+            Const::Text(words) | Const::Name(words) => Self::Words(words.clone()),
+            other => Self::Other(format!("{other:?}")),
+        }
+    }
 }
 
 /// Jumps out of a loop or a `switch`, to be told where to.
@@ -73,9 +101,9 @@ pub(super) enum Lies {
 }
 
 impl Maker {
-    fn new(class: &hir::Class, function: &hir::Function, file: &str) -> Self {
+    fn new(class: &str, function: &hir::Function, file: &str) -> Self {
         let code = FunctionCode {
-            path: format!("{}:{}", class.path, function.name),
+            path: format!("{class}:{}", function.name),
             file: file.to_owned(),
             params: function.params.len() as u16,
             is_static: function.flags.is_static,
@@ -86,9 +114,9 @@ impl Maker {
             code,
             locals: 0,
             params: function.params.len() as Reg,
-            free: BTreeMap::new(),
+            kinds: Vec::new(),
             used: Vec::new(),
-            fields: BTreeMap::new(),
+            fields: FxHashMap::default(),
             constants: FxHashMap::default(),
             places: FxHashMap::default(),
             loops: Vec::new(),
@@ -208,12 +236,23 @@ impl Maker {
 
     /// A register for a value in between.
     fn temp(&mut self, ty: &Type) -> Reg {
-        let words = self.words(ty);
-        let key = words.to_string();
-        let free = self.free.get_mut(&key).and_then(Vec::pop);
-        let reg = free.unwrap_or_else(|| self.register(Register::Value { name: String::new(), ty: words }));
-        self.used.push((key, reg));
+        let kind = self.kind(ty);
+        let reg = self.kinds[kind].free.pop().unwrap_or_else(|| {
+            let ty = self.kinds[kind].words.clone();
+            self.register(Register::Value { name: String::new(), ty })
+        });
+        self.used.push((kind, reg));
         reg
+    }
+
+    /// The number of a type.
+    fn kind(&mut self, ty: &Type) -> usize {
+        let known = self.kinds.iter().position(|kind| kind.ty == *ty);
+        known.unwrap_or_else(|| {
+            let words = self.words(ty);
+            self.kinds.push(Kind { ty: ty.clone(), words, free: Vec::new() });
+            self.kinds.len() - 1
+        })
     }
 
     /// Values in between are not needed any more.
@@ -222,27 +261,29 @@ impl Maker {
     }
 
     fn release(&mut self, from: usize) {
-        for (key, reg) in self.used.drain(from..) {
-            self.free.entry(key).or_default().push(reg);
+        for (kind, reg) in self.used.drain(from..) {
+            self.kinds[kind].free.push(reg);
         }
     }
 
     /// Values in between that are used from here on are kept until the other end.
-    fn keep(&mut self) -> Vec<(String, Reg)> {
+    fn keep(&mut self) -> Vec<(usize, Reg)> {
         std::mem::take(&mut self.used)
     }
 
     fn constant(&mut self, value: Const, ty: &Type) -> Reg {
-        let words = self.words(ty);
+        let kind = self.kind(ty);
+        let words = |maker: &Self| maker.kinds[kind].words.clone();
         if matches!(value, Const::Struct(_) | Const::Array(_)) {
-            return self.register(Register::Const { ty: words, value });
+            let ty = words(self);
+            return self.register(Register::Const { ty, value });
         }
-        // As it is written out, floats are told apart by their bits.
-        let key = format!("{words} {value:?}");
+        let key = (kind, Key::of(&value));
         if let Some(reg) = self.constants.get(&key) {
             return *reg;
         }
-        let reg = self.register(Register::Const { ty: words, value });
+        let ty = words(self);
+        let reg = self.register(Register::Const { ty, value });
         self.constants.insert(key, reg);
         reg
     }

@@ -69,11 +69,12 @@ impl Maker {
 
     /// The register of a field of what is in a register.
     pub(super) fn field(&mut self, of: Reg, field: &str) -> Reg {
-        if let Some(known) = self.fields.get(&(of, field.to_owned())) {
+        let known = self.fields.get(&of).and_then(|fields| fields.iter().find(|(name, _)| name == field));
+        if let Some((_, known)) = known {
             return *known;
         }
         let reg = self.register(Register::Field { of, field: field.to_owned() });
-        self.fields.insert((of, field.to_owned()), reg);
+        self.fields.entry(of).or_default().push((field.to_owned(), reg));
         reg
     }
 

@@ -64,7 +64,7 @@ impl Maker {
                 ended.breaks.into_iter().for_each(|jump| self.land(jump));
             }
             StmtKind::ForEach { array, element, convert, index, body } => {
-                self.for_each(array, element, convert.as_ref(), index.as_ref(), body);
+                self.for_each(array, element, convert.as_ref(), index.as_deref(), body);
             }
             StmtKind::Switch { value, compare, arms } => self.switch(value, compare, arms),
             StmtKind::Break => {

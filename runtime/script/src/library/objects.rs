@@ -8,13 +8,26 @@ use alcedo_reflect::decl::{FunctionDecl, PropertyDecl};
 use alcedo_reflect::thunk::Frame;
 use alcedo_reflect::value::Value;
 
-use super::build::{param, pure, result};
+use super::build::{Body, Declared as _, param, pure, result};
+use crate::cost;
+use crate::value::object_of;
 
 /// The functions, for objects of that class, which is the root of all.
 pub(super) fn functions(root: &str) -> Vec<FunctionDecl> {
     let class = |name: &str| PropertyDecl::new(name, PropertyKind::SUBCLASS_OF).of_type(root);
     let object = || PropertyDecl::new("object", PropertyKind::OBJECT).of_type(root);
-    let outer = PropertyDecl::result(PropertyKind::OBJECT).of_type(root);
+    let result_of = |kind| PropertyDecl::result(kind).of_type(root);
+    let outer = result_of(PropertyKind::OBJECT);
+    let may_fail = || {
+        let mut param = param::<bool>("may_fail");
+        param.meta.push(("optional".to_owned(), "true".to_owned()));
+        param
+    };
+    let loads = |name: &str, doc: &str, params: Vec<PropertyDecl>, body: Body| {
+        let mut found = pure(name, doc, params, body);
+        found.meta.push(("determines_output_type".to_owned(), "object_class".to_owned()));
+        found
+    };
     vec![
         pure(
             "outer_of",
@@ -33,6 +46,18 @@ pub(super) fn functions(root: &str) -> Vec<FunctionDecl> {
             "Whether a class is another one, or below it.",
             vec![class("test_class"), class("parent_class"), result::<bool>()],
             class_is_child_of,
+        ),
+        loads(
+            "dynamic_load_object",
+            "The object of that path and class, or of a class below it; none if none is loaded.",
+            vec![param::<String>("object_name"), class("object_class"), may_fail(), result_of(PropertyKind::OBJECT)],
+            dynamic_load_object,
+        ),
+        loads(
+            "dynamic_load_class",
+            "The class of that path, `Package.Name`; none if none is loaded.",
+            vec![param::<String>("class_name"), may_fail(), result_of(PropertyKind::SUBCLASS_OF)],
+            dynamic_load_class,
         ),
         pure("name_of", "The name of an object; that of none is empty.", vec![object(), result::<Name>()], name_of),
     ]
@@ -55,6 +80,34 @@ fn outer_of(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
 fn name_of(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let object = taken(frame)?;
     frame.give_result(world.objects.name(object).unwrap_or_default())
+}
+
+fn dynamic_load_object(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let path = frame.take::<String>()?;
+    let class = match frame.take_value()? {
+        Value::SubclassOf(path) => world.types.class_by_path(&world.text(path)),
+        _ => None,
+    };
+    let _may_fail = frame.take::<bool>()?;
+    frame.finish()?;
+    cost::add(path.cost());
+    let object = world.object_at(&path).unwrap_or_else(|| object_of(&path, world));
+    let is_it = world.objects.class(object).zip(class).is_some_and(|(of, class)| of.is_a(&class));
+    frame.give_value(&Value::Object(if is_it { object } else { ObjectHandle::NONE }))
+}
+
+fn dynamic_load_class(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let path = frame.take::<String>()?;
+    let _may_fail = frame.take::<bool>()?;
+    frame.finish()?;
+    let path = if path.starts_with('/') { path } else { format!("/Script/{path}") };
+    let class = world.types.class_by_path(&path).or_else(|| {
+        let classes = world.types.classes();
+        cost::add(classes.len() as u64 + path.cost());
+        classes.into_iter().find(|class| class.path.eq_ignore_ascii_case(&path))
+    });
+    let class = class.map_or(Name::default(), |class| world.names.intern(&class.path));
+    frame.give_value(&Value::SubclassOf(class))
 }
 
 fn is_a(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {

@@ -19,7 +19,8 @@ use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::value::Value;
 use alcedo_uc::hir::{Intrinsic, Num};
 
-use self::registers::Seen;
+use self::registers::{Properties, Seen};
+pub(crate) use self::sites::KnownParams;
 use crate::code::{At, FunctionCode, Ins, Reg};
 use crate::exec::{Aim, Constant, Do, How, Linked, OtherProperty, Site, Slow, Word};
 use crate::intrinsic::is_reading;
@@ -42,6 +43,8 @@ struct Linker<'a> {
     code: &'a FunctionCode,
     function: &'a Rc<Function>,
     class: &'a Rc<Class>,
+    properties: Properties<'a>,
+    params: &'a KnownParams,
     seen: Vec<Seen>,
     words: Vec<Word>,
     lines: Vec<u32>,
@@ -60,6 +63,7 @@ type Checked<T> = Result<T, String>;
 /// [`LoadError`] when anything in it does not fit.
 pub(crate) fn link(
     world: &World,
+    params: &KnownParams,
     code: &FunctionCode,
     function: &Rc<Function>,
     class: &Rc<Class>,
@@ -70,6 +74,8 @@ pub(crate) fn link(
         code,
         function,
         class,
+        properties: Properties::new(&world.names),
+        params,
         seen: Vec::with_capacity(code.registers.len()),
         words: Vec::with_capacity(code.code.len() + 1),
         lines: Vec::with_capacity(code.code.len() + 1),

@@ -7,7 +7,6 @@ use alcedo_base::handles::ClassId;
 use alcedo_reflect::class::Class;
 use alcedo_reflect::property::{Property, PropertyType};
 
-use super::registers::property;
 use super::{Checked, Linker, initial, plain_size};
 use crate::code::{Place, Reg, Root, Step};
 use crate::exec::{Do, LinkedPlace, LinkedRoot, LinkedStep, OtherProperty, Slow, Source};
@@ -72,7 +71,7 @@ impl Linker<'_> {
                 Step::Element(index) | Step::FixedElement(index, _) => {
                     self.want_index(*index)?;
                     let PropertyType::Array(of) = &at.ty else { return Err(format!("a {} has no elements", at.ty)) };
-                    let element = property(&at.text, of.ty().clone(), 0, &at.owner, &self.world.names);
+                    let element = Rc::new(self.properties.make(&at.text, of.ty().clone(), 0, &at.owner));
                     let fixed = matches!(step, Step::FixedElement(..));
                     let (index, size) = (self.source(*index)?, of.row().size as u32);
                     let array = Rc::clone(&at);

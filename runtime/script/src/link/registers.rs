@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use alcedo_reflect::meta::Meta;
 use alcedo_reflect::names::Names;
 use alcedo_reflect::owned::OwnedValue;
 use alcedo_reflect::property::{Property, PropertyType};
@@ -24,19 +25,33 @@ pub(super) enum Seen {
     Constant(Rc<Constant>),
 }
 
-pub(super) fn property(name: &str, ty: PropertyType, offset: u32, owner: &Rc<str>, names: &Names) -> Rc<Property> {
-    Rc::new(Property {
-        name: names.intern(name),
-        text: name.into(),
-        display: name.into(),
-        ty,
-        flags: 0,
-        default: None,
-        doc: "".into(),
-        meta: Rc::default(),
-        offset,
-        owner: Rc::clone(owner),
-    })
+/// Makes properties of registers, which share what is empty.
+pub(super) struct Properties<'a> {
+    names: &'a Names,
+    nothing: Rc<str>,
+    no_meta: Rc<Meta>,
+}
+
+impl<'a> Properties<'a> {
+    pub(super) fn new(names: &'a Names) -> Self {
+        Self { names, nothing: "".into(), no_meta: Rc::default() }
+    }
+
+    pub(super) fn make(&self, name: &str, ty: PropertyType, offset: u32, owner: &Rc<str>) -> Property {
+        let text = if name.is_empty() { Rc::clone(&self.nothing) } else { name.into() };
+        Property {
+            name: self.names.intern(name),
+            display: Rc::clone(&text),
+            text,
+            ty,
+            flags: 0,
+            default: None,
+            doc: Rc::clone(&self.nothing),
+            meta: Rc::clone(&self.no_meta),
+            offset,
+            owner: Rc::clone(owner),
+        }
+    }
 }
 
 impl Linker<'_> {
@@ -84,7 +99,7 @@ impl Linker<'_> {
                     let owns = ty.owns_memory();
                     let slot = Slot {
                         offset: place,
-                        property: property(name, ty, offset as u32, &function.path, &self.world.names),
+                        property: Rc::new(self.properties.make(name, ty, offset as u32, &function.path)),
                     };
                     if owns {
                         owning.push(slot.clone());
@@ -109,7 +124,7 @@ impl Linker<'_> {
                     };
                     let found = ty.field(field).ok_or_else(|| format!("{} has no field {field}", ty.path))?;
                     let offset = u32::from(base.offset) + found.offset;
-                    let named = property(field, found.ty.clone(), offset, &ty.path, &self.world.names);
+                    let named = Rc::new(self.properties.make(field, found.ty.clone(), offset, &ty.path));
                     // It lies in the register, whose end was looked at.
                     Seen::Part(Slot { offset: offset as u16, property: named }, root)
                 }
@@ -121,7 +136,7 @@ impl Linker<'_> {
                     let value = const_value(value, &ty, self.world)?;
                     let mut own = OwnedValue::initial(ty.clone());
                     own.write(&value).map_err(|error| format!("a {} is no {}", error.found, error.wanted))?;
-                    let named = property("constant", ty, 0, &function.path, &self.world.names);
+                    let named = Rc::new(self.properties.make("constant", ty, 0, &function.path));
                     Seen::Constant(Rc::new(Constant { value: own, property: named }))
                 }
             };

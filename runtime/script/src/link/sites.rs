@@ -5,14 +5,13 @@ use std::rc::Rc;
 
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 use alcedo_base::handles::ClassId;
-use alcedo_reflect::World;
 use alcedo_reflect::function::Function;
 use alcedo_reflect::origin::Origin;
 use alcedo_reflect::owned::OwnedValue;
 use alcedo_reflect::property::{Property, PropertyType};
 use alcedo_reflect::type_text::{SignatureText, TypeText};
+use rustc_hash::FxHashMap;
 
-use super::registers::property;
 use super::{Checked, Linker, how, initial};
 use crate::code::{Argument, CallSite, Reg, Target};
 use crate::exec::{Aim, Arg, Constant, How, LinkedRoot, Move, Site, Slot, Source};
@@ -41,14 +40,6 @@ impl Linker<'_> {
     }
 
     pub(super) fn site(&mut self, call: &CallSite) -> Checked<Site> {
-        let path = match &call.callee {
-            Target::Virtual(_, path)
-            | Target::Final(_, path)
-            | Target::Static(_, path)
-            | Target::OfOwnClass(path)
-            | Target::Interface(_, path) => Some(path),
-            Target::Delegate { .. } => None,
-        };
         let find =
             |path: &str| self.world.types.function_by_path(path).ok_or_else(|| format!("there is no function {path}"));
         let of_self = |object: Option<Reg>, function: &Function| -> Checked<Option<u16>> {
@@ -63,17 +54,20 @@ impl Linker<'_> {
                 false => Err(format!("{} is called on the object itself, a {}", function.path, self.class.path)),
             }
         };
-        let (aim, params): (Aim, Params) = match &call.callee {
+        let (aim, function, params) = match &call.callee {
             Target::Virtual(object, path) => {
                 let function = find(path)?;
-                (Aim::Virtual(of_self(*object, &function)?), Params::of(&function))
+                let params = self.params.of(&function);
+                (Aim::Virtual(of_self(*object, &function)?), function, params)
             }
             Target::Final(object, path) => {
                 let function = find(path)?;
-                (Aim::Final(of_self(*object, &function)?, OnceCell::new()), Params::of(&function))
+                let params = self.params.of(&function);
+                (Aim::Final(of_self(*object, &function)?, OnceCell::new()), function, params)
             }
             Target::Static(class, path) => {
                 let function = static_function(find(path)?)?;
+                let params = self.params.of(&function);
                 let aim = match class {
                     None => Aim::Static(OnceCell::new()),
                     Some(class) => {
@@ -81,13 +75,18 @@ impl Linker<'_> {
                         Aim::OfClass(Some(self.slot(*class)?.offset))
                     }
                 };
-                (aim, Params::of(&function))
+                (aim, function, params)
             }
-            Target::OfOwnClass(path) => (Aim::OfClass(None), Params::of(&*static_function(find(path)?)?)),
+            Target::OfOwnClass(path) => {
+                let function = static_function(find(path)?)?;
+                let params = self.params.of(&function);
+                (Aim::OfClass(None), function, params)
+            }
             Target::Interface(object, path) => {
                 let function = find(path)?;
+                let params = self.params.of(&function);
                 self.want_object(*object)?;
-                (Aim::Interface(self.slot(*object)?.offset), Params::of(&function))
+                (Aim::Interface(self.slot(*object)?.offset), function, params)
             }
             Target::Delegate { delegate, object, fallback } => {
                 let delegate = self.slot(*delegate)?;
@@ -103,17 +102,13 @@ impl Linker<'_> {
                     Some(function) => of_self(*object, function)?,
                     None => None,
                 };
-                let params = Params::of_delegate(&delegate.property.ty, self.world)?;
-                if let Some(function) = fallback.as_ref().filter(|function| function.words() != params.words) {
+                let params = Rc::new(self.params_of_delegate(&delegate.property.ty)?);
+                if let Some(function) = fallback.as_ref().filter(|function| function.words() != &*params.words) {
                     return Err(format!("{} has the signature ({})", function.path, function.signature()));
                 }
                 let fallback = fallback.map(|function| (function, OnceCell::new()));
-                (Aim::Delegate { delegate, object, fallback }, params)
+                (Aim::Delegate { delegate, object, fallback }, Rc::clone(self.function), params)
             }
-        };
-        let function = match path {
-            Some(path) => find(path)?,
-            None => Rc::clone(self.function),
         };
         self.arguments(call, aim, function, &params)
     }
@@ -178,8 +173,7 @@ impl Linker<'_> {
                         own.write(default)
                             .map_err(|error| format!("the default of {} is a {}", param.text, error.found))?;
                     }
-                    let property = Rc::new(Property::clone(param));
-                    let source = Source::Constant(Rc::new(Constant { value: own, property }));
+                    let source = Source::Constant(Rc::new(Constant { value: own, property: Rc::clone(param) }));
                     if param.default.is_some() || matches!(param.ty, PropertyType::Struct(_)) {
                         moves.push(self.over_to(&source, param)?);
                     }
@@ -227,14 +221,10 @@ impl Linker<'_> {
             outs.clear();
             apart(&written, &read).map_err(|problem| format!("{name}: {problem}"))?;
         }
-        let owns = |param: &&Property| param.ty.owns_memory();
-        let owning = params.arguments.iter().chain(&params.result).filter(owns).map(|param| Rc::new(param.clone()));
-        let one = |param: &Property| (param.offset, param.ty.clone(), param.flags & property_flags::OUT != 0);
-        let layout = params.arguments.iter().chain(&params.result).map(one);
         Ok(Site {
             target,
-            layout: layout.collect(),
-            owning: owning.collect(),
+            layout: Rc::clone(&params.layout),
+            owning: Rc::clone(&params.owning),
             block: params.block,
             is_custom,
             initial: to.as_ref().and_then(|slot| initial(&slot.property.ty)),
@@ -252,17 +242,17 @@ impl Linker<'_> {
         })
     }
 
-    pub(super) fn over_to(&self, source: &Source, param: &Property) -> Checked<Move> {
+    pub(super) fn over_to(&self, source: &Source, param: &Rc<Property>) -> Checked<Move> {
         let there = u16::try_from(param.offset).map_err(|_| "its parameters take too many bytes".to_owned())?;
         let (here, constant) = match source {
             Source::Slot(slot) => (slot.offset, None),
             Source::Constant(constant) => (0, Some(Rc::clone(constant))),
         };
         let how = how(&param.ty);
-        Ok(Move { how, here, there, source: constant, property: Rc::new(param.clone()) })
+        Ok(Move { how, here, there, source: constant, property: Rc::clone(param) })
     }
 
-    pub(super) fn back_from(&self, slot: &Slot, param: &Property) -> Checked<Move> {
+    pub(super) fn back_from(&self, slot: &Slot, param: &Rc<Property>) -> Checked<Move> {
         self.over_to(&Source::Slot(slot.clone()), param)
     }
 }
@@ -276,34 +266,57 @@ fn static_function(function: Rc<Function>) -> Checked<Rc<Function>> {
 }
 
 /// What a call takes and gives.
-struct Params {
-    arguments: Vec<Property>,
-    result: Option<Property>,
-    words: String,
+pub(super) struct Params {
+    arguments: Vec<Rc<Property>>,
+    result: Option<Rc<Property>>,
+    words: Rc<str>,
     /// Bytes of all of them.
     block: u32,
+    layout: Rc<[(u32, PropertyType, bool)]>,
+    owning: Rc<[Rc<Property>]>,
 }
 
 impl Params {
-    fn of(function: &Function) -> Self {
-        let (arguments, result) = (function.arguments().to_vec(), function.result().cloned());
-        Self { arguments, result, words: function.words().to_owned(), block: function.params_size() as u32 }
+    fn new(arguments: Vec<Rc<Property>>, result: Option<Rc<Property>>, words: &str, block: u32) -> Self {
+        let owns = |param: &&Rc<Property>| param.ty.owns_memory();
+        let owning = arguments.iter().chain(&result).filter(owns).cloned().collect();
+        let one = |param: &Rc<Property>| (param.offset, param.ty.clone(), param.flags & property_flags::OUT != 0);
+        let layout = arguments.iter().chain(&result).map(one).collect();
+        Self { arguments, result, words: words.into(), block, layout, owning }
     }
+}
 
+/// The parameters of functions that a package calls, shared by all of its calls.
+#[derive(Default)]
+pub(crate) struct KnownParams(RefCell<FxHashMap<Rc<str>, Rc<Params>>>);
+
+impl KnownParams {
+    fn of(&self, function: &Function) -> Rc<Params> {
+        if let Some(known) = self.0.borrow().get(&function.path) {
+            return Rc::clone(known);
+        }
+        let shared = |param: &Property| Rc::new(param.clone());
+        let (arguments, result) = (function.arguments().iter().map(shared).collect(), function.result().map(shared));
+        let params = Rc::new(Params::new(arguments, result, function.words(), function.params_size() as u32));
+        self.0.borrow_mut().insert(Rc::clone(&function.path), Rc::clone(&params));
+        params
+    }
+}
+
+impl Linker<'_> {
     /// The parameters of a delegate lie as those of a function of its signature do.
-    fn of_delegate(ty: &PropertyType, world: &World) -> Checked<Self> {
+    fn params_of_delegate(&self, ty: &PropertyType) -> Checked<Params> {
         let signature = ty.signature().ok_or_else(|| format!("a {ty} is called"))?;
         let read: Result<SignatureText, _> = signature.parse();
         let read = read.map_err(|error| error.to_string())?;
         let owner: Rc<str> = ty.to_string().into();
         let (mut at, mut arguments) = (0, Vec::new());
-        let mut one = |text: &TypeText, flags: u64| -> Checked<Property> {
-            let ty = PropertyType::resolve(text, &world.types).map_err(|error| error.to_string())?;
+        let mut one = |text: &TypeText, flags: u64| -> Checked<Rc<Property>> {
+            let ty = PropertyType::resolve(text, &self.world.types).map_err(|error| error.to_string())?;
             at = usize::next_multiple_of(at, ty.align());
             let offset = at as u32;
             at += ty.size();
-            let found = property("argument", ty, offset, &owner, &world.names);
-            Ok(Property { flags, ..Property::clone(&found) })
+            Ok(Rc::new(Property { flags, ..self.properties.make("argument", ty, offset, &owner) }))
         };
         for (place, text) in read.arguments.iter().enumerate() {
             let flags = if read.outs.contains(&place) { property_flags::OUT } else { 0 };
@@ -312,7 +325,7 @@ impl Params {
         let result = read.result.as_deref().map(|text| one(text, property_flags::RETURN)).transpose()?;
         let last = result.as_ref().or(arguments.last());
         let block = last.map_or(0, |last| last.offset + last.ty.size() as u32);
-        Ok(Self { arguments, result, words: signature.to_owned(), block: block.next_multiple_of(16) })
+        Ok(Params::new(arguments, result, signature, block.next_multiple_of(16)))
     }
 }
 

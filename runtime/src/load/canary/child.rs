@@ -107,7 +107,7 @@ fn registration(core: &Rc<Core>, described: Described, name: &str) -> Result<usi
     let gate = Gate::new(ModuleTag { id: ModuleId(1), name: name.into(), generation: Generation(1) });
     let weak = Rc::downgrade(core);
     let told = |error: EmitError| error.to_string();
-    let Described { interfaces, enums, delegates, structs, classes, imports, exports } = described;
+    let Described { interfaces, enums, delegates, structs, classes, imports, exports, tables } = described;
     texts::check(name, described).map_err(told)?;
     let mut read = 0;
     for declared in interfaces {
@@ -127,5 +127,6 @@ fn registration(core: &Rc<Core>, described: Described, name: &str) -> Result<usi
     // Of these a host takes the texts and numbers while it links them; putting them into words takes all of them.
     read += imports.iter().map(|import| format!("{import:?}").len()).sum::<usize>();
     read += exports.iter().map(|export| format!("{export:?}").len()).sum::<usize>();
+    read += format!("{tables:?}").len();
     Ok(read)
 }

@@ -1,9 +1,9 @@
 //! What happens to load contexts, for listeners, in one set of terms for all of them.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use crate::callback::{Registered, Share, Site, drop_caught};
+use crate::callback::Callbacks;
 use crate::load::context::handle::{Contexts, LoadContext};
 use crate::load::context::home::Home;
 use crate::load::context::id::{ContextId, ContextKind, title};
@@ -109,60 +109,29 @@ impl fmt::Display for ContextEvent {
 pub(super) type Listener = dyn Fn(&ContextEvent) + Send + Sync;
 
 /// Listeners in the order they came, or by priority where they have one.
-#[derive(Default)]
-pub(super) struct Listeners {
-    list: Mutex<Vec<(i32, Registered<Arc<Listener>>)>>,
-}
+pub(super) type Listeners = Callbacks<Arc<Listener>>;
 
-impl Listeners {
-    /// Adds one; smaller priorities are called first, equal ones in the order they came.
-    pub(super) fn add(&self, priority: i32, listener: Registered<Arc<Listener>>) {
-        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = list.partition_point(|(other, _)| *other <= priority);
-        list.insert(at, (priority, listener));
-    }
-
-    /// Takes one back.
-    pub(super) fn remove(&self, site: Site) {
-        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = list.iter().position(|(_priority, listener)| listener.site.is(site));
-        let removed = at.map(|at| list.remove(at));
-        drop(list);
-        removed.into_iter().for_each(|(_priority, listener)| drop_caught(listener));
-    }
-
-    /// Takes all of them out.
-    pub(super) fn take(&self) -> Vec<Registered<Arc<Listener>>> {
-        let list = std::mem::take(&mut *self.list.lock().unwrap_or_else(PoisonError::into_inner));
-        list.into_iter().map(|(_priority, listener)| listener).collect()
-    }
-
-    /// Calls all of them; the panic of one does not reach the others. Returns what went wrong.
-    pub(super) fn tell(&self, event: &ContextEvent) -> Vec<String> {
-        let list: Vec<_> = {
-            let list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
-            list.iter().map(|(priority, listener)| (*priority, Share::of(&listener.code), listener.site)).collect()
-        };
-        let mut problems = Vec::new();
-        for (priority, listener, site) in list {
-            let told = crate::border::trap(|| {
-                (listener.code())(event);
-                Ok(())
-            });
-            if let Err(error) = told {
-                tracing::error!(%event, priority, callback = %site, %error, "a listener of a load context failed");
-                problems.push(format!("a callback of priority {priority} {error}"));
-            }
+/// Calls all of them; the panic of one does not reach the others. Returns what went wrong.
+pub(super) fn tell(listeners: &Listeners, event: &ContextEvent) -> Vec<String> {
+    let mut problems = Vec::new();
+    listeners.each(|priority, listener| {
+        let told = crate::border::trap(|| {
+            (listener.code)(event);
+            Ok(())
+        });
+        if let Err(error) = told {
+            tracing::error!(%event, priority, callback = %listener.site, %error, "a listener of a load context failed");
+            problems.push(format!("a callback of priority {priority} {error}"));
         }
-        problems
-    }
+    });
+    problems
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::{Arc, Mutex};
 
-    use super::{ContextEvent, ContextEventKind, Listener, Listeners};
+    use super::{ContextEvent, ContextEventKind, Listener, Listeners, tell};
     use crate::callback::{Registered, Site};
     use crate::load::context::home::Home;
     use crate::load::context::id::{ContextId, ContextKind};
@@ -185,7 +154,7 @@ mod tests {
             event: ContextEventKind::Unloading,
             home: Home::default(),
         };
-        let problems = listeners.tell(&event);
+        let problems = tell(&listeners, &event);
         assert_eq!(*heard.lock().expect("no panic while it is held"), ["first", "five", "five again"]);
         assert_eq!(problems, ["a callback of priority 0 panicked: \"on purpose\""]);
     }

@@ -18,7 +18,7 @@ use crate::load::context::resolvers::Resolvers;
 use crate::load::context::unloading::SpaceUnload;
 use alcedo_sys::StageDir;
 
-use crate::load::context::event::{ContextEvent, ContextEventKind, Listeners};
+use crate::load::context::event::{ContextEvent, ContextEventKind, Listeners, tell};
 use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::id::{ContextId, ContextKind, title};
 use crate::load::context::loading::{self, Library};
@@ -294,7 +294,7 @@ impl FreeContext {
         let event = ContextEventKind::Unloading;
         let home = self.resolvers.home();
         let event = ContextEvent { id: generation.id, kind: self.kind, name: self.name.to_string(), event, home };
-        for problem in self.unloading.tell(&event) {
+        for problem in tell(&self.unloading, &event) {
             generation.ticket().into_iter().for_each(|ticket| ticket.note(problem.clone()));
         }
     }

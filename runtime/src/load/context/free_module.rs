@@ -19,6 +19,7 @@ use crate::load::context::id::{ContextId, ModuleSummary};
 use crate::load::error::LoadError;
 use crate::load::module::library::{Codeless, Staged};
 use crate::load::module::{Module, Need};
+use crate::load::tables::HostTables;
 use crate::logs::Logs;
 use crate::unload::job::ModuleUnload;
 use crate::unload::policy::UnloadPolicy;
@@ -60,6 +61,8 @@ pub(super) struct ModulePlace<'a> {
     pub host_context: &'a Arc<SharedHostContext>,
     /// The host's ear.
     pub logs: &'a Arc<Logs>,
+    /// The tables of the host.
+    pub tables: &'a HostTables,
 }
 
 impl FreeModule {
@@ -84,7 +87,10 @@ impl FreeModule {
             needs.into_iter().for_each(|need| core.need(need));
             core
         };
-        let ready = |core: &Module| Ok(texts::check(core.name(), core.described())?);
+        let ready = |core: &Module| {
+            texts::check(core.name(), core.described())?;
+            Ok(place.tables.check(core.name(), core.described().tables)?)
+        };
         let core = library.attach(codeless, whole, |core| core, ready, |core| place.logs.forget(core.tag()))?;
         Ok(Self::new(core, place.context))
     }

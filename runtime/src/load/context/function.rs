@@ -3,25 +3,33 @@
 #![expect(unsafe_code, reason = "calls functions whose image a lease keeps, with slots that fit their signature")]
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
+use std::time::Duration;
 
 use alcedo_abi::describe::ZCallInvoke;
+use alcedo_abi::zcall::Slot;
 use arc_swap::ArcSwapOption;
 
 use crate::border::CallError;
 use crate::dynamic_call;
-use crate::lease::{Lease, LeaseKind, Leases, place_of};
-use crate::load::context::calls::{Calling, EntryGate};
+use crate::lease::{Lease, LeaseKind, Leases, Sealed, place_of};
+use crate::load::context::calls::{Calling, EntryGate, Inside};
 use crate::load::context::error::ContextError;
 use crate::load::context::free_context::FreeContext;
 use crate::load::context::free_generation::FreeGeneration;
-use crate::load::context::free_module::FreeExport;
+use crate::load::context::free_module::{FreeExport, FreeModule};
 use crate::load::context::id::ContextId;
 use crate::load::context::lookup::{self, Target};
 use crate::load::context::scope;
+use crate::load::error::LoadError;
+use crate::load::tables::{self, Table};
+use crate::object::host_value::signature_of;
+use crate::object::native_value::{NativeResult, ValueParams};
 use crate::object::value::Value;
 use crate::signature::Signature;
+use crate::zcall::buffer::BufferMut;
 
 /// A function of a context, by name: whichever generation of the context is the current one answers. One that it has of
 /// another context is called there, and a call keeps that one. What the name was found to mean it means for the rest of
@@ -282,5 +290,157 @@ impl FunctionPointer {
 impl fmt::Debug for FunctionPointer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "pointer to {} of context {}", self.export.full, self.context)
+    }
+}
+
+/// A module that implements a table, in one generation of a context.
+pub(crate) struct TableModule {
+    generation: Arc<FreeGeneration>,
+    module: Arc<FreeModule>,
+}
+
+impl TableModule {
+    /// Finds the module in the current generation, and compares its table with that of the host.
+    ///
+    /// # Errors
+    /// When the context is unloading, has no such module, or that implements no such table or another one.
+    pub(super) fn new(line: &FreeContext, module: &str, table: &Table) -> Result<Self, ContextError> {
+        let generation = line.open(format!("taking the table {} of {module}", table.name))?;
+        let modules = generation.modules();
+        let no_such = |offered: Vec<&str>| ContextError::NoSuchFunction {
+            context: generation.title(),
+            function: format!("{module}:{}", table.name),
+            offered: if offered.is_empty() { "nothing".to_owned() } else { offered.join(", ") },
+        };
+        let Some(found) = modules.iter().find(|found| found.name() == module) else {
+            return Err(no_such(modules.iter().map(|module| module.name()).collect()));
+        };
+        if !tables::implements(module, found.described().tables, table).map_err(LoadError::from)? {
+            return Err(no_such(found.exports().iter().map(|export| &*export.full).collect()));
+        }
+        Ok(Self { module: Arc::clone(found), generation })
+    }
+
+    /// Binds an entry of the table.
+    ///
+    /// # Errors
+    /// When the module does not have it with this signature.
+    pub(crate) fn entry<A: ValueParams, R: NativeResult>(
+        &self,
+        table: &str,
+        entry: &str,
+    ) -> Result<ContextEntry<A, R>, ContextError> {
+        let signature = Signature(signature_of::<A, R>()?);
+        let of_table = |export: &&FreeExport| *export.type_path == *table && *export.name == *entry;
+        let exports = self.module.exports();
+        let found = exports.iter().find(of_table).filter(|export| export.fingerprint == signature.fingerprint());
+        let at = found.and_then(|found| exports.iter().position(|export| std::ptr::eq(export, found)));
+        let place = at.and_then(|at| self.generation.place(&self.module, at));
+        let Some((export, place)) = found.cloned().zip(place) else {
+            return Err(ContextError::NoSuchFunction {
+                context: self.generation.title(),
+                function: format!("{table}:{entry} ({signature})"),
+                offered: exports.iter().map(|export| &*export.full).collect::<Vec<_>>().join(", "),
+            });
+        };
+        let generation = &self.generation;
+        let (gate, leases) = (Arc::clone(&generation.gate), Arc::clone(&generation.leases));
+        let bound = Bound { asked: gate.number(), gate, place, lent: None, export, home: generation.id, leases };
+        Ok(ContextEntry { bound: Arc::new(bound), of: PhantomData })
+    }
+}
+
+/// An entry of a table that a module of a Slim, a pinned context or the Default implements, by its Rust types. It is of one
+/// generation: once that unloads, each call is an error, also after a [`replace`](crate::LoadContext::replace). It keeps nothing
+/// alive. Any thread; a clone is another handle to the same entry.
+pub struct ContextEntry<A, R> {
+    bound: Arc<Bound>,
+    of: PhantomData<fn(A) -> R>,
+}
+
+impl<A, R> Clone for ContextEntry<A, R> {
+    fn clone(&self) -> Self {
+        Self { bound: Arc::clone(&self.bound), of: PhantomData }
+    }
+}
+
+impl<A, R> fmt::Debug for ContextEntry<A, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of context {}", self.bound.export.full, self.bound.home)
+    }
+}
+
+impl<A: ValueParams, R: NativeResult> ContextEntry<A, R> {
+    /// Calls it on this thread.
+    ///
+    /// # Errors
+    /// [`ContextError::ContextUnloading`] once its generation unloads; its panic.
+    #[track_caller]
+    pub fn call(&self, arguments: A) -> Result<R, ContextError> {
+        self.hot(|entry| entry.call(arguments))?
+    }
+
+    /// Calls it many times: the unload of its generation waits until `code` has returned, so what each call checks is checked once.
+    ///
+    /// # Errors
+    /// [`ContextError::ContextUnloading`] once its generation unloads.
+    #[track_caller]
+    pub fn hot<T>(&self, code: impl FnOnce(HotContextEntry<'_, A, R>) -> T) -> Result<T, ContextError> {
+        let calling = Calling { function: self.bound.place, from: Some(Location::caller()) };
+        let Some(inside) = self.bound.gate.enter(calling, || Arc::clone(&self.bound.export.full)) else {
+            return Err(self.gone());
+        };
+        Ok(code(HotContextEntry { entry: self, inside: &inside }))
+    }
+
+    #[cold]
+    fn gone(&self) -> ContextError {
+        let (leases, action) = (&self.bound.leases, format!("calling {}", self.bound.export.full));
+        // The gate is shut just before the leases are sealed.
+        let just_now = || Sealed { owner: leases.owner().to_owned(), kind: LeaseKind::Call, since: Duration::ZERO };
+        let sealed = leases.take(LeaseKind::Call, &*action).err().unwrap_or_else(just_now);
+        ContextError::sealed(sealed, action)
+    }
+}
+
+/// A [`ContextEntry`] while its generation cannot be unloaded: [`ContextEntry::hot`].
+pub struct HotContextEntry<'a, A, R> {
+    entry: &'a ContextEntry<A, R>,
+    /// Keeps this on its thread.
+    inside: &'a Inside<'a>,
+}
+
+impl<A, R> Clone for HotContextEntry<'_, A, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A, R> Copy for HotContextEntry<'_, A, R> {}
+
+impl<A, R> fmt::Debug for HotContextEntry<'_, A, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.entry.fmt(f)
+    }
+}
+
+impl<A: ValueParams, R: NativeResult> HotContextEntry<'_, A, R> {
+    /// Calls it.
+    ///
+    /// # Errors
+    /// The panic of the entry.
+    #[inline]
+    pub fn call(&self, arguments: A) -> Result<R, ContextError> {
+        let _inside = self.inside;
+        let mut slots = arguments.into_slots();
+        let slots = &mut slots.as_mut()[..A::COUNT + usize::from(R::VALUE.is_some())];
+        // SAFETY: this thread is inside the gate of the generation whose image it is, so that stays mapped. The slots are those of
+        // `A` and `R`, whose signature has the fingerprint of the function.
+        unsafe { self.entry.bound.export.call(BufferMut::over(slots)) }?;
+        R::from_slot(*slots.last().unwrap_or(&Slot::EMPTY)).ok_or_else(|| {
+            let message =
+                format!("`{}` returned another result than its signature states", self.entry.bound.export.full);
+            CallError::Buffer { message }.into()
+        })
     }
 }

@@ -412,6 +412,7 @@ fn open_one(
         context: generation.id,
         host_context: &host_context,
         logs: &registry.logs,
+        tables: &registry.tables,
     };
     let module = FreeModule::open(staged, needs, place)?;
     calls.set_caller(&module, needed);

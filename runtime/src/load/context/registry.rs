@@ -17,7 +17,7 @@ use crate::host_api::SharedHostContext;
 use crate::lease::Blocker;
 use crate::load::canary::Rehearsal;
 use crate::load::context::error::ContextError;
-use crate::load::context::event::{ContextEvent, ContextEventKind, Listeners};
+use crate::load::context::event::{ContextEvent, ContextEventKind, Listeners, tell};
 use crate::load::context::free_context::FreeContext;
 use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::free_module::FreeModule;
@@ -29,6 +29,7 @@ use crate::load::context::unloading::Abandoned;
 use crate::load::error::LoadError;
 use crate::load::module::info::ModuleInfo;
 use crate::load::stays::Told;
+use crate::load::tables::HostTables;
 use crate::logs::Logs;
 use crate::unload::blockers::kept_by;
 use crate::unload::policy::UnloadPolicy;
@@ -74,6 +75,8 @@ pub(crate) struct ContextRegistry {
     pub(super) listeners: Listeners,
     /// Functions of the host that their modules call.
     pub(crate) functions: HostFunctions,
+    /// Tables of functions that the host offers and expects.
+    pub(crate) tables: HostTables,
     reaper: Arc<Reaper>,
     policy: Mutex<UnloadPolicy>,
     last_module: Arc<AtomicU64>,
@@ -165,6 +168,7 @@ impl ContextRegistry {
             rehearsal,
             listeners: Listeners::default(),
             functions: HostFunctions::default(),
+            tables: HostTables::default(),
             reaper: Arc::default(),
             policy: Mutex::default(),
             last_module: Arc::clone(last_module),
@@ -297,7 +301,7 @@ impl ContextRegistry {
         let home = generation.resolvers.home();
         let event =
             ContextEvent { id: generation.id, kind: generation.kind, name: generation.name.to_string(), event, home };
-        for problem in self.listeners.tell(&event) {
+        for problem in tell(&self.listeners, &event) {
             generation.ticket().into_iter().for_each(|ticket| ticket.note(problem.clone()));
         }
     }
@@ -307,7 +311,7 @@ impl ContextRegistry {
         let home = Home::new(&self.own, &Weak::new());
         let (id, kind) = (ContextId::master(generation.0), ContextKind::Master);
         // What goes wrong stands in the log.
-        let _problems = self.listeners.tell(&ContextEvent { id, kind, name: kind.to_string(), event, home });
+        let _problems = tell(&self.listeners, &ContextEvent { id, kind, name: kind.to_string(), event, home });
     }
 
     /// Begins to end modules that never came into their context.

@@ -96,7 +96,7 @@ pub(crate) fn bring_up(
     let mut new = Vec::new();
     for staged in staged {
         let id = loads.next_module(core);
-        match caught(|| open::open(core, loads.host_context(), staged, id, generation)) {
+        match caught(|| open::open(core, (loads.host_context(), &loads.registry.tables), staged, id, generation)) {
             Ok(module) => new.push(module),
             Err(error) => {
                 core.zcalls.end_module(id);

@@ -11,7 +11,7 @@ use std::time::Duration;
 use alcedo_sys::{Demands, StageDir, crash};
 
 use crate::bridge::core::Core;
-use crate::callback::{Registered, Site};
+use crate::callback::Callbacks;
 use crate::cells::RefCell;
 use crate::emit::texts;
 use crate::handles::{Generation, ModuleId};
@@ -67,7 +67,8 @@ pub(crate) struct Loads {
     pub planted_rerun: bool,
     is_telling: Cell<bool>,
     master: RefCell<Option<Master>>,
-    observers: RefCell<Vec<Registered<Observer>>>,
+    /// The listeners to its events.
+    pub observers: Callbacks<Observer>,
     /// The modules of the generation that comes up whose mains have returned, in the order of their start.
     started: RefCell<Vec<String>>,
     last_module: Arc<AtomicU64>,
@@ -108,7 +109,7 @@ impl Loads {
             planted_rerun: false,
             is_telling: Cell::default(),
             master: RefCell::default(),
-            observers: RefCell::default(),
+            observers: Callbacks::default(),
             started: RefCell::default(),
             last_module,
             last_of_master: Cell::new(ModuleId::HOST),
@@ -131,28 +132,12 @@ impl Loads {
         self.master.replace(master)
     }
 
-    /// Adds a listener.
-    pub(crate) fn observe(&self, observer: Registered<Observer>) {
-        self.observers.borrow_mut().push(observer);
-    }
-
-    /// Where the listeners come from.
-    pub(crate) fn observer_sites(&self) -> Vec<Site> {
-        self.observers.borrow().iter().map(|observer| observer.site).collect()
-    }
-
-    /// Takes all listeners out.
-    pub(crate) fn take_observers(&self) -> Vec<Registered<Observer>> {
-        self.observers.take()
-    }
-
     /// Calls every listener.
     pub(crate) fn raise(&self, event: &MasterEvent) {
-        let observers = self.observers.borrow().clone();
-        if !observers.is_empty() {
+        if !self.observers.is_empty() {
             self.recorder.note(|record| record.events.push(event.to_string()));
         }
-        for observer in observers {
+        self.observers.each(|_priority, observer| {
             // One listener's panic is not another's, and never the reload's.
             if let Err(error) = crate::border::trap(|| {
                 (observer.code)(event);
@@ -161,7 +146,7 @@ impl Loads {
                 let callback = &observer.site;
                 tracing::error!(%event, %callback, %error, "a listener of the load context panicked");
             }
-        }
+        });
         let started = match event {
             MasterEvent::Loaded(_) => self.started.take(),
             _ => Vec::new(),

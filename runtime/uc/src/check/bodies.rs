@@ -89,18 +89,21 @@ impl<'a> Checker<'a> {
             }
         }
         let before = self.messages.borrow().len();
-        let statements = match &made.ast.body {
+        let written = made.ast.body.take();
+        let has_body = written.is_some();
+        let statements = match &written {
             Some(statements) => Some(body.block(statements)),
             // A function that ends with a semicolon does nothing.
             None if !made.flags.dll_import => Some(Vec::new()),
             None => None,
         };
+        drop(written);
         let at = (work.file, made.ast.name.span);
         // With errors in it, it is not known what the body does.
         let (start, end) = (made.ast.span.start, made.ast.end.end);
         let misread = self.misread.get(&work.file).is_some_and(|at| at.iter().any(|at| (start..end).contains(at)));
         let has_errors = || self.messages.borrow()[before..].iter().any(Diagnostic::is_error);
-        let whole = made.ast.body.is_some() && !body.lost && !misread && !has_errors();
+        let whole = has_body && !body.lost && !misread && !has_errors();
         if whole && symbol.result.is_some() && !statements.as_ref().is_some_and(|body| super::statements::returns(body))
         {
             let message = format!("`{}` may end without a result: it gives the zero value then", made.ast.name.text);

@@ -1,11 +1,10 @@
 //! What is known while a body, or a value by itself, is checked: the class, the locals, what is around.
 
-use std::collections::HashMap;
-
 use super::Checker;
 use super::symbols::At;
 use crate::ast::{self, Ident};
 use crate::diagnostic::Diagnostic;
+use crate::hash::HashMap;
 use crate::hir::{Const, Expr, ExprKind, Local, LocalId, Path, Type};
 use crate::source::Span;
 
@@ -57,9 +56,9 @@ impl<'c, 'a> Body<'c, 'a> {
             only_constants: false,
             result: None,
             result_unknown: false,
-            locals: HashMap::new(),
-            consts: HashMap::new(),
-            const_params: HashMap::new(),
+            locals: HashMap::default(),
+            consts: HashMap::default(),
+            const_params: HashMap::default(),
             made: Vec::new(),
             params: 0,
             values: 0,

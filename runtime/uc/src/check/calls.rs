@@ -71,6 +71,9 @@ impl Body<'_, '_> {
             return found;
         }
         if let Some(found) = self.checker.find_library_function(&name.text).filter(|_| !self.only_constants) {
+            if let Some(loaded) = self.loaded_class(name, args, span) {
+                return loaded;
+            }
             if name.is("isa") && args.len() == 1 {
                 let of = ast::Expr { kind: ast::ExprKind::SelfObject, span: name.span, depth: 1 };
                 return self.function_of_object(&found, &of, name, args, span);
@@ -102,6 +105,20 @@ impl Body<'_, '_> {
             error = error.hint(format!("there is `{near}`"));
         }
         Err(self.report(error))
+    }
+
+    /// `DynamicLoadObject(path, class'Class')`, whose result is a class and no object.
+    fn loaded_class(&self, name: &Ident, args: &Args, span: Span) -> Option<Found<Expr>> {
+        let [path, Some(ast::Expr { kind: ast::ExprKind::Object(word, of), .. }), rest @ ..] = args else {
+            return None;
+        };
+        let of_class = word.is("class") && ["class", "core.class"].iter().any(|class| of.eq_ignore_ascii_case(class));
+        if !name.is("DynamicLoadObject") || !of_class {
+            return None;
+        }
+        let found = self.checker.find_library_function("DynamicLoadClass")?;
+        let args: Vec<_> = std::iter::once(path).chain(rest).cloned().collect();
+        Some(self.make_call(&found, Callee::Static { class: None, path: found.path.clone() }, name, &args, span))
     }
 
     /// Returns whether a call with one value does not suit the function of that name, so that a cast may be meant.

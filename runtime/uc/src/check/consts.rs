@@ -1,13 +1,12 @@
 //! Constants: values that are known before the script runs, made of other constants.
 
-use std::collections::HashSet;
-
 use super::body::Body;
 use super::declare::Work;
 use super::symbols::{At, ConstSym};
 use super::{Checker, Found, Told};
 use crate::ast::{self, Ident};
 use crate::diagnostic::Diagnostic;
+use crate::hash::HashSet;
 use crate::hir::{self, Expr, ExprKind, Type};
 use crate::parse::DEEPEST;
 use crate::token::{Kind, Tokens};
@@ -100,7 +99,7 @@ impl<'a> Checker<'a> {
 
     /// What the constant is made of, and all that is made of, if the constant itself is in it.
     fn made_of_itself(&self, class: &str, found: &ConstSym) -> Option<HashSet<At>> {
-        let (mut seen, mut is_circle) = (HashSet::new(), false);
+        let (mut seen, mut is_circle) = (HashSet::default(), false);
         let mut open = vec![(found.file, found.value.span)];
         while let Some((file, span)) = open.pop() {
             let mut tokens = Tokens::new(self.sources.get(file)?.slice(span));

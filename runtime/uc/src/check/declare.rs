@@ -1,6 +1,5 @@
 //! The types of the package: its classes in the order of their bases, and its enums. Members come behind them.
 
-use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use alcedo_reflect::path::is_identifier;
@@ -9,6 +8,7 @@ use super::symbols::{At, ClassSym, ConstSym, DEEPEST_EXTENSION, EnumSym, Named};
 use super::{Checker, TypeSym};
 use crate::ast::{self, ClassHead, Ident, Item, Outside, OutsideKind, TypeKind};
 use crate::diagnostic::Diagnostic;
+use crate::hash::{HashMap, HashSet};
 use crate::hir::{self, Num, Path};
 
 /// A class of the package, as it is written.
@@ -123,7 +123,7 @@ impl<'a> Checker<'a> {
     /// Classes and interfaces.
     fn heads(&self) -> (Vec<Work<'a>>, Vec<Work<'a>>) {
         let (mut works, mut interfaces): (Vec<Work<'a>>, Vec<Work<'a>>) = Default::default();
-        let mut seen: HashMap<String, At> = HashMap::new();
+        let mut seen: HashMap<String, At> = HashMap::default();
         for (file, tree) in self.files.iter().enumerate() {
             let Some(head) = &tree.class else {
                 let told = self.messages.borrow().iter().any(|message| message.file == file && message.is_error());
@@ -219,7 +219,7 @@ impl<'a> Checker<'a> {
         let path = self.own_path(&found.name.text);
         self.add_name(&found.name.text, TypeSym::Enum(path.clone(), Num::U8));
         let mut entries: Vec<String> = Vec::new();
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::default();
         for entry in &found.entries {
             self.check_name(&entry.name, file);
             if !seen.insert(entry.name.text.to_ascii_lowercase()) {
@@ -276,10 +276,10 @@ impl<'a> Checker<'a> {
         }
         let own: HashMap<Path, Option<Path>> =
             works.iter().map(|work| (work.path.clone(), work.base.clone())).collect();
-        let mut in_circles: HashSet<Path> = HashSet::new();
+        let mut in_circles: HashSet<Path> = HashSet::default();
         for work in works.iter_mut() {
             let (mut circle, mut at) = (vec![work.path.clone()], work.base.clone());
-            let mut seen = HashSet::new();
+            let mut seen = HashSet::default();
             while let Some(path) = at {
                 if path == work.path {
                     // Told once a circle; not at all where a class of it is in the host's place, which was told.

@@ -1,7 +1,5 @@
 //! `defaultproperties` and `structdefaultproperties`: values of properties, by the types of the properties.
 
-use std::collections::HashMap;
-
 use super::body::as_const;
 use super::convert::is_text;
 use super::declare::Work;
@@ -9,6 +7,7 @@ use super::symbols::{At, PropSym};
 use super::{Checker, Found, Told};
 use crate::ast::{self, DefaultIndex, DefaultLine, DefaultValue, DefaultValueKind, Ident, Item};
 use crate::diagnostic::Diagnostic;
+use crate::hash::HashMap;
 use crate::hir::{self, Const, Default, DefaultAction, Num, Path, Type};
 use crate::source::Span;
 
@@ -346,7 +345,7 @@ impl<'a> Checker<'a> {
 
     /// Counts what dynamic arrays grow by where the lines of an object set elements behind their ends.
     pub(super) fn count_grown(&self, lines: &[Default], class: &str, at: At) {
-        let mut lens: HashMap<&str, u64> = HashMap::new();
+        let mut lens: HashMap<&str, u64> = HashMap::default();
         for line in lines {
             if let DefaultAction::SetElement(index, _) = line.action {
                 let len = lens.entry(&line.property).or_default();

@@ -6,7 +6,7 @@ use super::body::Body;
 use super::symbols::{FuncSym, get_caseless};
 use super::{Found, Told, TypeSym};
 use crate::ast::{self, Ident};
-use crate::hir::{Const, Expr, ExprKind, New, Path, Type};
+use crate::hir::{Const, Conversion, Expr, ExprKind, New, Path, Type};
 use crate::source::Span;
 
 impl Body<'_, '_> {
@@ -137,7 +137,9 @@ impl Body<'_, '_> {
         }
         if let Some(found) = self.checker.find_function(class, &name.text).filter(|_| !self.only_constants) {
             if matches!(want, Some(Type::Delegate(..))) {
-                self.needs_object(span, &format!("`{}`", found.name))?;
+                if !found.is_static {
+                    self.needs_object(span, &format!("`{}`", found.name))?;
+                }
                 return self.function_value(None, &found, want, span);
             }
             let message = format!("`{}` is a function: `(` is missing behind it", found.name);
@@ -246,7 +248,7 @@ impl Body<'_, '_> {
         Err(self.report(error))
     }
 
-    /// A function as the value of a delegate of the type that is wanted.
+    /// Resolves a function as the value of a delegate of the expected type. A static function is bound to the class in `object`.
     pub(super) fn function_value(
         &self,
         object: Option<Expr>,
@@ -258,10 +260,12 @@ impl Body<'_, '_> {
             let message = format!("`{}` is a function and no value here", found.name);
             return Err(self.report(self.error("uc-no-value", span, message)));
         };
-        if found.is_static {
-            let message = format!("`{}` is static: a delegate calls functions of objects", found.name);
-            return Err(self.report(self.error("uc-delegate", span, message)));
+        if !found.is_static && matches!(&object, Some(object) if matches!(object.ty, Type::Class(_))) {
+            let message = format!("`{}` is not static: a delegate calls it for an object", found.name);
+            let error = self.error("uc-delegate", span, message);
+            return Err(self.report(error.hint(format!("name the object: `Object.{}`", found.name))));
         }
+        let object = if found.is_static { Some(self.default_object(object, span)) } else { object };
         let Some(signature) = found.signature() else { return Err(Told) };
         if signature != **wanted {
             let message = format!("`{}` takes and gives other types than the delegate", found.name);
@@ -271,6 +275,18 @@ impl Body<'_, '_> {
         let kind =
             ExprKind::FunctionOf { object: object.map(Box::new), owner: found.owner.clone(), name: found.name.clone() };
         Ok(Expr { kind, ty: ty.clone(), line: self.line(span) })
+    }
+
+    /// The class default object of a class, or of the class of an object, to which a delegate binds a static function.
+    fn default_object(&self, of: Option<Expr>, span: Span) -> Expr {
+        let of = of.unwrap_or_else(|| self.self_class(span));
+        let line = of.line;
+        let class = match of.ty.clone() {
+            Type::Object(path) => Expr { kind: ExprKind::ClassOf(Box::new(of)), ty: Type::Class(path), line },
+            _ => of,
+        };
+        let ty = Type::Object(self.checker.root_of(&self.class));
+        Expr { kind: ExprKind::Convert(Conversion::ClassToObject, Box::new(class)), ty, line }
     }
 
     fn class_cast(&self, class: &[Ident], of: &ast::Expr, span: Span) -> Found<Expr> {

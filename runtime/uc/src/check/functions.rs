@@ -1,6 +1,5 @@
 //! Functions before their bodies: signatures, words, and what they override.
 
-use std::collections::HashSet;
 use std::rc::Rc;
 
 use alcedo_abi::kinds::PropertyKind;
@@ -11,6 +10,7 @@ use super::types::taken;
 use super::{Checker, Told};
 use crate::ast::{self, FunctionKind, Item, Modifier, TypeRef};
 use crate::diagnostic::Diagnostic;
+use crate::hash::HashSet;
 use crate::hir::{self, Access, FunctionFlags, Path, Type, delegate_body};
 use crate::parse::PARAM_WORDS;
 
@@ -48,7 +48,7 @@ impl<'a> Checker<'a> {
     /// Parameters, each with how it is written.
     pub(super) fn params_of<'p>(&self, params: &'p [ast::Param], work: &Work<'_>) -> Vec<(ParamSym, &'p ast::Param)> {
         let mut found: Vec<(ParamSym, &'p ast::Param)> = Vec::new();
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::default();
         for param in params {
             let name = &param.name.name;
             self.check_name(name, work.file);
@@ -167,7 +167,7 @@ impl<'a> Checker<'a> {
     fn function(&self, work: &Work<'a>, found: &'a ast::Function, has_dll: bool) -> Option<FuncWork<'a>> {
         let at = (work.file, found.name.span);
         let is_delegate = found.kind == FunctionKind::Delegate;
-        if is_delegate && found.body.is_none() {
+        if is_delegate && found.body.borrow().is_none() {
             let above = work.base.as_ref().and_then(|base| self.find_delegate(base, &found.name.text));
             if above.is_some() {
                 let message = format!("a class above declares the delegate `{}` already", found.name.text);
@@ -236,7 +236,7 @@ impl<'a> Checker<'a> {
                 let message = format!("`{}` is imported from a library and has to be `final`", found.name.text);
                 self.report(Diagnostic::error("uc-dll-import", at, message));
             }
-            if found.body.is_some() {
+            if found.body.borrow().is_some() {
                 let message = format!("`{}` is imported from a library and has no body here", found.name.text);
                 self.report(Diagnostic::error("uc-dll-import", at, message));
             }

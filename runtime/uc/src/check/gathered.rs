@@ -1,8 +1,7 @@
 //! Messages that a file would show again and again: one for each thing, with the lines where it occurs.
 
-use std::collections::{HashMap, HashSet};
-
 use crate::diagnostic::Diagnostic;
+use crate::hash::{HashMap, HashSet};
 
 /// Ids of messages that are told once a file for each thing that they name.
 const ONCE: &[&str] = &[
@@ -29,7 +28,7 @@ pub(super) fn gathered(messages: Vec<Diagnostic>) -> Vec<Diagnostic> {
         .map(|message| message.file)
         .collect();
     let mut found: Vec<(Diagnostic, Vec<u32>)> = Vec::new();
-    let mut known: HashMap<(usize, &'static str, String), usize> = HashMap::new();
+    let mut known: HashMap<(usize, &'static str, String), usize> = HashMap::default();
     for message in messages {
         if message.id == "uc-declared-twice" && chosen.contains(&message.file) {
             continue;

@@ -170,7 +170,7 @@ impl<'a> Checker<'a> {
                 }
             }
         }
-        if let Some(body) = found.body.as_ref().filter(|body| !body.is_empty()) {
+        if let Some(body) = found.body.borrow().as_ref().filter(|body| !body.is_empty()) {
             let message = format!("`{name}` has a body: the functions of an interface have none");
             let error = Diagnostic::error("uc-interface", (work.file, body[0].span), message);
             self.report(error.hint("write it into the classes that implement the interface"));

@@ -1,6 +1,5 @@
 //! Variables and delegates: the members of classes and structs that are no functions.
 
-use std::collections::HashSet;
 use std::rc::Rc;
 
 use alcedo_abi::kinds::{PropertyKind, property_flags};
@@ -13,6 +12,7 @@ use super::symbols::{ARRAY_DIM, At, ClassSym, DelegateSym, FuncSym, PropSym};
 use super::types::taken;
 use crate::ast::{self, FunctionKind, Item, Modifier, TypeKind, TypeRef, VarName};
 use crate::diagnostic::Diagnostic;
+use crate::hash::HashSet;
 use crate::hir::{self, Access, Path, Type, delegate_body, delegate_property};
 
 /// The members of a class of the package, before bodies and defaults are checked.
@@ -103,7 +103,7 @@ impl<'a> Checker<'a> {
             writable: Ok(()),
             at: Some(at),
         };
-        let body = found.body.is_some().then(|| format!("{}:{}", work.path, delegate_body(&name)).into());
+        let body = found.body.borrow().is_some().then(|| format!("{}:{}", work.path, delegate_body(&name)).into());
         let hir_params = params.iter().map(|(symbol, written)| self.plain_param(symbol, written, work.file)).collect();
         let hir = hir::Delegate {
             path,
@@ -295,7 +295,7 @@ impl<'a> Checker<'a> {
     /// The fields of a struct.
     pub(super) fn fields_of(&self, found: &ast::Struct, file: usize, class: &str, path: &Path) -> Vec<hir::Property> {
         let mut fields: Vec<hir::Property> = Vec::new();
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::default();
         for item in &found.items {
             match item {
                 Item::Var(var) => {

@@ -32,15 +32,16 @@ mod types;
 mod wildcards;
 
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet};
+
 use std::rc::Rc;
 
 use alcedo_reflect::types::Types;
 
 use crate::ast;
 use crate::diagnostic::Diagnostic;
+use crate::hash::{HashMap, HashSet};
 use crate::hir;
-use crate::parse::parse_file;
+use crate::parse::Parsed;
 use crate::source::Source;
 pub(crate) use complete::complete_in;
 use symbols::{At, ClassSym, EnumSym, FuncSym, Named, StructSym};
@@ -57,7 +58,7 @@ pub struct Options {
     pub ignore_flags: bool,
     /// Types and entries of enums that a module with errors declares, in lower case, with a description of that module such as
     /// "the package `Tale`". Messages name the module and do not deny the type.
-    pub refused: HashMap<String, String>,
+    pub refused: std::collections::HashMap<String, String>,
 }
 
 /// A package without errors.
@@ -69,19 +70,26 @@ pub struct Checked {
     pub warnings: Vec<Diagnostic>,
 }
 
+/// Parses the files of a package and checks them as [`check_parsed`] does.
+///
+/// # Errors
+/// Returns the errors of [`check_parsed`].
+pub fn check(package: &str, sources: &[Source], types: &Types, options: &Options) -> Result<Checked, Vec<Diagnostic>> {
+    check_parsed(package, sources, Parsed::of(sources), types, options)
+}
+
 /// Checks the files of a package against the types that are found now. Types that scripts declared in a package of that name
 /// before are left out of account: they are what is being replaced. Game thread only, as everything of reflection.
 ///
 /// # Errors
 /// All messages, warnings too, in order of file and place, when one of them is an error.
-pub fn check(package: &str, sources: &[Source], types: &Types, options: &Options) -> Result<Checked, Vec<Diagnostic>> {
-    let mut messages = Vec::new();
-    let mut files = Vec::new();
-    for (at, source) in sources.iter().enumerate() {
-        let (file, found) = parse_file(source, at);
-        messages.extend(found);
-        files.push(file);
-    }
+pub fn check_parsed(
+    package: &str,
+    sources: &[Source],
+    Parsed { files, messages }: Parsed,
+    types: &Types,
+    options: &Options,
+) -> Result<Checked, Vec<Diagnostic>> {
     let checker = Checker::new(package, sources, &files, types, options, messages);
     let checked = checker.package();
     let messages = checker.into_messages();
@@ -119,16 +127,15 @@ const OUTSIDE: &[&str] = &[
 
 /// What the files of a package have that is outside of the language, beside the messages of their syntax, in order of file and
 /// place: all that can be told of them without knowing any type.
-pub fn outside(package: &str, sources: &[Source]) -> Vec<Diagnostic> {
-    let read: Vec<_> = sources.iter().enumerate().map(|(at, source)| parse_file(source, at)).collect();
-    let (files, mut messages): (Vec<_>, Vec<_>) = read.into_iter().unzip();
+pub fn outside(package: &str, sources: &[Source], parsed: Parsed) -> Vec<Diagnostic> {
+    let Parsed { files, mut messages } = parsed;
     let world = alcedo_reflect::World::new();
     let options = Options::default();
     let checker = Checker::new(package, sources, &files, &world.types, &options, Vec::new());
     checker.package();
     let told = checker.messages.into_inner();
-    messages.push(told.into_iter().filter(|message| OUTSIDE.contains(&message.id)).collect());
-    in_order(messages.concat(), sources)
+    messages.extend(told.into_iter().filter(|message| OUTSIDE.contains(&message.id)));
+    in_order(messages, sources)
 }
 
 /// Messages with their lines, in order of file and place, each once.
@@ -209,7 +216,7 @@ impl<'a> Checker<'a> {
         options: &'a Options,
         messages: Vec<Diagnostic>,
     ) -> Self {
-        let mut misread: HashMap<usize, Vec<u32>> = HashMap::new();
+        let mut misread: HashMap<usize, Vec<u32>> = HashMap::default();
         for message in messages.iter().filter(|message| message.is_error()) {
             misread.entry(message.file).or_default().push(message.span.start);
         }

@@ -37,12 +37,12 @@ impl Body<'_, '_> {
             }
             // `class'X'.static.f` without a call.
             ast::ExprKind::Member(inner, word) if word.is("static") => {
-                let (_, path) = self.class_of(inner)?;
+                let (class, path) = self.class_of(inner)?;
                 let Some(found) = self.checker.find_function(&path, &name.text) else {
                     return Err(self.no_such_function(&path, name));
                 };
                 return match want {
-                    Some(Type::Delegate(..)) => self.function_value(None, &found, want, span),
+                    Some(Type::Delegate(..)) => self.function_value(Some(class), &found, want, span),
                     _ => {
                         let message = format!("`{}` is a function: `(` is missing behind it", found.name);
                         Err(self.report(self.error("uc-no-value", name.span, message)))

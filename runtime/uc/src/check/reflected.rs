@@ -1,6 +1,5 @@
 //! Symbols of what reflection has: which members of classes, structs and interfaces scripts may use, and how.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use alcedo_abi::kinds::{PropertyKind, class_flags, function_flags, property_flags};
@@ -13,6 +12,7 @@ use alcedo_reflect::structs::StructType;
 use alcedo_reflect::type_text::TypeText;
 
 use super::symbols::{ARRAY_DIM, ClassSym, DelegateSym, FuncSym, Named, ParamSym, PropSym, StructSym, Wild, squash};
+use crate::hash::HashMap;
 use crate::hir::{Access, Num, Path, Type, delegate_body};
 
 /// `function_flags::CUSTOM_THUNK`.
@@ -288,7 +288,7 @@ pub(crate) fn reflected_struct(found: &StructType) -> StructSym {
         fields,
         by_name,
         values: 1,
-        defaults: HashMap::new(),
+        defaults: HashMap::default(),
         broken: false,
     }
 }

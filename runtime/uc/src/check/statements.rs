@@ -1,17 +1,18 @@
 //! Statements.
 
-use std::collections::HashMap;
-
 use super::body::Body;
 use super::{Found, Told};
 use crate::ast::{self, DoEnd, Infix};
+use crate::hash::HashMap;
 use crate::hir::{Arm, Const, Expr, ExprKind, Intrinsic, Stmt, StmtKind, Type, Unary};
 use crate::source::Span;
 
 impl Body<'_, '_> {
     /// Statements; those with errors, which were told, are left out.
     pub(super) fn block(&mut self, statements: &[ast::Stmt]) -> Vec<Stmt> {
-        let mut found = Vec::new();
+        let is_kept =
+            |statement: &&ast::Stmt| !matches!(statement.kind, ast::StmtKind::Local(..) | ast::StmtKind::Empty);
+        let mut found = Vec::with_capacity(statements.iter().filter(is_kept).count());
         for statement in statements {
             match self.statement(statement) {
                 Ok(kind) => found.extend(kind.map(|kind| Stmt { kind, line: self.line(statement.span) })),
@@ -89,6 +90,7 @@ impl Body<'_, '_> {
                 let head = self.foreach_head(over);
                 let body = self.loop_body(body);
                 let (array, element, convert, index) = head?;
+                let (array, element, index) = (Box::new(array), Box::new(element), index.map(Box::new));
                 StmtKind::ForEach { array, element, convert, index, body }
             }
             ast::StmtKind::Switch(value, arms) => return self.switch_statement(value, arms).map(Some),
@@ -174,7 +176,7 @@ impl Body<'_, '_> {
         self.breakable += 1;
         let mut made = Vec::new();
         let mut told = None;
-        let mut seen: HashMap<String, Span> = HashMap::new();
+        let mut seen: HashMap<String, Span> = HashMap::default();
         let mut has_default = false;
         for arm in arms {
             let case = match (&arm.value, &value) {

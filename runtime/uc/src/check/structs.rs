@@ -1,12 +1,13 @@
 //! Structs of the package: their fields, what they begin with, and circles of them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::symbols::{At, DEEPEST_EXTENSION, Named, PropSym, StructSym};
 use super::{Checker, TypeSym};
 use crate::ast;
 use crate::diagnostic::Diagnostic;
+use crate::hash::HashMap;
 use crate::hir::{self, Access, Path, Type};
 
 impl Checker<'_> {
@@ -145,7 +146,7 @@ impl Checker<'_> {
         let broken = is_partial || base.as_ref().is_some_and(|base| base.broken);
         let mut fields: Vec<Rc<PropSym>> = base.iter().flat_map(|base| base.fields.clone()).collect();
         let mut by_name = base.as_ref().map_or_else(Named::default, |base| base.by_name.clone());
-        let defaults = base.map_or_else(HashMap::new, |base| base.defaults.clone());
+        let defaults = base.map_or_else(HashMap::default, |base| base.defaults.clone());
         for field in &structure.fields {
             if super::types::taken(&by_name, &field.name) {
                 let message = format!("`{}` has a field `{}` already", structure.name, field.name);

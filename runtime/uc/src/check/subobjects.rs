@@ -1,7 +1,5 @@
 //! Subobjects that a class has by its defaults, and those that would have no end.
 
-use std::collections::HashMap;
-
 use super::Checker;
 use super::TypeSym;
 use super::declare::Work;
@@ -9,6 +7,7 @@ use super::defaults::Place;
 use super::symbols::At;
 use crate::ast::{DefaultLine, DefaultObject, Item};
 use crate::diagnostic::Diagnostic;
+use crate::hash::HashMap;
 use crate::hir::{self, Path};
 
 /// A class whose objects bring objects of another: by extending it, or by a subobject that stands at that place.
@@ -104,7 +103,7 @@ impl<'a> Checker<'a> {
     pub(super) fn endless_subobjects(&self, works: &[Work<'a>]) {
         let own: HashMap<&str, &Work<'a>> = works.iter().map(|work| (&*work.path, work)).collect();
         // Whether all of a class was looked at; it is being looked at otherwise.
-        let mut seen: HashMap<Path, bool> = HashMap::new();
+        let mut seen: HashMap<Path, bool> = HashMap::default();
         for work in works {
             if seen.contains_key(&work.path) {
                 continue;

@@ -1,12 +1,12 @@
 //! What names mean: members of classes and structs, in one form for those that reflection has and those that the package
 //! declares. Names are found in whatever case they are written; those of reflection also without their `_`.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use alcedo_reflect::type_text::SignatureText;
 
 use crate::ast;
+use crate::hash::HashMap;
 use crate::hir::{Access, Const, Num, Path, Type};
 use crate::source::Span;
 
@@ -30,7 +30,7 @@ pub(crate) struct Named<T> {
 
 impl<T> Default for Named<T> {
     fn default() -> Self {
-        Self { exact: HashMap::new(), squashed: HashMap::new() }
+        Self { exact: HashMap::default(), squashed: HashMap::default() }
     }
 }
 

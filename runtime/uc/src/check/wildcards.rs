@@ -1,11 +1,10 @@
 //! Arguments, in the order of the parameters; and wildcards, whose types the arguments decide.
 
-use std::collections::HashMap;
-
 use super::body::Body;
 use super::symbols::{FuncSym, Wild};
 use super::{Found, Told};
 use crate::ast::{self, Ident};
+use crate::hash::HashMap;
 use crate::hir::{Arg, Expr, Type, Wildcard};
 use crate::source::Span;
 
@@ -30,7 +29,7 @@ impl Body<'_, '_> {
             let message = format!("`{}` takes {}, here are {}", found.name, counted(found.params.len()), args.len());
             told = Some(self.report(self.error("uc-arguments", place, message)));
         }
-        let mut seen = Seen::new();
+        let mut seen = Seen::default();
         let element =
             if found.wild.iter().any(Option::is_some) { self.element_of(found, args, &mut seen) } else { Ok(None) };
         let mut made = Vec::new();

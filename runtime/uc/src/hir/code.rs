@@ -49,13 +49,13 @@ pub enum StmtKind {
     /// the other. The length is asked in each round.
     ForEach {
         /// The array: a place, or a value that is kept for the loop.
-        array: Expr,
+        array: Box<Expr>,
         /// Where each element goes: of the type of the elements, after `convert`.
-        element: Expr,
+        element: Box<Expr>,
         /// How an element becomes what the place holds.
         convert: Option<Conversion>,
         /// Where the index goes, an `int`.
-        index: Option<Expr>,
+        index: Option<Box<Expr>>,
         /// The body.
         body: Vec<Stmt>,
     },

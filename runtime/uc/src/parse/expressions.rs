@@ -82,6 +82,16 @@ impl Parser<'_> {
                 left = self.node(ExprKind::Operator(name, vec![left, right]), span, depth)?;
                 continue;
             }
+            let tokens = self.declared_sign(token);
+            if tokens != 0 {
+                let last = (0..tokens).fold(token, |_, _| self.next());
+                let span = token.span.to(last.span);
+                let name = Ident { text: self.source.slice(span).to_owned(), span };
+                let right = self.deeper(Self::prefix)?;
+                let (span, depth) = (left.span.to(right.span), left.depth.max(right.depth));
+                left = self.node(ExprKind::Operator(name, vec![left, right]), span, depth)?;
+                continue;
+            }
             let Some(op) = self.infix_sign(token).filter(|op| op.binding() <= weakest) else { return Ok(left) };
             self.next();
             if let ExprKind::Infix(before, at, ..) = &left.kind
@@ -109,6 +119,21 @@ impl Parser<'_> {
             && !self.is_one_of(0, STATEMENTS)
             && !self.is_word(0, "else")
             && matches!(behind.kind, Kind::Word | Kind::Int | Kind::Float | Kind::Text | Kind::Quoted | Kind::ParenOpen)
+    }
+
+    /// Returns the number of tokens of a sign that the language lacks, such as `<+>`: signs without a space between, of which the last
+    /// begins no operand. Returns zero for a sign of the language.
+    fn declared_sign(&mut self, first: Token) -> usize {
+        let (mut count, mut last) = (0, first);
+        loop {
+            let token = self.tokens.peek(count);
+            let is_next = count == 0 || token.span.start == last.span.end;
+            if !is_next || token.kind == Kind::Word || !is_prefix(token.kind) && self.infix_sign(token).is_none() {
+                break;
+            }
+            (count, last) = (count + 1, token);
+        }
+        if count > 1 && !is_prefix(last.kind) { count } else { 0 }
     }
 
     fn is_hash(&self, token: Token) -> bool {
@@ -430,6 +455,11 @@ impl Parser<'_> {
         }
         found
     }
+}
+
+/// Whether a sign begins an operand.
+fn is_prefix(kind: Kind) -> bool {
+    matches!(kind, Kind::Not | Kind::Minus | Kind::Plus | Kind::Tilde | Kind::PlusPlus | Kind::MinusMinus)
 }
 
 /// Whether an expression is a macro that stands alone at the end of its line, as `` `endif `` does: what follows is not of it.

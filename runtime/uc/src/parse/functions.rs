@@ -1,5 +1,7 @@
 //! Functions, operators, and states, which begin with the same words.
 
+use std::cell::RefCell;
+
 use super::items::{FUNCTION_WORDS, OPERATOR_WORDS, PARAM_WORDS};
 use super::{Parser, Read};
 use crate::ast::{Function, FunctionKind, Ident, Item, OutsideKind, Param, TypeKind, TypeRef};
@@ -77,6 +79,7 @@ impl Parser<'_> {
         } else {
             (None, self.expect(Kind::Semicolon, "`;` or `{`", "behind the parameters")?.span)
         };
+        let body = RefCell::new(body);
         Ok(Item::Function(Function { modifiers, kind, kind_word, result, name, params, behind, body, doc, span, end }))
     }
 

@@ -59,8 +59,32 @@ pub(crate) fn parse_statements(source: &Source) -> Vec<Diagnostic> {
     parser.finish()
 }
 
+/// The files of a package as trees. A host parses a package once: [`outline`](crate::outline) and [`check_parsed`](crate::check_parsed)
+/// use the same trees.
+#[derive(Clone, Debug, Default)]
+pub struct Parsed {
+    /// A tree for each file, in order.
+    pub files: Vec<File>,
+    /// Messages of the syntax, errors and warnings, with the number of their file.
+    pub messages: Vec<Diagnostic>,
+}
+
+impl Parsed {
+    /// Parses the files of a package.
+    pub fn of(sources: &[Source]) -> Self {
+        let read: Vec<_> = sources.iter().enumerate().map(|(at, source)| parse_file(source, at)).collect();
+        let (files, messages): (_, Vec<_>) = read.into_iter().unzip();
+        Self { files, messages: messages.concat() }
+    }
+
+    /// Whether the syntax of a file has an error.
+    pub fn has_errors(&self) -> bool {
+        self.messages.iter().any(Diagnostic::is_error)
+    }
+}
+
 /// As [`parse`], with messages about the file of that number.
-pub(crate) fn parse_file(source: &Source, file: usize) -> (File, Vec<Diagnostic>) {
+fn parse_file(source: &Source, file: usize) -> (File, Vec<Diagnostic>) {
     let mut parser = Parser::new(source, file);
     if let Some(bytes) = source.too_large {
         let message = format!("the file has {bytes} bytes: {LARGEST_FILE} are the most that are read");

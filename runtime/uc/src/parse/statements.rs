@@ -25,6 +25,7 @@ impl Parser<'_> {
             match token.kind {
                 Kind::BraceClose => {
                     self.next();
+                    statements.shrink_to_fit();
                     return Ok(statements);
                 }
                 Kind::End => {

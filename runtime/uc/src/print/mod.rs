@@ -136,7 +136,7 @@ impl Printer {
             found.name.text,
             params.join(", ")
         );
-        match &found.body {
+        match &*found.body.borrow() {
             Some(body) => {
                 self.line(&format!("{head} {{"));
                 self.statements(body);

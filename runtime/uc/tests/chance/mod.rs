@@ -4,7 +4,7 @@ mod programs;
 
 use std::time::{Duration, Instant};
 
-use alcedo_uc::{Source, check, complete, outline, parse, print, snippet};
+use alcedo_uc::{Parsed, Source, check, complete, outline, parse, print, snippet};
 use proptest::prelude::{ProptestConfig, Strategy, any, prop, prop_oneof, proptest};
 
 use crate::fixture;
@@ -35,7 +35,7 @@ fn survives(sources: &[Source]) {
         };
         rendered(&messages, sources);
     });
-    outline("Test", sources);
+    outline("Test", sources, &Parsed::of(sources));
     assert!(start.elapsed() < Duration::from_secs(20), "it takes {:?}", start.elapsed());
 }
 

@@ -9,3 +9,4 @@ static final operator(22) vector <+> (vector A, vector B) { return A; }
 static final preoperator string # (int A) { return ""; }
 function After() { local Color C; local vector V; Health = C < C ? 1 : 2; V = Location * Owner; V = V % V; }
 function UsesSigns() { Label = #Health; }
+function Unknown() { local vector V; V = Location <=> V; V = Location <+> V; Health = Health<-Health ? 1 : 2; }

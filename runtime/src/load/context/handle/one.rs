@@ -14,7 +14,7 @@ use crate::load::canary::Canary;
 use crate::load::context::error::ContextError;
 use crate::load::context::event::{ContextEvent, Listener};
 use crate::load::context::free_context::FreeContext;
-use crate::load::context::function::{ContextFunction, FunctionPointer};
+use crate::load::context::function::{ContextFunction, FunctionPointer, TableModule};
 use crate::load::context::id::{ContextId, ContextKind, ModuleSummary};
 use crate::load::context::identity::TypeRef;
 use crate::load::context::loading::Library;
@@ -23,6 +23,7 @@ use crate::load::context::native_libs::{self, NativeLibrary};
 use crate::load::context::registry::ContextRegistry;
 use crate::load::context::resolvers::{FoundModule, ModuleRequest, ModuleResolver, NativeResolver, ResolverFailure};
 use crate::load::context::scope::{ContextScope, Scoped};
+use crate::load::tables::Table;
 use crate::signature::Signature;
 use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
@@ -269,6 +270,14 @@ impl LoadContext {
         signature: &str,
     ) -> Result<FunctionPointer, ContextError> {
         self.function(type_path, method, signature)?.pointer()
+    }
+
+    /// The module of that name in the current generation, which implements this table.
+    ///
+    /// # Errors
+    /// Returns the errors of [`TableModule::new`].
+    pub(crate) fn table_module(&self, module: &str, table: &Table) -> Result<TableModule, ContextError> {
+        TableModule::new(self.line(), module, table)
     }
 
     /// A type that its current generation has: `Type`, `Package.Type` or `/Script/Package.Type`, also behind the name of its

@@ -1,0 +1,37 @@
+//! Tables of the same names with other entries, as of a module that was built against an older host.
+
+use alcedo_plugin_api as alcedo;
+
+alcedo::entry_table! {
+    /// Implemented by the host.
+    pub host struct Engine {
+        /// Returns the sum.
+        add: fn(i64, i64) -> i64,
+        /// Counts its calls.
+        count: fn(),
+        /// Multiplies.
+        scale: fn(f64) -> f64,
+        /// Returns all that it received, added up.
+        sum: fn(u8, u16, u32, u64, i8, i16, f32, f64) -> f64,
+    }
+}
+
+alcedo::entry_table! {
+    /// Implemented by the module.
+    pub module struct Scores {
+        /// Returns the number of the build.
+        build: fn() -> u64,
+    }
+}
+
+/// Takes the table of the host.
+#[cfg(feature = "other-engine")]
+pub fn takes(engine: &'static Engine) {
+    panic!("the host refuses {engine:?}");
+}
+
+/// Returns the table of the module.
+#[cfg(feature = "other-scores")]
+pub fn gives() -> Scores {
+    Scores { build: || 7 }
+}

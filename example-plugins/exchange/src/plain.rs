@@ -1,0 +1,59 @@
+//! The module as its host expects it.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use alcedo_plugin_api as alcedo;
+use alcedo_plugin_api::CallError;
+
+include!("tables.rs");
+
+static ENGINE: OnceLock<&Engine> = OnceLock::new();
+static COUNTED: AtomicU32 = AtomicU32::new(u32::MAX);
+
+/// Receives the functions of the host, and returns those of the module.
+pub fn entry(engine: &'static Engine) -> Scores {
+    ENGINE.set(engine).expect("the entry method runs once");
+    assert!(!cfg!(feature = "panics-in-entry"), "no exchange");
+    Scores {
+        add: |left, right| engine_of().add.call((left, right)).unwrap_or_default(),
+        add_here: |left, right| left.wrapping_add(right),
+        build: || if cfg!(feature = "next") { 2 } else { 1 },
+        fail: |number| {
+            assert!(number == 0, "{number} is not zero");
+            true
+        },
+        host_fails: |number| kind_of(engine_of().fail.call((number,))),
+        count: || kind_of(engine_of().count.call(())),
+        add_often: |times| {
+            let add = &engine_of().add;
+            (0..times).fold(0, |sum, _| add.call((sum, 1)).expect("it adds"))
+        },
+        add_often_hot: |times| {
+            let add = &engine_of().add;
+            let sum = add.hot(|add| (0..times).fold(0, |sum, _| add.call((sum, 1)).expect("it adds")));
+            sum.unwrap_or(-1)
+        },
+        add_elsewhere: |left, right| {
+            let thread = std::thread::spawn(move || engine_of().add.call((left, right)));
+            thread.join().expect("no panic").unwrap_or_else(|error| -(error.kind().0 as i32))
+        },
+        sum: || engine_of().sum.call((1, 2, 3, 4, -5, -6, 0.5, 0.25)).expect("it adds"),
+        counted_in_main: || COUNTED.load(Ordering::Relaxed),
+    }
+}
+
+/// Calls the host before the commit of the module.
+pub fn main() {
+    COUNTED.store(kind_of(engine_of().count.call(())), Ordering::Relaxed);
+    assert!(!cfg!(feature = "panics-in-main"), "no start");
+}
+
+fn engine_of() -> &'static Engine {
+    ENGINE.get().expect("the entry method was called")
+}
+
+/// The number of its kind; zero for no error.
+fn kind_of<T>(result: Result<T, CallError>) -> u32 {
+    result.map_or_else(|error| error.kind().0, |_| 0)
+}

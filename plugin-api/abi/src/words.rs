@@ -1,0 +1,64 @@
+//! Formats values of foreign code: one order of steps for both sides, each with its own panic guard.
+
+use core::fmt::{Display, Write};
+use core::mem::ManuallyDrop;
+
+/// Formats a value of foreign code into `words` and drops it, each step inside of its own call of `caught`: a panic during an unwind
+/// aborts the process. `caught` runs the step and returns its panic as an error.
+///
+/// # Errors
+/// Returns the panic of its `Display`, or else of its `Drop`.
+pub fn words_into<E>(
+    value: impl Display,
+    words: &mut impl Write,
+    caught: impl Fn(&mut dyn FnMut()) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut value = Some(ManuallyDrop::new(value));
+    let written = caught(&mut || {
+        // A `Display` that returns an error has written what it could.
+        let _written = value.iter().try_for_each(|value| write!(words, "{}", **value));
+    });
+    let dropped = caught(&mut || drop(value.take().map(ManuallyDrop::into_inner)));
+    written.and(dropped)
+}
+
+#[cfg(test)]
+mod tests {
+    use core::fmt::{Display, Formatter, Result};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::words_into;
+
+    /// Panics when it is formatted, or dropped, or both.
+    struct Broken(bool, bool);
+
+    impl Display for Broken {
+        fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+            if self.0 { panic!("its words") } else { f.write_str("fine") }
+        }
+    }
+
+    impl Drop for Broken {
+        fn drop(&mut self) {
+            if self.1 {
+                panic!("its drop")
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_whose_words_and_drop_both_panic_is_the_first_panic() {
+        let found = |broken: Broken| {
+            let mut words = String::new();
+            let caught = |step: &mut dyn FnMut()| {
+                let caught = catch_unwind(AssertUnwindSafe(step));
+                caught.map_err(|payload| payload.downcast_ref::<&str>().map_or("", |text| *text))
+            };
+            words_into(broken, &mut words, caught).map(|()| words)
+        };
+        assert_eq!(found(Broken(false, false)), Ok("fine".to_owned()));
+        assert_eq!(found(Broken(true, false)), Err("its words"));
+        assert_eq!(found(Broken(false, true)), Err("its drop"));
+        assert_eq!(found(Broken(true, true)), Err("its words"));
+    }
+}

@@ -1,0 +1,404 @@
+//! Tables of functions that a module and its host exchange by the entry method of the module: `module! { entry: … }`.
+
+use core::marker::PhantomData;
+use core::sync::atomic::{AtomicI64, Ordering};
+
+use alcedo_abi::abi_stable::std_types::{ROption, RSlice, RStr};
+use alcedo_abi::call::FailureKind;
+use alcedo_abi::describe::{EntryDesc, EntryTables, TableDesc};
+use alcedo_abi::fingerprint::table_fingerprint;
+use alcedo_abi::handles::ZCallHandle;
+use alcedo_rt::CallError;
+
+use crate::direct::{Called, DirectCell, is_direct, of_bits};
+use crate::host::values::Callee;
+use crate::host::zcall_resolve;
+use crate::plumbing::SignatureWords;
+use crate::signature::{Params, ReturnValue, fingerprint};
+use crate::zcall::{HotFunction, no_pointer};
+
+/// An entry of a table that the host implements: a function of the host that takes `A` and returns `R`. The host has bound it when the
+/// entry method of the module runs, for the life of the module.
+///
+/// A module of the Master calls it on the game thread; a module of a Slim, a pinned context or the Default on any thread.
+pub struct HostEntry<A, R> {
+    name: &'static str,
+    handle: AtomicI64,
+    code: DirectCell<A, R>,
+    of: PhantomData<fn(A) -> R>,
+}
+
+impl<A: Params, R: ReturnValue> HostEntry<A, R> {
+    /// An entry that is not bound yet; `name` is its name for the host.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn new(name: &'static str) -> Self {
+        const { assert!(is_direct::<A, R>(), "an entry of a table takes and returns numbers, `bool` and names") }
+        Self { name, handle: AtomicI64::new(ZCallHandle::NONE.0), code: DirectCell::new(), of: PhantomData }
+    }
+
+    /// Binds it to the function of the host.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` when the host has no such function, `SIGNATURE` when that has another signature.
+    #[doc(hidden)]
+    pub fn bind(&self) -> Result<(), CallError> {
+        let handle = zcall_resolve(self.name, fingerprint::<A, R>())?;
+        self.handle.store(handle.0, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Returns the name by which the host has it: `ex:/table/entry`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.name
+    }
+
+    fn handle(&self) -> ZCallHandle {
+        ZCallHandle(self.handle.load(Ordering::Relaxed))
+    }
+
+    /// Calls it.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE` before the entry method of the module and after the end of the host; `WRONG_THREAD` in a module of the Master on
+    /// another thread than the game thread; `DURING_REBUILD` before the commit of the module, unless the host has offered the table as
+    /// pure; its panic.
+    #[inline]
+    pub fn call(&self, args: A) -> Result<R, CallError> {
+        let direct = Called::without_object().and_then(|called| self.code.call(|| self.handle(), called, &args));
+        of_bits(match direct {
+            Some(bits) => bits,
+            None => self.bits_by_slots(&args),
+        })
+    }
+
+    /// Calls it many times: `code` receives its pointer, as in [`ZFunction::hot`](crate::ZFunction::hot). For entries that capture
+    /// nothing, in a module of the Master, on the game thread.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE` without a pointer, `WRONG_STACK` on the stack of a coroutine. [`call`](Self::call) needs none.
+    pub fn hot<T>(&self, code: impl FnOnce(HotFunction<'_, A, R>) -> T) -> Result<T, CallError> {
+        let Some(called) = Called::without_object() else { return Err(no_pointer(self.name)) };
+        alcedo_rt::may_open_scope("lending a pointer to a function")?;
+        match self.code.leaf(self.handle(), called) {
+            Some(leaf) => Ok(code(HotFunction::of(leaf))),
+            None => Err(no_pointer(self.name)),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn bits_by_slots(&self, args: &A) -> Result<u64, CallError> {
+        let handle = self.handle();
+        if handle == ZCallHandle::NONE {
+            return Err(self.not_bound());
+        }
+        Callee::in_slots(handle).call(None, self.name, args).map(R::into_direct_bits)
+    }
+
+    fn not_bound(&self) -> CallError {
+        let message =
+            format!("`{}` is bound when the entry method of its module runs: `module! {{ entry: … }}`", self.name);
+        CallError::new(FailureKind::UNAVAILABLE, message)
+    }
+}
+
+impl<A, R> core::fmt::Debug for HostEntry<A, R> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "`{}`", self.name)
+    }
+}
+
+/// A table that the host implements, as [`entry_table!`](crate::entry_table) declares one; or `()` for none.
+pub trait HostEntries: 'static {
+    /// Describes the table to the host.
+    #[doc(hidden)]
+    const TABLE: Option<&'static TableDesc>;
+
+    /// The only value of it in this module.
+    #[doc(hidden)]
+    fn table() -> &'static Self;
+
+    /// Binds the entries to the functions of the host.
+    ///
+    /// # Errors
+    /// Returns the errors of [`HostEntry::bind`].
+    #[doc(hidden)]
+    fn bind(&self) -> Result<(), CallError>;
+}
+
+/// A table that this module implements, as [`entry_table!`](crate::entry_table) declares one; or `()` for none.
+pub trait ModuleEntries: Sized {
+    /// Describes the table to the host.
+    #[doc(hidden)]
+    const TABLE: Option<&'static TableDesc>;
+
+    /// Opens the functions to the host.
+    #[doc(hidden)]
+    fn fill(self);
+}
+
+impl HostEntries for () {
+    const TABLE: Option<&'static TableDesc> = None;
+
+    fn table() -> &'static Self {
+        &()
+    }
+
+    fn bind(&self) -> Result<(), CallError> {
+        Ok(())
+    }
+}
+
+impl ModuleEntries for () {
+    const TABLE: Option<&'static TableDesc> = None;
+
+    fn fill(self) {}
+}
+
+/// A function that can be the entry method of a module.
+#[diagnostic::on_unimplemented(
+    message = "the entry method of a module is `fn(&'static H) -> M`, `fn(&'static H)` or `fn() -> M`",
+    label = "`H` is a table of the host and `M` one of the module, both declared by `entry_table!`"
+)]
+pub trait EntryMethod<Shape> {
+    /// The table that it receives.
+    type Host: HostEntries;
+    /// The table that it returns.
+    type Module: ModuleEntries;
+
+    /// Both.
+    const TABLES: EntryTables = EntryTables {
+        host: stable(<Self::Host as HostEntries>::TABLE),
+        module: stable(<Self::Module as ModuleEntries>::TABLE),
+    };
+
+    /// Calls it.
+    fn exchange(self, host: &'static Self::Host) -> Self::Module;
+}
+
+const fn stable(table: Option<&'static TableDesc>) -> ROption<&'static TableDesc> {
+    match table {
+        Some(table) => ROption::RSome(table),
+        None => ROption::RNone,
+    }
+}
+
+impl<H: HostEntries, M: ModuleEntries, F: FnOnce(&'static H) -> M> EntryMethod<(H, M)> for F {
+    type Host = H;
+    type Module = M;
+
+    fn exchange(self, host: &'static H) -> M {
+        self(host)
+    }
+}
+
+impl<M: ModuleEntries, F: FnOnce() -> M> EntryMethod<(M,)> for F {
+    type Host = ();
+    type Module = M;
+
+    fn exchange(self, (): &'static ()) -> M {
+        self()
+    }
+}
+
+/// Returns the tables of an entry method.
+#[must_use]
+pub const fn tables_of<Shape, F: EntryMethod<Shape>>(_entry: &F) -> EntryTables {
+    F::TABLES
+}
+
+/// Binds the table of the host, calls the entry method, and opens the table of the module.
+///
+/// # Errors
+/// When an entry cannot be bound.
+pub fn run_entry<Shape, F: EntryMethod<Shape>>(entry: F) -> Result<(), CallError> {
+    let host = F::Host::table();
+    host.bind()?;
+    entry.exchange(host).fill();
+    Ok(())
+}
+
+/// The description of an entry.
+#[must_use]
+pub const fn entry<A: Params, R: ReturnValue>(name: &'static str) -> EntryDesc {
+    const { assert!(is_direct::<A, R>(), "an entry of a table takes and returns numbers, `bool` and names") }
+    EntryDesc {
+        name: RStr::from_str(name),
+        signature: RStr::from_str(SignatureWords::<A, R>::TEXT),
+        fingerprint: fingerprint::<A, R>(),
+    }
+}
+
+/// Name and fingerprint of an entry.
+#[must_use]
+pub const fn entry_print<A: Params, R: ReturnValue>(name: &'static str) -> (&'static str, u64) {
+    (name, fingerprint::<A, R>())
+}
+
+/// The description of a table of these entries.
+#[must_use]
+pub const fn table(name: &'static str, prints: &[(&str, u64)], entries: &'static [EntryDesc]) -> TableDesc {
+    let fingerprint = table_fingerprint(prints);
+    TableDesc { name: RStr::from_str(name), fingerprint, entries: RSlice::from_slice(entries) }
+}
+
+/// A function of a table of the module: a `fn` of up to eight parameters.
+pub trait EntryFn<A> {
+    /// Type of the result.
+    type Result;
+
+    /// Calls it.
+    fn call(self, args: A) -> Self::Result;
+}
+
+macro_rules! functions {
+    ($(($($name:ident $arg:ident),*))*) => {$(
+        impl<R, $($name),*> EntryFn<($($name,)*)> for fn($($name),*) -> R {
+            type Result = R;
+
+            #[inline]
+            fn call(self, ($($arg,)*): ($($name,)*)) -> R {
+                self($($arg),*)
+            }
+        }
+    )*};
+}
+functions! {
+    () (A a) (A a, B b) (A a, B b, C c) (A a, B b, C c, D d) (A a, B b, C c, D d, E e) (A a, B b, C c, D d, E e, F f)
+    (A a, B b, C c, D d, E e, F f, G g) (A a, B b, C c, D d, E e, F f, G g, H h)
+}
+
+/// Ends the call of an entry that the entry method of this module has not returned.
+#[cold]
+pub fn not_filled(table: &str) -> ! {
+    let message =
+        format!("the entry method of this module has not returned the table {table}: `module! {{ entry: … }}`");
+    alcedo_rt::fail(CallError::new(FailureKind::UNAVAILABLE, message))
+}
+
+/// Declares a table of functions that a host and a module exchange: `host struct` for one that the host implements, `module struct` for
+/// one that the module implements. Both sides include the same declaration; the host expands it with the macro of this name in
+/// `alcedo_runtime`. Entries take and return numbers, `bool` and names.
+///
+/// In a module a `host struct` has a [`HostEntry`] for each entry, and a `module struct` a `fn` pointer. The entry method of the module
+/// receives the first and returns the second. It runs after the host has compared both tables with its own, before the main. A module
+/// declares the tables that it exchanges and no others: entries of a `module struct` that the entry method does not return are errors.
+///
+/// ```
+/// use alcedo_plugin_api as alcedo;
+///
+/// alcedo::entry_table! {
+///     /// Offered by the host.
+///     pub host struct Engine {
+///         /// Returns the sum.
+///         add: fn(i32, i32) -> i32,
+///     }
+/// }
+/// alcedo::entry_table! {
+///     /// Offered by the module.
+///     pub module struct Scores {
+///         /// Returns the score after a hit.
+///         hit: fn(i32) -> i32,
+///     }
+/// }
+///
+/// static ENGINE: std::sync::OnceLock<&Engine> = std::sync::OnceLock::new();
+///
+/// // `module! { name: "scores", entry: entry }` makes it the entry method.
+/// fn entry(engine: &'static Engine) -> Scores {
+///     let _first = ENGINE.set(engine);
+///     Scores { hit: |score| ENGINE.get().and_then(|engine| engine.add.call((score, 10)).ok()).unwrap_or(score) }
+/// }
+///
+/// # let _ = entry;
+/// ```
+#[macro_export]
+macro_rules! entry_table {
+    (@table $table:ident [$($name:ident: $args:ty => $result:ty),+]) => {{
+        const ALCEDO_ENTRIES: &[$crate::plumbing::EntryDesc] = &[
+            $($crate::plumbing::entry::<$args, $result>($crate::plumbing::core::stringify!($name))),+
+        ];
+        const ALCEDO_TABLE: $crate::plumbing::TableDesc = $crate::plumbing::table(
+            $crate::plumbing::core::stringify!($table),
+            &[$($crate::plumbing::entry_print::<$args, $result>($crate::plumbing::core::stringify!($name))),+],
+            ALCEDO_ENTRIES,
+        );
+        $crate::plumbing::core::option::Option::Some(&ALCEDO_TABLE)
+    }};
+    (
+        $(#[$attr:meta])*
+        $vis:vis host struct $table:ident {
+            $($(#[$doc:meta])* $name:ident: fn($($ty:ty),* $(,)?) $(-> $result:ty)?),+ $(,)?
+        }
+    ) => {
+        $(#[$attr])*
+        #[derive(Debug)]
+        $vis struct $table {
+            $($(#[$doc])* pub $name: $crate::HostEntry<($($ty,)*), ($($result)?)>,)+
+        }
+
+        impl $crate::plumbing::HostEntries for $table {
+            const TABLE: $crate::plumbing::core::option::Option<&'static $crate::plumbing::TableDesc> =
+                $crate::entry_table!(@table $table [$($name: ($($ty,)*) => ($($result)?)),+]);
+
+            fn table() -> &'static Self {
+                static ALCEDO_TABLE: $table = $table {
+                    $($name: $crate::HostEntry::new($crate::plumbing::core::concat!(
+                        "ex:/", $crate::plumbing::core::stringify!($table), "/", $crate::plumbing::core::stringify!($name)
+                    )),)+
+                };
+                &ALCEDO_TABLE
+            }
+
+            fn bind(&self) -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
+                $(self.$name.bind()?;)+
+                $crate::plumbing::core::result::Result::Ok(())
+            }
+        }
+    };
+    (
+        $(#[$attr:meta])*
+        $vis:vis module struct $table:ident {
+            $($(#[$doc:meta])* $name:ident: fn($($ty:ty),* $(,)?) $(-> $result:ty)?),+ $(,)?
+        }
+    ) => {
+        $(#[$attr])*
+        #[derive(Debug)]
+        $vis struct $table {
+            $($(#[$doc])* pub $name: fn($($ty),*) $(-> $result)?,)+
+        }
+
+        const _: () = {
+            static ALCEDO_FILLED: $crate::plumbing::OnceLock<$table> = $crate::plumbing::OnceLock::new();
+
+            impl $crate::plumbing::ModuleEntries for $table {
+                const TABLE: $crate::plumbing::core::option::Option<&'static $crate::plumbing::TableDesc> =
+                    $crate::entry_table!(@table $table [$($name: ($($ty,)*) => ($($result)?)),+]);
+
+                fn fill(self) {
+                    let _first = ALCEDO_FILLED.set(self);
+                }
+            }
+
+            $($crate::plumbing::export! {
+                @of $crate::plumbing::core::stringify!($table), $crate::plumbing::core::stringify!($name),
+                ($($ty),*) -> ($($result)?), returns: ($($result)?),
+                place: $crate::plumbing::Place {
+                    file: $crate::plumbing::core::file!(),
+                    line: $crate::plumbing::core::line!(),
+                    column: $crate::plumbing::core::column!(),
+                },
+                |args| match ALCEDO_FILLED.get() {
+                    $crate::plumbing::core::option::Option::Some(table) => {
+                        $crate::plumbing::EntryFn::call(table.$name, args)
+                    }
+                    $crate::plumbing::core::option::Option::None => {
+                        $crate::plumbing::not_filled($crate::plumbing::core::stringify!($table))
+                    }
+                }
+            })+
+        };
+    };
+}

@@ -1,0 +1,7 @@
+//! Keeps to ALC0075: a module with an allocator of its own.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+module! { name: "thing", allocator: own }
+
+fn main() {}

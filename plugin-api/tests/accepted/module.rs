@@ -1,0 +1,10 @@
+//! Keeps to ALC0069, ALC0070, ALC0071, ALC0072, ALC0073, ALC0074, ALC0076 and ALC0077: a program is one module.
+#![allow(unused)]
+use alcedo_plugin_api::prelude::*;
+
+fn close() {}
+fn open() {}
+
+module! { name: "my_thing", suspend: close, resume: open, dependencies: [("other", "^1")] }
+
+fn main() {}

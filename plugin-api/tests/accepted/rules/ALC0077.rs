@@ -1,7 +1,0 @@
-//! ALC0077, kept.
-#![allow(unused)]
-use alcedo_plugin_api::prelude::*;
-
-module! { name: "thing", dependencies: [("other", "^1")] }
-
-fn main() {}

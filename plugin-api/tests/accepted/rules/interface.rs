@@ -1,0 +1,193 @@
+//! Rules of `#[uinterface]` and of implementations. Each module keeps to one rule.
+
+mod alc0046 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uinterface(package = "Game")]
+    pub trait Hears {
+        fn hear(&self);
+    }
+}
+
+mod alc0047 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uinterface(package = "Game")]
+    pub trait Hears {
+        fn hear(&self);
+    }
+}
+
+mod alc0048 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uinterface(package = "Game")]
+    pub trait Hears {
+        /// Hears.
+        fn hear(&self);
+    }
+}
+
+mod alc0049 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uinterface(package = "Game")]
+    pub trait Hears {
+        fn hear(&self);
+    }
+}
+
+mod alc0050 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uinterface(package = "Game")]
+    pub trait Hears {}
+}
+
+mod alc0051 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uinterface(package = "Game")]
+    pub trait Hears {}
+}
+
+mod alc0052 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uinterface(package = "Game")]
+    pub trait Hears {}
+}
+
+mod alc0053 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uinterface(package = "Game")]
+    pub trait Hears {}
+}
+
+mod alc0054 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uinterface(package = "Game")]
+    pub trait Hears {}
+}
+
+mod alc0055 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uinterface(package = "Game")]
+    pub trait Hears {
+        fn hear(&self, what: String) -> u32;
+    }
+
+    #[uclass(package = "Game", implements(Hears))]
+    #[derive(Default)]
+    pub struct Thing {}
+
+    #[uclass]
+    impl Hears for Thing {
+        fn hear(&self, what: String) -> u32 {
+            1
+        }
+    }
+}
+
+mod alc0056 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uinterface(package = "Game")]
+    pub trait Hears {
+        fn hear(&self, what: String) -> u32;
+    }
+
+    #[uclass(package = "Game", implements(Hears))]
+    #[derive(Default)]
+    pub struct Thing {}
+
+    #[uclass]
+    impl Hears for Thing {
+        fn hear(&self, what: String) -> u32 {
+            1
+        }
+    }
+}
+
+mod alc0103 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uinterface(package = "Game")]
+    pub trait Hears {
+        fn hear(&self, what: String) -> u32;
+    }
+
+    #[uclass(package = "Game", implements(Hears))]
+    #[derive(Default)]
+    pub struct Thing {}
+
+    #[uclass]
+    impl Hears for Thing {
+        fn hear(&self, what: String) -> u32 {
+            1
+        }
+    }
+}
+
+mod alc0104 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uinterface(package = "Game")]
+    pub trait Hears {
+        fn hear(&self, what: String) -> u32;
+    }
+
+    #[uclass(package = "Game", implements(Hears))]
+    #[derive(Default)]
+    pub struct Thing {}
+
+    #[uclass]
+    impl Hears for Thing {
+        fn hear(&self, what: String) -> u32 {
+            1
+        }
+    }
+}
+
+mod alc0105 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uinterface(package = "Game")]
+    pub trait Hears {
+        fn hear(&self, what: String) -> u32;
+    }
+
+    #[uclass(package = "Game", implements(Hears))]
+    #[derive(Default)]
+    pub struct Thing {}
+
+    #[uclass]
+    impl Hears for Thing {
+        fn hear(&self, what: String) -> u32 {
+            1
+        }
+    }
+}
+
+mod alc0106 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uinterface(package = "Game")]
+    pub trait Hears {
+        fn hear(&self, what: String) -> u32;
+    }
+
+    #[uclass(package = "Game", implements(Hears))]
+    #[derive(Default)]
+    pub struct Thing {}
+
+    #[uclass]
+    impl Hears for Thing {
+        fn hear(&self, what: String) -> u32 {
+            1
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Properties that are accessed like fields. Each module keeps to one rule.
+
+mod alc0100 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    #[derive(Default)]
+    pub struct Thing {
+        #[uproperty]
+        speed: u32,
+    }
+
+    #[uclass]
+    impl Thing {
+        #[ufunction]
+        fn ring(&self, this: This<Self>) -> u32 {
+            this.speed()
+        }
+    }
+}
+
+mod alc0101 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    #[derive(Default)]
+    pub struct Thing {
+        #[uproperty]
+        speed: u32,
+    }
+
+    #[uclass]
+    impl Thing {
+        #[ufunction]
+        fn ring(&self, this: This<Self>) {
+            this.set_speed(1);
+        }
+    }
+}

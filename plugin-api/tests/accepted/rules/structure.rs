@@ -1,0 +1,208 @@
+//! Rules of `#[ustruct]`. Each module keeps to one rule.
+
+mod alc0078 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[ustruct(package = "Game", pod)]
+    pub struct Point {
+        x: f64,
+    }
+}
+
+mod alc0079 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[ustruct(package = "Game", pod)]
+    pub struct Point {
+        x: f64,
+    }
+}
+
+mod alc0080 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[ustruct(package = "Game", pod)]
+    pub struct Point {
+        x: f64,
+    }
+}
+
+mod alc0085 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[ustruct(package = "Game")]
+    pub struct Words {
+        text: UString,
+    }
+}
+
+mod alc0180 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[ustruct(pod, package = "Game")]
+    pub struct Size {
+        #[uproperty(default = 1.0)]
+        height: f64,
+        width: f64,
+    }
+
+    #[ustruct(pod, package = "Game")]
+    pub struct Boxed {
+        #[uproperty(default = (height = -2.5))]
+        size: Size,
+    }
+
+    #[ustruct(package = "Game")]
+    pub struct Words {
+        #[uproperty(default = "none")]
+        text: UString,
+        #[uproperty(default = (height = 3.0, width = 1.0))]
+        size: Size,
+    }
+}
+
+mod alc0181 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[ustruct(package = "Game")]
+    pub struct Spot {
+        name: UString,
+    }
+
+    #[ustruct(package = "Game", base = Spot)]
+    pub struct Place {
+        height: f64,
+    }
+
+    #[ustruct(package = "Game")]
+    pub struct Column {
+        base: f64,
+    }
+}
+
+mod alc0182 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[ustruct(pod, package = "Game")]
+    pub struct Spot {
+        x: f64,
+    }
+
+    #[ustruct(pod, package = "Game")]
+    pub struct Place {
+        spot: Spot,
+        height: f64,
+    }
+
+    #[ustruct(package = "Game", base = Spot)]
+    pub struct Extended {
+        height: f64,
+    }
+}
+
+mod alc0183 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[ustruct(package = "Game")]
+    pub struct Spot {
+        name: UString,
+    }
+
+    #[ustruct(package = "Game", base = Spot)]
+    pub struct Place {
+        height: f64,
+    }
+}
+
+mod alc0193 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[ustruct(pod, package = "Game")]
+    #[derive(Default)]
+    pub struct Size {
+        pub height: f64,
+    }
+
+    #[ustruct]
+    impl Size {
+        #[constructor]
+        fn tall(&mut self, height: f64) {
+            self.height = height;
+        }
+    }
+}
+
+mod alc0194 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[ustruct(pod, package = "Game")]
+    #[derive(Default)]
+    pub struct Size {
+        pub height: f64,
+    }
+
+    #[ustruct]
+    impl Size {
+        #[constructor]
+        fn tall(&mut self, height: f64) {
+            *self = Size { height };
+        }
+    }
+}
+
+mod alc0195 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[ustruct(pod, package = "Game")]
+    #[derive(Default)]
+    pub struct Size {
+        pub height: f64,
+    }
+
+    #[ustruct]
+    impl Size {
+        #[net_serialize]
+        fn sent(&mut self, archive: &mut NetArchive, _map: &mut NetMap) -> (bool, bool) {
+            archive.number(&mut self.height);
+            (true, true)
+        }
+    }
+}
+
+mod alc0196 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[ustruct(pod, package = "Game")]
+    #[derive(Default)]
+    pub struct Size {
+        pub height: f64,
+    }
+
+    #[ustruct]
+    impl Size {
+        #[net_serialize]
+        fn sent(&mut self, archive: &mut NetArchive, _map: &mut NetMap) -> (bool, bool) {
+            match archive.is_saving() {
+                true => (true, true),
+                false => (false, true),
+            }
+        }
+    }
+}
+
+mod alc0197 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[ustruct(pod, package = "Game")]
+    #[derive(Default)]
+    pub struct Size {
+        pub height: f64,
+    }
+
+    #[ustruct]
+    impl Size {
+        pub fn size() -> Size {
+            Size { height: 1.0 }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Bodies and layouts that are compared by constants. Each module breaks one rule.
+#![allow(unused)]
+#![forbid(unsafe_code)]
+
+mod interface_with_bodies_that_differ {
+    //! Bodies for an interface that are not what it declares, one each.
+
+    use alcedo_plugin_api::prelude::*;
+
+    #[uinterface(package = "Game")]
+    pub trait Hears {
+        fn hear(&self, what: String) -> u32;
+        fn hush(&self);
+    }
+
+    #[uclass(package = "Game", implements(Hears))]
+    #[derive(Default)]
+    pub struct Nothing {}
+
+    #[uclass(package = "Game", implements(Hears))]
+    #[derive(Default)]
+    pub struct Half {}
+
+    #[uclass]
+    impl Hears for Half {
+        fn hear(&self, _what: String) -> u32 {
+            1
+        }
+    }
+
+    #[uclass(package = "Game", implements(Hears))]
+    #[derive(Default)]
+    pub struct Different {}
+
+    #[uclass]
+    impl Hears for Different {
+        fn hear(&self, _what: f64) -> u32 {
+            1
+        }
+
+        fn hush(&self) {}
+    }
+
+    #[uclass(package = "Game", implements(Hears))]
+    #[derive(Default)]
+    pub struct Misspelled {}
+
+    #[uclass]
+    impl Hears for Misspelled {
+        fn hear(&self, _what: String) -> u32 {
+            1
+        }
+
+        fn hush(&self) {}
+
+        fn hsuh(&self) {}
+    }
+
+    #[uclass(package = "Game")]
+    #[derive(Default)]
+    pub struct Unlisted {}
+
+    #[uclass]
+    impl Hears for Unlisted {
+        fn hear(&self, _what: String) -> u32 {
+            1
+        }
+
+        fn hush(&self) {}
+    }
+}
+
+mod state_that_another_attribute_changes {
+    //! An attribute below `#[uclass]` changes the plugin part after its fields were looked at: the final type is what counts.
+
+    use alcedo_plugin_api::prelude::*;
+    use alcedo_test_attributes::counters_are_shared;
+
+    #[uclass(package = "Game")]
+    #[counters_are_shared]
+    pub struct Shared {
+        counter: u32,
+    }
+}
+
+fn main() {}

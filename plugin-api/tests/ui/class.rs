@@ -1,0 +1,244 @@
+//! Rules of `#[uclass]` on a struct and of its fields. Each module breaks one rule.
+#![allow(unused)]
+#![forbid(unsafe_code)]
+
+mod alc0024 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    pub struct Thing<T> {
+        held: T,
+    }
+}
+
+mod alc0025 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(imported, package = "Game", base = Object)]
+    pub struct Lamp {
+        ticks: u32,
+    }
+
+    #[uclass(imported)]
+    impl Lamp {}
+}
+
+mod alc0026 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(imported, package = "Game", blueprintable)]
+    pub struct Lamp {}
+}
+
+mod alc0027 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game", blueprintable, blueprint_type)]
+    #[derive(Default)]
+    pub struct Thing {}
+}
+
+mod alc0028 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    pub struct Thing(u32);
+}
+
+mod alc0029 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    #[derive(Default)]
+    pub struct Thing {
+        #[uproperty]
+        #[keep]
+        speed: u32,
+    }
+}
+
+mod alc0030 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    #[derive(Default)]
+    pub struct Thing {
+        #[uproperty(root_component)]
+        speed: Obj<Object>,
+    }
+}
+
+mod alc0031 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    #[derive(Default)]
+    pub struct Thing {
+        #[uproperty(default_subobject)]
+        speed: u32,
+    }
+}
+
+mod alc0032 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    #[derive(Default)]
+    pub struct Thing {
+        #[uproperty(default_subobject, default = 1)]
+        speed: Obj<Object>,
+    }
+}
+
+mod alc0033 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    #[derive(Default)]
+    pub struct Thing {
+        #[uproperty(default)]
+        speed: u32,
+    }
+}
+
+mod alc0057 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    pub enum Thing {}
+}
+
+mod alc0058 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uinterface(package = "Game")]
+    pub struct Hears;
+}
+
+mod alc0102 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uinterface(package = "Game")]
+    pub trait Hears {
+        fn hear(&self, what: String) -> u32;
+    }
+
+    #[uclass(package = "Game", implements(Hears))]
+    #[derive(Default)]
+    pub struct Thing {}
+}
+
+mod alc0107 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    #[derive(Default)]
+    pub struct Thing {}
+
+    #[uclass]
+    impl Thing {
+        #[begin_destroy]
+        fn end(&mut self) {}
+    }
+}
+
+mod alc0168 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uenum(package = "Game")]
+    #[repr(u8)]
+    pub struct Mood(u8);
+}
+
+mod alc0190 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game", abstract, dll_bind = "Sums")]
+    #[derive(Default)]
+    pub struct Thing {}
+}
+
+mod alc0191 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uenum(package = "Game")]
+    #[repr(i32)]
+    pub enum Channel {
+        None,
+        Far = 255,
+    }
+
+    #[uclass(package = "Game")]
+    #[derive(Default)]
+    pub struct Radio {
+        #[uproperty(blueprint_read_write)]
+        channel: Channel,
+    }
+}
+
+mod alc0192 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uenum(package = "Game")]
+    #[repr(i32)]
+    pub enum Channel {
+        None,
+        Far = 300,
+    }
+
+    #[uclass(package = "Game")]
+    #[derive(Default)]
+    pub struct Radio {
+        #[uproperty(blueprint_read, enum_as_byte)]
+        channel: Channel,
+    }
+}
+
+mod alc0198 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    pub struct Mesh {
+        #[uproperty(default = 1.0)]
+        scale: f64,
+    }
+
+    #[uclass(package = "Game", base = Mesh)]
+    pub struct FancyMesh {}
+
+    #[uclass(package = "Game")]
+    pub struct Cube {
+        #[uproperty(default_subobject)]
+        mesh: Obj<Mesh>,
+    }
+
+    #[uclass(package = "Game", base = Cube, subobjects(mesh = "FancyMesh"))]
+    pub struct Fancy {}
+}
+
+mod alc0199 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    pub struct Mesh {
+        #[uproperty(default = 1.0)]
+        scale: f64,
+    }
+
+    #[uclass(package = "Game", base = Mesh)]
+    pub struct FancyMesh {}
+
+    #[uclass(package = "Game")]
+    pub struct Cube {
+        #[uproperty(default_subobject)]
+        mesh: Obj<Mesh>,
+    }
+
+    #[uclass(package = "Game", base = Cube, defaults(speed = 2.0))]
+    pub struct Fast {
+        #[uproperty]
+        speed: f64,
+    }
+}
+
+fn main() {}

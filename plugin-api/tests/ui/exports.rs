@@ -1,0 +1,75 @@
+//! Rules of `#[export]`. Each module breaks one rule.
+#![allow(unused)]
+#![forbid(unsafe_code)]
+
+mod alc0038 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[zcall]
+    fn add(one: u32) -> u32 {
+        one
+    }
+}
+
+mod alc0039 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[zcall(ex = "math/add")]
+    fn add(one: u32) -> u32 {
+        one
+    }
+}
+
+mod alc0040 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[zcall(ex = "math.add")]
+    fn add(this: This<Object>) -> u32 {
+        1
+    }
+}
+
+mod alc0041 {
+    use alcedo_plugin_api::prelude::*;
+
+    pub struct Report;
+
+    #[zmethods]
+    impl Report {
+        fn count() -> u32 {
+            1
+        }
+    }
+}
+
+mod alc0042 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    #[derive(Default)]
+    pub struct Thing {}
+
+    #[uclass]
+    impl Thing {
+        #[zmethod]
+        fn count(&self) -> u32 {
+            1
+        }
+    }
+}
+
+mod alc0112 {
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    #[derive(Default)]
+    pub struct Thing {}
+
+    #[uclass]
+    impl Thing {
+        #[zmethod]
+        fn half(number: &mut u32) {}
+    }
+}
+
+fn main() {}

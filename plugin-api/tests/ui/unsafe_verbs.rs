@@ -1,0 +1,43 @@
+//! Unsafe functions that safe code calls: reported where all types are right. Each module breaks one rule.
+#![allow(unused)]
+#![forbid(unsafe_code)]
+
+mod hidden_verbs_of_values {
+    //! What takes a value out of a slot, stages one or fills a cell believes its caller: safe code cannot call it.
+
+    use alcedo_plugin_api::plumbing::{PropertyCell, Slot};
+    use alcedo_plugin_api::prelude::*;
+    use alcedo_plugin_api::{AnyArgument, AnyResult, Class, Obj, Params, ReturnValue, Value};
+
+    #[uclass(package = "Game")]
+    #[derive(Default)]
+    pub struct Breaker {
+        #[uproperty]
+        speed: u64,
+    }
+
+    static CELL: PropertyCell<Breaker, UArray<u64>> = PropertyCell::new();
+
+    fn a_cell_is_filled_by_the_host_alone() {
+        <Breaker as Class>::cell().fill(0);
+    }
+
+    fn a_result_is_taken_after_a_call_alone() {
+        let _array = <UArray<u64> as ReturnValue>::take_out(Slot::EMPTY, <UArray<u64> as ReturnValue>::out());
+    }
+
+    fn a_number_has_one_owner(value: &UArray<u64>) {
+        let slot = AnyArgument::slot(&AnyConjugate::of(value));
+        let _alias = <AnyConjugate as AnyResult>::take(slot);
+    }
+
+    fn a_text_is_staged_in_a_call_alone(text: &UString) {
+        let _view = Value::stage(text);
+    }
+
+    fn slots_are_lent_in_a_call_alone(text: UString) {
+        Params::with_slots(&(text,), Obj::<Object>::none().handle(), Slot::EMPTY, |_slots| Ok(()));
+    }
+}
+
+fn main() {}

@@ -1,0 +1,229 @@
+//! Types of values that the host does not have. Each module breaks one rule.
+#![allow(unused)]
+#![forbid(unsafe_code)]
+
+mod default_of_another_type {
+    //! A default fits its property.
+
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    pub struct Odd {
+        #[uproperty(default = "fast")]
+        speed: f64,
+    }
+}
+
+mod delegate_without_a_signature {
+    //! A delegate says what it takes and gives.
+
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    pub struct Caller {
+        #[uproperty]
+        decide: Delegate<bool>,
+    }
+}
+
+mod error_without_words {
+    //! An error that no caller could read.
+
+    use alcedo_plugin_api::prelude::*;
+
+    pub struct Hoarse;
+
+    #[uclass(package = "Game")]
+    #[derive(Default)]
+    pub struct Singer {}
+
+    #[uclass]
+    impl Singer {
+        #[ufunction]
+        fn sing(&self) -> Result<u32, Hoarse> {
+            Err(Hoarse)
+        }
+    }
+
+    #[zcall(ex = "singers.count")]
+    fn count() -> Result<u32, Hoarse> {
+        Ok(1)
+    }
+}
+
+mod kept_without_serde {
+    //! A kept field goes through serde.
+
+    use alcedo_plugin_api::prelude::*;
+
+    #[derive(Default)]
+    pub struct Opaque;
+
+    #[uclass(package = "Game")]
+    pub struct Keeper {
+        #[keep]
+        opaque: Opaque,
+    }
+}
+
+mod lent_as_a_result {
+    //! A view is no result: the value itself is.
+
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    pub struct Giver {
+        #[uproperty]
+        list: UArray<f64>,
+    }
+
+    #[uclass]
+    impl Giver {
+        #[ufunction]
+        fn give(&self, this: This<Self>) -> Lent<'static, UArray<f64>> {
+            this.list()
+        }
+    }
+}
+
+mod lent_in_a_field {
+    //! A view cannot be kept in the plugin part: a `clone()` of the value can.
+
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    pub struct Hoarder {
+        #[uproperty]
+        list: UArray<f64>,
+
+        kept: Option<Lent<'static, UArray<f64>>>,
+    }
+
+    #[uclass]
+    impl Hoarder {
+        #[class_constructor]
+        fn construct(&mut self, this: This<Self>) {
+            self.kept = Some(this.list());
+        }
+    }
+}
+
+mod no_default_and_no_red_constructor {
+    //! Without a red constructor every field has a default.
+
+    use alcedo_plugin_api::prelude::*;
+
+    pub struct Made(u32);
+
+    #[uclass(package = "Game")]
+    pub struct Needy {
+        made: Made,
+    }
+}
+
+mod override_with_another_signature {
+    //! An override has the signature of the event.
+
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(imported, package = "Engine")]
+    pub struct Actor {
+        #[uproperty]
+        seed: u32,
+    }
+
+    #[uclass(imported)]
+    impl Actor {
+        #[ufunction(blueprint_native_event)]
+        fn receive_tick(&self, delta: f32);
+    }
+
+    #[uclass(package = "Game", base = Actor)]
+    pub struct Cube {}
+
+    #[uclass]
+    impl Cube {
+        #[overrides(Actor)]
+        fn receive_tick(&mut self, delta: f64) {
+            let _ = delta;
+        }
+    }
+}
+
+mod result_of_an_unknown_type {
+    //! A `Result` of a type that the host does not know.
+
+    use alcedo_plugin_api::prelude::*;
+
+    pub struct Song;
+
+    #[uclass(package = "Game")]
+    #[derive(Default)]
+    pub struct Singer {}
+
+    #[uclass]
+    impl Singer {
+        #[ufunction]
+        fn sing(&self) -> Result<Song, String> {
+            Ok(Song)
+        }
+    }
+}
+
+mod slice_of_what_is_not_plain {
+    //! A slice is lent of values that lie in host memory as they do in Rust: `cargo check` says so where it is asked for.
+
+    use alcedo_plugin_api::prelude::*;
+
+    #[ustruct(pod, package = "Game")]
+    pub struct Spot {
+        at: f64,
+        is_lit: bool,
+    }
+
+    fn count(texts: Lent<'_, UArray<UString>>, flags: Lent<'_, UArray<bool>>, spots: Lent<'_, UArray<Spot>>) -> usize {
+        texts.with_slice(|texts| texts.len())
+            + flags.with_slice_mut(|flags| flags.len())
+            + spots.try_with_slice(|spots| spots.len()).unwrap_or_default()
+    }
+}
+
+mod struct_with_an_unknown_field {
+    //! A field of a struct has a type that the host knows.
+
+    use alcedo_plugin_api::prelude::*;
+
+    #[ustruct(package = "Game")]
+    pub struct Stats {
+        strength: f64,
+        letter: char,
+    }
+}
+
+mod unsupported_property {
+    //! A property has a type that the host knows.
+
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    pub struct Odd {
+        #[uproperty]
+        pair: (u8, u8),
+    }
+}
+
+mod value_given_for_another {
+    //! What is given has to fit.
+
+    use alcedo_plugin_api::prelude::*;
+
+    fn add(names: &Lent<UArray<String>>) {
+        names.push(1.0);
+    }
+
+    fn uses() {
+        let _ = add;
+    }
+}
+
+fn main() {}

@@ -1,0 +1,250 @@
+//! Generated items that are written by hand. Each module breaks one rule.
+#![allow(unused)]
+#![forbid(unsafe_code)]
+
+mod body_of_another_class {
+    //! What one class is made of cannot be given to another, whose plugin part is another type.
+
+    use alcedo_plugin_api::plumbing;
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    #[derive(Default)]
+    pub struct One {
+        text: String,
+    }
+
+    #[uclass]
+    impl One {
+        #[ufunction]
+        fn length(&self) -> u64 {
+            self.text.len() as u64
+        }
+    }
+
+    #[uclass(package = "Game")]
+    #[derive(Default)]
+    pub struct Two {
+        number: u64,
+    }
+
+    impl Two {
+        const ONE_UCLASS_IMPL_BLOCK_PER_CLASS: plumbing::Body<One> = One::ONE_UCLASS_IMPL_BLOCK_PER_CLASS;
+    }
+}
+
+mod borrow_by_hand {
+    //! A method that says by hand how it borrows its plugin part: that follows from its receiver alone, or a `&mut self` method could let a
+    //! `&self` method in beside it.
+
+    use std::sync::Mutex;
+
+    use alcedo_plugin_api::plumbing;
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    #[derive(Default)]
+    pub struct Breaker {
+        list: Mutex<Vec<u64>>,
+    }
+
+    struct Grow;
+
+    impl plumbing::Method for Grow {
+        type Class = Breaker;
+        type Args = ();
+        type Result = u64;
+        type Returned = u64;
+        type Receiver = plumbing::Exclusive;
+        const NAME: &'static str = "grow";
+        const HOLDER: &'static plumbing::Holder = &plumbing::Holder::sharing("grow");
+        const PLACE: plumbing::Place = plumbing::Place { file: "", line: 1, column: 1 };
+
+        fn run<'f>(part: &mut Breaker, this: This<'f, Breaker>, (): ()) -> u64 {
+            let list = part.list.get_mut().unwrap();
+            list.push(7);
+            let first = &mut list[0];
+            let _cleared = this.zcall::<(), ()>("uf:/Script/Game.Breaker:look", ());
+            *first
+        }
+    }
+}
+
+mod engine_call_in_drop {
+    //! A finalizer has no `This`, so no engine.
+
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    pub struct Chatty {
+        count: u32,
+    }
+
+    #[uclass]
+    impl Chatty {
+        #[class_constructor]
+        fn construct(&mut self, this: This<Self>) {
+            self.count = this.name().len() as u32;
+        }
+    }
+
+    impl Drop for Chatty {
+        fn drop(&mut self) {
+            let name = self.name();
+            drop(this.name() + &name);
+        }
+    }
+}
+
+mod field_by_hand {
+    //! Fields by hand: of another struct, and of a type that the struct does not have.
+
+    use alcedo_plugin_api::plumbing::{Field, FieldPlace, Stored, Value, blank};
+    use alcedo_plugin_api::prelude::*;
+
+    #[ustruct(package = "Game")]
+    pub struct Crate {
+        title: UString,
+        count: u64,
+    }
+
+    const ONE: &<Crate as Value>::Raw = &blank::<Crate>();
+    const OTHER: &(<Crate as Value>::Raw, <Crate as Value>::Raw) = &(blank::<Crate>(), blank::<Crate>());
+
+    struct OfAnother;
+
+    impl FieldPlace for OfAnother {
+        type Struct = Crate;
+        type Type = u64;
+        const AT: (&'static <Crate as Value>::Raw, &'static Stored<u64>) = (ONE, &OTHER.0.0.count);
+    }
+
+    struct OfTheNext;
+
+    impl FieldPlace for OfTheNext {
+        type Struct = Crate;
+        type Type = u64;
+        const AT: (&'static <Crate as Value>::Raw, &'static Stored<u64>) = (&OTHER.0, &OTHER.1.0.count);
+    }
+
+    struct OfAnotherType;
+
+    impl FieldPlace for OfAnotherType {
+        type Struct = Crate;
+        type Type = u64;
+        const AT: (&'static <Crate as Value>::Raw, &'static Stored<u64>) = (ONE, &ONE.0.title);
+    }
+
+    const OF_ANOTHER: Field<Crate, u64> = Field::of::<OfAnother>();
+    const OF_THE_NEXT: Field<Crate, u64> = Field::of::<OfTheNext>();
+}
+
+mod function_of_another_class {
+    //! An import by hand is one of the class whose objects are used.
+
+    use alcedo_plugin_api::plumbing;
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    #[derive(Default)]
+    pub struct Breaker {
+        #[uproperty]
+        speed: u64,
+    }
+
+    static CELL: plumbing::FunctionCell<Breaker, (), u64> = plumbing::FunctionCell::new();
+
+    static OF_ANOTHER: plumbing::Declared<plumbing::ImportDesc> =
+        plumbing::import_function("/Script/Game.Larger:far", &CELL);
+}
+
+mod hidden_patterns_by_hand {
+    //! Patterns of the macros, called by hand: a cell of one's own for a property, and an expression that needs `unsafe`.
+
+    use alcedo_plugin_api::plumbing;
+    use alcedo_plugin_api::prelude::*;
+
+    #[uclass(package = "Game")]
+    #[derive(Default)]
+    pub struct Breaker {
+        #[uproperty]
+        speed: u64,
+    }
+
+    static MINE: plumbing::Cell = plumbing::Cell::new();
+
+    plumbing::property! { Breaker BreakerView stolen set_stolen try_set_stolen: u64, give u64, MINE }
+
+    static CALL: plumbing::FunctionCell<Breaker, (u64,), u64> = plumbing::FunctionCell::new();
+
+    plumbing::call! { plain by invoke_member BreakerView peek try_peek(at: u64 = *(at as *const u64)) -> u64, CALL, "peek" }
+}
+
+mod pod_with_a_layout_of_its_own {
+    //! A struct that travels by value lies in memory as C lays it out, and has no other layout.
+
+    use alcedo_plugin_api::prelude::*;
+
+    #[ustruct(pod, package = "Game")]
+    #[repr(align(16))]
+    pub struct Apart {
+        at: f64,
+    }
+}
+
+mod traits_implemented_by_hand {
+    //! What an implementation promises is believed, so each needs the word that `forbid(unsafe_code)` refuses.
+
+    use alcedo_plugin_api::plumbing::{PtrMut, Slot};
+    use alcedo_plugin_api::prelude::*;
+    use alcedo_plugin_api::{AnyArgument, Interface, IntoHost, Value};
+
+    pub struct Evil;
+
+    impl Interface for Evil {
+        const PATH: &'static str = "/Script/Game.Innocent), Delegate(Array(u8";
+    }
+
+    impl IntoHost<UArray<u64>> for Evil {
+        fn lies_at(&self) -> Result<Option<*const <UArray<u64> as Value>::Raw>, CallError> {
+            Ok(Some(std::ptr::without_provenance(0x4141)))
+        }
+
+        fn put(&self, _target: PtrMut<'_, UArray<u64>>) -> Result<(), CallError> {
+            Ok(())
+        }
+    }
+
+    impl AnyArgument for Evil {
+        fn slot(&self) -> Slot {
+            Slot::EMPTY
+        }
+    }
+}
+
+mod value_of_another_kind {
+    //! A value that plugin code owns keeps its kind, also where its hidden parts are named or lie in the same module.
+
+    use alcedo_plugin_api::prelude::*;
+    use alcedo_plugin_api::{Kind, Value};
+
+    #[ustruct(package = "Game")]
+    pub struct Words {
+        a: u64,
+    }
+
+    #[ustruct(package = "Game")]
+    pub struct Others {
+        a: String,
+    }
+
+    fn by_the_trait() -> Words {
+        Kind::from_owned(<UArray<u64> as Value>::out())
+    }
+
+    fn by_the_private_field(others: Others) -> Words {
+        Words(others.0)
+    }
+}
+
+fn main() {}

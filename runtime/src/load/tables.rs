@@ -1,0 +1,197 @@
+//! Tables of functions that modules exchange with their host, as each side has them, and how two definitions differ.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{PoisonError, RwLock};
+
+use alcedo_abi::describe::{EntryTables, TableDesc};
+use alcedo_abi::fingerprint::table_fingerprint;
+
+use crate::shown::line;
+use crate::signature::Signature;
+
+/// Reason for which a module cannot exchange tables of functions with its host.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TableError {
+    /// Both sides have a table of this name, with other entries.
+    #[error(
+        "{module} was built with another definition of the table {table} than this host: {difference}; the module has {found}, the \
+         host has {wanted}: build both with one `entry_table!`"
+    )]
+    Differs {
+        /// The module.
+        module: String,
+        /// The table.
+        table: String,
+        /// Each entry that differs, and how.
+        difference: String,
+        /// The entries of the module and their fingerprint.
+        found: String,
+        /// Entries of the host and their fingerprint.
+        wanted: String,
+    },
+    /// The entry method takes a table that the host does not offer.
+    #[error(
+        "{module} takes the table {table} of its host, {found}, and this host offers {offered}: call `Tables::offer` before the module \
+         is loaded"
+    )]
+    NotOffered {
+        /// The module.
+        module: String,
+        /// The table.
+        table: String,
+        /// The entries of the module and their fingerprint.
+        found: String,
+        /// The tables that the host offers.
+        offered: String,
+    },
+}
+
+/// A table, as one side has it.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    /// Name of the table.
+    pub name: String,
+    fingerprint: u64,
+    /// By name, each with its signature.
+    entries: BTreeMap<String, String>,
+}
+
+impl Table {
+    /// A table of the host.
+    pub(crate) fn new(name: &str, entries: &[(&'static str, Signature)]) -> Self {
+        let prints: Vec<_> = entries.iter().map(|(name, signature)| (*name, signature.fingerprint())).collect();
+        let entries = entries.iter().map(|(name, signature)| ((*name).to_owned(), signature.to_string())).collect();
+        Self { name: name.to_owned(), fingerprint: table_fingerprint(&prints), entries }
+    }
+
+    /// A copy of the description in a module.
+    fn described(table: &TableDesc) -> Self {
+        let entry =
+            |entry: &alcedo_abi::describe::EntryDesc| (line(entry.name.as_str()), line(entry.signature.as_str()));
+        let entries = table.entries.iter().map(entry).collect();
+        Self { name: line(table.name.as_str()), fingerprint: table.fingerprint, entries }
+    }
+
+    /// Compares the table of `module` with that of the host.
+    ///
+    /// # Errors
+    /// [`TableError::Differs`] when they differ.
+    fn agree(&self, module: &str, host: &Self) -> Result<(), TableError> {
+        if self.fingerprint == host.fingerprint {
+            return Ok(());
+        }
+        Err(TableError::Differs {
+            module: module.to_owned(),
+            table: self.name.clone(),
+            difference: difference(&self.entries, &host.entries),
+            found: self.to_string(),
+            wanted: host.to_string(),
+        })
+    }
+}
+
+/// The entries that only one side has, and those with two signatures.
+fn difference(module: &BTreeMap<String, String>, host: &BTreeMap<String, String>) -> String {
+    let of_module = module.iter().filter_map(|(name, signature)| match host.get(name) {
+        None => Some(format!("`{name}` ({signature}) is missing at the host")),
+        Some(other) if other == signature => None,
+        Some(other) => Some(format!("`{name}` is ({signature}) in the module and ({other}) at the host")),
+    });
+    let of_host = host.iter().filter(|(name, _)| !module.contains_key(*name));
+    let of_host = of_host.map(|(name, signature)| format!("`{name}` ({signature}) is missing in the module"));
+    let all: Vec<_> = of_module.chain(of_host).collect();
+    if all.is_empty() { "types of one name differ".to_owned() } else { all.join(", ") }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let entries: Vec<_> = self.entries.iter().map(|(name, signature)| format!("{name}({signature})")).collect();
+        write!(f, "{} [{:016x}]", entries.join(", "), self.fingerprint)
+    }
+}
+
+/// The tables of a host: those that it offers, and those that it expects of modules. Any thread.
+#[derive(Default)]
+pub(crate) struct HostTables {
+    offered: RwLock<BTreeMap<String, Table>>,
+    expected: RwLock<BTreeMap<String, Table>>,
+}
+
+impl HostTables {
+    /// Checks that no table of this name is offered.
+    pub(crate) fn is_free(&self, name: &str) -> bool {
+        !self.offered.read().unwrap_or_else(PoisonError::into_inner).contains_key(name)
+    }
+
+    /// Adds a table whose entries modules may call from now on.
+    pub(crate) fn offer(&self, table: Table) {
+        self.offered.write().unwrap_or_else(PoisonError::into_inner).insert(table.name.clone(), table);
+    }
+
+    /// Modules with another definition of this table are refused from now on.
+    pub(crate) fn expect(&self, table: Table) {
+        self.expected.write().unwrap_or_else(PoisonError::into_inner).insert(table.name.clone(), table);
+    }
+
+    /// Compares the tables of a module that is about to start with those of the host.
+    ///
+    /// # Errors
+    /// [`TableError::Differs`] and [`TableError::NotOffered`].
+    pub(crate) fn check(&self, module: &str, tables: EntryTables) -> Result<(), TableError> {
+        if let Some(table) = tables.host.into_option().map(Table::described) {
+            let offered = self.offered.read().unwrap_or_else(PoisonError::into_inner);
+            let Some(host) = offered.get(&table.name) else {
+                let names: Vec<_> = offered.keys().map(|name| &**name).collect();
+                return Err(TableError::NotOffered {
+                    module: module.to_owned(),
+                    found: table.to_string(),
+                    table: table.name,
+                    offered: if names.is_empty() { "none".to_owned() } else { names.join(", ") },
+                });
+            };
+            table.agree(module, host)?;
+        }
+        if let Some(table) = tables.module.into_option().map(Table::described) {
+            let expected = self.expected.read().unwrap_or_else(PoisonError::into_inner);
+            expected.get(&table.name).map_or(Ok(()), |host| table.agree(module, host))?;
+        }
+        Ok(())
+    }
+}
+
+/// Checks that a module implements the table of the host. `false` means another table or none.
+///
+/// # Errors
+/// [`TableError::Differs`] when the definitions differ.
+pub(crate) fn implements(module: &str, tables: EntryTables, host: &Table) -> Result<bool, TableError> {
+    match tables.module.into_option().map(Table::described) {
+        Some(table) if table.name == host.name => table.agree(module, host).map(|()| true),
+        _ => Ok(false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Table, difference};
+
+    fn table(entries: &[(&'static str, &str)]) -> Table {
+        let entries: Vec<_> = entries.iter().map(|(name, text)| (*name, text.parse().expect("a signature"))).collect();
+        Table::new("Engine", &entries)
+    }
+
+    #[test]
+    fn a_difference_names_each_entry_that_differs_and_no_other() {
+        let host = table(&[("add", "i32, i32 -> i32"), ("log", "u64"), ("now", "-> f64")]);
+        let module = table(&[("now", "-> f64"), ("add", "i64, i64 -> i64"), ("mul", "f64 -> f64")]);
+        assert_eq!(
+            difference(&module.entries, &host.entries),
+            "`add` is (i64, i64 -> i64) in the module and (i32, i32 -> i32) at the host, \
+             `mul` (f64 -> f64) is missing at the host, `log` (u64) is missing in the module"
+        );
+        assert!(module.agree("m", &host).is_err());
+        let turned = table(&[("now", "-> f64"), ("log", "u64"), ("add", "i32, i32 -> i32")]);
+        assert!(turned.agree("m", &host).is_ok(), "entries are bound by name");
+    }
+}

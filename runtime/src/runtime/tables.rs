@@ -1,0 +1,395 @@
+//! Tables of functions that the host and its modules exchange when a module is loaded. An entry is a function like others: of the host
+//! one by an `ex:/` name, of a module one by an `nm:/` name. A table has them by their Rust types, and one fingerprint.
+
+use super::Runtime;
+use super::typed_functions::EntryBody;
+use crate::border::CallError;
+use crate::callback::Site;
+use crate::dynamic_call::Effect;
+use crate::error::Error;
+use crate::host::TypedFunction;
+use crate::load::context::function::{ContextEntry, TableModule};
+use crate::load::context::handle::LoadContext;
+use crate::load::error::LoadError;
+use crate::load::tables::{Table, implements};
+use crate::object::host_value::signature_of;
+use crate::object::native_value::{NativeResult, SlotRow, ValueParams};
+use crate::signature::Signature;
+
+/// Tables of functions: [`Runtime::tables`]. Game thread only.
+///
+/// ```
+/// use alcedo_runtime as alcedo;
+/// use alcedo_runtime::Runtime;
+///
+/// alcedo::entry_table! {
+///     /// Offered by the host.
+///     pub host struct Engine {
+///         /// Returns the sum.
+///         add: fn(i32, i32) -> i32,
+///     }
+/// }
+/// alcedo::entry_table! {
+///     /// Offered by the module.
+///     pub module struct Scores {
+///         /// Returns the score after a hit.
+///         hit: fn(i32) -> i32,
+///     }
+/// }
+///
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// let runtime = Runtime::builder().build()?;
+/// runtime.tables().offer(Engine { add: |left, right| left + right })?;
+/// runtime.tables().expect::<Scores>()?;
+/// // No module is loaded.
+/// assert!(runtime.tables().of_module::<Scores>("scores").is_err());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy)]
+pub struct Tables<'a>(pub(super) &'a Runtime);
+
+impl Tables<'_> {
+    /// Offers a table of the host to modules that are loaded from now on: those of the Master call its entries on the game thread, those
+    /// of Slims, pinned contexts and the Default on any thread. Its entries are also functions `ex:/table/entry`. After
+    /// [`Runtime::shutdown`] a call of one is an error.
+    ///
+    /// An entry that captures nothing is as fast as one of [`Calls::register_leaf`](crate::Calls::register_leaf), another one as one of
+    /// [`Calls::register_typed`](crate::Calls::register_typed). Code that comes up does not call it before its commit.
+    ///
+    /// # Errors
+    /// When a table of this name is offered already.
+    #[track_caller]
+    pub fn offer<T: HostEntries>(&self, table: T) -> Result<(), Error> {
+        self.offer_as(table, Effect::Any)
+    }
+
+    /// Offers a table whose entries change nothing: code that comes up may call them before its commit, in its entry method and its main.
+    /// See [`Calls::register_pure`](crate::Calls::register_pure).
+    ///
+    /// # Errors
+    /// Returns the errors of [`Tables::offer`].
+    #[track_caller]
+    pub fn offer_pure<T: HostEntries>(&self, table: T) -> Result<(), Error> {
+        self.offer_as(table, Effect::Pure)
+    }
+
+    #[track_caller]
+    fn offer_as<T: HostEntries>(&self, table: T, effect: Effect) -> Result<(), Error> {
+        let tables = &self.0.inner.loads.registry.tables;
+        if !tables.is_free(T::NAME) {
+            let message =
+                format!("the table {} is offered already: a table is offered once, with all of its entries", T::NAME);
+            return Err(CallError::other(message).into());
+        }
+        let description = Table::new(T::NAME, &T::entries()?);
+        let site = Site::new("table of functions", &table);
+        table.register(&Offering { runtime: self.0, table: T::NAME, effect, site })?;
+        tables.offer(description);
+        Ok(())
+    }
+
+    /// Refuses modules that are loaded from now on and implement this table by another definition: [`LoadError::Table`]. Without it such
+    /// a module is loaded, and [`Tables::of_module`] fails.
+    ///
+    /// # Errors
+    /// When a type of an entry has no path.
+    pub fn expect<T: ModuleEntries>(&self) -> Result<(), Error> {
+        self.0.inner.loads.registry.tables.expect(Table::new(T::NAME, &T::entries()?));
+        Ok(())
+    }
+
+    /// Returns the table that a module of the Master implements. It is of the generation that lives now: after a reload of the module, or
+    /// its unload, a call of an entry is [`CallError::DeadHandle`], and the table is taken again.
+    ///
+    /// # Errors
+    /// [`LoadError::NoModule`] without such a module, [`CallError::NotFound`] when the module implements another table or none,
+    /// [`LoadError::Table`] when the definitions differ.
+    pub fn of_module<T: ModuleEntries<Place = OfMaster>>(&self, module: &str) -> Result<T, Error> {
+        let table = Table::new(T::NAME, &T::entries()?);
+        let master = self.0.inner.loads.master().ok_or(LoadError::NoMaster)?;
+        let found = master.modules.iter().find(|found| found.name() == module);
+        let found = found.ok_or_else(|| LoadError::NoModule { module: module.to_owned() })?;
+        if !implements(module, found.described().tables, &table).map_err(LoadError::from)? {
+            let message =
+                format!("{module} implements no table {}: its entry method returns another one or none", T::NAME);
+            return Err(CallError::NotFound { message }.into());
+        }
+        T::bind(&MasterTable { runtime: self.0.clone(), module: module.to_owned() })
+    }
+}
+
+impl LoadContext {
+    /// Returns the table that a module of the current generation implements, for any thread. Once that generation unloads, also in a
+    /// [`replace`](LoadContext::replace), a call of an entry is [`ContextUnloading`](crate::ContextError::ContextUnloading), and the
+    /// table is taken again.
+    ///
+    /// ```no_run
+    /// use alcedo_runtime::tables::OfContext;
+    /// use alcedo_runtime::{Error, LoadContext, entry_table};
+    ///
+    /// entry_table! {
+    ///     /// Offered by the module.
+    ///     pub module struct Scores {
+    ///         /// Returns the score after a hit.
+    ///         hit: fn(i32) -> i32,
+    ///     }
+    /// }
+    ///
+    /// fn hit(slim: &LoadContext) -> Result<i32, Error> {
+    ///     let scores: Scores<OfContext> = slim.table("scores")?;
+    ///     Ok(scores.hit.call((3,))?)
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// When the context has no such module, or that implements no such table or by another definition; when the context unloads.
+    pub fn table<T: ModuleEntries<Place = OfContext>>(&self, module: &str) -> Result<T, Error> {
+        let table = Table::new(T::NAME, &T::entries()?);
+        T::bind(&ContextTable(self.table_module(module, &table)?))
+    }
+}
+
+/// A table that the host implements, as [`entry_table!`](crate::entry_table) declares one.
+pub trait HostEntries: Sized {
+    /// Name of the table.
+    const NAME: &'static str;
+
+    /// Lists the entries with their signatures.
+    ///
+    /// # Errors
+    /// When a type has no path.
+    #[doc(hidden)]
+    fn entries() -> Result<Vec<(&'static str, Signature)>, CallError>;
+
+    /// Registers its functions.
+    ///
+    /// # Errors
+    /// When a name is taken.
+    #[doc(hidden)]
+    #[track_caller]
+    fn register(self, offering: &Offering<'_>) -> Result<(), Error>;
+}
+
+/// A table that a module implements, as [`entry_table!`](crate::entry_table) declares one.
+pub trait ModuleEntries: Sized {
+    /// Contexts of the modules that implement it.
+    type Place: Place;
+    /// Name of the table.
+    const NAME: &'static str;
+
+    /// Lists the entries with their signatures.
+    ///
+    /// # Errors
+    /// When a type has no path.
+    #[doc(hidden)]
+    fn entries() -> Result<Vec<(&'static str, Signature)>, CallError>;
+
+    /// Binds its entries to the functions of a module.
+    ///
+    /// # Errors
+    /// When the module lacks one.
+    #[doc(hidden)]
+    fn bind(module: &<Self::Place as Place>::Module) -> Result<Self, Error>;
+}
+
+/// The signature of an entry.
+///
+/// # Errors
+/// When a type has no path.
+#[doc(hidden)]
+pub fn signature<A: ValueParams, R: NativeResult>() -> Result<Signature, CallError> {
+    const {
+        assert!(
+            A::IN_SLOTS && R::IN_SLOT && !A::FIRST_IS_OBJECT && !A::OTHERS_ARE_OBJECTS,
+            "an entry of a table takes and returns numbers, `bool` and names"
+        );
+    }
+    signature_of::<A, R>().map(Signature)
+}
+
+/// A table that is being offered.
+#[doc(hidden)]
+pub struct Offering<'a> {
+    runtime: &'a Runtime,
+    table: &'static str,
+    effect: Effect,
+    site: Site,
+}
+
+impl Offering<'_> {
+    /// Registers an entry.
+    ///
+    /// # Errors
+    /// When the name is taken.
+    #[track_caller]
+    pub fn entry<A: ValueParams + SlotRow<Read = A>, R: NativeResult, F: EntryBody<A, R>>(
+        &self,
+        name: &str,
+        body: F,
+    ) -> Result<(), Error> {
+        let name = format!("{}/{name}", self.table);
+        self.runtime.calls().register_entry::<A, R, F>(&name, self.effect, self.site, body)
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// Contexts of the modules that implement a table: [`OfMaster`] or [`OfContext`].
+pub trait Place: sealed::Sealed + 'static {
+    /// An entry of a table of such a module.
+    type Entry<A: ValueParams, R: NativeResult>;
+
+    /// A module whose table is taken.
+    #[doc(hidden)]
+    type Module;
+
+    /// Binds an entry.
+    ///
+    /// # Errors
+    /// When the module lacks it.
+    #[doc(hidden)]
+    fn bind<A: ValueParams, R: NativeResult>(
+        module: &Self::Module,
+        table: &str,
+        entry: &str,
+    ) -> Result<Self::Entry<A, R>, Error>;
+}
+
+/// Tables of modules of the Master, for the game thread: [`Tables::of_module`].
+#[derive(Debug)]
+pub enum OfMaster {}
+
+/// Tables of modules of Slims, pinned contexts and the Default, for any thread: [`LoadContext::table`].
+#[derive(Debug)]
+pub enum OfContext {}
+
+impl sealed::Sealed for OfMaster {}
+impl sealed::Sealed for OfContext {}
+
+/// A module of the Master.
+#[doc(hidden)]
+pub struct MasterTable {
+    runtime: Runtime,
+    module: String,
+}
+
+/// A module of a context that belongs to no thread.
+#[doc(hidden)]
+pub struct ContextTable(TableModule);
+
+impl Place for OfMaster {
+    type Entry<A: ValueParams, R: NativeResult> = TypedFunction<A, R>;
+    type Module = MasterTable;
+
+    fn bind<A: ValueParams, R: NativeResult>(
+        MasterTable { runtime, module }: &MasterTable,
+        table: &str,
+        entry: &str,
+    ) -> Result<TypedFunction<A, R>, Error> {
+        runtime.entry(&format!("nm:/{module}:{table}:{entry}"))
+    }
+}
+
+impl Place for OfContext {
+    type Entry<A: ValueParams, R: NativeResult> = ContextEntry<A, R>;
+    type Module = ContextTable;
+
+    fn bind<A: ValueParams, R: NativeResult>(
+        ContextTable(module): &ContextTable,
+        table: &str,
+        entry: &str,
+    ) -> Result<ContextEntry<A, R>, Error> {
+        Ok(module.entry(table, entry)?)
+    }
+}
+
+/// Declares a table of functions that a host and a module exchange: `host struct` for one that the host implements, `module struct` for
+/// one that a module implements. Both sides include the same declaration; a module expands it with the macro of this name in
+/// `alcedo_plugin_api`. Entries take and return numbers, `bool` and names. See `runtime/docs/calls.md`.
+///
+/// In a host a `host struct` has a function or closure for each entry, and is passed to [`Tables::offer`](crate::Tables::offer). A
+/// `module struct` is what [`Tables::of_module`](crate::Tables::of_module) and [`LoadContext::table`](crate::LoadContext::table)
+/// return.
+#[macro_export]
+macro_rules! entry_table {
+    (
+        $(#[$attr:meta])*
+        $vis:vis host struct $table:ident {
+            $($(#[$doc:meta])* $name:ident: fn($($ty:ty),* $(,)?) $(-> $result:ty)?),+ $(,)?
+        }
+    ) => {
+        $(#[$attr])*
+        #[allow(non_camel_case_types, reason = "the type of each function has the name of its entry")]
+        $vis struct $table<$($name),+>
+        where
+            $($name: ::core::ops::Fn($($ty),*) $(-> $result)? + ::core::marker::Send + ::core::marker::Sync + 'static),+
+        {
+            $($(#[$doc])* pub $name: $name,)+
+        }
+
+        #[allow(non_camel_case_types, reason = "the type of each function has the name of its entry")]
+        impl<$($name),+> $crate::tables::HostEntries for $table<$($name),+>
+        where
+            $($name: ::core::ops::Fn($($ty),*) $(-> $result)? + ::core::marker::Send + ::core::marker::Sync + 'static),+
+        {
+            const NAME: &'static ::core::primitive::str = ::core::stringify!($table);
+
+            fn entries() -> ::core::result::Result<
+                ::std::vec::Vec<(&'static ::core::primitive::str, $crate::Signature)>,
+                $crate::CallError,
+            > {
+                ::core::result::Result::Ok(::std::vec![
+                    $((::core::stringify!($name), $crate::tables::signature::<($($ty,)*), ($($result)?)>()?)),+
+                ])
+            }
+
+            fn register(
+                self,
+                offering: &$crate::tables::Offering<'_>,
+            ) -> ::core::result::Result<(), $crate::Error> {
+                $(offering.entry::<($($ty,)*), ($($result)?), _>(::core::stringify!($name), self.$name)?;)+
+                ::core::result::Result::Ok(())
+            }
+        }
+    };
+    (
+        $(#[$attr:meta])*
+        $vis:vis module struct $table:ident {
+            $($(#[$doc:meta])* $name:ident: fn($($ty:ty),* $(,)?) $(-> $result:ty)?),+ $(,)?
+        }
+    ) => {
+        $(#[$attr])*
+        $vis struct $table<P: $crate::tables::Place = $crate::tables::OfMaster> {
+            $($(#[$doc])* pub $name: P::Entry<($($ty,)*), ($($result)?)>,)+
+        }
+
+        impl<P: $crate::tables::Place> $crate::tables::ModuleEntries for $table<P> {
+            type Place = P;
+            const NAME: &'static ::core::primitive::str = ::core::stringify!($table);
+
+            fn entries() -> ::core::result::Result<
+                ::std::vec::Vec<(&'static ::core::primitive::str, $crate::Signature)>,
+                $crate::CallError,
+            > {
+                ::core::result::Result::Ok(::std::vec![
+                    $((::core::stringify!($name), $crate::tables::signature::<($($ty,)*), ($($result)?)>()?)),+
+                ])
+            }
+
+            fn bind(
+                module: &<P as $crate::tables::Place>::Module,
+            ) -> ::core::result::Result<Self, $crate::Error> {
+                ::core::result::Result::Ok(Self {
+                    $($name: P::bind::<($($ty,)*), ($($result)?)>(
+                        module,
+                        ::core::stringify!($table),
+                        ::core::stringify!($name),
+                    )?,)+
+                })
+            }
+        }
+    };
+}

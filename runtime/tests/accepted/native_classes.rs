@@ -1,0 +1,65 @@
+//! Keeps to the rules that only native classes can break.
+#![allow(unused)]
+
+mod alc0108 {
+    use alcedo_runtime::ObjectHandle;
+    use alcedo_runtime::native::{This, uclass};
+
+    #[uclass(package = "Engine")]
+    #[derive(Default)]
+    pub struct Thing {}
+
+    #[uclass]
+    impl Thing {
+        #[add_references]
+        fn references(&self, visit: &mut dyn FnMut(ObjectHandle)) {}
+    }
+}
+
+mod alc0109 {
+    use alcedo_runtime::ObjectHandle;
+    use alcedo_runtime::native::{This, uclass};
+
+    #[uclass(package = "Engine")]
+    #[derive(Default)]
+    pub struct Thing {}
+
+    #[uclass]
+    impl Thing {
+        #[begin_destroy]
+        fn end(&mut self) {
+            if cfg!(unix) {}
+        }
+    }
+}
+
+mod alc0110 {
+    use alcedo_runtime::ObjectHandle;
+    use alcedo_runtime::native::{This, uclass};
+
+    #[uclass(package = "Engine")]
+    #[derive(Default)]
+    pub struct Thing {}
+
+    #[uclass]
+    impl Thing {
+        #[add_references]
+        fn references(&self, visit: &mut dyn FnMut(ObjectHandle)) {}
+    }
+}
+
+mod alc0115 {
+    use alcedo_runtime::native::{This, uclass};
+
+    #[uclass(package = "Engine")]
+    #[derive(Default)]
+    pub struct Thing {}
+
+    #[uclass]
+    impl Thing {
+        #[ufunction]
+        fn ring(&self, times: u32) {}
+    }
+}
+
+fn main() {}

@@ -1,0 +1,338 @@
+//! Tables of functions that a module and its host exchange by the entry method of the module: both are called, differing definitions are
+//! refused while the module is loaded, and no entry outlives its generation.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use alcedo_runtime as alcedo;
+use alcedo_runtime::tables::{OfContext, TableError};
+use alcedo_runtime::{CallError, ContextError, ContextState, Error, LoadContext, LoadError, Runtime, Value};
+use corosensei::{Coroutine, CoroutineResult};
+
+use crate::support;
+
+include!("../../example-plugins/exchange/src/tables.rs");
+
+/// The kinds of errors that the module reports by number.
+const WRONG_THREAD: i32 = alcedo_abi::call::FailureKind::WRONG_THREAD.0 as i32;
+const EXTERNAL: u32 = alcedo_abi::call::FailureKind::PANIC.0;
+const DURING_REBUILD: u32 = alcedo_abi::call::FailureKind::DURING_REBUILD.0;
+const UNAVAILABLE: u32 = alcedo_abi::call::FailureKind::UNAVAILABLE.0;
+
+fn library(features: &[&str]) -> std::path::PathBuf {
+    support::plugin("exchange", features)
+}
+
+/// A host that offers its table, and how often `count` was called.
+fn host() -> (Runtime, Arc<AtomicU32>) {
+    let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+    let counted = Arc::new(AtomicU32::new(0));
+    let counter = Arc::clone(&counted);
+    host.tables().offer(engine(counter)).unwrap_or_else(|error| panic!("{error}"));
+    (host, counted)
+}
+
+fn engine(counter: Arc<AtomicU32>) -> impl alcedo::tables::HostEntries {
+    Engine {
+        add: |left, right| i32::wrapping_add(left, right),
+        count: move || {
+            counter.fetch_add(1, Ordering::Relaxed);
+        },
+        fail: |number| {
+            assert!(number == 0, "{number} is refused by the host");
+            true
+        },
+        sum: |a, b, c, d, e, f, g, h| {
+            f64::from(a) + f64::from(b) + f64::from(c) + d as f64 + f64::from(e) + f64::from(f) + f64::from(g) + h
+        },
+    }
+}
+
+fn master(host: &Runtime, features: &[&str]) -> Scores {
+    host.create_master(&[library(features)]).unwrap_or_else(|error| panic!("{error}"));
+    scores(host)
+}
+
+fn scores(host: &Runtime) -> Scores {
+    host.tables().of_module("exchange").unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn slim(host: &Runtime, features: &[&str]) -> (LoadContext, Scores<OfContext>) {
+    let slim = host.contexts().create_slim("apart").expect("the name is free");
+    slim.load_path(library(features)).unwrap_or_else(|error| panic!("{error}"));
+    let scores = slim.table("exchange").unwrap_or_else(|error| panic!("{error}"));
+    (slim, scores)
+}
+
+fn refused<T>(done: Result<T, impl std::fmt::Display>) -> String {
+    match done {
+        Ok(_) => panic!("it is accepted"),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// Checks that the text contains each word.
+#[track_caller]
+fn assert_names(text: &str, words: &[&str]) {
+    for word in words {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+}
+
+#[test]
+fn both_tables_work_for_a_module_of_the_master() {
+    let (host, counted) = host();
+    let scores = master(&host, &[]);
+    assert_eq!(scores.build.call(()).expect("it is there"), 1);
+    assert_eq!(scores.add.call((20, 22)).expect("it adds"), 42);
+    assert_eq!(scores.sum.call(()).expect("it adds"), -0.25);
+    for _ in 0..3 {
+        assert_eq!(scores.count.call(()).expect("it counts"), 0);
+    }
+    assert_eq!(counted.load(Ordering::Relaxed), 3);
+    assert_eq!(scores.add_often.call((1000,)).expect("it adds"), 1000);
+    assert_eq!(scores.add_often_hot.call((1000,)).expect("it adds"), 1000, "an entry without captures has a pointer");
+    let sums = scores.add.hot(|add| (0..100).fold(0, |sum, _| add.call((sum, 1)).expect("it adds")));
+    assert_eq!(sums.expect("there is a pointer"), 100);
+    // Entries are functions by name, too.
+    let two = [Value::I32(20), Value::I32(22)];
+    for name in ["ex:/Engine/add", "nm:/exchange:Scores:add"] {
+        assert_eq!(host.calls().call(name, &two).expect(name), Some(Value::I32(42)), "{name}");
+    }
+}
+
+#[test]
+fn both_tables_work_for_a_module_of_a_slim_on_any_thread() {
+    let (host, counted) = host();
+    let (_slim, scores) = slim(&host, &[]);
+    let scores = &scores;
+    let all = || {
+        assert_eq!(scores.build.call(()).expect("it is there"), 1);
+        assert_eq!(scores.add.call((20, 22)).expect("it adds"), 42);
+        assert_eq!(scores.sum.call(()).expect("it adds"), -0.25);
+        assert_eq!(scores.count.call(()).expect("it counts"), 0);
+        assert_eq!(scores.add_elsewhere.call((20, 22)).expect("it adds"), 42);
+        assert_eq!(scores.add_often.call((100,)).expect("it adds"), 100);
+        assert_eq!(scores.add_often_hot.call((100,)).expect("it returns"), -1, "only the Master lends pointers");
+        let sums = scores.add.hot(|add| (0..100).fold(0, |sum, _| add.call((sum, 1)).expect("it adds")));
+        assert_eq!(sums.expect("it is open"), 100);
+    };
+    all();
+    std::thread::scope(|scope| scope.spawn(all).join().expect("no panic"));
+    assert_eq!(counted.load(Ordering::Relaxed), 1 + 2, "the main of the Slim counted once");
+}
+
+#[test]
+fn a_module_of_the_master_calls_its_host_on_the_game_thread_only() {
+    let (host, _) = host();
+    let scores = master(&host, &[]);
+    assert_eq!(scores.add_elsewhere.call((1, 2)).expect("it returns"), -WRONG_THREAD);
+    assert_eq!(scores.add.call((1, 2)).expect("it adds"), 3);
+}
+
+#[test]
+fn another_table_of_the_host_is_refused_while_the_module_is_loaded_and_names_each_entry() {
+    let (host, _) = host();
+    let names = [
+        "exchange was built with another definition of the table Engine",
+        "`add` is (i64, i64 -> i64) in the module and (i32, i32 -> i32) at the host",
+        "`scale` (f64 -> f64) is missing at the host",
+        "`fail` (u32 -> bool) is missing in the module",
+        "build both with one `entry_table!`",
+    ];
+    let error = host.create_master(&[library(&["other-engine"])]).expect_err("it is refused");
+    assert!(matches!(&error, Error::Load(LoadError::Table(TableError::Differs { .. }))), "{error}");
+    assert_names(&error.to_string(), &names);
+    assert!(!error.to_string().contains("`count`"), "what agrees is not named: {error}");
+    // The host keeps the old code.
+    let scores = master(&host, &[]);
+    let reload = host.reload(&[library(&["other-engine"])]).expect("a safe point");
+    assert!(!reload.is_committed());
+    assert_eq!(scores.add.call((1, 2)).expect("the old code answers"), 3);
+
+    let (slim, scores) = slim(&host, &[]);
+    assert_names(&refused(slim.replace(library(&["other-engine"]))), &names);
+    assert_eq!(scores.add.call((1, 2)).expect("the old code answers"), 3);
+}
+
+#[test]
+fn another_table_of_the_module_is_refused_where_the_host_expects_it() {
+    let names = [
+        "exchange was built with another definition of the table Scores",
+        "`build` is (-> u64) in the module and (-> u32) at the host",
+        "`add_often` (u64 -> i32) is missing in the module",
+    ];
+    let (host, _) = host();
+    host.tables().expect::<Scores>().expect("a table");
+    assert_names(&refused(host.create_master(&[library(&["other-scores"])])), &names);
+    let slim = host.contexts().create_slim("apart").expect("the name is free");
+    assert_names(&refused(slim.load_path(library(&["other-scores"]))), &names);
+    slim.load_path(library(&[])).unwrap_or_else(|error| panic!("{error}"));
+
+    // Without `expect`, taking the table fails.
+    let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(&[library(&["other-scores"])]).unwrap_or_else(|error| panic!("{error}"));
+    assert_names(&refused(host.tables().of_module::<Scores>("exchange")), &names);
+    let slim = host.contexts().create_slim("apart").expect("the name is free");
+    slim.load_path(library(&["other-scores"])).unwrap_or_else(|error| panic!("{error}"));
+    assert_names(&refused(slim.table::<Scores<OfContext>>("exchange")), &names);
+}
+
+#[test]
+fn a_table_that_the_host_does_not_offer_is_refused_with_those_that_it_offers() {
+    alcedo::entry_table! {
+        /// Offered by another host.
+        host struct Sound {
+            /// Plays it.
+            play: fn(u32),
+        }
+    }
+    let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+    let names = ["exchange takes the table Engine", "add(i32, i32 -> i32)", "call `Tables::offer`"];
+    let error = refused(host.create_master(&[library(&[])]));
+    assert_names(&error, &names);
+    assert_names(&error, &["this host offers none"]);
+    host.tables().offer(Sound { play: |_| {} }).expect("it is new");
+    let slim = host.contexts().create_slim("apart").expect("the name is free");
+    let error = refused(slim.load_path(library(&[])));
+    assert_names(&error, &names);
+    assert_names(&error, &["this host offers Sound"]);
+    assert_names(&refused(host.tables().offer(Sound { play: |_| {} })), &["the table Sound is offered already"]);
+    assert!(host.tables().of_module::<Scores>("exchange").is_err(), "there is no Master");
+}
+
+#[test]
+fn a_table_of_the_master_ends_with_its_generation() {
+    let (host, _) = host();
+    let first = master(&host, &[]);
+    assert_eq!(first.build.call(()).expect("it is there"), 1);
+    assert!(host.reload(&[library(&["next"])]).expect("a safe point").is_committed());
+    let second = scores(&host);
+    for _ in 0..2 {
+        let error = first.build.call(()).expect_err("it is over");
+        assert!(matches!(error, Error::Call(CallError::DeadHandle { .. })), "{error}");
+        assert_names(&error.to_string(), &["nm:/exchange:Scores:build", "Tables::of_module"]);
+        assert!(first.build.hot(|build| build.call(())).is_err());
+        assert_eq!(second.build.call(()).expect("it is there"), 2);
+        assert_eq!(second.add.call((1, 2)).expect("the host answers the new code"), 3);
+    }
+    host.unload_master().expect("a safe point");
+    let error = second.build.call(()).expect_err("it is over");
+    assert!(matches!(error, Error::Call(CallError::DeadHandle { .. })), "{error}");
+    drop(host);
+    let error = second.build.call(()).expect_err("the host is over");
+    assert!(matches!(error, Error::Call(CallError::Unavailable { .. })), "{error}");
+}
+
+#[test]
+fn a_table_stays_good_when_a_reload_is_rolled_back() {
+    let (host, _) = host();
+    let scores = master(&host, &[]);
+    for features in [&["next", "panics-in-main"][..], &["next", "panics-in-entry"]] {
+        let reload = host.reload(&[library(features)]).expect("a safe point");
+        assert!(!reload.is_committed(), "{features:?}");
+        assert_eq!(scores.build.call(()).expect("the old code answers"), 1);
+        assert_eq!(scores.add.call((1, 2)).expect("it adds"), 3);
+    }
+    let (slim, scores) = slim(&host, &[]);
+    assert_names(
+        &refused(slim.replace(library(&["next", "panics-in-entry"]))),
+        &["exchange", "no exchange", "plain.rs"],
+    );
+    assert_eq!(scores.build.call(()).expect("the old code answers"), 1);
+}
+
+#[test]
+fn a_table_of_a_slim_ends_with_its_generation() {
+    let (host, _) = host();
+    let (slim, first) = slim(&host, &[]);
+    let _old = slim.replace(library(&["next"])).unwrap_or_else(|error| panic!("{error}"));
+    let second: Scores<OfContext> = slim.table("exchange").unwrap_or_else(|error| panic!("{error}"));
+    for _ in 0..2 {
+        let error = first.build.call(()).expect_err("it is over");
+        assert!(matches!(error, ContextError::ContextUnloading { .. }), "{error}");
+        assert_names(&error.to_string(), &["nm:/exchange:Scores:build", "apart"]);
+        assert_eq!(second.build.call(()).expect("it is there"), 2);
+    }
+    let elsewhere = first.add.clone();
+    let late = std::thread::spawn(move || elsewhere.call((1, 2)).is_err());
+    assert!(late.join().expect("no panic"));
+    let ticket = slim.begin_unload().expect("a Slim");
+    ticket.wait(Duration::from_secs(30)).unwrap_or_else(|report| panic!("{report}"));
+    let error = second.build.call(()).expect_err("it is over");
+    assert!(matches!(error, ContextError::ContextUnloading { .. }), "{error}");
+    assert!(slim.table::<Scores<OfContext>>("exchange").is_err());
+}
+
+#[test]
+fn an_unload_of_a_slim_waits_for_a_hot_entry() {
+    let (host, _) = host();
+    let (slim, scores) = slim(&host, &[]);
+    let ticket = scores.build.hot(|build| {
+        let ticket = slim.begin_unload().expect("a Slim");
+        assert_ne!(ticket.state(), ContextState::Dead, "the image is in use");
+        assert_eq!(build.call(()).expect("it is mapped"), 1);
+        assert!(scores.build.call(()).is_err(), "no call begins");
+        ticket
+    });
+    let ended = ticket.expect("it was open").wait(Duration::from_secs(30));
+    ended.unwrap_or_else(|report| panic!("{report}"));
+}
+
+#[test]
+fn panics_of_entries_are_errors_on_both_sides() {
+    let (host, _) = host();
+    let scores = master(&host, &[]);
+    assert!(scores.fail.call((0,)).expect("no panic"));
+    assert_names(&refused(scores.fail.call((3,))), &["3 is not zero", "plain.rs"]);
+    assert_eq!(scores.host_fails.call((0,)).expect("no panic"), 0);
+    assert_eq!(scores.host_fails.call((3,)).expect("the module goes on"), EXTERNAL);
+    assert_eq!(scores.add.call((1, 2)).expect("both go on"), 3);
+
+    let (_slim, scores) = slim(&host, &[]);
+    assert_names(&refused(scores.fail.call((3,))), &["3 is not zero", "plain.rs"]);
+    assert_eq!(scores.host_fails.call((3,)).expect("the module goes on"), EXTERNAL);
+    assert_eq!(scores.add.call((1, 2)).expect("both go on"), 3);
+}
+
+#[test]
+fn code_that_comes_up_calls_pure_tables_only() {
+    let (host, counted) = host();
+    let scores = master(&host, &[]);
+    assert_eq!(scores.counted_in_main.call(()).expect("it is there"), DURING_REBUILD);
+    assert_eq!(counted.load(Ordering::Relaxed), 0);
+
+    let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+    let counted = Arc::new(AtomicU32::new(0));
+    host.tables().offer_pure(engine(Arc::clone(&counted))).expect("it is new");
+    let scores = master(&host, &[]);
+    assert_eq!(scores.counted_in_main.call(()).expect("it is there"), 0);
+    assert_eq!(counted.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn an_entry_of_a_host_that_has_ended_is_an_error_in_a_module_that_stays() {
+    let (host, counted) = host();
+    let default = host.contexts().default_context();
+    default.load_path(library(&[])).unwrap_or_else(|error| panic!("{error}"));
+    let scores: Scores<OfContext> = default.table("exchange").unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(scores.count.call(()).expect("it counts"), 0);
+    drop(host);
+    assert_eq!(scores.build.call(()).expect("the Default stays"), 1);
+    assert_eq!(scores.count.call(()).expect("it returns"), UNAVAILABLE);
+    assert_eq!(counted.load(Ordering::Relaxed), 1 + 1, "the main counted once");
+}
+
+#[test]
+fn a_coroutine_calls_slims_and_is_refused_by_the_master() {
+    let (host, _) = host();
+    let of_master = master(&host, &[]);
+    let (_slim, of_slim) = slim(&host, &[]);
+    let mut coroutine: Coroutine<(), (), [bool; 3]> = Coroutine::new(move |_, ()| {
+        let error = of_master.build.call(()).expect_err("it is refused");
+        let is_of_stack = matches!(error, Error::Call(CallError::WrongStack { .. }));
+        [is_of_stack, of_master.build.hot(|build| build.call(())).is_err(), of_slim.build.call(()).is_ok()]
+    });
+    assert!(matches!(coroutine.resume(()), CoroutineResult::Return([true, true, true])));
+}

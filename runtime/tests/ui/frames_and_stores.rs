@@ -1,0 +1,93 @@
+//! Memory of the host that safe code cannot reach. Each module tries one way.
+#![allow(unused)]
+#![forbid(unsafe_code)]
+
+mod doors_that_need_a_promise {
+    //! What cannot be checked is promised in an `unsafe` block: the door of the benchmarks, the closing of a native library,
+    //! the raw form of a function, a struct that says how it lies in memory.
+
+    use alcedo_runtime::{FunctionPointer, NativeLibrary, PlainStruct, Runtime};
+
+    fn bench(host: &Runtime) {
+        host.bench().abandon_mark();
+    }
+
+    fn close(library: &NativeLibrary) {
+        library.mark_unloadable();
+    }
+
+    fn call(pointer: &FunctionPointer) {
+        (pointer.invoke().0)(std::ptr::null_mut(), std::ptr::null_mut());
+    }
+
+    #[derive(Clone, Copy)]
+    struct Liar(bool);
+
+    impl PlainStruct for Liar {
+        const PATH: &'static str = "/Script/Engine.Vector";
+        const FINGERPRINT: u64 = 0;
+        const FIELDS: &'static [(&'static str, alcedo_runtime::kinds::PropertyKind, &'static str)] = &[];
+    }
+}
+
+mod frame_over_memory_of_ones_choice {
+    //! A frame is made by a call alone, so its parameters are those of its function.
+
+    use alcedo_runtime::{CallError, Frame, ObjectHandle, World};
+
+    fn over(object: ObjectHandle, _world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+        let mut other = Frame::over(object, frame.function, frame.params);
+        other.finish()
+    }
+
+    fn new(object: ObjectHandle, block: &mut alcedo_runtime::ParamBlock<'_>) -> Frame<'_> {
+        Frame::new(object, block)
+    }
+}
+
+mod frame_that_gives_its_memory_away {
+    //! A frame gives values, never the block they lie in, and it stays a call of the object that it was made for.
+
+    use alcedo_runtime::{CallError, Frame, ObjectHandle, World};
+
+    fn body(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+        let _memory: *mut u8 = frame.hand_over();
+        frame.object = ObjectHandle::NONE;
+        (frame.function.thunk)(world, frame)
+    }
+}
+
+mod host_on_another_thread {
+    //! Objects are the game thread's: neither a runtime nor a world gets to another one.
+
+    use alcedo_runtime::{Runtime, World};
+
+    fn send(host: Runtime) {
+        std::thread::spawn(move || host.safe_point());
+    }
+
+    fn share(world: &'static World) {
+        std::thread::spawn(move || world.object_count());
+    }
+}
+
+mod stores_of_a_world {
+    //! The stores of a world are the runtime's: they lead to memory, to functions and to the mode.
+
+    use alcedo_runtime::{ObjectHandle, Runtime, World};
+
+    fn reach(host: &Runtime, object: ObjectHandle) {
+        let world = host.world();
+        let _memory = world.objects.memory(object);
+        world.types.redirect("/Script/Game.Left", "/Script/Game.Right");
+        world.mode.set(0);
+        let _names = &world.names;
+        let _counters = &world.counters;
+    }
+
+    fn make() -> World {
+        World::new()
+    }
+}
+
+fn main() {}
