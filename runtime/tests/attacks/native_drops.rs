@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use alcedo_runtime::native::{This, uclass};
-use alcedo_runtime::natives;
+use alcedo_runtime::native::{NativeClass, This, uclass};
+use alcedo_runtime::{Declined, Runtime, Signature, Value, natives};
 
 use crate::support;
 use crate::support::alone;
@@ -40,8 +40,48 @@ impl Shell {
 
 const CHILD: &str = "ALCEDO_TEST_NATIVE_DROPS";
 
+/// What a callback does that owns a grenade.
+fn keep(_grenade: &Grenade) -> Result<(), String> {
+    Ok(())
+}
+
 fn end(how: &str, objects: usize) {
-    let host = support::builder().natives(natives![Shell]).build().unwrap_or_else(|error| panic!("{error}"));
+    let mut natives = natives![Shell];
+    for name in ["One", "Two"] {
+        let [made, whole, ended, referred, called] = [(); 5].map(|()| Grenade);
+        let class = NativeClass::new("Test", name, "/Script/Core.Object")
+            .constructor(move |_world, _object| keep(&made))
+            .post_init_properties(move |_world, _object| keep(&whole))
+            .begin_destroy(move |_world, _object| drop(keep(&ended)))
+            .add_references(move |_world, _object, _visit| drop(keep(&referred)))
+            .function("call", &[], None, 0, move |_world, frame| {
+                drop(keep(&called));
+                frame.finish()
+            });
+        let [ticked, told] = [(); 2].map(|()| Grenade);
+        natives = natives.class(class).ticker(move |_host, _seconds| drop(keep(&ticked)));
+        natives = natives.before_destroy(move |_host, _object| drop(keep(&told)));
+    }
+    let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
+    for name in ["one", "two"] {
+        let [posted, plain, typed, resolved] = [(); 4].map(|()| Grenade);
+        assert!(host.post_handle().post(move |_host| drop(keep(&posted))));
+        let body = move |_: &Runtime, _: &[Value]| {
+            drop(keep(&plain));
+            Ok(None)
+        };
+        host.calls().register(&format!("{name}.plain"), Signature::default(), body).expect("a free name");
+        let body = move |_: &Runtime, (number,): (u64,)| {
+            drop(keep(&typed));
+            number
+        };
+        host.calls().register_typed(&format!("{name}.typed"), body).expect("a free name");
+        let resolver = move |_: &Runtime, _: &str| {
+            drop(keep(&resolved));
+            Err(Declined::from("none"))
+        };
+        host.calls().add_value_resolver(name, resolver).expect("a free protocol");
+    }
     let all: Vec<_> = (0..objects).map(|_| host.objects().spawn("/Script/Test.Shell").expect("born")).collect();
     for shell in &all {
         host.objects().call(*shell, "touch", &[]).expect("it is called");
