@@ -192,9 +192,10 @@ impl Builder {
         self
     }
 
-    /// Sets the bytes of the game thread's stack that calls into modules leave free: 256 KiB by default, three quarters of the stack at
-    /// most. A call that would begin below is refused with [`CallError::TooDeep`](crate::CallError::TooDeep), so recursion between
-    /// host and plugins ends with an error and not with the process.
+    /// Sets the bytes of the game thread's stack that calls into modules and calls of the host's functions leave free: 256 KiB by
+    /// default, three quarters of the stack at most. A call that would begin below is refused with
+    /// [`CallError::TooDeep`](crate::CallError::TooDeep), so recursion between host and plugins, and of the host by its own verbs, ends
+    /// with an error and not with the process. Ends of objects leave a quarter of it free.
     #[must_use]
     pub fn stack_reserve(mut self, bytes: usize) -> Self {
         self.stack_reserve = Some(bytes);
@@ -408,7 +409,7 @@ impl Builder {
         if let Some(limit) = self.watchdog {
             core.watch(limit, Arc::clone(&on_hang)).map_err(system("starting the watchdog"))?;
         }
-        self.stack_reserve.into_iter().for_each(|bytes| core.red.hot().set_reserve(bytes));
+        self.stack_reserve.into_iter().for_each(|bytes| core.set_stack_reserve(bytes));
         core.collection.blacks_are_roots.set(!self.blacks_are_no_roots);
         let rehearsal = Rehearsal::new(self.canary, self.canary_deadline);
         let mut loads = Loads::new(&core, self.args, self.require_seal, rehearsal, self.demands)

@@ -7,6 +7,7 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::ops::Deref;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -230,22 +231,39 @@ impl HostId {
     }
 }
 
-/// A share of a callback, for as long as it is called: the callback may be dropped meanwhile, and then what it owns is
-/// dropped with this share, whose drop does not panic.
-pub(crate) struct Share<C: ?Sized>(Option<Arc<C>>);
+/// Code of the host, or a share of it, with what it owns. Its drop does not panic: a panic of what it owns is logged.
+pub(crate) struct Guarded<C>(Option<C>);
 
-impl<C: ?Sized> Share<C> {
-    pub(crate) fn of(code: &Arc<C>) -> Self {
-        Self(Some(Arc::clone(code)))
+/// A share of a callback, for as long as it is called: the callback may be dropped meanwhile, and then what it owns is
+/// dropped with this share.
+pub(crate) type Share<C> = Guarded<Arc<C>>;
+
+impl<C> Guarded<C> {
+    pub(crate) fn new(code: C) -> Self {
+        Self(Some(code))
     }
 
-    /// The callback.
-    pub(crate) fn code(&self) -> &C {
-        self.0.as_ref().expect("it goes with the share")
+    /// The code, to be called once.
+    pub(crate) fn take(mut self) -> C {
+        self.0.take().expect("it goes with this")
     }
 }
 
-impl<C: ?Sized> Drop for Share<C> {
+impl<C: ?Sized> Share<C> {
+    pub(crate) fn of(code: &Arc<C>) -> Self {
+        Self::new(Arc::clone(code))
+    }
+}
+
+impl<C> Deref for Guarded<C> {
+    type Target = C;
+
+    fn deref(&self) -> &C {
+        self.0.as_ref().expect("it goes with this")
+    }
+}
+
+impl<C> Drop for Guarded<C> {
     fn drop(&mut self) {
         let code = self.0.take();
         if let Err(message) = trap::caught(|| drop(code)) {

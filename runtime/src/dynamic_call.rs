@@ -38,6 +38,7 @@ pub(crate) fn zcall(core: &Core, name: &str, arguments: &[Value]) -> Result<Opti
 /// # Errors
 /// When the name leads nowhere.
 pub(crate) fn resolve(core: &Core, name: &str) -> Result<ZCallHandle, CallError> {
+    let _call = core.world.stack.enter(&format_args!("resolving `{name}`"))?;
     core.zcalls.resolve(&core.chain, name, 0)
 }
 
@@ -63,6 +64,7 @@ pub(crate) fn call_with_outs(
         // A dead handle, or none: the table says which, and touches no slot.
         return core.zcalls.dispatch(core.here(), handle, DynBuffer::with_len(0).lend()).1.map(|()| (None, Vec::new()));
     };
+    let _call = core.world.stack.enter(&format_args!("`{}`", callee.name()))?;
     let signature = signature::types(&callee)?;
     let receivers = match callee.slots() {
         Slots::Property => {

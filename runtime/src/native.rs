@@ -52,7 +52,7 @@ use std::rc::Rc;
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 
 use crate::border::CallError;
-use crate::callback::{Registered, Site};
+use crate::callback::{Guarded, Registered, Site};
 use crate::handles::ObjectHandle;
 use crate::object::decl::{
     ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, RESULT_NAME, StructDecl,
@@ -325,6 +325,7 @@ impl NativeClass {
         flags: u64,
         body: impl Fn(&World, &mut Frame<'_>) -> Result<(), CallError> + 'static,
     ) -> Self {
+        let body = Guarded::new(body);
         self.with_function(name, params, result, flags, Rc::new(move |context, frame| body(World::of(context), frame)))
     }
 
@@ -349,6 +350,7 @@ impl NativeClass {
     /// Runs for every object of the class, once, after its bases'.
     #[must_use]
     pub fn constructor(mut self, hook: impl Fn(&World, ObjectHandle) -> Result<(), String> + 'static) -> Self {
+        let hook = Guarded::new(hook);
         self.0.native_constructor = Some(Rc::new(move |context, object| hook(World::of(context), object)));
         self
     }
@@ -356,6 +358,7 @@ impl NativeClass {
     /// Runs for every object of the class after the defaults and the plugin's own hook.
     #[must_use]
     pub fn post_init_properties(mut self, hook: impl Fn(&World, ObjectHandle) -> Result<(), String> + 'static) -> Self {
+        let hook = Guarded::new(hook);
         self.0.native_post_init = Some(Rc::new(move |context, object| hook(World::of(context), object)));
         self
     }
@@ -363,6 +366,7 @@ impl NativeClass {
     /// Runs when the end of an object of the class begins, before that of its bases; nothing of it has ended then.
     #[must_use]
     pub fn begin_destroy(mut self, hook: impl Fn(&World, ObjectHandle) + 'static) -> Self {
+        let hook = Guarded::new(hook);
         self.0.begin_destroy = Some(Rc::new(move |context, object| hook(World::of(context), object)));
         self
     }
@@ -375,6 +379,7 @@ impl NativeClass {
         mut self,
         hook: impl Fn(&World, ObjectHandle, &mut dyn FnMut(ObjectHandle)) + 'static,
     ) -> Self {
+        let hook = Guarded::new(hook);
         self.0.add_references = Some(Rc::new(move |context, object, visit| hook(World::of(context), object, visit)));
         self
     }

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use crate::bridge::tasks::Inbox;
+use crate::callback::Guarded;
 use crate::runtime::Runtime;
 
 /// Leaves closures for the game thread. Any thread; a clone is another handle to the same runtime, which it does not
@@ -21,11 +22,13 @@ impl Poster {
     /// Runs `code` on the game thread at the next safe point, behind what was posted before it. Whether there is a
     /// runtime any more that could do so; a closure that it does not come to is dropped with it.
     ///
-    /// A panic of `code` is logged and goes no further.
+    /// A panic of `code` is logged and goes no further. A safe point inside of `code` runs the closures behind it, down to 8 inside
+    /// of each other.
     pub fn post(&self, code: impl FnOnce(&Runtime) + Send + 'static) -> bool {
+        let code = Guarded::new(code);
         self.inbox.post_host(Box::new(move |runtime: &dyn Any| {
             if let Some(runtime) = runtime.downcast_ref::<Runtime>() {
-                code(runtime);
+                (code.take())(runtime);
             }
         }))
     }

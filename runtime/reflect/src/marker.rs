@@ -23,6 +23,10 @@ const PATIENCE: u32 = if cfg!(test) { 1 } else { 64 };
 /// How many natives are called between two looks at the clock.
 const ASKED_TOGETHER: usize = if cfg!(test) { 1 } else { 64 };
 
+/// Limit of objects that hooks create during a mark. A hook that creates an object with the same hook would keep the mark from its
+/// end.
+const MOST_BORN_IN_HOOKS: u32 = 1 << 16;
+
 /// A mark that is under way.
 #[derive(Debug)]
 pub(crate) struct Marker {
@@ -35,6 +39,11 @@ pub(crate) struct Marker {
     to_ask: Vec<(Rc<MarkClass>, ObjectHandle)>,
     /// Those that have said it.
     told: Vec<u32>,
+    /// Slots whose hooks were called, or are queued, since the mark or its last part began: at most once in either, although hooks
+    /// write to objects.
+    asked: Bits,
+    /// Holds a flag that a hook runs, and the count of objects that hooks have created.
+    born_in_hooks: (bool, u32),
     /// By the number of the class.
     classes: Numbered<Rc<MarkClass>>,
     /// References on their way into `open`.
@@ -57,6 +66,8 @@ impl Marker {
             again: Vec::new(),
             to_ask: Vec::new(),
             told: Vec::new(),
+            asked: Bits::default(),
+            born_in_hooks: (false, 0),
             classes: Numbered::default(),
             found: Vec::new(),
         };
@@ -69,6 +80,8 @@ impl Marker {
     pub(crate) fn born(&mut self, object: ObjectHandle) {
         // The object that was in the slot before may have been reached.
         self.marked.put(object.index(), false);
+        self.asked.put(object.index(), false);
+        self.born_in_hooks.1 += u32::from(self.born_in_hooks.0);
         self.again.push(object);
     }
 
@@ -89,6 +102,7 @@ impl Marker {
 
     /// Natives are to report once more what they refer to: changes of that are not seen.
     pub(super) fn ask_natives_again(&mut self) {
+        self.asked = Bits::default();
         self.open.append(&mut self.told);
     }
 
@@ -96,6 +110,7 @@ impl Marker {
     /// natives are not called.
     pub(super) fn run(&mut self, slots: &Slots, has_time: &mut dyn FnMut() -> bool) -> bool {
         self.marked.reserve(slots.len());
+        self.asked.reserve(slots.len());
         for object in std::mem::take(&mut self.again) {
             self.shade(slots, object);
         }
@@ -157,7 +172,7 @@ impl Marker {
 
     #[inline]
     fn look_at(&mut self, slots: &Slots, memory: *mut u8, class: ClassId, index: u32) {
-        let Self { marked, found, classes, to_ask, .. } = self;
+        let Self { marked, found, classes, to_ask, asked, .. } = self;
         let mut find = |object: ObjectHandle| {
             if !object.is_none() && !marked.get(object.index()) {
                 fetch(slots.columns().address(object.index()));
@@ -169,7 +184,7 @@ impl Marker {
                 // SAFETY: the columns and the tenant are the same, so this is the memory of a body of the class, and
                 // nothing writes while a mark has its turn.
                 unsafe { View::from_raw(memory, &class.schema) }.each_reference(&mut find);
-                if !class.hooks.is_empty() {
+                if !class.hooks.is_empty() && asked.take(index) {
                     to_ask.push((Rc::clone(class), slots.handle(index)));
                 }
             }
@@ -191,11 +206,18 @@ impl Marker {
         self.look_at(slots, memory, class.id, index);
     }
 
+    /// Counts the objects that are created until [`Marker::heard`].
+    pub(super) fn asks(&mut self) {
+        self.born_in_hooks.0 = true;
+    }
+
     /// What a native refers to, as its hooks said. A hook may have been followed by a change; so it is called again at
-    /// the end.
-    pub(super) fn heard(&mut self, object: ObjectHandle, refers_to: Vec<ObjectHandle>) {
+    /// the end. Returns whether hooks create more objects than a mark can follow.
+    pub(super) fn heard(&mut self, object: ObjectHandle, refers_to: Vec<ObjectHandle>) -> bool {
         self.again.extend(refers_to);
         self.told.push(object.index());
+        self.born_in_hooks.0 = false;
+        self.born_in_hooks.1 > MOST_BORN_IN_HOOKS
     }
 
     fn learn(&mut self, class: &Rc<Class>) {

@@ -5,6 +5,8 @@ use std::cell::Cell;
 use std::fmt;
 use std::rc::Weak;
 
+use alcedo_abi::stack::StackSpan;
+use alcedo_base::border::CallError;
 use alcedo_base::cells::RefCell;
 use alcedo_base::handles::ObjectHandle;
 
@@ -19,6 +21,35 @@ pub struct CallStack {
     last: Cell<u64>,
     /// What runs calls by itself, and knows what they refer to.
     sources: RefCell<Vec<Weak<dyn RootSource>>>,
+    /// Depth of the calls that [`CallStack::enter`] counts.
+    depth: Cell<u32>,
+    room: Cell<Room>,
+}
+
+/// Parts of the stack of the game thread in which calls, and ends of objects, may begin.
+#[derive(Clone, Copy)]
+struct Room {
+    calls: StackSpan,
+    ends: StackSpan,
+    whole: StackSpan,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self { calls: StackSpan::ANY, ends: StackSpan::ANY, whole: StackSpan::ANY }
+    }
+}
+
+/// Counts a call until this is dropped.
+#[derive(Debug)]
+#[must_use = "the call is over when this is dropped"]
+pub struct Entered<'a>(&'a Cell<u32>);
+
+impl Drop for Entered<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
+    }
 }
 
 /// Holds the objects of one call until it is dropped.
@@ -41,6 +72,47 @@ impl CallStack {
         self.last.set(call);
         held.extend(objects.into_iter().map(|object| (call, object)));
         Held { stack: self, call, count: held.len() - before }
+    }
+
+    /// Sets the bytes of `whole`, the stack of the game thread, that calls leave free; ends of objects leave a quarter of them free.
+    pub fn keep_free(&self, bytes: usize, whole: StackSpan) {
+        self.room.set(Room { calls: whole.above(bytes), ends: whole.above(bytes / 4), whole });
+    }
+
+    /// Begins a call of code of the host: one that calls itself without an end is refused while there is stack left.
+    ///
+    /// # Errors
+    /// [`CallError::TooDeep`] where the stack of the game thread nearly ends.
+    #[inline]
+    pub fn enter(&self, what: &dyn fmt::Display) -> Result<Entered<'_>, CallError> {
+        self.enter_in(self.room.get().calls, what)
+    }
+
+    /// Begins the end of an object, as [`CallStack::enter`] does; it may use most of what calls leave free.
+    ///
+    /// # Errors
+    /// [`CallError::TooDeep`] where the stack of the game thread nearly ends.
+    #[inline]
+    pub fn enter_end(&self, what: &dyn fmt::Display) -> Result<Entered<'_>, CallError> {
+        self.enter_in(self.room.get().ends, what)
+    }
+
+    #[inline]
+    fn enter_in(&self, room: StackSpan, what: &dyn fmt::Display) -> Result<Entered<'_>, CallError> {
+        if !room.is_here() {
+            self.no_room(what)?;
+        }
+        self.depth.set(self.depth.get() + 1);
+        Ok(Entered(&self.depth))
+    }
+
+    /// Refuses the call on the stack of the game thread. The length of the stack of a coroutine is unknown.
+    #[cold]
+    fn no_room(&self, what: &dyn fmt::Display) -> Result<(), CallError> {
+        match self.room.get().whole.is_here() {
+            true => Err(CallError::TooDeep { what: what.to_string(), limit: self.depth.get() }),
+            false => Ok(()),
+        }
     }
 
     /// From now on, for as long as it is there, what `source` shows is held too: a machine that runs scripts shows what their

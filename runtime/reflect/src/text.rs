@@ -5,6 +5,7 @@ pub(crate) mod scan;
 use std::fmt::Display;
 use std::str::FromStr;
 
+use alcedo_abi::names::shows_itself;
 use alcedo_base::handles::{Name, ObjectHandle};
 use alcedo_base::shown::line;
 
@@ -37,7 +38,7 @@ impl Value {
     }
 
     /// Reads a value. Texts, names and paths may stand plain, with everything up to the end (in something else: up to the
-    /// next comma or parenthesis) belonging to them, or quoted with `\" \\ \n \r \t`. Fields that a struct's text leaves
+    /// next comma or parenthesis) belonging to them, or quoted with `\" \\ \n \r \t \0 \u{7f}`. Fields that a struct's text leaves
     /// out have their defaults.
     ///
     /// # Errors
@@ -53,12 +54,13 @@ pub(crate) fn listed(parts: impl Iterator<Item = String>) -> String {
 
 pub(crate) fn print_name(name: Name, names: &Names) -> String {
     let text = names.text(name);
-    if is_identifier(&text) { text.to_string() } else { quote(&text) }
+    if is_identifier(&text) && text.chars().all(shows_itself) { text.to_string() } else { quote(&text) }
 }
 
 pub(crate) fn print_path(path: Name, names: &Names) -> String {
     let text = names.text(path);
-    let is_plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '/' | '.' | ':');
+    let is_plain =
+        |letter: char| letter.is_alphanumeric() && shows_itself(letter) || matches!(letter, '_' | '/' | '.' | ':');
     match &*text {
         "" => "none".to_owned(),
         plain if plain != "none" && plain.chars().all(is_plain) => plain.to_owned(),
@@ -102,10 +104,14 @@ pub(crate) fn fail(text: &str, ty: &PropertyType, problem: impl Display) -> Pars
 mod tests {
     use alcedo_abi::kinds::PropertyKind;
 
+    use alcedo_base::handles::ObjectHandle;
+    use alcedo_base::shown::printable;
+
     use super::{PropertyType, Value};
     use crate::decl::PropertyDecl;
     use crate::names::Names;
-    use crate::testing::{structure, type_of};
+    use crate::testing::{Dice, fuzz, structure, type_of};
+    use crate::value::{Binding, LocalText};
 
     fn check(ty: &PropertyType, text: &str, expected: &str) {
         let names = Names::new();
@@ -164,10 +170,51 @@ mod tests {
         check(&PropertyType::Text, r#" "a \"b\"\n\t\\ c" "#, r#""a \"b\"\n\t\\ c""#);
         check(&PropertyType::Text, "\"open", "! `open` is no String: the closing quote is missing");
         check(&PropertyType::Text, "\"a\" b", "! `b` is no String: it goes on behind the end of the value");
-        check(&PropertyType::Text, r#""\q""#, "! `\\q\"` is no String: after \\ there may be \" \\ n r t");
+        check(
+            &PropertyType::Text,
+            r#""\q""#,
+            "! `\\q\"` is no String: after \\ there may be \" \\ n r t 0 or u with the number of a letter, as in \\u{7f}",
+        );
+        check(&PropertyType::Text, r#""\u{7F}\0\u{1f600}""#, "\"\u{7f}\0\u{1f600}\"");
+        for wrong in [r"\u7f", r"\u{", r"\u{g}", r"\u{d800}", r"\u{110000}", r"\u{fffffffff}"] {
+            assert!(Value::parse(&format!("\"{wrong}\""), &PropertyType::Text, &Names::new()).is_err(), "{wrong}");
+        }
         check(&PropertyType::Name, "\"cube\"", "cube");
         check(&PropertyType::Name, "a b", "\"a b\"");
         check(&PropertyType::Name, "", "\"\"");
+    }
+
+    /// A text of a few letters, among them those that mean something in values and those that do not show themselves.
+    fn any_text(dice: &mut Dice) -> String {
+        const LETTERS: &str = "ab9 \"\\(),=:/.#\n\r\t'{}un0\0\u{7f}\u{9b}\u{85}\u{a0}\u{ad}\u{200b}\u{202e}\u{feff}\u{3164}\u{301}\u{e0001}日😀";
+        let letters: Vec<char> = LETTERS.chars().collect();
+        (0..dice.roll(6)).map(|_| letters[dice.roll(letters.len())]).collect()
+    }
+
+    #[test]
+    fn a_printed_value_reads_back_also_from_a_terminal() {
+        let names = Names::new();
+        fuzz(20_000, |dice| {
+            let text = any_text(dice);
+            let (name, key) = (names.intern(&any_text(dice)), names.intern(&any_text(dice)));
+            let object = ObjectHandle::new(3, 9);
+            let (ty, value) = match dice.roll(7) {
+                0 => ("String", Value::Text(text)),
+                1 => ("Name", Value::Name(name)),
+                2 => ("Text", Value::LocalText(LocalText { shown: text, namespace: name, key })),
+                3 => ("Array(String)", Value::Array(vec![Value::Text(text), Value::Text(any_text(dice))])),
+                4 => ("Map(Name, String)", Value::Map(vec![(Value::Name(name), Value::Text(text))])),
+                5 => ("Delegate()", Value::Delegate(Binding { object, function: name })),
+                _ => (
+                    "Optional(SoftObject(/Script/Engine.Object))",
+                    Value::Optional(Some(Box::new(Value::SoftObject(name)))),
+                ),
+            };
+            let (ty, printed) = (type_of(ty), value.print(&names));
+            for shown in [&*printed, &*printable(&printed)] {
+                assert_eq!(Value::parse(shown, &ty, &names).as_ref(), Ok(&value), "{shown}");
+            }
+        });
     }
 
     #[test]

@@ -143,6 +143,7 @@ impl Core {
             let why = "a host is built on the stack of its thread, and not on that of a coroutine";
             return Err(std::io::Error::new(std::io::ErrorKind::Unsupported, why));
         }
+        world.stack.keep_free(HotFrames::RESERVE, red.hot().stack());
         let pairs = Rc::new(Pairs::default());
         let ways = Rc::new(Ways::new(&red, &pairs, &world));
         let core = Rc::new(Self {
@@ -211,6 +212,12 @@ impl Core {
         self.machine.replace(machine);
     }
 
+    /// Sets the bytes of the stack of the game thread that calls leave free.
+    pub(crate) fn set_stack_reserve(&self, bytes: usize) {
+        self.red.hot().set_reserve(bytes);
+        self.world.stack.keep_free(bytes, self.red.hot().stack());
+    }
+
     /// Has the game thread and the finalizer thread watched from now on; more than `limit` is too long.
     ///
     /// # Errors
@@ -243,7 +250,8 @@ impl Core {
     /// Ends an object on purpose: the listeners for its end are called while it is whole.
     ///
     /// # Errors
-    /// When it is gone, when it is a class default object, or when a reload is under way that could not bring it back.
+    /// When it is gone, when it is a class default object, or when a reload is under way that could not bring it back;
+    /// [`CallError::TooDeep`].
     pub(crate) fn end_object(&self, object: ObjectHandle) -> Result<(), CallError> {
         if !self.world.objects.is_alive(object) {
             return Err(CallError::Stale { handle: object });
@@ -258,6 +266,7 @@ impl Core {
             return Err(CallError::DuringRebuild { action: format!("destroying {shown}") });
         }
         self.world.slices.allow_change(&format_args!("destroying {shown}"))?;
+        let _end = self.world.stack.enter_end(&format_args!("destroying {shown}"))?;
         self.tell_before_end(object);
         destroy(&self.world, &self.plugins(), object);
         Ok(())

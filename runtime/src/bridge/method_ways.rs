@@ -114,6 +114,10 @@ impl MethodWays {
     pub(crate) fn call_own(&self, ways: &Ways, world: &World, object: ObjectHandle, slots: &[Slot]) -> Called {
         let function = self.own_of(ways, ways.columns().find(object)?.class)?;
         let body = function.black_code.as_ref()?.downcast_ref::<DirectMaker>()?.body();
+        let _call = match world.stack.enter(&function.path) {
+            Ok(call) => call,
+            Err(error) => return Some(Err(Box::new(error))),
+        };
         let _held = world.stack.hold(Some(object));
         Some(body(world, object, slots).map(|slot| slot.bits()).map_err(Box::new))
     }

@@ -12,7 +12,7 @@ mod schedule;
 mod store;
 pub(crate) mod waking;
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
@@ -77,12 +77,26 @@ impl fmt::Display for JobCount {
     }
 }
 
+/// Limit of posted closures that run inside of each other.
+const MOST_PUMPS: usize = 8;
+
+/// Counts a run of posted closures until this is dropped.
+struct Pumping<'a>(&'a Cell<usize>);
+
+impl Drop for Pumping<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
+    }
+}
+
 /// All jobs. Game thread only, but for [`Tasks::inbox`].
 pub(crate) struct Tasks {
     inbox: Arc<Inbox>,
     messages: Receiver<Message>,
     store: RefCell<Store>,
     gates: RefCell<BTreeMap<ModuleId, Rc<Gate>>>,
+    /// Depth of the runs of posted closures, each inside of a closure of the run before.
+    pumps: Cell<usize>,
     /// How the root runs a closure of the host's own.
     pub(crate) run_for_host: OnceCell<Box<dyn Fn(HostJob)>>,
 }
@@ -95,6 +109,7 @@ impl Default for Tasks {
             messages,
             store: RefCell::default(),
             gates: RefCell::default(),
+            pumps: Cell::default(),
             run_for_host: OnceCell::default(),
         }
     }
@@ -236,11 +251,19 @@ impl Tasks {
         store.is_running = false;
     }
 
-    /// Runs what was posted until now. For safe points, and for waits on the game thread.
+    /// Runs what was posted until now. For safe points, and for waits on the game thread. Inside of a posted closure, which may have
+    /// a loop of its own, it runs the closures behind that, down to [`MOST_PUMPS`] inside of each other.
     pub(crate) fn pump_posted(&self, core: &Core) {
-        if core.code_runs() {
+        let pumps = self.pumps.get();
+        if core.code_runs() || pumps == MOST_PUMPS {
             return;
         }
+        self.pumps.set(pumps + 1);
+        let _pumping = Pumping(&self.pumps);
+        self.pump(core);
+    }
+
+    fn pump(&self, core: &Core) {
         self.receive(core);
         // What these post comes at the next safe point, or one might never end.
         let count = self.store.borrow().posted.len();

@@ -67,8 +67,8 @@ impl HotFrames {
     /// In the height: something is to be done when the outermost frame closes.
     const WAITS: usize = 1 << (usize::BITS - 1);
 
-    /// Bytes of the stack of the game thread that calls into modules leave free, unless the host sets another number.
-    const RESERVE: usize = 256 << 10;
+    /// Bytes of the stack of the game thread that calls leave free, unless the host sets another number.
+    pub(crate) const RESERVE: usize = 256 << 10;
 
     /// No frame is open. The calling thread is the game thread.
     pub(crate) fn new(stamp: Rc<Stamp>) -> Self {

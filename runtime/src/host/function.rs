@@ -303,6 +303,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
 
     fn dispatch(&self, core: &Core, callee: &Rc<Callee>, slots: &mut [Slot]) -> Result<R, Error> {
         core.world.slices.allow_change(&"a call by name")?;
+        let _call = core.world.stack.enter(&format_args!("`{}`", self.name))?;
         if A::FIRST_IS_OBJECT {
             self.look_for_way(core, ObjectHandle(slots[0].bits()));
         }

@@ -2,21 +2,22 @@
 #![expect(unsafe_code, reason = "hands out references that the borrows say are allowed")]
 
 use std::cell::{Cell, UnsafeCell};
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use crate::border::CallError;
 use crate::handles::ObjectHandle;
 use crate::native::borrows::{Borrows, Event};
-use crate::thread_stack;
+use crate::{thread_stack, trap};
 
-/// The Rust fields of one object.
+/// The Rust fields of one object. Its drop does not panic: a panic of the fields' own drops is logged.
 pub struct PartCell<C> {
     borrows: Cell<Borrows>,
     /// The method that borrowed last and has not returned.
     holder: Cell<&'static str>,
     /// Where new borrows come from while an exclusive one is lent: the very reference that was lent.
     lent: Cell<Option<NonNull<C>>>,
-    part: UnsafeCell<C>,
+    part: UnsafeCell<ManuallyDrop<C>>,
 }
 
 impl<C> PartCell<C> {
@@ -26,7 +27,7 @@ impl<C> PartCell<C> {
             borrows: Cell::new(Borrows::FREE),
             holder: Cell::new(""),
             lent: Cell::new(None),
-            part: UnsafeCell::new(part),
+            part: UnsafeCell::new(ManuallyDrop::new(part)),
         }
     }
 
@@ -137,6 +138,18 @@ impl<C> PartCell<C> {
     }
 }
 
+impl<C> Drop for PartCell<C> {
+    fn drop(&mut self) {
+        let part = self.part.get_mut();
+        // SAFETY: this is the only place that drops the fields, and after it the cell is gone.
+        let drop_fields = || unsafe { ManuallyDrop::drop(part) };
+        if let Err(message) = trap::caught(drop_fields) {
+            let class = std::any::type_name::<C>();
+            tracing::error!(class, message, "the Rust fields of an object panicked when they were dropped");
+        }
+    }
+}
+
 /// What `lend` says of fields that are not those of `object`.
 #[cold]
 pub(super) fn not_its_own(object: ObjectHandle) -> CallError {
@@ -206,6 +219,22 @@ mod tests {
         }));
         assert!(caught.is_err());
         assert_eq!(cell.take(OBJECT, "tick", |part| *part), Ok(1));
+    }
+
+    #[test]
+    fn fields_whose_drops_panic_go_without_a_panic_also_during_one() {
+        struct Grenade;
+        impl Drop for Grenade {
+            fn drop(&mut self) {
+                panic!("on purpose");
+            }
+        }
+        drop([PartCell::new(Grenade), PartCell::new(Grenade)]);
+        let caught = catch_unwind(|| {
+            let _cell = PartCell::new(Grenade);
+            panic!("another");
+        });
+        assert_eq!(caught.expect_err("it panics").downcast_ref::<&str>(), Some(&"another"));
     }
 
     #[test]

@@ -257,6 +257,7 @@ impl Objects<'_> {
         if let Some(action) = self.0.inner.busy.get().filter(|_| !self.0.inner.loads.is_telling()) {
             return Err(Error::NotASafePoint { action: "spawning an object", frame: action.to_owned() });
         }
+        let _call = core.world.stack.enter(&format_args!("spawning a {}", class.path))?;
         let args = ConstructionArgs { outer, root: outer.is_none(), ..ConstructionArgs::default() };
         Ok(construct(&core.world, &core.plugins(), class, args)?)
     }

@@ -4,6 +4,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use tempfile::TempDir;
 
@@ -19,7 +20,7 @@ pub(crate) struct Folder {
     path: PathBuf,
     _dir: TempDir,
     /// Ends after the folder is gone. None where files cannot be locked; such a folder is never swept.
-    _lock: Option<fs::File>,
+    lock: Mutex<Option<fs::File>>,
 }
 
 impl Folder {
@@ -35,10 +36,22 @@ impl Folder {
         imp::sweep(&base);
         let dir = imp::create(&base)?;
         let path = dir.path().to_owned();
-        let lock = imp::lock(&path).inspect_err(|error| {
-            tracing::debug!(path = %path.display(), %error, "the folder for copies stays behind if this host is killed");
-        });
-        Ok(Self { path, _dir: dir, _lock: lock.ok() })
+        let lock = Mutex::new(lock(&path));
+        Ok(Self { path, _dir: dir, lock })
+    }
+
+    /// Creates the folder again, as [`Folder::new`] does, if a program has removed it since. Any thread.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be made, or another user has put another one in its place.
+    pub(crate) fn renew(&self) -> io::Result<()> {
+        let mut held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        if imp::renew(&self.path)? {
+            tracing::warn!(path = %self.path.display(), "the folder for copies was removed, and is created again");
+            *held = lock(&self.path);
+        }
+        Ok(())
     }
 
     /// The folder, without symbolic links: the system reports mapped files by their real path, so the names given to the
@@ -46,6 +59,13 @@ impl Folder {
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
+}
+
+fn lock(path: &Path) -> Option<fs::File> {
+    let lock = imp::lock(path).inspect_err(|error| {
+        tracing::debug!(path = %path.display(), %error, "the folder for copies stays behind if this host is killed");
+    });
+    lock.ok()
 }
 
 /// Whether a file lies in the folder of a living host of this machine, and so is a private copy of an image.
@@ -66,10 +86,10 @@ pub(crate) fn open_private(path: &Path, write: bool) -> io::Result<fs::File> {
 
 #[cfg(unix)]
 mod imp {
-    use std::fs::{self, File, OpenOptions, Permissions};
+    use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
     use std::io::{self, Read as _, Write as _};
     use std::os::unix::ffi::OsStrExt as _;
-    use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+    use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
     use std::path::{Path, PathBuf};
 
     use rustix::fs::{AtFlags, Mode, OFlags, openat, unlinkat};
@@ -86,6 +106,9 @@ mod imp {
     /// The owner of what belongs to nobody in this user namespace: as a rule the system's own folders, seen from a
     /// container.
     const UNMAPPED: u32 = 65_534;
+
+    /// The mode of the folder.
+    const FOLDER: u32 = 0o700;
 
     /// The mode of files here.
     const PRIVATE: u32 = 0o600;
@@ -123,19 +146,39 @@ mod imp {
 
     /// A new folder with mode 0700.
     pub(super) fn create(base: &Path) -> io::Result<TempDir> {
-        let private = Permissions::from_mode(0o700);
+        let private = Permissions::from_mode(FOLDER);
         let dir = tempfile::Builder::new().prefix(PREFIX).permissions(private.clone()).tempdir_in(base)?;
         // The umask may have taken from it what its owner needs.
         fs::set_permissions(dir.path(), private)?;
-        let found = open_dir(dir.path())?.metadata()?;
+        check(dir.path())?;
+        Ok(dir)
+    }
+
+    /// Creates the folder at this path, with mode 0700, unless there is one. Returns whether there was none.
+    pub(super) fn renew(path: &Path) -> io::Result<bool> {
+        let is_new = match DirBuilder::new().mode(FOLDER).create(path) {
+            Ok(()) => true,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
+            Err(error) => return Err(error),
+        };
+        if is_new {
+            fs::set_permissions(path, Permissions::from_mode(FOLDER))?;
+        }
+        check(path)?;
+        Ok(is_new)
+    }
+
+    /// Checks that the folder is this user's alone.
+    fn check(path: &Path) -> io::Result<()> {
+        let found = open_dir(path)?.metadata()?;
         match is_private(&found) {
-            true => Ok(dir),
+            true => Ok(()),
             false => Err(io::Error::new(
                 io::ErrorKind::PermissionDenied,
                 format!(
                     "{} was just made and is not this user's alone (owner {}, mode {:04o}): point TMPDIR to a file system \
                      that keeps owners and modes",
-                    dir.path().display(),
+                    path.display(),
                     found.uid(),
                     found.mode() & 0o7777
                 ),
@@ -260,6 +303,15 @@ mod imp {
 
     pub(super) fn create(base: &Path) -> io::Result<TempDir> {
         tempfile::Builder::new().prefix(super::PREFIX).tempdir_in(base)
+    }
+
+    /// Creates the folder at this path, unless there is one. Returns whether there was none.
+    pub(super) fn renew(path: &Path) -> io::Result<bool> {
+        match std::fs::create_dir(path) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     pub(super) fn lock(dir: &Path) -> io::Result<File> {

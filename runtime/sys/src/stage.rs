@@ -32,7 +32,8 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 /// What the name of a spare file ends in.
 const SPARE: &str = "spare";
 
-/// A directory for the copies of one runtime, readable by this user only, removed with all its files on drop.
+/// A directory for the copies of one runtime, readable by this user only, removed with all its files on drop. If a program
+/// removes it before, the next copy creates it again.
 ///
 /// Images that are mapped from it stay mapped. The files of those that are gone are kept for the next copies, under a name
 /// that ends in `.spare`. Any thread may stage.
@@ -251,7 +252,13 @@ impl StageDir {
                 _ => fs::remove_file(&staged.path)?,
             }
         }
-        create_private(&staged.path)
+        match create_private(&staged.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.folder.renew()?;
+                create_private(&staged.path)
+            }
+            created => created,
+        }
     }
 
     /// A name for a copy, which is not there yet.

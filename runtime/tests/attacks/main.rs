@@ -10,8 +10,12 @@ mod ends;
 mod files;
 mod host;
 mod mix;
+mod native_drops;
+mod references;
 mod rollback;
+mod small_hosts;
 mod surface;
+mod undone_edits;
 mod values;
 mod verbs;
 

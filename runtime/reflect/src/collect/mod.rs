@@ -112,10 +112,12 @@ fn shade_roots(world: &World, others: &dyn RootSource, marker: &mut Marker) -> b
 /// returns false. Whether nothing is left.
 ///
 /// A native's hook is code of the host, which may do what it likes: so it runs as anything that runs between two slices
-/// does, with no store borrowed and the mark in its place, where it hears of all that is written, born and rooted.
+/// does, with no store borrowed and the mark in its place, where it hears of all that is written, born and rooted. An object that a
+/// hook writes to is visited again, without a call of its own hooks.
 ///
 /// # Errors
-/// When a hook panics: what its object refers to is not known then, so nothing can be said to be unreachable.
+/// When a hook panics: what its object refers to is not known then, so nothing can be said to be unreachable. When hooks create
+/// objects without an end.
 fn run(world: &World, has_time: &mut dyn FnMut() -> bool) -> Result<bool, CallError> {
     loop {
         let asked = {
@@ -130,8 +132,13 @@ fn run(world: &World, has_time: &mut dyn FnMut() -> bool) -> Result<bool, CallEr
             return Ok(true);
         }
         for (class, object) in asked.iter().filter(|(_, object)| world.objects.is_alive(*object)) {
+            world.objects.with_marker(Marker::asks);
             let found = ask(world, class, *object)?;
-            world.objects.with_marker(|marker| marker.heard(*object, found));
+            if world.objects.with_marker(|marker| marker.heard(*object, found)) == Some(true) {
+                let why =
+                    "creates objects without an end, so nothing is collected: let it read the world and change nothing";
+                return Err(CallError::other(format!("add_references of {} {why}", class.path)));
+            }
         }
         if !has_time() {
             return Ok(false);
@@ -272,6 +279,34 @@ mod tests {
         assert_eq!(unreachable(&world, &nobody), Ok([first, second, heir].to_vec()));
         world.objects.add_root(heir);
         assert_eq!(unreachable(&world, &nobody), Ok(vec![second]), "a derived class refers to what its base does");
+    }
+
+    /// Creates one more object of the class.
+    fn create(world: &World, object: ObjectHandle, _visit: &mut dyn FnMut(ObjectHandle)) {
+        let class = world.objects.class(object).expect("it is alive");
+        world.objects.allocate(&class, None, ObjectHandle::NONE, 0);
+    }
+
+    /// Renames itself, which the mark has to follow.
+    fn rename(world: &World, object: ObjectHandle, _visit: &mut dyn FnMut(ObjectHandle)) {
+        world.counters.constructions.bump();
+        world.objects.rename(object, "again", ObjectHandle::NONE).expect("nobody else has the name");
+    }
+
+    #[test]
+    fn hooks_are_called_once_in_each_part_of_a_mark_and_create_no_objects_without_an_end() {
+        let world = world();
+        let class = |name, hook| ClassDecl { add_references: Some(references_hook(hook)), ..native(name, OBJECT, &[]) };
+        let classes = declare(&world, [class("Renamer", rename), class("Creator", create)]);
+        let renamer = world.objects.allocate(&classes[0], None, ObjectHandle::NONE, 0);
+        world.objects.add_root(renamer);
+        assert_eq!(unreachable(&world, &nobody), Ok(vec![]));
+        assert_eq!(world.counters.constructions.get(), 2);
+        let creator = world.objects.allocate(&classes[1], None, ObjectHandle::NONE, 0);
+        world.objects.add_root(creator);
+        let refused = unreachable(&world, &nobody).expect_err("it has no end").to_string();
+        assert!(refused.starts_with("add_references of /Script/Engine.Creator creates objects"), "{refused}");
+        assert!(!world.objects.is_marking());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Reads values from text: what the kinds share in doing so. An error names the part of the text that is wrong.
 
 use std::collections::HashSet;
+use std::str::CharIndices;
 
 use super::{ParseError, fail};
 use crate::names::Names;
@@ -23,6 +24,21 @@ pub(super) fn whole(text: &str, ty: &PropertyType, names: &Names) -> Result<Valu
     match scanner.rest.trim() {
         "" => Ok(value),
         more => Err(fail(more, ty, "it goes on behind the end of the value")),
+    }
+}
+
+/// Lists the escapes of a quoted string, for errors.
+const ESCAPES: &str = r#"after \ there may be " \ n r t 0 or u with the number of a letter, as in \u{7f}"#;
+
+/// Reads a hexadecimal number in braces, and returns its character.
+fn by_number(letters: &mut CharIndices<'_>) -> Option<char> {
+    letters.next().filter(|(_, letter)| *letter == '{')?;
+    let mut number = 0_u32;
+    loop {
+        match letters.next()?.1 {
+            '}' => return char::from_u32(number),
+            digit => number = number.checked_mul(16)? + digit.to_digit(16)?,
+        }
     }
 }
 
@@ -93,8 +109,12 @@ impl<'a> Scanner<'a> {
                     Some((_, 'n')) => text.push('\n'),
                     Some((_, 'r')) => text.push('\r'),
                     Some((_, 't')) => text.push('\t'),
+                    Some((_, '0')) => text.push('\0'),
+                    Some((_, 'u')) => {
+                        text.push(by_number(&mut letters).ok_or_else(|| fail(&self.rest[at..], ty, ESCAPES))?)
+                    }
                     Some((_, same @ ('"' | '\\'))) => text.push(same),
-                    _ => return Err(fail(&self.rest[at..], ty, "after \\ there may be \" \\ n r t")),
+                    _ => return Err(fail(&self.rest[at..], ty, ESCAPES)),
                 },
                 letter => text.push(letter),
             }

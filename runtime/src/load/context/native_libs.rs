@@ -188,7 +188,7 @@ enum Source<'a> {
 impl Search<'_> {
     /// Asks a resolver, which answers with a path.
     fn ask(&mut self, who: &str, resolver: &Share<NativeResolver>) -> Result<Option<NativeLibrary>, ContextError> {
-        let Some(path) = ask(&self.generation.title(), who, self.name, || (resolver.code())(self.name))? else {
+        let Some(path) = ask(&self.generation.title(), who, self.name, || resolver(self.name))? else {
             self.trace.push(Attempt::new(who, "did not have it"));
             return Ok(None);
         };

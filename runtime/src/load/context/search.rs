@@ -132,7 +132,7 @@ fn put(
     request: &ModuleRequest,
 ) -> Result<Option<Answer>, ContextError> {
     let context = generation.title();
-    let Some(found) = ask(&context, who, &request.name, || (resolver.code())(request))? else { return Ok(None) };
+    let Some(found) = ask(&context, who, &request.name, || resolver(request))? else { return Ok(None) };
     // The resolver or another thread may have begun the unload.
     generation.expect_unsealed(|| format!("loading {}", request.name))?;
     let is_named = |name: &str| match name == request.name {

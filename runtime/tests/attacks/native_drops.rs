@@ -1,0 +1,132 @@
+//! Rust fields of native objects whose `Drop` panics while their host ends. A second panic would end the process.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use alcedo_runtime::native::{NativeClass, This, uclass};
+use alcedo_runtime::{Declined, Runtime, Signature, Value, natives};
+
+use crate::support;
+use crate::support::alone;
+
+thread_local! {
+    static ARMED: Cell<bool> = const { Cell::new(false) };
+}
+
+#[derive(Default)]
+struct Grenade;
+
+impl Drop for Grenade {
+    fn drop(&mut self) {
+        assert!(!ARMED.get(), "a field of the host breaks");
+    }
+}
+
+/// A native object with a field whose drop panics.
+#[uclass(package = "Test")]
+#[derive(Default)]
+struct Shell {
+    grenade: Grenade,
+}
+
+#[uclass]
+impl Shell {
+    /// Touches the field.
+    #[ufunction]
+    fn touch(&mut self, _this: This<Self>) {
+        let _there = &self.grenade;
+    }
+}
+
+const CHILD: &str = "ALCEDO_TEST_NATIVE_DROPS";
+
+/// What a callback does that owns a grenade.
+fn keep(_grenade: &Grenade) -> Result<(), String> {
+    Ok(())
+}
+
+fn end(how: &str, objects: usize) {
+    let mut natives = natives![Shell];
+    for name in ["One", "Two"] {
+        let [made, whole, ended, referred, called] = [(); 5].map(|()| Grenade);
+        let class = NativeClass::new("Test", name, "/Script/Core.Object")
+            .constructor(move |_world, _object| keep(&made))
+            .post_init_properties(move |_world, _object| keep(&whole))
+            .begin_destroy(move |_world, _object| drop(keep(&ended)))
+            .add_references(move |_world, _object, _visit| drop(keep(&referred)))
+            .function("call", &[], None, 0, move |_world, frame| {
+                drop(keep(&called));
+                frame.finish()
+            });
+        let [ticked, told] = [(); 2].map(|()| Grenade);
+        natives = natives.class(class).ticker(move |_host, _seconds| drop(keep(&ticked)));
+        natives = natives.before_destroy(move |_host, _object| drop(keep(&told)));
+    }
+    let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
+    for name in ["one", "two"] {
+        let [posted, plain, typed, resolved] = [(); 4].map(|()| Grenade);
+        assert!(host.post_handle().post(move |_host| drop(keep(&posted))));
+        let body = move |_: &Runtime, _: &[Value]| {
+            drop(keep(&plain));
+            Ok(None)
+        };
+        host.calls().register(&format!("{name}.plain"), Signature::default(), body).expect("a free name");
+        let body = move |_: &Runtime, (number,): (u64,)| {
+            drop(keep(&typed));
+            number
+        };
+        host.calls().register_typed(&format!("{name}.typed"), body).expect("a free name");
+        let resolver = move |_: &Runtime, _: &str| {
+            drop(keep(&resolved));
+            Err(Declined::from("none"))
+        };
+        host.calls().add_value_resolver(name, resolver).expect("a free protocol");
+    }
+    let all: Vec<_> = (0..objects).map(|_| host.objects().spawn("/Script/Test.Shell").expect("born")).collect();
+    for shell in &all {
+        host.objects().call(*shell, "touch", &[]).expect("it is called");
+    }
+    ARMED.set(true);
+    let ended = catch_unwind(AssertUnwindSafe(|| match how {
+        "drop" => drop(host),
+        "shutdown" => drop(host.shutdown()),
+        _ => all.iter().for_each(|shell| host.objects().destroy(*shell)),
+    }));
+    ARMED.set(false);
+    println!("{how} of {objects} ended: {}", ended.is_ok());
+}
+
+/// Runs `how` in a process of its own, and returns what it wrote and whether it ended well.
+fn child(how: &str, name: &str) -> (String, bool) {
+    let output = alone::only(module_path!(), name).env(CHILD, how).output().expect("this program starts");
+    (alone::said(&output), output.status.success())
+}
+
+#[test]
+fn fields_whose_drops_panic_end_one_by_one_with_their_objects() {
+    if let Ok(how) = std::env::var(CHILD) {
+        return end(&how, 2);
+    }
+    let (said, is_well) = child("destroy", "fields_whose_drops_panic_end_one_by_one_with_their_objects");
+    assert!(is_well, "{said}");
+}
+
+#[test]
+fn fields_whose_drops_panic_end_with_a_host_that_is_dropped_without_an_abort() {
+    if let Ok(how) = std::env::var(CHILD) {
+        return end(&how, 2);
+    }
+    let name = "fields_whose_drops_panic_end_with_a_host_that_is_dropped_without_an_abort";
+    let (said, is_well) = child("drop", name);
+    assert!(is_well, "{said}");
+}
+
+#[test]
+fn fields_whose_drops_panic_end_with_a_host_that_is_shut_down_without_an_abort() {
+    if let Ok(how) = std::env::var(CHILD) {
+        return end(&how, 2);
+    }
+    let name = "fields_whose_drops_panic_end_with_a_host_that_is_shut_down_without_an_abort";
+    let (said, is_well) = child("shutdown", name);
+    assert!(is_well, "{said}");
+}

@@ -1,0 +1,161 @@
+//! Hosts that ask for much with one verb: posts, texts in the console, a folder of copies that goes away.
+
+use std::cell::{Cell, RefCell};
+use std::fs;
+
+use alcedo_runtime::native::{NativeClass, Natives};
+use alcedo_runtime::{
+    Budget, CallError, Declined, ObjectHandle, Runtime, Signature, Value, WeakRuntime, ZCallFunction,
+};
+
+use crate::support;
+use crate::support::alone;
+
+const CHILD: &str = "ALCEDO_TEST_POSTS";
+
+/// Each post runs a safe point. In a process of its own, since an overflow of the stack ends it.
+#[test]
+fn posts_that_run_a_safe_point_nest_no_deeper_than_a_limit() {
+    if std::env::var_os(CHILD).is_some() {
+        let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+        let poster = host.post_handle();
+        for at in 0..100_000 {
+            let post = move |host: &Runtime| if at % 2 == 0 { host.safe_point() } else { host.tick(Budget::frame()) };
+            assert!(poster.post(post));
+        }
+        host.tick(Budget::frame());
+        drop(host.shutdown());
+        return;
+    }
+    let name = "posts_that_run_a_safe_point_nest_no_deeper_than_a_limit";
+    let output = alone::only(module_path!(), name).env(CHILD, "1").output().expect("this program starts");
+    assert!(output.status.success(), "{}", alone::said(&output));
+}
+
+/// A dialog, for instance, which ticks until its end.
+#[test]
+fn a_post_with_a_loop_of_its_own_runs_what_is_posted_meanwhile() {
+    thread_local! {
+        static ANSWERS: Cell<u32> = const { Cell::new(0) };
+    }
+    let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+    assert!(host.post_handle().post(|host| {
+        assert!(host.post_handle().post(|_host| ANSWERS.set(1)));
+        (0..10).for_each(|_| host.tick(Budget::frame()));
+        assert_eq!(ANSWERS.replace(2), 1);
+    }));
+    host.safe_point();
+    assert_eq!(ANSWERS.get(), 2);
+}
+
+#[test]
+fn a_host_whose_folder_of_copies_was_removed_reloads() {
+    let library = support::plugin("attributes", &[]);
+    let host = support::host(std::slice::from_ref(&library));
+    fs::remove_dir_all(host.stage_dir()).expect("it is a folder");
+    let report = host.reload(&[library]).expect("a Master");
+    assert!(report.is_committed(), "{report}");
+}
+
+#[test]
+fn a_text_that_the_console_prints_is_read_back_by_it() {
+    let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+    let actor = host.objects().spawn("/Script/Engine.Actor").unwrap_or_else(|error| panic!("{error}"));
+    let name = host.objects().name_of(actor).expect("it has one");
+    let get = || host.objects().get(actor, "label").unwrap_or_else(|error| panic!("{error}"));
+    for text in ["plain", "\"", "\\", "\n\r\t", "a\0b", "a\u{7f}b", "\u{feff}", "a\u{202e}b"] {
+        host.objects().set(actor, "label", &Value::Text(text.to_owned())).unwrap_or_else(|error| panic!("{error}"));
+        let printed = host.console(&format!("get {name} label"));
+        host.objects().set(actor, "label", &Value::Text("other".to_owned())).unwrap_or_else(|error| panic!("{error}"));
+        let answer = host.console(&format!("set {name} label {printed}"));
+        assert_eq!(get(), Value::Text(text.to_owned()), "{printed}: {answer}");
+    }
+}
+
+/// Code of the host that comes to itself by `how`, without an end.
+fn recurse(how: &str) {
+    thread_local! {
+        static HOST: RefCell<Option<(WeakRuntime, ObjectHandle)>> = const { RefCell::new(None) };
+    }
+    let again = |verb: fn(&Runtime, ObjectHandle)| {
+        let known = HOST.with_borrow(|host| host.as_ref().and_then(|(host, object)| Some((host.upgrade()?, *object))));
+        known.into_iter().for_each(|(host, object)| verb(&host, object));
+    };
+    let class = NativeClass::new("Test", "Again", "/Script/Core.Object")
+        .constructor(move |_world, _object| {
+            again(|host, _object| drop(host.objects().spawn("/Script/Test.Again")));
+            Ok(())
+        })
+        .function("again", &[], None, 0, move |_world, frame| {
+            frame.finish()?;
+            again(|host, object| drop(host.objects().call(object, "again", &[])));
+            Ok(())
+        });
+    let ends = move |_: &Runtime, _object| again(|host, object| host.objects().destroy(object));
+    let natives = Natives::in_package("Test").class(class).before_destroy(ends);
+    let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
+    let object = host.objects().spawn("/Script/Test.Again").expect("it makes no other yet");
+    HOST.set(Some((host.downgrade(), object)));
+    let plain = |host: &Runtime, _: &[Value]| {
+        let again = host.calls().call("ex:/host.again", &[]);
+        again.map_err(|error| CallError::other(&error.to_string()))
+    };
+    let typed = |host: &Runtime, (number,): (u64,)| -> u64 {
+        let again = host.function::<(u64,), u64>("ex:/host.typed");
+        again.and_then(|again| again.call((number + 1,))).unwrap_or(number)
+    };
+    let resolved = |_: &Runtime, name: &str| match name {
+        "again" => Ok(ZCallFunction::new(Signature::default(), |host, _| {
+            let again = host.calls().call("db:/again", &[]);
+            again.map_err(|error| CallError::other(&error.to_string()))
+        })),
+        other => Err(Declined::from(other)),
+    };
+    let resolves = |host: &Runtime, name: &str| match host.calls().resolve(&format!("ring:/{name}s")) {
+        Ok(_) => panic!("it leads nowhere"),
+        Err(error) => Err(Declined::from(error.to_string())),
+    };
+    host.calls().register("host.again", Signature::default(), plain).expect("a free name");
+    host.calls().register_typed("host.typed", typed).expect("a free name");
+    host.calls().add_value_resolver("db", resolved).expect("a free protocol");
+    host.calls().add_value_resolver("ring", resolves).expect("a free protocol");
+    let refused = match how {
+        "a call by name" => host.calls().call("ex:/host.again", &[]).map(drop),
+        "a function of a resolver" => host.calls().call("db:/again", &[]).map(drop),
+        other => {
+            match other {
+                "a typed function" => drop(host.calls().call("ex:/host.typed", &[Value::U64(0)])),
+                "a resolver" => drop(host.calls().resolve("ring:/again").expect_err("it has no end")),
+                "a method" => drop(host.objects().call(object, "again", &[])),
+                "a construction" => drop(host.objects().spawn("/Script/Test.Again")),
+                _ => host.objects().destroy(object),
+            }
+            assert_eq!(host.objects().is_alive(object), other != "a destruction");
+            Err(CallError::other("it calls itself by way of others").into())
+        }
+    };
+    let refused = refused.expect_err("it has no end").to_string();
+    assert!(refused.contains("calls itself by way of others"), "{refused}");
+    HOST.set(None);
+    drop(host.shutdown());
+}
+
+#[test]
+fn code_of_the_host_that_comes_to_itself_by_any_verb_is_refused_at_some_depth() {
+    if let Ok(how) = std::env::var(CHILD) {
+        return recurse(&how);
+    }
+    let name = "code_of_the_host_that_comes_to_itself_by_any_verb_is_refused_at_some_depth";
+    for how in [
+        "a call by name",
+        "a typed function",
+        "a function of a resolver",
+        "a resolver",
+        "a method",
+        "a construction",
+        "a destruction",
+    ] {
+        let output = alone::only(module_path!(), name).env(CHILD, how).output().expect("this program starts");
+        assert!(output.status.success(), "{how}: {}", alone::said(&output));
+    }
+}
