@@ -423,5 +423,6 @@ fn batch_of(package: &hir::Package, cells: &mut Cells) -> Batch {
         delegates: delegates.collect(),
         interfaces: interfaces.collect(),
         classes: classes.collect(),
+        ..Batch::default()
     }
 }
