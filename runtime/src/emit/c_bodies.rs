@@ -23,7 +23,7 @@ pub(crate) use bound::{CBody, bind};
 /// C layouts of a host that calls no C libraries.
 #[cfg(all(feature = "script", not(feature = "dll-bind")))]
 #[derive(Debug, Default)]
-pub(crate) struct Layouts;
+pub(crate) struct Layouts {}
 
 #[cfg(all(feature = "script", not(feature = "dll-bind")))]
 impl Layouts {
