@@ -147,7 +147,7 @@ impl Label {
 }
 
 /// Where something is.
-#[cfg(not(feature = "moved"))]
+#[cfg(not(any(feature = "moved", feature = "flags")))]
 #[ustruct(package = "Game")]
 pub struct Spot {
     /// What it is called.
@@ -155,6 +155,17 @@ pub struct Spot {
     name: UString,
     /// What was there.
     numbers: UArray<u32>,
+}
+
+/// Where something is.
+#[cfg(all(feature = "flags", not(feature = "moved")))]
+#[ustruct(package = "Game")]
+pub struct Spot {
+    /// What it is called.
+    #[uproperty(default = "here")]
+    name: UString,
+    /// Whether it was there.
+    numbers: UArray<bool>,
 }
 
 /// Where something is, on a level.
@@ -288,7 +299,10 @@ impl Depot {
         drawer.base().set_height(1.5);
         let spot = drawer.base().base();
         spot.set_name(name.as_str());
+        #[cfg(not(feature = "flags"))]
         spot.numbers().push(number);
+        #[cfg(feature = "flags")]
+        spot.numbers().push(number != 0);
         let text = format!("{} {} {}", spot.name(), spot.numbers(), drawer.base().height());
         text
     }

@@ -3,6 +3,13 @@
 use alcedo_base::handles::ObjectHandle;
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
+<<<<<<< HEAD
+=======
+use std::rc::Rc;
+use std::sync::Arc;
+
+use alcedo_base::handles::ObjectHandle;
+>>>>>>> 2c20588a0189a7d65255f4c263848d715df0d92b
 
 use crate::World;
 use crate::fixed;
@@ -62,10 +69,18 @@ pub fn convert_in_part(
     Some((converted, !lost.get()))
 }
 
-/// Returns `now`, a value of the property, with all parts of `earlier` that the property has no room for. `None` if no
-/// part of `earlier` can have become a part of `now`.
-pub fn rejoin(now: &Value, earlier: &Value, property: &Property, names: &Names, paths: &dyn Paths) -> Option<Value> {
-    Conversion { names, paths, lost: None }.rejoin_property(now, earlier, property)
+/// Returns `now`, a value of the property, with all parts of `earlier` that the property has no room for. A part that was written
+/// since `earlier` was put aside stays written. `default` is the value that the property has if it cannot have `earlier`. `None` if
+/// no part of `earlier` can have become a part of `now`.
+pub fn rejoin(
+    now: &Value,
+    earlier: &Value,
+    property: &Property,
+    default: Option<&Value>,
+    names: &Names,
+    paths: &dyn Paths,
+) -> Option<Value> {
+    Conversion { names, paths, lost: None }.rejoin_property(now, earlier, property, default)
 }
 
 /// Stores that a conversion looks things up in.
@@ -98,50 +113,42 @@ impl Conversion<'_> {
         Some(fixed::inside(wanted, value, &lost))
     }
 
-    fn rejoin_property(&self, now: &Value, earlier: &Value, property: &Property) -> Option<Value> {
+    fn rejoin_property(
+        &self,
+        now: &Value,
+        earlier: &Value,
+        property: &Property,
+        default: Option<&Value>,
+    ) -> Option<Value> {
         match (fixed::dim(property), now, earlier, &property.ty) {
-            (Some(_), Value::Array(now), Value::Array(earlier), PropertyType::Array(of)) => {
-                let both = now.iter().zip(earlier).map(|(now, earlier)| self.rejoin_or(now, earlier, of.ty()));
-                let longer = if now.len() > earlier.len() { now } else { earlier };
-                let rest = longer.iter().skip(now.len().min(earlier.len())).cloned();
+            (Some(_), Value::Array(now), Value::Array(earlier_values), PropertyType::Array(of)) => {
+                self.in_part(earlier, &property.ty)?;
+                let both = now.iter().zip(earlier_values).map(|(now, earlier)| self.rejoin_or(now, earlier, of.ty()));
+                let longer = if now.len() > earlier_values.len() { now } else { earlier_values };
+                let rest = longer.iter().skip(now.len().min(earlier_values.len())).cloned();
                 Some(Value::Array(both.chain(rest).collect()))
             }
-            _ => self.rejoin(now, earlier, &property.ty),
+            _ => self.rejoin(now, earlier, &property.ty, default),
         }
     }
 
     fn rejoin_or(&self, now: &Value, earlier: &Value, ty: &PropertyType) -> Value {
-        self.rejoin(now, earlier, ty).unwrap_or_else(|| now.clone())
+        self.rejoin(now, earlier, ty, None).unwrap_or_else(|| now.clone())
     }
 
-    fn rejoin(&self, now: &Value, earlier: &Value, ty: &PropertyType) -> Option<Value> {
-        match (now, earlier, ty) {
-            (Value::Struct(now), Value::Struct(earlier), PropertyType::Struct(of)) => {
-                let (mut joined, mut is_related) = (now.clone(), earlier.is_empty());
-                for (name, earlier) in earlier {
-                    let field = self.field_of_today(of, name);
-                    let Some((field, value)) = field.and_then(|field| {
-                        let at = joined.iter().position(|(name, _)| **name == *field.text)?;
-                        Some((field, &mut joined[at].1))
-                    }) else {
-                        joined.push((name.clone(), earlier.clone()));
-                        continue;
-                    };
-                    is_related = true;
-                    match self.rejoin_property(value, earlier, field) {
-                        Some(both) => *value = both,
-                        // A field that could not have it has its default, unless it was written since.
-                        None if *value == start(field) => *value = earlier.clone(),
-                        None => {}
-                    }
-                }
-                is_related.then_some(Value::Struct(joined))
-            }
+    fn rejoin(&self, now: &Value, earlier: &Value, ty: &PropertyType, default: Option<&Value>) -> Option<Value> {
+        let today = self.in_part(earlier, ty);
+        if let (Value::Struct(now), Value::Struct(earlier), PropertyType::Struct(of)) = (now, earlier, ty) {
+            return self.rejoin_fields(now, earlier, of, default.filter(|_| today.is_none()));
+        }
+        // A value of which nothing was taken, be it since one element was not, has left no part of itself.
+        let today = today?;
+        Some(match (now, earlier, ty) {
             (Value::Array(now), Value::Array(earlier), PropertyType::Array(of)) => {
-                Some(Value::Array(self.rejoin_all(now, earlier, of.ty())))
+                Value::Array(self.rejoin_all(now, earlier, of.ty()))
             }
             (Value::Set(now), Value::Set(earlier), PropertyType::Set(of)) => {
-                Some(Value::Set(self.rejoin_all(now, earlier, of.ty())))
+                Value::Set(self.rejoin_all(now, earlier, of.ty()))
             }
             (Value::Map(now), Value::Map(earlier), PropertyType::Map(of)) => {
                 let olds = earlier.iter().filter_map(|entry| Some((self.in_part(&entry.0, of.key())?, entry)));
@@ -152,13 +159,48 @@ impl Conversion<'_> {
                     }
                     None => (key.clone(), value.clone()),
                 };
-                Some(Value::Map(now.iter().map(join).collect()))
+                Value::Map(now.iter().map(join).collect())
             }
             (Value::Optional(Some(now)), Value::Optional(Some(earlier)), PropertyType::Optional(of)) => {
-                Some(Value::Optional(Some(Box::new(self.rejoin(now, earlier, of.ty())?))))
+                Value::Optional(Some(Box::new(self.rejoin(now, earlier, of.ty(), None)?)))
             }
-            _ => self.convert(earlier, ty).map(|_| now.clone()),
+            _ if today == *now => earlier.clone(),
+            _ => now.clone(),
+        })
+    }
+
+    /// `default` is the struct that `now` began as, if that is not a new one with the values that its fields take of `earlier`.
+    fn rejoin_fields(
+        &self,
+        now: &[(Arc<str>, Value)],
+        earlier: &[(Arc<str>, Value)],
+        of: &StructType,
+        default: Option<&Value>,
+    ) -> Option<Value> {
+        let (mut joined, mut is_related) = (now.to_vec(), earlier.is_empty());
+        for (name, earlier) in earlier {
+            let field = self.field_of_today(of, name);
+            let Some((field, value)) = field.and_then(|field| {
+                let at = joined.iter().position(|(name, _)| **name == *field.text)?;
+                Some((field, &mut joined[at].1))
+            }) else {
+                joined.push((name.clone(), earlier.clone()));
+                continue;
+            };
+            is_related = true;
+            let default = match default {
+                Some(Value::Struct(fields)) => fields.iter().find(|(name, _)| **name == *field.text),
+                _ => None,
+            };
+            let default = default.map_or_else(|| start(field), |(_, value)| value.clone());
+            // A field that could not have it has its default, unless it was written since.
+            if *value == default && self.in_part(earlier, &field.ty).is_none() {
+                *value = earlier.clone();
+            } else if let Some(both) = self.rejoin_property(value, earlier, field, Some(&default)) {
+                *value = both;
+            }
         }
+        is_related.then_some(Value::Struct(joined))
     }
 
     /// Joins each element with its earlier value: an element that would be equal today, at the same index first. Otherwise, in

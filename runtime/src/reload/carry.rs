@@ -248,15 +248,16 @@ fn own_value(
         return if has_default { Ok(None) } else { sources.own.read(property).map(Some) };
     };
     let now = sources.own.read(property)?;
+    let default = sources.old_default.read(property)?;
     let world = &sources.around.core.world;
     if has_default {
-        // A part of it was the value of the property, which got the default since. Or nothing of it was.
-        let part = convert_in_part(&earlier, property, None, &world.names, world);
-        let is_given = matches!(&part, Some((part, false)) if *part != now) && !property.ty.names_objects();
-        let joined = if is_given { rejoin(&now, &earlier, property, &world.names, world) } else { None };
-        return Ok(Some(joined.unwrap_or(earlier)));
+        // None of it was the value of the property, or the property has still what could be taken of it, or names no such object.
+        let part = convert_in_part(&earlier, property, Some(&default), &world.names, world);
+        if part.is_none_or(|(part, _)| part == now || property.ty.names_objects()) {
+            return Ok(Some(earlier));
+        }
     }
-    Ok(Some(rejoin(&now, &earlier, property, &world.names, world).unwrap_or(now)))
+    Ok(Some(rejoin(&now, &earlier, property, Some(&default), &world.names, world).unwrap_or(now)))
 }
 
 fn decide<'p>(
@@ -269,11 +270,15 @@ fn decide<'p>(
     let (own, default, change, lost, is_same) = match action {
         Action::Carry { names, from, was, default, change } => {
             let earlier = take(removed, names);
-            if !is_looked_at(property) {
+            let is_looked_at = is_looked_at(property);
+            if !is_looked_at && (earlier.is_none() || is_subobject(property)) {
                 earlier.into_iter().for_each(|earlier| removed.put(&property.text, earlier));
                 if has_default(sources, from, was)? {
                     count(*change, |change| &mut change.followed);
                     return Ok(Decision::Default(default));
+                }
+                if matches!(default, NewDefault::Value) && sources.own.equal(from, sources.new_default, property)? {
+                    removed.put(&property.text, sources.own.read(from)?);
                 }
                 count(*change, |change| &mut change.kept);
                 return Ok(Decision::Copy(from));
@@ -281,16 +286,19 @@ fn decide<'p>(
             // What it referred to before that was no object of the right class, which it may be again.
             let is_as_before = earlier.is_none() && !fixed::has_fixed(property);
             let own = own_value(sources, from, was, earlier)?;
-            if is_as_before && own.as_ref().is_some_and(|own| sources.around.suits(property, own)) {
+            if let Some(own) = own.as_ref().filter(|own| is_as_before && sources.around.suits(property, own)) {
+                if matches!(default, NewDefault::Value) && sources.own.equal(from, sources.new_default, property)? {
+                    removed.put(&property.text, own.clone());
+                }
                 count(*change, |change| &mut change.kept);
                 return Ok(Decision::Copy(from));
             }
-            (own, default, *change, references::MOVED, true)
+            (own, default, *change, is_looked_at.then_some(references::MOVED), true)
         }
         Action::Convert { names, from, was, default, change, is_same } => {
             // What an earlier type had, which this one may be again.
             let earlier = take(removed, names);
-            (own_value(sources, from, was, earlier)?, default, *change, "", *is_same)
+            (own_value(sources, from, was, earlier)?, default, *change, Some(""), *is_same)
         }
         Action::Restore { names: known, default, change } => {
             let asleep = sources.dormant.and_then(|dormant| known.iter().find_map(|name| dormant.value(name)));
@@ -300,7 +308,7 @@ fn decide<'p>(
                 Some(KeptValue::Default) => None,
                 None => earlier,
             };
-            (own, default, *change, "", true)
+            (own, default, *change, Some(""), true)
         }
         Action::Subobject => return Ok(Decision::Leave),
     };
@@ -309,17 +317,25 @@ fn decide<'p>(
         return Ok(Decision::Default(default));
     };
     let fitting = fitting(sources, property, &own);
-    let (words, which): (_, fn(&mut PropertyChange) -> &mut u64) = match &fitting {
-        Some((_, true)) if is_same => ("", |change| &mut change.kept),
-        Some((_, true)) => ("", |change| &mut change.converted),
-        Some((_, false)) => (CUT, |change| &mut change.dormant),
-        None => (lost, |change| &mut change.defaulted),
+    let (words, which): (_, fn(&mut PropertyChange) -> &mut u64) = match (&fitting, lost) {
+        (Some((_, true)), _) if is_same => ("", |change| &mut change.kept),
+        (Some((_, true)), _) => ("", |change| &mut change.converted),
+        // The reload that put it aside has reported it.
+        (Some(_), None) => ("", |change| &mut change.kept),
+        (None, None) => ("", |change| &mut change.followed),
+        (Some(_), Some(_)) => (CUT, |change| &mut change.dormant),
+        (None, Some(lost)) => (lost, |change| &mut change.defaulted),
     };
     if changes[change].change.is_empty() {
         words.clone_into(&mut changes[change].change);
     }
     *which(&mut changes[change]) += 1;
-    if !matches!(fitting, Some((_, true))) {
+    let is_put_aside = match &fitting {
+        // As the default it would follow the next one.
+        Some((value, true)) => matches!(default, NewDefault::Value) && sources.new_default.read(property)? == *value,
+        _ => true,
+    };
+    if is_put_aside {
         removed.put(&property.text, own);
     }
     Ok(fitting.map_or(Decision::Default(default), |(value, _)| Decision::Write(value)))

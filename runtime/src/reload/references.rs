@@ -68,6 +68,7 @@ fn look_at(
     let Some(earlier) = objects.take_aside(object, &property.text) else { return Ok(None) };
     let again = convert_in_part(&earlier, property, None, &world.names, world);
     match again.filter(|(value, is_whole)| *is_whole && fits(&property.ty, value).is_ok() && suits(value)) {
+        Some((again, _)) if again == value => objects.put_aside(object, &property.text, earlier).map(|()| None),
         Some((again, _)) => objects.write_unasked(object, &property.text, &again).map(|()| Some("got their own back")),
         None => objects.put_aside(object, &property.text, earlier).map(|()| None),
     }

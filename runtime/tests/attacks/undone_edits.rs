@@ -1,6 +1,7 @@
 //! Edits of script types and their undo: each value is what it was, as `docs/migration.md` promises.
 
 use std::fs;
+use std::path::PathBuf;
 
 use alcedo_runtime::Value;
 
@@ -8,32 +9,44 @@ use crate::support;
 
 const MOODS: &str = "enum EMood { MA, MB, MD };\n";
 
-/// Returns the property `V` of one object before an edit, and after the edit and its undo.
-fn undone(types: &str, var: &str, (from, to): (&str, &str), fill: &str) -> (Value, Value) {
+/// Returns the property `V` of one object in each of these builds: declarations, and statements that run in the object.
+fn values(builds: &[(&str, &str)]) -> Vec<Value> {
     let dir = tempfile::tempdir().expect("a folder");
     let folder = dir.path().join("Tale");
     fs::create_dir(&folder).expect("made");
-    let bare = format!("class Foe extends Actor;\n{types}{var}\n");
-    let write = |text: &str| fs::write(folder.join("Foe.uc"), text).expect("written");
-    write(&format!("{bare}function Fill() {{ {fill} }}\n"));
+    let write = |(declarations, statements): &(&str, &str)| {
+        let text = format!("class Foe extends Actor;\n{declarations}\nfunction Fill() {{ {statements} }}\n");
+        fs::write(folder.join("Foe.uc"), text).expect("written");
+    };
+    write(&builds[0]);
     let host = support::builder().package("Tale").build().unwrap_or_else(|error| panic!("{error}"));
     let libraries = std::slice::from_ref(&folder);
     host.create_master(libraries).unwrap_or_else(|error| panic!("{error}"));
     let foe = host.objects().spawn("/Script/Tale.Foe").unwrap_or_else(|error| panic!("{error}"));
-    host.objects().call(foe, "Fill", &[]).unwrap_or_else(|error| panic!("{error}"));
-    let get = || host.objects().get(foe, "V").unwrap_or_else(|error| panic!("{error}"));
-    let before = get();
-    assert!(bare.contains(from), "{from}");
-    for text in [bare.replace(from, to), bare] {
-        write(&text);
+    let fill = || {
+        host.objects().call(foe, "Fill", &[]).unwrap_or_else(|error| panic!("{error}"));
+        host.objects().get(foe, "V").unwrap_or_else(|error| panic!("{error}"))
+    };
+    let first = fill();
+    let later = builds[1..].iter().map(|build| {
+        write(build);
         host.reload(libraries).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
-    }
-    (before, get())
+        fill()
+    });
+    std::iter::once(first).chain(later).collect()
 }
 
-fn assert_kept(types: &str, var: &str, edit: (&str, &str), fill: &str) {
-    let (before, after) = undone(types, var, edit, fill);
-    assert_eq!(after, before, "{types}{var}\n{edit:?}");
+fn assert_kept(types: &str, var: &str, (from, to): (&str, &str), fill: &str) {
+    let first = format!("{types}{var}");
+    assert!(first.contains(from), "{from}");
+    let values = values(&[(&first, fill), (&first.replace(from, to), ""), (&first, "")]);
+    assert_eq!(values[2], values[0], "{first}\n{from} to {to}");
+}
+
+/// Compares the value after the last build with the value that these statements make in a new object.
+fn assert_becomes(builds: &[(&str, &str)], expected: &str) {
+    let (last, _) = builds[builds.len() - 1];
+    assert_eq!(values(builds).last(), values(&[(last, expected)]).last(), "{builds:?}");
 }
 
 const ENTRY: (&str, &str) = (", MD }", " }");
@@ -92,14 +105,90 @@ fn an_undone_removal_of_the_first_entry_keeps_the_value_that_was_the_second() {
 
 #[test]
 fn an_undone_change_of_an_array_in_a_struct_of_a_plugin_keeps_its_elements() {
-    let [one, two] = [&[][..], &["v2"]].map(|features| support::plugin("siege", features));
+    let [one, two] = [&[][..], &["flags"]].map(|features| support::plugin("parcels", features));
     let host = support::host(std::slice::from_ref(&one));
-    let foe = host.objects().spawn("/Script/Game.Foe").unwrap_or_else(|error| panic!("{error}"));
-    let list = Value::Array(vec![Value::U64(7), Value::U64(8)]);
-    let pack = Value::Struct(vec![("x".into(), Value::U64(3)), ("list".into(), list)]);
-    host.objects().set(foe, "pack", &pack).unwrap_or_else(|error| panic!("{error}"));
-    for library in [two, one] {
-        host.reload(&[library]).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
-    }
-    assert_eq!(host.objects().get(foe, "pack").unwrap_or_else(|error| panic!("{error}")), pack);
+    let depot = host.objects().spawn("/Script/Game.Depot").unwrap_or_else(|error| panic!("{error}"));
+    let note = |number| {
+        let arguments = [Value::Text("there".into()), Value::U32(number)];
+        host.objects().call(depot, "note", &arguments).unwrap_or_else(|error| panic!("{error}"))
+    };
+    note(7);
+    let drawer = || host.objects().get(depot, "drawer").unwrap_or_else(|error| panic!("{error}"));
+    let before = drawer();
+    let reload = |library: &PathBuf| {
+        let library = std::slice::from_ref(library);
+        host.reload(library).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
+    };
+    reload(&two);
+    assert_ne!(drawer(), before);
+    reload(&one);
+    assert_eq!(drawer(), before);
+    assert_eq!(note(8), Some(Value::Text("there (7, 8) 1.5".into())));
+    reload(&two);
+    assert_eq!(note(1), Some(Value::Text("there (true) 1.5".into())));
+    reload(&one);
+    assert_eq!(note(9), Some(Value::Text("there (1, 9) 1.5".into())));
+}
+
+const INTS: &str = "struct S { var int X; var array<int> F; };\nvar S V;";
+const BOOLS: &str = "struct S { var int X; var array<bool> F; };\nvar S V;";
+
+#[test]
+fn a_container_written_in_between_replaces_the_one_put_aside() {
+    let fill = "V.X = 3; V.F.AddItem(7);";
+    assert_becomes(&[(INTS, fill), (BOOLS, "V.F.AddItem(true);"), (INTS, "")], "V.X = 3; V.F.AddItem(1);");
+}
+
+#[test]
+fn a_field_written_in_between_leaves_the_container_beside_it() {
+    assert_becomes(&[(INTS, "V.F.AddItem(7);"), (BOOLS, "V.X = 4;"), (INTS, "")], "V.X = 4; V.F.AddItem(7);");
+    let [first, second] =
+        ["int", "bool"].map(|ty| format!("struct S {{ var array<{ty}> F; var int X; }};\nvar array<S> V;"));
+    let fill = "local S L; L.F.AddItem(7); L.X = 1; V.AddItem(L); L.X = 2; L.F[0] = 8; V.AddItem(L);";
+    let expected = "local S L; L.F.AddItem(7); L.X = 1; V.AddItem(L); L.X = 5; L.F[0] = 8; V.AddItem(L);";
+    assert_becomes(&[(&first, fill), (&second, "V[1].X = 5;"), (&first, "")], expected);
+}
+
+#[test]
+fn a_container_returns_over_several_builds() {
+    let without = "struct S { var array<bool> F; };\nvar S V;";
+    let fill = "V.X = 3; V.F.AddItem(7);";
+    assert_becomes(&[(INTS, fill), (BOOLS, ""), (without, ""), (BOOLS, ""), (BOOLS, ""), (INTS, "")], fill);
+}
+
+#[test]
+fn a_field_returns_though_its_default_changed_in_between() {
+    let build = |ty: &str, default: &str| {
+        let defaults = format!("structdefaultproperties {{ F={default} }}");
+        format!("struct S {{ var int X; var {ty} F; {defaults} }};\nvar S V;")
+    };
+    let [first, second, third] = [("float", "0.25"), ("int", "7"), ("int", "8")].map(|(ty, of)| build(ty, of));
+    let fill = "V.X = 3; V.F = 2.5;";
+    assert_becomes(&[(&first, fill), (&second, ""), (&third, ""), (&first, "")], fill);
+    // A field that was written keeps the written value.
+    assert_becomes(&[(&first, fill), (&second, ""), (&third, "V.F = 9;"), (&first, "")], "V.X = 3; V.F = 9;");
+}
+
+#[test]
+fn fields_return_to_a_struct_that_is_a_field_with_defaults_of_its_own() {
+    let build = |ty: &str, of: &str| {
+        let inner = format!("struct T {{ var array<{ty}> F; }};\n");
+        format!(
+            "{inner}struct S {{ var int X; var T Inner; structdefaultproperties {{ Inner=(F=({of})) }} }};\nvar S V;"
+        )
+    };
+    let [first, second] = [build("int", "1"), build("bool", "true")];
+    let fill = "V.X = 3; V.Inner.F.Length = 1; V.Inner.F[0] = 7;";
+    assert_becomes(&[(&first, fill), (&second, ""), (&first, "")], fill);
+}
+
+#[test]
+fn a_value_that_a_new_default_caught_up_with_stays_the_objects_own() {
+    let build = |default: u8| format!("var int V;\ndefaultproperties {{ V={default} }}");
+    let [three, five, nine] = [3, 5, 9].map(build);
+    assert_becomes(&[(&three, "V = 5;"), (&five, ""), (&three, "")], "V = 5;");
+    assert_becomes(&[(&three, "V = 5;"), (&five, ""), (&five, ""), (&nine, ""), (&three, "")], "V = 5;");
+    // A value that was written since replaces the former one, and an object without an own value follows.
+    assert_becomes(&[(&three, "V = 5;"), (&five, "V = 4;"), (&three, "")], "V = 4;");
+    assert_becomes(&[(&three, ""), (&five, ""), (&nine, "")], "");
 }

@@ -278,6 +278,18 @@ fn who_never_departed_from_the_old_default_follows_the_new_one() {
 }
 
 #[test]
+fn an_own_value_that_becomes_the_default_stays_own() {
+    let (one, seven, nine) = (("i32", "1"), ("i32", "7"), ("i32", "9"));
+    check_builds(&[one, seven, one], "7", "7");
+    check_builds(&[one, seven, seven, nine, nine], "7", "7");
+    check_builds(&[one, ("i64", "7"), ("i64", "9"), one], "7", "7");
+    check_builds(&[one, GONE, seven, nine], "7", "7");
+    check_builds(&[one, seven, nine], "1", "9");
+    let list = "Array(Object(/Script/Game.Thing))";
+    check_builds(&[(list, "(none)"), (list, "()"), (list, "(none)")], "()", "()");
+}
+
+#[test]
 fn another_type_takes_what_it_can_without_loss() {
     check((("Array(u8)", ""), "(1, 2)", ("Set(i64)", "(9)"), "(1, 2)"), SAME);
     check((("Array(i32)", ""), "(1, 300)", ("Array(u8)", "(9)"), "(9)"), SAME);
