@@ -1,15 +1,11 @@
 //! When a property changes its type, its value may come along, but only if nothing of it is lost. This file decides.
 
-use alcedo_base::handles::ObjectHandle;
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
-<<<<<<< HEAD
-=======
 use std::rc::Rc;
 use std::sync::Arc;
 
 use alcedo_base::handles::ObjectHandle;
->>>>>>> 2c20588a0189a7d65255f4c263848d715df0d92b
 
 use crate::World;
 use crate::fixed;
