@@ -40,7 +40,7 @@ impl Shell {
 
 const CHILD: &str = "ALCEDO_TEST_NATIVE_DROPS";
 
-/// What a callback does that owns a grenade.
+/// Uses the grenade that a callback owns.
 fn keep(_grenade: &Grenade) -> Result<(), String> {
     Ok(())
 }

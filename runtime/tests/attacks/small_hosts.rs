@@ -72,7 +72,7 @@ fn a_text_that_the_console_prints_is_read_back_by_it() {
     }
 }
 
-/// Code of the host that comes to itself by `how`, without an end.
+/// Runs code of the host that calls itself by the verb `how`, without an end.
 fn recurse(how: &str) {
     thread_local! {
         static HOST: RefCell<Option<(WeakRuntime, ObjectHandle)>> = const { RefCell::new(None) };
