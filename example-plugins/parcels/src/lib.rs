@@ -157,14 +157,14 @@ pub struct Spot {
     numbers: UArray<u32>,
 }
 
-/// Where something is.
+/// A location with flags.
 #[cfg(all(feature = "flags", not(feature = "moved")))]
 #[ustruct(package = "Game")]
 pub struct Spot {
-    /// What it is called.
+    /// Its name.
     #[uproperty(default = "here")]
     name: UString,
-    /// Whether it was there.
+    /// A flag for each visit.
     numbers: UArray<bool>,
 }
 

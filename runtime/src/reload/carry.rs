@@ -251,7 +251,7 @@ fn own_value(
     let default = sources.old_default.read(property)?;
     let world = &sources.around.core.world;
     if has_default {
-        // None of it was the value of the property, or the property has still what could be taken of it, or names no such object.
+        // Returns what was put aside if the property could not have it, or has still the part that it could have.
         let part = convert_in_part(&earlier, property, Some(&default), &world.names, world);
         if part.is_none_or(|(part, _)| part == now || property.ty.names_objects()) {
             return Ok(Some(earlier));
@@ -331,7 +331,7 @@ fn decide<'p>(
     }
     *which(&mut changes[change]) += 1;
     let is_put_aside = match &fitting {
-        // As the default it would follow the next one.
+        // Keeps an own value own that is equal to the new default.
         Some((value, true)) => matches!(default, NewDefault::Value) && sources.new_default.read(property)? == *value,
         _ => true,
     };
