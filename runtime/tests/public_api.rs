@@ -46,7 +46,10 @@ fn describe(package: &str) -> PathBuf {
             cargo.env_remove(name);
         }
     }
-    cargo.arg(format!("+{toolchain}")).args(["rustdoc", "-q", "--lib", "--all-features", "-p", package, "--target-dir"]).arg(&target);
+    cargo
+        .arg(format!("+{toolchain}"))
+        .args(["rustdoc", "-q", "--lib", "--all-features", "-p", package, "--target-dir"])
+        .arg(&target);
     cargo.args([
         "--",
         "-Zunstable-options",

@@ -35,7 +35,8 @@ const CALL_NAME: &str = "a function is called by a name without spaces or contro
 /// [`EmitError::Text`] for the first that is not.
 pub(crate) fn check(module: &str, described: Described) -> Result<(), EmitError> {
     let check = Check { module };
-    let Described { interfaces, enums, delegates, structs, classes, imports, exports, tables, earlier_names } = described;
+    let Described { interfaces, enums, delegates, structs, classes, imports, exports, tables, earlier_names } =
+        described;
     for described in interfaces {
         check.interface(described)?;
     }

@@ -107,7 +107,8 @@ fn registration(core: &Rc<Core>, described: Described, name: &str) -> Result<usi
     let gate = Gate::new(ModuleTag { id: ModuleId(1), name: name.into(), generation: Generation(1) });
     let weak = Rc::downgrade(core);
     let told = |error: EmitError| error.to_string();
-    let Described { interfaces, enums, delegates, structs, classes, imports, exports, tables, earlier_names } = described;
+    let Described { interfaces, enums, delegates, structs, classes, imports, exports, tables, earlier_names } =
+        described;
     texts::check(name, described).map_err(told)?;
     let mut read = 0;
     for declared in interfaces {
