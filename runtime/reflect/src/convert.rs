@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
 use std::sync::Arc;
 
 use alcedo_base::handles::ObjectHandle;
