@@ -40,7 +40,7 @@ pub(crate) fn layouts(core: &Core) -> Layouts {
     #[cfg(not(feature = "dll-bind"))]
     let layouts = {
         let _ = core;
-        Layouts
+        Layouts {}
     };
     layouts
 }

@@ -1,6 +1,7 @@
 //! Rust fields of native objects whose `Drop` panics while their host ends. A second panic would end the process.
 
 use std::cell::Cell;
+use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use alcedo_runtime::native::{NativeClass, This, uclass};
@@ -93,7 +94,7 @@ fn end(how: &str, objects: usize) {
         _ => all.iter().for_each(|shell| host.objects().destroy(*shell)),
     }));
     ARMED.set(false);
-    println!("{how} of {objects} ended: {}", ended.is_ok());
+    writeln!(std::io::stdout(), "{how} of {objects} ended: {}", ended.is_ok()).expect("the parent reads");
 }
 
 /// Runs `how` in a process of its own, and returns what it wrote and whether it ended well.

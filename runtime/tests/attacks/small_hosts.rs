@@ -98,7 +98,7 @@ fn recurse(how: &str) {
     HOST.set(Some((host.downgrade(), object)));
     let plain = |host: &Runtime, _: &[Value]| {
         let again = host.calls().call("ex:/host.again", &[]);
-        again.map_err(|error| CallError::other(&error.to_string()))
+        again.map_err(|error| CallError::other(error.to_string()))
     };
     let typed = |host: &Runtime, (number,): (u64,)| -> u64 {
         let again = host.function::<(u64,), u64>("ex:/host.typed");
@@ -107,7 +107,7 @@ fn recurse(how: &str) {
     let resolved = |_: &Runtime, name: &str| match name {
         "again" => Ok(ZCallFunction::new(Signature::default(), |host, _| {
             let again = host.calls().call("db:/again", &[]);
-            again.map_err(|error| CallError::other(&error.to_string()))
+            again.map_err(|error| CallError::other(error.to_string()))
         })),
         other => Err(Declined::from(other)),
     };
