@@ -25,7 +25,7 @@ impl Function {
             });
         }
         self.may_run(world, object)?;
-        let _call = world.stack.enter(&self.path)?;
+        let _call = world.stack.enter(&format_args!("{} of {object}", self.path))?;
         let _held = world.stack.hold(std::iter::once(object).chain(block.view().objects()));
         let mut frame = block.frame(object);
         (self.thunk)(world.context(), &mut frame)?;

@@ -114,7 +114,7 @@ impl MethodWays {
     pub(crate) fn call_own(&self, ways: &Ways, world: &World, object: ObjectHandle, slots: &[Slot]) -> Called {
         let function = self.own_of(ways, ways.columns().find(object)?.class)?;
         let body = function.black_code.as_ref()?.downcast_ref::<DirectMaker>()?.body();
-        let _call = match world.stack.enter(&function.path) {
+        let _call = match world.stack.enter(&format_args!("{} of {object}", function.path)) {
             Ok(call) => call,
             Err(error) => return Some(Err(Box::new(error))),
         };

@@ -231,7 +231,7 @@ fn a_default_and_a_subobject_are_what_their_property_can_hold() {
 fn what_is_used_is_there_and_of_the_very_signature() {
     check("import-of-nothing", &["surface uses /Script/Game.Steady:nothing", "not there"]);
     check("import-of-another-type", &["surface uses /Script/Game.Steady:ask", "has the signature"]);
-    check("import-that-is-no-name", &["that it uses", "what a module uses has a path"]);
+    check("import-that-is-no-name", &["that it uses", "a type or a member has a path"]);
 }
 
 #[test]
