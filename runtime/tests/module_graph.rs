@@ -38,7 +38,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "plugin-api/rt/src",
-        &["attach", "error", "host", "log_bridge", "records", "trace_bridge", "trap"],
+        &["attach", "error", "host", "log_bridge", "loggers", "records", "trace_bridge", "trap"],
         "to be taken apart: a failure of the host is logged, and the log goes to the host",
     ),
     ("plugin-api/rt/src/heap", &["memory", "pages", "shard"], "a slab returns to its shard, which is made of slabs"),

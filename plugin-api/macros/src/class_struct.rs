@@ -12,7 +12,7 @@ use crate::docs;
 use crate::earlier_names::{self, WAS};
 use crate::rules;
 use crate::specifiers::{self, PROPERTY};
-use crate::words::{Words, take_attr};
+use crate::words::{Words, take_attr, text_of};
 
 const CLASS_WORDS: &[&str] = &[
     "package",
@@ -230,11 +230,6 @@ fn defaults_of(words: &Words, own: &[Property]) -> Result<TokenStream> {
         rows.push(quote! { (#path, #text) });
     }
     Ok(quote! { #(#rows)* })
-}
-
-/// A name as the host has it.
-pub(crate) fn text_of(name: &Ident) -> String {
-    syn::ext::IdentExt::unraw(name).to_string()
 }
 
 fn base_of(words: &Words) -> Result<TokenStream> {

@@ -5,10 +5,9 @@ use quote::{format_ident, quote};
 use syn::spanned::Spanned as _;
 use syn::{Ident, Item, ItemType, Result, ReturnType, Type, TypeBareFn};
 
-use crate::class_struct::text_of;
 use crate::docs;
 use crate::rules;
-use crate::words::Words;
+use crate::words::{Words, text_of};
 
 /// Values that a delegate may take.
 const MOST: usize = 8;

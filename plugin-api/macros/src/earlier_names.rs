@@ -4,9 +4,8 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{LitStr, Result};
 
-use crate::class_struct::text_of;
 use crate::rules;
-use crate::words::{Words, is_identifier};
+use crate::words::{Words, is_identifier, text_of};
 
 /// The specifier.
 pub(crate) const WAS: &str = "was";

@@ -7,11 +7,10 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Attribute, Expr, ExprLit, ExprUnary, Fields, Ident, ItemEnum, Lit, Result, UnOp, Variant};
 
-use crate::class_struct::text_of;
 use crate::docs;
 use crate::earlier_names;
 use crate::rules;
-use crate::words::{Words, take_attr, to_derive};
+use crate::words::{Words, take_attr, text_of, to_derive};
 
 /// A variant, as the host is told of it.
 struct Entry {

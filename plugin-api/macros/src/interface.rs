@@ -6,12 +6,12 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{ItemTrait, Result, TraitItem, TraitItemFn};
 
-use crate::class_struct::{text_of, view_of};
+use crate::class_struct::view_of;
 use crate::docs;
 use crate::earlier_names;
 use crate::method::{Method, Parameter};
 use crate::rules;
-use crate::words::Words;
+use crate::words::{Words, text_of};
 
 pub(crate) fn expand(words: &Words, item: &ItemTrait) -> Result<TokenStream> {
     let mut errors = rules::Errors::default();

@@ -32,7 +32,7 @@ pub(crate) fn expand(words: &Words, interface: &Path, mut item: ItemImpl) -> Res
             continue;
         };
         errors.take(add(&mut body, interface, function));
-        let name = crate::class_struct::text_of(&function.sig.ident);
+        let name = crate::words::text_of(&function.sig.ident);
         names.push(Conditions::of(&function.attrs)?.on_element(&quote! { #name }));
     }
     errors.finish()?;

@@ -9,8 +9,8 @@ use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::ImplItemFn;
 
-use crate::class_struct::text_of;
 use crate::rules;
+use crate::words::text_of;
 
 /// Reports an attribute of a method whose `impl` block has no `#[uclass]`. The method stays, if it has a body.
 pub(crate) fn without_uclass(name: &str, item: TokenStream) -> TokenStream {

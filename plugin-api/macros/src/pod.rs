@@ -4,9 +4,8 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Fields, ItemStruct, LitStr, Result};
 
-use crate::class_struct::text_of;
 use crate::rules;
-use crate::words::{Words, to_derive};
+use crate::words::{Words, text_of, to_derive};
 use crate::{docs, earlier_names, struct_field};
 
 pub(crate) fn expand(words: &Words, item: ItemStruct) -> Result<TokenStream> {

@@ -5,10 +5,10 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{ItemStruct, Result};
 
-use crate::class_struct::{argument, shown, text_of, view_of};
+use crate::class_struct::{argument, shown, view_of};
 use crate::conditions::Conditions;
 use crate::rules;
-use crate::words::Words;
+use crate::words::{Words, text_of};
 use crate::{docs, earlier_names, pod, struct_field};
 
 pub(crate) fn expand(words: &Words, item: &ItemStruct) -> Result<TokenStream> {

@@ -275,3 +275,8 @@ pub(crate) fn to_derive(attrs: &[Attribute], traits: &[&str]) -> TokenStream {
         quote! { #[derive(#(#missing),*)] }
     }
 }
+
+/// Returns a name as the host stores it, without `r#`.
+pub(crate) fn text_of(name: &Ident) -> String {
+    syn::ext::IdentExt::unraw(name).to_string()
+}

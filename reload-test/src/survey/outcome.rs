@@ -1,6 +1,6 @@
 //! What the host of a row says, line by line, and what it amounts to. Data in, data out.
 
-use super::plan::{Said, Step, Way};
+use super::plan::{Growth, Said, Step, Way};
 use super::rows::{Fate, Row};
 use crate::plan::Reading;
 use crate::statistics::{last_half, slope};
@@ -33,15 +33,6 @@ pub(crate) struct Outcome {
     pub(crate) growth: Growth,
     /// What broke.
     pub(crate) fault: Option<String>,
-}
-
-/// What grows by a reload, over the last half of them, when the process has its size.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Growth {
-    pub(crate) memory_kib: f64,
-    pub(crate) threads: f64,
-    pub(crate) fds: f64,
-    pub(crate) keys: f64,
 }
 
 /// How the process of a host ended.
@@ -171,9 +162,9 @@ impl Outcome {
 
 #[cfg(test)]
 mod tests {
-    use super::{End, Growth, Heard, Outcome};
+    use super::{End, Heard, Outcome};
     use crate::plan::Reading;
-    use crate::survey::plan::{Said, Step, Way};
+    use crate::survey::plan::{Growth, Said, Step, Way};
     use crate::survey::rows::{Fate, Row, rows};
 
     fn said(reload: u64, step: Step, parked: bool) -> Said {

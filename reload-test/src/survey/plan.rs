@@ -1,10 +1,27 @@
 //! What the host of a row is to do, and what it says meanwhile: data that goes from one process to the other.
 
-use super::rows::Fate;
 use super::sabotage::Sabotage;
 use crate::plan::Reading;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+
+/// Outcome of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Fate {
+    /// It is unmapped.
+    Unmapped,
+    /// It stays, because somebody would run code of it.
+    Parked,
+}
+
+/// Growth per reload, over the last half of the reloads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Growth {
+    pub(crate) memory_kib: f64,
+    pub(crate) threads: f64,
+    pub(crate) fds: f64,
+    pub(crate) keys: f64,
+}
 
 /// In which way a row is reloaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

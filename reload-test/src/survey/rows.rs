@@ -8,20 +8,10 @@ mod facilities;
 use self::basics::BASICS;
 use self::crates::CRATES;
 use self::facilities::FACILITIES;
-use super::outcome::Growth;
 use super::plan::Way;
+pub(crate) use super::plan::{Fate, Growth};
 use super::system::System;
 use anyhow::{Result, bail};
-use serde::{Deserialize, Serialize};
-
-/// What becomes of an image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Fate {
-    /// It is unmapped.
-    Unmapped,
-    /// It stays, because somebody would run code of it.
-    Parked,
-}
 
 /// A row of the survey.
 #[derive(Debug)]

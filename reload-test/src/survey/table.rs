@@ -1,6 +1,7 @@
 //! The survey as a page. Data in, text out.
 
-use super::outcome::{Growth, Outcome};
+use super::outcome::Outcome;
+use super::plan::Growth;
 use super::plan::Way;
 use super::rows::{Fate, Row};
 use super::store::Record;
@@ -186,7 +187,8 @@ fn wrapped(paragraph: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Entry, Made, number, page, table, wrapped};
-    use crate::survey::outcome::{Growth, Outcome};
+    use crate::survey::outcome::Outcome;
+    use crate::survey::plan::Growth;
     use crate::survey::plan::Way;
     use crate::survey::rows::rows;
     use crate::survey::store::{Key, Record};
