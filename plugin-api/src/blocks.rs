@@ -95,7 +95,7 @@ impl<'a, T, L> ArgumentSlots<'a, (T, L)> {
     }
 }
 
-/// The slot of a caller's argument of type `T`. Only [`ArgumentSlots`] has one, so a pointer slot is right.
+/// The slot of a caller's argument of type `T`. Only `ArgumentSlots` has one, so a pointer slot is right.
 pub struct ArgumentSlot<'a, T> {
     slot: Slot,
     of: PhantomData<&'a fn() -> T>,
