@@ -4,8 +4,29 @@
 //! store uses the cell of std (`tests/floors.rs` looks), and `tests/attacks` looks at the count in every line that is logged.
 //! In a release build the guards are those of std.
 
-use std::cell::{Ref, RefMut};
+use std::cell::{Cell, Ref, RefMut};
 use std::ops::{Deref, DerefMut};
+
+/// Counts a step that runs, until this is dropped.
+#[derive(Debug)]
+#[must_use = "the step is over when this is dropped"]
+pub struct Counted<'a>(&'a Cell<u32>);
+
+impl<'a> Counted<'a> {
+    /// Adds a step.
+    #[inline]
+    pub fn in_cell(count: &'a Cell<u32>) -> Self {
+        count.set(count.get() + 1);
+        Self(count)
+    }
+}
+
+impl Drop for Counted<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
+    }
+}
 
 /// A value that is borrowed when it is used, as in [`std::cell::RefCell`].
 #[derive(Default, Clone, Debug)]

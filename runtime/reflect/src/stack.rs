@@ -7,7 +7,7 @@ use std::rc::Weak;
 
 use alcedo_abi::stack::StackSpan;
 use alcedo_base::border::CallError;
-use alcedo_base::cells::RefCell;
+use alcedo_base::cells::{Counted, RefCell};
 use alcedo_base::handles::ObjectHandle;
 
 use crate::collect::RootSource;
@@ -37,18 +37,6 @@ struct Room {
 impl Default for Room {
     fn default() -> Self {
         Self { calls: StackSpan::ANY, ends: StackSpan::ANY, whole: StackSpan::ANY }
-    }
-}
-
-/// Counts a call until this is dropped.
-#[derive(Debug)]
-#[must_use = "the call is over when this is dropped"]
-pub struct Entered<'a>(&'a Cell<u32>);
-
-impl Drop for Entered<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        self.0.set(self.0.get() - 1);
     }
 }
 
@@ -84,7 +72,7 @@ impl CallStack {
     /// # Errors
     /// [`CallError::TooDeep`] where the stack of the game thread nearly ends.
     #[inline]
-    pub fn enter(&self, what: &dyn fmt::Display) -> Result<Entered<'_>, CallError> {
+    pub fn enter(&self, what: &dyn fmt::Display) -> Result<Counted<'_>, CallError> {
         self.enter_in(self.room.get().calls, what)
     }
 
@@ -93,17 +81,16 @@ impl CallStack {
     /// # Errors
     /// [`CallError::TooDeep`] where the stack of the game thread nearly ends.
     #[inline]
-    pub fn enter_end(&self, what: &dyn fmt::Display) -> Result<Entered<'_>, CallError> {
+    pub fn enter_end(&self, what: &dyn fmt::Display) -> Result<Counted<'_>, CallError> {
         self.enter_in(self.room.get().ends, what)
     }
 
     #[inline]
-    fn enter_in(&self, room: StackSpan, what: &dyn fmt::Display) -> Result<Entered<'_>, CallError> {
+    fn enter_in(&self, room: StackSpan, what: &dyn fmt::Display) -> Result<Counted<'_>, CallError> {
         if !room.is_here() {
             self.no_room(what)?;
         }
-        self.depth.set(self.depth.get() + 1);
-        Ok(Entered(&self.depth))
+        Ok(Counted::in_cell(&self.depth))
     }
 
     /// Refuses the call on the stack of the game thread. The length of the stack of a coroutine is unknown.

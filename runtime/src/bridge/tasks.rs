@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::border::{CallError, trap};
 use crate::bridge::core::Core;
-use crate::cells::RefCell;
+use crate::cells::{Counted, RefCell};
 use crate::conjugate::gate::{Gate, ModuleTag};
 use crate::handles::{ModuleId, ObjectHandle};
 use crate::lease::{LeaseKind, Leases};
@@ -78,16 +78,7 @@ impl fmt::Display for JobCount {
 }
 
 /// Limit of posted closures that run inside of each other.
-const MOST_PUMPS: usize = 8;
-
-/// Counts a run of posted closures until this is dropped.
-struct Pumping<'a>(&'a Cell<usize>);
-
-impl Drop for Pumping<'_> {
-    fn drop(&mut self) {
-        self.0.set(self.0.get() - 1);
-    }
-}
+const MOST_PUMPS: u32 = 8;
 
 /// All jobs. Game thread only, but for [`Tasks::inbox`].
 pub(crate) struct Tasks {
@@ -96,7 +87,7 @@ pub(crate) struct Tasks {
     store: RefCell<Store>,
     gates: RefCell<BTreeMap<ModuleId, Rc<Gate>>>,
     /// Depth of the runs of posted closures, each inside of a closure of the run before.
-    pumps: Cell<usize>,
+    pumps: Cell<u32>,
     /// How the root runs a closure of the host's own.
     pub(crate) run_for_host: OnceCell<Box<dyn Fn(HostJob)>>,
 }
@@ -254,16 +245,10 @@ impl Tasks {
     /// Runs what was posted until now. For safe points, and for waits on the game thread. Inside of a posted closure, which may have
     /// a loop of its own, it runs the closures behind that, down to [`MOST_PUMPS`] inside of each other.
     pub(crate) fn pump_posted(&self, core: &Core) {
-        let pumps = self.pumps.get();
-        if core.code_runs() || pumps == MOST_PUMPS {
+        if core.code_runs() || self.pumps.get() == MOST_PUMPS {
             return;
         }
-        self.pumps.set(pumps + 1);
-        let _pumping = Pumping(&self.pumps);
-        self.pump(core);
-    }
-
-    fn pump(&self, core: &Core) {
+        let _pumping = Counted::in_cell(&self.pumps);
         self.receive(core);
         // What these post comes at the next safe point, or one might never end.
         let count = self.store.borrow().posted.len();

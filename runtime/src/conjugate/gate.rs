@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::border::CallError;
+use crate::cells::Counted;
 use crate::conjugate::hot::HotFrames;
 use crate::handles::{Generation, ModuleId};
 
@@ -108,29 +109,17 @@ impl Gate {
     /// # Errors
     /// As [`Gate::through`].
     #[inline]
-    pub(crate) fn enter(&self) -> Result<Inside<'_>, Box<CallError>> {
+    pub(crate) fn enter(&self) -> Result<Counted<'_>, Box<CallError>> {
         if self.state.get() != State::Open {
             return Err(self.shut());
         }
-        self.inside.set(self.inside.get() + 1);
-        Ok(Inside(&self.inside))
+        Ok(Counted::in_cell(&self.inside))
     }
 
     #[cold]
     fn shut(&self) -> Box<CallError> {
         let what = format!("module {} of generation {}", self.tag.name, self.tag.generation);
         Box::new(CallError::Unavailable { what })
-    }
-}
-
-/// A call is behind the gate until this is dropped.
-#[must_use]
-pub(crate) struct Inside<'a>(&'a Cell<u32>);
-
-impl Drop for Inside<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        self.0.set(self.0.get() - 1);
     }
 }
 
