@@ -1,7 +1,6 @@
-//! After the code has changed: bindings of delegates to functions that have another name now follow them, and those to functions that
-//! are gone, or take something else now, are taken out,
-//! wherever in an object they lie. Their objects may live in modules that were not touched, so all are looked at; but only
-//! those whose class has a delegate at all.
+//! After the code has changed: bindings of delegates follow functions that have another name, and bindings to functions that are gone,
+//! or have another signature, are removed, from every property. Their objects may belong to modules that were not reloaded, so all objects
+//! are checked whose class has a delegate.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -50,10 +49,11 @@ fn mend(world: &World, ty: &PropertyType, value: Value, reasons: &mut Vec<String
     let Some(signature) = ty.signature() else {
         return value.map_parts(ty, &mut |ty, value| mend(world, ty, value, reasons));
     };
+    let follow = |binding| of_new_class(world, of_today(world, binding));
     let value = match value {
-        Value::Delegate(binding) => Value::Delegate(of_today(world, binding)),
-        Value::Multicast(all) => Value::Multicast(all.into_iter().map(|binding| of_today(world, binding)).collect()),
-        Value::Sparse(all) => Value::Sparse(all.into_iter().map(|binding| of_today(world, binding)).collect()),
+        Value::Delegate(binding) => Value::Delegate(follow(binding)),
+        Value::Multicast(all) => Value::Multicast(all.into_iter().map(follow).collect()),
+        Value::Sparse(all) => Value::Sparse(all.into_iter().map(follow).collect()),
         other => other,
     };
     let found = crate::cells::RefCell::new(reasons);
@@ -64,23 +64,15 @@ fn mend(world: &World, ty: &PropertyType, value: Value, reasons: &mut Vec<String
         }
         None => true,
     };
-    keep(of_new_class(world, value), stays).0
+    keep(value, stays).0
 }
 
-/// Binds to the class default object of the new class what was bound to that of a replaced one: static functions of scripts are.
-fn of_new_class(world: &World, value: Value) -> Value {
-    let mend = |mut binding: Binding| {
-        let class = world.objects.class(binding.object).filter(|class| class.cdo.get() == binding.object);
-        let now = class.and_then(|class| world.types.class_by_path(&class.path)).map(|class| class.cdo.get());
-        binding.object = now.filter(|now| !now.is_none()).unwrap_or(binding.object);
-        binding
-    };
-    match value {
-        Value::Delegate(binding) => Value::Delegate(mend(binding)),
-        Value::Multicast(all) => Value::Multicast(all.into_iter().map(mend).collect()),
-        Value::Sparse(all) => Value::Sparse(all.into_iter().map(mend).collect()),
-        other => other,
-    }
+/// The binding, to the class default object of the new class if that of a replaced one was bound: static functions of scripts are.
+fn of_new_class(world: &World, mut binding: Binding) -> Binding {
+    let class = world.objects.class(binding.object).filter(|class| class.cdo.get() == binding.object);
+    let now = class.and_then(|class| world.types.class_by_path(&class.path)).map(|class| class.cdo.get());
+    binding.object = now.filter(|now| !now.is_none()).unwrap_or(binding.object);
+    binding
 }
 
 /// The binding, to the name that its function has now.

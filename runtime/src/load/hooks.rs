@@ -87,8 +87,10 @@ static CONTEXTS: Mutex<Vec<(Weak<Ledger>, Box<HookContext>)>> = Mutex::new(Vec::
 impl Attachment {
     /// For a module whose hooks have their slot in the file; none where there are no hooks to attach.
     pub(crate) fn new(image: &ImageFile, label: &str) -> Option<Self> {
-        let sets = sets_loggers(image.section(".strtab").unwrap_or_default());
-        has_slot(image.section(SECTION)?).then(|| Self::to_ledger(Ledger::new(label), sets))?
+        has_slot(image.section(SECTION)?).then(|| {
+            let sets = sets_loggers(image.section(".strtab").unwrap_or_default());
+            Self::to_ledger(Ledger::new(label), sets)
+        })?
     }
 
     #[cfg(all(target_os = "linux", target_env = "gnu"))]

@@ -260,6 +260,19 @@ fn own_value(
     Ok(Some(rejoin(&now, &earlier, property, Some(&default), &world.names, world).unwrap_or(now)))
 }
 
+/// Copies the own value of a property. One that is equal to the new default is put aside as well: else it would follow the next default.
+fn keep<'p>(
+    sources: &Sources<'_>,
+    property: &Property,
+    (from, default): (&'p Rc<Property>, &NewDefault),
+    removed: &mut RemovedValues,
+) -> Result<Decision<'p>, CallError> {
+    if matches!(default, NewDefault::Value) && sources.own.equal(from, sources.new_default, property)? {
+        removed.put(&property.text, sources.own.read(from)?);
+    }
+    Ok(Decision::Copy(from))
+}
+
 fn decide<'p>(
     sources: &Sources<'_>,
     (property, action): (&Property, &'p Action),
@@ -277,21 +290,15 @@ fn decide<'p>(
                     count(*change, |change| &mut change.followed);
                     return Ok(Decision::Default(default));
                 }
-                if matches!(default, NewDefault::Value) && sources.own.equal(from, sources.new_default, property)? {
-                    removed.put(&property.text, sources.own.read(from)?);
-                }
                 count(*change, |change| &mut change.kept);
-                return Ok(Decision::Copy(from));
+                return keep(sources, property, (from, default), removed);
             }
             // What it referred to before that was no object of the right class, which it may be again.
             let is_as_before = earlier.is_none() && !fixed::has_fixed(property);
             let own = own_value(sources, from, was, earlier)?;
-            if let Some(own) = own.as_ref().filter(|own| is_as_before && sources.around.suits(property, own)) {
-                if matches!(default, NewDefault::Value) && sources.own.equal(from, sources.new_default, property)? {
-                    removed.put(&property.text, own.clone());
-                }
+            if is_as_before && own.as_ref().is_some_and(|own| sources.around.suits(property, own)) {
                 count(*change, |change| &mut change.kept);
-                return Ok(Decision::Copy(from));
+                return keep(sources, property, (from, default), removed);
             }
             (own, default, *change, is_looked_at.then_some(references::MOVED), true)
         }

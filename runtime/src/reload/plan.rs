@@ -4,6 +4,8 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
+use alcedo_abi::kinds::property_flags;
+
 use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::emit::diff::{self, Fate as PropertyFate};
@@ -15,7 +17,6 @@ use crate::object::types::OldNames;
 use crate::object::value::{Value, with_objects};
 use crate::reload::changes::PropertyChange;
 use crate::reload::fate::Fate;
-use alcedo_abi::kinds::property_flags;
 
 /// Action for one property of the new class. `change` is its line in the report.
 pub(super) enum Action {

@@ -315,6 +315,16 @@ impl Place for OfContext {
 /// return.
 #[macro_export]
 macro_rules! entry_table {
+    (@entries [$($name:ident: $args:ty => $result:ty),+]) => {
+        fn entries() -> ::core::result::Result<
+            ::std::vec::Vec<(&'static ::core::primitive::str, $crate::Signature)>,
+            $crate::CallError,
+        > {
+            ::core::result::Result::Ok(::std::vec![
+                $((::core::stringify!($name), $crate::tables::signature::<$args, $result>()?)),+
+            ])
+        }
+    };
     (
         $(#[$attr:meta])*
         $vis:vis host struct $table:ident {
@@ -337,14 +347,7 @@ macro_rules! entry_table {
         {
             const NAME: &'static ::core::primitive::str = ::core::stringify!($table);
 
-            fn entries() -> ::core::result::Result<
-                ::std::vec::Vec<(&'static ::core::primitive::str, $crate::Signature)>,
-                $crate::CallError,
-            > {
-                ::core::result::Result::Ok(::std::vec![
-                    $((::core::stringify!($name), $crate::tables::signature::<($($ty,)*), ($($result)?)>()?)),+
-                ])
-            }
+            $crate::entry_table!(@entries [$($name: ($($ty,)*) => ($($result)?)),+]);
 
             fn register(
                 self,
@@ -370,14 +373,7 @@ macro_rules! entry_table {
             type Place = P;
             const NAME: &'static ::core::primitive::str = ::core::stringify!($table);
 
-            fn entries() -> ::core::result::Result<
-                ::std::vec::Vec<(&'static ::core::primitive::str, $crate::Signature)>,
-                $crate::CallError,
-            > {
-                ::core::result::Result::Ok(::std::vec![
-                    $((::core::stringify!($name), $crate::tables::signature::<($($ty,)*), ($($result)?)>()?)),+
-                ])
-            }
+            $crate::entry_table!(@entries [$($name: ($($ty,)*) => ($($result)?)),+]);
 
             fn bind(
                 module: &<P as $crate::tables::Place>::Module,

@@ -331,12 +331,15 @@ impl TableModule {
         entry: &str,
     ) -> Result<ContextEntry<A, R>, ContextError> {
         let signature = Signature(signature_of::<A, R>()?);
-        let of_table = |export: &&FreeExport| *export.type_path == *table && *export.name == *entry;
+        let fingerprint = signature.fingerprint();
+        let is_entry = |export: &FreeExport| {
+            *export.type_path == *table && *export.name == *entry && export.fingerprint == fingerprint
+        };
         let exports = self.module.exports();
-        let found = exports.iter().find(of_table).filter(|export| export.fingerprint == signature.fingerprint());
-        let at = found.and_then(|found| exports.iter().position(|export| std::ptr::eq(export, found)));
-        let place = at.and_then(|at| self.generation.place(&self.module, at));
-        let Some((export, place)) = found.cloned().zip(place) else {
+        let at = exports.iter().position(is_entry);
+        let Some((export, place)) =
+            at.and_then(|at| Some((exports[at].clone(), self.generation.place(&self.module, at)?)))
+        else {
             return Err(ContextError::NoSuchFunction {
                 context: self.generation.title(),
                 function: format!("{table}:{entry} ({signature})"),
