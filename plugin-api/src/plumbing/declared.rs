@@ -3,14 +3,16 @@
 //! does not compile, whoever wrote it; so the macros need no `unsafe` for it, and nobody gains by writing it by hand.
 #![expect(unsafe_code, reason = "declares what is transparent over a description that the border has")]
 
+mod imports;
+
 use core::marker::PhantomData;
 use core::ops::Deref;
 
 use alcedo_abi::abi_stable::std_types::{ROption, RSlice, RStr};
 use alcedo_abi::call::{Call, Invoke, Status};
 use alcedo_abi::describe::{
-    Cell, ClassDesc, EnumDesc, EnumEntryDesc, ExportDesc, FunctionDesc, ImportDesc, ImportKind, MetaDesc, PropertyDesc,
-    SignatureDesc, StructDesc, ZCallInvoke,
+    Cell, ClassDesc, EnumDesc, EnumEntryDesc, ExportDesc, FunctionDesc, MetaDesc, PropertyDesc, SignatureDesc,
+    StructDesc, ZCallInvoke,
 };
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
@@ -27,8 +29,14 @@ use crate::class::Part;
 use crate::direct::DirectCell;
 use crate::kinds::FieldType;
 use crate::signature::{Params, ReturnValue, ValueType, fingerprint, words};
-use crate::type_text::{is_member_path, is_path_of};
+use crate::type_text::is_path_of;
 use crate::{Class, Value};
+
+pub(super) use imports::import;
+pub use imports::{
+    import_class, import_enumeration, import_function, import_overridden, import_property, import_structure,
+    member_name, section_of,
+};
 
 /// A description that may be put on the lists of the module: it is true.
 #[repr(transparent)]
@@ -578,17 +586,6 @@ pub const fn enumeration<E: Value<Raw = N>, N: Underlying>(
     })
 }
 
-/// An enum that another declares, by its fingerprint; `words` says what this module was built for.
-#[must_use]
-pub const fn import_enumeration<E: Value<Raw = N>, N: Underlying>(
-    is_flags: bool,
-    numbers: &[(&'static str, u64)],
-    words: &'static str,
-    cell: &'static PresenceCell,
-) -> Declared<ImportDesc> {
-    import(ImportKind::ENUM, E::TYPE_PATH, enum_fingerprint(N::KIND, is_flags, numbers), words, &cell.0)
-}
-
 /// A static function that this module offers by name, with its signature as the host prints it: who calls it with values
 /// makes the slots by these words.
 #[must_use]
@@ -606,96 +603,9 @@ pub const fn export<E: Export, const N: usize>(
     })
 }
 
-pub(super) const fn import(
-    kind: ImportKind,
-    path: &'static str,
-    fingerprint: u64,
-    wanted: &'static str,
-    cell: &'static Cell,
-) -> Declared<ImportDesc> {
-    let (path, wanted) = (RStr::from_str(path), RStr::from_str(wanted));
-    Declared(ImportDesc { kind, path, fingerprint, wanted, fields: RSlice::from_slice(&[]), cell })
-}
-
 /// A signature in the words of the host.
 pub(crate) struct SignatureWords<A, R>(PhantomData<fn(A) -> R>);
 
 impl<A: Params, R: ReturnValue> SignatureWords<A, R> {
     pub(crate) const TEXT: &'static str = { const { &words(A::TYPES, &R::VALUE) }.as_str() };
-}
-
-/// A class that another declares. Members of its base are reached through it, so the host has to agree that it is one.
-#[must_use]
-pub const fn import_class<C: Class>(
-    properties: &'static [PropertyDesc],
-    cell: &'static ClassCell<C>,
-) -> Declared<ImportDesc> {
-    let fingerprint = Fingerprint::START.text(<C::Base as Class>::PATH).finish();
-    let Declared(import) = import(ImportKind::CLASS, C::PATH, fingerprint, <C::Base as Class>::PATH, &cell.0);
-    Declared(ImportDesc { fields: RSlice::from_slice(properties), ..import })
-}
-
-/// The name of a property of an imported class, for errors. Its type is compared where it is used.
-#[must_use]
-pub const fn member_name(name: &'static str) -> PropertyDesc {
-    const NONE: RStr<'static> = RStr::from_str("");
-    PropertyDesc {
-        name: RStr::from_str(name),
-        kind: PropertyKind::U8,
-        type_path: NONE,
-        flags: 0,
-        default: NONE,
-        doc: NONE,
-        meta: RSlice::EMPTY,
-        offset: 0,
-        cell: ROption::RNone,
-    }
-}
-
-/// The number of the section of an import: a hash of its path. Two imports of one number are kept or dropped together.
-#[must_use]
-pub const fn section_of(path: &str) -> u32 {
-    (Fingerprint::START.text(path).finish() & 0x7fff_ffff) as u32
-}
-
-/// A property that another declares. `path` is that of the class, a colon, and the name.
-#[must_use]
-pub const fn import_property<C: Class, T: Value>(
-    path: &'static str,
-    cell: &'static PropertyCell<C, T>,
-) -> Declared<ImportDesc> {
-    assert!(is_member_path(path, C::PATH), "a property is imported from the class whose objects have it");
-    let fingerprint = Fingerprint::START.value(T::KIND, T::TYPE_PATH).finish();
-    import(ImportKind::PROPERTY, path, fingerprint, T::TYPE.as_str(), &cell.0)
-}
-
-/// A function that another implements, called virtually.
-#[must_use]
-pub const fn import_function<C: Class, A: Params, R: ReturnValue>(
-    path: &'static str,
-    cell: &'static FunctionCell<C, A, R>,
-) -> Declared<ImportDesc> {
-    assert!(is_member_path(path, C::PATH), "a function is imported from the class whose objects have it");
-    import(ImportKind::FUNCTION, path, fingerprint::<A, R>(), SignatureWords::<A, R>::TEXT, &cell.0)
-}
-
-/// The function of the base class that this one overrides.
-#[must_use]
-pub const fn import_overridden<C: Class, A: Params, R: ReturnValue>(
-    path: &'static str,
-    cell: &'static FunctionCell<C, A, R>,
-) -> Declared<ImportDesc> {
-    assert!(is_member_path(path, <C::Base as Class>::PATH), "what is overridden is a function of the base class");
-    import(ImportKind::FUNCTION_FINAL, path, fingerprint::<A, R>(), SignatureWords::<A, R>::TEXT, &cell.0)
-}
-
-/// A struct that another declares, by its fingerprint.
-#[must_use]
-pub const fn import_structure<S: Value>(
-    fields: &[FieldType<S>],
-    descriptions: &'static [PropertyDesc],
-    cell: &'static PresenceCell,
-) -> Declared<ImportDesc> {
-    let Declared(import) = import(ImportKind::STRUCT, S::TYPE_PATH, struct_fingerprint(fields), "", &cell.0);
-    Declared(ImportDesc { fields: RSlice::from_slice(descriptions), ..import })
 }

@@ -1,5 +1,7 @@
 //! Declaring types, finding them, and the shadow of a reload.
 
+mod redirects;
+
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -432,103 +434,6 @@ fn native_and_emitted_declarations_give_equal_metadata() {
     {
         assert!(native.contains(fact), "{fact} in {native}");
     }
-}
-
-#[test]
-fn redirects_find_what_was_renamed() {
-    let world = engine();
-    declare(&world, [dynamic("New", ACTOR, &[f64("speed")])]);
-    for (old, new) in [
-        ("/Script/Game.Old", "/Script/Game.Older"),
-        ("/Script/Game.Older", "/Script/Game.New"),
-        ("/Script/Game.New:pace", "/Script/Game.New:speed"),
-        ("/Script/Game.A", "/Script/Game.B"),
-        ("/Script/Game.B", "/Script/Game.A"),
-        ("/Script/Engine.Actor", "/Script/Game.New"),
-    ] {
-        world.types.redirect(old, new);
-    }
-    let class = |path: &str| world.types.class_by_path(path).map(|class| class.path.to_string());
-    let property = |path: &str| world.types.property_by_path(path).map(|property| property.text.to_string());
-    assert_eq!(class("/Script/Game.Old").as_deref(), Some("/Script/Game.New"));
-    assert_eq!(class("/Script/Game.A"), None, "a circle leads nowhere");
-    assert_eq!(class(ACTOR).as_deref(), Some(ACTOR), "what has the very path wins");
-    assert_eq!(property("/Script/Game.Old:speed").as_deref(), Some("speed"));
-    assert_eq!(property("/Script/Game.Old:pace").as_deref(), Some("speed"), "type and member were renamed");
-    assert_eq!(property("/Script/Game.New:seed").as_deref(), Some("seed"));
-    assert_eq!(
-        (property("/Script/Game.New:gone"), property("/Script/Game.New"), class("nonsense")),
-        (None, None, None)
-    );
-    assert_eq!(&*world.types.redirected("/Script/Game.Old"), "/Script/Game.New");
-    assert_eq!(&*world.types.redirected("/Script/Game.New"), "/Script/Game.New");
-}
-
-#[test]
-fn a_later_name_resolves_to_the_only_earlier_one_that_is_declared() {
-    let world = engine();
-    declare(&world, [dynamic("Old", ACTOR, &[f64("pace")])]);
-    for (old, new) in [
-        ("/Script/Game.Old", "/Script/Game.Middle"),
-        ("/Script/Game.Middle", "/Script/Game.New"),
-        ("/Script/Game.New:pace", "/Script/Game.New:speed"),
-    ] {
-        world.types.redirect(old, new);
-    }
-    let class = |path: &str| world.types.class_by_path(path).map(|class| class.path.to_string());
-    let property = |path: &str| world.types.property_by_path(path).map(|property| property.text.to_string());
-    assert_eq!(class("/Script/Game.New").as_deref(), Some("/Script/Game.Old"));
-    assert_eq!(class("/Script/Game.Middle").as_deref(), Some("/Script/Game.Old"));
-    assert_eq!(property("/Script/Game.New:speed").as_deref(), Some("pace"));
-    assert_eq!(property("/Script/Game.Old:speed").as_deref(), Some("pace"));
-    let text = "Map(/Script/Game.New, Array(/Script/Game.Middle))";
-    assert_eq!(world.types.in_paths_of_today(text), "Map(/Script/Game.Old, Array(/Script/Game.Old))");
-    world.types.redirect("/Script/Game.Other", "/Script/Game.New");
-    assert_eq!(class("/Script/Game.New").as_deref(), Some("/Script/Game.Old"), "nothing has the other name");
-    declare(&world, [dynamic("Other", ACTOR, &[])]);
-    assert_eq!(class("/Script/Game.New"), None, "the name was that of both");
-}
-
-/// A hundred thousand redirects in a row, of a class, of a member and of both: a search that walked the rest of the row anew
-/// from each of its places would take five billion steps, and this test would not end.
-#[test]
-fn a_search_takes_each_redirect_once() {
-    const ROW: usize = 100_000;
-    let world = engine();
-    declare(&world, [dynamic("New", ACTOR, &[f64("speed")])]);
-    let class = |at: usize| if at == ROW { "/Script/Game.New".to_owned() } else { format!("/Script/Game.Old{at}") };
-    for at in 0..ROW {
-        world.types.redirect(&class(at), &class(at + 1));
-        world.types.redirect(&format!("/Script/Game.New:pace{at}"), &format!("/Script/Game.New:pace{}", at + 1));
-        world.types.redirect(&format!("{}:gone", class(at)), &format!("{}:gone", class(at + 1)));
-    }
-    let property = |path: &str| world.types.property_by_path(path).map(|property| property.text.to_string());
-    assert_eq!(property("/Script/Game.Old0:speed").as_deref(), Some("speed"));
-    assert_eq!(property("/Script/Game.Old0:pace0"), None, "it ends at one that is not there");
-    assert_eq!(property("/Script/Game.Old0:gone"), None);
-    assert_eq!(&*world.types.redirected("/Script/Game.Old0"), "/Script/Game.New");
-    world.types.redirect(&format!("/Script/Game.New:pace{ROW}"), "/Script/Game.New:speed");
-    assert_eq!(property("/Script/Game.Old0:pace0").as_deref(), Some("speed"));
-}
-
-#[test]
-fn a_ring_of_redirects_leads_nowhere() {
-    let world = engine();
-    declare(&world, [dynamic("New", ACTOR, &[f64("speed")])]);
-    let ring = ["Left", "Right", "Behind"].map(|name| format!("/Script/Game.{name}"));
-    for (at, path) in ring.iter().enumerate() {
-        let next = &ring[(at + 1) % ring.len()];
-        world.types.redirect(path, next);
-        world.types.redirect(&format!("{path}:a"), &format!("{next}:a"));
-    }
-    world.types.redirect("/Script/Game.Into", &ring[0]);
-    world.types.redirect("/Script/Game.New:a", "/Script/Game.New:a");
-    for path in ring.iter().map(String::as_str).chain(["/Script/Game.Into"]) {
-        assert_eq!(&*world.types.redirected(path), path);
-        assert!(world.types.class_by_path(path).is_none());
-        assert!(world.types.property_by_path(&format!("{path}:a")).is_none());
-    }
-    assert!(world.types.property_by_path("/Script/Game.New:a").is_none());
 }
 
 /// A world whose shadow declares `Cube` anew, `Fresh` in addition, and hides `Cube` and `Gone`.

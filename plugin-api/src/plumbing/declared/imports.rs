@@ -1,0 +1,112 @@
+//! Declarations of what a module uses of others, typed as its own declarations are: the host compares them with the types that it has.
+
+use alcedo_abi::abi_stable::std_types::{ROption, RSlice, RStr};
+use alcedo_abi::describe::{Cell, ImportDesc, ImportKind, PropertyDesc};
+use alcedo_abi::fingerprint::Fingerprint;
+use alcedo_abi::kinds::PropertyKind;
+
+use super::{ClassCell, Declared, FunctionCell, PresenceCell, PropertyCell, SignatureWords, enum_fingerprint};
+use crate::kinds::FieldType;
+use crate::plumbing::describe::struct_fingerprint;
+use crate::plumbing::enums::Underlying;
+use crate::signature::{Params, ReturnValue, fingerprint};
+use crate::type_text::is_member_path;
+use crate::{Class, Value};
+
+pub(crate) const fn import(
+    kind: ImportKind,
+    path: &'static str,
+    fingerprint: u64,
+    wanted: &'static str,
+    cell: &'static Cell,
+) -> Declared<ImportDesc> {
+    let (path, wanted) = (RStr::from_str(path), RStr::from_str(wanted));
+    Declared(ImportDesc { kind, path, fingerprint, wanted, fields: RSlice::from_slice(&[]), cell })
+}
+
+/// A class that another declares. Members of its base are reached through it, so the host has to agree that it is one.
+#[must_use]
+pub const fn import_class<C: Class>(
+    properties: &'static [PropertyDesc],
+    cell: &'static ClassCell<C>,
+) -> Declared<ImportDesc> {
+    let fingerprint = Fingerprint::START.text(<C::Base as Class>::PATH).finish();
+    let Declared(import) = import(ImportKind::CLASS, C::PATH, fingerprint, <C::Base as Class>::PATH, &cell.0);
+    Declared(ImportDesc { fields: RSlice::from_slice(properties), ..import })
+}
+
+/// The name of a property of an imported class, for errors. Its type is compared where it is used.
+#[must_use]
+pub const fn member_name(name: &'static str) -> PropertyDesc {
+    const NONE: RStr<'static> = RStr::from_str("");
+    PropertyDesc {
+        name: RStr::from_str(name),
+        kind: PropertyKind::U8,
+        type_path: NONE,
+        flags: 0,
+        default: NONE,
+        doc: NONE,
+        meta: RSlice::EMPTY,
+        offset: 0,
+        cell: ROption::RNone,
+    }
+}
+
+/// The number of the section of an import: a hash of its path. Two imports of one number are kept or dropped together.
+#[must_use]
+pub const fn section_of(path: &str) -> u32 {
+    (Fingerprint::START.text(path).finish() & 0x7fff_ffff) as u32
+}
+
+/// A property that another declares. `path` is that of the class, a colon, and the name.
+#[must_use]
+pub const fn import_property<C: Class, T: Value>(
+    path: &'static str,
+    cell: &'static PropertyCell<C, T>,
+) -> Declared<ImportDesc> {
+    assert!(is_member_path(path, C::PATH), "a property is imported from the class whose objects have it");
+    let fingerprint = Fingerprint::START.value(T::KIND, T::TYPE_PATH).finish();
+    import(ImportKind::PROPERTY, path, fingerprint, T::TYPE.as_str(), &cell.0)
+}
+
+/// A function that another implements, called virtually.
+#[must_use]
+pub const fn import_function<C: Class, A: Params, R: ReturnValue>(
+    path: &'static str,
+    cell: &'static FunctionCell<C, A, R>,
+) -> Declared<ImportDesc> {
+    assert!(is_member_path(path, C::PATH), "a function is imported from the class whose objects have it");
+    import(ImportKind::FUNCTION, path, fingerprint::<A, R>(), SignatureWords::<A, R>::TEXT, &cell.0)
+}
+
+/// The function of the base class that this one overrides.
+#[must_use]
+pub const fn import_overridden<C: Class, A: Params, R: ReturnValue>(
+    path: &'static str,
+    cell: &'static FunctionCell<C, A, R>,
+) -> Declared<ImportDesc> {
+    assert!(is_member_path(path, <C::Base as Class>::PATH), "what is overridden is a function of the base class");
+    import(ImportKind::FUNCTION_FINAL, path, fingerprint::<A, R>(), SignatureWords::<A, R>::TEXT, &cell.0)
+}
+
+/// A struct that another declares, by its fingerprint.
+#[must_use]
+pub const fn import_structure<S: Value>(
+    fields: &[FieldType<S>],
+    descriptions: &'static [PropertyDesc],
+    cell: &'static PresenceCell,
+) -> Declared<ImportDesc> {
+    let Declared(import) = import(ImportKind::STRUCT, S::TYPE_PATH, struct_fingerprint(fields), "", &cell.0);
+    Declared(ImportDesc { fields: RSlice::from_slice(descriptions), ..import })
+}
+
+/// An enum that another declares, by its fingerprint; `words` says what this module was built for.
+#[must_use]
+pub const fn import_enumeration<E: Value<Raw = N>, N: Underlying>(
+    is_flags: bool,
+    numbers: &[(&'static str, u64)],
+    words: &'static str,
+    cell: &'static PresenceCell,
+) -> Declared<ImportDesc> {
+    import(ImportKind::ENUM, E::TYPE_PATH, enum_fingerprint(N::KIND, is_flags, numbers), words, &cell.0)
+}
