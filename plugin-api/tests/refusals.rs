@@ -1,7 +1,7 @@
 //! Compiles what authors write: files of `ui` break rules, those of `accepted` keep to them.
 //!
-//! One file holds the rules of one attribute, each in a module of its own, since a run of the compiler costs a second. Rules whose
-//! errors the compiler reports only where nothing else is wrong (borrows, lints, unsafe calls) have files of their own.
+//! Groups the rules by attribute, each in a module of a file, since a run of the compiler costs a second. Errors that the compiler
+//! reports only if all types are right (borrows, lints, unsafe calls) have files of their own.
 
 #[test]
 fn each_broken_rule_is_refused_where_it_is_broken_and_the_rest_compiles() {

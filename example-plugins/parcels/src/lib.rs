@@ -161,7 +161,7 @@ pub struct Spot {
 #[cfg(all(feature = "flags", not(feature = "moved")))]
 #[ustruct(package = "Game")]
 pub struct Spot {
-    /// Its name.
+    /// Name of the location.
     #[uproperty(default = "here")]
     name: UString,
     /// A flag for each visit.

@@ -27,7 +27,7 @@ macro_rules! __alcedo_hooks {
     };
 }
 
-/// Defines nothing: there are no hooks for this platform, and images of it are parked.
+/// Defines no function: this platform has no hooks, and its images are parked.
 #[doc(hidden)]
 #[macro_export]
 #[cfg(not(hooked))]
@@ -318,8 +318,8 @@ macro_rules! __alcedo_lookup {
     )*};
 }
 
-/// One hidden C name, or the symbol in its place, with its code, and its entry in the table of all names (`HookedName`), whose ends the linker
-/// defines.
+/// Defines a hidden C name, or the symbol in its place, with its code, and lists the name in the table of `HookedName`s, whose ends the
+/// linker defines.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_symbol {

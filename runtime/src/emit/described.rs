@@ -21,7 +21,7 @@ pub(crate) struct Described {
     pub structs: &'static [&'static StructDesc],
     /// The classes it declares.
     pub classes: &'static [&'static ClassDesc],
-    /// What it uses of others. A member may be listed once for each call site.
+    /// Lists its imports. A member may be listed once for each call site.
     pub imports: &'static [&'static ImportDesc],
     /// The functions it offers.
     pub exports: &'static [&'static ExportDesc],
@@ -47,7 +47,7 @@ impl Described {
         }
     }
 
-    /// What it uses of others, each once.
+    /// Returns the imports, each once.
     pub(crate) fn all_imports(&self) -> Vec<&'static ImportDesc> {
         let mut seen = HashSet::new();
         self.imports.iter().copied().filter(|import| seen.insert(std::ptr::from_ref(*import))).collect()

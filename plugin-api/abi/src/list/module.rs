@@ -21,7 +21,7 @@ macro_rules! module_functions {
             /// The classes it declares.
             always()
             fn classes() -> RSlice<'static, &'static ClassDesc>;
-            /// What it uses of others. A member may be listed once for each call site.
+            /// Lists its imports. A member may be listed once for each call site.
             always()
             fn imports() -> RSlice<'static, &'static ImportDesc>;
             /// The static functions it offers.
