@@ -18,6 +18,14 @@ impl Block {
         (!block.is_null()).then(|| Self(block))
     }
 
+    /// Like [`Block::new`], without words of an earlier block in it.
+    #[cfg(test)]
+    pub(in crate::imp::linux) fn zeroed(size: usize) -> Option<Self> {
+        // SAFETY: the C library takes any size.
+        let block = unsafe { libc::calloc(1, size) };
+        (!block.is_null()).then(|| Self(block))
+    }
+
     pub(in crate::imp::linux) fn address(&self) -> usize {
         self.0.addr()
     }
