@@ -1,12 +1,12 @@
-//! Real builds to swap between: the same plugins, compiled with different ids, each build kept beside the others and
-//! sealed, as `alcedo build` leaves them.
+//! Builds to swap between: the same plugins with different ids, each build in a folder of its own and sealed, as `alcedo build`
+//! leaves them. The id is written into copies of one library.
 
 use crate::plan::Build;
-use alcedo_build::{PluginCrate, PluginFolder, Variants};
-use anyhow::{Context, Result, bail};
-use std::path::Path;
+use alcedo_build::{PluginCrate, PluginFolder, Switches, Variants};
+use anyhow::{Result, bail};
+use std::path::{Path, PathBuf};
 
-/// The ids to build with. Three, so that code of the build before last is told from that of the last.
+/// The ids. Three, so that code of the build before last differs from that of the last.
 const TAGS: [u64; 3] = [1, 2, 3];
 
 /// How to build.
@@ -18,26 +18,24 @@ pub(crate) struct Profile<'a> {
     pub(crate) release: bool,
 }
 
-/// Builds the plugins `packages` of the workspace `sources` once per id, and keeps the libraries in `dir`.
+/// Builds the plugins `packages` of the workspace `sources`, and keeps a copy of the libraries for each id in `dir`.
 pub(crate) fn prebuild(sources: &Path, packages: &[&str], profile: &Profile<'_>, dir: &Path) -> Result<Vec<Build>> {
     let PluginFolder { plugins, left_out, .. } = PluginFolder::of(sources)?;
     let found = [plugins, left_out].concat();
     let plugins = packages.iter().map(|name| named(&found, name, sources)).collect::<Result<Vec<_>>>()?;
     let variants = Variants::new(dir.to_owned());
-    TAGS.into_iter().map(|tag| prebuild_one(&variants, &plugins, profile, tag)).collect()
-}
-
-fn prebuild_one(variants: &Variants, plugins: &[&PluginCrate], profile: &Profile<'_>, tag: u64) -> Result<Build> {
-    let label = format!("build-{tag}");
-    let mut libraries = Vec::new();
-    for plugin in plugins {
-        let request = plugin.request().release(profile.release).env("ALCEDO_BUILD_TAG", tag.to_string());
+    let built = plugins.iter().map(|plugin| {
+        let request = plugin.request().release(profile.release);
         let request = profile.features.iter().fold(request, |request, feature| request.feature(feature));
-        let library = variants.get(&request, &label)?;
-        alcedo_runtime::seal_file(&library).with_context(|| format!("could not seal {}", library.display()))?;
-        libraries.push(library);
-    }
-    Ok(Build { tag, libraries })
+        Ok(variants.get(&request, &format!("build-{}", plugin.name))?)
+    });
+    let built = built.collect::<Result<Vec<_>>>()?;
+    let copy = |library: &Path, tag| -> Result<PathBuf> {
+        let name = library.file_stem().unwrap_or_default();
+        Ok(variants.switched(library, &format!("{}-{tag}", name.display()), &Switches { on: &[], tag: Some(tag) })?)
+    };
+    let copies = |tag| built.iter().map(|library| copy(library, tag)).collect::<Result<Vec<_>>>();
+    TAGS.into_iter().map(|tag| Ok(Build { tag, libraries: copies(tag)? })).collect()
 }
 
 fn named<'p>(found: &'p [PluginCrate], name: &str, sources: &Path) -> Result<&'p PluginCrate> {

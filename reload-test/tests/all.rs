@@ -4,5 +4,7 @@
 #[path = "../../runtime/tests/support/apart.rs"]
 mod apart;
 
+const PREPARE: fn() = || ();
+
 mod reloading;
 mod surveying;

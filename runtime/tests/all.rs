@@ -7,6 +7,9 @@
 mod apart;
 mod support;
 
+/// Builds all plugins at once, in the place of one after the other.
+const PREPARE: fn() = support::workspace::build_all;
+
 mod abstract_classes;
 mod alarms;
 mod aliases;

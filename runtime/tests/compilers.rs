@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use alcedo_abi::manifest::{Manifest, SECTION};
-use alcedo_build::BuildRequest;
+use alcedo_build::{BuildRequest, Switches};
 use alcedo_runtime::{Budget, Reload, Runtime, Value};
 use semver::Version;
 
@@ -30,8 +30,9 @@ struct Other {
 
 impl Other {
     fn plugin(&self, package: &str) -> PathBuf {
-        let request = (self.change)(support::request(package, &[])).env("ALCEDO_BUILD_TAG", "2");
-        support::build(&request, &format!("{package}-{}", self.label))
+        let label = format!("{package}-{}", self.label);
+        let built = support::build(&(self.change)(support::request(package, &[])), &label);
+        support::with_switches(&built, &format!("{label}-2"), &Switches { on: &[], tag: Some(2) })
     }
 }
 
@@ -111,7 +112,7 @@ fn check_calls_and_panics(other: &Other) {
 
     host.calls().call("nm:/broken:Fragile:panic_next_in", &[text("method")]).expect("it takes a text");
     let panic = host.objects().call(object, "poke", &[]).expect_err("it panics").to_string();
-    let place = support::line_of("broken", r#"misbehave(cfg!(feature = "panic-in-method")"#);
+    let place = support::line_of("broken", r#"misbehave(fixture::on!("panic-in-method")"#);
     assert!(panic.contains("broken on purpose: method") && panic.contains(&place), "{panic}");
     assert_eq!(host.objects().call(object, "state", &[]).expect("it goes on"), Some(text("pokes=1 nerves=1")));
     host.shutdown().into_result().expect("its image is gone");
@@ -240,7 +241,8 @@ fn compiled_from_a_shell(package: &str, features: &str) -> Vec<String> {
         shell.env_remove(name);
     }
     shell.args(["build", "--lib", "--message-format=json", "--package", package, "--features", features]);
-    shell.arg("--target-dir").arg(support::test_dir().join("plugins")).current_dir(support::examples());
+    let folder = support::workspace::manifest().parent().expect("the manifest is in a folder");
+    shell.arg("--target-dir").arg(support::test_dir().join("plugins")).current_dir(folder);
     let output = shell.output().expect("cargo runs");
     let told = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -265,7 +267,7 @@ fn a_plugin_is_built_once_whether_from_a_test_or_from_a_shell() {
 #[test]
 fn another_feature_of_a_plugin_compiles_the_plugin_alone() {
     let plain = support::request("broken", &[]);
-    for features in ["witness", "", "witness"] {
+    for features in ["unknown-base", "", "unknown-base"] {
         alcedo_build::build(&plain).unwrap_or_else(|error| panic!("{error}"));
         let compiled = compiled_from_a_shell("broken", features);
         let others: Vec<_> = compiled.iter().filter(|line| !line.contains(r#""name":"broken""#)).collect();

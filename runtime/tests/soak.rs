@@ -7,6 +7,8 @@
 mod apart;
 mod support;
 
+const PREPARE: fn() = || ();
+
 #[path = "attacks/main.rs"]
 mod attacks;
 #[path = "churn/main.rs"]

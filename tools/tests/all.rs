@@ -5,6 +5,9 @@
 
 #[path = "../../runtime/tests/support/apart.rs"]
 mod apart;
+
+const PREPARE: fn() = || ();
+
 mod support;
 
 #[cfg(feature = "bindgen")]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use alcedo_build::{BuildRequest, Variants};
+use alcedo_build::{BuildRequest, Switches, Variants};
 use alcedo_runtime::{Builder, Runtime};
 
 /// Whether the slots of this host have types.
@@ -29,9 +29,12 @@ pub(crate) fn tagged(package: &str, features: &[&str], tag: u64) -> PathBuf {
     let package = format!("bare-{package}");
     let request = BuildRequest::new(&manifest).package(&package).target_dir(dir.join("plugins"));
     let request = features.iter().fold(request, |request, feature| request.feature(*feature));
-    let request = request.env("ALCEDO_BUILD_TAG", tag.to_string());
-    let label = format!("{package}-{tag}{}", features.join("+"));
+    let label = format!("{package}{}", features.join("+"));
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
-    let build = || Variants::new(dir.join("variants")).get(&request, &label).unwrap_or_else(|error| panic!("{error}"));
-    built.entry(label.clone()).or_insert_with(build).clone()
+    let variants = Variants::new(dir.join("variants"));
+    let library = built
+        .entry(label.clone())
+        .or_insert_with(|| variants.get(&request, &label).unwrap_or_else(|error| panic!("{error}")));
+    let switches = Switches { on: &[], tag: Some(tag) };
+    variants.switched(library, &format!("{label}-{tag}"), &switches).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -29,15 +29,11 @@ fn tell(line: &str) {
 
 /// The main of this file's part.
 pub(crate) fn started() {
-    if cfg!(any(
-        feature = "armed-main",
-        feature = "panicking-main",
-        feature = "failing-red",
-        feature = "failing-default"
-    )) {
+    let is_armed = fixture::on!("armed-main") || fixture::on!("panicking-main");
+    if is_armed || fixture::on!("failing-red") || fixture::on!("failing-default") {
         arm("main");
     }
-    if cfg!(feature = "panicking-main") {
+    if fixture::on!("panicking-main") {
         let _unwound = Looker::new("the stack of main");
         panic!("broken on purpose: main");
     }
@@ -197,8 +193,8 @@ impl Hoarder {
     fn new(this: This<Self>) -> Self {
         let is_template = this.name().starts_with("Default__");
         let kept = if is_template { None } else { Some(Looker::new("a plugin part")) };
-        assert!(!cfg!(feature = "failing-red") || is_template, "broken on purpose: red constructor");
-        assert!(!cfg!(feature = "failing-default") || !is_template, "broken on purpose: default object");
+        assert!(!fixture::on!("failing-red") || is_template, "broken on purpose: red constructor");
+        assert!(!fixture::on!("failing-default") || !is_template, "broken on purpose: default object");
         Self { kept, numbers: None }
     }
 

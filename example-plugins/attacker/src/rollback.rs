@@ -35,7 +35,7 @@ fn leave(whose: &'static str) {
 
 /// What the main tries, in the build that grabs.
 pub(super) fn started() {
-    if cfg!(feature = "grabs") {
+    if fixture::on!("grabs") {
         tell("a black of the main", UArray::<u64>::of([1, 2, 3]).map(drop));
         leave("main");
     }
@@ -43,7 +43,7 @@ pub(super) fn started() {
 
 /// What the exit hook tries, in the build that grabs.
 pub(super) fn ended() {
-    if cfg!(feature = "grabs") {
+    if fixture::on!("grabs") {
         tracing::info!(target: "greedy", "the exit hook ran");
     }
 }
@@ -69,7 +69,7 @@ impl Greedy {
     #[red_constructor]
     fn new(this: This<Self>) -> Self {
         // The first that is rebuilt does, or each construction would bring another.
-        if cfg!(feature = "grabs") && !is_template(&this.name()) && !HAS_GRABBED.swap(true, Ordering::Relaxed) {
+        if fixture::on!("grabs") && !is_template(&this.name()) && !HAS_GRABBED.swap(true, Ordering::Relaxed) {
             grab(this);
         }
         Self { count: 0 }
@@ -77,7 +77,7 @@ impl Greedy {
 
     #[class_constructor]
     fn construct(&mut self, this: This<Self>) {
-        if cfg!(feature = "grabs") && is_template(&this.name()) {
+        if fixture::on!("grabs") && is_template(&this.name()) {
             tell("class constructor: a host function", this.zcall("ex:/host.tally", (1_u64,)));
             tell("class constructor: a birth", this.spawn::<Self>(Obj::none()).map(drop));
             leave("class constructor");
@@ -86,7 +86,7 @@ impl Greedy {
 
     #[post_init_properties]
     fn differ(&mut self, this: This<Self>) {
-        if cfg!(feature = "grabs") && is_template(&this.name()) {
+        if fixture::on!("grabs") && is_template(&this.name()) {
             tell("PostInitProperties: a host function", this.zcall("ex:/host.tally", (1_u64,)));
         }
     }

@@ -21,15 +21,6 @@ module! {
 #[cfg(feature = "undeclared")]
 module! { name: "attributes_plus", main: started, exit: ended }
 
-/// Which build this is.
-const BUILD_TAG: u64 = match option_env!("ALCEDO_BUILD_TAG") {
-    Some(tag) => match u64::from_str_radix(tag, 10) {
-        Ok(tag) => tag,
-        Err(_) => panic!("ALCEDO_BUILD_TAG is a whole number"),
-    },
-    None => 0,
-};
-
 fn started() {
     tracing::info!(target: "order", "main attributes_plus");
 }
@@ -57,7 +48,7 @@ impl ShieldedSet {
         tracing::info!(target: "order", object = this.name(), "red Game.ShieldedSet");
         // In a construction every property is zero still; in a reload they are the living object's.
         let rebuilt = this.health() != 0.0;
-        assert!(!(rebuilt && cfg!(feature = "panics-when-rebuilt")), "no shield for {}", this.name());
+        assert!(!(rebuilt && fixture::on!("panics-when-rebuilt")), "no shield for {}", this.name());
         Self { absorbed: 0.0 }
     }
 
@@ -87,7 +78,7 @@ impl ShieldedSet {
     /// Which build this is.
     #[zmethod]
     fn build_tag() -> u64 {
-        BUILD_TAG
+        fixture::tag()
     }
 
     /// What the shield took so far.

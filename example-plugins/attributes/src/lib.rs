@@ -8,15 +8,6 @@ use engine_glue::ActorComponent;
 
 module! { name: "attributes", main: started, exit: ended }
 
-/// Which build this is.
-const BUILD_TAG: u64 = match option_env!("ALCEDO_BUILD_TAG") {
-    Some(tag) => match u64::from_str_radix(tag, 10) {
-        Ok(tag) => tag,
-        Err(_) => panic!("ALCEDO_BUILD_TAG is a whole number"),
-    },
-    None => 0,
-};
-
 fn started() {
     tracing::info!(target: "order", "main attributes");
 }
@@ -79,7 +70,7 @@ impl AttributeSet {
     /// Which build this is.
     #[zmethod]
     fn build_tag() -> u64 {
-        BUILD_TAG
+        fixture::tag()
     }
 
     /// How often an attribute changed.

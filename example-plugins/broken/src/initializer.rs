@@ -1,21 +1,37 @@
-//! What goes wrong before anybody could be asked: this runs when the file is mapped.
+//! Runs when the file is mapped, and does what its switches name: goes wrong, or proves that code of this file ran.
+#![expect(unsafe_code, reason = "an initializer is named by its section, and one of its faults is a crash")]
 
 extern "C" fn misbehave() {
-    eprintln!("the initializer of broken runs");
-    if cfg!(feature = "crash-in-initializer") {
+    if fixture::on!("witness")
+        && let Some(path) = std::env::var_os("ALCEDO_WITNESS")
+    {
+        // The test that waits for the file reports that it is missing.
+        let _unwritten = std::fs::write(path, "mapped");
+    }
+    if fixture::on!("crash-in-initializer") {
+        announce();
         let nowhere = std::ptr::without_provenance_mut::<u32>(8);
         // SAFETY: it is not: this is the crash that hosts are tested with.
         unsafe { nowhere.write_volatile(1) };
     }
-    if cfg!(feature = "hang-in-initializer") {
+    if fixture::on!("hang-in-initializer") {
+        announce();
         loop {
             std::thread::park();
         }
     }
-    if cfg!(feature = "exit-in-initializer") {
+    if fixture::on!("exit-in-initializer") {
+        announce();
         std::process::exit(0);
     }
-    assert!(!cfg!(feature = "panic-in-initializer"), "broken on purpose: initializer");
+    if fixture::on!("panic-in-initializer") {
+        announce();
+        panic!("broken on purpose: initializer");
+    }
+}
+
+fn announce() {
+    eprintln!("the initializer of broken runs");
 }
 
 // SAFETY: the section holds functions of this type, which the loader calls once when it maps the file.

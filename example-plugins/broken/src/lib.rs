@@ -1,32 +1,12 @@
-//! A plugin that misbehaves in the way its feature says, and is healthy without any: hosts are tested with it.
+//! A plugin that misbehaves as its switch or its feature names it, and is healthy without any: hosts are tested with it.
 
-// The witness runs before any code that could be asked, so it needs a linker section, which is unsafe to name; and the
-// engine can be called from a foreign thread only by going round everything that is safe.
-#![cfg_attr(
-    not(any(
-        feature = "witness",
-        feature = "off-thread-call",
-        feature = "crash-in-initializer",
-        feature = "panic-in-initializer",
-        feature = "hang-in-initializer",
-        feature = "exit-in-initializer",
-        feature = "crash-in-registration",
-        feature = "unresolved-symbol"
-    )),
-    forbid(unsafe_code)
-)]
+#![deny(unsafe_code)]
 
 use std::sync::{Mutex, PoisonError};
 
 use alcedo_plugin_api::prelude::*;
 use engine_glue::{Actor, SceneComponent, Vector};
 
-#[cfg(any(
-    feature = "crash-in-initializer",
-    feature = "panic-in-initializer",
-    feature = "hang-in-initializer",
-    feature = "exit-in-initializer"
-))]
 mod initializer;
 #[cfg(feature = "off-thread-call")]
 mod off_thread;
@@ -40,8 +20,6 @@ mod unknown_base;
 mod unknown_package;
 #[cfg(feature = "unresolved-symbol")]
 mod unresolved;
-#[cfg(feature = "witness")]
-mod witness;
 #[cfg(feature = "wrong-signature")]
 mod wrong_signature;
 
@@ -49,8 +27,8 @@ module! { name: "broken", main: started, exit: ended }
 
 fn started() {
     tracing::info!("main of broken");
-    misbehave(cfg!(feature = "panic-in-main"), "main");
-    if cfg!(feature = "off-thread-log") {
+    misbehave(fixture::on!("panic-in-main"), "main");
+    if fixture::on!("off-thread-log") {
         let thread = std::thread::Builder::new().name("broken".to_owned());
         let logging = thread.spawn(|| tracing::warn!("a thread of the module's own can log"));
         logging.expect("a thread can be started").join().expect("logging does not panic");
@@ -59,13 +37,13 @@ fn started() {
 
 fn ended() {
     tracing::info!("exit of broken");
-    misbehave(cfg!(feature = "panic-in-exit"), "exit");
+    misbehave(fixture::on!("panic-in-exit"), "exit");
 }
 
 /// The hook that panics when it runs next, on request; empty for none.
 static NEXT: Mutex<String> = Mutex::new(String::new());
 
-/// Panics where the feature is on, and once on request. The place is the caller's, so that reports can be compared with
+/// Panics where the switch is on, and once on request. The place is the caller's, so that reports can be compared with
 /// the source.
 #[track_caller]
 fn misbehave(now: bool, hook: &str) {
@@ -121,13 +99,13 @@ impl Fragile {
     #[red_constructor]
     fn new(this: This<Self>) -> Self {
         tracing::info!(object = this.name(), "red constructor of Fragile");
-        misbehave(cfg!(feature = "panic-in-red-constructor"), "red constructor");
+        misbehave(fixture::on!("panic-in-red-constructor"), "red constructor");
         if requested("destroy in red constructor") {
             this.destroy().unwrap_or_else(|error| panic!("{error}"));
         }
         // In a construction every property is zero still; in a reload they are the living object's.
-        misbehave(cfg!(feature = "panic-in-rebuild") && this.toughness() != 0, "rebuild");
-        if cfg!(feature = "meddles-in-rebuild") && this.toughness() != 0 {
+        misbehave(fixture::on!("panic-in-rebuild") && this.toughness() != 0, "rebuild");
+        if fixture::on!("meddles-in-rebuild") && this.toughness() != 0 {
             this.set_toughness(this.toughness() + 1);
             let other = this.get(this.shell()).and_then(|shell| shell.try_set_can_tick(true));
             let child = this.spawn::<Self>(Obj::none()).map(drop);
@@ -140,9 +118,9 @@ impl Fragile {
 
     #[class_constructor]
     fn construct(&mut self, this: This<Self>) {
-        misbehave(cfg!(feature = "panic-in-class-constructor"), "class constructor");
+        misbehave(fixture::on!("panic-in-class-constructor"), "class constructor");
         this.set_can_tick(true);
-        if cfg!(feature = "meddles-in-class-constructor") {
+        if fixture::on!("meddles-in-class-constructor") {
             let victim = this.zcall::<_, Obj<Actor>>("ex:/host.victim", ()).and_then(|victim| this.get(victim));
             let victim = victim.unwrap_or_else(|error| panic!("{error}"));
             // Straight in its memory, and through a function of its own.
@@ -158,12 +136,12 @@ impl Fragile {
 
     #[post_init_properties]
     fn differ(&mut self) {
-        misbehave(cfg!(feature = "panic-in-post-init"), "PostInitProperties");
+        misbehave(fixture::on!("panic-in-post-init"), "PostInitProperties");
     }
 
     #[overrides(Actor)]
     fn receive_tick(&mut self, this: This<Self>, delta: f32) {
-        misbehave(cfg!(feature = "panic-in-event"), "event");
+        misbehave(fixture::on!("panic-in-event"), "event");
         this.base_receive_tick(delta);
     }
 
@@ -172,14 +150,14 @@ impl Fragile {
     fn poke(&mut self, this: This<Self>) -> u32 {
         self.pokes += 1;
         self.nerves += 1;
-        misbehave(cfg!(feature = "panic-in-method"), "method");
-        if cfg!(feature = "payload-bomb") {
+        misbehave(fixture::on!("panic-in-method"), "method");
+        if fixture::on!("payload-bomb") {
             std::panic::panic_any(Bomb);
         }
-        if cfg!(feature = "reentrant") {
+        if fixture::on!("reentrant") {
             this.poke_back();
         }
-        if cfg!(feature = "lent") {
+        if fixture::on!("lent") {
             this.lend(self, |this| this.poke_back());
         }
         self.pokes
@@ -235,7 +213,7 @@ impl Fragile {
 impl Drop for Fragile {
     fn drop(&mut self) {
         tracing::info!(target: "ending", "a Fragile with {} pokes ends", self.pokes);
-        misbehave(cfg!(feature = "panic-in-finalizer"), "finalizer");
+        misbehave(fixture::on!("panic-in-finalizer"), "finalizer");
     }
 }
 

@@ -15,7 +15,7 @@ module! { name: "c_thread", exit: ended }
 fn ended() {
     #[cfg(any(feature = "static-tls", feature = "little-static-tls"))]
     static_tls::touch();
-    if !cfg!(feature = "forgets-to-stop") {
+    if !fixture::on!("forgets-to-stop") {
         metronome::stop();
     }
 }

@@ -12,20 +12,16 @@ use engine_glue::Actor;
 
 module! { name: "carousel", main: started }
 
-/// Which build this is: set `ALCEDO_BUILD_TAG` while building.
-const BUILD_TAG: i32 = match option_env!("ALCEDO_BUILD_TAG") {
-    Some(tag) => match i32::from_str_radix(tag, 10) {
-        Ok(tag) => tag,
-        Err(_) => panic!("ALCEDO_BUILD_TAG is a whole number"),
-    },
-    None => 0,
-};
+/// Returns the tag of this build.
+fn build_tag() -> i32 {
+    fixture::tag() as i32
+}
 
 /// The build that does not come up.
 const UNLUCKY: i32 = 13;
 
 fn started(_args: &[&str]) {
-    if BUILD_TAG == UNLUCKY {
+    if build_tag() == UNLUCKY {
         panic!("the carousel does not start");
     }
 }
@@ -87,7 +83,7 @@ impl Horse {
     #[ufunction(blueprint_native_event)]
     fn answer(&self, number: i32) -> i32;
     fn answer_implementation(&self, number: i32) -> i32 {
-        BUILD_TAG * 1000 + number
+        build_tag() * 1000 + number
     }
 
     /// A round, as its mood is: a hundred for the build, and its mood.
@@ -101,7 +97,7 @@ impl Horse {
             3 => drop(this.spawn::<Self>(Obj::none()).expect("another horse")),
             4 => {
                 let told: i32 = this.zcall("ex:/host.ask", (mood,)).expect("the host answers");
-                return BUILD_TAG * 100 + told;
+                return build_tag() * 100 + told;
             }
             5 => {
                 let told: i32 = this.zcall("ex:/host.ask", (mood,)).expect("the host answers");
@@ -109,7 +105,7 @@ impl Horse {
             }
             _ => {}
         }
-        BUILD_TAG * 100 + mood
+        build_tag() * 100 + mood
     }
 
     /// Lends its numbers, and writes to the log meanwhile.
@@ -122,7 +118,7 @@ impl Horse {
     /// Which build this is.
     #[zmethod]
     fn build_tag() -> i32 {
-        BUILD_TAG
+        build_tag()
     }
 
     /// Calls `ex:/host.ask`, and gives what it says.
@@ -154,7 +150,7 @@ pub struct Colt {}
 impl Colt {
     #[overrides(Horse)]
     fn answer(&self, number: i32) -> i32 {
-        BUILD_TAG * 1000 + 500 + number
+        build_tag() * 1000 + 500 + number
     }
 
     #[overrides(Actor)]

@@ -13,17 +13,12 @@ use std::time::Duration;
 use alcedo_plugin_api::prelude::*;
 use alcedo_plugin_api::task::{Module, TaskHandle, delay, next_tick, post, post_to};
 use engine_glue::Actor;
+use fixture::BUILD;
 
 module! { name: "chores", main: started, exit: ended }
 
-/// Which build tells a line: set `ALCEDO_BUILD_TAG` while building.
-const BUILD: &str = match option_env!("ALCEDO_BUILD_TAG") {
-    Some(tag) => tag,
-    None => "0",
-};
-
 fn started() {
-    if cfg!(feature = "panic-in-main") {
+    if fixture::on!("panic-in-main") {
         tell("main of the failing build");
         timer::every(Module, Duration::ZERO, |_module| tell("a timer of the failing build"));
         task::spawn(Module, async { tell("a task of the failing build") });
@@ -77,7 +72,7 @@ pub struct Robot {
 impl Robot {
     #[red_constructor]
     fn new(this: This<Self>) -> Self {
-        if cfg!(feature = "starts-anew") {
+        if fixture::on!("starts-anew") {
             let held = Held("the timer of a red constructor");
             timer::every(this, Duration::from_secs(1), move |this| {
                 let _held = &held;

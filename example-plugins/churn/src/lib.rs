@@ -52,7 +52,7 @@ impl Yard {
     /// Which build this is.
     #[ufunction]
     fn build(&self) -> u32 {
-        if cfg!(feature = "second") { 2 } else { 1 }
+        if fixture::on!("second") { 2 } else { 1 }
     }
 
     /// Makes the places, all empty, and the mirror.

@@ -164,8 +164,7 @@ pub struct Thing {
 impl Thing {
     #[red_constructor]
     fn new(_this: This<Self>) -> Self {
-        #[cfg(feature = "failing")]
-        {
+        if fixture::on!("failing") {
             // Two class defaults and a few things come up, so that there is something to undo.
             static BUILT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
             let built = BUILT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);

@@ -6,15 +6,6 @@ use alcedo_plugin_api::prelude::*;
 
 module! { name: "crowd" }
 
-/// Which build this is.
-const BUILD_TAG: u64 = match option_env!("ALCEDO_BUILD_TAG") {
-    Some(tag) => match u64::from_str_radix(tag, 10) {
-        Ok(tag) => tag,
-        Err(_) => panic!("ALCEDO_BUILD_TAG is a whole number"),
-    },
-    None => 0,
-};
-
 /// One of many, whose plugin part is three words that a reload makes anew.
 #[uclass(package = "Game", base = Object)]
 pub struct Walker {
@@ -32,7 +23,7 @@ pub struct Walker {
 impl Walker {
     #[red_constructor]
     fn new(_this: This<Self>) -> Self {
-        Self { walked: 0.0, steps: 0, tag: BUILD_TAG }
+        Self { walked: 0.0, steps: 0, tag: fixture::tag() }
     }
 
     /// Walks for so many seconds.
@@ -67,7 +58,7 @@ pub struct Runner {
 impl Runner {
     #[red_constructor]
     fn new(_this: This<Self>) -> Self {
-        Self { run: 0.0, steps: 0, tag: BUILD_TAG }
+        Self { run: 0.0, steps: 0, tag: fixture::tag() }
     }
 
     /// Runs for so many seconds.

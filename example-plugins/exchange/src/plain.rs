@@ -14,13 +14,13 @@ static COUNTED: AtomicU32 = AtomicU32::new(u32::MAX);
 /// Receives the functions of the host, and returns those of the module.
 pub fn entry(engine: &'static Engine) -> Scores {
     ENGINE.set(engine).expect("the entry method runs once");
-    if cfg!(feature = "panics-in-entry") {
+    if fixture::on!("panics-in-entry") {
         panic!("no exchange");
     }
     Scores {
         add: |left, right| engine_of().add.call((left, right)).unwrap_or_default(),
         add_here: |left, right| left.wrapping_add(right),
-        build: || if cfg!(feature = "next") { 2 } else { 1 },
+        build: || if fixture::on!("next") { 2 } else { 1 },
         fail: |number| {
             assert!(number == 0, "{number} is not zero");
             true
@@ -48,7 +48,7 @@ pub fn entry(engine: &'static Engine) -> Scores {
 /// Calls the host before the commit of the module.
 pub fn main() {
     COUNTED.store(kind_of(engine_of().count.call(())), Ordering::Relaxed);
-    if cfg!(feature = "panics-in-main") {
+    if fixture::on!("panics-in-main") {
         panic!("no start");
     }
 }

@@ -21,15 +21,6 @@ fn ended() {
     tracing::info!(target: "reports", "exit figures");
 }
 
-/// Which build this is: set `ALCEDO_BUILD_TAG` while building.
-const BUILD_TAG: u64 = match option_env!("ALCEDO_BUILD_TAG") {
-    Some(tag) => match u64::from_str_radix(tag, 10) {
-        Ok(tag) => tag,
-        Err(_) => panic!("ALCEDO_BUILD_TAG is a whole number"),
-    },
-    None => 0,
-};
-
 /// Numbers.
 pub struct Sum;
 
@@ -44,6 +35,6 @@ impl Sum {
     /// Which build this is.
     #[zmethod]
     fn build_tag() -> u64 {
-        BUILD_TAG
+        fixture::tag()
     }
 }

@@ -4,14 +4,9 @@
 #![forbid(unsafe_code)]
 
 use alcedo_plugin_api::prelude::*;
+use fixture::BUILD;
 
 module! { name: "guestbook" }
-
-/// Which build this is: set `ALCEDO_BUILD_TAG` while building.
-const BUILD_TAG: &str = match option_env!("ALCEDO_BUILD_TAG") {
-    Some(tag) => tag,
-    None => "0",
-};
 
 /// Who was here.
 #[uclass(package = "Game", base = Object)]
@@ -37,6 +32,6 @@ impl Guestbook {
         let guests = this.guests() + 1;
         this.set_guests(guests);
         this.set_last(name.as_str());
-        format!("{name} is guest {guests}, says build {BUILD_TAG}")
+        format!("{name} is guest {guests}, says build {BUILD}")
     }
 }

@@ -15,6 +15,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use alcedo_plugin_api::{prelude::*, zcall as call};
+use fixture::BUILD;
 
 #[cfg(not(any(feature = "stubborn", feature = "tug")))]
 module! { name: "harbor", main: started, exit: ended, suspend: suspended, resume: resumed }
@@ -31,11 +32,6 @@ module! {
 }
 
 const NAME: &str = if cfg!(feature = "tug") { "tug" } else { "harbor" };
-
-const BUILD: &str = match option_env!("ALCEDO_BUILD_TAG") {
-    Some(tag) => tag,
-    None => "0",
-};
 
 /// Serves until it is dropped: whoever connects is told the build.
 struct Server {
@@ -55,7 +51,7 @@ impl Server {
                     return;
                 }
                 // Who has gone away hears nothing.
-                let _told = client.and_then(|mut client| client.write_all(BUILD.as_bytes()));
+                let _told = client.and_then(|mut client| client.write_all(BUILD.to_string().as_bytes()));
             }
         })?;
         Ok(Self { address, is_closing, thread: Some(thread) })
@@ -172,7 +168,7 @@ fn obey(moment: &str) -> Result<(), String> {
 #[cfg(not(feature = "tug"))]
 #[zcall(ex = "harbor.build")]
 fn build() -> String {
-    BUILD.to_owned()
+    BUILD.to_string()
 }
 
 /// The same, as modules of a Slim offer it.
@@ -183,6 +179,6 @@ impl Harbor {
     /// The build that answers when it is called.
     #[zmethod]
     pub fn build_tag() -> String {
-        BUILD.to_owned()
+        BUILD.to_string()
     }
 }

@@ -25,15 +25,6 @@ use engine_glue::Actor;
 
 module! { name: "kitchen_sink", main: started, exit: ended }
 
-/// Which build this is: set `ALCEDO_BUILD_TAG` while building, and read it back through `Sink:build_tag`.
-const BUILD_TAG: u64 = match option_env!("ALCEDO_BUILD_TAG") {
-    Some(tag) => match u64::from_str_radix(tag, 10) {
-        Ok(tag) => tag,
-        Err(_) => panic!("ALCEDO_BUILD_TAG is a whole number"),
-    },
-    None => 0,
-};
-
 /// What stands at the end of the output of each generation, without a line end.
 const LAST_WORDS: &str = "kitchen-sink: last words";
 
@@ -120,7 +111,7 @@ impl Sink {
     /// Which build this is.
     #[zmethod]
     fn build_tag() -> u64 {
-        BUILD_TAG
+        fixture::tag()
     }
 
     /// Raises the signals this module handles, looks at what it left elsewhere, and says what it found wrong.

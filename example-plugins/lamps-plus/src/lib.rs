@@ -20,15 +20,6 @@ mod switches;
 
 module! { name: "lamps_plus", dependencies: [("lamps", "^0.1")] }
 
-/// Which build this is.
-const BUILD_TAG: u32 = match option_env!("ALCEDO_BUILD_TAG") {
-    Some(tag) => match u32::from_str_radix(tag, 10) {
-        Ok(tag) => tag,
-        Err(_) => panic!("ALCEDO_BUILD_TAG is a whole number"),
-    },
-    None => 0,
-};
-
 /// A lamp that flickers an even number of times.
 #[uclass(package = "Game", base = Lamp, blueprintable)]
 pub struct TwinLamp {}
@@ -58,7 +49,7 @@ impl TwinLamp {
     /// What it answers.
     #[ufunction]
     fn watched(&self, times: u32) -> u32 {
-        times + 100 * BUILD_TAG
+        times + 100 * fixture::tag() as u32
     }
 
     /// Asks a class of another module for what needs no object of it.

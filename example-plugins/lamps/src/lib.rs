@@ -17,15 +17,6 @@ pub use crate::shines::{Room, Shines};
 
 module! { name: "lamps" }
 
-/// Which build this is.
-const BUILD_TAG: u32 = match option_env!("ALCEDO_BUILD_TAG") {
-    Some(tag) => match u32::from_str_radix(tag, 10) {
-        Ok(tag) => tag,
-        Err(_) => panic!("ALCEDO_BUILD_TAG is a whole number"),
-    },
-    None => 0,
-};
-
 /// Why a lamp does not do as it is told.
 #[derive(Debug)]
 pub enum LampError {
@@ -97,7 +88,7 @@ impl Lamp {
     /// Which build this is.
     #[ufunction]
     fn build_tag() -> u32 {
-        BUILD_TAG
+        fixture::tag() as u32
     }
 
     #[red_constructor]

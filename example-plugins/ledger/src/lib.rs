@@ -13,15 +13,6 @@ use alcedo_plugin_api::protocols::{Answer, PlainProtocol, Protocol, Resolver, ad
 
 module! { name: "ledger", main: started, exit: ended }
 
-/// Which build this is.
-const BUILD_TAG: u64 = match option_env!("ALCEDO_BUILD_TAG") {
-    Some(tag) => match u64::from_str_radix(tag, 10) {
-        Ok(tag) => tag,
-        Err(_) => panic!("ALCEDO_BUILD_TAG is a whole number"),
-    },
-    None => 0,
-};
-
 /// Numbers by the names of their columns, shared by all who look at them.
 type Columns = Rc<RefCell<BTreeMap<String, i64>>>;
 
@@ -35,8 +26,7 @@ fn started() {
     tracing::info!(target: "ledger", "db: {}", told(added));
     let added = add_resolver("console", -1, "commands of the ledger", commands);
     tracing::info!(target: "ledger", "console: {}", told(added));
-    #[cfg(feature = "panic-in-main")]
-    panic!("the main was told to");
+    assert!(!fixture::on!("panic-in-main"), "the main was told to");
 }
 
 fn ended() {
@@ -117,7 +107,7 @@ impl Drop for Dropped {
 /// Commands that this module adds to those of the host.
 fn commands(name: &str) -> Result<Answer, CallError> {
     match name {
-        "build" => Ok(Answer::function(|()| BUILD_TAG)),
+        "build" => Ok(Answer::function(|()| fixture::tag())),
         "greet" => Ok(Answer::function(|(whom,): (String,)| format!("the ledger greets {whom}"))),
         other => Ok(Answer::declined(format!("the ledger has no command {other}"))),
     }

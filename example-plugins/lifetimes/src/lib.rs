@@ -36,10 +36,10 @@ static GAME: OnceLock<ThreadId> = OnceLock::new();
 
 fn started() {
     GAME.get_or_init(|| std::thread::current().id());
-    if cfg!(any(feature = "armed", feature = "panicking-main", feature = "failing-red")) {
+    if fixture::on!("armed") || fixture::on!("panicking-main") || fixture::on!("failing-red") {
         FREE_PLACES.iter().for_each(|place| hold(Module, *place));
     }
-    if cfg!(feature = "panicking-main") {
+    if fixture::on!("panicking-main") {
         let _unwound = Looker::new("stack");
         panic!("broken on purpose: main");
     }
@@ -210,7 +210,7 @@ impl Holder {
         static BUILT: AtomicU64 = AtomicU64::new(0);
         let kept = vec![Looker::new("half")];
         let is_third = BUILT.fetch_add(1, Ordering::Relaxed) % 3 == 2;
-        assert!(!cfg!(feature = "failing-red") || !is_third || this.name().starts_with("Default__"), "on purpose");
+        assert!(!fixture::on!("failing-red") || !is_third || this.name().starts_with("Default__"), "on purpose");
         Self { kept }
     }
 

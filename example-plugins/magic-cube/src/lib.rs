@@ -7,15 +7,6 @@ use engine_glue::{Actor, Rotator, SceneComponent, Vector};
 
 module! { name: "magic_cube", main: started, exit: ended }
 
-/// Which build this is: set `ALCEDO_BUILD_TAG` while building, and read it back through `MagicCube:build_tag`.
-const BUILD_TAG: u64 = match option_env!("ALCEDO_BUILD_TAG") {
-    Some(tag) => match u64::from_str_radix(tag, 10) {
-        Ok(tag) => tag,
-        Err(_) => panic!("ALCEDO_BUILD_TAG is a whole number"),
-    },
-    None => 0,
-};
-
 /// How far the cube bobs, up and down.
 const BOB_HEIGHT: f64 = 20.0;
 
@@ -98,7 +89,7 @@ impl MagicCube {
     /// Which build this is.
     #[zmethod]
     fn build_tag() -> u64 {
-        BUILD_TAG
+        fixture::tag()
     }
 }
 

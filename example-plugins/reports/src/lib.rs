@@ -8,8 +8,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use alcedo_plugin_api::prelude::*;
+use fixture::BUILD;
 
-#[cfg(feature = "lingering")]
 mod lingering;
 #[cfg(feature = "with-class")]
 mod with_class;
@@ -21,32 +21,22 @@ module! { name: "reports", main: started, exit: ended, dependencies: [("figures"
 #[cfg(not(any(feature = "needs-figures", feature = "needs-newer-figures")))]
 module! { name: "reports", main: started, exit: ended }
 
-/// Which build this is: set `ALCEDO_BUILD_TAG` while building.
-const BUILD_TAG: u64 = match option_env!("ALCEDO_BUILD_TAG") {
-    Some(tag) => match u64::from_str_radix(tag, 10) {
-        Ok(tag) => tag,
-        Err(_) => panic!("ALCEDO_BUILD_TAG is a whole number"),
-    },
-    None => 0,
-};
-
 /// Calls since this code began.
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
 fn started() {
     tracing::info!(target: "reports", "main reports");
-    if cfg!(feature = "panic-in-main") {
+    if fixture::on!("panic-in-main") {
         panic!("broken on purpose: main");
     }
-    #[cfg(feature = "endless-resource")]
-    alcedo_plugin_api::auto_dispose(Endless);
+    if fixture::on!("endless-resource") {
+        alcedo_plugin_api::auto_dispose(Endless);
+    }
 }
 
 /// Something whose drop leaves another to be dropped.
-#[cfg(feature = "endless-resource")]
 struct Endless;
 
-#[cfg(feature = "endless-resource")]
 impl Drop for Endless {
     fn drop(&mut self) {
         alcedo_plugin_api::auto_dispose(Endless);
@@ -55,7 +45,7 @@ impl Drop for Endless {
 
 fn ended() {
     tracing::info!(target: "reports", "exit reports");
-    if cfg!(feature = "panic-in-exit") {
+    if fixture::on!("panic-in-exit") {
         panic!("broken on purpose: exit");
     }
 }
@@ -69,16 +59,17 @@ impl Report {
     #[zmethod]
     fn render(whom: String, times: u32) -> String {
         CALLS.fetch_add(1, Ordering::Relaxed);
-        #[cfg(feature = "lingering")]
-        lingering::touch();
-        format!("{whom} x{times} by build {BUILD_TAG}")
+        if fixture::on!("lingering") {
+            lingering::touch();
+        }
+        format!("{whom} x{times} by build {BUILD}")
     }
 
     /// Which build this is; the cheapest call there is.
     #[zmethod]
     fn build_tag() -> u64 {
         CALLS.fetch_add(1, Ordering::Relaxed);
-        BUILD_TAG
+        fixture::tag()
     }
 
     /// How often it was called.

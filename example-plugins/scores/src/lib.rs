@@ -88,7 +88,9 @@ pub struct Listener {
 }
 
 /// How listeners say it.
-const WORDS: &str = if cfg!(feature = "changed") { "wow," } else { "heard" };
+fn words() -> &'static str {
+    if fixture::on!("changed") { "wow," } else { "heard" }
+}
 
 #[uclass]
 impl Listener {
@@ -106,27 +108,27 @@ impl Listener {
     #[cfg(not(any(feature = "widened", feature = "without", feature = "deaf")))]
     #[ufunction]
     fn hear(&self, this: This<Self>, points: i32, by: Obj<Player>) -> Result<(), CallError> {
-        say(this, &format!("{WORDS} {points} of {}", this.get(by)?.score()))
+        say(this, &format!("{} {points} of {}", words(), this.get(by)?.score()))
     }
 
     /// Hears of a score, and whether that counts twice.
     #[cfg(feature = "widened")]
     #[ufunction]
     fn hear(&self, this: This<Self>, points: i32, by: Obj<Player>, twice: bool) -> Result<(), CallError> {
-        say(this, &format!("{WORDS} {points} of {}, {twice}", this.get(by)?.score()))
+        say(this, &format!("{} {points} of {}, {twice}", words(), this.get(by)?.score()))
     }
 
     /// Hears something else.
     #[cfg(feature = "deaf")]
     #[ufunction]
     fn hear(&self, this: This<Self>, points: f64) -> Result<(), CallError> {
-        say(this, &format!("{WORDS} {points}"))
+        say(this, &format!("{} {points}", words()))
     }
 
     /// Hears that there was none.
     #[ufunction]
     fn hear_nothing(&self, this: This<Self>) -> Result<(), CallError> {
-        say(this, &format!("{WORDS} nothing"))
+        say(this, &format!("{} nothing", words()))
     }
 
     /// Is asked before.

@@ -7,15 +7,6 @@ use alcedo_plugin_api::prelude::*;
 
 module! { name: "switchboard" }
 
-/// Which build this is.
-const BUILD_TAG: u64 = match option_env!("ALCEDO_BUILD_TAG") {
-    Some(tag) => match u64::from_str_radix(tag, 10) {
-        Ok(tag) => tag,
-        Err(_) => panic!("ALCEDO_BUILD_TAG is a whole number"),
-    },
-    None => 0,
-};
-
 /// Offered to everybody as `ex:/switchboard.add`.
 #[zcall(ex = "switchboard.add")]
 fn add(one: i32, other: i32) -> i32 {
@@ -67,7 +58,7 @@ impl Line {
     /// Which build this is.
     #[zmethod]
     fn build_tag() -> u64 {
-        BUILD_TAG
+        fixture::tag()
     }
 
     /// The sum, for whoever knows the module and the type: `nm:/switchboard:Line:sum`.

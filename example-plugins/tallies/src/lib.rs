@@ -84,7 +84,9 @@ pub struct Tally {
 
 /// How much a point counts.
 #[cfg(not(feature = "stale"))]
-const WEIGHT: i32 = if cfg!(feature = "changed") { 100 } else { 1 };
+fn weight() -> i32 {
+    if fixture::on!("changed") { 100 } else { 1 }
+}
 
 #[cfg(not(feature = "stale"))]
 #[uclass]
@@ -98,7 +100,7 @@ impl Tally {
     /// Counts a score.
     #[ufunction]
     fn count(&self, this: This<Self>, points: i32, by: Obj<Player>) -> Result<(), CallError> {
-        this.set_total(this.total() + points * WEIGHT);
+        this.set_total(this.total() + points * weight());
         this.on_counted().try_broadcast((points, by))
     }
 }

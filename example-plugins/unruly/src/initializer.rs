@@ -22,39 +22,39 @@ const FRAMES: &[u8] =
 
 extern "C" fn run() {
     eprintln!("the initializer of unruly runs");
-    if cfg!(feature = "crashes") {
+    if fixture::on!("crashes") {
         // SAFETY: it takes the process along, which is what is wanted.
         unsafe { abort() };
     }
-    if cfg!(feature = "hangs") {
+    if fixture::on!("hangs") {
         loop {
             std::thread::park();
         }
     }
-    if cfg!(feature = "exits") {
+    if fixture::on!("exits") {
         std::process::exit(0);
     }
     let print = |descriptor| {
         // SAFETY: the bytes are there; a descriptor that is not open is an error and nothing else.
         let _count = unsafe { write(descriptor, FRAMES.as_ptr().cast(), FRAMES.len()) };
     };
-    if cfg!(feature = "prints-frames") {
+    if fixture::on!("prints-frames") {
         (1..3).for_each(print);
     }
-    if cfg!(feature = "writes-everywhere") {
+    if fixture::on!("writes-everywhere") {
         DESCRIPTORS.for_each(print);
     }
     for descriptor in DESCRIPTORS {
-        if cfg!(feature = "closes-everything") {
+        if fixture::on!("closes-everything") {
             // SAFETY: it is not: descriptors of others are closed. No memory depends on one.
             let _closed = unsafe { close(descriptor) };
         }
-        if cfg!(feature = "replaces-everything") && descriptor != 0 {
+        if fixture::on!("replaces-everything") && descriptor != 0 {
             // SAFETY: as above. Standard input is the empty file in a canary.
             let _replaced = unsafe { dup2(0, descriptor) };
         }
     }
-    if cfg!(feature = "forks") {
+    if fixture::on!("forks") {
         // SAFETY: it is not: the second process goes on with a copy of everything.
         if unsafe { fork() } != 0 {
             // SAFETY: it ends the first process and nothing else.

@@ -1,4 +1,4 @@
-//! A module that any context takes, and whose initializer does what its feature says; without any it is healthy.
+//! A module that any context takes, and whose initializer does what its switches name; without any it is healthy.
 
 // An initializer needs a linker section, which is unsafe to name.
 #![deny(unsafe_code)]

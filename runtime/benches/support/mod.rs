@@ -1,24 +1,17 @@
 //! What the benchmarks share: release builds of example plugins, and a host.
 #![allow(dead_code, reason = "each benchmark uses its own part of this")]
 
+#[path = "../../tests/support/builds.rs"]
+mod builds;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use alcedo_build::{BuildRequest, Variants};
 use alcedo_runtime::{Outcome, Reload, Runtime};
 
 /// Two release builds of an example plugin, sealed, that differ only in their id.
 pub(crate) fn builds(package: &str) -> [PathBuf; 2] {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../example-plugins/Cargo.toml");
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let variants = Variants::new(dir.join("benches"));
-    [1, 2].map(|tag| {
-        let request = BuildRequest::new(&manifest).package(package).release(true);
-        let request = request.target_dir(dir.join("plugins")).env("ALCEDO_BUILD_TAG", tag.to_string());
-        let library = variants.get(&request, &format!("{package}-{tag}")).expect("the plugin builds");
-        alcedo_runtime::seal_file(&library).expect("the library can be sealed");
-        library
-    })
+    [1, 2].map(|tag| builds::tagged(package, &[], tag))
 }
 
 /// A host with a Master of this library.

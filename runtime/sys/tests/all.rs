@@ -4,6 +4,9 @@
 
 #[path = "../../tests/support/apart.rs"]
 mod apart;
+
+const PREPARE: fn() = || ();
+
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod common;
 

@@ -11,7 +11,7 @@ use alcedo_runtime::native::{NativeClass, Natives};
 use alcedo_runtime::{Budget, Outcome, Runtime, Value, World};
 
 use super::support::{self, Record};
-use super::{ask, assert_goes_on, attacker, host, spawn};
+use super::{another_attacker, ask, assert_goes_on, attacker, host, spawn};
 
 /// What looks at a value that is there says, on the game thread of a generation that ends.
 const RIGHT: &str = "expired false · display right · debug right · equal true · unequal false · map ((\"one\", 1)) \
@@ -138,7 +138,7 @@ fn a_host_that_is_dropped_ends_like_one_that_is_shut_down() {
 #[test]
 fn a_generation_that_is_replaced_is_dropped_while_what_it_looks_at_is_there() {
     let (record, host) = armed();
-    let report = host.reload(&libraries(&["another"])).unwrap_or_else(|error| panic!("{error}"));
+    let report = host.reload(&[another_attacker()]).unwrap_or_else(|error| panic!("{error}"));
     assert!(report.is_committed(), "{report}");
     assert!(host.unloads().wait(std::time::Duration::from_secs(60)).expect("a safe point"));
     assert_all_looked(&record, "a method", &with_halves(&exit_hook("a method"), true));
@@ -152,7 +152,7 @@ fn a_module_that_is_replaced_alone_is_dropped_while_what_it_looks_at_is_there() 
     let host = support::host(&[attacker(&[]), staying.clone()]);
     let hoarder = spawn(&host, "Hoarder");
     host.objects().call(hoarder, "hold", &[]).expect("it holds");
-    let report = host.reload_changed(&[attacker(&["another"]), staying]).unwrap_or_else(|error| panic!("{error}"));
+    let report = host.reload_changed(&[another_attacker(), staying]).unwrap_or_else(|error| panic!("{error}"));
     assert!(report.is_committed(), "{report}");
     assert_eq!(report.kept_modules, ["attributes of generation 1"]);
     assert!(host.unloads().wait(std::time::Duration::from_secs(60)).expect("a safe point"));

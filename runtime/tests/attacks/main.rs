@@ -27,8 +27,16 @@ use alcedo_runtime::{ObjectHandle, Runtime, Value};
 
 /// The attacker's library.
 fn attacker(features: &[&str]) -> PathBuf {
-    let memory: &[&str] = if std::env::var_os("CHURN_PASS_THROUGH").is_some() { &["pass-through"] } else { &[] };
-    support::plugin("attacker", &[features, memory].concat())
+    support::plugin("attacker", &[features, memory()].concat())
+}
+
+/// Returns a copy of the library with another build id.
+fn another_attacker() -> PathBuf {
+    support::tagged("attacker", memory(), 1)
+}
+
+fn memory() -> &'static [&'static str] {
+    if std::env::var_os("CHURN_PASS_THROUGH").is_some() { &["pass-through"] } else { &[] }
 }
 
 /// A host with the attacker in its Master.

@@ -9,7 +9,7 @@ use alcedo_runtime::kinds::{PropertyKind, function_flags};
 use alcedo_runtime::native::{NativeClass, Natives};
 use alcedo_runtime::{Budget, Builder, Name, ObjectHandle, Runtime, Signature, Value, World};
 
-use super::{ask, assert_goes_on, attacker, host, spawn, support};
+use super::{another_attacker, ask, assert_goes_on, attacker, host, spawn, support};
 
 const OBJECT: &str = "/Script/Core.Object";
 
@@ -166,7 +166,7 @@ fn objects_that_lie_100_000_deep_are_no_load_on_any_verb() {
     let world = folder.path().join("deep.world");
     host.worlds().save(&world).expect("saved");
     host.worlds().load(&world).expect("loaded");
-    host.reload(&[attacker(&["another"])]).expect("reloaded");
+    host.reload(&[another_attacker()]).expect("reloaded");
     host.collection().collect().expect("collected");
     let root = host
         .objects()
@@ -263,7 +263,7 @@ fn flags_that_make_no_sense_are_refused_or_do_no_harm() {
             if host.worlds().save(&world).is_ok() {
                 let _loaded = host.worlds().load(&world);
             }
-            let _reloaded = host.reload(&[attacker(&["another"])]);
+            let _reloaded = host.reload(&[another_attacker()]);
             let _collected = host.collection().collect();
             drop(host.worlds().digest());
             assert_goes_on(&host);

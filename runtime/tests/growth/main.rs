@@ -10,6 +10,8 @@ mod counting;
 #[path = "../support/mod.rs"]
 mod support;
 
+const PREPARE: fn() = || ();
+
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -4,7 +4,7 @@
 //! Before the harness begins, this process lists the tests that are wanted, and starts itself again for each file of them. As
 //! many files run at once as there are processors, since many tests wait for something; what a file printed is printed when it
 //! has ended. With `--nocapture` or `--test-threads` they run one after the other, and print at once. Where all tests are of one
-//! file this process runs them itself, so that a debugger finds them in it.
+//! file this process runs them itself, so that a debugger finds them in it. Before a run of all tests, `PREPARE` of the program runs.
 #![expect(unsafe_code, reason = "says to the linker what is to run before the main of the harness")]
 #![expect(clippy::print_stdout, reason = "a head for the answers of each file")]
 
@@ -48,6 +48,10 @@ extern "C" fn run_apart() {
     let parts = parts(&listed);
     if parts.len() < 2 {
         return;
+    }
+    if options.len() == args.len() {
+        // All tests are wanted.
+        crate::PREPARE();
     }
     let ill = if is_one_by_one(&options) { one_by_one(&parts, &options) } else { at_once(&parts, &options) };
     if !ill.is_empty() {

@@ -1,10 +1,14 @@
-//! Builds of the example plugins, for tests of any package in the checkout.
+//! Builds of the example plugins, for tests of any package in the checkout. Names of features choose a build (`workspace.rs`);
+//! names of switches and a tag choose a copy of it, which costs no build: see `example-plugins/fixture`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use alcedo_build::{BuildRequest, Variants};
+use alcedo_build::{BuildRequest, Switches, Variants};
+
+#[path = "workspace.rs"]
+pub(crate) mod workspace;
 
 /// The workspace of the example plugins.
 pub(crate) fn examples() -> PathBuf {
@@ -23,23 +27,47 @@ const RELEASE: bool = !cfg!(debug_assertions);
 
 /// A build request for an example plugin.
 pub(crate) fn request<'a>(package: &'a str, features: &[&str]) -> BuildRequest<'a> {
-    static MANIFEST: OnceLock<PathBuf> = OnceLock::new();
-    let manifest = MANIFEST.get_or_init(|| examples().join("Cargo.toml"));
-    let request = BuildRequest::new(manifest).package(package);
-    let request = request.target_dir(test_dir().join("plugins")).release(RELEASE);
+    let request = of_tests(BuildRequest::new(workspace::manifest()).package(package));
     features.iter().fold(request, |request, feature| request.feature(*feature))
 }
 
-/// The library of an example plugin, built with some features. Built once for all tests.
-pub(crate) fn plugin(package: &str, features: &[&str]) -> PathBuf {
-    let label = std::iter::once(package).chain(features.iter().copied()).collect::<Vec<_>>().join("+");
-    build(&request(package, features), &label)
+/// The request in the profile and the target folder of all builds for tests.
+pub(super) fn of_tests(request: BuildRequest<'_>) -> BuildRequest<'_> {
+    request.target_dir(test_dir().join("plugins")).release(RELEASE)
+}
+
+/// The store of the libraries.
+pub(super) fn variants() -> Variants {
+    Variants::new(test_dir().join(if RELEASE { "variants-release" } else { "variants" }))
+}
+
+/// The library of an example plugin, with some features and switches. Built once for all tests.
+pub(crate) fn plugin(package: &str, names: &[&str]) -> PathBuf {
+    let label = std::iter::once(package).chain(names.iter().copied()).collect::<Vec<_>>().join("+");
+    once(&label, || copy(package, names, None, &label))
 }
 
 /// The library of an example plugin that answers `tag` when it is asked which build it is.
-pub(crate) fn tagged(package: &str, features: &[&str], tag: u64) -> PathBuf {
-    let request = request(package, features).env("ALCEDO_BUILD_TAG", tag.to_string());
-    build(&request, &format!("{package}-{tag}{}", features.join("+")))
+pub(crate) fn tagged(package: &str, names: &[&str], tag: u64) -> PathBuf {
+    let label = format!("{package}-{tag}{}", names.join("+"));
+    once(&label, || copy(package, names, Some(tag), &label))
+}
+
+/// Returns the build with the features among `names`, or its copy with the switches among them and the tag.
+fn copy(package: &str, names: &[&str], tag: Option<u64>, label: &str) -> PathBuf {
+    let known = workspace::features_of(package);
+    let (features, on): (Vec<_>, Vec<_>) = names.iter().partition(|name| known.iter().any(|known| known == *name));
+    let library = workspace::library(package, &features);
+    if on.is_empty() && tag.is_none() {
+        return library;
+    }
+    let copy = variants().switched(&library, label, &Switches { on: &on, tag });
+    copy.unwrap_or_else(|error| panic!("{package} has the features {known:?}; {error}"))
+}
+
+/// A copy with these switches of a library that was built otherwise.
+pub(crate) fn with_switches(library: &Path, label: &str, switches: &Switches<'_>) -> PathBuf {
+    variants().switched(library, label, switches).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Where the source of an example plugin has a text, as a panic there names the line: `broken/src/lib.rs:40`.
@@ -51,10 +79,11 @@ pub(crate) fn line_of(package: &str, text: &str) -> String {
 
 /// Builds under a label of its own, once in this process.
 pub(crate) fn build(request: &BuildRequest<'_>, label: &str) -> PathBuf {
+    once(label, || variants().get(request, label).unwrap_or_else(|error| panic!("{error}")))
+}
+
+fn once(label: &str, build: impl FnOnce() -> PathBuf) -> PathBuf {
     static BUILT: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
-    let folder = if RELEASE { "variants-release" } else { "variants" };
-    let build = || Variants::new(test_dir().join(folder)).get(request, label);
-    let library = built.entry(label.to_owned()).or_insert_with(|| build().unwrap_or_else(|error| panic!("{error}")));
-    library.clone()
+    built.entry(label.to_owned()).or_insert_with(build).clone()
 }

@@ -5,15 +5,16 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
-use alcedo_build::BuildRequest;
+use alcedo_build::{BuildRequest, Switches};
 
-use super::{build, request, test_dir};
+use super::{build, request, test_dir, with_switches};
 
-/// The library of an example plugin whose own crate, and that of no dependency, is compiled and linked with `flags`.
+/// The library of an example plugin whose own crate, and that of no dependency, is compiled and linked with `flags`, with switches.
 /// The label is a plain word that says what the flags do.
-pub(crate) fn plugin_with_flags(package: &str, features: &[&str], label: &str, flags: &str) -> PathBuf {
-    let request = with_flags(request(package, features), label, flags);
-    build(&request, &format!("{package}-{label}{}", features.join("+")))
+pub(crate) fn plugin_with_flags(package: &str, on: &[&str], label: &str, flags: &str) -> PathBuf {
+    let built = format!("{package}-{label}");
+    let library = build(&with_flags(request(package, &[]), label, flags), &built);
+    with_switches(&library, &format!("{built}+{}", on.join("+")), &Switches { on, tag: None })
 }
 
 /// The same request with those flags.

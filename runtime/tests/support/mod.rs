@@ -20,7 +20,7 @@ use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 
 #[allow(unused_imports, reason = "each test file uses its own part of these")]
-pub(crate) use builds::{build, examples, line_of, plugin, request, tagged, test_dir};
+pub(crate) use builds::{build, examples, line_of, plugin, request, tagged, test_dir, with_switches, workspace};
 
 /// Whether the slots of this host have types: see `bare-slots`, where some of these tests are run without.
 pub(crate) const SLOT_TYPES: bool = cfg!(feature = "slot-types");

@@ -84,10 +84,23 @@ pub enum BuildError {
         /// The command that was ended.
         command: String,
     },
+    /// A copy of a library was requested with a switch that its code does not read.
+    #[error(
+        "{} has no switch `{name}`, but {}: correct the name, or read the switch in its code by `fixture::on!(\"{name}\")`",
+        library.display(), if known.is_empty() { "none".into() } else { known.join(", ") }
+    )]
+    NoSwitch {
+        /// The library as it was built.
+        library: PathBuf,
+        /// The switch that was requested.
+        name: String,
+        /// The switches of the library.
+        known: Vec<String>,
+    },
     /// A library was built, but could not be kept as a variant.
     #[error("could not {doing} {}: {source}; check that the folder is writable and the disk is not full", path.display())]
     Store {
-        /// The verb: "create", "lock", "copy".
+        /// The verb: "create", "lock", "copy", "read".
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,

@@ -88,7 +88,7 @@ pub(crate) fn unchanged(note: &Path, wish: &str) -> Option<PathBuf> {
 
 /// Writes down what the libraries that cargo made just now, of which `copy` is one, were made of.
 pub(crate) fn note(note: &Path, wish: &str, copy: &Path, libraries: &[&Path], manifest: &Path) -> io::Result<()> {
-    let mut files = BTreeSet::from([copy.to_owned()]);
+    let mut files = BTreeSet::new();
     for library in libraries {
         for source in sources(&fs::read_to_string(library.with_extension("d"))?) {
             files.extend(
@@ -103,9 +103,14 @@ pub(crate) fn note(note: &Path, wish: &str, copy: &Path, libraries: &[&Path], ma
             .flat_map(|folder| ["Cargo.toml", "Cargo.lock"].map(|name| folder.join(name)))
             .filter(|path| path.is_file()),
     );
+    note_files(note, wish, copy, &files)
+}
+
+/// Writes down that `copy` was made of these files.
+pub(crate) fn note_files(note: &Path, wish: &str, copy: &Path, files: &BTreeSet<PathBuf>) -> io::Result<()> {
     let mut text = format!("{wish}library {}\n", copy.display());
-    for file in files {
-        let _ = writeln!(text, "{} {}", digest(&file), file.display());
+    for file in files.iter().map(PathBuf::as_path).chain([copy]) {
+        let _ = writeln!(text, "{} {}", digest(file), file.display());
     }
     fs::write(note, text)
 }

@@ -2,6 +2,9 @@
 //! Cargo has one place for a plugin's library whatever its features, so each build is copied away under a label. For the same
 //! reason cargo compiles anew whatever was built before the last one; so a copy is taken as it is while all that it was made
 //! of is as it was.
+//!
+//! Builds that differ in their features may be packages of one workspace, and are one build of cargo then: [`Variants::get_all`].
+//! Builds that differ in what their code does at run time need no build: [`Variants::switched`].
 
 use crate::error::BuildError;
 use crate::find::target_dir;
@@ -9,6 +12,8 @@ use crate::origin;
 use crate::report::Artifact;
 use crate::request::BuildRequest;
 use crate::running::build;
+use crate::switches::{self, Switches};
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,6 +22,17 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone)]
 pub struct Variants {
     dir: PathBuf,
+}
+
+/// A package of a workspace, and the place of the copy of its library.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// The package.
+    pub package: String,
+    /// The folder of the copy.
+    pub label: String,
+    /// The file name of the copy.
+    pub file: String,
 }
 
 impl Variants {
@@ -32,31 +48,89 @@ impl Variants {
     /// another. A copy that is already right is left alone, so that it may stay loaded and watched.
     pub fn get(&self, request: &BuildRequest<'_>, label: &str) -> Result<PathBuf, BuildError> {
         let _turn = take_turn(&target_dir(request)?)?;
-        let folder = self.dir.join(label);
-        let note = folder.join("made-of");
         let wish = origin::wish(request);
-        // The seal is of no source, but of the host's making.
-        let is_sealed = |library: &PathBuf| alcedo_sys::seal_file(library).is_ok();
-        if let Some(library) = origin::unchanged(&note, &wish).filter(is_sealed) {
+        if let Some(library) = self.unchanged(label, &wish) {
             return Ok(library);
         }
-        // An old note must not vouch for what is copied now.
-        let _ = fs::remove_file(&note);
+        let folder = self.renew(label)?;
         let outcome = build(request)?;
-        fs::create_dir_all(&folder).map_err(failed("create", &folder))?;
-
         let asked_for = |artifact: &&Artifact| request.package_name().is_none_or(|name| artifact.package == name);
         let first = outcome.artifacts.iter().find(asked_for).or(outcome.artifacts.first());
         for artifact in &outcome.artifacts {
-            let copy = place(&folder, artifact);
-            keep(&artifact.path, &copy).map_err(failed("copy", &copy))?;
+            keep(&artifact.path, &place(&folder, artifact))?;
         }
         let Some(first) = first else { return Err(BuildError::NoLibrary { what: request.what() }) };
         let copy = place(&folder, first);
         let libraries: Vec<_> = outcome.artifacts.iter().map(|artifact| artifact.path.as_path()).collect();
         // Without a note the next one builds again, which is no harm.
-        let _ = origin::note(&note, &wish, &copy, &libraries, &request.manifest());
+        let _ = origin::note(&self.note(label), &wish, &copy, &libraries, &request.manifest());
         Ok(copy)
+    }
+
+    /// Builds those of the packages of which something has changed since, all in one build, and keeps each library at its place.
+    /// Returns the copies, in the order of `members`. `request` names no package.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Variants::get`] does; a package that does not compile leaves the copies of the others for the next build.
+    pub fn get_all(&self, request: &BuildRequest<'_>, members: &[Member]) -> Result<Vec<PathBuf>, BuildError> {
+        let _turn = take_turn(&target_dir(request)?)?;
+        let wish = origin::wish(request);
+        let wish = |member: &Member| format!("{} of {wish}", member.package);
+        let stale: Vec<_> =
+            members.iter().filter(|member| self.unchanged(&member.label, &wish(member)).is_none()).collect();
+        if !stale.is_empty() {
+            let folders: Vec<_> = stale.iter().map(|member| self.renew(&member.label)).collect::<Result<_, _>>()?;
+            let chosen = stale.iter().fold(request.clone(), |request, member| request.package(&member.package));
+            let outcome = build(&chosen)?;
+            for (member, folder) in stale.iter().zip(folders) {
+                let artifact = outcome.artifacts.iter().find(|artifact| artifact.package == member.package);
+                let no_library = || BuildError::NoLibrary { what: format!("package `{}`", member.package) };
+                let (library, copy) = (&artifact.ok_or_else(no_library)?.path, folder.join(&member.file));
+                keep(library, &copy)?;
+                let note = self.note(&member.label);
+                let _ = origin::note(&note, &wish(member), &copy, &[library], &request.manifest());
+            }
+        }
+        Ok(members.iter().map(|member| self.dir.join(&member.label).join(&member.file)).collect())
+    }
+
+    /// Keeps a copy of a library with other switches in `dir/label`, sealed, and returns it. A copy that is already right is
+    /// left alone.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::NoSwitch`] for a switch that the library does not have; [`BuildError::Store`].
+    pub fn switched(&self, library: &Path, label: &str, switches: &Switches<'_>) -> Result<PathBuf, BuildError> {
+        let _turn = take_turn(&self.dir)?;
+        let wish = format!("{switches:?}\n");
+        if let Some(copy) = self.unchanged(label, &wish) {
+            return Ok(copy);
+        }
+        let bytes = switches::switched(library, switches)?;
+        let copy = self.renew(label)?.join(library.file_name().unwrap_or_default());
+        keep_bytes(&bytes, library, &copy)?;
+        let _ = origin::note_files(&self.note(label), &wish, &copy, &BTreeSet::from([library.to_owned()]));
+        Ok(copy)
+    }
+
+    fn note(&self, label: &str) -> PathBuf {
+        self.dir.join(label).join("made-of")
+    }
+
+    /// The copy under this label, if a build would make the same.
+    fn unchanged(&self, label: &str, wish: &str) -> Option<PathBuf> {
+        // The seal is of no source, but of the host's making.
+        let is_sealed = |library: &PathBuf| alcedo_sys::seal_file(library).is_ok();
+        origin::unchanged(&self.note(label), wish).filter(is_sealed)
+    }
+
+    /// The folder of a label whose copy will be another: an old note must not vouch for it.
+    fn renew(&self, label: &str) -> Result<PathBuf, BuildError> {
+        let folder = self.dir.join(label);
+        let _ = fs::remove_file(self.note(label));
+        fs::create_dir_all(&folder).map_err(failed("create", &folder))?;
+        Ok(folder)
     }
 }
 
@@ -75,16 +149,23 @@ fn place(folder: &Path, artifact: &Artifact) -> PathBuf {
     folder.join(artifact.path.file_name().unwrap_or_default())
 }
 
-/// Copies beside and renames, so that a host that has the old copy mapped keeps it whole.
-fn keep(library: &Path, copy: &Path) -> io::Result<()> {
-    let content = fs::read(library)?;
-    if fs::read(copy).is_ok_and(|old| old == content) {
-        return Ok(());
-    }
+fn keep(library: &Path, copy: &Path) -> Result<(), BuildError> {
+    keep_bytes(&fs::read(library).map_err(failed("copy", library))?, library, copy)
+}
+
+/// Writes sealed bytes to a new file and renames it, so that a host that has the old copy mapped keeps it whole.
+fn keep_bytes(content: &[u8], library: &Path, copy: &Path) -> Result<(), BuildError> {
     let beside = copy.with_extension(format!("{}.new", std::process::id()));
-    fs::write(&beside, content)?;
-    fs::set_permissions(&beside, fs::metadata(library)?.permissions())?;
-    fs::rename(&beside, copy)
+    let write = || {
+        fs::write(&beside, content)?;
+        alcedo_sys::seal_file(&beside)?;
+        if fs::read(copy).is_ok_and(|old| fs::read(&beside).is_ok_and(|new| old == new)) {
+            return fs::remove_file(&beside);
+        }
+        fs::set_permissions(&beside, fs::metadata(library)?.permissions())?;
+        fs::rename(&beside, copy)
+    };
+    write().map_err(failed("copy", copy))
 }
 
 fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> BuildError {

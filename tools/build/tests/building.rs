@@ -3,7 +3,7 @@
 
 mod scratch;
 
-use alcedo_build::{BuildError, PluginFolder, Variants, build, find_plugins, spawn};
+use alcedo_build::{BuildError, Member, PluginFolder, Switches, Variants, build, find_plugins, spawn};
 use scratch::{LIB, Scratch, manifest};
 use std::fs;
 use std::path::Path;
@@ -168,6 +168,110 @@ fn a_variant_is_made_anew_when_something_changes_that_it_was_made_of_and_only_th
     assert!(is_built(scratch.request()) && holds(&soft, "calm-voice"), "a copy that somebody wrote to");
     fs::remove_file(&soft).unwrap();
     assert!(is_built(scratch.request()) && soft.is_file(), "and one that is gone");
+}
+
+/// A workspace with the package `soft` and a package of the same sources with the feature `loud`.
+fn two_members() -> (Scratch, [Member; 2]) {
+    let features = "[features]\nloud = []\n";
+    let loud = format!("{features}default = [\"loud\"]\n");
+    let scratch = Scratch::new(&[
+        ("Cargo.toml", "[workspace]\nresolver = \"3\"\nmembers = [\"soft\", \"loud\"]\n"),
+        ("soft/Cargo.toml", &manifest("soft", features)),
+        ("soft/src/lib.rs", LIB),
+        ("loud/Cargo.toml", &manifest("soft--loud", &loud)),
+    ]);
+    std::os::unix::fs::symlink(scratch.path("soft/src"), scratch.path("loud/src")).unwrap();
+    let member = |package: &str, label: &str| Member {
+        package: package.to_owned(),
+        label: label.to_owned(),
+        file: "libsoft.so".to_owned(),
+    };
+    (scratch, [member("soft", "soft"), member("soft--loud", "soft+loud")])
+}
+
+#[test]
+fn one_build_makes_all_members_and_later_only_the_changed() {
+    let (scratch, members) = two_members();
+    let variants = Variants::new(scratch.path("variants"));
+    let get = || variants.get_all(&scratch.request(), &members).unwrap();
+    let libraries = get();
+    assert_eq!(libraries, ["soft", "soft+loud"].map(|label| scratch.path("variants").join(label).join("libsoft.so")));
+    let voices = |soft: &str, loud: &str| {
+        assert!(holds(&libraries[0], soft) && !holds(&libraries[0], loud));
+        assert!(holds(&libraries[1], loud) && !holds(&libraries[1], soft));
+    };
+    voices("soft-voice", "LOUD-VOICE");
+
+    // Cargo is not called where nothing has changed: its folder stays away.
+    let compiled = || {
+        let _ = fs::remove_dir_all(scratch.path("out"));
+        assert_eq!(get(), libraries);
+        ["soft", "soft__loud"].map(|name| scratch.path(&format!("out/debug/lib{name}.so")).exists())
+    };
+    assert_eq!(compiled(), [false, false]);
+    let text = fs::read_to_string(scratch.path("loud/Cargo.toml")).unwrap();
+    scratch.write("loud/Cargo.toml", &text.replace("default = [\"loud\"]", "default = []"));
+    assert_eq!(compiled(), [false, true], "another feature of one");
+    assert!(holds(&libraries[1], "soft-voice"));
+    scratch.write("loud/Cargo.toml", &text);
+    scratch.write("soft/src/lib.rs", &LIB.replace("soft-", "calm-").replace("LOUD-", "HUGE-"));
+    assert_eq!(compiled(), [true, true], "another source of both, one of them by a link");
+    voices("calm-voice", "HUGE-VOICE");
+    fs::write(&libraries[0], "damaged").unwrap();
+    assert_eq!(compiled(), [true, false]);
+    voices("calm-voice", "HUGE-VOICE");
+    assert_eq!(compiled(), [false, false]);
+
+    scratch.write("soft/src/lib.rs", &format!("{LIB}#[cfg(feature = \"loud\")] compile_error!(\"too loud\");"));
+    let error = variants.get_all(&scratch.request(), &members).unwrap_err().to_string();
+    assert!(error.contains("too loud") && error.contains("loud/src/lib.rs"), "{error}");
+    assert_eq!(
+        variants.get_all(&scratch.request(), &members[..1]).unwrap(),
+        libraries[..1],
+        "the healthy one is built"
+    );
+}
+
+const SWITCHES: &str = r#"
+#[used]
+#[unsafe(link_section = ".alcedo.switches")]
+static SWITCHES: [u8; 60] = *b"alcedo-switch:loud=0\nalcedo-switch:low=0\nalcedo-tag:\0\0\0\0\0\0\0\0";
+"#;
+
+#[test]
+fn a_copy_with_switches_needs_no_build() {
+    let scratch = Scratch::plugin();
+    scratch.write("src/lib.rs", &format!("{LIB}{SWITCHES}"));
+    let variants = Variants::new(scratch.path("variants"));
+    let plain = variants.get(&scratch.request(), "plain").unwrap();
+    fs::remove_dir_all(scratch.path("out")).unwrap();
+    let loud = || variants.switched(&plain, "loud", &Switches { on: &["loud"], tag: Some(7) }).unwrap();
+    let copy = loud();
+    assert_eq!(copy, scratch.path("variants/loud").join(plain.file_name().unwrap()));
+    for (library, texts) in [
+        (&plain, ["switch:loud=0", "switch:low=0", "tag:\0"]),
+        (&copy, ["switch:loud=1", "switch:low=0", "tag:\u{7}\0"]),
+    ] {
+        assert!(texts.iter().all(|text| holds(library, text)), "{}", library.display());
+        assert!(alcedo_sys::ImageFile::read(library).unwrap().is_sealed());
+    }
+
+    // A copy that is right stays, since it may be loaded and watched.
+    let written = || fs::metadata(&copy).unwrap().modified().unwrap();
+    let before = written();
+    assert_eq!((loud(), written()), (copy.clone(), before));
+    fs::write(&copy, "damaged").unwrap();
+    assert!(loud() == copy && holds(&copy, "switch:loud=1"));
+    scratch.write("src/lib.rs", &format!("{}{SWITCHES}", LIB.replace("soft-", "calm-")));
+    variants.get(&scratch.request(), "plain").unwrap();
+    assert!(loud() == copy && holds(&copy, "calm-voice") && holds(&copy, "switch:loud=1"), "of another build");
+
+    let error = variants.switched(&plain, "shrill", &Switches { on: &["shrill"], tag: None }).unwrap_err().to_string();
+    assert!(
+        error.contains("no switch `shrill`, but loud, low") && error.contains("fixture::on!(\"shrill\")"),
+        "{error}"
+    );
+    assert!(!scratch.path("variants/shrill").exists());
 }
 
 #[test]

@@ -1,0 +1,212 @@
+//! A workspace with a package for each combination of features that tests load, so that one cargo builds them all, side by side. Cargo
+//! has one place for the library of a package, so each combination is a package of its own name: `broken--unknown-base`. Its folder
+//! is `broken+unknown-base/broken` and has links to the sources of the plugin. The crate is `broken` all the same, for log targets and
+//! symbols, and a panic names `broken/src/lib.rs`: see [`WRAPPER`].
+//!
+//! Each feature by itself is such a combination, and those of [`TOGETHER`]. A feature of [`ALONE`] is built from the example plugins
+//! by a cargo of its own.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use alcedo_build::{BuildRequest, Member};
+
+use super::{examples, of_tests, request, test_dir, variants};
+
+/// Features that do not compile or link, need another compiler, or change the crates that all plugins share.
+const ALONE: [&str; 7] =
+    ["cpp", "does-not-compile", "hooked", "pass-through", "planted-use-after-free", "undefined", "unresolved-symbol"];
+
+/// Features that tests load together.
+const TOGETHER: [(&str, &[&str]); 1] = [("figures", &["misnamed", "needs-reports"])];
+
+/// Compiles a variant as the crate of its plugin. The library keeps the file name that cargo expects.
+const WRAPPER: &str = r#"#!/bin/sh
+rustc=$1 before=
+shift
+for word; do
+    shift
+    if [ "$before" = --crate-name ]; then
+        case $word in
+        [a-z]*__[a-z]*)
+            folder=${CARGO_MANIFEST_DIR%/*}
+            set -- "$@" "${word%%__*}" -C "extra-filename=__${word#*__}" "--remap-path-prefix=${folder##*/}="
+            before=
+            continue
+            ;;
+        esac
+    fi
+    before=$word
+    set -- "$@" "$word"
+done
+exec "$rustc" "$@"
+"#;
+
+/// Builds what is stale of all combinations, in one build. An error is only printed: the tests that load the library report it.
+pub(crate) fn build_all() {
+    let begun = Instant::now();
+    let mut members = Vec::new();
+    for package in packages().iter().filter(|package| package.is_plugin) {
+        members.push(member(&package.name, &[]));
+        members.extend(combinations(package).iter().map(|features| member(&package.name, features)));
+    }
+    if let Err(error) = variants().get_all(&of_tests(BuildRequest::new(manifest())), &members) {
+        eprintln!("{error}");
+    }
+    eprintln!("{} libraries of example plugins are built, after {:.1} s", members.len(), begun.elapsed().as_secs_f64());
+}
+
+/// Returns the library of an example plugin with these features.
+pub(super) fn library(package: &str, features: &[&str]) -> PathBuf {
+    let is_member = packages()
+        .iter()
+        .filter(|known| known.name == package)
+        .any(|known| features.is_empty() || combinations(known).iter().any(|combination| combination == features));
+    if !is_member {
+        let request = request(package, features);
+        return variants().get(&request, &label(package, features)).unwrap_or_else(|error| panic!("{error}"));
+    }
+    let request = of_tests(BuildRequest::new(manifest()));
+    let built = variants().get_all(&request, &[member(package, features)]);
+    built.unwrap_or_else(|error| panic!("{error}")).remove(0)
+}
+
+/// Returns the names of the features of an example plugin.
+pub(super) fn features_of(package: &str) -> &'static [String] {
+    packages().iter().find(|known| known.name == package).map_or(&[], |known| &known.features)
+}
+
+/// A package of the example plugins.
+struct Package {
+    name: String,
+    manifest: String,
+    features: Vec<String>,
+    is_plugin: bool,
+}
+
+/// Returns all packages of the example plugins, as their manifests describe them.
+fn packages() -> &'static [Package] {
+    static PACKAGES: OnceLock<Vec<Package>> = OnceLock::new();
+    PACKAGES.get_or_init(|| {
+        let folders = fs::read_dir(examples()).expect("the example plugins").filter_map(Result::ok);
+        let package = |folder: fs::DirEntry| {
+            let manifest = fs::read_to_string(folder.path().join("Cargo.toml")).ok()?;
+            let (_, rest) = manifest.split_once("[features]\n").unwrap_or_default();
+            let features = rest.lines().take_while(|line| !line.starts_with('[')).filter(|line| !line.starts_with('#'));
+            let features = features.filter_map(|line| Some(line.split_once(" = ")?.0.to_owned())).collect();
+            let is_plugin = manifest.contains("cdylib");
+            Some(Package { name: folder.file_name().into_string().ok()?, manifest, features, is_plugin })
+        };
+        let mut packages: Vec<_> = folders.filter_map(package).collect();
+        packages.sort_by(|left, right| left.name.cmp(&right.name));
+        packages
+    })
+}
+
+fn combinations(package: &Package) -> Vec<Vec<&str>> {
+    let single = package.features.iter().filter(|feature| !ALONE.contains(&feature.as_str()));
+    let together = TOGETHER.iter().filter(|(name, _)| *name == package.name).map(|(_, features)| features.to_vec());
+    single.map(|feature| vec![feature.as_str()]).chain(together).collect()
+}
+
+fn label(package: &str, features: &[&str]) -> String {
+    [&[package], features].concat().join("+")
+}
+
+fn member(package: &str, features: &[&str]) -> Member {
+    let label = label(package, features);
+    let file = format!("{}{}{}", std::env::consts::DLL_PREFIX, package.replace('-', "_"), std::env::consts::DLL_SUFFIX);
+    Member { package: label.replace('+', "--"), label, file }
+}
+
+/// Writes the workspace, as far as it differs from what is there, and returns its manifest.
+pub(crate) fn manifest() -> &'static Path {
+    static MANIFEST: OnceLock<PathBuf> = OnceLock::new();
+    MANIFEST.get_or_init(|| {
+        let root = test_dir().join("workspace");
+        write_workspace(&root).unwrap_or_else(|error| panic!("{}: {error}", root.display()));
+        root.join("Cargo.toml")
+    })
+}
+
+fn write_workspace(root: &Path) -> io::Result<()> {
+    fs::create_dir_all(root)?;
+    let turn = fs::File::create(root.join(".turn"))?;
+    turn.lock()?;
+    let mut folders = Vec::new();
+    for package in packages() {
+        folders.push(package.name.clone());
+        write_member(&root.join(&package.name), package, &[])?;
+        for features in combinations(package) {
+            let folder = format!("{}/{}", label(&package.name, &features), package.name);
+            write_member(&root.join(&folder), package, &features)?;
+            folders.push(folder);
+        }
+    }
+    let examples = examples();
+    let manifest = fs::read_to_string(examples.join("Cargo.toml"))?;
+    let (_, rest) = manifest.split_once("[workspace.package]").expect("the members come before what they share");
+    let rest = rest.replace("path = \"../", &format!("path = \"{}/", checkout().display()));
+    // A first build is what most are, and one that can be continued takes longer.
+    let rest = rest.replace("[profile.dev]\n", "[profile.dev]\nincremental = false\n");
+    let manifest = format!("[workspace]\nresolver = \"3\"\nmembers = {folders:?}\n\n[workspace.package]{rest}");
+    write(&root.join("Cargo.toml"), &manifest)?;
+    let wrapper = root.join("rustc");
+    write(&wrapper, WRAPPER)?;
+    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755))?;
+    fs::create_dir_all(root.join(".cargo"))?;
+    let config = format!("[build]\nrustc-workspace-wrapper = {:?}\n", wrapper.display().to_string());
+    write(&root.join(".cargo/config.toml"), &config)?;
+    // Cargo adds the packages to its lock file, so the file is copied only when the one of the example plugins is another.
+    let lock = fs::read_to_string(examples.join("Cargo.lock"))?;
+    if write(&root.join("Cargo.lock.examples"), &lock)? {
+        write(&root.join("Cargo.lock"), &lock)?;
+    }
+    Ok(())
+}
+
+fn write_member(folder: &Path, package: &Package, features: &[&str]) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let sources = examples().join(&package.name);
+    let names = |folder: &Path| -> io::Result<Vec<OsString>> {
+        fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()
+    };
+    let wanted: Vec<_> = names(&sources)?.into_iter().filter(|name| name != "Cargo.toml").collect();
+    for name in names(folder)?.iter().filter(|name| *name != "Cargo.toml" && !wanted.contains(name)) {
+        fs::remove_file(folder.join(name))?;
+    }
+    for name in wanted {
+        let (source, link) = (sources.join(&name), folder.join(&name));
+        if fs::read_link(&link).ok().as_ref() != Some(&source) {
+            let _ = fs::remove_file(&link);
+            symlink(source, link)?;
+        }
+    }
+    let mut manifest = package.manifest.replace("path = \"../../", &format!("path = \"{}/", checkout().display()));
+    if !features.is_empty() {
+        let name = member(&package.name, features).package;
+        manifest = manifest.replacen(&format!("name = \"{}\"", package.name), &format!("name = \"{name}\""), 1);
+        manifest = manifest.replacen("[features]\n", &format!("[features]\ndefault = {features:?}\n"), 1);
+    }
+    write(&folder.join("Cargo.toml"), &manifest).map(drop)
+}
+
+fn checkout() -> PathBuf {
+    examples().parent().expect("the example plugins are a folder of the checkout").to_owned()
+}
+
+/// Writes a file if its content differs, and returns whether it did.
+fn write(path: &Path, content: &str) -> io::Result<bool> {
+    let differs = fs::read_to_string(path).map_or(true, |old| old != content);
+    if differs {
+        let beside = path.with_extension("new");
+        fs::write(&beside, content)?;
+        fs::rename(&beside, path)?;
+    }
+    Ok(differs)
+}

@@ -1,0 +1,102 @@
+//! Copies of a library that differ only in bytes which its code reads at run time: switches by name, and a tag. The crate `fixture`
+//! of the example plugins has them, as text in a section of its own. A copy has another build id, as another build would.
+
+use std::ops::Range;
+use std::path::Path;
+
+use alcedo_abi::fingerprint::Fingerprint;
+use alcedo_abi::manifest::{self, Manifest};
+use alcedo_sys::ImageFile;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::error::BuildError;
+
+/// The section of the switches and the tag.
+const SECTION: &str = ".alcedo.switches";
+
+/// Precedes the name of a switch, which `=0` follows.
+const SWITCH: &str = "alcedo-switch:";
+
+/// Precedes the tag: eight bytes, the lowest first.
+const TAG: &str = "alcedo-tag:";
+
+/// The differences of a copy.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Switches<'a> {
+    /// Names of the switches that are on.
+    pub on: &'a [&'a str],
+    /// The number that the copy returns as its tag. A library without a tag has only another build id.
+    pub tag: Option<u64>,
+}
+
+/// Returns the bytes of a library with these switches, without a seal.
+pub(crate) fn switched(library: &Path, switches: &Switches<'_>) -> Result<Vec<u8>, BuildError> {
+    let read =
+        |error| BuildError::Store { doing: "read", path: library.to_owned(), source: std::io::Error::other(error) };
+    let image = ImageFile::read(library).map_err(read)?;
+    let mut bytes = image.bytes().to_vec();
+    let range = |name| image.section(name).map(|section| place_in(section, image.bytes()));
+    let own = range(SECTION).unwrap_or_default();
+    let own = &mut bytes[own];
+    for name in switches.on {
+        if !set(own, &format!("{SWITCH}{name}="), b"1") {
+            return Err(BuildError::NoSwitch {
+                library: library.to_owned(),
+                name: (*name).to_owned(),
+                known: known(own),
+            });
+        }
+    }
+    if let Some(tag) = switches.tag {
+        set(own, TAG, &tag.to_le_bytes());
+    }
+    if let Some(range) = range(manifest::SECTION) {
+        renumber(&mut bytes[range], switches);
+    }
+    Ok(bytes)
+}
+
+/// Returns the range of a part of `whole`.
+fn place_in(part: &[u8], whole: &[u8]) -> Range<usize> {
+    let start = part.as_ptr().addr() - whole.as_ptr().addr();
+    start..start + part.len()
+}
+
+/// Writes `value` behind each occurrence of `key`. Returns `false` if there is none.
+fn set(section: &mut [u8], key: &str, value: &[u8]) -> bool {
+    let places: Vec<usize> = places(section, key.as_bytes()).collect();
+    for place in &places {
+        let behind = place + key.len();
+        section[behind..behind + value.len()].copy_from_slice(value);
+    }
+    !places.is_empty()
+}
+
+fn places(section: &[u8], key: &[u8]) -> impl Iterator<Item = usize> {
+    section.windows(key.len()).enumerate().filter(move |(_, window)| *window == key).map(|(place, _)| place)
+}
+
+/// Returns the names of all switches, each once.
+fn known(section: &[u8]) -> Vec<String> {
+    let name = |place: usize| {
+        let rest = &section[place + SWITCH.len()..];
+        let end = rest.iter().position(|byte| *byte == b'=').unwrap_or(rest.len());
+        String::from_utf8_lossy(&rest[..end]).into_owned()
+    };
+    let mut names: Vec<_> = places(section, SWITCH.as_bytes()).map(name).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// Replaces the build id in a manifest, and the checksum behind it.
+fn renumber(section: &mut [u8], switches: &Switches<'_>) {
+    let Ok(manifest) = Manifest::read(section) else { return };
+    let old = manifest.build_id.to_le_bytes();
+    let new = (manifest.build_id ^ xxh3_128(format!("{switches:?}").as_bytes())).to_le_bytes();
+    let Some(place) = places(section, &old).next() else { return };
+    section[place..place + old.len()].copy_from_slice(&new);
+    let length = u32::from_le_bytes([section[12], section[13], section[14], section[15]]) as usize;
+    let (body, sum) = section[..length].split_at_mut(length - size_of::<u64>());
+    sum.copy_from_slice(&Fingerprint::START.bytes(body).finish().to_le_bytes());
+}
