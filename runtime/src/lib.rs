@@ -41,6 +41,7 @@ mod runtime;
 mod script;
 mod signature;
 mod slim_watch;
+mod sync;
 mod thread_stack;
 mod unload;
 mod watchdog;
