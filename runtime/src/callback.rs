@@ -161,7 +161,7 @@ impl<C: Clone> Callbacks<C> {
 /// ended, that another one has replaced, or that was taken back before, has no effect.
 ///
 /// Methods that register with a running host return it. For what a [`Builder`](crate::Builder) or
-/// [`Natives`](crate::Natives) have registered, [`Runtime::registrations`](crate::Runtime::registrations) does.
+/// [`Natives`](crate::native::Natives) have registered, [`Runtime::registrations`](crate::Runtime::registrations) does.
 pub struct Registration<F: ?Sized + FnOnce() = dyn FnOnce() + Send + Sync> {
     site: Site,
     remove: Box<F>,

@@ -41,6 +41,7 @@ mod runtime;
 mod script;
 mod signature;
 mod slim_watch;
+mod sync;
 mod thread_stack;
 mod unload;
 mod watchdog;
@@ -133,7 +134,7 @@ pub mod thunk {
     pub use crate::native::wildcards::{ArrayWildcard, MapWildcard, SetWildcard};
 }
 
-/// Protocols of calls by name, for hosts that have their own: see [`Runtime::add_protocol`].
+/// Protocols of calls by name, for hosts that have their own: see [`Calls::add_protocol`].
 pub mod zcall {
     pub use alcedo_zcall::call::{Call, Dispatcher, Effect, Implementer, Resolved};
     pub use alcedo_zcall::chain::{Answer, Resolver};

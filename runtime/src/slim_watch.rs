@@ -3,7 +3,6 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::thread::{self, JoinHandle};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
@@ -13,6 +12,7 @@ use crate::load::context::handle::LoadContext;
 use crate::load::context::id::ContextKind;
 use crate::load::paths::ensure_absolute;
 use crate::reload::watch::FileWatch;
+use crate::sync::thread::{self, JoinHandle};
 use crate::trap;
 use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;

@@ -59,6 +59,8 @@ mod net;
 mod observing;
 mod order;
 mod outs;
+#[path = "pages/main.rs"]
+mod pages;
 mod panic_hooks;
 mod partial;
 mod payloads;

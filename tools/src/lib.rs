@@ -4,7 +4,7 @@
 //! call a C library.
 //!
 //! `session` is the loop that `dev` and `demo` share, from a saved file to live code. It decides nothing about looks:
-//! it gives [`session::Event`]s, and `dev` and `demo` print them, each in its own way.
+//! it gives `session::Event`s, and `dev` and `demo` print them, each in its own way.
 
 mod args;
 mod ask;

@@ -111,6 +111,88 @@ fn each_command_of_a_page_is_known_and_run_by_a_test_or_a_job() {
     }
 }
 
+/// Folders of sources that tests compile, and that pages have their fences from.
+const COMPILED: [&str; 4] = ["example-plugins", "plugin-api/tests/accepted", "runtime/dll-bind/tests", "runtime/tests"];
+
+/// Pages whose fences are compiled as they are: those of [`PAGES`] here, others as tests of documentation.
+const WHOLE: [&str; 1] = ["runtime/docs/load-contexts.md"];
+
+/// Fences that no source can have, by page and first line, each with the reason.
+const EXCUSED: [(&str, &str, &str); 2] = [
+    (
+        "tools/docs/glue.md",
+        "mod cubes;",
+        "its module is written by `alcedo glue`; `runtime/tests/host_glue.rs` uses the like",
+    ),
+    ("tools/docs/glue.md", "// build.rs", "two files; the template of a workspace has them, and `new::` compiles that"),
+];
+
+/// The files below a folder with this ending, without what is built or is to be refused by the compiler.
+fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    let wanted = entries.filter(|path| !["target", "ui", ".git", "templates"].iter().any(|name| path.ends_with(name)));
+    wanted
+        .flat_map(|path| match path.is_dir() {
+            true => files(&path, ending),
+            false => Vec::from_iter(path.extension().is_some_and(|found| found == ending).then_some(path)),
+        })
+        .collect()
+}
+
+/// Code without comments, with one space wherever there is any.
+fn bare(code: &str) -> String {
+    let lines = code.lines().map(|line| if line.trim_start().starts_with("//") { "" } else { line });
+    let code: Vec<_> = lines.map(|line| line.split_once(" //").map_or(line, |(code, _)| code)).collect();
+    code.join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The parts of a fence that a source has in that order: what stands between blank lines, ellipses and braces on lines of their own.
+fn parts(fence: &str) -> Vec<String> {
+    let lines = fence.lines().flat_map(|line| match line.trim() {
+        "" | "}" => vec!["…"],
+        _ => vec![line],
+    });
+    let parts: Vec<_> = lines.collect::<Vec<_>>().join("\n").split('…').map(bare).collect();
+    parts.into_iter().filter(|part| !part.is_empty()).collect()
+}
+
+fn has(source: &str, parts: &[String]) -> bool {
+    let mut rest = source;
+    parts.iter().all(|part| match rest.split_once(part.as_str()) {
+        Some((_, after)) => {
+            rest = after;
+            true
+        }
+        None => false,
+    })
+}
+
+#[test]
+fn each_fence_of_rust_is_compiled_or_excused() {
+    let root = repository();
+    let sources: Vec<_> = COMPILED.iter().flat_map(|folder| files(&root.join(folder), "rs")).collect();
+    let sources: Vec<_> = sources.iter().map(|path| bare(&fs::read_to_string(path).unwrap())).collect();
+    let (mut found, mut excused, mut lost) = (0, BTreeSet::new(), Vec::new());
+    for path in files(&root, "md") {
+        let name = path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+        let page = fs::read_to_string(&path).unwrap();
+        let rust = fences(&page).into_iter().filter(|(sort, _)| sort.split(',').next() == Some("rust"));
+        for (_, text) in rust.filter(|_| !PAGES.contains(&name.as_str()) && !WHOLE.contains(&name.as_str())) {
+            let first = text.lines().next().unwrap_or_default();
+            if let Some(at) = EXCUSED.iter().position(|(page, begin, _)| (*page, *begin) == (name.as_str(), first)) {
+                excused.insert(at);
+            } else if sources.iter().any(|source| has(source, &parts(text))) {
+                found += 1;
+            } else {
+                lost.push(format!("{name}: {first}"));
+            }
+        }
+    }
+    assert!(lost.is_empty(), "no source of {COMPILED:?} has these fences: {lost:#?}");
+    assert_eq!(excused.len(), EXCUSED.len(), "a page has lost a fence that is excused");
+    assert!(found > 30, "{found} fences");
+}
+
 /// Pages of reference that name commands.
 const REFERENCE: [&str; 4] =
     ["tools/docs/glue.md", "runtime/docs/script.md", "runtime/docs/dll-bind.md", "plugin-api/docs/mistakes.md"];

@@ -10,6 +10,8 @@ mod kinds_of_values;
 mod names_of_properties;
 #[path = "forms/names_of_the_macros_own.rs"]
 mod names_of_the_macros_own;
+#[path = "forms/pages.rs"]
+mod pages;
 #[path = "forms/results_that_may_be_errors.rs"]
 mod results_that_may_be_errors;
 #[path = "rules/class.rs"]

@@ -18,6 +18,8 @@ mod hostile;
 mod life;
 #[path = "all/natives.rs"]
 mod natives;
+#[path = "all/page.rs"]
+mod page;
 #[path = "all/plugins.rs"]
 mod plugins;
 #[path = "all/random.rs"]

@@ -1,4 +1,4 @@
-//! A small engine, so that Alcedo has something to show and to test with: a [`World`](native_classes), actors with
+//! A small engine, so that Alcedo has something to show and to test with: a [`World`], actors with
 //! components, and a tick that calls their events. Everything is declared through the facade of the runtime, as any
 //! embedder would.
 

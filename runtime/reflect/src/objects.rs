@@ -461,7 +461,7 @@ impl Objects {
     /// Overwrites the value of the property of that name.
     ///
     /// # Errors
-    /// As for [`Objects::set`].
+    /// Returns the errors of [`Objects::read_value`], and [`CallError::DuringRebuild`] if it is not the object's turn in a rebuild.
     #[inline]
     pub fn write_value(&self, object: ObjectHandle, name: &str, value: &Value) -> Result<(), CallError> {
         self.may_write(object)?;

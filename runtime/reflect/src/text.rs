@@ -42,7 +42,7 @@ impl Value {
     /// out have their defaults.
     ///
     /// # Errors
-    /// [`ParseError`] when the text is no such value.
+    /// Returns `ParseError` if the text cannot be parsed as the type.
     pub fn parse(text: &str, ty: &PropertyType, names: &Names) -> Result<Self, ParseError> {
         scan::whole(text, ty, names)
     }

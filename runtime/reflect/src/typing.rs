@@ -86,7 +86,7 @@ impl PropertyType {
     /// The type of these words: the inverse of its `Display`.
     ///
     /// # Errors
-    /// [`TypeError`] when there is no such type.
+    /// Returns `TypeError` if the type is unknown.
     pub fn parse(text: &str, resolver: &dyn TypeResolver) -> Result<Self, TypeError> {
         Self::resolve(&text.parse()?, resolver)
     }
@@ -94,7 +94,7 @@ impl PropertyType {
     /// The type that was read.
     ///
     /// # Errors
-    /// [`TypeError`] when it names a struct, class or interface that is not there, or a key that cannot be one.
+    /// `TypeError` when it names a struct, class or interface that is not there, or a key that cannot be one.
     pub fn resolve(text: &TypeText, resolver: &dyn TypeResolver) -> Result<Self, TypeError> {
         match text {
             TypeText::Plain(kind) => Self::plain(*kind).ok_or_else(|| unknown(text)),

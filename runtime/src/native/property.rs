@@ -78,7 +78,7 @@ pub fn read_member<'f, T: NativeValue>(view: &impl View<'f>, property: &Property
 /// Writes a property.
 ///
 /// # Errors
-/// As for [`World::set`].
+/// Returns the errors of [`World::set`](super::world::World::set).
 #[inline]
 pub fn write_member<'f, T: NativeValue>(
     view: &impl View<'f>,

@@ -59,7 +59,7 @@ impl ContextState {
     /// The state after `event`, or why there is none.
     ///
     /// # Errors
-    /// [`ContextStateError`]; the state stays as it was.
+    /// `ContextStateError`; the state stays as it was.
     pub fn step(self, event: StateChange) -> Result<Self, ContextStateError> {
         match (self, event) {
             (Self::Alive, StateChange::BeginUnload) => Ok(Self::Unloading),

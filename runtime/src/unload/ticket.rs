@@ -5,9 +5,6 @@
 //! when the game thread has done its part, so it needs no game thread.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use alcedo_sys::process;
@@ -15,6 +12,9 @@ use alcedo_sys::process;
 use crate::bridge::tasks::JobCount;
 use crate::deadline;
 use crate::lease::{Blocker, LeaseKind};
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::thread::{self, Thread};
+use crate::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use crate::unload::report::{BlockerReport, UnloadReport};
 use crate::unload::state::{ContextState, StateChange};
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
@@ -160,7 +160,11 @@ impl UnloadTicket {
                 }
                 told.blockers = blockers;
                 drop(told);
-                if self.shared.is_to_be_parked.load(Ordering::Acquire) {
+                drop(look);
+                // Only now: a park that came before the work was back has left this, and a later one takes the work itself.
+                if self.shared.is_to_be_parked.load(Ordering::Acquire)
+                    && let Some(look) = self.take_work()
+                {
                     self.give_up(look);
                 }
             }
@@ -374,4 +378,5 @@ impl fmt::Debug for UnloadTicket {
 }
 
 #[cfg(test)]
+#[path = "ticket/tests.rs"]
 mod tests;

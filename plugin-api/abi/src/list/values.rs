@@ -20,7 +20,7 @@ macro_rules! value_functions {
         ) -> Status;
 
         /// A value of its own for plugin code: a copy of that at `from`, or the one that zero bytes mean when `from` is null.
-        /// Where it lies is in the [`crate::host::BlackDirectory`].
+        /// Its address is in the `BlackDirectory`.
         game_thread("making a black conjugate", unsafe)
         fn black_new(
             host, module; ty: TypeNumber, from: *const u8, site: &Site;
@@ -147,7 +147,7 @@ macro_rules! value_functions {
         game_thread("asking for the type of a conjugate")
         fn conjugate_type(host; conjugate: ConjugateHandle; text sink; or failure) -> Status;
         /// `HostTable::zcall` for callers that know no types: what has a conjugate and is no object stands in its slot as a
-        /// [`crate::zcall::SlotType::CONJUGATE`], going in any that has not expired, coming out a black of the module's. The
+        /// `SlotType::CONJUGATE`, going in any that has not expired, coming out a black of the module's. The
         /// buffer lends its slots, unshared, until it returns; of their addresses none is followed.
         game_thread("a ZCall", unsafe)
         fn conjugate_zcall(host, module; handle: ZCallHandle, buffer: &mut ZCallBuffer; or failure) -> ZCallStatus;
@@ -169,7 +169,7 @@ macro_rules! value_functions {
         fn delegate_result(host; delegate: ConjugateHandle; gives out: PropertyKind = PropertyKind(0); or failure) -> Status;
 
         /// Steps to the next parameter of a call whose function has the flag `CUSTOM_THUNK`; `frame` is the number in
-        /// [`crate::call::Call::params`], good until the call returns. It gives the parameter's place among those that were
+        /// `Call::params`, valid until the call returns. Returns the parameter's index among those that were
         /// stepped to, by which the next functions name it.
         game_thread("stepping through a call")
         fn frame_step(host; frame: u64; gives out: u32 = 0; or failure) -> Status;

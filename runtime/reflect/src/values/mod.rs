@@ -1,7 +1,7 @@
 //! The kinds of values, one file each (or one for several that differ in a number only), behind one trait. Everything that
 //! depends on the kind of a value is answered here: how it lies in memory and how it is copied, compared, hashed and
 //! destroyed, what objects it names, how it is printed and parsed, and what it can be converted to. A new kind is a
-//! file and an entry in [`list`].
+//! file and an entry in `list`.
 
 pub(crate) mod ansi_text;
 pub(crate) mod array;

@@ -1,11 +1,11 @@
 //! Pointers to values whose type is known at run time only. To make one is a promise and unsafe; to use one is safe, since a
-//! pointer goes with its type. [`Ptr`] and [`PtrMut`] are what the rest of the crate has in its hands; [`Ref`] and [`Mut`] are the
-//! same once the kind is known, and what each [`Kind`] gets.
+//! pointer carries its type. The rest of the crate holds [`Ptr`] and [`PtrMut`]. Once the kind is known, each `Kind` takes `Ref`
+//! and `Mut`.
 //!
 //! Plugins read and write the same bytes directly, so no Rust reference into them is ever made: a value is loaded or stored
 //! whole, and what it means is decided by safe code.
 //!
-//! How a value lies is for its [`Kind`] to say (for a struct of the host, for what [`InMemory`]), and believed: its `Raw`, size and
+//! The layout of a value is stated by its `Kind` (of a struct of the host, by `InMemory`), and believed: its `Raw`, size and
 //! alignment, and where a type carries a struct or an optional value, that values lie as those say.
 #![expect(unsafe_code, reason = "property memory is raw memory that plugins write too")]
 

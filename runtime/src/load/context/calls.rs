@@ -11,15 +11,16 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread::{self, Thread};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use alcedo_abi::stack::StackSpan;
 use alcedo_sys::process::{thread_in_words, thread_number};
 
 use crate::lease::{Blocker, Lease, LeaseKind, Leases, place_of};
+use crate::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use crate::sync::thread::{self, Thread};
+use crate::sync::{Arc, Mutex, MutexGuard, PoisonError, thread_local};
 use crate::thread_stack;
 
 /// Calls into contexts that one thread can have open at once without taking the slower way.

@@ -1,0 +1,13 @@
+//! Writes the first files of the corpora, after a change of a format: `cargo run --bin seeds` in the folder `fuzz`.
+
+use std::fs;
+use std::path::Path;
+
+fn main() -> std::io::Result<()> {
+    for (target, name, bytes) in alcedo_fuzz::seeds() {
+        let folder = Path::new("corpus").join(target);
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join(name), bytes)?;
+    }
+    Ok(())
+}

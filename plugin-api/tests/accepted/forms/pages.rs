@@ -1,0 +1,279 @@
+//! Fences of the pages, with what they leave out. `tools/tests/pages.rs` finds each fence in a source that is compiled, and so in this
+//! one.
+#![forbid(unsafe_code)]
+
+#[rustfmt::skip]
+mod delegates {
+    use alcedo_plugin_api::prelude::*;
+
+    /// Somebody scored.
+    #[udelegate(multicast, package = "Game")]
+    pub type OnScored = fn(points: i32, by: Obj<Player>);
+
+    /// Whether somebody may score that much.
+    #[udelegate(single, of = Player)]
+    pub type MayScore = fn(points: i32) -> bool;
+
+    #[uclass(package = "Game")]
+    pub struct Player {
+        #[uproperty]
+        on_scored: OnScored,
+        #[uproperty]
+        rules: UArray<MayScore>,
+    }
+}
+
+#[rustfmt::skip]
+mod functions {
+    use std::fmt;
+
+    use alcedo_plugin_api::prelude::*;
+
+    #[derive(Debug)]
+    pub struct LampError;
+
+    impl fmt::Display for LampError {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("too often")
+        }
+    }
+
+    pub struct LoadError(CallError);
+
+    impl From<CallError> for LoadError {
+        fn from(error: CallError) -> Self {
+            Self(error)
+        }
+    }
+
+    impl fmt::Display for LoadError {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "no level: {}", self.0)
+        }
+    }
+
+    fn is_there(name: &str) -> bool {
+        name.len() > 3
+    }
+
+    #[uclass(package = "Game")]
+    pub struct Lamp {
+        level: u32,
+    }
+
+    #[uclass]
+    impl Lamp {
+        /// Gives what each gets; the rest comes back.
+        #[ufunction(blueprint_native_event)]
+        fn split(&self, watts: &mut u32, among: u32) -> Result<u32, CallError>;
+        fn split_implementation(&self, watts: &mut u32, among: u32) -> Result<u32, CallError> {
+            let each = *watts / among;
+            *watts %= among;
+            Ok(each)
+        }
+
+        #[ufunction(blueprint_native_event, blueprint_callable)]
+        fn flicker(&self, times: u32) -> Result<u32, LampError>;
+        fn flicker_implementation(&mut self, this: This<Self>, times: u32) -> Result<u32, LampError> {
+            this.enter("flicker".to_owned());
+            if times > 100 { Err(LampError) } else { Ok(times) }
+        }
+
+        #[ufunction]
+        fn enter(&self, name: String) -> u32 {
+            name.len() as u32
+        }
+
+        /// Loads a level, which takes many ticks.
+        #[ufunction(blueprint_callable)]
+        async fn load(this: Obj<Self>, name: String) -> Result<u32, LoadError> {
+            while !is_there(&name) {
+                task::next_tick().await;
+            }
+            Ok(this.with(|this| this.enter(name))?)
+        }
+    }
+
+    #[uinterface(package = "Game")]
+    pub trait Shines {
+        fn shine(&self, how: f64) -> Result<f64, CallError>;
+        fn color(&self) -> String;
+    }
+
+    #[uclass(package = "Game", implements(Shines))]
+    pub struct Candle {
+        length: f64,
+    }
+
+    #[uclass]
+    impl Shines for Candle {
+        fn shine(&mut self, this: This<Self>, how: f64) -> Result<f64, String> {
+            if this.name().is_empty() { Err("burned down".to_owned()) } else { Ok(self.length * how) }
+        }
+        fn color(&self) -> String {
+            "yellow".to_owned()
+        }
+    }
+}
+
+#[rustfmt::skip]
+mod mistakes {
+    use alcedo_plugin_api::prelude::*;
+
+    fn compute() -> i32 {
+        42
+    }
+
+    #[uclass(package = "Game")]
+    pub struct Oven {
+        #[uproperty]
+        temperature: f64,
+        #[uproperty]
+        answer: i32,
+        seconds: u32,
+    }
+
+    #[uclass]
+    impl Oven {
+        #[ufunction]
+        fn heat(&mut self, this: This<Self>) {
+            this.set_temperature(this.temperature() + 1.0);
+            self.seconds += 1; // no property
+        }
+
+        #[ufunction]
+        fn work(&mut self, this: This<Self>) {
+            let object = this.as_obj();
+            std::thread::spawn(move || {
+                let answer = compute();
+                let _ = task::post_to(object, move |this| this.set_answer(answer));
+            });
+        }
+    }
+}
+
+#[rustfmt::skip]
+mod specifiers {
+    use alcedo_plugin_api::prelude::*;
+
+    #[ustruct(pod, package = "Game")]
+    #[derive(Default)]
+    pub struct Size {
+        pub height: f64,
+    }
+
+    #[ustruct(package = "Game")]
+    pub struct Parcel {
+        to: UString,
+        size: Size,
+    }
+
+    #[ustruct]
+    impl Size {
+        /// One of that height.
+        #[constructor]
+        fn tall(&mut self, height: f64) {
+            self.height = height;
+        }
+    }
+
+    #[ustruct]
+    impl Parcel {
+        /// One to somebody.
+        #[constructor]
+        fn addressed(value: Lent<'_, Self>, to: &str) {
+            value.set_to(to);
+            value.set_size(Size::tall(3.0));
+        }
+    }
+
+    fn used() {
+        let parcel = Parcel::addressed("me");
+    }
+
+    #[ustruct(package = "Game")]
+    pub struct Letter {
+        sender: Obj<Object>,
+        words: UString,
+    }
+
+    #[ustruct]
+    impl Letter {
+        #[net_serialize]
+        fn sent(value: Lent<'_, Self>, archive: &mut NetArchive, map: &mut NetMap) -> (bool, bool) {
+            let (mut sender, mut words) = (value.sender(), value.words().to_string());
+            map.object(archive, &mut sender);
+            archive.text(&mut words);
+            if archive.is_loading() && !archive.has_failed() {
+                value.set_sender(sender);
+                value.set_words(words.as_str());
+            }
+            (true, true)
+        }
+    }
+}
+
+#[rustfmt::skip]
+mod before_the_commit {
+    use alcedo_plugin_api::prelude::*;
+
+    fn tell_the_host() {}
+
+    fn started() {
+        let _told = task::post(|| tell_the_host());
+    }
+}
+
+#[rustfmt::skip]
+mod recipes {
+    use std::time::Duration;
+
+    use alcedo_plugin_api::prelude::*;
+
+    fn think() -> i32 {
+        42
+    }
+
+    #[uclass(package = "Game")]
+    pub struct Robot {
+        #[uproperty]
+        beats: i32,
+        #[uproperty]
+        answer: i32,
+        steps: u32,
+    }
+
+    #[uclass]
+    impl Robot {
+        #[ufunction]
+        fn explode(&self) {}
+
+        fn step(&mut self, this: This<Self>) {
+            self.steps += 1;
+            this.set_beats(0);
+        }
+
+        #[ufunction]
+        fn begin(&self, this: This<Self>) {
+            timer::every(this, Duration::from_millis(500), |this| this.set_beats(this.beats() + 1));
+            timer::after(this, Duration::from_secs(3), |this| this.explode());
+
+            let me = this.as_obj();
+            task::spawn(this, async move {
+                task::delay(Duration::from_secs(2)).await;
+                me.with_part(|robot, this| robot.step(this))?;
+                Ok(())
+            });
+        }
+
+        #[ufunction]
+        fn ask(&self, this: This<Self>) {
+            let me = this.as_obj();
+            std::thread::spawn(move || {
+                let answer = think();
+                // Refused while the module is on its way out: then the answer is no longer needed.
+                let _late = task::post_to(me, move |this| this.set_answer(answer));
+            });
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Fences of `runtime/docs/dll-bind.md`, with what they leave out. `tools/tests/pages.rs` finds them here.
+#![allow(dead_code, reason = "lines of a page, as they are there; `classes.rs` runs their like")]
+
+use std::error::Error;
+use std::path::Path;
+
+use alcedo_runtime::dll_bind::{DllImport, Import, PropertyType, UserCode};
+use alcedo_runtime::kinds::PropertyKind;
+use alcedo_runtime::native::{NativeClass, NativeType, Natives};
+use alcedo_runtime::{Runtime, Value};
+
+const I32: NativeType = (PropertyKind::I32, "");
+
+#[rustfmt::skip]
+fn fences() -> Result<(), Box<dyn Error>> {
+    // SAFETY: we wrote the libraries in this folder.
+    let code = unsafe { UserCode::at(Path::new("user-code")) };
+    let library = code.open("TestDLL");
+    let reverse = Import::new("CallDLL1").out("s", PropertyType::Text).bind(&library)?;
+    let outcome = reverse.call(&[Value::Text("drawrof".into())])?;
+    assert_eq!(outcome.outs, [Value::Text("forward".into())]);
+
+    let class = NativeClass::new("Game", "TestDLL", "/Script/Core.Object")
+        .dll_bind(&code.open("TestDLL"))
+        .import(DllImport::new("CallDLL1").out("s", (PropertyKind::STRING, "")))
+        .import(DllImport::new("add").param("a", I32).param("b", I32).returns(I32).no_cwd());
+    let runtime = Runtime::builder().natives(Natives::in_package("Game").dll_class(class)).build()?;
+    let object = runtime.objects().spawn("/Script/Game.TestDLL")?;
+    let (_, outs) = runtime.objects().call_with_outs(object, "CallDLL1", &[Value::Text("drawrof".into())])?;
+    assert_eq!(outs, [Value::Text("forward".into())]);
+    Ok(())
+}

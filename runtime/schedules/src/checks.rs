@@ -1,0 +1,37 @@
+//! The checks, one or more for each protocol: what threads do, and the invariant that no schedule breaks.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use shuttle::scheduler::{PctScheduler, RandomScheduler};
+use shuttle::{Config, Runner};
+
+mod gate;
+mod leases;
+mod slim_watch;
+mod ticket;
+
+pub use gate::no_call_is_inside_a_gate_that_was_shut_and_seen_empty;
+pub use leases::{a_sealed_and_empty_row_of_leases_stays_empty, the_last_lease_wakes_who_waits};
+pub use slim_watch::{
+    a_watch_that_its_callback_drops_ends, an_unload_ends_a_watch, no_callback_runs_once_a_watch_is_dropped,
+};
+pub use ticket::{
+    a_look_or_a_park_ends_an_unload_and_only_one, a_park_during_a_look_parks, all_who_wait_get_the_one_end,
+};
+
+/// Longer than any check runs: such a wait has no end but its event.
+const LONG: Duration = Duration::from_secs(3600);
+
+/// Runs the check under schedules of chance, and under those where few threads are preempted.
+fn explore(check: fn()) {
+    // The statics of the runtime are those of the process, and a scheduler has one thread of it.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let schedules = std::env::var("ALCEDO_SCHEDULES").map_or(3000, |count| count.parse().expect("a number"));
+    let mut config = Config::new();
+    config.stack_size = 1 << 18;
+    config.silence_warnings = true;
+    Runner::new(RandomScheduler::new(schedules), config.clone()).run(check);
+    Runner::new(PctScheduler::new(3, schedules), config).run(check);
+}

@@ -1,0 +1,44 @@
+use super::explore;
+use crate::lease::Leases;
+use crate::load::context::calls::{Calling, EntryGate};
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Arc, thread};
+
+/// Calls that a thread has open elsewhere: the next one finds a place in its row, or none and takes a lease.
+const OPEN: [usize; 2] = [0, 16];
+
+const CALLING: Calling = Calling { function: 0, from: None };
+
+fn name(function: u64) -> Arc<str> {
+    format!("f{function}").into()
+}
+
+/// Checks that no call is inside after an unload has shut the gate, sealed the leases, and found neither a call nor a lease.
+pub fn no_call_is_inside_a_gate_that_was_shut_and_seen_empty() {
+    explore(|| {
+        let leases = Leases::new("m");
+        let (gate, is_gone) = (Arc::new(EntryGate::new(Arc::clone(&leases))), Arc::new(AtomicBool::new(false)));
+        let threads = OPEN.map(|open| {
+            let (gate, is_gone) = (Arc::clone(&gate), Arc::clone(&is_gone));
+            thread::spawn(move || {
+                let elsewhere = EntryGate::new(Leases::new("n"));
+                let mut calls: Vec<_> = (0..open).map(|_| elsewhere.enter(CALLING, || name(0))).collect();
+                for _ in 0..3 {
+                    let Some(_inside) = gate.enter(CALLING, || name(1)) else { break };
+                    assert!(!is_gone.load(Ordering::SeqCst), "inside, and the image is gone");
+                }
+                while calls.pop().is_some() {}
+            })
+        });
+        thread::yield_now();
+        gate.shut();
+        leases.seal();
+        while !gate.inside(name).is_empty() || leases.count() != 0 {
+            thread::yield_now();
+        }
+        is_gone.store(true, Ordering::SeqCst);
+        for thread in threads {
+            thread.join().expect("no panic");
+        }
+    });
+}
