@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use alcedo_build::HostCrate;
 
-use super::{Cause, Event, Killing, Mode, Session, targets};
+use super::{Cause, Event, Killing, Mode, Session, stamp_of, targets};
 use crate::error::Error;
 use crate::glue;
 use crate::world::{HostProgram, World};
@@ -93,8 +93,13 @@ impl<W: World> Session<W> {
         match written {
             Ok(written) if written.is_empty() => false,
             Ok(written) => {
-                self.stale.extend(targets::affected(&self.targets, &written).intersection(&self.plugin_targets()));
-                self.events.push_back(Event::GlueWritten(written));
+                self.written.extend(written.iter().map(|path| (path.clone(), stamp_of(path))));
+                let mut affected = targets::affected(&self.targets, &written);
+                self.note_host(&mut affected, &written);
+                if !affected.is_empty() {
+                    self.rewritten.extend(written);
+                }
+                self.stale.extend(affected);
                 true
             }
             Err(error) => {
@@ -111,6 +116,7 @@ impl<W: World> Session<W> {
         }
         if self.rewrite_glue() {
             self.stale.extend(self.plugin_targets());
+                self.events.push_back(Event::GlueWritten(written.clone()));
             self.build(Cause::Hand, Vec::new());
         }
     }

@@ -15,7 +15,7 @@ mod targets;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use alcedo_build::{Artifact, Due, Settle, SourceEvent, SourceWatch};
@@ -50,7 +50,7 @@ pub(crate) enum Mode {
     Paused,
 }
 
-/// What distinguishes one library file from the next.
+/// Distinguishes one state of a file from the next.
 type Stamp = (PathBuf, Option<SystemTime>, u64);
 
 /// Libraries that are to be loaded, and why.
@@ -97,6 +97,10 @@ pub(crate) struct Session<W: World> {
     targets: Vec<Target>,
     /// Targets that changed since they were built.
     stale: BTreeSet<usize>,
+    /// Glue that the session wrote, as it was then.
+    written: BTreeMap<PathBuf, Stamp>,
+    /// Glue of plugins that was written since the running build began. What was built before is not loaded.
+    rewritten: Vec<PathBuf>,
     watch: SourceWatch,
     settle: Settle,
     /// The first change that is not built yet, on the clock of the session.
@@ -147,6 +151,8 @@ impl<W: World> Session<W> {
             stale: BTreeSet::new(),
             targets,
             watch,
+            written: BTreeMap::new(),
+            rewritten: Vec::new(),
             settle: Settle::default(),
             edited: None,
             mode: Mode::Automatic,
@@ -297,7 +303,8 @@ impl<W: World> Session<W> {
     }
 
     fn sources_changed(&mut self) {
-        let changed = self.settle.take();
+        let mut changed = self.settle.take();
+        changed.retain(|path| !self.is_own_glue(path));
         if changed.iter().any(|path| path.file_name().is_some_and(|name| name == "Cargo.toml")) {
             self.find_again();
         }
@@ -335,11 +342,28 @@ impl<W: World> Session<W> {
     fn build(&mut self, cause: Cause, changed: Vec<PathBuf>) {
         if self.job.take().is_some() {
             self.events.push_back(Event::Canceled);
+    /// Builds what uses the glue that the ended build made stale. The libraries of both builds are loaded together, as one edit.
+    fn build_with_glue(&mut self, ended: Ended) {
+        let changed = std::mem::take(&mut self.rewritten);
+        // A target whose build had begun may contain the older glue.
+        self.stale.extend(targets::affected(&self.targets, &changed).intersection(&self.plugin_targets()));
+        self.build(ended.cause, changed);
+        if let Some(job) = &mut self.job {
+            job.millis += ended.millis;
+        }
+    }
+
+    /// Returns whether the file is glue as the session wrote it.
+    fn is_own_glue(&self, path: &Path) -> bool {
+        self.written.get(path).is_some_and(|written| *written == stamp_of(path))
+    }
+
         }
         match Job::start(cause, &self.stale, &self.targets, &self.options) {
             Ok(None) => {}
             Ok(Some(job)) => {
                 self.job = Some(job);
+        self.rewritten.clear();
                 self.events.push_back(Event::Building(changed));
             }
             Err(error) => self.events.push_back(Event::NotBuilt(error)),
@@ -366,7 +390,10 @@ impl<W: World> Session<W> {
                     self.host_built();
                 }
                 if let Some(ended) = ended.filter(|_| self.job.is_none()) {
-                    self.all_built(ended);
+                    match self.rewritten.is_empty() {
+                        true => self.all_built(ended),
+                        false => self.build_with_glue(ended),
+                    }
                 }
             }
         }
@@ -531,7 +558,11 @@ fn stamp(artifact: &Artifact) -> Stamp {
         let newest = files.iter().filter_map(|file| file.modified().ok()).max();
         return (artifact.path.clone(), newest, files.iter().map(|file| file.len()).sum());
     }
-    let file = fs::metadata(&artifact.path).ok();
+    stamp_of(&artifact.path)
+}
+
+fn stamp_of(path: &Path) -> Stamp {
+    let file = fs::metadata(path).ok();
     let modified = file.as_ref().and_then(|file| file.modified().ok());
-    (artifact.path.clone(), modified, file.map_or(0, |file| file.len()))
+    (path.to_owned(), modified, file.map_or(0, |file| file.len()))
 }
