@@ -123,6 +123,8 @@ pub(crate) struct Session<W: World> {
     hang: Option<String>,
     /// Why the world's process is being ended by force, while it is: its end is no news then.
     killing: Option<Killing>,
+    /// Until when the world may save itself before its process is ended, on the clock of the session.
+    leaving: Option<Duration>,
     /// Types of modules by their libraries, as of the last build.
     declared: BTreeMap<PathBuf, Declared>,
     /// The libraries whose code is live, as they came from cargo.
@@ -149,10 +151,10 @@ impl<W: World> Session<W> {
             options,
             host,
             stale: BTreeSet::new(),
-            targets,
-            watch,
             written: BTreeMap::new(),
             rewritten: Vec::new(),
+            targets,
+            watch,
             settle: Settle::default(),
             edited: None,
             mode: Mode::Automatic,
@@ -167,6 +169,7 @@ impl<W: World> Session<W> {
             generation: 0,
             hang: None,
             killing: None,
+            leaving: None,
             declared: BTreeMap::new(),
             loaded: Vec::new(),
             started: Instant::now(),
@@ -189,6 +192,7 @@ impl<W: World> Session<W> {
                 self.hear(news);
                 continue;
             }
+            self.left(false);
             let settled = match self.settle.due(self.watch.now()) {
                 Due::Ready(_) => {
                     self.sources_changed();
@@ -338,10 +342,6 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Begins to build what is stale. A build that runs is canceled first: its libraries would be stale, too.
-    fn build(&mut self, cause: Cause, changed: Vec<PathBuf>) {
-        if self.job.take().is_some() {
-            self.events.push_back(Event::Canceled);
     /// Builds what uses the glue that the ended build made stale. The libraries of both builds are loaded together, as one edit.
     fn build_with_glue(&mut self, ended: Ended) {
         let changed = std::mem::take(&mut self.rewritten);
@@ -358,12 +358,16 @@ impl<W: World> Session<W> {
         self.written.get(path).is_some_and(|written| *written == stamp_of(path))
     }
 
+    /// Begins to build what is stale. A build that runs is canceled first: its libraries would be stale, too.
+    fn build(&mut self, cause: Cause, changed: Vec<PathBuf>) {
+        if self.job.take().is_some() {
+            self.events.push_back(Event::Canceled);
         }
+        self.rewritten.clear();
         match Job::start(cause, &self.stale, &self.targets, &self.options) {
             Ok(None) => {}
             Ok(Some(job)) => {
                 self.job = Some(job);
-        self.rewritten.clear();
                 self.events.push_back(Event::Building(changed));
             }
             Err(error) => self.events.push_back(Event::NotBuilt(error)),
@@ -407,7 +411,7 @@ impl<W: World> Session<W> {
         let stamps: Vec<_> = artifacts.iter().map(stamp).collect();
         let restarts = self.host.as_mut().is_some_and(|host| std::mem::take(&mut host.is_due));
         if restarts && (artifacts.is_empty() || stamps == self.loaded) {
-            self.kill(Killing::Wish);
+            self.leave();
             return;
         }
         if cause != Cause::Hand && stamps == self.loaded {
@@ -421,7 +425,7 @@ impl<W: World> Session<W> {
                 match restarts {
                     true => {
                         self.next = Some(Candidate { build, libraries, origin });
-                        self.kill(Killing::Wish);
+                        self.leave();
                     }
                     false => self.offer(Candidate { build, libraries, origin }),
                 }
@@ -480,6 +484,7 @@ impl<W: World> Session<W> {
                 self.events.push_back(event);
                 self.load_next();
             }
+            News::Saved => self.left(true),
             News::Stood => {
                 if self.hang.take().is_some() {
                     self.events.push_back(Event::HangOver);
