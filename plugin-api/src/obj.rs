@@ -50,13 +50,11 @@ impl<C: Class> Obj<C> {
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
     /// # #[uclass(package = "Game")]
+    /// # #[derive(Default)]
     /// # pub struct Customer {}
-    /// # #[uclass]
-    /// # impl Customer {}
     /// # #[uclass(package = "Game", base = Customer)]
+    /// # #[derive(Default)]
     /// # pub struct Haggler {}
-    /// # #[uclass]
-    /// # impl Haggler {}
     /// # fn sell(to: Obj<Customer>) {}
     /// # fn show(this: This<'_, Haggler>) {
     /// sell(this.as_obj().as_base());
