@@ -45,6 +45,26 @@ impl<C: Class> Obj<C> {
         self.is_none() || this.get(self.as_object()).is_err()
     }
 
+    /// The object as one of its base class, for a parameter or property of that type.
+    ///
+    /// ```no_run
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # #[uclass(package = "Game")]
+    /// # #[derive(Default)]
+    /// # pub struct Customer {}
+    /// # #[uclass(package = "Game", base = Customer)]
+    /// # #[derive(Default)]
+    /// # pub struct Haggler {}
+    /// # fn sell(to: Obj<Customer>) {}
+    /// # fn show(this: This<'_, Haggler>) {
+    /// sell(this.as_obj().as_base());
+    /// # }
+    /// ```
+    #[must_use]
+    pub const fn as_base(self) -> Obj<C::Base> {
+        Obj::from_handle(self.handle)
+    }
+
     /// The same object without its class.
     #[must_use]
     pub const fn as_object(self) -> Obj<Object> {

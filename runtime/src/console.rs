@@ -84,7 +84,14 @@ impl Runtime {
                 Ok(count) => format!("{count} objects collected"),
                 Err(error) => format!("{error}; it is done at the next safe point"),
             },
-            _ => format!("`{}` is no command; there are\n{}", shown::line(line), help()),
+            [first, ..] => {
+                let forms: Vec<_> =
+                    COMMANDS.iter().filter(|(form, _)| form.split(' ').next() == Some(*first)).collect();
+                match forms.as_slice() {
+                    [] => format!("`{}` is no command; there are\n{}", shown::line(line), help()),
+                    forms => format!("`{}` has too few words or too many: write\n{}", shown::line(line), table(forms)),
+                }
+            }
         }
     }
 
@@ -136,9 +143,13 @@ fn behind(line: &str, words: usize) -> &str {
 }
 
 fn help() -> String {
-    let width = COMMANDS.iter().map(|(command, _)| command.len()).max().unwrap_or_default();
-    let line = |(command, does): &(&str, &str)| format!("{command:<width$}  {does}");
-    COMMANDS.iter().map(line).collect::<Vec<_>>().join("\n")
+    table(&COMMANDS.iter().collect::<Vec<_>>())
+}
+
+/// Returns one line for each command.
+fn table(commands: &[&(&str, &str)]) -> String {
+    let width = commands.iter().map(|(command, _)| command.len()).max().unwrap_or_default();
+    commands.iter().map(|(command, does)| format!("{command:<width$}  {does}")).collect::<Vec<_>>().join("\n")
 }
 
 fn lines(none: &str, lines: impl Iterator<Item = String>) -> String {
@@ -168,6 +179,15 @@ mod tests {
         let answer = runtime.console("black sites");
         assert!(answer.starts_with("`black sites` is no command") && answer.contains("unloads"), "{answer}");
         assert_eq!(runtime.console("  "), runtime.console("help"));
+    }
+
+    #[test]
+    fn a_command_with_too_few_words_is_answered_with_its_forms_alone() {
+        let runtime = runtime();
+        let answer = runtime.console("get Cube_1");
+        assert_eq!(answer, "`get Cube_1` has too few words or too many: write\nget OBJECT PROPERTY  one property");
+        let answer = runtime.console("calls off now");
+        assert!(answer.ends_with("forgets what was counted") && answer.lines().count() == 4, "{answer}");
     }
 
     #[test]

@@ -62,6 +62,11 @@ pub(crate) fn run(wish: Wish) -> Result<ExitCode, Error> {
     let sample = HostOptions { packages, args: wish.args, objects, user_code, planted_rerun: false };
     let input = || Input::open(interactive);
     if wish.no_guard {
+        if host_program::choose(wish.host.as_deref(), &crates)?.is_some() {
+            screen.print(
+                "the host of these plugins is left out: with --no-guard the sample engine runs, in this process",
+            );
+        }
         let written = Error::file("write last words into", Path::new(crash_guard::FOLDER));
         crash_guard::arm_if_supervised().map_err(written)?;
         let session = Session::open(dirs, options, Local::new(&sample)?, None)?;

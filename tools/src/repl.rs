@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 use std::io::{BufRead as _, IsTerminal as _, Write as _, stderr, stdin, stdout};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use alcedo_runtime::printable;
@@ -62,7 +62,11 @@ pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
     let user_code = wish.code.absolute()?;
     let options = HostOptions { packages, args: Vec::new(), objects: wish.objects, user_code, planted_rerun: false };
     found.left_out().iter().for_each(|line| drop(writeln!(stderr(), "{line}")));
-    let chosen = host_program::choose(wish.host.as_deref(), &found.crate_dirs())?;
+    let mut dirs = found.crate_dirs();
+    if wish.modules.is_empty() && Path::new("Cargo.toml").is_file() {
+        dirs.push(PathBuf::from("."));
+    }
+    let chosen = host_program::choose(wish.host.as_deref(), &dirs)?;
     let (packages, libraries) = found.built()?;
     let modules = [libraries, packages].concat();
     match chosen {

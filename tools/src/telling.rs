@@ -18,6 +18,11 @@ pub(crate) fn reload(live: &Live, paint: Paint) -> String {
     if !live.report.is_committed() {
         return format!("{}   {}\n{rest}", paint.bold(title), paint.red(remark));
     }
+    if is_unchanged(&live.report) {
+        let build = live.build_ms.map_or_else(String::new, |ms| format!(" · build {ms:.0} ms"));
+        let rest = if rest.is_empty() { String::new() } else { format!("\n{rest}") };
+        return format!("{}{build}{rest}", paint.bold(title));
+    }
     let remark = live.edit_to_live_ms.map_or_else(|| remark.to_owned(), |ms| format!("live after {ms:.0} ms"));
     let build = live.build_ms.map_or_else(String::new, |ms| format!("build {ms:.0} · "));
     let mut text = format!("{}   {}\n  {build}{}", paint.bold(title), paint.green(&remark), rest.trim_start());
@@ -27,11 +32,17 @@ pub(crate) fn reload(live: &Live, paint: Paint) -> String {
     text
 }
 
+/// Returns whether the reload found nothing to replace.
+pub(crate) fn is_unchanged(report: &Reload) -> bool {
+    report.is_committed() && report.from == report.generation
+}
+
 /// The last reload, in the few words of a status line.
 pub(crate) fn last(live: &Live) -> String {
     let Reload { from, generation, .. } = &live.report;
     match live.edit_to_live_ms {
         _ if !live.report.is_committed() => format!("{from} stayed, the reload failed"),
+        _ if is_unchanged(&live.report) => format!("{from} stayed, nothing has changed"),
         Some(ms) => format!("{from} → {generation} live after {ms:.0} ms"),
         None => format!("{from} → {generation} swapped in {:.1} ms", live.report.phases.swap_ms()),
     }
@@ -127,6 +138,26 @@ pub(crate) mod tests {
 
     fn check(live: &Live, expected: &Expect) {
         expected.assert_eq(&format!("{}\n{}", reload(live, Paint::for_tests()), last(live)));
+    }
+
+    /// A reload that found nothing to replace.
+    pub(crate) fn unchanged() -> Live {
+        let mut live = live(Outcome::Committed);
+        live.report.generation = 3;
+        live.report.properties.clear();
+        live.report.warnings = vec!["no library has changed, so nothing was replaced".into()];
+        live
+    }
+
+    #[test]
+    fn a_reload_of_nothing_has_no_times_of_a_swap() {
+        check(
+            &unchanged(),
+            &expect![[r#"
+                generation 3 stays as it is · build 104 ms
+                  no library has changed, so nothing was replaced
+                3 stayed, nothing has changed"#]],
+        );
     }
 
     #[test]

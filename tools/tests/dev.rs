@@ -101,7 +101,10 @@ fn a_save_replaces_what_has_changed_and_what_uses_it_and_nothing_else() {
     scratch.edit_in("attributes", field, &format!("    #[uproperty]\n    shine: f64,\n{field}"));
     let written = dev.hears("glue written again");
     assert!(written.contains("attributes.rs") && written.contains("for_host.rs"), "{written}");
-    dev.hears("generation 3 → 4");
+    assert!(dev.hears("generation 3 → 4").starts_with("attributes, attributes_plus  generation"));
+    let told = dev.all_since("glue written again");
+    assert!(told.contains("building, because") && !told.contains("canceled"), "{told}");
+    assert_eq!(dev.hears("attributes_plus: ").trim(), "attributes_plus: its library has changed");
     let glue = std::fs::read_to_string(scratch.other("attributes-plus").join("src/attributes.rs")).unwrap();
     assert!(glue.contains("shine: f64,"), "{glue}");
     let glue = std::fs::read_to_string(for_host).unwrap();

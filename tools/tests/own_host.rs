@@ -182,6 +182,15 @@ impl Own {
         command.current_dir(self.dir.path());
         Dev::run(command)
     }
+
+    /// Returns the output of `alcedo repl` for these lines.
+    fn repl(&self, args: &[&str], lines: &str) -> String {
+        let mut repl = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+        repl.env("CARGO_TARGET_DIR", &self.target).arg("repl").args(args).current_dir(self.dir.path());
+        let mut repl = repl.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        repl.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+        String::from_utf8(repl.wait_with_output().unwrap().stdout).unwrap()
+    }
 }
 
 impl Drop for Own {
@@ -232,6 +241,18 @@ fn a_host_of_ones_own_is_built_and_survives_an_edit_a_crash_and_a_hang() {
     dev.hears("generation 1 → 2");
     is_as_it_was(&mut dev);
 
+    // A restart by hand saves the world first.
+    let turned = |dev: &mut Dev, value: &str| {
+        dev.wishes(&format!(": set {wheel} turned {value}"));
+        while dev.hears(value) != value {}
+    };
+    turned(&mut dev, "1000002");
+    dev.wishes("k");
+    dev.hears("the world is back as it was");
+    dev.wishes(&format!(": get {wheel} turned"));
+    while dev.hears("100000") != "1000002" {}
+    turned(&mut dev, "1000000");
+
     own.save_host("&[])", "&[]).event(\"rest\", &[])");
     dev.hears("the host changed (main.rs)");
     dev.wishes("k");
@@ -244,6 +265,15 @@ fn a_host_of_ones_own_is_built_and_survives_an_edit_a_crash_and_a_hang() {
     assert!(glue.contains("fn rest(&self);"), "{glue}");
     dev.wishes("q");
     dev.ends_well();
+
+    // In the process of the tool there is the sample engine alone.
+    let mut dev = own.dev(&["--no-guard"]);
+    dev.hears("the host of these plugins is left out");
+    dev.wishes("q");
+    dev.ends_well();
+
+    // Without a path `repl` runs the host of the manifest in the working folder.
+    assert!(own.repl(&[], ":help\n").contains("good morning"));
 
     // Without the metadata it is the sample engine, which lacks the class.
     let manifest = fs::read_to_string(own.manifest()).unwrap();
@@ -272,11 +302,7 @@ fn a_host_of_ones_own_is_built_and_survives_an_edit_a_crash_and_a_hang() {
     dev.ends_well();
 
     // `repl` prints the output of the host until its end.
-    let mut repl = Command::new(env!("CARGO_BIN_EXE_alcedo"));
-    repl.env("CARGO_TARGET_DIR", &own.target).args(["repl", "gadgets", "--host", "rig"]).current_dir(own.dir.path());
-    let mut repl = repl.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    repl.stdin.take().unwrap().write_all(b":objects Wheel\n").unwrap();
-    let printed = String::from_utf8(repl.wait_with_output().unwrap().stdout).unwrap();
+    let printed = own.repl(&["gadgets", "--host", "rig"], ":objects Wheel\n");
     let at = |text: &str| printed.find(text).unwrap_or_else(|| panic!("{text} is missing: {printed}"));
     assert!(at("good evening") < at("Game.Wheel   #") && at("Game.Wheel   #") < at("good night"), "{printed}");
 }

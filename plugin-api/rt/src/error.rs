@@ -151,6 +151,9 @@ impl core::fmt::Display for CallError {
                 "{object}: `{wanted}` needs the plugin part while `{held}` holds it: in `{held}`, with `&mut self`, write \
                  `this.lend(self, |this| this.{wanted}(…))`"
             ),
+            FailureKind::STALE if object.is_none() => {
+                write!(f, "the reference is to no object: check `is_none` before using it")
+            }
             FailureKind::STALE => {
                 write!(f, "object {object} is gone: ask `is_expired` before using a handle that was kept")
             }
@@ -205,6 +208,12 @@ mod tests {
             "#3.9: `say_hello` needs the plugin part while `receive_tick` holds it: in `receive_tick`, with `&mut self`, \
              write `this.lend(self, |this| this.say_hello(…))`"
         );
+    }
+
+    #[test]
+    fn a_reference_to_no_object_is_not_called_gone() {
+        let error = CallError::from_failure(Failure::new(FailureKind::STALE, ""));
+        assert_eq!(error.to_string(), "the reference is to no object: check `is_none` before using it");
     }
 
     #[test]

@@ -57,7 +57,7 @@ pub enum CallError {
         wanted: String,
     },
     /// The object is gone.
-    #[error("object {handle} is gone: ask `is_expired` before using a handle that was kept")]
+    #[error("{}", stale(*handle))]
     Stale {
         /// The handle used.
         handle: ObjectHandle,
@@ -230,6 +230,13 @@ fn place_of(failure: &Failure) -> Option<SourcePlace> {
 
 fn at(place: Option<&SourcePlace>) -> String {
     place.map(|place| format!(" at {place}")).unwrap_or_default()
+}
+
+fn stale(handle: ObjectHandle) -> String {
+    match handle.is_none() {
+        true => "the reference is to no object: check `is_none` before using it".to_owned(),
+        false => format!("object {handle} is gone: ask `is_expired` before using a handle that was kept"),
+    }
 }
 
 fn before(place: &str) -> String {
@@ -456,6 +463,13 @@ mod tests {
         ] {
             assert_eq!(CallError::from_failure(&error.to_failure()), error);
         }
+    }
+
+    #[test]
+    fn a_reference_to_no_object_is_not_called_gone() {
+        let text = |handle| CallError::Stale { handle }.to_string();
+        assert_eq!(text(ObjectHandle::NONE), "the reference is to no object: check `is_none` before using it");
+        assert!(text(ObjectHandle::new(3, 9)).starts_with("object #3.9 is gone"));
     }
 
     #[test]

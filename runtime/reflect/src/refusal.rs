@@ -83,7 +83,8 @@ pub enum DeclareError {
     },
     /// A base that is not declared.
     #[error(
-        "{class} is derived from {base}, which is not declared: declare it in the same batch or load its module first"
+        "{class} is derived from {base}, which is not declared: declare it in the same batch or load its module first; a library that is \
+         left from an earlier build is to be deleted"
     )]
     UnknownBase {
         /// The class.

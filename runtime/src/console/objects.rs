@@ -49,7 +49,12 @@ pub(super) fn show(runtime: &Runtime, object: &str) -> Result<String, String> {
 
 /// One property.
 pub(super) fn get(runtime: &Runtime, object: &str, property: &str) -> Result<String, String> {
-    let value = runtime.objects().get(find(runtime, object)?, property).map_err(|error| error.to_string())?;
+    let handle = find(runtime, object)?;
+    let class = class_of(runtime, handle)?;
+    if class.find_property(property).is_none() {
+        return Err(lacks_property(&class, property));
+    }
+    let value = runtime.objects().get(handle, property).map_err(|error| error.to_string())?;
     Ok(print(runtime, &value))
 }
 
@@ -57,7 +62,7 @@ pub(super) fn get(runtime: &Runtime, object: &str, property: &str) -> Result<Str
 pub(super) fn set(runtime: &Runtime, object: &str, property: &str, text: &str) -> Result<String, String> {
     let handle = find(runtime, object)?;
     let class = class_of(runtime, handle)?;
-    let declared = class.find_property(property).ok_or_else(|| lacks(&class, "property", property))?;
+    let declared = class.find_property(property).ok_or_else(|| lacks_property(&class, property))?;
     let value = parse(runtime, declared, text)?;
     runtime.objects().set(handle, property, &value).map_err(|error| error.to_string())?;
     get(runtime, object, property)
@@ -151,6 +156,16 @@ fn class_of(runtime: &Runtime, object: ObjectHandle) -> Result<Rc<Class>, String
 
 fn lacks(class: &Class, what: &'static str, name: &str) -> String {
     Error::UnknownMember { class: class.path.to_string(), what, name: name.to_owned() }.to_string()
+}
+
+/// Returns the error for an unknown property. For a path into a value it names the property.
+fn lacks_property(class: &Class, name: &str) -> String {
+    let lacks = lacks(class, "property", name);
+    let whole = name.split(['.', '[']).next().unwrap_or_default();
+    match whole != name && class.find_property(whole).is_some() {
+        true => format!("{lacks}: `{whole}` is read and written as a whole"),
+        false => lacks,
+    }
 }
 
 /// The names of what can be called on an object of a class.

@@ -251,6 +251,12 @@ impl Agent {
             ToHost::Settings { .. } => {}
             ToHost::Load { libraries } => self.load(runtime, &libraries),
             ToHost::Restore { world } => self.voice.tell(&restore(runtime, &world)),
+            ToHost::Save => {
+                if let Some((file, autosave)) = self.autosave.as_ref().filter(|_| runtime.generation() != 0) {
+                    self.save(runtime, file, autosave);
+                }
+                self.voice.tell(&FromHost::Saved);
+            }
             ToHost::Line { line } => self.voice.tell(&FromHost::Answer { text: runtime.console(&line) }),
             ToHost::Complete { line } => {
                 let lines = runtime.complete(&line);

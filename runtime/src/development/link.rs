@@ -17,7 +17,7 @@ pub use super::stream::is_of_this_user;
 pub const SOCKET: &str = "ALCEDO_DEV_SOCKET";
 
 /// Counted up whenever a message changes.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// No message is longer, in bytes. A longer one is none of ours.
 const LONGEST: u32 = 64 << 20;
@@ -40,6 +40,8 @@ pub enum ToHost {
         /// The file.
         world: PathBuf,
     },
+    /// Save the world now, into the file of [`ToHost::Settings`].
+    Save,
     /// A line for the console.
     Line {
         /// The line, without the colon it was typed behind.
@@ -106,6 +108,8 @@ pub enum FromHost {
         /// Why.
         error: String,
     },
+    /// A save that [`ToHost::Save`] requested has ended.
+    Saved,
     /// The world could not be saved. Sent once until it can be again.
     NotSaved {
         /// Why.

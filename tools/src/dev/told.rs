@@ -138,6 +138,9 @@ impl Telling {
     /// A reload, without remarks that were printed before.
     fn reload(&mut self, live: &Live) -> String {
         let mut live = live.clone();
+        if telling::is_unchanged(&live.report) {
+            return telling::reload(&live, self.paint);
+        }
         let count = live.report.warnings.len();
         live.report.warnings.retain(|remark| self.remarks.insert(without_numbers(remark)));
         let again = count - live.report.warnings.len();
@@ -187,7 +190,7 @@ mod tests {
     use super::{Telling, status_line};
     use crate::paint::Paint;
     use crate::session::{Event, Mode, Status};
-    use crate::telling::tests::live;
+    use crate::telling::tests::{live, unchanged};
 
     #[test]
     fn the_status_is_one_line() {
@@ -235,6 +238,15 @@ mod tests {
         live.report.warnings = vec!["generation 4 left a thread".into()];
         let again = telling.told(&event(&live), true).unwrap();
         assert!(!again.contains("left a thread") && again.ends_with("1 remark as before"), "{again}");
+    }
+
+    #[test]
+    fn a_reload_of_nothing_gives_its_reason_each_time() {
+        let mut telling = Telling::new(Paint::for_tests(), false, true);
+        let mut told = || telling.told(&Event::Reloaded(Box::new(unchanged())), true).unwrap();
+        let first = told();
+        assert!(first.ends_with("no library has changed, so nothing was replaced"), "{first}");
+        assert_eq!(told(), first);
     }
 
     #[test]

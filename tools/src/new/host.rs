@@ -20,6 +20,8 @@ pub(super) struct Host {
     /// The class that a plugin extends; `Object` without one.
     pub(super) base: Option<String>,
     pub(super) events: Vec<Event>,
+    /// Set if the glue has none of the classes that the host lets plugins extend.
+    pub(super) has_old_glue: bool,
     /// The package in which plugins declare their types.
     pub(super) package: String,
     /// Set if tests can build the host: its library has a function `builder`.
@@ -68,6 +70,7 @@ impl Host {
         Self {
             base: class.map(|class| class.name.clone()),
             events: class.map(|class| of(class)).unwrap_or_default(),
+            has_old_glue: open.is_empty() && !blueprintable.is_empty(),
             package: package(host).unwrap_or_else(|| PACKAGE.to_owned()),
             has_builder,
             names: words(glue).map(str::to_owned).collect(),
@@ -341,6 +344,14 @@ pub struct Bird {}
         let derived = Host::of(GLUE, "#[uclass(blueprintable)]\nstruct Bird;\n.package(\"Mods\")", false);
         assert_eq!(derived.base.as_deref(), Some("Bird"));
         assert!(derived.events[0].source().contains("#[overrides(Animal)]"), "{derived:?}");
+    }
+
+    #[test]
+    fn glue_without_the_classes_of_the_host_is_old() {
+        let has_old_glue = |host| Host::of(GLUE, host, true).has_old_glue;
+        assert!(has_old_glue("#[uclass(package = \"Zoo\", blueprintable)]\npub struct Visitor {}"));
+        assert!(!has_old_glue("#[uclass(package = \"Zoo\", blueprintable)]\npub struct Animal {}"));
+        assert!(!has_old_glue("#[uclass(package = \"Zoo\")]\npub struct Visitor {}"));
     }
 
     #[test]

@@ -149,6 +149,12 @@ fn add_plugin(name: &Name, around: &Around, checkout: &Checkout, here: &Path) ->
     let shown = made.strip_prefix(here).unwrap_or(&made);
     let made = format!("made {}, a plugin for {}: it extends {base}", shown.display(), around.host.0);
     tell(&made);
+    if host.has_old_glue {
+        let host = &around.host.0;
+        tell(&format!(
+            "  the glue has no class that {host} lets plugins extend: write it again with `alcedo glue --host {host} -o FILE`"
+        ));
+    }
     let dev = if around.names_host { String::new() } else { format!(" --host {}", around.host.0) };
     let next = format!("  cargo test -p {}, or start `alcedo dev{dev}` again and save in it", name.text());
     tell(&next);

@@ -41,7 +41,7 @@ impl<W: World> Session<W> {
     /// The world's process has ended, and not in order.
     pub(super) fn world_ended(&mut self, end: End) {
         let now = self.now();
-        self.hang = None;
+        (self.hang, self.leaving) = (None, None);
         let printed: Vec<_> = self.world.printed().try_iter().collect();
         self.events.extend(printed.into_iter().map(Event::Printed));
         // One that was to be ended by force may have crashed before.

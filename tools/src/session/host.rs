@@ -2,13 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use alcedo_build::HostCrate;
 
-use super::{Cause, Event, Killing, Mode, Session, targets};
+use super::{Cause, Event, Killing, Mode, Session, stamp_of, targets};
 use crate::error::Error;
 use crate::glue;
 use crate::world::{HostProgram, World};
+
+/// Limits the time of the save before a restart.
+const SAVES: Duration = Duration::from_secs(3);
 
 /// The host, and how far its program is behind its sources.
 #[derive(Debug)]
@@ -38,7 +42,27 @@ impl<W: World> Session<W> {
                 self.stale.extend(self.host_target());
                 self.build(Cause::Hand, Vec::new());
             }
-            _ => self.kill(if self.hang.is_some() { Killing::Hang } else { Killing::Wish }),
+            _ if self.hang.is_some() => self.kill(Killing::Hang),
+            _ => self.leave(),
+        }
+    }
+
+    /// Has the world saved, and ends its process by force afterwards. A second call, or silence of the host, ends it without.
+    pub(super) fn leave(&mut self) {
+        match self.leaving.take() {
+            Some(_) => self.kill(Killing::Wish),
+            None => {
+                self.leaving = Some(self.now() + SAVES);
+                self.world.save();
+            }
+        }
+    }
+
+    /// Ends the world's process by force if it is saved, or should have been long ago.
+    pub(super) fn left(&mut self, is_saved: bool) {
+        let now = self.now();
+        if self.leaving.take_if(|until| is_saved || *until <= now).is_some() {
+            self.kill(Killing::Wish);
         }
     }
 
@@ -93,8 +117,14 @@ impl<W: World> Session<W> {
         match written {
             Ok(written) if written.is_empty() => false,
             Ok(written) => {
-                self.stale.extend(targets::affected(&self.targets, &written).intersection(&self.plugin_targets()));
-                self.events.push_back(Event::GlueWritten(written));
+                self.events.push_back(Event::GlueWritten(written.clone()));
+                self.written.extend(written.iter().map(|path| (path.clone(), stamp_of(path))));
+                let mut affected = targets::affected(&self.targets, &written);
+                self.note_host(&mut affected, &written);
+                if !affected.is_empty() {
+                    self.rewritten.extend(written);
+                }
+                self.stale.extend(affected);
                 true
             }
             Err(error) => {

@@ -15,7 +15,7 @@ mod targets;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use alcedo_build::{Artifact, Due, Settle, SourceEvent, SourceWatch};
@@ -50,7 +50,7 @@ pub(crate) enum Mode {
     Paused,
 }
 
-/// What distinguishes one library file from the next.
+/// Distinguishes one state of a file from the next.
 type Stamp = (PathBuf, Option<SystemTime>, u64);
 
 /// Libraries that are to be loaded, and why.
@@ -97,6 +97,10 @@ pub(crate) struct Session<W: World> {
     targets: Vec<Target>,
     /// Targets that changed since they were built.
     stale: BTreeSet<usize>,
+    /// Glue that the session wrote, as it was then.
+    written: BTreeMap<PathBuf, Stamp>,
+    /// Glue of plugins that was written since the running build began. What was built before is not loaded.
+    rewritten: Vec<PathBuf>,
     watch: SourceWatch,
     settle: Settle,
     /// The first change that is not built yet, on the clock of the session.
@@ -119,6 +123,8 @@ pub(crate) struct Session<W: World> {
     hang: Option<String>,
     /// Why the world's process is being ended by force, while it is: its end is no news then.
     killing: Option<Killing>,
+    /// Until when the world may save itself before its process is ended, on the clock of the session.
+    leaving: Option<Duration>,
     /// Types of modules by their libraries, as of the last build.
     declared: BTreeMap<PathBuf, Declared>,
     /// The libraries whose code is live, as they came from cargo.
@@ -145,6 +151,8 @@ impl<W: World> Session<W> {
             options,
             host,
             stale: BTreeSet::new(),
+            written: BTreeMap::new(),
+            rewritten: Vec::new(),
             targets,
             watch,
             settle: Settle::default(),
@@ -161,6 +169,7 @@ impl<W: World> Session<W> {
             generation: 0,
             hang: None,
             killing: None,
+            leaving: None,
             declared: BTreeMap::new(),
             loaded: Vec::new(),
             started: Instant::now(),
@@ -183,6 +192,7 @@ impl<W: World> Session<W> {
                 self.hear(news);
                 continue;
             }
+            self.left(false);
             let settled = match self.settle.due(self.watch.now()) {
                 Due::Ready(_) => {
                     self.sources_changed();
@@ -297,7 +307,8 @@ impl<W: World> Session<W> {
     }
 
     fn sources_changed(&mut self) {
-        let changed = self.settle.take();
+        let mut changed = self.settle.take();
+        changed.retain(|path| !self.is_own_glue(path));
         if changed.iter().any(|path| path.file_name().is_some_and(|name| name == "Cargo.toml")) {
             self.find_again();
         }
@@ -331,11 +342,28 @@ impl<W: World> Session<W> {
         }
     }
 
+    /// Builds what uses the glue that the ended build made stale. The libraries of both builds are loaded together, as one edit.
+    fn build_with_glue(&mut self, ended: Ended) {
+        let changed = std::mem::take(&mut self.rewritten);
+        // A target whose build had begun may contain the older glue.
+        self.stale.extend(targets::affected(&self.targets, &changed).intersection(&self.plugin_targets()));
+        self.build(ended.cause, changed);
+        if let Some(job) = &mut self.job {
+            job.millis += ended.millis;
+        }
+    }
+
+    /// Returns whether the file is glue as the session wrote it.
+    fn is_own_glue(&self, path: &Path) -> bool {
+        self.written.get(path).is_some_and(|written| *written == stamp_of(path))
+    }
+
     /// Begins to build what is stale. A build that runs is canceled first: its libraries would be stale, too.
     fn build(&mut self, cause: Cause, changed: Vec<PathBuf>) {
         if self.job.take().is_some() {
             self.events.push_back(Event::Canceled);
         }
+        self.rewritten.clear();
         match Job::start(cause, &self.stale, &self.targets, &self.options) {
             Ok(None) => {}
             Ok(Some(job)) => {
@@ -366,7 +394,10 @@ impl<W: World> Session<W> {
                     self.host_built();
                 }
                 if let Some(ended) = ended.filter(|_| self.job.is_none()) {
-                    self.all_built(ended);
+                    match self.rewritten.is_empty() {
+                        true => self.all_built(ended),
+                        false => self.build_with_glue(ended),
+                    }
                 }
             }
         }
@@ -380,7 +411,7 @@ impl<W: World> Session<W> {
         let stamps: Vec<_> = artifacts.iter().map(stamp).collect();
         let restarts = self.host.as_mut().is_some_and(|host| std::mem::take(&mut host.is_due));
         if restarts && (artifacts.is_empty() || stamps == self.loaded) {
-            self.kill(Killing::Wish);
+            self.leave();
             return;
         }
         if cause != Cause::Hand && stamps == self.loaded {
@@ -394,7 +425,7 @@ impl<W: World> Session<W> {
                 match restarts {
                     true => {
                         self.next = Some(Candidate { build, libraries, origin });
-                        self.kill(Killing::Wish);
+                        self.leave();
                     }
                     false => self.offer(Candidate { build, libraries, origin }),
                 }
@@ -453,6 +484,7 @@ impl<W: World> Session<W> {
                 self.events.push_back(event);
                 self.load_next();
             }
+            News::Saved => self.left(true),
             News::Stood => {
                 if self.hang.take().is_some() {
                     self.events.push_back(Event::HangOver);
@@ -531,7 +563,11 @@ fn stamp(artifact: &Artifact) -> Stamp {
         let newest = files.iter().filter_map(|file| file.modified().ok()).max();
         return (artifact.path.clone(), newest, files.iter().map(|file| file.len()).sum());
     }
-    let file = fs::metadata(&artifact.path).ok();
+    stamp_of(&artifact.path)
+}
+
+fn stamp_of(path: &Path) -> Stamp {
+    let file = fs::metadata(path).ok();
     let modified = file.as_ref().and_then(|file| file.modified().ok());
-    (artifact.path.clone(), modified, file.map_or(0, |file| file.len()))
+    (path.to_owned(), modified, file.map_or(0, |file| file.len()))
 }

@@ -138,6 +138,11 @@ impl World for Local {
     /// It is saved nowhere.
     fn restore(&mut self) {}
 
+    /// It ends with this process.
+    fn save(&mut self) {
+        self.tell(News::Saved);
+    }
+
     fn shutdown(self, _print: &mut dyn FnMut(&Printed)) -> Vec<String> {
         self.runtime.shutdown().left
     }

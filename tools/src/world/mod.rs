@@ -62,6 +62,9 @@ pub(crate) trait World {
     /// `Restored` and `NotRestored` will come then.
     fn restore(&mut self);
 
+    /// Saves the world for [`Self::restore`], if its process can. [`News::Saved`] follows.
+    fn save(&mut self);
+
     /// Ends it in order, and passes on what is printed until the end. Returns what could not be ended.
     fn shutdown(self, print: &mut dyn FnMut(&Printed)) -> Vec<String>;
 }
@@ -114,6 +117,8 @@ pub(crate) enum News {
     },
     /// A saved world could not be brought back.
     NotRestored(String),
+    /// A requested save has ended.
+    Saved,
     /// The world could not be saved.
     NotSaved(String),
     /// The console's answer.

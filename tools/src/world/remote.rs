@@ -212,6 +212,10 @@ impl World for Remote {
         }
     }
 
+    fn save(&mut self) {
+        self.ask(ToHost::Save);
+    }
+
     fn shutdown(mut self, print: &mut dyn FnMut(&Printed)) -> Vec<String> {
         self.ask(ToHost::End);
         let Some(process) = self.current.take() else { return Vec::new() };
@@ -330,6 +334,7 @@ impl Conversation {
             FromHost::Hang { text, of } => News::Hang { text, of },
             FromHost::Restored { objects, age, text } => News::Restored { objects, age, text },
             FromHost::NotRestored { error } => News::NotRestored(error),
+            FromHost::Saved => News::Saved,
             FromHost::NotSaved { error } => News::NotSaved(error),
             FromHost::Answer { text } => News::Answer(text),
             FromHost::Completions { line, lines } => News::Completions { line, lines },

@@ -149,7 +149,8 @@ fn each_broken_declaration_is_refused_by_name() {
         (
             none(),
             vec![dynamic("X", "/Script/Game.Gone", &[])],
-            "/Script/Game.X is derived from /Script/Game.Gone, which is not",
+            "/Script/Game.X is derived from /Script/Game.Gone, which is not declared: declare it in the same batch or load its \
+             module first; a library that is left from an earlier build is to be deleted",
         ),
         (none(), vec![dynamic("X", "", &[])], "/Script/Game.X names no base class"),
         (
