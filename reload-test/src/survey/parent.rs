@@ -61,7 +61,8 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     eprintln!("{} s", begun.elapsed().as_secs());
     if let Some(path) = &args.page {
         let entries: Vec<_> = all().map(|row| survey.entry(row)).collect();
-        let made = Made { rustc: machine::rustc(), libc: machine::libc(), system: machine::system() };
+        let (rustc, libc, system) = (machine::rustc(), machine::libc(), machine::system());
+        let made = Made { rustc, libc, system, commit: machine::commit(&args.sources) };
         fs::write(path, page(&entries, &made)).with_context(|| format!("could not write {}", path.display()))?;
     }
     Ok(faults.is_empty())

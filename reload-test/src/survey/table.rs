@@ -24,6 +24,8 @@ pub(crate) struct Made {
     pub(crate) rustc: String,
     pub(crate) libc: String,
     pub(crate) system: String,
+    /// Of the code, or nothing outside a repository.
+    pub(crate) commit: String,
 }
 
 /// The heads of the columns.
@@ -126,7 +128,8 @@ const ABOVE: [&str; 6] = [
 
 /// The page with the table in it.
 pub(crate) fn page(entries: &[Entry], made: &Made) -> String {
-    let Made { rustc, libc, system } = made;
+    let Made { rustc, libc, system, commit } = made;
+    let commit = if commit.is_empty() { String::new() } else { format!(", at commit {commit}") };
     let records = || entries.iter().filter_map(|entry| entry.record.as_ref());
     let dates: Vec<_> = records().map(|record| record.date.as_str()).collect();
     let (first, last) = (dates.iter().min().unwrap_or(&"never"), dates.iter().max().unwrap_or(&"never"));
@@ -137,7 +140,7 @@ pub(crate) fn page(entries: &[Entry], made: &Made) -> String {
     let written = format!(
         "Written by `cargo run {profile}-p alcedo-reload-test --bin alcedo-survey -- --page \
          runtime/docs/crate-survey.md` from what it found {days}, with {reloads} reloads of each row, {rustc}, on {system} \
-         with {libc}; the plugins are debug builds. `--rows` runs some of the rows and `--missing` those without a result \
+         with {libc}{commit}; the plugins are debug builds. `--rows` runs some of the rows and `--missing` those without a result \
          for the code as it is; the page has all of them."
     );
     let [title, what, above @ ..] = ABOVE;
@@ -264,12 +267,13 @@ mod tests {
 
     #[test]
     fn the_page_says_when_and_with_what_it_was_made_and_which_rows_are_older() {
-        let made = Made { rustc: "rustc 1".to_owned(), libc: "glibc 2".to_owned(), system: "Linux x".to_owned() };
+        let [rustc, libc, system, commit] = ["rustc 1", "glibc 2", "Linux x", "a1b2"].map(str::to_owned);
+        let made = Made { rustc, libc, system, commit };
         let itself = [(Way::OntoItself, outcome(&[], None))];
         let old = Entry { is_of_this_code: false, ..entry("mimalloc", &[], &itself) };
         let text = page(&[entry("rand", &[], &itself), old], &made).replace('\n', " ");
         assert!(
-            text.contains("what it found on 2026-11-21, with 4 reloads of each row, rustc 1, on Linux x with glibc 2;"),
+            text.contains("what it found on 2026-11-21, with 4 reloads of each row, rustc 1, on Linux x with glibc 2, at commit a1b2;"),
             "{text}"
         );
         assert!(text.contains("or of the crates: `mimalloc`. "), "{text}");

@@ -1,5 +1,5 @@
-//! A handler for Ctrl-C, which is pressed. The crate has no way to take it off again, and its thread never
-//! ends.
+//! A handler for Ctrl-C, which is pressed, set only where nobody has one: that of a generation before must be out of sight.
+//! The crate has no way to take it off again, and its thread never ends.
 #![expect(unsafe_code, reason = "sends itself a signal")]
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 static PRESSED: AtomicU64 = AtomicU64::new(0);
 
 pub(crate) fn begin() {
-    let set = ctrlc::set_handler(|| {
+    let set = ctrlc::try_set_handler(|| {
         PRESSED.fetch_add(1, Ordering::SeqCst);
     });
     if let Err(error) = set {
