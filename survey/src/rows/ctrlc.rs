@@ -1,4 +1,4 @@
-//! A handler for Ctrl-C, which is pressed, set only where nobody has one: that of a generation before must be out of sight.
+//! A handler for Ctrl-C, which is pressed, set only where there is none: that of an earlier generation must be out of sight.
 //! The crate has no way to take it off again, and its thread never ends.
 #![expect(unsafe_code, reason = "sends itself a signal")]
 

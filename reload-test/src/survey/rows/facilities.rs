@@ -92,8 +92,13 @@ pub(super) const FACILITIES: &[Row] = &[
     row("onstack-frame", &[], "a handler with 8 KiB of stack and without `SA_ONSTACK`", Fate::Unmapped),
     Row {
         strikes_after_ms: 100,
-        note: "The host asks for `reap_children`. Without it each leaves a zombie, which the report of the unload names.",
-        ..row("command-not-waited", &[], "a process that nobody waits for; the next looks for zombies", Fate::Unmapped)
+        note: "The host sets `reap_children`. Without it each leaves a zombie, which the report of the unload names.",
+        ..row(
+            "command-not-waited",
+            &[],
+            "a process that is not waited for; the next checks for zombies",
+            Fate::Unmapped,
+        )
     },
     row("command-waited", &[], "a process that is waited for", Fate::Unmapped),
     // What puts addresses of its own into tables of the C library.
