@@ -12,6 +12,8 @@ use std::collections::BTreeSet;
 pub(crate) struct Entry {
     pub(crate) row: &'static Row,
     pub(crate) record: Option<Record>,
+    /// Lines of a row without a result in the page that is there: results are kept on the machine that found them.
+    pub(crate) earlier: Option<String>,
     /// Whether the result was found with the sources and versions of now.
     pub(crate) is_of_this_code: bool,
     /// How to get what this machine lacks for it.
@@ -37,6 +39,9 @@ pub(crate) fn table(entries: &[Entry]) -> String {
     let lines = entries.iter().map(|entry| {
         let Row { name, use_of, .. } = entry.row;
         let Some(record) = &entry.record else {
+            if let Some(earlier) = &entry.earlier {
+                return earlier.clone();
+            }
             let why = entry.remedy.map_or_else(|| "not run yet".to_owned(), |remedy| format!("not run: {remedy}"));
             return format!("| `{name}` | {use_of} | – | {why} | – | – | – | – | – |\n");
         };
@@ -59,6 +64,15 @@ pub(crate) fn table(entries: &[Entry]) -> String {
         first + &second.unwrap_or_default()
     });
     HEAD.to_owned() + &lines.collect::<String>()
+}
+
+/// Returns the lines of a row in the text of a page, where it was run.
+pub(crate) fn earlier(page: &str, name: &str) -> Option<String> {
+    let begin = format!("| `{name}` | ");
+    let mut lines = page.lines().skip_while(|line| !line.starts_with(&begin));
+    let first = lines.next().filter(|line| !line.contains(" | not run"))?;
+    let more = lines.take_while(|line| line.starts_with("|  | "));
+    Some([first].into_iter().chain(more).map(|line| format!("{line}\n")).collect())
 }
 
 fn line(name: &str, use_of: &str, versions: &str, (outcome, fate): (&Outcome, String), alternating: &str) -> String {
@@ -151,7 +165,7 @@ pub(crate) fn page(entries: &[Entry], made: &Made) -> String {
     text += &format!("\n\n{}", table(entries));
     let older: Vec<_> = entries
         .iter()
-        .filter(|entry| entry.record.is_some() && !entry.is_of_this_code)
+        .filter(|entry| !entry.is_of_this_code && (entry.record.is_some() || entry.earlier.is_some()))
         .map(|entry| format!("`{}`", entry.row.name))
         .collect();
     if !older.is_empty() {
@@ -189,7 +203,7 @@ fn wrapped(paragraph: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Entry, Made, number, page, table, wrapped};
+    use super::{Entry, Made, earlier, number, page, table, wrapped};
     use crate::survey::outcome::Outcome;
     use crate::survey::plan::Growth;
     use crate::survey::plan::Way;
@@ -220,7 +234,21 @@ mod tests {
             faults: Vec::new(),
         };
         let row = rows(&[name.to_owned()]).expect("a row")[0];
-        Entry { row, record: Some(record), is_of_this_code: true, remedy: None }
+        Entry { row, record: Some(record), earlier: None, is_of_this_code: true, remedy: None }
+    }
+
+    #[test]
+    fn a_row_without_a_result_keeps_its_lines_of_the_earlier_page() {
+        let kept = || outcome(&["thread \"smol-1\""], None);
+        let smol = || entry("smol", &["smol 2.0.2"], &[(Way::OntoItself, kept()), (Way::Evicting, outcome(&[], None))]);
+        let made = || Made { rustc: String::new(), libc: String::new(), system: String::new(), commit: String::new() };
+        let without = |row: Entry| Entry { record: None, is_of_this_code: false, ..row };
+        let before = page(&[smol(), without(entry("rand", &[], &[]))], &made());
+        let lost = Entry { earlier: earlier(&before, "smol"), ..without(smol()) };
+        assert_eq!(earlier(&before, "rand"), None, "it was not run");
+        let after = page(&[lost], &made());
+        assert!(after.contains(&table(&[smol()])), "{after}");
+        assert!(after.contains("or of the crates: `smol`."), "{after}");
     }
 
     #[test]
