@@ -163,14 +163,21 @@ pub(crate) fn page(entries: &[Entry], made: &Made) -> String {
         text += &format!("\n\n{}", wrapped(paragraph));
     }
     text += &format!("\n\n{}", table(entries));
-    let older: Vec<_> = entries
-        .iter()
-        .filter(|entry| !entry.is_of_this_code && (entry.record.is_some() || entry.earlier.is_some()))
-        .map(|entry| format!("`{}`", entry.row.name))
-        .collect();
-    if !older.is_empty() {
-        let older = format!("Found before the last change of the code, or of the crates: {}.", older.join(", "));
-        text += &format!("\n{}\n", wrapped(&older));
+    let found = entries.iter().filter(|entry| entry.record.is_some() || entry.earlier.is_some());
+    let (new, older): (Vec<_>, Vec<_>) = found.partition(|entry| entry.is_of_this_code);
+    let names =
+        |entries: &[&Entry]| entries.iter().map(|entry| format!("`{}`", entry.row.name)).collect::<Vec<_>>().join(", ");
+    // The shorter list says as much.
+    let age = match (new.len(), older.len()) {
+        (_, 0) => String::new(),
+        (1.., many) if many > new.len() => {
+            let new = names(&new);
+            format!("Found with the code as it is: {new}. All others are older than its last change, or that of a crate.")
+        }
+        _ => format!("Found before the last change of the code, or of the crates: {}.", names(&older)),
+    };
+    if !age.is_empty() {
+        text += &format!("\n{}\n", wrapped(&age));
     }
     let notes: Vec<_> = entries.iter().filter(|entry| !entry.row.note.is_empty()).collect();
     if !notes.is_empty() {
@@ -306,6 +313,9 @@ mod tests {
         );
         assert!(text.contains("or of the crates: `mimalloc`. "), "{text}");
         assert!(text.contains("* `mimalloc`: It needs its feature"), "{text}");
+        let old = |name| Entry { is_of_this_code: false, ..entry(name, &[], &itself) };
+        let text = page(&[entry("rand", &[], &itself), old("smol"), old("std")], &made).replace('\n', " ");
+        assert!(text.contains("Found with the code as it is: `rand`. All others are older"), "{text}");
         let mut later = entry("rand", &[], &itself);
         later.record.iter_mut().for_each(|record| record.date = "2026-11-23".to_owned());
         let text = page(&[entry("smol", &[], &itself), later], &made).replace('\n', " ");
