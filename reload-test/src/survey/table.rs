@@ -167,7 +167,7 @@ pub(crate) fn page(entries: &[Entry], made: &Made) -> String {
     let (new, older): (Vec<_>, Vec<_>) = found.partition(|entry| entry.is_of_this_code);
     let names =
         |entries: &[&Entry]| entries.iter().map(|entry| format!("`{}`", entry.row.name)).collect::<Vec<_>>().join(", ");
-    // The shorter list says as much.
+    // The shorter list is enough.
     let age = match (new.len(), older.len()) {
         (_, 0) => String::new(),
         (1.., many) if many > new.len() => {
