@@ -24,7 +24,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) jobs: usize,
 
-    /// Where the table goes, as a page of the documentation: all rows, each with its newest result.
+    /// File of the table, as a page of the documentation: all rows, each with its newest result. A row without one keeps its
+    /// lines of the page that is there.
     #[arg(long, value_name = "PATH")]
     pub(crate) page: Option<PathBuf>,
 

@@ -46,6 +46,7 @@ fn host(plan: &Plan) -> Result<()> {
     let builder = Runtime::builder().park_after(park_after).parked_budget(usize::MAX);
     let builder = builder.unloads(|policy| {
         policy.look_for_references = ReferenceSearch::Always;
+        policy.reap_children = true;
         // SAFETY: which crates lend the stacks of their threads, or give descriptors away, is what this process is for.
         unsafe { policy.evict_after(evict.then_some(EVICT_AFTER)) };
         // SAFETY: as above; the host itself takes no descriptor of a plugin.

@@ -1,5 +1,6 @@
 //! What a page says of where its figures come from.
 
+use std::path::Path;
 use std::process::Command;
 
 /// `rustc 1.95.0`.
@@ -17,6 +18,12 @@ pub(crate) fn libc() -> String {
 /// `Linux x86_64`.
 pub(crate) fn system() -> String {
     format!("{} {}", output("uname", &["-s"]).trim(), std::env::consts::ARCH)
+}
+
+/// The commit of the code, `955e1450`, with `-dirty` behind it where files differ from it; nothing outside a repository.
+pub(crate) fn commit(folder: &Path) -> String {
+    let folder = folder.to_string_lossy();
+    output("git", &["-C", &folder, "describe", "--always", "--dirty", "--abbrev=8", "--exclude=*"]).trim().to_owned()
 }
 
 fn first_words(text: &str, count: usize) -> String {

@@ -50,6 +50,10 @@ fn each_sentence_for_authors_names_a_row_that_does_as_it_says() {
 #[test]
 fn the_page_of_the_survey_has_sound_rows_only_and_each_is_one_that_there_is() {
     let page = text("runtime/docs/crate-survey.md");
+    let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (head, _) = words.split_once("; the plugins are debug builds.").expect("a head");
+    let is_told = [" rustc ", " with glibc ", ", at commit "].map(|what| head.contains(what));
+    assert_eq!((is_told, page.lines().count() <= 300), ([true; 3], true), "{head}");
     let lines: Vec<_> = page.lines().filter(|line| line.starts_with("| `")).collect();
     assert!(lines.len() > 20, "{} rows", lines.len());
     for line in lines {

@@ -8,7 +8,7 @@ use super::outcome::Outcome;
 use super::plan::{Plan, Way};
 use super::rows::{Fate, Row, all, rows};
 use super::store::{Key, Record, Store, is_settled};
-use super::table::{Entry, Made, page, table};
+use super::table::{Entry, Made, earlier, page, table};
 use super::{date, sources};
 use alcedo_build::{BuildRequest, Variants};
 use anyhow::{Context, Result};
@@ -60,8 +60,11 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     }
     eprintln!("{} s", begun.elapsed().as_secs());
     if let Some(path) = &args.page {
-        let entries: Vec<_> = all().map(|row| survey.entry(row)).collect();
-        let made = Made { rustc: machine::rustc(), libc: machine::libc(), system: machine::system() };
+        let before = fs::read_to_string(path).unwrap_or_default();
+        let entry = |row: &'static Row| Entry { earlier: earlier(&before, row.name), ..survey.entry(row) };
+        let entries: Vec<_> = all().map(entry).collect();
+        let (rustc, libc, system) = (machine::rustc(), machine::libc(), machine::system());
+        let made = Made { rustc, libc, system, commit: machine::commit(&args.sources) };
         fs::write(path, page(&entries, &made)).with_context(|| format!("could not write {}", path.display()))?;
     }
     Ok(faults.is_empty())
@@ -140,12 +143,12 @@ impl Survey<'_> {
         hosting::run(&plan, Surroundings { dir: &dir, backtrace: row.backtrace, patience })
     }
 
-    /// What the page knows of a row: the newest result, whatever it was found with.
+    /// Returns the newest result that the store has of a row, of this code or of older code.
     fn entry(&self, row: &'static Row) -> Entry {
         let missing = row.needs.iter().find(|system| !system.is_there());
         let record = self.store.get(row.name);
         let is_of_this_code = record.as_ref().is_some_and(|record| record.key == self.keys[row.name]);
-        Entry { row, record, is_of_this_code, remedy: missing.map(|system| system.remedy()) }
+        Entry { row, record, earlier: None, is_of_this_code, remedy: missing.map(|system| system.remedy()) }
     }
 }
 

@@ -12,6 +12,8 @@ use std::collections::BTreeSet;
 pub(crate) struct Entry {
     pub(crate) row: &'static Row,
     pub(crate) record: Option<Record>,
+    /// Lines of a row without a result in the page that is there: results are kept on the machine that found them.
+    pub(crate) earlier: Option<String>,
     /// Whether the result was found with the sources and versions of now.
     pub(crate) is_of_this_code: bool,
     /// How to get what this machine lacks for it.
@@ -24,6 +26,8 @@ pub(crate) struct Made {
     pub(crate) rustc: String,
     pub(crate) libc: String,
     pub(crate) system: String,
+    /// Of the code, or nothing outside a repository.
+    pub(crate) commit: String,
 }
 
 /// The heads of the columns.
@@ -35,6 +39,9 @@ pub(crate) fn table(entries: &[Entry]) -> String {
     let lines = entries.iter().map(|entry| {
         let Row { name, use_of, .. } = entry.row;
         let Some(record) = &entry.record else {
+            if let Some(earlier) = &entry.earlier {
+                return earlier.clone();
+            }
             let why = entry.remedy.map_or_else(|| "not run yet".to_owned(), |remedy| format!("not run: {remedy}"));
             return format!("| `{name}` | {use_of} | – | {why} | – | – | – | – | – |\n");
         };
@@ -57,6 +64,15 @@ pub(crate) fn table(entries: &[Entry]) -> String {
         first + &second.unwrap_or_default()
     });
     HEAD.to_owned() + &lines.collect::<String>()
+}
+
+/// Returns the lines of a row in the text of a page, where it was run.
+pub(crate) fn earlier(page: &str, name: &str) -> Option<String> {
+    let begin = format!("| `{name}` | ");
+    let mut lines = page.lines().skip_while(|line| !line.starts_with(&begin));
+    let first = lines.next().filter(|line| !line.contains(" | not run"))?;
+    let more = lines.take_while(|line| line.starts_with("|  | "));
+    Some([first].into_iter().chain(more).map(|line| format!("{line}\n")).collect())
 }
 
 fn line(name: &str, use_of: &str, versions: &str, (outcome, fate): (&Outcome, String), alternating: &str) -> String {
@@ -126,7 +142,8 @@ const ABOVE: [&str; 6] = [
 
 /// The page with the table in it.
 pub(crate) fn page(entries: &[Entry], made: &Made) -> String {
-    let Made { rustc, libc, system } = made;
+    let Made { rustc, libc, system, commit } = made;
+    let commit = if commit.is_empty() { String::new() } else { format!(", at commit {commit}") };
     let records = || entries.iter().filter_map(|entry| entry.record.as_ref());
     let dates: Vec<_> = records().map(|record| record.date.as_str()).collect();
     let (first, last) = (dates.iter().min().unwrap_or(&"never"), dates.iter().max().unwrap_or(&"never"));
@@ -137,7 +154,7 @@ pub(crate) fn page(entries: &[Entry], made: &Made) -> String {
     let written = format!(
         "Written by `cargo run {profile}-p alcedo-reload-test --bin alcedo-survey -- --page \
          runtime/docs/crate-survey.md` from what it found {days}, with {reloads} reloads of each row, {rustc}, on {system} \
-         with {libc}; the plugins are debug builds. `--rows` runs some of the rows and `--missing` those without a result \
+         with {libc}{commit}; the plugins are debug builds. `--rows` runs some of the rows and `--missing` those without a result \
          for the code as it is; the page has all of them."
     );
     let [title, what, above @ ..] = ABOVE;
@@ -146,14 +163,21 @@ pub(crate) fn page(entries: &[Entry], made: &Made) -> String {
         text += &format!("\n\n{}", wrapped(paragraph));
     }
     text += &format!("\n\n{}", table(entries));
-    let older: Vec<_> = entries
-        .iter()
-        .filter(|entry| entry.record.is_some() && !entry.is_of_this_code)
-        .map(|entry| format!("`{}`", entry.row.name))
-        .collect();
-    if !older.is_empty() {
-        let older = format!("Found before the last change of the code, or of the crates: {}.", older.join(", "));
-        text += &format!("\n{}\n", wrapped(&older));
+    let found = entries.iter().filter(|entry| entry.record.is_some() || entry.earlier.is_some());
+    let (new, older): (Vec<_>, Vec<_>) = found.partition(|entry| entry.is_of_this_code);
+    let names =
+        |entries: &[&Entry]| entries.iter().map(|entry| format!("`{}`", entry.row.name)).collect::<Vec<_>>().join(", ");
+    // The shorter list is enough.
+    let age = match (new.len(), older.len()) {
+        (_, 0) => String::new(),
+        (1.., many) if many > new.len() => {
+            let new = names(&new);
+            format!("Found with the code as it is: {new}. All others are older than its last change, or that of a crate.")
+        }
+        _ => format!("Found before the last change of the code, or of the crates: {}.", names(&older)),
+    };
+    if !age.is_empty() {
+        text += &format!("\n{}\n", wrapped(&age));
     }
     let notes: Vec<_> = entries.iter().filter(|entry| !entry.row.note.is_empty()).collect();
     if !notes.is_empty() {
@@ -186,7 +210,7 @@ fn wrapped(paragraph: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Entry, Made, number, page, table, wrapped};
+    use super::{Entry, Made, earlier, number, page, table, wrapped};
     use crate::survey::outcome::Outcome;
     use crate::survey::plan::Growth;
     use crate::survey::plan::Way;
@@ -217,7 +241,21 @@ mod tests {
             faults: Vec::new(),
         };
         let row = rows(&[name.to_owned()]).expect("a row")[0];
-        Entry { row, record: Some(record), is_of_this_code: true, remedy: None }
+        Entry { row, record: Some(record), earlier: None, is_of_this_code: true, remedy: None }
+    }
+
+    #[test]
+    fn a_row_without_a_result_keeps_its_lines_of_the_earlier_page() {
+        let kept = || outcome(&["thread \"smol-1\""], None);
+        let smol = || entry("smol", &["smol 2.0.2"], &[(Way::OntoItself, kept()), (Way::Evicting, outcome(&[], None))]);
+        let made = || Made { rustc: String::new(), libc: String::new(), system: String::new(), commit: String::new() };
+        let without = |row: Entry| Entry { record: None, is_of_this_code: false, ..row };
+        let before = page(&[smol(), without(entry("rand", &[], &[]))], &made());
+        let lost = Entry { earlier: earlier(&before, "smol"), ..without(smol()) };
+        assert_eq!(earlier(&before, "rand"), None, "it was not run");
+        let after = page(&[lost], &made());
+        assert!(after.contains(&table(&[smol()])), "{after}");
+        assert!(after.contains("or of the crates: `smol`."), "{after}");
     }
 
     #[test]
@@ -264,16 +302,20 @@ mod tests {
 
     #[test]
     fn the_page_says_when_and_with_what_it_was_made_and_which_rows_are_older() {
-        let made = Made { rustc: "rustc 1".to_owned(), libc: "glibc 2".to_owned(), system: "Linux x".to_owned() };
+        let [rustc, libc, system, commit] = ["rustc 1", "glibc 2", "Linux x", "a1b2"].map(str::to_owned);
+        let made = Made { rustc, libc, system, commit };
         let itself = [(Way::OntoItself, outcome(&[], None))];
         let old = Entry { is_of_this_code: false, ..entry("mimalloc", &[], &itself) };
         let text = page(&[entry("rand", &[], &itself), old], &made).replace('\n', " ");
         assert!(
-            text.contains("what it found on 2026-11-21, with 4 reloads of each row, rustc 1, on Linux x with glibc 2;"),
+            text.contains("what it found on 2026-11-21, with 4 reloads of each row, rustc 1, on Linux x with glibc 2, at commit a1b2;"),
             "{text}"
         );
         assert!(text.contains("or of the crates: `mimalloc`. "), "{text}");
         assert!(text.contains("* `mimalloc`: It needs its feature"), "{text}");
+        let old = |name| Entry { is_of_this_code: false, ..entry(name, &[], &itself) };
+        let text = page(&[entry("rand", &[], &itself), old("smol"), old("std")], &made).replace('\n', " ");
+        assert!(text.contains("Found with the code as it is: `rand`. All others are older"), "{text}");
         let mut later = entry("rand", &[], &itself);
         later.record.iter_mut().for_each(|record| record.date = "2026-11-23".to_owned());
         let text = page(&[entry("smol", &[], &itself), later], &made).replace('\n', " ");

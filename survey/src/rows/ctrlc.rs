@@ -1,14 +1,18 @@
-//! A handler for Ctrl-C, which is pressed. The crate has no way to take it off again, and its thread never
-//! ends.
-#![expect(unsafe_code, reason = "sends itself a signal")]
+//! A handler for Ctrl-C, which is pressed; that of an earlier generation must be out of sight. The crate has no way to take
+//! it off again, and its thread never ends.
+#![expect(unsafe_code, reason = "reads a disposition, and sends itself a signal")]
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::mem;
+use std::ptr::null;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 static PRESSED: AtomicU64 = AtomicU64::new(0);
+static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
 pub(crate) fn begin() {
+    IS_TAKEN.store(is_handled(), Ordering::SeqCst);
     let set = ctrlc::set_handler(|| {
         PRESSED.fetch_add(1, Ordering::SeqCst);
     });
@@ -17,7 +21,19 @@ pub(crate) fn begin() {
     }
 }
 
+/// Checks for a handler, which can only be that of an earlier generation: the host has none.
+fn is_handled() -> bool {
+    // SAFETY: all zeroes are an action.
+    let mut action: libc::sigaction = unsafe { mem::zeroed() };
+    // SAFETY: nothing is set, and the action is a place for one.
+    unsafe { libc::sigaction(libc::SIGINT, null(), &raw mut action) };
+    ![libc::SIG_DFL, libc::SIG_IGN].contains(&action.sa_sigaction)
+}
+
 pub(crate) fn work() -> String {
+    if IS_TAKEN.load(Ordering::SeqCst) {
+        return "the handler of an earlier generation is in sight".to_owned();
+    }
     let before = PRESSED.load(Ordering::SeqCst);
     // SAFETY: sends this process a signal, as the terminal does; somebody has a handler for it.
     unsafe { libc::kill(libc::getpid(), libc::SIGINT) };

@@ -21,8 +21,12 @@ static QUEUE: AtomicI32 = AtomicI32::new(-1);
 const LEFT_FD: &str = "ALCEDO_SURVEY_LEFT_FD";
 
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
+static IS_ZOMBIE: AtomicBool = AtomicBool::new(false);
 
 pub(crate) fn begin() {
+    if cfg!(feature = "command-not-waited") {
+        IS_ZOMBIE.store(is_alone() && is_waited_for(), Ordering::SeqCst);
+    }
     let Some(left) = std::env::var(LEFT_FD).ok().and_then(|left| left.parse().ok()) else { return };
     if cfg!(feature = "posix-sigio") {
         // SAFETY: the byte is there; the socket is still open.
@@ -50,7 +54,21 @@ fn is_alone() -> bool {
     images.collect::<BTreeSet<_>>().len() == 1
 }
 
+/// Checks for a process that has ended and still waits for its status to be read, and leaves it as it is.
+fn is_waited_for() -> bool {
+    // SAFETY: all zeroes are a record.
+    let mut record: libc::siginfo_t = unsafe { mem::zeroed() };
+    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: the record is a place for one.
+    let found = unsafe { libc::waitid(libc::P_ALL, 0, &raw mut record, options) };
+    // SAFETY: the record is of a process, or all zeroes.
+    found == 0 && unsafe { record.si_pid() } != 0
+}
+
 pub(crate) fn work() -> String {
+    if IS_ZOMBIE.load(Ordering::SeqCst) {
+        return "the process of the generation before is a zombie".to_owned();
+    }
     if IS_TAKEN.load(Ordering::SeqCst) {
         return "the queue still notifies the generation before".to_owned();
     }

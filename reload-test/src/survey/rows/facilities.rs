@@ -69,7 +69,15 @@ pub(super) const FACILITIES: &[Row] = &[
     },
     row("posix-mq-notify", &[], "`mq_notify` with a function, left waiting; the next takes the queue", Fate::Unmapped),
     row("posix-mq-notify-ended", &[], "the same, closed at the end", Fate::Unmapped),
-    row("posix-aio", &[], "`aio_read` with a function, answered a tenth of a second after the end", Fate::Unmapped),
+    Row {
+        strikes_after_ms: 150,
+        ..row(
+            "posix-aio",
+            &[],
+            "`aio_read` with a function, answered a tenth of a second after the end",
+            Fate::Unmapped,
+        )
+    },
     Row {
         // The C library has twenty threads for them.
         most: 16,
@@ -82,7 +90,16 @@ pub(super) const FACILITIES: &[Row] = &[
     row("posix-altstack", &[], "a signal stack that ends with a thread-local", Fate::Unmapped),
     row("posix-siglongjmp", &[], "a handler that leaves by `siglongjmp`", Fate::Unmapped),
     row("onstack-frame", &[], "a handler with 8 KiB of stack and without `SA_ONSTACK`", Fate::Unmapped),
-    row("command-not-waited", &[], "a process that nobody waits for", Fate::Unmapped),
+    Row {
+        strikes_after_ms: 100,
+        note: "The host sets `reap_children`. Without it each leaves a zombie, which the report of the unload names.",
+        ..row(
+            "command-not-waited",
+            &[],
+            "a process that is not waited for; the next checks for zombies",
+            Fate::Unmapped,
+        )
+    },
     row("command-waited", &[], "a process that is waited for", Fate::Unmapped),
     // What puts addresses of its own into tables of the C library.
     row("posix-putenv", &["libc"], "a string of its own in the environment, read by the next", Fate::Unmapped),
