@@ -373,7 +373,7 @@ fn entries_race_replacements_and_each_table_answers_from_its_generation_alone() 
         }
         ends.store(true, Ordering::SeqCst);
         let ticket = slim.begin_unload().expect("a Slim");
-        callers.map(|caller| caller.join().expect("no panic"));
+        callers.into_iter().for_each(|caller| caller.join().expect("no panic"));
         ticket.wait(Duration::from_secs(30)).unwrap_or_else(|report| panic!("{report}"));
     });
     assert!(ended.load(Ordering::SeqCst) > 3, "callers have called until their generation was over");
@@ -465,7 +465,7 @@ fn a_host_ends_while_threads_call_its_entries() {
         let callers = [(); 3].map(|()| scope.spawn(caller));
         support::until("they call", || counted.load(Ordering::Relaxed) > 1000);
         drop(host);
-        callers.map(|caller| assert_eq!(caller.join().expect("no panic"), UNAVAILABLE));
+        callers.into_iter().for_each(|caller| assert_eq!(caller.join().expect("no panic"), UNAVAILABLE));
     });
     assert_eq!(Arc::strong_count(&counted), 1, "what an entry captured is dropped with the host");
 }
