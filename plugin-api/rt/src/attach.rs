@@ -67,6 +67,13 @@ pub fn is_game_thread() -> bool {
     HOME.load(Ordering::Relaxed) == this_thread()
 }
 
+/// Checks that a panic on this thread outside of all counted traps is in a direct call. `is_call_of_host` is the answer of the host, which
+/// counts the calls of modules that have to do with no objects: these may be attached on a thread that has ended, whose number another one
+/// has then.
+pub(crate) fn is_direct_call(is_call_of_host: bool) -> bool {
+    if IS_FREE.load(Ordering::Relaxed) { is_call_of_host } else { is_game_thread() }
+}
+
 /// Checks that functions of the host may be called directly on this thread: on the game thread, or on each one in a module that has to do
 /// with no objects.
 #[inline]

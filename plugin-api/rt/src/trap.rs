@@ -17,7 +17,8 @@ use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 use alcedo_abi::log::LogLevel;
 use alcedo_abi::words::words_into;
 
-use crate::{CallError, is_game_thread, panic_hook, records};
+use crate::attach::is_direct_call;
+use crate::{CallError, panic_hook, records};
 
 /// What a panic said, and where.
 struct Note {
@@ -189,7 +190,7 @@ fn hook(info: &PanicHookInfo<'_>) {
         return;
     }
     // The traps of direct calls are not counted.
-    if OPEN_TRAPS.get() == 0 && !is_game_thread() && !is_call_of_host {
+    if OPEN_TRAPS.get() == 0 && !is_direct_call(is_call_of_host) {
         // A thread of the module's own: no caller waits for the failure, so it is written to the log.
         records::event(LogLevel::ERROR, "alcedo::panic", &message, file, line);
         return;
