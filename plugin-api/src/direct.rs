@@ -12,7 +12,7 @@ use alcedo_abi::black_direct::{CLOSED, DirectBits, DirectCallee};
 use alcedo_abi::call::FailureKind;
 use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 use alcedo_abi::handles::{ObjectHandle, ZCallHandle};
-use alcedo_rt::{CallError, direct_version, is_game_thread};
+use alcedo_rt::{CallError, direct_version, may_call_directly};
 
 use crate::host;
 use crate::signature::{Params, ReturnValue, fingerprint};
@@ -20,8 +20,8 @@ use crate::signature::{Params, ReturnValue, fingerprint};
 /// No version of the host's, nor what it says while nothing may be called.
 const NEVER: u64 = u64::MAX;
 
-/// That this is the game thread, as the borrow of an object of a frame shows. Only such objects have one, and it does not leave the
-/// thread.
+/// Proof that functions of the host may be called directly on this thread: it is the game thread, as the borrow of an object of a frame
+/// shows, or the module has to do with no objects. It does not leave the thread.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Called<'a> {
@@ -35,10 +35,10 @@ impl Called<'_> {
         Self { object: this.object(), frame: PhantomData }
     }
 
-    /// No object, on the game thread; `None` on another one.
+    /// No object, on the game thread or in a module that belongs to no thread; `None` elsewhere.
     #[inline]
     pub(crate) fn without_object() -> Option<Self> {
-        is_game_thread().then_some(Self { object: ObjectHandle::NONE, frame: PhantomData })
+        may_call_directly().then_some(Self { object: ObjectHandle::NONE, frame: PhantomData })
     }
 
     /// Its handle.
@@ -48,15 +48,15 @@ impl Called<'_> {
     }
 }
 
-/// The code behind a cell of a function that takes `A` and gives `R`, once a call has found it. It is looked at on the game thread
-/// only; atomic, since it stands in a static.
+/// The code behind a cell of a function that takes `A` and gives `R`, once a call has found it. Read on the game thread, or on any thread
+/// in a module that belongs to none, where a handle has the same code and context as long as the version is that of an open word.
 pub(crate) struct DirectCell<A, R> {
-    /// The version it was found under.
+    /// The version it was found under; written after the others, and read before them.
     version: AtomicU64,
     code: AtomicPtr<()>,
     context: AtomicPtr<()>,
-    /// The last version under which the host was asked for it.
-    asked: AtomicU64,
+    /// The last version under which the host had none.
+    refused: AtomicU64,
     of: PhantomData<fn(A) -> R>,
 }
 
@@ -64,7 +64,7 @@ impl<A, R> DirectCell<A, R> {
     /// One that has found nothing.
     pub(crate) const fn new() -> Self {
         let (code, context) = (AtomicPtr::new(core::ptr::null_mut()), AtomicPtr::new(core::ptr::null_mut()));
-        Self { version: AtomicU64::new(NEVER), code, context, asked: AtomicU64::new(NEVER), of: PhantomData }
+        Self { version: AtomicU64::new(NEVER), code, context, refused: AtomicU64::new(NEVER), of: PhantomData }
     }
 }
 
@@ -80,19 +80,19 @@ impl<A: Params, R: ReturnValue> DirectCell<A, R> {
         if !(is_direct::<A, R>() && Given::IN_SLOTS) {
             return None;
         }
-        if self.version.load(Ordering::Relaxed) != direct_version() && !self.find(handle()) {
+        if self.version.load(Ordering::Acquire) != direct_version() && !self.find(handle()) {
             return None;
         }
         let (code, context) = (self.code.load(Ordering::Relaxed), self.context.load(Ordering::Relaxed));
-        // SAFETY: the host gave code and context for a function with this signature, and its version is still the same, which says
-        // that they are right and that this is no time at which nothing may be called; `called` says that this is the game thread.
-        // The bits are those of values of the types.
+        // SAFETY: the host returned code and context for a function with this signature, and its version is still the same: they are right,
+        // and calls are open. `called` proves the thread. A module that belongs to no thread reads both from one host for its whole life,
+        // which keeps them as long as the module is mapped. The bits are those of values of the types.
         given(unsafe { args.direct_bits().call(code, context, called.object()) })
     }
 
     /// Returns the code, if it is that of a leaf and may be called now.
     pub(crate) fn leaf(&self, handle: ZCallHandle, _called: Called<'_>) -> Option<Leaf<'_, A, R>> {
-        if !is_direct::<A, R>() || self.version.load(Ordering::Relaxed) != direct_version() && !self.find(handle) {
+        if !is_direct::<A, R>() || self.version.load(Ordering::Acquire) != direct_version() && !self.find(handle) {
             return None;
         }
         let code = self.code.load(Ordering::Relaxed).cast_const();
@@ -103,19 +103,21 @@ impl<A: Params, R: ReturnValue> DirectCell<A, R> {
     #[cold]
     fn find(&self, handle: ZCallHandle) -> bool {
         let version = direct_version();
-        if version == CLOSED || self.asked.swap(version, Ordering::Relaxed) == version {
+        if version == CLOSED || self.refused.load(Ordering::Relaxed) == version {
             return false;
         }
-        let Some(DirectCallee { code, context, version }) = found::<A, R>(handle) else { return false };
+        let Some(DirectCallee { code, context, version }) = found::<A, R>(handle) else {
+            self.refused.store(version, Ordering::Relaxed);
+            return false;
+        };
         self.code.store(code.cast_mut(), Ordering::Relaxed);
         self.context.store(context.cast_mut(), Ordering::Relaxed);
-        self.version.store(version, Ordering::Relaxed);
+        self.version.store(version, Ordering::Release);
         true
     }
 }
 
-/// The code behind a handle that the thread it was made on keeps: the game thread, or one of a module for which the host's word always
-/// says that there are no direct calls.
+/// The code behind a handle that the thread it was made on keeps: the game thread, or any one in a module that belongs to none.
 pub(crate) struct KeptCode<A, R> {
     callee: Cell<DirectCallee>,
     asked: Cell<u64>,
@@ -125,7 +127,7 @@ pub(crate) struct KeptCode<A, R> {
 }
 
 impl<A: Params, R: ReturnValue> KeptCode<A, R> {
-    /// Of a handle that the host has just given for a name, on this thread.
+    /// Makes one for a handle that the host has just returned for a name, on this thread.
     pub(crate) fn new() -> Self {
         let callee = Cell::new(DirectCallee { version: NEVER, ..DirectCallee::NONE });
         Self { callee, asked: Cell::new(NEVER), of: PhantomData, thread: PhantomData }
@@ -142,7 +144,7 @@ impl<A: Params, R: ReturnValue> KeptCode<A, R> {
         }
         let DirectCallee { code, context, .. } = self.callee.get();
         // SAFETY: as in `DirectCell::call`; a host whose word has a version has found the name on this thread, so this is the game
-        // thread.
+        // thread or the module belongs to none.
         given(unsafe { args.direct_bits().call(code, context, object) })
     }
 
@@ -186,9 +188,9 @@ impl<A: Params, R: ReturnValue> Leaf<'_, A, R> {
     /// Calls it.
     #[inline]
     pub(crate) fn call(self, args: &A) -> Result<u64, CallError> {
-        // SAFETY: the host gave the code for a function with this signature, on this thread, which is the game thread, and the pointer keeps
-        // it there. A leaf may be called at all times while the host is there, as `DirectCallee::LEAF` says, and it is: this is lent for
-        // a call of a closure, while which code of this module is on the stack, in a red frame of the host.
+        // SAFETY: the host returned the code for a function with this signature, on this thread, where it may be called, and the pointer
+        // keeps it there. A leaf may be called at all times while code of the module runs, as `DirectCallee::LEAF` promises, and it does:
+        // this is lent for a call of a closure.
         let answer = unsafe { args.direct_bits().call(self.code, DirectCallee::LEAF, ObjectHandle::NONE) };
         if answer.status == DirectStatus::DONE { Ok(answer.bits) } else { Err(leaf_failure(answer.status)) }
     }

@@ -74,7 +74,7 @@ impl<A: Params, R: ReturnValue> HostEntry<A, R> {
     }
 
     /// Calls it many times: `code` receives its pointer, as in [`ZFunction::hot`](crate::ZFunction::hot). For entries that capture
-    /// nothing, in a module of the Master, on the game thread.
+    /// nothing; in a module of the Master on the game thread.
     ///
     /// # Errors
     /// `UNAVAILABLE` without a pointer, `WRONG_STACK` on the stack of a coroutine. [`call`](Self::call) needs none.

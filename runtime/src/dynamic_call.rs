@@ -2,7 +2,6 @@
 //! says what the slots have to be.
 
 use std::rc::Rc;
-use std::sync::Arc;
 
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::zcall::SlotValue;
@@ -462,10 +461,10 @@ pub(crate) fn plain_body(
     name: &str,
     signature: &Signature,
     body: impl Fn(&[Value]) -> Result<Option<Value>, CallError> + Send + Sync + 'static,
-) -> Result<Arc<PlainBody>, CallError> {
+) -> Result<Box<PlainBody>, CallError> {
     signature.needs_no_runtime(name)?;
     let (types, words) = (signature.0.clone(), signature.to_string());
-    Ok(Arc::new(move |buffer: &mut BufferMut<'_>| {
+    Ok(Box::new(move |buffer: &mut BufferMut<'_>| {
         let (arguments, result) = (&types.arguments, types.result.as_deref());
         buffer.expect_len(arguments.len() + usize::from(result.is_some()))?;
         let mut values = Vec::with_capacity(arguments.len());

@@ -34,7 +34,7 @@ mod batch;
 mod class_macro;
 mod closures;
 mod delegate;
-mod function;
+pub(crate) mod function;
 mod list;
 mod member;
 mod property;

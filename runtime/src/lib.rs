@@ -25,6 +25,7 @@ mod deadline;
 pub mod development;
 mod dynamic_call;
 mod emit;
+mod entry_gate;
 mod error;
 #[doc(hidden)]
 pub mod faults;
@@ -153,9 +154,8 @@ pub mod zcall {
 
 /// Tables of functions that a host and its modules exchange when a module is loaded: see [`entry_table!`].
 pub mod tables {
-    pub use crate::load::context::function::{ContextEntry, HotContextEntry};
     pub use crate::load::tables::TableError;
-    pub use crate::runtime::tables::{HostEntries, ModuleEntries, OfContext, OfMaster, Place};
+    pub use crate::runtime::tables::{ContextEntry, HostEntries, ModuleEntries, OfContext, OfMaster, Place};
     #[doc(hidden)]
     pub use crate::runtime::tables::{Offering, signature};
 }

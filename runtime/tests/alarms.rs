@@ -427,7 +427,7 @@ fn always(policy: &mut alcedo_runtime::UnloadPolicy) {
 #[test]
 fn what_comes_to_the_place_of_a_requester_is_kept_by_no_word_that_it_left() {
     alone("what_comes_to_the_place_of_a_requester_is_kept_by_no_word_that_it_left", |library| {
-        for what in ["names", "names_waited"] {
+        for what in ["names", "names_waited", "names_in_image"] {
             let first = host(library, always);
             leave(&first, what);
             let before = mapped();
@@ -435,6 +435,37 @@ fn what_comes_to_the_place_of_a_requester_is_kept_by_no_word_that_it_left() {
             first.create_master(&[library]).unwrap_or_else(|error| panic!("{error}"));
             leave(&first, &freed(&before));
             unload(&first);
+        }
+    });
+}
+
+/// Checks that a mapping of this image, or its variables behind it, contain the address.
+fn is_within(image: &Path, address: usize) -> bool {
+    let maps = std::fs::read_to_string("/proc/self/maps").expect("the list of mappings");
+    let lines = maps.lines().filter(|line| line.contains(&*image.to_string_lossy()));
+    let ends =
+        lines.flat_map(|line| line.split([' ', '-']).take(2)).filter_map(|end| usize::from_str_radix(end, 16).ok());
+    let ends: Vec<_> = ends.collect();
+    ends.iter().min().is_some_and(|start| *start <= address) && ends.iter().max().is_some_and(|end| address < *end)
+}
+
+/// The C library keeps the addresses of blocks of requests that are done: `what_comes_to_the_place_of_a_requester…` has memory there.
+#[test]
+fn a_neighbor_of_a_requester_is_mapped_elsewhere_and_unmapped() {
+    alone("a_neighbor_of_a_requester_is_mapped_elsewhere_and_unmapped", |library| {
+        let host = host(library, always);
+        for _ in 0..10 {
+            ["names", "names_waited", "names_in_image"].iter().for_each(|what| leave(&host, what));
+            let block = std::fs::read_to_string(std::env::var_os("ALARMS_RELEASE").expect("a name")).expect("a file");
+            let block: usize = block.parse().expect("a number");
+            unload(&host);
+            let slim = host.contexts().create_slim("neighbor").expect("the name is free");
+            let module = slim.load_path(library).unwrap_or_else(|error| panic!("{error}"));
+            let text = std::fs::read_to_string("/proc/self/maps").expect("the list of mappings");
+            assert!(text.contains(&*module.image.to_string_lossy()), "{}", module.image.display());
+            assert!(!is_within(&module.image, block));
+            end(&host, &slim.begin_unload().expect("a Slim"));
+            host.create_master(&[library]).unwrap_or_else(|error| panic!("{error}"));
         }
     });
 }

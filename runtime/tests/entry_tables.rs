@@ -1,13 +1,16 @@
 //! Tables of functions that a module and its host exchange by the entry method of the module: both are called, differing definitions are
 //! refused while the module is loaded, and no entry outlives its generation.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use alcedo_runtime as alcedo;
 use alcedo_runtime::tables::{OfContext, TableError};
-use alcedo_runtime::{CallError, ContextError, ContextState, Error, LoadContext, LoadError, Runtime, Value};
+use alcedo_runtime::{
+    CallError, ContextError, ContextState, Error, FoundModule, LoadContext, LoadError, Runtime, Value, VersionReq,
+};
 use corosensei::{Coroutine, CoroutineResult};
 
 use crate::support;
@@ -34,11 +37,15 @@ fn host() -> (Runtime, Arc<AtomicU32>) {
 }
 
 fn engine(counter: Arc<AtomicU32>) -> impl alcedo::tables::HostEntries {
+    engine_that(move || {
+        counter.fetch_add(1, Ordering::Relaxed);
+    })
+}
+
+fn engine_that(count: impl Fn() + Send + Sync + 'static) -> impl alcedo::tables::HostEntries {
     Engine {
         add: |left, right| i32::wrapping_add(left, right),
-        count: move || {
-            counter.fetch_add(1, Ordering::Relaxed);
-        },
+        count,
         fail: |number| {
             assert!(number == 0, "{number} is refused by the host");
             true
@@ -114,7 +121,8 @@ fn both_tables_work_for_a_module_of_a_slim_on_any_thread() {
         assert_eq!(scores.count.call(()).expect("it counts"), 0);
         assert_eq!(scores.add_elsewhere.call((20, 22)).expect("it adds"), 42);
         assert_eq!(scores.add_often.call((100,)).expect("it adds"), 100);
-        assert_eq!(scores.add_often_hot.call((100,)).expect("it returns"), -1, "only the Master lends pointers");
+        assert_eq!(scores.add_often_hot.call((100,)).expect("it adds"), 100, "an entry without captures has a pointer");
+        assert!(scores.fail.call((0,)).expect("no panic"));
         let sums = scores.add.hot(|add| (0..100).fold(0, |sum, _| add.call((sum, 1)).expect("it adds")));
         assert_eq!(sums.expect("it is open"), 100);
     };
@@ -281,6 +289,119 @@ fn an_unload_of_a_slim_waits_for_a_hot_entry() {
 }
 
 #[test]
+fn an_unload_of_a_slim_waits_for_an_entry_that_runs_and_names_it() {
+    let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
+    let (entered, inside) = channel();
+    let (leave, wait) = channel::<()>();
+    let (waits, wait) = (Arc::new(AtomicBool::new(false)), Mutex::new(wait));
+    let is_first = Arc::clone(&waits);
+    let engine = engine_that(move || {
+        if is_first.swap(false, Ordering::SeqCst) {
+            entered.send(()).expect("the test waits");
+            wait.lock().expect("no panic").recv().expect("the test sends");
+        }
+    });
+    host.tables().offer(engine).unwrap_or_else(|error| panic!("{error}"));
+    let (slim, scores) = slim(&host, &[]);
+    waits.store(true, Ordering::SeqCst);
+    let count = scores.count.clone();
+    let caller = std::thread::Builder::new().name("caller".into()).spawn(move || count.call(())).expect("a thread");
+    inside.recv().expect("the host is called");
+    let ticket = slim.begin_unload().expect("a Slim");
+    support::until("it is blocked", || ticket.poll() == ContextState::Blocked);
+    let report = ticket.report().to_string();
+    assert_names(&report, &["nm:/exchange:Scores:count", "\"caller\"", "entry_tables.rs"]);
+    let error = scores.build.call(()).expect_err("no call begins");
+    assert!(matches!(error, ContextError::ContextUnloading { .. }), "{error}");
+    leave.send(()).expect("the host waits");
+    assert_eq!(caller.join().expect("no panic").expect("the call ends as it began"), 0);
+    ticket.wait(Duration::from_secs(30)).unwrap_or_else(|report| panic!("{report}"));
+}
+
+#[test]
+fn entries_of_a_lender_that_unloads_are_errors_while_a_borrower_calls_it() {
+    let (host, _) = host();
+    let (lender, scores) = slim(&host, &[]);
+    let module = lender.modules().remove(0);
+    let borrower = host.contexts().create_slim("borrower").expect("the name is free");
+    borrower.set_resolver(move |_| Ok(Some(FoundModule::Loaded(module.clone()))));
+    borrower.load_name("exchange", &VersionReq::STAR).unwrap_or_else(|error| panic!("{error}"));
+    let build = borrower.function("Scores", "build", "-> u32").unwrap_or_else(|error| panic!("{error}"));
+    let ticket = lender.begin_unload().expect("a Slim");
+    support::until("it is blocked", || ticket.poll() == ContextState::Blocked);
+    let error = scores.build.call(()).expect_err("its context unloads");
+    assert!(matches!(error, ContextError::ContextUnloading { .. }), "{error}");
+    assert!(scores.build.hot(|build| build.call(())).is_err());
+    assert_eq!(build.call(&[]).expect("the borrower keeps it"), Some(Value::U32(1)));
+    for ticket in [borrower.begin_unload().expect("a Slim"), ticket] {
+        ticket.wait(Duration::from_secs(30)).unwrap_or_else(|report| panic!("{report}"));
+    }
+    assert!(build.call(&[]).is_err() && scores.build.call(()).is_err());
+}
+
+#[test]
+fn entries_race_replacements_and_each_table_answers_from_its_generation_alone() {
+    let (host, counted) = host();
+    let (slim, _) = slim(&host, &[]);
+    let (ends, ended) = (AtomicBool::new(false), AtomicU32::new(0));
+    let caller = || {
+        while !ends.load(Ordering::SeqCst) {
+            let Ok(scores) = slim.table::<Scores<OfContext>>("exchange") else { continue };
+            let Ok(own) = scores.build.call(()) else { continue };
+            loop {
+                let all = || (scores.build.call(()), scores.add_often_hot.call((50,)), scores.count.call(()));
+                let hot = scores.build.hot(|build| (0..50).all(|_| build.call(()).expect("it is mapped") == own));
+                match (hot, all()) {
+                    (Ok(is_own), (Ok(build), Ok(sum), Ok(kind))) => {
+                        assert!(is_own && (build, sum, kind) == (own, 50, 0), "{is_own} {build} {sum} {kind}");
+                    }
+                    _ if scores.build.call(()).is_err() => break,
+                    (hot, all) => panic!("{hot:?} {all:?}: an entry answers after its generation"),
+                }
+            }
+            ended.fetch_add(1, Ordering::SeqCst);
+        }
+    };
+    std::thread::scope(|scope| {
+        let callers = [(); 3].map(|()| scope.spawn(caller));
+        for round in 0..40 {
+            let library = library(if round % 2 == 0 { &["next"][..] } else { &[] });
+            let old = slim.replace(library).unwrap_or_else(|error| panic!("{error}"));
+            old.wait(Duration::from_secs(30)).unwrap_or_else(|report| panic!("{report}"));
+            let before = counted.load(Ordering::SeqCst);
+            support::until("the new generation is called", || counted.load(Ordering::SeqCst) > before);
+        }
+        ends.store(true, Ordering::SeqCst);
+        let ticket = slim.begin_unload().expect("a Slim");
+        callers.into_iter().for_each(|caller| caller.join().expect("no panic"));
+        ticket.wait(Duration::from_secs(30)).unwrap_or_else(|report| panic!("{report}"));
+    });
+    assert!(ended.load(Ordering::SeqCst) > 3, "callers have called until their generation was over");
+}
+
+#[test]
+fn a_panic_of_an_entry_has_its_place_on_every_thread_and_stack() {
+    let record = support::record("alcedo::panic");
+    let (host, _) = host();
+    let (_slim, scores) = slim(&host, &[]);
+    let names = ["3 is not zero", "plain.rs"];
+    let fail = scores.fail.clone();
+    let elsewhere = std::thread::spawn(move || {
+        [refused(fail.call((3,))), refused(fail.hot(|fail| fail.call((3,))).expect("open"))]
+    });
+    elsewhere.join().expect("no panic").iter().for_each(|error| assert_names(error, &names));
+    let fail = scores.fail.clone();
+    let mut coroutine: Coroutine<(), (), String> = Coroutine::new(move |_, ()| refused(fail.call((3,))));
+    match coroutine.resume(()) {
+        CoroutineResult::Return(error) => assert_names(&error, &names),
+        CoroutineResult::Yield(()) => panic!("it does not yield"),
+    }
+    assert_eq!(record.take(), "", "what a caller receives is not logged");
+    assert!(scores.fail_apart.call((4,)).expect("it panics apart"));
+    assert_eq!(record.take(), "4 is not zero\n", "no caller receives the panic of another thread");
+}
+
+#[test]
 fn panics_of_entries_are_errors_on_both_sides() {
     let (host, _) = host();
     let scores = master(&host, &[]);
@@ -322,6 +443,31 @@ fn an_entry_of_a_host_that_has_ended_is_an_error_in_a_module_that_stays() {
     assert_eq!(scores.build.call(()).expect("the Default stays"), 1);
     assert_eq!(scores.count.call(()).expect("it returns"), UNAVAILABLE);
     assert_eq!(counted.load(Ordering::Relaxed), 1 + 1, "the main counted once");
+    assert_eq!(scores.add.call((1, 2)).expect("it returns"), 0, "an entry without captures ends with its host, too");
+    assert_eq!(scores.add_often_hot.call((5,)).expect("it returns"), -1);
+}
+
+#[test]
+fn a_host_ends_while_threads_call_its_entries() {
+    let (host, counted) = host();
+    let default = host.contexts().default_context();
+    default.load_path(library(&[])).unwrap_or_else(|error| panic!("{error}"));
+    let scores: Scores<OfContext> = default.table("exchange").unwrap_or_else(|error| panic!("{error}"));
+    let caller = || {
+        loop {
+            match scores.count.call(()).expect("the Default stays") {
+                0 => assert!([-1, 10].contains(&scores.add_often_hot.call((10,)).expect("it returns"))),
+                kind => break kind,
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        let callers = [(); 3].map(|()| scope.spawn(caller));
+        support::until("they call", || counted.load(Ordering::Relaxed) > 1000);
+        drop(host);
+        callers.into_iter().for_each(|caller| assert_eq!(caller.join().expect("no panic"), UNAVAILABLE));
+    });
+    assert_eq!(Arc::strong_count(&counted), 1, "what an entry captured is dropped with the host");
 }
 
 #[test]

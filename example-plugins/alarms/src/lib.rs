@@ -53,6 +53,7 @@ fn leave(what: String) {
         "read_call" => requests::read_call(),
         "names" => requests::names(),
         "names_waited" => requests::names_waited(),
+        "names_in_image" => requests::names_in_image(),
         ranges if ranges.contains('-') => pages::take(ranges),
         "cpu_limit" => past::cpu_limit(),
         "size_limit" => past::size_limit(),

@@ -25,6 +25,7 @@ pub fn entry(engine: &'static Engine) -> Scores {
             assert!(number == 0, "{number} is not zero");
             true
         },
+        fail_apart: |number| std::thread::spawn(move || assert!(number == 0, "{number} is not zero")).join().is_err(),
         host_fails: |number| kind_of(engine_of().fail.call((number,))),
         count: || kind_of(engine_of().count.call(())),
         add_often: |times| {

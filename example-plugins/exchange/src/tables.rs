@@ -25,6 +25,8 @@ alcedo::entry_table! {
         build: fn() -> u32,
         /// Panics unless the number is zero.
         fail: fn(u32) -> bool,
+        /// Panics on a thread of the module unless the number is zero; `true` when it has panicked.
+        fail_apart: fn(u32) -> bool,
         /// Calls `fail` of the host; the kind of its error.
         host_fails: fn(u32) -> u32,
         /// Calls `count` of the host; the kind of its error.

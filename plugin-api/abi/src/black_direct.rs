@@ -29,8 +29,8 @@ impl DirectCallee {
     /// None.
     pub const NONE: Self = Self { code: core::ptr::null(), context: core::ptr::null(), version: 0 };
 
-    /// The context of a leaf: a function whose code follows none, and lies in the host's own image. It may be called on the game thread at
-    /// all times while the host is there, whatever the version is.
+    /// The context of a leaf: a function whose code follows none, in the host's own image. It may be called at all times while code of the
+    /// module runs, under each version: on the game thread, and on any thread by a module that belongs to none.
     pub const LEAF: *const () = core::ptr::without_provenance(1);
 }
 

@@ -142,7 +142,8 @@ pub struct ModuleContext {
     /// Where the values are that plugin code owns; null for a module that may own none.
     pub blacks: *const BlackDirectory,
     /// The version of what is called directly, or [`CLOSED`](crate::black_direct::CLOSED) while nothing may be: before a commit, say. A
-    /// function that was found under another version is looked up anew. On the game thread.
+    /// function that was found under another version is looked up again. Read on the game thread; on any thread by a module that belongs
+    /// to none, whose host keeps the word as long as the module is mapped and closes it when it ends.
     pub direct: *const AtomicU64,
     /// The stack of the game thread: scopes of objects open only there. [`StackSpan::ANY`] for a module that has to do with no objects.
     pub stack: StackSpan,

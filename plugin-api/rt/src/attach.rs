@@ -1,7 +1,7 @@
 //! The one attachment of a module to its host: who the host is, and which functions it offers. Written once, when
 //! the module is attached; after `detach` the module is alone again, and whatever it still tries goes nowhere.
 
-use core::sync::atomic::{AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::io::Write as _;
 
 use alcedo_abi::call::{Failure, FailureKind, Status};
@@ -17,12 +17,18 @@ static ATTACHMENT: Attachment = Attachment::alone();
 /// attached on the game thread.
 static HOME: AtomicUsize = AtomicUsize::new(0);
 
+/// The module has to do with no objects, and so belongs to no thread.
+static IS_FREE: AtomicBool = AtomicBool::new(false);
+
 /// Connects the module to its host: from now on it can log, and panics are noted for the trap.
 /// The host calls it once, before anything else.
 /// With `own_logger`, main sets loggers of the module's own.
 pub fn attach(context: &ModuleContext, own_logger: bool, failure: &mut Failure) -> Status {
     trap(failure, || {
-        let is_first = ATTACHMENT.attach(context, || HOME.store(this_thread(), Ordering::Relaxed));
+        let is_first = ATTACHMENT.attach(context, || {
+            HOME.store(this_thread(), Ordering::Relaxed);
+            IS_FREE.store(context.directory.is_null(), Ordering::Relaxed);
+        });
         if !is_first {
             return Err(CallError::new(FailureKind::OTHER, "the module is attached already: load a fresh copy of it"));
         }
@@ -61,6 +67,21 @@ pub fn is_game_thread() -> bool {
     HOME.load(Ordering::Relaxed) == this_thread()
 }
 
+/// Checks that a panic on this thread outside of all counted traps is in a direct call. `is_call_of_host` is the answer of the host, which
+/// counts the calls of modules that have to do with no objects: these may be attached on a thread that has ended, whose number another one
+/// has then.
+pub(crate) fn is_direct_call(is_call_of_host: bool) -> bool {
+    if IS_FREE.load(Ordering::Relaxed) { is_call_of_host } else { is_game_thread() }
+}
+
+/// Checks that functions of the host may be called directly on this thread: on the game thread, or on each one in a module that has to do
+/// with no objects.
+#[inline]
+#[must_use]
+pub fn may_call_directly() -> bool {
+    is_game_thread() || IS_FREE.load(Ordering::Relaxed)
+}
+
 /// Checks that a scope of objects may open here: on the stack of the game thread, and on no stack of a coroutine, which could suspend
 /// the scope and outlive the call around it. Game thread only. Passes without a host.
 ///
@@ -87,8 +108,8 @@ pub fn close_direct_calls(closed: bool) {
     ATTACHMENT.close_direct(closed);
 }
 
-/// The version of what is called directly, or [`CLOSED`](alcedo_abi::black_direct::CLOSED): two looks, as for [`mode`]. Game thread only,
-/// for the same reason.
+/// The version of what is called directly, or [`CLOSED`](alcedo_abi::black_direct::CLOSED): two looks, as for [`mode`]. Where
+/// [`may_call_directly`] only, for the same reason; the word of a module that has to do with no objects stays as long as it is mapped.
 #[inline]
 #[must_use]
 pub fn direct_version() -> u64 {

@@ -48,9 +48,9 @@ impl LogHost {
         self.0.log_event(record);
     }
 
-    /// Tells of a panic on this thread, whose stack is still whole.
-    pub(crate) fn panicked(self, file: &str, line: u32, column: u32) {
-        self.0.panicked(RStr::from_str(file), line, column);
+    /// Reports a panic on this thread, whose stack is still whole. Returns whether a call of the host is open on it.
+    pub(crate) fn panicked(self, file: &str, line: u32, column: u32) -> bool {
+        self.0.panicked(RStr::from_str(file), line, column) != 0
     }
 
     /// Opens a span; its number at the host.

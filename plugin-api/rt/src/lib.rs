@@ -22,7 +22,10 @@ mod stop;
 mod trace_bridge;
 mod trap;
 
-pub use attach::{attach, close_direct_calls, context, detach, direct_version, is_game_thread, may_open_scope, mode};
+pub use attach::{
+    attach, close_direct_calls, context, detach, direct_version, is_game_thread, may_call_directly, may_open_scope,
+    mode,
+};
 pub use error::{CallError, SourcePlace};
 #[cfg(all(hooked, not(feature = "pass-through")))]
 pub use heap::{ModuleHeap, live_bytes};

@@ -42,11 +42,10 @@ pub(crate) fn send_event(record: &LogRecord<'_>) {
     }
 }
 
-/// Tells the host of a panic on this thread, whose stack is still whole.
-pub(crate) fn panicked(file: &str, line: u32, column: u32) {
-    if let Some(host) = LogHost::attached() {
-        host.panicked(file, line, column);
-    }
+/// Reports a panic on this thread, whose stack is still whole, to the host. Returns whether a call of the host into a module that belongs
+/// to no thread is open on this one.
+pub(crate) fn panicked(file: &str, line: u32, column: u32) -> bool {
+    LogHost::attached().is_some_and(|host| host.panicked(file, line, column))
 }
 
 /// Opens a span; its number at the host, or zero without a listener.

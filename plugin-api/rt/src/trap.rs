@@ -17,7 +17,8 @@ use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 use alcedo_abi::log::LogLevel;
 use alcedo_abi::words::words_into;
 
-use crate::{CallError, is_game_thread, panic_hook, records};
+use crate::attach::is_direct_call;
+use crate::{CallError, panic_hook, records};
 
 /// What a panic said, and where.
 struct Note {
@@ -55,8 +56,8 @@ pub fn trap(failure: &mut Failure, code: impl FnOnce() -> Result<(), CallError>)
     })
 }
 
-/// The same for a call that gives a word, on the game thread: without a count of open traps, which lies in a thread-local and
-/// costs as much as all the rest. On that thread the module is entered through traps only, so its panics are always caught.
+/// Runs `code` of a call that returns a word, without a count of open traps: that is a thread-local and costs as much as all the rest.
+/// On the game thread the module is entered through traps only, so its panics are always caught; of other threads the host has the count.
 ///
 /// The failure is written exactly when the answer says so; what was there is not dropped.
 #[inline]
@@ -179,7 +180,7 @@ fn hook(info: &PanicHookInfo<'_>) {
     let message = info.payload_as_str().unwrap_or("a panic without a message").to_owned();
     let place = info.location();
     let (file, line, column) = place.map_or(("", 0, 0), |place| (place.file(), place.line(), place.column()));
-    records::panicked(file, line, column);
+    let is_call_of_host = records::panicked(file, line, column);
     if LAST_WORDS.contains(&&*message) {
         // No trap gets it: the program aborts. So the panic that led here is in the log, and this.
         if let Some(Note { message, file, line, .. }) = take_note() {
@@ -189,7 +190,7 @@ fn hook(info: &PanicHookInfo<'_>) {
         return;
     }
     // The traps of direct calls are not counted.
-    if OPEN_TRAPS.get() == 0 && !is_game_thread() {
+    if OPEN_TRAPS.get() == 0 && !is_direct_call(is_call_of_host) {
         // A thread of the module's own: no caller waits for the failure, so it is written to the log.
         records::event(LogLevel::ERROR, "alcedo::panic", &message, file, line);
         return;

@@ -172,7 +172,9 @@ pub(crate) fn page(entries: &[Entry], made: &Made) -> String {
         (_, 0) => String::new(),
         (1.., many) if many > new.len() => {
             let new = names(&new);
-            format!("Found with the code as it is: {new}. All others are older than its last change, or that of a crate.")
+            format!(
+                "Found with the code as it is: {new}. All others are older than its last change, or that of a crate."
+            )
         }
         _ => format!("Found before the last change of the code, or of the crates: {}.", names(&older)),
     };

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use alcedo_runtime::host::{ObjectList, TypedFunction};
 use alcedo_runtime::native::{Obj, Object, This, uclass};
-use alcedo_runtime::{CallError, ObjectHandle, Runtime, Value, natives};
+use alcedo_runtime::tables::OfContext;
+use alcedo_runtime::{CallError, LoadContext, ObjectHandle, Runtime, Value, natives};
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Throughput};
 
@@ -95,6 +96,18 @@ mod tables {
     include!("../../../example-plugins/exchange/src/tables.rs");
 }
 
+/// A Slim and the table of its module.
+struct Apart {
+    sums: tables::Scores<OfContext>,
+    _slim: LoadContext,
+}
+
+fn apart(runtime: &Runtime) -> Apart {
+    let slim = runtime.contexts().create_slim("apart").expect("the name is free");
+    slim.load_path(&support::builds("exchange")[0]).expect("the plugin loads");
+    Apart { sums: slim.table("exchange").expect("it is there"), _slim: slim }
+}
+
 fn host() -> (Runtime, ObjectHandle) {
     let builds = support::builds("crossings");
     let runtime = Runtime::builder().package("Game").natives(natives![Adder]).build().expect("a runtime");
@@ -164,6 +177,16 @@ pub(crate) fn host_to_plugin(group: &mut BenchmarkGroup<'_, WallTime>) {
         });
     });
     measured.expect("there is a pointer");
+    let apart = apart(&runtime);
+    group.bench_function("alcedo_table_slim", |bencher| {
+        bencher.iter(|| apart.sums.add_here.call((black_box(20), black_box(22))).expect("a sum"));
+    });
+    let measured = apart.sums.add_here.hot(|add| {
+        group.bench_function("alcedo_table_slim_pointer", |bencher| {
+            bencher.iter(|| add.call((black_box(20), black_box(22))).expect("a sum"));
+        });
+    });
+    measured.expect("it is loaded");
     let number = runtime.property::<i32>("up:/Script/Game.Crossing:number").expect("it is there");
     number.set(crossing, 7).expect("written");
     assert_eq!(number.get(crossing).expect("read"), 7);
@@ -216,6 +239,16 @@ pub(crate) fn plugin_to_host(group: &mut BenchmarkGroup<'_, WallTime>) {
     ] {
         group.bench_function(id, |bencher| {
             bencher.iter_custom(|rounds| time(&runtime, looping, &first, rounds * ROUNDS));
+        });
+    }
+    let Apart { sums, _slim } = apart(&runtime);
+    for (id, looping) in [("alcedo_table_slim", &sums.add_often), ("alcedo_table_slim_pointer", &sums.add_often_hot)] {
+        group.bench_function(id, |bencher| {
+            bencher.iter_custom(|rounds| {
+                let (rounds, start) = (rounds * ROUNDS, Instant::now());
+                assert_eq!(looping.call((rounds,)).expect("a loop"), rounds as i32, "it has added one each time");
+                start.elapsed()
+            });
         });
     }
     drop(runtime.shutdown());

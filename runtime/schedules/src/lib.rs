@@ -19,6 +19,8 @@ use stand_ins::{Receiver, Sender, bounded, bridge, error, process, reload, stack
 
 #[path = "../../src/deadline.rs"]
 mod deadline;
+#[path = "../../src/entry_gate.rs"]
+mod entry_gate;
 #[path = "../../src/lease.rs"]
 mod lease;
 #[path = "../../src/slim_watch.rs"]

@@ -13,7 +13,7 @@ pub(crate) mod delegates;
 pub(crate) mod direct;
 pub(crate) mod frames;
 pub(crate) mod method_ways;
-mod module_code;
+pub(crate) mod module_code;
 pub(crate) mod module_protocols;
 pub(crate) mod module_thunk;
 pub(crate) mod nd;

@@ -145,7 +145,7 @@ impl StaticContext {
 }
 
 /// The code with that body, for so many arguments.
-fn code<B>(count: usize) -> Option<*const ()>
+pub(crate) fn code<B>(count: usize) -> Option<*const ()>
 where
     B: DirectBody<[u64; 0]> + DirectBody<[u64; 1]> + DirectBody<[u64; 2]> + DirectBody<[u64; 3]> + DirectBody<[u64; 4]>,
     B: DirectBody<[u64; 5]> + DirectBody<[u64; 6]> + DirectBody<[u64; 7]> + DirectBody<[u64; 8]>,

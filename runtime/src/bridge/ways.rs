@@ -106,26 +106,36 @@ impl Words for &[u64] {
     }
 }
 
-/// A static function whose red frame is open.
+/// A static function whose module cannot go: its red frame is open, or the calling thread is inside the gate of its context.
 pub(crate) struct HotShell<'a> {
     shell: DirectShell,
     count: usize,
-    slices: &'a LentSlices,
+    /// Lent slices of the Master; other modules have none.
+    slices: Option<&'a LentSlices>,
 }
 
 impl HotShell<'_> {
+    /// A function of a module that belongs to no thread.
+    ///
+    /// # Safety
+    /// The shell is that of a static function with so many parameters, and its image stays mapped as long as this.
+    #[inline]
+    pub(crate) unsafe fn new(shell: DirectShell, count: usize) -> Self {
+        Self { shell, count, slices: None }
+    }
+
     /// Calls it. None when it has another number of parameters, or a slice is lent.
     ///
     /// # Errors
     /// What it fails with.
     #[inline]
     pub(crate) fn call(&self, slots: &[Slot]) -> Called {
-        if slots.len() != self.count || self.slices.are_out() {
+        if slots.len() != self.count || self.slices.is_some_and(LentSlices::are_out) {
             return None;
         }
         let mut failure = MaybeUninit::uninit();
-        // SAFETY: only `Ways::within` makes one, and lends it while a red frame is open that was opened when the way was right. Until
-        // it closes there is no safe point, so no gate is shut and no image unmapped.
+        // SAFETY: `Ways::within` makes one, and lends it while a red frame is open that was opened when the way was right: no safe point
+        // comes before it closes, so all gates stay open and all images mapped. Callers of `HotShell::new` promise the same.
         let answer = unsafe { call_static(self.shell, slots, &mut failure) };
         Some(result(answer, &failure))
     }
@@ -257,7 +267,7 @@ impl Ways {
         }
         let opened = self.hot.open(way.frame)?;
         let closing = Closing { hot: &self.hot, opened, settle: Some(settle) };
-        let done = code(&HotShell { shell: way.shell, count: way.count, slices: &self.slices });
+        let done = code(&HotShell { shell: way.shell, count: way.count, slices: Some(&self.slices) });
         drop(closing);
         Some(done)
     }

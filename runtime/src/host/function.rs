@@ -54,10 +54,18 @@ pub struct TypedFunction<A, R> {
     of: PhantomData<fn(A) -> R>,
 }
 
-/// A function while its red frame is open: [`TypedFunction::hot`].
+/// A function of a module that stays loaded as long as this: [`TypedFunction::hot`] or
+/// [`ContextEntry::hot`](crate::tables::ContextEntry::hot).
 pub struct HotFunction<'a, A, R> {
     shell: &'a HotShell<'a>,
     of: PhantomData<fn(A) -> R>,
+}
+
+impl<'a, A, R> HotFunction<'a, A, R> {
+    #[inline]
+    pub(crate) fn new(shell: &'a HotShell<'a>) -> Self {
+        Self { shell, of: PhantomData }
+    }
 }
 
 impl<A, R> fmt::Debug for HotFunction<'_, A, R> {
@@ -73,29 +81,39 @@ impl<A: ValueParams, R: NativeResult> HotFunction<'_, A, R> {
     /// Whatever it fails with: a panic, or an error that it gives back. [`CallError::Lent`] while plugin code holds a slice.
     #[inline]
     pub fn call(&self, arguments: A) -> Result<R, Error> {
-        let mut slots = arguments.into_slots();
-        match self.shell.call(&slots.as_mut()[..A::COUNT]) {
-            Some(Ok(bits)) => match R::from_slot(result_slot::<R>(bits)) {
-                Some(result) => Ok(result),
-                None => Err(other_result("a function by its pointer")),
-            },
-            Some(Err(error)) => Err((*error).into()),
-            None => Err(lent()),
-        }
+        call_hot(self.shell, arguments)
+    }
+}
+
+/// Calls a function by its pointer.
+///
+/// # Errors
+/// Returns the errors of [`HotFunction::call`].
+#[inline]
+pub(crate) fn call_hot<A: ValueParams, R: NativeResult, E: From<CallError>>(
+    shell: &HotShell<'_>,
+    arguments: A,
+) -> Result<R, E> {
+    let mut slots = arguments.into_slots();
+    match shell.call(&slots.as_mut()[..A::COUNT]) {
+        Some(Ok(bits)) => match R::from_slot(result_slot::<R>(bits)) {
+            Some(result) => Ok(result),
+            None => Err(other_result("a function by its pointer")),
+        },
+        Some(Err(error)) => Err((*error).into()),
+        None => Err(lent()),
     }
 }
 
 #[cold]
-fn lent() -> Error {
-    CallError::Lent {
-        message: "a call by a pointer is refused while plugin code holds a slice of host memory".to_owned(),
-    }
-    .into()
+fn lent<E: From<CallError>>() -> E {
+    let message = "a call by a pointer is refused while plugin code holds a slice of host memory".to_owned();
+    CallError::Lent { message }.into()
 }
 
 #[cold]
-fn other_result(function: &str) -> Error {
-    CallError::Buffer { message: format!("{function} gave another result than its signature says") }.into()
+fn other_result<E: From<CallError>>(function: &str) -> E {
+    CallError::Buffer { message: format!("{function} returned another result than its signature states") }.into()
 }
 
 /// Whether the types of a call take and give what their signature says, so that words of these kinds may stand for its values: a type
@@ -236,7 +254,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         runtime.core().world.slices.allow_change(&"a call by name")?;
         runtime.core().world.mode.may_act(&format!("calling {}", self.name))?;
         let mut code = Some(code);
-        let within = |shell: &HotShell<'_>| code.take().map(|code| code(HotFunction { shell, of: PhantomData }));
+        let within = |shell: &HotShell<'_>| code.take().map(|code| code(HotFunction::new(shell)));
         let way = self.way.get().filter(|_| self.looked.get() == self.ways.stamp().get());
         let done = way.and_then(|way| self.ways.within(&way, within, |lent| runtime.core().red.settle(lent)));
         done.flatten().ok_or_else(|| {

@@ -34,13 +34,22 @@ pub(super) fn zcall(host: CallerContext<'_>, handle: ZCallHandle, buffer: Buffer
     }
 }
 
-pub(super) fn zcall_direct(core: &Core, handle: ZCallHandle, fingerprint: u64) -> Result<DirectCallee, CallError> {
-    let version = core.world.mode.direct_version();
-    if version == CLOSED {
-        return Ok(DirectCallee::NONE);
+pub(super) fn zcall_direct(
+    host: CallerContext<'_>,
+    handle: ZCallHandle,
+    fingerprint: u64,
+) -> Result<DirectCallee, CallError> {
+    if let Some(calls) = &host.calls {
+        return calls.direct(handle, fingerprint);
     }
-    let found = core.zcalls.black_code(handle, fingerprint)?;
-    Ok(found.map_or(DirectCallee::NONE, |direct| direct.callee(version)))
+    host.enter(|core| {
+        let version = core.world.mode.direct_version();
+        if version == CLOSED {
+            return Ok(DirectCallee::NONE);
+        }
+        let found = core.zcalls.black_code(handle, fingerprint)?;
+        Ok(found.map_or(DirectCallee::NONE, |direct| direct.callee(version)))
+    })
 }
 
 pub(super) fn property_place(
@@ -64,7 +73,7 @@ pub(super) fn property_place(
     Ok((class.id, property.offset))
 }
 
-pub(super) fn direct_failure(_core: &Core) -> Result<(), CallError> {
+pub(super) fn direct_failure(_host: CallerContext<'_>) -> Result<(), CallError> {
     Err(take_failure())
 }
 

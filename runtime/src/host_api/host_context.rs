@@ -118,7 +118,7 @@ impl SharedHostContext {
             directory: std::ptr::null(),
             slices: std::ptr::null(),
             blacks: std::ptr::null(),
-            direct: &raw const DIRECT,
+            direct: self.calls.as_ref().map_or(&raw const CLOSED_WORD, |calls| std::ptr::from_ref(calls.direct_word())),
             stack: StackSpan::ANY,
             level: crate::logs::loudest(),
         };
@@ -134,8 +134,8 @@ impl SharedHostContext {
 /// What a module without objects tests before it writes: there is nothing it could write to.
 static MODE: AtomicU32 = AtomicU32::new(mode::NORMAL);
 
-/// A module without objects calls nothing directly: it may do so on several threads.
-static DIRECT: AtomicU64 = AtomicU64::new(CLOSED);
+/// The word of a module that calls nothing by name.
+static CLOSED_WORD: AtomicU64 = AtomicU64::new(CLOSED);
 
 /// What one module is attached with. All that it leads to stays as long as the module is mapped, if what is to be kept is kept as
 /// long.

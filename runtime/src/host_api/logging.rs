@@ -5,6 +5,7 @@ use alcedo_sys::panics::{self, At};
 
 use super::host_context::CallerContext;
 use crate::border::CallError;
+use crate::entry_gate;
 use crate::handles::ModuleId;
 
 // A subscriber that panics must not unwind into the module; a lost line is the lesser evil.
@@ -24,6 +25,7 @@ pub(super) fn span_step(host: CallerContext<'_>, span: u64, step: SpanStep) -> R
 }
 
 // Called inside a panic hook: nothing of the host is borrowed, and no subscriber is called.
-pub(super) fn panicked(file: &str, line: u32, column: u32) {
+pub(super) fn panicked(file: &str, line: u32, column: u32) -> u8 {
     panics::tell(&At { file, line, column });
+    u8::from(entry_gate::are_calls_open_here())
 }

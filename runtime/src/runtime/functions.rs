@@ -8,7 +8,7 @@ use crate::border::CallError;
 use crate::bridge::protocols::built_in;
 use crate::callback::{Registered, Site};
 use crate::cells::RefCell;
-use crate::dynamic_call::{self, Effect, PlainBody};
+use crate::dynamic_call::{self, Effect};
 use crate::error::Error;
 use crate::handles::ZCallHandle;
 use crate::object::value::Value;
@@ -205,13 +205,8 @@ impl Calls<'_> {
         let shared = Arc::clone(&body);
         let plain = dynamic_call::plain_body(&format!("ex:/{name}"), &signature, move |values| shared(values))?;
         self.register(name, signature.clone(), move |_, values| body(values))?;
-        self.share(name, &signature, site, plain);
+        self.0.inner.loads.registry.functions.add(name, &signature, site, plain, None);
         Ok(())
-    }
-
-    /// Offers a function to modules that belong to no thread.
-    pub(super) fn share(&self, name: &str, signature: &Signature, site: Site, body: Arc<PlainBody>) {
-        self.0.inner.loads.registry.functions.add(name, signature, body, site);
     }
 
     #[track_caller]

@@ -1,14 +1,19 @@
 //! Tables of functions that the host and its modules exchange when a module is loaded. An entry is a function like others: of the host
 //! one by an `ex:/` name, of a module one by an `nm:/` name. A table has them by their Rust types, and one fingerprint.
 
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::Location;
+
 use super::Runtime;
 use super::typed_functions::EntryBody;
 use crate::border::CallError;
 use crate::callback::Site;
 use crate::dynamic_call::Effect;
 use crate::error::Error;
-use crate::host::TypedFunction;
-use crate::load::context::function::{ContextEntry, TableModule};
+use crate::host::function::{HotFunction, TypedFunction, call_hot};
+use crate::load::context::error::ContextError;
+use crate::load::context::function::{TableEntry, TableModule};
 use crate::load::context::handle::LoadContext;
 use crate::load::error::LoadError;
 use crate::load::tables::{Table, implements};
@@ -54,8 +59,9 @@ impl Tables<'_> {
     /// of Slims, pinned contexts and the Default on any thread. Its entries are also functions `ex:/table/entry`. After
     /// [`Runtime::shutdown`] a call of one is an error.
     ///
-    /// An entry that captures nothing is as fast as one of [`Calls::register_leaf`](crate::Calls::register_leaf), another one as one of
-    /// [`Calls::register_typed`](crate::Calls::register_typed). Code that comes up does not call it before its commit.
+    /// An entry that captures nothing is as fast as one of [`Calls::register_leaf`](crate::Calls::register_leaf); another one as one of
+    /// [`Calls::register_typed`](crate::Calls::register_typed) from the Master, and kept by a guard for each call from others. Code that
+    /// comes up does not call it before its commit.
     ///
     /// # Errors
     /// When a table of this name is offered already.
@@ -115,7 +121,7 @@ impl Tables<'_> {
                 format!("{module} implements no table {}: its entry method returns another one or none", T::NAME);
             return Err(CallError::NotFound { message }.into());
         }
-        T::bind(&MasterTable { runtime: self.0.clone(), module: module.to_owned() })
+        T::bind(&(self.0.clone(), module.to_owned()))
     }
 }
 
@@ -146,7 +152,7 @@ impl LoadContext {
     /// When the context has no such module, or that implements no such table or by another definition; when the context unloads.
     pub fn table<T: ModuleEntries<Place = OfContext>>(&self, module: &str) -> Result<T, Error> {
         let table = Table::new(T::NAME, &T::entries()?);
-        T::bind(&ContextTable(self.table_module(module, &table)?))
+        T::bind(&self.table_module(module, &table)?)
     }
 }
 
@@ -269,23 +275,12 @@ pub enum OfContext {}
 impl sealed::Sealed for OfMaster {}
 impl sealed::Sealed for OfContext {}
 
-/// A module of the Master.
-#[doc(hidden)]
-pub struct MasterTable {
-    runtime: Runtime,
-    module: String,
-}
-
-/// A module of a context that belongs to no thread.
-#[doc(hidden)]
-pub struct ContextTable(TableModule);
-
 impl Place for OfMaster {
     type Entry<A: ValueParams, R: NativeResult> = TypedFunction<A, R>;
-    type Module = MasterTable;
+    type Module = (Runtime, String);
 
     fn bind<A: ValueParams, R: NativeResult>(
-        MasterTable { runtime, module }: &MasterTable,
+        (runtime, module): &(Runtime, String),
         table: &str,
         entry: &str,
     ) -> Result<TypedFunction<A, R>, Error> {
@@ -295,14 +290,55 @@ impl Place for OfMaster {
 
 impl Place for OfContext {
     type Entry<A: ValueParams, R: NativeResult> = ContextEntry<A, R>;
-    type Module = ContextTable;
+    type Module = TableModule;
 
     fn bind<A: ValueParams, R: NativeResult>(
-        ContextTable(module): &ContextTable,
+        module: &TableModule,
         table: &str,
         entry: &str,
     ) -> Result<ContextEntry<A, R>, Error> {
-        Ok(module.entry(table, entry)?)
+        Ok(ContextEntry { entry: module.entry::<A, R>(table, entry)?, of: PhantomData })
+    }
+}
+
+/// An entry of a table that a module of a Slim, a pinned context or the Default implements, by its Rust types. It is of one
+/// generation: once that unloads, each call is an error, also after a [`replace`](crate::LoadContext::replace). It keeps nothing
+/// alive. Any thread; a clone is another handle to the same entry.
+pub struct ContextEntry<A, R> {
+    entry: TableEntry,
+    of: PhantomData<fn(A) -> R>,
+}
+
+impl<A, R> Clone for ContextEntry<A, R> {
+    fn clone(&self) -> Self {
+        Self { entry: self.entry.clone(), of: PhantomData }
+    }
+}
+
+impl<A, R> fmt::Debug for ContextEntry<A, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.entry.fmt(f)
+    }
+}
+
+impl<A: ValueParams, R: NativeResult> ContextEntry<A, R> {
+    /// Calls it on this thread.
+    ///
+    /// # Errors
+    /// [`ContextError::ContextUnloading`] once its generation unloads; its panic.
+    #[track_caller]
+    pub fn call(&self, arguments: A) -> Result<R, ContextError> {
+        self.entry.within(Location::caller(), |shell| call_hot(shell, arguments))?
+    }
+
+    /// Calls it many times: the unload of its generation waits until `code` has returned, so what each call checks is checked once. Then
+    /// a call costs as much as a C function by its pointer.
+    ///
+    /// # Errors
+    /// [`ContextError::ContextUnloading`] once its generation unloads.
+    #[track_caller]
+    pub fn hot<T>(&self, code: impl FnOnce(HotFunction<'_, A, R>) -> T) -> Result<T, ContextError> {
+        self.entry.within(Location::caller(), |shell| code(HotFunction::new(shell)))
     }
 }
 

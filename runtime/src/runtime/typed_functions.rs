@@ -25,7 +25,7 @@ use crate::error::Error;
 use crate::object::host_value::signature_of;
 use crate::object::native_value::{NativeResult, NativeReturned, SlotRow, ValueParams};
 use crate::signature::Signature;
-use crate::zcall::black_code::BlackCode;
+use crate::zcall::black_code::{BlackCode, LeafCode};
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::call::{Call, Resolved};
 
@@ -89,8 +89,22 @@ impl Calls<'_> {
     {
         const { assert!(size_of::<F>() == 0, "a leaf captures nothing: take `register_typed` for a closure that does") }
         let site = Site::new("registered function", &body);
-        self.register_code(name, Effect::Pure, site, Leaf::<F, A, R>(body, PhantomData))?;
-        self.share_code(name, site, body)
+        self.register_stateless::<A, R, F>(name, Effect::Pure, site, body)
+    }
+
+    #[track_caller]
+    fn register_stateless<A: ValueParams + SlotRow<Read = A>, R: NativeResult, F>(
+        &self,
+        name: &str,
+        effect: Effect,
+        site: Site,
+        body: F,
+    ) -> Result<(), Error>
+    where
+        F: Fn(A) -> R + Copy + Send + Sync + 'static,
+    {
+        self.register_code(name, effect, site, Leaf::<F, A, R>(body, PhantomData))?;
+        self.share_code(name, site, body, Some(leaf_code::<F, A, R>()))
     }
 
     /// Registers an entry of a table: as a leaf if it captures nothing, and else as one of [`Calls::register_typed`], for modules of the
@@ -108,16 +122,14 @@ impl Calls<'_> {
     ) -> Result<(), Error> {
         if size_of::<F>() == 0 {
             let body = Stateless::of(body);
-            let leaf = move |args| body.get().run(args);
-            self.register_code(name, effect, site, Leaf::<_, A, R>(leaf, PhantomData))?;
-            return self.share_code(name, site, leaf);
+            return self.register_stateless::<A, R, _>(name, effect, site, move |args| body.get().run(args));
         }
         let body = Arc::new(body);
         let shared = Arc::clone(&body);
         let own = move |_: &Runtime, args| body.run(args);
         let own = WithRuntime::<_, A, R> { runtime: self.0.downgrade(), body: own, of: PhantomData };
         self.register_code(name, effect, site, own)?;
-        self.share_code(name, site, move |args| shared.run(args))
+        self.share_code(name, site, move |args| shared.run(args), None)
     }
 
     /// Offers a function to modules that belong to no thread.
@@ -126,10 +138,11 @@ impl Calls<'_> {
         name: &str,
         site: Site,
         body: impl Fn(A) -> R + Send + Sync + 'static,
+        leaf: Option<LeafCode>,
     ) -> Result<(), Error> {
         let (signature, path) = (Signature(signature_of::<A, R>()?), format!("ex:/{name}"));
         let shared = move |buffer: &mut BufferMut<'_>| run_in_slots(buffer, &path, |args| Ok(body(args)));
-        self.share(name, &signature, site, Arc::new(shared));
+        self.0.inner.loads.registry.functions.add(name, &signature, site, Box::new(shared), leaf);
         Ok(())
     }
 
@@ -160,8 +173,7 @@ impl Calls<'_> {
                 run_in_slots(&mut call.into_buffer(), &path, |args| function.run(args))
             }
         };
-        let direct = direct_of(&function);
-        let resolved = Resolved::new(signature, call).with_black_code(Some(direct));
+        let resolved = Resolved::new(signature, call).with_black_code(Some(B::direct(&function)));
         let resolved = if effect == Effect::Pure { resolved.pure() } else { resolved };
         self.0.inner.core.explicit.register(name, resolved).map_err(CallError::from)?;
         self.0.inner.resolvers.borrow_mut().push(Registered { code: HostCode::Typed(function), site });
@@ -195,10 +207,10 @@ fn other_arguments(path: &str) -> CallError {
 trait Body: 'static {
     type Args: ValueParams + SlotRow<Read = Self::Args>;
     type Returned: NativeReturned;
-    /// The code that plugins call.
-    type Code: DirectBody<<Self::Args as SlotRow>::Bits>;
-    /// Whether the code needs the body.
-    const HAS_CONTEXT: bool;
+    /// Returns its code, with `function` as the context where the code needs the body.
+    fn direct(function: &Rc<Typed<Self>>) -> BlackCode
+    where
+        Self: Sized;
 
     /// Runs it.
     fn run(&self, args: Self::Args) -> Result<Self::Returned, CallError>;
@@ -245,18 +257,9 @@ fn ended() -> CallError {
     CallError::Unavailable { what: "the runtime".into() }
 }
 
-/// The code of a function, with the function as its context where it needs it.
-fn direct_of<B: Body>(function: &Rc<Typed<B>>) -> BlackCode {
-    let code = <B::Args as SlotRow>::Bits::address(<B::Args as SlotRow>::Bits::code_of::<B::Code>());
-    // SAFETY: the code has the form for so many arguments, whose values all lie in slots, as `register_code` has made sure of; what it
-    // follows is this function, which stays as its context, or nothing.
-    unsafe {
-        if B::HAS_CONTEXT {
-            BlackCode::new(code, Some(Rc::clone(function) as Rc<dyn Any>))
-        } else {
-            BlackCode::of_leaf(code)
-        }
-    }
+/// The address of the code with that body.
+fn address<Bits: DirectBits, B: DirectBody<Bits>>() -> *const () {
+    Bits::address(Bits::code_of::<B>())
 }
 
 /// A body that gets the runtime.
@@ -274,8 +277,12 @@ where
 {
     type Args = A;
     type Returned = R;
-    type Code = Code<Self>;
-    const HAS_CONTEXT: bool = true;
+
+    fn direct(function: &Rc<Typed<Self>>) -> BlackCode {
+        // SAFETY: the code has the form for so many arguments, whose values all lie in slots, as `register_code` checks; its context is
+        // this function, which stays as long as the code.
+        unsafe { BlackCode::new(address::<A::Bits, Code<Self>>(), Some(Rc::clone(function) as Rc<dyn Any>)) }
+    }
 
     #[inline]
     fn run(&self, args: A) -> Result<R, CallError> {
@@ -294,16 +301,30 @@ where
 /// A body that needs nothing.
 struct Leaf<F, A, R>(F, PhantomData<fn(A) -> R>);
 
+/// The code of such a body.
+fn leaf_code<F, A, R>() -> LeafCode
+where
+    F: Fn(A) -> R + Copy + Send + Sync + 'static,
+    A: ValueParams + SlotRow<Read = A>,
+    R: NativeResult,
+{
+    // SAFETY: the code has the form for so many arguments, whose values all lie in slots, as `register_code` checks. It follows nothing,
+    // and `register_stateless` demands that any thread may run the body.
+    unsafe { LeafCode::new(address::<A::Bits, LeafBody<F, A, R>>) }
+}
+
 impl<F, A, R> Body for Leaf<F, A, R>
 where
-    F: Fn(A) -> R + Copy + 'static,
+    F: Fn(A) -> R + Copy + Send + Sync + 'static,
     A: ValueParams + SlotRow<Read = A>,
     R: NativeResult,
 {
     type Args = A;
     type Returned = R;
-    type Code = LeafCode<F, A, R>;
-    const HAS_CONTEXT: bool = false;
+
+    fn direct(_function: &Rc<Typed<Self>>) -> BlackCode {
+        BlackCode::of_leaf(leaf_code::<F, A, R>())
+    }
 
     #[inline]
     fn run(&self, args: A) -> Result<R, CallError> {
@@ -368,7 +389,8 @@ struct Code<B>(PhantomData<B>);
 impl<B: Body> DirectBody<<B::Args as SlotRow>::Bits> for Code<B> {
     #[inline]
     unsafe fn run(context: *const (), _object: ObjectHandle, bits: <B::Args as SlotRow>::Bits) -> DirectAnswer {
-        // SAFETY: `direct_of` has put this function beside the code, and the caller promises that the table is there that keeps it.
+        // SAFETY: `WithRuntime::direct` makes this function the context of the code, and the caller promises that the table is there that
+        // keeps it.
         let function = unsafe { &*context.cast::<Typed<B>>() };
         // Outside of every red frame the host could end in the middle of the call.
         if !function.ways.in_a_frame() {
@@ -390,16 +412,16 @@ impl<B: Body> DirectBody<<B::Args as SlotRow>::Bits> for Code<B> {
 }
 
 /// The code of a leaf.
-struct LeafCode<F, A, R>(PhantomData<Leaf<F, A, R>>);
+struct LeafBody<F, A, R>(PhantomData<Leaf<F, A, R>>);
 
 #[cold]
 fn in_no_slot() -> CallError {
     CallError::other("a parameter of a direct call does not lie in a slot")
 }
 
-impl<F, A, R> DirectBody<A::Bits> for LeafCode<F, A, R>
+impl<F, A, R> DirectBody<A::Bits> for LeafBody<F, A, R>
 where
-    F: Fn(A) -> R + Copy + 'static,
+    F: Fn(A) -> R + Copy + Send + Sync + 'static,
     A: ValueParams + SlotRow<Read = A>,
     R: NativeResult,
 {

@@ -77,6 +77,12 @@ pub fn thread_number() -> Option<i32> {
     NUMBER.try_with(|number| *number).unwrap_or_else(|_| imp::thread_number())
 }
 
+/// The time since some moment before this process began, exact to some milliseconds: a fifth of the cost of an exact time.
+#[must_use]
+pub fn coarse_clock() -> std::time::Duration {
+    imp::coarse_clock()
+}
+
 /// The addresses of the stack of the calling thread, which are those of no coroutine; none where the platform does not report them.
 #[must_use]
 pub fn thread_stack() -> Option<std::ops::Range<usize>> {

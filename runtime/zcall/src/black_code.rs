@@ -9,6 +9,28 @@ use alcedo_abi::black_direct::{DirectCallee, EachCode};
 use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 use alcedo_abi::handles::ObjectHandle;
 
+/// The code of a leaf: a function that follows no context. Any thread.
+#[derive(Clone, Copy, Debug)]
+pub struct LeafCode(fn() -> *const ());
+
+impl LeafCode {
+    /// Makes one of the function that returns its address.
+    ///
+    /// # Safety
+    /// The code has the form that [`BlackCode::new`] demands. It needs no context and no runtime, and may be called at all times on any
+    /// thread.
+    #[must_use]
+    pub unsafe fn new(address: fn() -> *const ()) -> Self {
+        Self(address)
+    }
+
+    /// Returns its address.
+    #[must_use]
+    pub fn address(self) -> *const () {
+        (self.0)()
+    }
+}
+
 /// A function as plugins call it directly. A clone is the same.
 #[derive(Clone)]
 pub struct BlackCode {
@@ -31,12 +53,9 @@ impl BlackCode {
     }
 
     /// The code of a leaf.
-    ///
-    /// # Safety
-    /// As for [`BlackCode::new`], without the last: it needs no context and no runtime, and may be called at all times.
     #[must_use]
-    pub unsafe fn of_leaf(code: *const ()) -> Self {
-        Self { code, each: None, context: None, is_leaf: true }
+    pub fn of_leaf(code: LeafCode) -> Self {
+        Self { code: code.address(), each: None, context: None, is_leaf: true }
     }
 
     /// The same with code for several objects.

@@ -96,13 +96,14 @@ macro_rules! host_functions {
             bare("dropping a waker", unsafe)
             fn waker_drop(; waker: *const ());
             /// A panic of the module's has begun on this thread, at this place of its sources, and nothing has been unwound yet.
+            /// Returns not zero where a call of the host into a module of no thread is open on this thread: its trap takes the panic.
             /// Any thread.
             #[sabi(last_prefix_field)]
             bare("telling of a panic")
-            fn panicked(host; file: RStr<'_>, line: u32, column: u32);
+            fn panicked(host; file: RStr<'_>, line: u32, column: u32) -> u8;
             /// The code behind a handle, for calls without slots, where its signature has that fingerprint and all of it lies in slots;
-            /// none for other functions.
-            game_thread("finding a function for direct calls")
+            /// none for other functions. Game thread; any thread for a module that belongs to none.
+            any_thread("finding a function for direct calls")
             fn zcall_direct(
                 host; handle: ZCallHandle, fingerprint: u64; gives out: DirectCallee = DirectCallee::NONE; or failure
             ) -> Status;
@@ -116,8 +117,8 @@ macro_rules! host_functions {
                 host; handle: ZCallHandle, fingerprint: u64, object: ObjectHandle;
                 gives class: ClassId = ClassId::NONE, offset: u32 = 0; or failure
             ) -> Status;
-            /// Why the last direct call on this thread has failed. It fails always, with just that.
-            game_thread("a direct call")
+            /// Fails with the failure of the last direct call on this thread. Any thread.
+            any_thread("a direct call")
             fn direct_failure(host;; or failure) -> Status;
             /// From now on names that begin with the word of a protocol of the asking module are read by it. Its function is one
             /// of the module's that does what the type says, for its number. Game thread.

@@ -1,6 +1,6 @@
 use super::explore;
+use crate::entry_gate::{Calling, EntryGate};
 use crate::lease::Leases;
-use crate::load::context::calls::{Calling, EntryGate};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, thread};
 

@@ -1,6 +1,3 @@
 //! Files of `runtime/src/load/context`.
 
 pub(crate) use crate::stand_ins::{context_error as error, handle, id};
-
-#[path = "../../../src/load/context/calls.rs"]
-pub(crate) mod calls;

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use semver::VersionReq;
 
+use crate::entry_gate::EntryGate;
 use crate::lease::{Blocker, Leases};
-use crate::load::context::calls::EntryGate;
 use crate::load::context::error::ContextError;
 use crate::load::context::free_module::{FreeExport, FreeModule};
 use crate::load::context::id::{ContextId, ContextInfo, ContextKind, title};

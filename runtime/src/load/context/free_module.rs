@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use alcedo_abi::describe::ZCallInvoke;
+use alcedo_abi::direct::DirectShell;
 use alcedo_sys::crash;
 
 use crate::border::{CallError, from_module};
@@ -40,6 +41,8 @@ pub(super) struct FreeExport {
     pub signature: Arc<str>,
     /// The body.
     invoke: ZCallInvoke,
+    /// Body without a buffer, where it has plain values only.
+    pub direct: Option<DirectShell>,
 }
 
 /// A module of a Slim or of the Default. Any thread.
@@ -181,6 +184,7 @@ impl FreeExport {
             fingerprint: described.fingerprint,
             signature: described.signature.as_str().into(),
             invoke: described.invoke,
+            direct: described.direct.into_option(),
         }
     }
 

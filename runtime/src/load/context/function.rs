@@ -3,23 +3,23 @@
 #![expect(unsafe_code, reason = "calls functions whose image a lease keeps, with slots that fit their signature")]
 
 use std::fmt;
-use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
 use alcedo_abi::describe::ZCallInvoke;
-use alcedo_abi::zcall::Slot;
+use alcedo_abi::direct::DirectShell;
 use arc_swap::ArcSwapOption;
 
 use crate::border::CallError;
+use crate::bridge::ways::HotShell;
 use crate::dynamic_call;
+use crate::entry_gate::{Calling, EntryGate};
 use crate::lease::{Lease, LeaseKind, Leases, Sealed, place_of};
-use crate::load::context::calls::{Calling, EntryGate, Inside};
 use crate::load::context::error::ContextError;
 use crate::load::context::free_context::FreeContext;
 use crate::load::context::free_generation::FreeGeneration;
-use crate::load::context::free_module::{FreeExport, FreeModule};
+use crate::load::context::free_module::FreeExport;
 use crate::load::context::id::ContextId;
 use crate::load::context::lookup::{self, Target};
 use crate::load::context::scope;
@@ -29,7 +29,6 @@ use crate::object::host_value::signature_of;
 use crate::object::native_value::{NativeResult, ValueParams};
 use crate::object::value::Value;
 use crate::signature::Signature;
-use crate::zcall::buffer::BufferMut;
 
 /// A function of a context, by name: whichever generation of the context is the current one answers. One that it has of
 /// another context is called there, and a call keeps that one. What the name was found to mean it means for the rest of
@@ -65,6 +64,32 @@ struct Bound {
     /// The generation that has it, and its leases.
     home: ContextId,
     leases: Arc<Leases>,
+}
+
+impl Bound {
+    /// Looks a function up in a generation, and compares the signature.
+    fn find(
+        line: &FreeContext,
+        generation: &Arc<FreeGeneration>,
+        type_path: &str,
+        method: &str,
+        signature: &Signature,
+    ) -> Result<Self, ContextError> {
+        let Target { home, place, lent, export } = lookup::function(generation, || line.registry(), type_path, method)?;
+        // Two signatures may have one number, by chance or on purpose; they have not one text.
+        let is_other = |words: Signature| words != *signature;
+        if export.fingerprint != signature.fingerprint() || export.signature.parse().is_ok_and(is_other) {
+            return Err(CallError::Signature {
+                name: export.full.to_string(),
+                found: export.signature.to_string(),
+                wanted: signature.to_string(),
+            }
+            .into());
+        }
+        signature.needs_no_runtime(&export.full)?;
+        let (gate, leases) = (Arc::clone(&home.gate), Arc::clone(&home.leases));
+        Ok(Self { asked: generation.gate.number(), gate, place, lent, export, home: home.id, leases })
+    }
 }
 
 impl ContextFunction {
@@ -216,22 +241,8 @@ impl NamedFunction {
     }
 
     fn bind(&self, generation: &Arc<FreeGeneration>) -> Result<Arc<Bound>, ContextError> {
-        let Target { home, place, lent, export } =
-            lookup::function(generation, || self.line.registry(), &self.type_path, &self.method)?;
-        // Two signatures may have one number, by chance or on purpose; they have not one text.
-        let is_other = |words: Signature| words != self.signature;
-        if export.fingerprint != self.signature.fingerprint() || export.signature.parse().is_ok_and(is_other) {
-            return Err(CallError::Signature {
-                name: export.full.to_string(),
-                found: export.signature.to_string(),
-                wanted: self.signature.to_string(),
-            }
-            .into());
-        }
-        self.signature.needs_no_runtime(&export.full)?;
-        let (gate, leases) = (Arc::clone(&home.gate), Arc::clone(&home.leases));
-        let bound =
-            Arc::new(Bound { asked: generation.gate.number(), gate, place, lent, export, home: home.id, leases });
+        let bound = Bound::find(&self.line, generation, &self.type_path, &self.method, &self.signature)?;
+        let bound = Arc::new(bound);
         self.bound.store(Some(Arc::clone(&bound)));
         Ok(bound)
     }
@@ -294,9 +305,11 @@ impl fmt::Debug for FunctionPointer {
 }
 
 /// A module that implements a table, in one generation of a context.
-pub(crate) struct TableModule {
+#[doc(hidden)]
+pub struct TableModule {
+    line: Arc<FreeContext>,
     generation: Arc<FreeGeneration>,
-    module: Arc<FreeModule>,
+    module: String,
 }
 
 impl TableModule {
@@ -304,7 +317,7 @@ impl TableModule {
     ///
     /// # Errors
     /// When the context is unloading, has no such module, or that implements no such table or another one.
-    pub(super) fn new(line: &FreeContext, module: &str, table: &Table) -> Result<Self, ContextError> {
+    pub(super) fn new(line: &Arc<FreeContext>, module: &str, table: &Table) -> Result<Self, ContextError> {
         let generation = line.open(format!("taking the table {} of {module}", table.name))?;
         let modules = generation.modules();
         let no_such = |offered: Vec<&str>| ContextError::NoSuchFunction {
@@ -318,7 +331,7 @@ impl TableModule {
         if !tables::implements(module, found.described().tables, table).map_err(LoadError::from)? {
             return Err(no_such(found.exports().iter().map(|export| &*export.full).collect()));
         }
-        Ok(Self { module: Arc::clone(found), generation })
+        Ok(Self { line: Arc::clone(line), generation, module: module.to_owned() })
     }
 
     /// Binds an entry of the table.
@@ -329,71 +342,42 @@ impl TableModule {
         &self,
         table: &str,
         entry: &str,
-    ) -> Result<ContextEntry<A, R>, ContextError> {
-        let signature = Signature(signature_of::<A, R>()?);
-        let fingerprint = signature.fingerprint();
-        let is_entry = |export: &FreeExport| {
-            *export.type_path == *table && *export.name == *entry && export.fingerprint == fingerprint
-        };
-        let exports = self.module.exports();
-        let at = exports.iter().position(is_entry);
-        let Some((export, place)) =
-            at.and_then(|at| Some((exports[at].clone(), self.generation.place(&self.module, at)?)))
-        else {
-            return Err(ContextError::NoSuchFunction {
-                context: self.generation.title(),
-                function: format!("{table}:{entry} ({signature})"),
-                offered: exports.iter().map(|export| &*export.full).collect::<Vec<_>>().join(", "),
-            });
-        };
-        let generation = &self.generation;
-        let (gate, leases) = (Arc::clone(&generation.gate), Arc::clone(&generation.leases));
-        let bound = Bound { asked: gate.number(), gate, place, lent: None, export, home: generation.id, leases };
-        Ok(ContextEntry { bound: Arc::new(bound), of: PhantomData })
+    ) -> Result<TableEntry, ContextError> {
+        let (type_path, signature) = (format!("{}:{table}", self.module), Signature(signature_of::<A, R>()?));
+        let bound = Bound::find(&self.line, &self.generation, &type_path, entry, &signature)?;
+        let no_code = || CallError::other(format!("`{}` has no code for direct calls", bound.export.full));
+        let shell = bound.export.direct.ok_or_else(no_code)?;
+        Ok(TableEntry { bound: Arc::new(bound), shell, count: A::COUNT })
     }
 }
 
-/// An entry of a table that a module of a Slim, a pinned context or the Default implements, by its Rust types. It is of one
-/// generation: once that unloads, each call is an error, also after a [`replace`](crate::LoadContext::replace). It keeps nothing
-/// alive. Any thread; a clone is another handle to the same entry.
-pub struct ContextEntry<A, R> {
+/// An entry of a table in one generation of a context. It keeps nothing alive. Any thread; a clone is the same.
+#[derive(Clone)]
+pub(crate) struct TableEntry {
     bound: Arc<Bound>,
-    of: PhantomData<fn(A) -> R>,
+    shell: DirectShell,
+    /// Number of its parameters.
+    count: usize,
 }
 
-impl<A, R> Clone for ContextEntry<A, R> {
-    fn clone(&self) -> Self {
-        Self { bound: Arc::clone(&self.bound), of: PhantomData }
-    }
-}
-
-impl<A, R> fmt::Debug for ContextEntry<A, R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of context {}", self.bound.export.full, self.bound.home)
-    }
-}
-
-impl<A: ValueParams, R: NativeResult> ContextEntry<A, R> {
-    /// Calls it on this thread.
-    ///
-    /// # Errors
-    /// [`ContextError::ContextUnloading`] once its generation unloads; its panic.
-    #[track_caller]
-    pub fn call(&self, arguments: A) -> Result<R, ContextError> {
-        self.hot(|entry| entry.call(arguments))?
-    }
-
-    /// Calls it many times: the unload of its generation waits until `code` has returned, so what each call checks is checked once.
+impl TableEntry {
+    /// Runs `code` with the pointer of the entry. The unload of its generation waits until `code` has returned.
     ///
     /// # Errors
     /// [`ContextError::ContextUnloading`] once its generation unloads.
-    #[track_caller]
-    pub fn hot<T>(&self, code: impl FnOnce(HotContextEntry<'_, A, R>) -> T) -> Result<T, ContextError> {
-        let calling = Calling { function: self.bound.place, from: Some(Location::caller()) };
-        let Some(inside) = self.bound.gate.enter(calling, || Arc::clone(&self.bound.export.full)) else {
+    #[inline]
+    pub(crate) fn within<T>(
+        &self,
+        from: &'static Location<'static>,
+        code: impl FnOnce(&HotShell<'_>) -> T,
+    ) -> Result<T, ContextError> {
+        let calling = Calling { function: self.bound.place, from: Some(from) };
+        let Some(_inside) = self.bound.gate.enter(calling, || Arc::clone(&self.bound.export.full)) else {
             return Err(self.gone());
         };
-        Ok(code(HotContextEntry { entry: self, inside: &inside }))
+        // SAFETY: this thread is inside the gate of the generation whose image it is, so that stays mapped until `code` has returned. The
+        // shell is that of the export, whose signature has so many parameters.
+        Ok(code(&unsafe { HotShell::new(self.shell, self.count) }))
     }
 
     #[cold]
@@ -406,44 +390,8 @@ impl<A: ValueParams, R: NativeResult> ContextEntry<A, R> {
     }
 }
 
-/// A [`ContextEntry`] while its generation cannot be unloaded: [`ContextEntry::hot`].
-pub struct HotContextEntry<'a, A, R> {
-    entry: &'a ContextEntry<A, R>,
-    /// Keeps this on its thread.
-    inside: &'a Inside<'a>,
-}
-
-impl<A, R> Clone for HotContextEntry<'_, A, R> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<A, R> Copy for HotContextEntry<'_, A, R> {}
-
-impl<A, R> fmt::Debug for HotContextEntry<'_, A, R> {
+impl fmt::Debug for TableEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.entry.fmt(f)
-    }
-}
-
-impl<A: ValueParams, R: NativeResult> HotContextEntry<'_, A, R> {
-    /// Calls it.
-    ///
-    /// # Errors
-    /// The panic of the entry.
-    #[inline]
-    pub fn call(&self, arguments: A) -> Result<R, ContextError> {
-        let _inside = self.inside;
-        let mut slots = arguments.into_slots();
-        let slots = &mut slots.as_mut()[..A::COUNT + usize::from(R::VALUE.is_some())];
-        // SAFETY: this thread is inside the gate of the generation whose image it is, so that stays mapped. The slots are those of
-        // `A` and `R`, whose signature has the fingerprint of the function.
-        unsafe { self.entry.bound.export.call(BufferMut::over(slots)) }?;
-        R::from_slot(*slots.last().unwrap_or(&Slot::EMPTY)).ok_or_else(|| {
-            let message =
-                format!("`{}` returned another result than its signature states", self.entry.bound.export.full);
-            CallError::Buffer { message }.into()
-        })
+        write!(f, "{} of context {}", self.bound.export.full, self.bound.home)
     }
 }

@@ -1,12 +1,24 @@
-//! Functions of the host that modules of Slims, pinned contexts and the Default call by `ex:/` name, on any thread.
+//! Functions of the host that modules of Slims, pinned contexts and the Default call by `ex:/` name, on any thread. Where all values of
+//! one lie in slots, modules call its code directly: that of a leaf at its own address, that of another one through its body.
+#![expect(unsafe_code, reason = "follows the context of the code of direct calls")]
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use alcedo_abi::black_direct::{CLOSED, DirectBits, DirectBody, DirectCallee};
+use alcedo_abi::direct::{DirectAnswer, MOST_WORDS};
+use alcedo_abi::zcall::{Slot, SlotType};
+use arc_swap::ArcSwapOption;
+
 use crate::border::CallError;
+use crate::bridge::black_direct::{failed, guarded};
+use crate::bridge::module_code;
 use crate::callback::{HostId, Registered, Site, let_go};
 use crate::dynamic_call::PlainBody;
+use crate::handles::ObjectHandle;
 use crate::signature::Signature;
+use crate::zcall::black_code::LeafCode;
 use crate::zcall::buffer::BufferMut;
 
 /// A function of the host. Any thread.
@@ -17,8 +29,12 @@ pub(crate) struct HostFunction {
     pub fingerprint: u64,
     /// The signature in words.
     pub signature: Arc<str>,
+    leaf: Option<LeafCode>,
+    /// Types of the slots, where all values lie in slots: of the parameters, and of the result.
+    slots: Option<(Box<[SlotType]>, Option<SlotType>)>,
+    site: Site,
     /// Removed when the host ends.
-    body: RwLock<Option<Registered<Arc<PlainBody>>>>,
+    body: ArcSwapOption<Box<PlainBody>>,
 }
 
 impl HostFunction {
@@ -27,48 +43,124 @@ impl HostFunction {
     /// # Errors
     /// [`CallError::Unavailable`] once the host has ended; those of the body.
     pub(crate) fn call(&self, buffer: &mut BufferMut<'_>) -> Result<(), CallError> {
-        let body = self.body.read().unwrap_or_else(PoisonError::into_inner).as_ref().map(|body| Arc::clone(&body.code));
-        let body = body.ok_or_else(|| CallError::Unavailable { what: format!("`{}`", self.full) })?;
+        // Kept for the call, without a count that threads share.
+        let body = self.body.load();
+        let body = body.as_ref().ok_or_else(|| CallError::Unavailable { what: format!("`{}`", self.full) })?;
         body(buffer)
+    }
+
+    /// Returns its code for direct calls under a version of the word of its host; none where a value needs more than a slot. The context
+    /// is this function.
+    pub(crate) fn direct(self: &Arc<Self>, version: u64) -> DirectCallee {
+        let Some((parameters, _)) = self.slots.as_ref().filter(|_| version != CLOSED) else {
+            return DirectCallee::NONE;
+        };
+        match (self.leaf, module_code::code::<InSlots>(parameters.len())) {
+            (Some(leaf), _) => DirectCallee { code: leaf.address(), context: DirectCallee::LEAF, version },
+            (None, Some(code)) => DirectCallee { code, context: Arc::as_ptr(self).cast(), version },
+            (None, None) => DirectCallee::NONE,
+        }
+    }
+
+    /// Calls it with the bits of values in slots.
+    ///
+    /// # Errors
+    /// Returns the errors of [`HostFunction::call`].
+    #[inline]
+    fn call_bits(&self, bits: &[u64]) -> Result<u64, CallError> {
+        let Some((parameters, result)) = &self.slots else {
+            return Err(CallError::other("a direct call of a function whose values lie in no slots"));
+        };
+        let mut slots = [Slot::EMPTY; MOST_WORDS + 1];
+        for ((slot, of), bits) in slots.iter_mut().zip(parameters.iter()).zip(bits) {
+            *slot = Slot::from_bits(*of, *bits);
+        }
+        let slots = &mut slots[..bits.len() + usize::from(result.is_some())];
+        self.call(&mut BufferMut::over(slots))?;
+        Ok(slots.get(bits.len()).map_or(0, |slot| slot.bits()))
+    }
+}
+
+/// The code of functions that take slots.
+struct InSlots;
+
+impl<Bits: DirectBits> DirectBody<Bits> for InSlots {
+    #[inline]
+    unsafe fn run(context: *const (), _object: ObjectHandle, bits: Bits) -> DirectAnswer {
+        // SAFETY: `HostFunction::direct` returns the function as the context of this code. The calls of the module keep it as long as that
+        // is mapped.
+        let function = unsafe { &*context.cast::<HostFunction>() };
+        guarded(|| function.call_bits(bits.words()).map_or_else(failed, DirectAnswer::done))
     }
 }
 
 /// All of a host. Any thread.
-#[derive(Default)]
-pub(crate) struct HostFunctions(RwLock<HashMap<Box<str>, Arc<HostFunction>>>);
+pub(crate) struct HostFunctions {
+    by_name: RwLock<HashMap<Box<str>, Arc<HostFunction>>>,
+    /// The word that modules compare before each direct call.
+    word: Arc<AtomicU64>,
+}
+
+impl Default for HostFunctions {
+    fn default() -> Self {
+        Self { by_name: RwLock::default(), word: Arc::new(AtomicU64::new(CLOSED + 1)) }
+    }
+}
 
 impl HostFunctions {
-    /// Adds a function under `ex:/name`, which no other one of the host has.
-    pub(crate) fn add(&self, name: &str, signature: &Signature, body: Arc<PlainBody>, site: Site) {
+    /// Adds a function under `ex:/name`, which no other one of the host has. A leaf has the code of its own that does what the body does.
+    pub(crate) fn add(
+        &self,
+        name: &str,
+        signature: &Signature,
+        site: Site,
+        body: Box<PlainBody>,
+        leaf: Option<LeafCode>,
+    ) {
+        let parameters = signature.0.arguments.iter().map(|word| SlotType::of_kind(word.kind())).collect::<Option<_>>();
+        let result = signature.0.result.as_ref().map(|word| SlotType::of_kind(word.kind()));
         let function = HostFunction {
             full: format!("ex:/{name}").into(),
             fingerprint: signature.fingerprint(),
             signature: signature.to_string().into(),
-            body: RwLock::new(Some(Registered { code: body, site })),
+            leaf,
+            slots: match result {
+                Some(None) => None,
+                result => parameters.zip(Some(result.flatten())),
+            },
+            site,
+            body: ArcSwapOption::from_pointee(body),
         };
-        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(name.into(), Arc::new(function));
+        self.by_name.write().unwrap_or_else(PoisonError::into_inner).insert(name.into(), Arc::new(function));
     }
 
     /// The function of that name, without `ex:/`.
     pub(crate) fn find(&self, name: &str) -> Option<Arc<HostFunction>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+        self.by_name.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
     /// The names of all, for errors.
     pub(crate) fn names(&self) -> Vec<Arc<str>> {
-        let functions = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let functions = self.by_name.read().unwrap_or_else(PoisonError::into_inner);
         let mut names: Vec<_> = functions.values().map(|function| Arc::clone(&function.full)).collect();
         names.sort();
         names
     }
 
+    /// Returns the word for direct calls: [`CLOSED`] once the host has ended.
+    pub(crate) fn word(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.word)
+    }
+
     /// Drops the bodies, because the host has ended.
     pub(crate) fn let_go(&self, host: HostId) {
+        self.word.store(CLOSED, Ordering::SeqCst);
         let functions: Vec<_> = {
-            let mut functions = self.0.write().unwrap_or_else(PoisonError::into_inner);
+            let mut functions = self.by_name.write().unwrap_or_else(PoisonError::into_inner);
             functions.drain().map(|(_name, function)| function).collect()
         };
-        let take = |function: &Arc<HostFunction>| function.body.write().unwrap_or_else(PoisonError::into_inner).take();
+        let take =
+            |function: &Arc<HostFunction>| Some(Registered { code: function.body.swap(None)?, site: function.site });
         let_go(host, functions.iter().filter_map(take));
     }
 }

@@ -405,7 +405,7 @@ fn open_one(
         needs.push(need.map_err(|sealed| ContextError::sealed(sealed, format!("depending on {name}")))?);
         needed.push(Arc::downgrade(module));
     }
-    let calls = ModuleCalls::new(generation, &registry.weak());
+    let calls = ModuleCalls::new(generation, registry);
     let host_context = registry.host_context.with_calls(calls.clone());
     let place = ModulePlace {
         id: registry.next_module(),

@@ -2,7 +2,6 @@
 //! other threads call them. The Master is beside them, and only its picture is kept here.
 
 mod at_exit;
-mod calls;
 pub(crate) mod error;
 pub(crate) mod event;
 mod free_context;

@@ -8,14 +8,17 @@
 #![expect(unsafe_code, reason = "calls functions whose image a gate keeps, with slots that fit their fingerprint")]
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, Weak};
+
+use alcedo_abi::black_direct::DirectCallee;
 
 use crate::border::CallError;
 use crate::bridge::nm::{Method, is_type};
 use crate::bridge::protocols::built_in;
+use crate::entry_gate::{Calling, EntryGate};
 use crate::handles::ZCallHandle;
 use crate::lease::{Lease, Leases};
-use crate::load::context::calls::{Calling, EntryGate};
 use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::free_module::{FreeExport, FreeModule};
 use crate::load::context::host_functions::HostFunction;
@@ -31,6 +34,8 @@ pub(super) struct ModuleCalls {
     /// The generation that the module is of.
     generation: Weak<FreeGeneration>,
     registry: Weak<ContextRegistry>,
+    /// The word of the host for direct calls.
+    word: Arc<AtomicU64>,
     /// The module, once it is mapped, and what it depends on.
     caller: OnceLock<(Weak<FreeModule>, Vec<Weak<FreeModule>>)>,
     table: RwLock<Table>,
@@ -67,9 +72,9 @@ type Held = (Arc<FreeModule>, ContextId);
 
 impl ModuleCalls {
     /// None yet, for a module of `generation`.
-    pub(super) fn new(generation: &Arc<FreeGeneration>, registry: &Weak<ContextRegistry>) -> Arc<Self> {
-        let (generation, registry) = (Arc::downgrade(generation), Weak::clone(registry));
-        Arc::new(Self { generation, registry, caller: OnceLock::new(), table: RwLock::default() })
+    pub(super) fn new(generation: &Arc<FreeGeneration>, registry: &ContextRegistry) -> Arc<Self> {
+        let (generation, registry, word) = (Arc::downgrade(generation), registry.weak(), registry.functions.word());
+        Arc::new(Self { generation, registry, word, caller: OnceLock::new(), table: RwLock::default() })
     }
 
     /// Names the module whose calls these are, and what it depends on.
@@ -94,6 +99,13 @@ impl ModuleCalls {
             }
         }
         held
+    }
+
+    fn bound(&self, handle: ZCallHandle) -> Result<Arc<Bound>, CallError> {
+        let bound = self.table.read().unwrap_or_else(PoisonError::into_inner).find(handle);
+        bound.ok_or_else(|| CallError::NotFound {
+            message: format!("call handle {} was never given out: resolve a name first", handle.0),
+        })
     }
 
     fn known(&self, name: &ZCallName) -> Option<(ZCallHandle, Arc<Bound>)> {
@@ -159,14 +171,24 @@ impl FreeCalls for ModuleCalls {
     }
 
     fn call(&self, handle: ZCallHandle, mut buffer: BufferMut<'_>) -> Result<(), CallError> {
-        let bound = self.table.read().unwrap_or_else(PoisonError::into_inner).find(handle);
-        let bound = bound.ok_or_else(|| CallError::NotFound {
-            message: format!("call handle {} was never given out: resolve a name first", handle.0),
-        })?;
-        match &*bound {
+        match &*self.bound(handle)? {
             Bound::Module(exported) => self.call_module(exported, buffer),
             Bound::Host(function) => function.call(&mut buffer),
         }
+    }
+
+    fn direct(&self, handle: ZCallHandle, fingerprint: u64) -> Result<DirectCallee, CallError> {
+        let bound = self.bound(handle)?;
+        bound.agree(fingerprint)?;
+        Ok(match &*bound {
+            Bound::Module(_) => DirectCallee::NONE,
+            // The table keeps it.
+            Bound::Host(function) => function.direct(self.word.load(Ordering::SeqCst)),
+        })
+    }
+
+    fn direct_word(&self) -> &AtomicU64 {
+        &self.word
     }
 }
 

@@ -50,7 +50,7 @@ mod threads;
 mod timers;
 mod vacated;
 
-pub(crate) use c::kernel::{clock, unshare_folder};
+pub(crate) use c::kernel::{clock, coarse_clock, unshare_folder};
 pub(crate) use c::loader::file_at;
 pub(crate) use c::peek::read as read_memory;
 pub(crate) use crash::report_crashes;

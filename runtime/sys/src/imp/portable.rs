@@ -280,3 +280,5 @@ pub(crate) fn clock() -> std::time::Duration {
     static BEGAN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
     BEGAN.get_or_init(std::time::Instant::now).elapsed()
 }
+
+pub(crate) use clock as coarse_clock;

@@ -58,6 +58,11 @@ pub(crate) fn clock() -> Duration {
     time_of(libc::CLOCK_MONOTONIC)
 }
 
+/// Returns [`clock`] at the last tick of the system.
+pub(crate) fn coarse_clock() -> Duration {
+    time_of(libc::CLOCK_MONOTONIC_COARSE)
+}
+
 /// The time since the system was started, its sleep included.
 pub(in crate::imp::linux) fn since_boot() -> Duration {
     time_of(libc::CLOCK_BOOTTIME)

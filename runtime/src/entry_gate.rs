@@ -11,11 +11,10 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::ptr;
-use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use alcedo_abi::stack::StackSpan;
-use alcedo_sys::process::{thread_in_words, thread_number};
+use alcedo_sys::process::{coarse_clock, thread_in_words, thread_number};
 
 use crate::lease::{Blocker, Lease, LeaseKind, Leases, place_of};
 use crate::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
@@ -35,7 +34,7 @@ struct CallerSlot {
     gate: AtomicU64,
     /// What is called, as the owner of the gate counts its functions.
     function: AtomicU64,
-    /// Nanoseconds since [`epoch`].
+    /// Nanoseconds of [`coarse_clock`].
     since: AtomicU64,
     /// Where the host called from; null for a call of a module.
     from: AtomicPtr<Location<'static>>,
@@ -55,6 +54,8 @@ static ROWS: Mutex<Vec<Arc<Row>>> = Mutex::new(Vec::new());
 struct Own {
     row: Arc<Row>,
     depth: Cell<usize>,
+    /// Calls that are leases.
+    leases: Cell<usize>,
     /// The stack of the thread. Calls on it end in order; those of a coroutine do not.
     stack: StackSpan,
 }
@@ -77,7 +78,7 @@ impl Own {
             places: std::array::from_fn(|_| place()),
         });
         rows().push(Arc::clone(&row));
-        Self { row, depth: Cell::new(0), stack: thread_stack::span() }
+        Self { row, depth: Cell::new(0), leases: Cell::new(0), stack: thread_stack::span() }
     }
 }
 
@@ -92,9 +93,9 @@ fn rows() -> MutexGuard<'static, Vec<Arc<Row>>> {
     ROWS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn epoch() -> Instant {
-    static EPOCH: OnceLock<Instant> = OnceLock::new();
-    *EPOCH.get_or_init(Instant::now)
+/// Checks that a call is open on this thread. Any thread; also while it ends.
+pub(crate) fn are_calls_open_here() -> bool {
+    OWN.try_with(|own| own.depth.get() + own.leases.get() != 0).unwrap_or(false)
 }
 
 /// The gate of one generation: which calls are inside, and whether new ones may enter. Any thread.
@@ -144,7 +145,7 @@ impl EntryGate {
         let placed = OWN.try_with(|own| {
             let at = own.depth.get();
             let place = own.row.places.get(at).filter(|_| own.stack.is_here())?;
-            let since = u64::try_from(epoch().elapsed().as_nanos()).unwrap_or(u64::MAX);
+            let since = u64::try_from(coarse_clock().as_nanos()).unwrap_or(u64::MAX);
             place.function.store(calling.function, Ordering::Relaxed);
             place.since.store(since, Ordering::Relaxed);
             let from = calling.from.map_or(ptr::null(), ptr::from_ref);
@@ -157,6 +158,7 @@ impl EntryGate {
             Ok(Some(at)) => Inside { way: Way::Slot(at), gate: PhantomData },
             _ => {
                 let lease = self.leases.take_at(LeaseKind::Call, name(), calling.from.map(place_of)).ok()?;
+                let _ending = OWN.try_with(|own| own.leases.set(own.leases.get() + 1));
                 Inside { way: Way::Lease(Some(lease)), gate: PhantomData }
             }
         };
@@ -172,7 +174,7 @@ impl EntryGate {
     /// The calls inside, longest first. Calls that took the slower way are not among them but among the leases. One
     /// that is being turned away at this very moment may be counted.
     pub(crate) fn inside(&self, name: impl Fn(u64) -> Arc<str>) -> Vec<Blocker> {
-        let now = epoch().elapsed();
+        let now = coarse_clock();
         let rows: Vec<_> = rows().clone();
         let mut blockers = Vec::new();
         for row in rows {
@@ -208,11 +210,15 @@ impl Drop for Inside<'_> {
                 let at = *at;
                 // The thread-local was there when the call began, and calls end before their thread does.
                 let _gone = OWN.try_with(|own| {
-                    own.row.places[at].gate.store(EMPTY, Ordering::SeqCst);
+                    // A thread that reads it sees all writes of the call.
+                    own.row.places[at].gate.store(EMPTY, Ordering::Release);
                     own.depth.set(at);
                 });
             }
-            Way::Lease(lease) => drop(lease.take()),
+            Way::Lease(lease) => {
+                drop(lease.take());
+                let _ending = OWN.try_with(|own| own.leases.set(own.leases.get().saturating_sub(1)));
+            }
         }
     }
 }
