@@ -277,7 +277,7 @@ mod tests {
             let found = gate.inside(name);
             assert_eq!((found.len(), found[0].owner.as_str()), (1, "f7"));
             assert!(found[0].thread.starts_with("\"worker-3\" ("), "{found:?}");
-            assert!(found[0].place.as_deref().is_some_and(|place| place.contains("calls.rs:")), "{found:?}");
+            assert!(found[0].place.as_deref().is_some_and(|place| place.contains("entry_gate.rs:")), "{found:?}");
             done.send(()).expect("it waits");
             thread.expect("a thread").join().expect("it ends");
         });

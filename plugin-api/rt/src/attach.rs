@@ -67,11 +67,9 @@ pub fn is_game_thread() -> bool {
     HOME.load(Ordering::Relaxed) == this_thread()
 }
 
-/// Checks that a panic on this thread outside of all counted traps is in a direct call. `is_call_of_host` is the answer of the host, which
-/// counts the calls of modules that have to do with no objects: these may be attached on a thread that has ended, whose number another one
-/// has then.
-pub(crate) fn is_direct_call(is_call_of_host: bool) -> bool {
-    if IS_FREE.load(Ordering::Relaxed) { is_call_of_host } else { is_game_thread() }
+/// Checks that the module has to do with no objects, and so belongs to no thread.
+pub(crate) fn is_free() -> bool {
+    IS_FREE.load(Ordering::Relaxed)
 }
 
 /// Checks that functions of the host may be called directly on this thread: on the game thread, or on each one in a module that has to do
@@ -79,7 +77,7 @@ pub(crate) fn is_direct_call(is_call_of_host: bool) -> bool {
 #[inline]
 #[must_use]
 pub fn may_call_directly() -> bool {
-    is_game_thread() || IS_FREE.load(Ordering::Relaxed)
+    is_game_thread() || is_free()
 }
 
 /// Checks that a scope of objects may open here: on the stack of the game thread, and on no stack of a coroutine, which could suspend

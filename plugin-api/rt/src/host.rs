@@ -48,9 +48,14 @@ impl LogHost {
         self.0.log_event(record);
     }
 
-    /// Reports a panic on this thread, whose stack is still whole. Returns whether a call of the host is open on it.
-    pub(crate) fn panicked(self, file: &str, line: u32, column: u32) -> bool {
-        self.0.panicked(RStr::from_str(file), line, column) != 0
+    /// Reports a panic on this thread, whose stack is still whole.
+    pub(crate) fn panicked(self, file: &str, line: u32, column: u32) {
+        self.0.panicked(RStr::from_str(file), line, column);
+    }
+
+    /// Checks that a call of the host into a module that belongs to no thread is open on this one.
+    pub(crate) fn calls_are_open(self) -> bool {
+        self.0.calls_are_open() != 0
     }
 
     /// Opens a span; its number at the host.

@@ -42,10 +42,16 @@ pub(crate) fn send_event(record: &LogRecord<'_>) {
     }
 }
 
-/// Reports a panic on this thread, whose stack is still whole, to the host. Returns whether a call of the host into a module that belongs
-/// to no thread is open on this one.
-pub(crate) fn panicked(file: &str, line: u32, column: u32) -> bool {
-    LogHost::attached().is_some_and(|host| host.panicked(file, line, column))
+/// Reports a panic on this thread, whose stack is still whole, to the host.
+pub(crate) fn panicked(file: &str, line: u32, column: u32) {
+    if let Some(host) = LogHost::attached() {
+        host.panicked(file, line, column);
+    }
+}
+
+/// Checks that a call of the host into a module that belongs to no thread is open on this one.
+pub(crate) fn calls_are_open() -> bool {
+    LogHost::attached().is_some_and(LogHost::calls_are_open)
 }
 
 /// Opens a span; its number at the host, or zero without a listener.

@@ -17,7 +17,7 @@ use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 use alcedo_abi::log::LogLevel;
 use alcedo_abi::words::words_into;
 
-use crate::attach::is_direct_call;
+use crate::attach::{is_free, is_game_thread};
 use crate::{CallError, panic_hook, records};
 
 /// What a panic said, and where.
@@ -176,11 +176,17 @@ pub fn keep_hook() {
 /// calls, or to a destructor that runs because of another panic.
 const LAST_WORDS: [&str; 2] = ["panic in a function that cannot unwind", "panic in a destructor during cleanup"];
 
+/// Checks that a panic on this thread outside of all counted traps is in a direct call. The host counts the calls of modules that belong to
+/// no thread: such a module may be attached on a thread that has ended, whose number another one has then.
+fn is_direct_call() -> bool {
+    if is_free() { records::calls_are_open() } else { is_game_thread() }
+}
+
 fn hook(info: &PanicHookInfo<'_>) {
     let message = info.payload_as_str().unwrap_or("a panic without a message").to_owned();
     let place = info.location();
     let (file, line, column) = place.map_or(("", 0, 0), |place| (place.file(), place.line(), place.column()));
-    let is_call_of_host = records::panicked(file, line, column);
+    records::panicked(file, line, column);
     if LAST_WORDS.contains(&&*message) {
         // No trap gets it: the program aborts. So the panic that led here is in the log, and this.
         if let Some(Note { message, file, line, .. }) = take_note() {
@@ -190,7 +196,7 @@ fn hook(info: &PanicHookInfo<'_>) {
         return;
     }
     // The traps of direct calls are not counted.
-    if OPEN_TRAPS.get() == 0 && !is_direct_call(is_call_of_host) {
+    if OPEN_TRAPS.get() == 0 && !is_direct_call() {
         // A thread of the module's own: no caller waits for the failure, so it is written to the log.
         records::event(LogLevel::ERROR, "alcedo::panic", &message, file, line);
         return;

@@ -25,7 +25,11 @@ pub(super) fn span_step(host: CallerContext<'_>, span: u64, step: SpanStep) -> R
 }
 
 // Called inside a panic hook: nothing of the host is borrowed, and no subscriber is called.
-pub(super) fn panicked(file: &str, line: u32, column: u32) -> u8 {
+pub(super) fn panicked(file: &str, line: u32, column: u32) {
     panics::tell(&At { file, line, column });
+}
+
+// Called inside a panic hook, as above.
+pub(super) fn calls_are_open() -> u8 {
     u8::from(entry_gate::are_calls_open_here())
 }

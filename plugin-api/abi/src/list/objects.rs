@@ -96,11 +96,10 @@ macro_rules! host_functions {
             bare("dropping a waker", unsafe)
             fn waker_drop(; waker: *const ());
             /// A panic of the module's has begun on this thread, at this place of its sources, and nothing has been unwound yet.
-            /// Returns not zero where a call of the host into a module of no thread is open on this thread: its trap takes the panic.
             /// Any thread.
             #[sabi(last_prefix_field)]
             bare("telling of a panic")
-            fn panicked(host; file: RStr<'_>, line: u32, column: u32) -> u8;
+            fn panicked(host; file: RStr<'_>, line: u32, column: u32);
             /// The code behind a handle, for calls without slots, where its signature has that fingerprint and all of it lies in slots;
             /// none for other functions. Game thread; any thread for a module that belongs to none.
             any_thread("finding a function for direct calls")
@@ -128,6 +127,10 @@ macro_rules! host_functions {
             /// module's that do what their types say, for its number. Game thread.
             any_thread("registering a resolver", unsafe)
             fn resolver_add(host, module; resolver: &ResolverDesc<'_>; or failure) -> Status;
+            /// One while a call of the host into a module that belongs to no thread is open on this thread, else zero: the trap of the
+            /// call takes a panic. Any thread.
+            bare("finding open calls")
+            fn calls_are_open(host;) -> u8;
         }
     };
 }
