@@ -149,7 +149,7 @@ fn calls_by_rust_types_cross_in_both_directions() {
         let add: TypedFunction<(Obj<Object>, i32, i32), i32> = host.function(name).expect(name);
         assert_eq!(add.call((Obj::new(crossing), 20, 22)).expect(name), 42);
         let cube = host.objects().spawn("/Script/Game.MagicCube").expect("born");
-        for (wrong, says) in [(cube, "not a"), (ObjectHandle::NONE, "is gone")] {
+        for (wrong, says) in [(cube, "not a"), (ObjectHandle::NONE, "is to no object")] {
             let error = add.call((Obj::new(wrong), 1, 1)).expect_err("no such object").to_string();
             assert!(error.contains(says), "{name}: {error}");
         }

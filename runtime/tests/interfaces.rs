@@ -84,7 +84,7 @@ fn a_host_calls_a_function_of_an_interface_by_name() {
     let call = |object| words(host.calls().call_handle(color, &[Value::Object(object)]));
     assert_eq!([call(lamp), call(candle)], ["white", "yellow"]);
     assert!(call(room).contains("not a class that implements /Script/Game.Shines"), "{}", call(room));
-    assert!(call(ObjectHandle::NONE).contains("is gone"), "{}", call(ObjectHandle::NONE));
+    assert!(call(ObjectHandle::NONE).contains("is to no object"), "{}", call(ObjectHandle::NONE));
     let unknown = host.calls().resolve("uf:/Script/Game.Shines:colour").expect_err("it is misspelled");
     assert!(matches!(unknown, Error::Call(CallError::NotFound { .. })), "{unknown}");
 
