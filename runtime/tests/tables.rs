@@ -169,10 +169,15 @@ fn mapped(host: &Runtime) -> usize {
 }
 
 fn until(host: &Runtime, what: &str, is_so: impl Fn() -> bool) {
-    support::until(what, || {
+    let deadline = std::time::Instant::now() + Duration::from_secs(60);
+    while !is_so() {
         host.safe_point();
-        is_so()
-    });
+        if std::time::Instant::now() > deadline {
+            let reports = host.unloads().tickets().into_iter().filter_map(|ticket| ticket.wait(Duration::ZERO).err());
+            panic!("in vain: {what}: {:?}", reports.map(|report| report.to_string()).collect::<Vec<_>>());
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// A habit, in three generations, each of which is gone before the next has a look: that sees what is wanted. Nothing is

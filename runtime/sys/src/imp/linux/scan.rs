@@ -8,7 +8,7 @@
 //! to memory of the whole process, and what it lets a plugin register is on record elsewhere. From other libraries it is
 //! followed for some blocks: what lies far behind a library belongs to other code as a rule. Blocks of one size that
 //! lead to each other count as one, since a list is long and still near. Nor is anything followed in
-//! free memory, in the buffers of streams and texts of the environment, and from what the C library remembers of requests
+//! free memory, in the buffers of streams, the row and texts of the environment, and from what the C library remembers of requests
 //! that are done. Stacks, registers and thread-locals are no part of it; neither is the loader, which knows each image until
 //! it is closed.
 //!
@@ -188,7 +188,7 @@ pub(super) fn look(going: &Going<'_>) -> (Look, HashSet<usize>) {
         free_lists: objects.iter().find_map(leaves::free_lists),
         streams,
         sizes: going.blocks.iter().map(|block| (block.start, block.len())).collect(),
-        buffers: buffers.into_iter().chain(environment::texts()).chain(streams::notes()).collect(),
+        buffers: buffers.into_iter().chain(environment::blocks()).chain(streams::notes()).collect(),
         requests: requests::ever_given(),
         seen: HashSet::new(),
         next: VecDeque::new(),
