@@ -372,6 +372,22 @@ impl Walk<'_> {
         peek::word(target) == Some(target) && offset == self.files.section(self.path, ".data")
     }
 
+    /// Checks that a block of the C library holds a text, or addresses of texts.
+    fn holds_texts(&mut self, block: usize, len: usize) -> bool {
+        const FIRST: usize = 4;
+        if leaves::is_text(&self.blocks.bytes(block, len.min(FIRST * WORD))) {
+            return true;
+        }
+        let begins: [_; FIRST] = std::array::from_fn(|at| {
+            let mut bytes = vec![0; FIRST * WORD];
+            let word = self.blocks.word(block + at * WORD).filter(|_| (at + 1) * WORD <= len);
+            let there = word.map_or(0, |word| peek::read(word, &mut bytes));
+            bytes.truncate(there);
+            bytes
+        });
+        leaves::are_texts(begins.each_ref().map(Vec::as_slice))
+    }
+
     fn follow(&mut self) {
         let dynamics: HashMap<usize, usize> =
             self.objects.iter().filter_map(|object| Some((object.dynamic?, object.base))).collect();
@@ -388,8 +404,7 @@ impl Walk<'_> {
             // Of a block of the image's own it is known what was asked for: behind that stand words that were left over.
             let len = self.sizes.get(&block).map_or(len, |size| len.min(*size));
             let all = 0..len & !(WORD - 1);
-            if self.objects[way.object].is_c_library() && leaves::is_text(&self.blocks.bytes(block, len.min(4 * WORD)))
-            {
+            if self.objects[way.object].is_c_library() && self.holds_texts(block, len) {
                 continue;
             }
             let words =

@@ -51,6 +51,12 @@ pub(super) fn is_text(bytes: &[u8]) -> bool {
     len != 0 && !is_address && bytes[..len].iter().all(|byte| (b' '..=b'~').contains(byte))
 }
 
+/// Checks that a block begins with addresses of texts only, given the bytes at each of its first words: such is the table of aliases of
+/// locales, which has room for a hundred and is as it was before behind its last entry.
+pub(super) fn are_texts<const N: usize>(begins: [&[u8]; N]) -> bool {
+    begins.into_iter().all(|bytes| bytes.len() >= 2 && bytes[0] != 0 && is_text(bytes))
+}
+
 /// Where a library has its lists of free memory, if it is the C library.
 pub(super) fn free_lists(object: &Object) -> Option<Range<usize>> {
     if !object.is_c_library() {
@@ -124,7 +130,7 @@ pub(super) fn streams() -> Streams {
 mod tests {
     use super::super::super::c::library::with_stream;
     use super::super::objects::mapped;
-    use super::{BEFORE_BINS, BINS, PAIR, WORD, bins, free_lists, is_for_fork, is_text, streams};
+    use super::{BEFORE_BINS, BINS, PAIR, WORD, are_texts, bins, free_lists, is_for_fork, is_text, streams};
 
     #[test]
     fn the_c_library_has_lists_of_free_memory_and_no_other_has() {
@@ -157,6 +163,13 @@ mod tests {
             assert!(!is_text(&words(other)), "{other:x?}");
         }
         assert!(!is_text(&[]));
+    }
+
+    #[test]
+    fn a_table_of_texts_begins_with_texts_alone() {
+        assert!(are_texts([b"bokmal\0nb_NO".as_slice(), b"nb_NO.ISO-8859-1\0".as_slice()]));
+        assert!(!are_texts([b"name\0".as_slice(), [0x55, 0x48, 0x89, 0xe5].as_slice()]), "code");
+        assert!(!are_texts([b"name\0".as_slice(), [].as_slice()]), "no memory");
     }
 
     #[test]
