@@ -427,7 +427,7 @@ fn a_number_in_the_place_of_a_handle_is_refused_with_types_and_leads_nowhere_wit
             (
                 "up:/Script/Test.Desk:number",
                 ["slot 0 holds u64, the call wants conjugate", "`up:/Script/Test.Desk:number`"],
-                "is gone",
+                if number == 0 { "is to no object" } else { "is gone" },
             ),
             ("nd:/", ["u64", "conjugate"], "FailureKind("),
             ("ex:/host.same", ["slot 0 holds u64, the call wants conjugate", "`ex:/host.same`"], ""),
