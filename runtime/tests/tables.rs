@@ -169,15 +169,14 @@ fn mapped(host: &Runtime) -> usize {
 }
 
 fn until(host: &Runtime, what: &str, is_so: impl Fn() -> bool) {
-    let deadline = std::time::Instant::now() + Duration::from_secs(60);
-    while !is_so() {
+    let is_so = || {
         host.safe_point();
-        if std::time::Instant::now() > deadline {
-            let reports = host.unloads().tickets().into_iter().filter_map(|ticket| ticket.wait(Duration::ZERO).err());
-            panic!("in vain: {what}: {:?}", reports.map(|report| report.to_string()).collect::<Vec<_>>());
-        }
-        std::thread::sleep(Duration::from_millis(1));
-    }
+        is_so()
+    };
+    support::until_or(is_so, || {
+        let reports = host.unloads().tickets().into_iter().filter_map(|ticket| ticket.wait(Duration::ZERO).err());
+        format!("{what}: {:?}", reports.map(|report| report.to_string()).collect::<Vec<_>>())
+    });
 }
 
 /// A habit, in three generations, each of which is gone before the next has a look: that sees what is wanted. Nothing is

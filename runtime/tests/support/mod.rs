@@ -83,9 +83,14 @@ pub(crate) fn skip(test: &str, reason: &str) {
 
 /// Waits until `is_so`, for as long as a shared machine may take.
 pub(crate) fn until(what: &str, is_so: impl Fn() -> bool) {
+    until_or(is_so, || what.to_owned());
+}
+
+/// Waits as [`until`] does. `what` returns the text of the failure, with what is known by then.
+pub(crate) fn until_or(is_so: impl Fn() -> bool, what: impl Fn() -> String) {
     let deadline = std::time::Instant::now() + Duration::from_secs(60);
     while !is_so() {
-        assert!(std::time::Instant::now() < deadline, "in vain: {what}");
+        assert!(std::time::Instant::now() < deadline, "in vain: {}", what());
         std::thread::sleep(Duration::from_millis(1));
     }
 }

@@ -98,14 +98,8 @@ fn put_strings_right(is_ours: &impl Fn(usize) -> bool) -> u64 {
     count
 }
 
-/// Returns the blocks of the environment, in which nothing is called: the row, which `setenv` makes longer than it is and does not clear behind
-/// its end, and the texts.
-pub(super) fn blocks() -> impl Iterator<Item = usize> {
-    row().into_iter().chain(texts())
-}
-
 /// The addresses of all texts of the environment.
-fn texts() -> impl Iterator<Item = usize> {
+pub(super) fn texts() -> impl Iterator<Item = usize> {
     row().into_iter().flat_map(entries)
 }
 
@@ -124,15 +118,3 @@ fn copy_of(text: usize) -> Option<CString> {
 }
 
 const _: () = assert!(size_of::<*mut c_void>() == size_of::<usize>());
-
-#[cfg(test)]
-mod tests {
-    use super::{blocks, entries, row};
-
-    #[test]
-    fn the_row_of_the_environment_is_among_its_blocks() {
-        let row = row().expect("a test has an environment");
-        let found: Vec<_> = blocks().collect();
-        assert!(found.contains(&row) && entries(row).all(|text| found.contains(&text)));
-    }
-}

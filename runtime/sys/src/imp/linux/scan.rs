@@ -8,7 +8,7 @@
 //! to memory of the whole process, and what it lets a plugin register is on record elsewhere. From other libraries it is
 //! followed for some blocks: what lies far behind a library belongs to other code as a rule. Blocks of one size that
 //! lead to each other count as one, since a list is long and still near. Nor is anything followed in
-//! free memory, in the buffers of streams, the row and texts of the environment, and from what the C library remembers of requests
+//! free memory, in the buffers of streams and texts of the environment, and from what the C library remembers of requests
 //! that are done. Stacks, registers and thread-locals are no part of it; neither is the loader, which knows each image until
 //! it is closed.
 //!
@@ -188,7 +188,7 @@ pub(super) fn look(going: &Going<'_>) -> (Look, HashSet<usize>) {
         free_lists: objects.iter().find_map(leaves::free_lists),
         streams,
         sizes: going.blocks.iter().map(|block| (block.start, block.len())).collect(),
-        buffers: buffers.into_iter().chain(environment::blocks()).chain(streams::notes()).collect(),
+        buffers: buffers.into_iter().chain(environment::texts()).chain(streams::notes()).collect(),
         requests: requests::ever_given(),
         seen: HashSet::new(),
         next: VecDeque::new(),
@@ -372,20 +372,14 @@ impl Walk<'_> {
         peek::word(target) == Some(target) && offset == self.files.section(self.path, ".data")
     }
 
-    /// Checks that a block of the C library holds a text, or addresses of texts.
-    fn holds_texts(&mut self, block: usize, len: usize) -> bool {
-        const FIRST: usize = 4;
-        if leaves::is_text(&self.blocks.bytes(block, len.min(FIRST * WORD))) {
+    /// Checks that a block of the C library is a text, or begins with the address of a name.
+    fn is_leaf(&mut self, block: usize, len: usize) -> bool {
+        let mut begin = [0; 4 * WORD];
+        if leaves::is_text(&self.blocks.bytes(block, len.min(begin.len()))) {
             return true;
         }
-        let begins: [_; FIRST] = std::array::from_fn(|at| {
-            let mut bytes = vec![0; FIRST * WORD];
-            let word = self.blocks.word(block + at * WORD).filter(|_| (at + 1) * WORD <= len);
-            let there = word.map_or(0, |word| peek::read(word, &mut bytes));
-            bytes.truncate(there);
-            bytes
-        });
-        leaves::are_texts(begins.each_ref().map(Vec::as_slice))
+        let there = self.blocks.word(block).map_or(0, |first| peek::read(first, &mut begin));
+        leaves::is_name(&begin[..there])
     }
 
     fn follow(&mut self) {
@@ -404,7 +398,7 @@ impl Walk<'_> {
             // Of a block of the image's own it is known what was asked for: behind that stand words that were left over.
             let len = self.sizes.get(&block).map_or(len, |size| len.min(*size));
             let all = 0..len & !(WORD - 1);
-            if self.objects[way.object].is_c_library() && self.holds_texts(block, len) {
+            if self.objects[way.object].is_c_library() && self.is_leaf(block, len) {
                 continue;
             }
             let words =

@@ -51,14 +51,11 @@ pub(super) fn is_text(bytes: &[u8]) -> bool {
     len != 0 && !is_address && bytes[..len].iter().all(|byte| (b' '..=b'~').contains(byte))
 }
 
-/// Checks that a block begins with addresses of texts only, given the bytes at each of its first words: such is the table of aliases of
-/// locales, which has room for a hundred and is as it was before behind its last entry.
-pub(super) fn are_texts<const N: usize>(begins: [&[u8]; N]) -> bool {
-    let is_one = |bytes: &[u8]| {
-        let len = bytes.iter().position(|byte| *byte == 0).unwrap_or(0);
-        len != 0 && str::from_utf8(&bytes[..len]).is_ok_and(|text| !text.contains(char::is_control))
-    };
-    begins.into_iter().all(is_one)
+/// Checks that these bytes, at the first address in a block, are a name. The C library has no callback in a block that begins with one: such
+/// are the row of the environment, aliases of locales and the files of locales, all of which may be longer than what is set in them.
+pub(super) fn is_name(bytes: &[u8]) -> bool {
+    const SHORTEST: usize = 4;
+    is_text(bytes) && bytes.iter().take(SHORTEST).all(|byte| *byte != 0)
 }
 
 /// Where a library has its lists of free memory, if it is the C library.
@@ -134,7 +131,7 @@ pub(super) fn streams() -> Streams {
 mod tests {
     use super::super::super::c::library::with_stream;
     use super::super::objects::mapped;
-    use super::{BEFORE_BINS, BINS, PAIR, WORD, are_texts, bins, free_lists, is_for_fork, is_text, streams};
+    use super::{BEFORE_BINS, BINS, PAIR, WORD, bins, free_lists, is_for_fork, is_name, is_text, streams};
 
     #[test]
     fn the_c_library_has_lists_of_free_memory_and_no_other_has() {
@@ -170,10 +167,13 @@ mod tests {
     }
 
     #[test]
-    fn a_table_of_texts_begins_with_texts_alone() {
-        assert!(are_texts(["bokmal\0nb_NO".as_bytes(), "bokmål\0".as_bytes()]));
-        assert!(!are_texts([b"name\0".as_slice(), [0x55, 0x48, 0x89, 0xe5].as_slice()]), "code");
-        assert!(!are_texts([b"name\0".as_slice(), [].as_slice()]), "no memory");
+    fn a_name_is_told_from_code_and_from_small_numbers() {
+        for name in ["bokmal\0nb_NO.ISO-8859-1", "/usr/lib/locale/C.utf8/LC_CTYPE", "PATH=/bin\0"] {
+            assert!(is_name(name.as_bytes()), "{name}");
+        }
+        for other in [[0x55, 0x48, 0x89, 0xe5].as_slice(), &[b'A', 0, 0, 0, 0, 0, 0, 0], &[]] {
+            assert!(!is_name(other), "{other:x?}");
+        }
     }
 
     #[test]
