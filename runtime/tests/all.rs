@@ -82,6 +82,7 @@ mod scripts;
 #[cfg(feature = "script")]
 mod scripts_reload;
 #[cfg(feature = "script")]
+mod scripts_thunks;
 mod scripts_together;
 #[cfg(feature = "script")]
 mod scripts_values;

@@ -17,7 +17,8 @@ use alcedo_runtime::{
 };
 
 use crate::libraries::Libraries;
-use crate::model::{Fate, Id, Listed, Model, Named, Outcome, Refusal};
+use crate::model::Model;
+use crate::outcome::{Fate, Id, Listed, Named, Outcome, Refusal, is_possible};
 use crate::program::{Answer, How, LETTERS, Lib, Module, Op};
 
 /// What all threads of a program share. Resolvers hold it weakly, or it would hold itself.
@@ -204,7 +205,7 @@ impl<'a> Worker<'a> {
             return Ok(());
         }
         let outcome = self.act(op)?;
-        if !crate::model::is_possible(op, &outcome) {
+        if !is_possible(op, &outcome) {
             return Err(format!("{op:?} of thread {} came to {outcome:?}", self.number));
         }
         let listed = self.shared.listed();

@@ -18,6 +18,7 @@
 mod drive;
 mod libraries;
 mod model;
+mod outcome;
 mod program;
 mod run;
 mod watch;

@@ -35,7 +35,7 @@ mod lamp {
 
     #[uclass(package = "Engine", blueprintable)]
     pub struct Lamp {
-        /// A property: it lies in the object, and plugins see it.
+        /// A property of the object, visible to plugins.
         #[uproperty(edit_anywhere, default = 1.0)]
         brightness: f64,
         /// A Rust field of the host, of any type. Reloads of plugins leave it alone.

@@ -1,0 +1,270 @@
+//! Scripts that pass values of their own to functions with custom thunks, of the host and of a plugin, and functions that call back into
+//! the scripts meanwhile.
+
+use alcedo_runtime::{CallError, ObjectHandle, Runtime, Value};
+
+use crate::scripts::{Package, builder, call, spawn};
+use crate::support;
+
+/// The demo of the article that functions with their own thunks are modelled on: a struct of the script, one of Rust, and averages.
+const STATS_TEXT: &str = r#"
+class Stats extends Object;
+
+enum Rank
+{
+    Low,
+    Middle,
+    High
+};
+
+struct Sample
+{
+    var string Name;
+    var int Value;
+    var float Weight;
+    var Rank Grade;
+};
+
+var array<Sample> Samples;
+var array<int> Numbers;
+
+function Fill()
+{
+    local Sample S;
+
+    S.Name = "one";
+    S.Value = 1;
+    S.Weight = 0.5;
+    S.Grade = High;
+    Samples.AddItem(S);
+    S.Value = 4;
+    S.Weight = 1.5;
+    S.Grade = Low;
+    Samples.AddItem(S);
+}
+
+function double AverageOf(name Field)
+{
+    return class'Wildcards'.static.average(Samples, Field);
+}
+
+function string DescribeSample()
+{
+    return class'Wildcards'.static.describe(Samples[0]);
+}
+
+function string DescribeVector()
+{
+    local vector V;
+
+    V.X = 1;
+    return class'Wildcards'.static.describe(V);
+}
+
+function int Doubled(int N)
+{
+    class'Wildcards'.static.double(N);
+    return N;
+}
+
+function int FieldsOf()
+{
+    return class'Sums'.static.fields(Samples[0]);
+}
+
+function int LengthOf()
+{
+    return class'Sums'.static.length(Samples) * 10 + class'Sums'.static.length(Numbers);
+}
+"#;
+
+#[test]
+fn scripts_pass_any_struct_and_any_array_to_thunks_of_the_host_and_of_a_plugin() {
+    let package = Package::new("Tale", &[("Stats.uc", STATS_TEXT)]);
+    let natives = alcedo_runtime::natives![crate::custom_thunks::Sums];
+    let host = builder().package("Test").natives(natives).build().expect("a host");
+    let modules = [package.folder.clone(), support::plugin("wildcards", &[])];
+    host.create_master(&modules).unwrap_or_else(|error| panic!("{error}"));
+    let stats = spawn(&host, "/Script/Tale.Stats");
+    let average = |field: &str| {
+        let field = Value::Name(host.intern(field));
+        host.objects().call(stats, "AverageOf", &[field]).map_err(|error| error.to_string())
+    };
+    assert_eq!(average("Value"), Ok(Some(Value::F64(0.0))), "of nothing");
+    call(&host, stats, "Fill", &[]);
+    assert_eq!(average("Value"), Ok(Some(Value::F64(2.5))));
+    assert_eq!(average("Weight"), Ok(Some(Value::F64(1.0))));
+    assert_eq!(average("Grade"), Ok(Some(Value::F64(1.0))), "the number of an enum");
+    let error = average("Nothing").expect_err("there is no such field");
+    assert!(error.contains("Nothing") && error.contains("Stats.uc:"), "{error}");
+    let error = average("Name").expect_err("it is no number");
+    assert!(error.contains("a number"), "{error}");
+    assert_eq!(average("Value"), Ok(Some(Value::F64(2.5))), "and the next call is as before");
+    let Some(Value::Text(sample)) = call(&host, stats, "DescribeSample", &[]) else { panic!("a text") };
+    assert!(sample.starts_with("/Script/Tale.Sample (Name=\"one\", Value=1"), "{sample}");
+    let Some(Value::Text(vector)) = call(&host, stats, "DescribeVector", &[]) else { panic!("a text") };
+    assert!(vector.starts_with("/Script/Engine.Vector (x=1"), "{vector}");
+    assert_eq!(call(&host, stats, "Doubled", &[Value::I32(21)]), Some(Value::I32(42)));
+    assert_eq!(call(&host, stats, "FieldsOf", &[]), Some(Value::I32(4)));
+    assert_eq!(call(&host, stats, "LengthOf", &[]), Some(Value::I32(20)));
+}
+
+/// An array in an element of another, which moves when that grows.
+const CROWD_TEXT: &str = r#"
+class Crowd extends Object;
+
+struct Group
+{
+    var array<int> Rows;
+};
+
+var array<Group> Groups;
+var Crowd Other;
+
+function Fill()
+{
+    Groups.Length = 0;
+    Groups.Length = 1;
+    Groups[0].Rows.AddItem(1);
+    Groups[0].Rows.AddItem(2);
+    Groups[0].Rows.AddItem(3);
+}
+
+function Grow()
+{
+    Groups.Length = 100000;
+    Groups[0].Rows.AddItem(4);
+}
+
+function Empty()
+{
+    Groups.Length = 0;
+}
+
+function string CountAround(string Called)
+{
+    return class'Wildcards'.static.count_around(Groups[0].Rows, Called);
+}
+
+function string LookAround()
+{
+    return class'Sums'.static.look_around(Groups[0].Rows);
+}
+
+function string CopyAround()
+{
+    return class'Sums'.static.copy_around(Groups[0].Rows);
+}
+
+function Crowd Make()
+{
+    return new(Other) class'Crowd';
+}
+"#;
+
+/// A host with `CROWD_TEXT`, and an object of it that is filled.
+fn crowd() -> (Package, Runtime, ObjectHandle) {
+    let package = Package::new("Tale", &[("Crowd.uc", CROWD_TEXT)]);
+    let natives = alcedo_runtime::natives![crate::custom_thunks::Sums];
+    let host = builder().package("Test").natives(natives).build().expect("a host");
+    let modules = [package.folder.clone(), support::plugin("wildcards", &[])];
+    host.create_master(&modules).unwrap_or_else(|error| panic!("{error}"));
+    let crowd = spawn(&host, "/Script/Tale.Crowd");
+    call(&host, crowd, "Fill", &[]);
+    (package, host, crowd)
+}
+
+#[test]
+fn a_thunk_of_a_plugin_finds_an_argument_where_it_is_after_a_script_has_moved_it() {
+    let (_package, host, crowd) = crowd();
+    for function in ["Grow", "Empty"] {
+        let weak = host.downgrade();
+        let run = move |_: &Runtime, _: &[Value]| {
+            let host = weak.upgrade().expect("it runs");
+            host.objects().call(crowd, function, &[]).map_err(|error| CallError::other(error.to_string()))?;
+            Ok(Some(Value::Bool(true)))
+        };
+        let signature = "-> bool".parse().expect("a signature");
+        host.calls().register(&format!("crowd.{function}"), signature, run).expect("a free name");
+    }
+    let weak = host.downgrade();
+    let end = move |_: &Runtime, _: &[Value]| {
+        weak.upgrade().expect("it runs").objects().destroy(crowd);
+        Ok(Some(Value::Bool(true)))
+    };
+    host.calls().register("crowd.end", "-> bool".parse().expect("a signature"), end).expect("a free name");
+    let around = |name: &str| {
+        let called = host.objects().call(crowd, "CountAround", &[Value::Text(format!("ex:/crowd.{name}"))]);
+        called.map_err(|error| error.to_string())
+    };
+    assert_eq!(around("Grow"), Ok(Some(Value::Text("3 4".into()))));
+    assert_eq!(around("Grow"), Ok(Some(Value::Text("4 5".into()))));
+    let error = around("Empty").expect_err("it is not there any more");
+    assert!(error.contains("has 0 elements, and none at 0"), "{error}");
+    call(&host, crowd, "Fill", &[]);
+    let error = around("end").expect_err("its object is not there any more");
+    assert!(error.contains("of no object"), "{error}");
+}
+
+#[test]
+fn what_a_thunk_of_the_host_looks_into_is_not_changed_until_it_returns() {
+    let (_package, host, crowd) = crowd();
+    let weak = host.downgrade();
+    let change = move || {
+        let host = weak.upgrade().expect("it runs");
+        let objects = host.objects();
+        let called = objects.call(crowd, "Grow", &[]).map(drop);
+        let written = objects.set(crowd, "Groups", &Value::Array(Vec::new()));
+        objects.destroy(crowd);
+        host.safe_point();
+        [called, written].map(|done| done.err().map_or("done".to_owned(), |error| error.to_string())).join("; ")
+    };
+    let looked = crate::custom_thunks::meanwhile(change, || call(&host, crowd, "LookAround", &[]));
+    let Some(Value::Text(looked)) = looked else { panic!("{looked:?}") };
+    assert!(looked.starts_with("I32(1) (I32(1), 3) "), "{looked}");
+    assert_eq!(looked.matches("is refused while a thunk of the host looks into an argument").count(), 2, "{looked}");
+    call(&host, crowd, "Grow", &[]);
+    let weak = host.downgrade();
+    let change = move || {
+        let host = weak.upgrade().expect("it runs");
+        host.objects().call(crowd, "Empty", &[]).map_or_else(|error| error.to_string(), |_| "done".to_owned())
+    };
+    let copied = crate::custom_thunks::meanwhile(change, || call(&host, crowd, "CopyAround", &[]));
+    assert_eq!(copied, Some(Value::Text("Array([I32(1), I32(2), I32(3), I32(4)]) done".into())));
+}
+
+#[test]
+fn a_script_makes_nothing_inside_an_object_that_is_gone() {
+    let (_package, host, crowd) = crowd();
+    let other = spawn(&host, "/Script/Tale.Crowd");
+    host.objects().set(crowd, "Other", &Value::Object(other)).expect("a reference");
+    assert!(
+        matches!(call(&host, crowd, "Make", &[]), Some(Value::Object(made)) if host.objects().outer_of(made) == Some(other))
+    );
+    let before = host.objects().all().len();
+    host.objects().destroy(other);
+    let error = host.objects().call(crowd, "Make", &[]).expect_err("its owner is gone").to_string();
+    assert!(error.contains("stale") || error.contains("gone"), "{error}");
+    assert_eq!(host.objects().all().len(), before - 1, "the owner is gone, and nothing is new");
+}
+
+#[test]
+fn what_the_console_evaluates_is_no_safe_point() {
+    let (package, host, crowd) = crowd();
+    let weak = host.downgrade();
+    let modules = [package.folder.clone(), support::plugin("wildcards", &[])];
+    let reload = move || {
+        let host = weak.upgrade().expect("it runs");
+        host.request_reload(modules.to_vec());
+        host.safe_point();
+        let reloaded = host.reload(&modules).map_or_else(|error| error.to_string(), |_| "done".to_owned());
+        format!("{} {reloaded}; {}", host.generation(), host.console("eval 1 + 1"))
+    };
+    let said = crate::custom_thunks::meanwhile(reload, || host.console("eval class'Sums'.static.run_code()"));
+    assert!(said.starts_with("1 ") && !said.contains("done"), "{said}");
+    assert_eq!(said.matches("`eval` has not returned").count(), 2, "{said}");
+    host.safe_point();
+    assert_eq!(host.generation(), 2, "what was requested is done then");
+    assert_eq!(host.console("eval 1 + 1"), "2");
+    call(&host, crowd, "Grow", &[]);
+}
