@@ -1,6 +1,6 @@
 //! A file of `runtime/src/development`.
 
-#[expect(unused_imports, reason = "what it has of sockets stands in below")]
+#[expect(unused_imports, reason = "its sockets are replaced below")]
 #[path = "../../runtime/src/development/link.rs"]
 pub(crate) mod link;
 

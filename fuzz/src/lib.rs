@@ -26,7 +26,7 @@ mod reload;
 mod world;
 
 thread_local! {
-    /// Holds the world of all texts.
+    /// The world against which each text is checked.
     static WORLD: object::World = fixture::world();
 }
 

@@ -32,6 +32,6 @@ impl Guestbook {
         let guests = this.guests() + 1;
         this.set_guests(guests);
         this.set_last(name.as_str());
-        format!("{name} is guest {guests}, says build {BUILD}")
+        format!("{name} is guest {guests} of build {BUILD}")
     }
 }

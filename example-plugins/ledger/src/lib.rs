@@ -26,7 +26,7 @@ fn started() {
     tracing::info!(target: "ledger", "db: {}", told(added));
     let added = add_resolver("console", -1, "commands of the ledger", commands);
     tracing::info!(target: "ledger", "console: {}", told(added));
-    assert!(!fixture::on!("panic-in-main"), "the main was told to");
+    assert!(!fixture::on!("panic-in-main"), "the switch is on");
 }
 
 fn ended() {

@@ -130,7 +130,7 @@ impl World for Local {
         self.tell(News::Answer("the world is in the tool's own process (--no-guard): q ends both".to_owned()));
     }
 
-    /// It ends with this process.
+    /// Saves nothing: the world ends with this process.
     fn restart(&mut self, _saved: bool) -> Result<(), Error> {
         Ok(())
     }

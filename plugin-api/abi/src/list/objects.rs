@@ -127,8 +127,8 @@ macro_rules! host_functions {
             /// module's that do what their types say, for its number. Game thread.
             any_thread("registering a resolver", unsafe)
             fn resolver_add(host, module; resolver: &ResolverDesc<'_>; or failure) -> Status;
-            /// One while a call of the host into a module that belongs to no thread is open on this thread, else zero: the trap of the
-            /// call takes a panic. Any thread.
+            /// Returns one while a call of the host into a module that belongs to no thread is open on this thread, else zero: the trap of
+            /// the call takes a panic. Any thread.
             bare("finding open calls")
             fn calls_are_open(host;) -> u8;
         }

@@ -20,7 +20,7 @@ macro_rules! value_functions {
         ) -> Status;
 
         /// A value of its own for plugin code: a copy of that at `from`, or the one that zero bytes mean when `from` is null.
-        /// Its address is in the `BlackDirectory`.
+        /// The `BlackDirectory` has its address.
         game_thread("making a black conjugate", unsafe)
         fn black_new(
             host, module; ty: TypeNumber, from: *const u8, site: &Site;

@@ -100,7 +100,7 @@ pub const fn import_structure<S: Value>(
     Declared(ImportDesc { fields: RSlice::from_slice(descriptions), ..import })
 }
 
-/// An enum that another declares, by its fingerprint; `words` says what this module was built for.
+/// Imports an enum of another module by its fingerprint; `words` describes the enum that this module was built for.
 #[must_use]
 pub const fn import_enumeration<E: Value<Raw = N>, N: Underlying>(
     is_flags: bool,

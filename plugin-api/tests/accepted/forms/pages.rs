@@ -6,11 +6,11 @@
 mod delegates {
     use alcedo_plugin_api::prelude::*;
 
-    /// Somebody scored.
+    /// Reports points.
     #[udelegate(multicast, package = "Game")]
     pub type OnScored = fn(points: i32, by: Obj<Player>);
 
-    /// Whether somebody may score that much.
+    /// Permits points.
     #[udelegate(single, of = Player)]
     pub type MayScore = fn(points: i32) -> bool;
 
@@ -63,7 +63,7 @@ mod functions {
 
     #[uclass]
     impl Lamp {
-        /// Gives what each gets; the rest comes back.
+        /// Returns the share of each; `watts` is the rest.
         #[ufunction(blueprint_native_event)]
         fn split(&self, watts: &mut u32, among: u32) -> Result<u32, CallError>;
         fn split_implementation(&self, watts: &mut u32, among: u32) -> Result<u32, CallError> {
@@ -170,7 +170,7 @@ mod specifiers {
 
     #[ustruct]
     impl Size {
-        /// One of that height.
+        /// Makes one of that height.
         #[constructor]
         fn tall(&mut self, height: f64) {
             self.height = height;
@@ -179,7 +179,7 @@ mod specifiers {
 
     #[ustruct]
     impl Parcel {
-        /// One to somebody.
+        /// Makes one with an address.
         #[constructor]
         fn addressed(value: Lent<'_, Self>, to: &str) {
             value.set_to(to);
@@ -189,27 +189,6 @@ mod specifiers {
 
     fn used() {
         let parcel = Parcel::addressed("me");
-    }
-
-    #[ustruct(package = "Game")]
-    pub struct Letter {
-        sender: Obj<Object>,
-        words: UString,
-    }
-
-    #[ustruct]
-    impl Letter {
-        #[net_serialize]
-        fn sent(value: Lent<'_, Self>, archive: &mut NetArchive, map: &mut NetMap) -> (bool, bool) {
-            let (mut sender, mut words) = (value.sender(), value.words().to_string());
-            map.object(archive, &mut sender);
-            archive.text(&mut words);
-            if archive.is_loading() && !archive.has_failed() {
-                value.set_sender(sender);
-                value.set_words(words.as_str());
-            }
-            (true, true)
-        }
     }
 }
 

@@ -58,7 +58,7 @@ fn a_later_name_resolves_to_the_only_earlier_one_that_is_declared() {
     assert_eq!(class("/Script/Game.New"), None, "the name was that of both");
 }
 
-/// A hundred thousand redirects in a row, of a class, of a member and of both: a search that walked the rest of the row anew
+/// A hundred thousand redirects in a row, of a class, of a member and of both: a search that repeated the rest of the row
 /// from each of its places would take five billion steps, and this test would not end.
 #[test]
 fn a_search_takes_each_redirect_once() {

@@ -18,7 +18,7 @@ impl Block {
         (!block.is_null()).then(|| Self(block))
     }
 
-    /// Like [`Block::new`], without words of an earlier block in it.
+    /// Makes a block of zeroes; `None` when there is no memory.
     #[cfg(test)]
     pub(in crate::imp::linux) fn zeroed(size: usize) -> Option<Self> {
         // SAFETY: the C library takes any size.

@@ -188,8 +188,8 @@ mod tests {
 
     /// Whether some blocks are known as blocks, and one of them that was freed is none any more.
     fn is_told(size: usize) -> bool {
-        // Every other one stays, so that none of the others lies beside free memory. Zeroed: a word that an ended thread
-        // left in memory may be the mark of a freed block.
+        // Every second block is kept, so that the freed ones have no free neighbors. Zeroed: memory of an ended thread may contain the mark
+        // of a freed block.
         let mut blocks: [_; 16] = std::array::from_fn(|_| Block::zeroed(size));
         let addresses = blocks.each_ref().map(|block| block.as_ref().expect("there is memory").address());
         let mut before = Blocks::now(&[]);
