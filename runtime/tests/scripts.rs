@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
-use alcedo_runtime::{Budget, Builder, CallError, ObjectHandle, Outcome, Reload, Runtime, Value};
+use alcedo_runtime::{Budget, Builder, ObjectHandle, Outcome, Reload, Runtime, Value};
 
 pub(crate) const HERO: &str = "/Script/Tale.Hero";
 pub(crate) const FANCY: &str = "/Script/Tale.FancyCube";
