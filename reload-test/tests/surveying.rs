@@ -11,6 +11,8 @@ use tempfile::TempDir;
 
 fn program(store: &Path, row: &str) -> Command {
     let mut program = Command::new(env!("CARGO_BIN_EXE_alcedo-survey"));
+    // What plugins depend on is compiled once for all tests.
+    program.env("CARGO_TARGET_DIR", concat!(env!("CARGO_TARGET_TMPDIR"), "/plugins"));
     program.args(["--reloads", "4", "--rows", row, "--store"]).arg(store);
     program
 }

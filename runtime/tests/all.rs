@@ -11,6 +11,9 @@ mod support;
 const PREPARE: fn() = support::workspace::build_all;
 
 mod abstract_classes;
+/// Keeps to rules of the attributes that only native classes can break: `plugin-api/tests/rules.rs` compares their ids.
+#[path = "accepted/native_classes.rs"]
+mod accepted;
 mod alarms;
 mod aliases;
 mod any_thread;

@@ -5,10 +5,11 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::support::{Dev, target};
+use crate::support::{Dev, compiled_hosts, target};
 use tempfile::TempDir;
 
-/// What is for the workspace, the host and the plugin; `REPOSITORY` is where Alcedo is.
+/// The files of the workspace, of the host and of the plugin; `REPOSITORY` is the folder of Alcedo, `PROFILE` its profile of debug
+/// builds. With that and with the features of the tests, the host is linked to the runtime that the tests are linked to.
 const FILES: [(&str, &str); 5] = [
     (
         "Cargo.toml",
@@ -16,20 +17,7 @@ const FILES: [(&str, &str); 5] = [
 [workspace]
 resolver = "3"
 members = ["rig", "gadgets"]
-[profile.dev]
-debug = "line-tables-only"
-# As `alcedo new` writes it, so that tests compile one runtime for both.
-[profile.dev.package]
-abi_stable = { opt-level = 2 }
-alcedo-base = { opt-level = 1 }
-alcedo-reflect = { opt-level = 1 }
-alcedo-runtime = { opt-level = 1 }
-alcedo-sys = { opt-level = 3 }
-alcedo-zcall = { opt-level = 1 }
-curve25519-dalek = { opt-level = 3 }
-object = { opt-level = 3 }
-sha2 = { opt-level = 3 }
-xxhash-rust = { opt-level = 3 }
+PROFILE
 "#,
     ),
     (
@@ -39,10 +27,8 @@ xxhash-rust = { opt-level = 3 }
 name = "rig"
 edition = "2024"
 [dependencies]
-alcedo-runtime = { path = "REPOSITORY/runtime" }
-# As a new host has them, for the same reason.
-tracing = "0.1"
-tracing-subscriber = "0.3"
+alcedo-runtime = { path = "REPOSITORY/runtime", features = ["dll-bind", "script"] }
+alcedo-reflect = { path = "REPOSITORY/runtime/reflect", features = ["toy-kind"] }
 "#,
     ),
     (
@@ -130,26 +116,40 @@ const TURN: &str = "this.set_turned(this.turned() + this.step());";
 /// The author's workspace.
 struct Own {
     dir: TempDir,
-    target: PathBuf,
 }
 
 impl Own {
     fn new() -> Self {
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
-        let target = target();
         let dir = tempfile::tempdir().unwrap();
+        let workspace = fs::read_to_string(repository.join("Cargo.toml")).unwrap();
+        let profile =
+            &workspace[workspace.find("[profile.dev]").unwrap()..workspace.find("[profile.release]").unwrap()];
         for (path, text) in FILES {
             let path = dir.path().join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text.replace("REPOSITORY", &repository.display().to_string())).unwrap();
+            fs::write(path, text.replace("REPOSITORY", &repository.display().to_string()).replace("PROFILE", profile))
+                .unwrap();
         }
         fs::copy(repository.join("Cargo.lock"), dir.path().join("Cargo.lock")).unwrap();
-        let mut glue = Command::new(env!("CARGO_BIN_EXE_alcedo"));
-        glue.env("CARGO_TARGET_DIR", &target).current_dir(dir.path());
-        let output = glue.args(["glue", "--host", "rig", "-o", "gadgets/src/rig.rs"]).output().unwrap();
+        let own = Self { dir };
+        let output = own
+            .command(env!("CARGO_BIN_EXE_alcedo"))
+            .args(["glue", "--host", "rig", "-o", "gadgets/src/rig.rs"])
+            .output()
+            .unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success() && said.contains("building the host, package `rig`"), "{said}");
-        Self { dir, target }
+        own
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env("CARGO_TARGET_DIR", target())
+            .env("CARGO_BUILD_BUILD_DIR", compiled_hosts())
+            .current_dir(self.dir.path());
+        command
     }
 
     fn source(&self) -> PathBuf {
@@ -177,17 +177,15 @@ impl Own {
 
     /// `alcedo dev` on the plugin.
     fn dev(&self, args: &[&str]) -> Dev {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
-        command.env("CARGO_TARGET_DIR", &self.target).arg("dev").arg(self.dir.path().join("gadgets")).args(args);
-        command.current_dir(self.dir.path());
+        let mut command = self.command(env!("CARGO_BIN_EXE_alcedo"));
+        command.arg("dev").arg(self.dir.path().join("gadgets")).args(args);
         Dev::run(command)
     }
 
     /// Returns the output of `alcedo repl` for these lines.
     fn repl(&self, args: &[&str], lines: &str) -> String {
-        let mut repl = Command::new(env!("CARGO_BIN_EXE_alcedo"));
-        repl.env("CARGO_TARGET_DIR", &self.target).arg("repl").args(args).current_dir(self.dir.path());
-        let mut repl = repl.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut repl = self.command(env!("CARGO_BIN_EXE_alcedo"));
+        let mut repl = repl.arg("repl").args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         repl.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
         String::from_utf8(repl.wait_with_output().unwrap().stdout).unwrap()
     }
@@ -195,8 +193,7 @@ impl Own {
 
 impl Drop for Own {
     fn drop(&mut self) {
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.env("CARGO_TARGET_DIR", &self.target);
+        let mut cargo = self.command(env!("CARGO"));
         cargo.args(["clean", "--quiet", "--package", "rig", "--package", "gadgets", "--manifest-path"]);
         let _ = cargo.arg(self.dir.path().join("Cargo.toml")).stderr(Stdio::null()).status();
     }

@@ -2,18 +2,6 @@
 #![allow(unused)]
 #![forbid(unsafe_code)]
 
-#[path = "forms/interfaces_with_functions.rs"]
-mod interfaces_with_functions;
-#[path = "forms/kinds_of_values.rs"]
-mod kinds_of_values;
-#[path = "forms/names_of_properties.rs"]
-mod names_of_properties;
-#[path = "forms/names_of_the_macros_own.rs"]
-mod names_of_the_macros_own;
-#[path = "forms/pages.rs"]
-mod pages;
-#[path = "forms/results_that_may_be_errors.rs"]
-mod results_that_may_be_errors;
 #[path = "rules/class.rs"]
 mod class;
 #[path = "rules/class_impl.rs"]
@@ -30,10 +18,22 @@ mod exports;
 mod imports;
 #[path = "rules/interface.rs"]
 mod interface;
+#[path = "forms/interfaces_with_functions.rs"]
+mod interfaces_with_functions;
+#[path = "forms/kinds_of_values.rs"]
+mod kinds_of_values;
 #[path = "rules/method.rs"]
 mod method;
+#[path = "forms/names_of_properties.rs"]
+mod names_of_properties;
+#[path = "forms/names_of_the_macros_own.rs"]
+mod names_of_the_macros_own;
+#[path = "forms/pages.rs"]
+mod pages;
 #[path = "rules/properties_on_self.rs"]
 mod properties_on_self;
+#[path = "forms/results_that_may_be_errors.rs"]
+mod results_that_may_be_errors;
 #[path = "rules/specifiers.rs"]
 mod specifiers;
 #[path = "rules/structure.rs"]

@@ -61,5 +61,3 @@ mod alc0115 {
         fn ring(&self, times: u32) {}
     }
 }
-
-fn main() {}

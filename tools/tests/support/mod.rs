@@ -26,9 +26,19 @@ pub(crate) struct Scratch {
 /// The folder of the example plugins.
 const PLUGINS: &str = "example-plugins";
 
-/// Where all tests of this package build, and the demo does: what plugins and hosts are made of is compiled once.
+/// Where cargo puts the libraries and programs of all tests of this package, and those of the demo.
 pub(crate) fn target() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("demo")
+    compiled_hosts().join("demo")
+}
+
+/// Where plugins are compiled, as those of the runtime's tests are: their dependencies are compiled once for all tests.
+pub(crate) fn compiled_plugins() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins")
+}
+
+/// Where a host is compiled that has the profile and the features of the tests themselves.
+pub(crate) fn compiled_hosts() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().to_owned()
 }
 
 /// Builds of two copies would write the same files.
@@ -92,7 +102,10 @@ impl Scratch {
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         // Whatever the caller has of it: what is told of a crash must not depend on it.
-        command.env("CARGO_TARGET_DIR", &self.target).env("RUST_BACKTRACE", "1");
+        command
+            .env("CARGO_TARGET_DIR", &self.target)
+            .env("CARGO_BUILD_BUILD_DIR", compiled_plugins())
+            .env("RUST_BACKTRACE", "1");
         command
     }
 }
