@@ -30,7 +30,7 @@ const MOST_SEEN: usize = 16 << 20;
 const PIECE: usize = 64 * 1024;
 
 const WORD: usize = size_of::<usize>();
-const PAGE: usize = 4096;
+pub(super) const PAGE: usize = 4096;
 
 /// The C library lays out the arenas of threads in regions of this size, so aligned.
 const ARENA: usize = 64 << 20;
@@ -117,18 +117,20 @@ pub(super) fn of_libraries(own: &[Range<usize>]) -> Ranges {
 
 /// One mapping.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Mapped {
-    range: Range<usize>,
+pub(super) struct Mapped {
+    pub(super) range: Range<usize>,
     is_writable: bool,
     is_anything_allowed: bool,
     /// It may be memory that was requested from the kernel: it has no file, or one without a place.
     is_memory: bool,
     /// It is where the C library has its first blocks.
     is_heap: bool,
+    /// It is the stack of the program's first thread.
+    pub(super) is_main_stack: bool,
 }
 
-/// All that is mapped; none where the system does not list it, or there is too much.
-fn list() -> Option<Vec<Mapped>> {
+/// Returns all that is mapped, by address; `None` where the system does not list it, or there is too much.
+pub(super) fn list() -> Option<Vec<Mapped>> {
     let mut text = Vec::new();
     File::open("/proc/self/maps").ok()?.take(LONGEST_LIST).read_to_end(&mut text).ok()?;
     if text.len() as u64 == LONGEST_LIST {
@@ -153,6 +155,7 @@ fn mapped(line: &[u8]) -> Option<Mapped> {
         is_anything_allowed,
         is_memory: name.is_empty() || name.starts_with(b"/memfd:") || name.starts_with(b"/dev/zero"),
         is_heap: name == b"[heap]",
+        is_main_stack: name == b"[stack]",
     })
 }
 
@@ -296,7 +299,14 @@ mod tests {
     use super::{ARENA, Mapped, fresh, is_of_the_c_library, list, mapped, take_led_to};
 
     fn memory(range: Range<usize>) -> Mapped {
-        Mapped { range, is_writable: true, is_anything_allowed: true, is_memory: true, is_heap: false }
+        Mapped {
+            range,
+            is_writable: true,
+            is_anything_allowed: true,
+            is_memory: true,
+            is_heap: false,
+            is_main_stack: false,
+        }
     }
 
     /// What is fresh of some memory, given some of its words.
