@@ -35,6 +35,7 @@ mod records;
 mod requests;
 mod rings;
 mod robust;
+mod room;
 mod scan;
 mod signal_hooks;
 mod signal_tables;
@@ -48,7 +49,6 @@ mod system_log;
 mod tails;
 mod threads;
 mod timers;
-mod vacated;
 
 pub(crate) use c::kernel::{clock, coarse_clock, unshare_folder};
 pub(crate) use c::loader::file_at;

@@ -11,7 +11,8 @@ use std::path::Path;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 use super::c::loader::Share;
-use super::{loaded, maps, ranges_where, vacated};
+use super::room::Room;
+use super::{loaded, maps, ranges_where};
 use crate::{Demands, elf, plain_file};
 
 /// A mapped image. It has no `Drop`: closing runs code of the image, so it happens only when asked for.
@@ -27,10 +28,11 @@ impl Mapping {
     ///
     /// The file's initialisers are sound to run.
     pub(crate) unsafe fn open(path: &Path) -> Result<Self, String> {
-        let reserved = vacated::reserve();
+        let room = Room::find();
         // SAFETY: our caller promises that the initialisers are sound to run, and so the finalisers.
-        let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(in_words)?;
-        drop(reserved);
+        let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
+        room.close();
+        let library = library.map_err(in_words)?;
         // The loader gives back an image that it already has under the image's first name. Using it would run old code.
         let ranges = ranges_where(|listed| listed.name.to_bytes() == path.as_os_str().as_bytes());
         if ranges.is_empty() {
@@ -88,10 +90,7 @@ impl Mapping {
                 tracing::debug!(path = %path.display(), "the image is gone, its file is still mapped as data");
                 Ok(false)
             }
-            (false, false, false) => {
-                vacated::note(&self.ranges);
-                Ok(true)
-            }
+            (false, false, false) => Ok(true),
         }
     }
 }
