@@ -18,6 +18,7 @@ alcedo-runtime = { opt-level = 1 }
 alcedo-sys = { opt-level = 3 }
 alcedo-zcall = { opt-level = 1 }
 curve25519-dalek = { opt-level = 3 }
+memchr = { opt-level = 3 }
 object = { opt-level = 3 }
 sha2 = { opt-level = 3 }
 xxhash-rust = { opt-level = 3 }
@@ -139,7 +140,7 @@ fn a_host_without_the_profile_is_told_which_lines_are_missing() {
     wrong(
         &workspace("", &[HOST]),
         expect![[r#"
-        debug builds do not optimize abi_stable, alcedo-base, alcedo-reflect, alcedo-runtime, alcedo-sys, alcedo-zcall, curve25519-dalek, object, sha2, xxhash-rust: each reload takes several times as long
+        debug builds do not optimize abi_stable, alcedo-base, alcedo-reflect, alcedo-runtime, alcedo-sys, alcedo-zcall, curve25519-dalek, memchr, object, sha2, xxhash-rust: each reload takes several times as long
             [profile.dev.package]
             abi_stable = { opt-level = 2 }
             alcedo-base = { opt-level = 1 }
@@ -148,6 +149,7 @@ fn a_host_without_the_profile_is_told_which_lines_are_missing() {
             alcedo-sys = { opt-level = 3 }
             alcedo-zcall = { opt-level = 1 }
             curve25519-dalek = { opt-level = 3 }
+            memchr = { opt-level = 3 }
             object = { opt-level = 3 }
             sha2 = { opt-level = 3 }
             xxhash-rust = { opt-level = 3 }
@@ -159,6 +161,7 @@ fn a_host_without_the_profile_is_told_which_lines_are_missing() {
         expect![[r#"
         debug builds do not optimize object: each reload takes several times as long
             [profile.dev.package]
+            memchr = { opt-level = 3 }
             object = { opt-level = 3 }
     "#]],
     );

@@ -15,7 +15,7 @@ const PLUGIN_API: &str = "alcedo-plugin-api";
 const RUNTIME: &str = "alcedo-runtime";
 
 /// What a host is built from and a debug build has to optimize, and how far.
-pub(super) const OPTIMIZED: [(&str, i64); 10] = [
+pub(super) const OPTIMIZED: [(&str, i64); 11] = [
     ("abi_stable", 2),
     ("alcedo-base", 1),
     ("alcedo-reflect", 1),
@@ -23,6 +23,7 @@ pub(super) const OPTIMIZED: [(&str, i64); 10] = [
     ("alcedo-sys", 3),
     ("alcedo-zcall", 1),
     ("curve25519-dalek", 3),
+    ("memchr", 3),
     ("object", 3),
     ("sha2", 3),
     ("xxhash-rust", 3),
