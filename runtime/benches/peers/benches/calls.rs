@@ -1,12 +1,12 @@
 //! What a call across a border costs: two `i32` and a result, for each call of Alcedo and for what else could be used, in one run, so that
-//! their ratios mean something. The ids of Alcedo are explained in `runtime/benches/calls.rs`, the peers in `peers/src/peers.rs`.
+//! their ratios mean something. The ids of Alcedo are explained in `runtime/benches/calls.rs`, the peers in `src/peers.rs`.
 //!
-//! `cd peers && cargo bench`; `cargo bench -- --quick` takes a minute.
+//! `cd runtime/benches/peers && cargo bench`; `cargo bench -- --quick` takes a minute.
 
-#[path = "../../runtime/benches/support/mod.rs"]
+#[path = "../../support/mod.rs"]
 mod support;
 
-#[path = "../../runtime/benches/support/crossings.rs"]
+#[path = "../../support/crossings.rs"]
 mod crossings;
 
 use std::hint::black_box;
