@@ -2,11 +2,11 @@
 
 pub(crate) use crate::stand_ins::blockers;
 
-#[path = "../../src/unload/report.rs"]
+#[path = "../../../src/unload/report.rs"]
 pub(crate) mod report;
-#[path = "../../src/unload/state.rs"]
+#[path = "../../../src/unload/state.rs"]
 pub(crate) mod state;
-#[path = "../../src/unload/ticket.rs"]
+#[path = "../../../src/unload/ticket.rs"]
 pub(crate) mod ticket;
-#[path = "../../src/unload/work.rs"]
+#[path = "../../../src/unload/work.rs"]
 pub(crate) mod work;

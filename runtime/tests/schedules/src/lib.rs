@@ -17,13 +17,13 @@ mod sync;
 
 use stand_ins::{Receiver, Sender, bounded, bridge, error, process, reload, stack, thread_stack, trap};
 
-#[path = "../../src/deadline.rs"]
+#[path = "../../../src/deadline.rs"]
 mod deadline;
-#[path = "../../src/entry_gate.rs"]
+#[path = "../../../src/entry_gate.rs"]
 mod entry_gate;
-#[path = "../../src/lease.rs"]
+#[path = "../../../src/lease.rs"]
 mod lease;
-#[path = "../../src/slim_watch.rs"]
+#[path = "../../../src/slim_watch.rs"]
 mod slim_watch;
 
 mod load;
