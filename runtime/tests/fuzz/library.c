@@ -1,4 +1,4 @@
-// The library of fuzz/corpus/library: gcc -shared -fPIC -O1 -nostartfiles -s -Wl,-z,noseparate-code,-z,max-page-size=4096,-z,norelro
+// The library of corpus/library: gcc -shared -fPIC -O1 -nostartfiles -s -Wl,-z,noseparate-code,-z,max-page-size=4096,-z,norelro
 // -Wl,--hash-style=both,--build-id=none,--version-script,V -o c.so library.c -lm, where V is
 // ONE { global: local; resolved; }; TWO { global: answer; local: *; } ONE;
 extern double sin(double);

@@ -2,13 +2,13 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-#[path = "../../runtime/src/world/check.rs"]
+#[path = "../../../src/world/check.rs"]
 mod check;
-#[path = "../../runtime/src/world/file_value.rs"]
+#[path = "../../../src/world/file_value.rs"]
 pub(crate) mod file_value;
-#[path = "../../runtime/src/world/format.rs"]
+#[path = "../../../src/world/format.rs"]
 mod format;
-#[path = "../../runtime/src/world/records.rs"]
+#[path = "../../../src/world/records.rs"]
 pub(crate) mod records;
 
 /// A file with this body, whose length and digest are right.

@@ -18,9 +18,9 @@ use world::file_value::{FileReference, FileValue};
 use world::records::{ClassRecord, KeptRecord, ObjectRecord, PropertyRecord, StructRecord, WorldFile};
 
 mod development;
-#[path = "../../runtime/uc/tests/fixture.rs"]
+#[path = "../../../uc/tests/fixture.rs"]
 mod fixture;
-#[path = "../../runtime/src/script/manifest.rs"]
+#[path = "../../../src/script/manifest.rs"]
 mod package;
 mod reload;
 mod world;

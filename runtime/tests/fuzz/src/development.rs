@@ -1,7 +1,7 @@
 //! A file of `runtime/src/development`.
 
 #[expect(unused_imports, reason = "its sockets are replaced below")]
-#[path = "../../runtime/src/development/link.rs"]
+#[path = "../../../src/development/link.rs"]
 pub(crate) mod link;
 
 mod stream {
