@@ -2,7 +2,7 @@
 
 mod support;
 
-#[path = "../../../runtime/tests/grid/main.rs"]
+#[path = "../../../grid/main.rs"]
 mod grid;
 
 use alcedo_abi::zcall::{Slot, SlotType};
