@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::support::{Dev, Scratch, copy, target};
+use crate::support::{Dev, Scratch, target};
 
 /// The pages, from the root of the repository.
 const PAGES: [&str; 4] = [
@@ -38,7 +38,7 @@ const COMMANDS: &[(&str, Run)] = &[
     ("git clone … alcedo && cd alcedo", Job(".ci/first-ten-minutes")),
     ("cargo run --bin alcedo -- demo", Job("cargo run -q --bin alcedo -- demo")),
     ("cargo run --bin alcedo -- dev example-plugins", In("", "")),
-    ("alcedo dev example-plugins/magic-cube example-scripts/Tale", In("", "")),
+    ("alcedo dev example-plugins/magic-cube example-plugins/scripts/Tale", In("", "")),
     ("cargo run --bin alcedo -- new workspace my-game", In("", "")),
     ("cargo run --bin alcedo -- new workspace x", Job(".ci/first-ten-minutes")),
     ("cargo install --path tools", Job("cargo install --path tools")),
@@ -58,7 +58,7 @@ const COMMANDS: &[(&str, Run)] = &[
     ("alcedo inspect target/debug/libmy_plugin.so", In("my-game", "alcedo inspect target/debug/libmy_game_patrol.so")),
     ("alcedo glue --host PACKAGE", In("my-game", "alcedo glue --host my-game-host")),
     ("alcedo glue", Named),
-    ("alcedo check", In("", "alcedo check example-scripts example-plugins/magic-cube example-plugins/lamps")),
+    ("alcedo check", In("", "alcedo check example-plugins/scripts example-plugins/magic-cube")),
     ("alcedo repl", Named),
     ("alcedo guard path/to/host", Named),
     (
@@ -219,7 +219,6 @@ impl Checkout {
     fn new() -> Self {
         let scratch = Scratch::new();
         let root = scratch.root();
-        copy(&repository().join("example-scripts"), &root.join("example-scripts"));
         let (bin, built) = (root.join("bin"), root.join("target/debug"));
         [&bin, &built].into_iter().for_each(|dir| fs::create_dir_all(dir).unwrap());
         let alcedo = env!("CARGO_BIN_EXE_alcedo");

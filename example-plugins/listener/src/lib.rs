@@ -6,7 +6,7 @@ use alcedo_plugin_api::prelude::*;
 
 use crate::ballad::Singer;
 
-// What `alcedo glue example-scripts/Ballad` writes.
+// What `alcedo glue example-plugins/scripts/Ballad` writes.
 mod ballad;
 
 module! { name: "listener", dependencies: [("Ballad", "*")] }

@@ -121,7 +121,7 @@ fn manifests(dir: &Path) -> Vec<PathBuf> {
     members.chain([dir.join("Cargo.toml")]).filter(|path| path.is_file()).collect()
 }
 
-pub(crate) fn copy(from: &Path, to: &Path) {
+fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap).filter(|entry| entry.file_name() != "target") {
         let copied = to.join(entry.file_name());
