@@ -158,7 +158,7 @@ fn a_delegate_is_found_by_its_path_with_the_names_of_what_it_takes() {
 fn glue_of_a_module_has_its_delegates() {
     let (_, declared) = ManifestInfo::peek_declared(&scores(&[])).expect("a module");
     let text = Glue::default().for_plugins(&Origin::module("scores", "0.1.0"), &declared).expect("glue");
-    expect_file![support::examples().join("tallies/src/scores.rs")].assert_eq(&text);
+    expect_file![support::folder("tallies").join("src/scores.rs")].assert_eq(&text);
     let text = Glue::default().for_host(&Origin::module("scores", "0.1.0"), &declared).expect("glue");
     for line in [
         "on_scored \"on_scored\"(i32, Obj<Player>) -> ();",

@@ -8,7 +8,7 @@ use alcedo_glue::{Glue, Origin};
 use alcedo_runtime::{Runtime, Value};
 use expect_test::{expect, expect_file};
 
-use crate::support::{Scratch, target};
+use crate::support::{Scratch, folder, target};
 
 fn alcedo(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_alcedo")).args(args).output().unwrap()
@@ -30,7 +30,7 @@ fn written(library: &Path, more: &[&str]) -> String {
 
 /// Where a plugin of the repository has what the tool has written.
 fn in_repository(plugin: &str, file: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../example-plugins").join(plugin).join("src").join(file)
+    folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), plugin).join("src").join(file)
 }
 
 /// No type of a host or another module is written by hand a second time. `UPDATE_EXPECT=1` writes the files.

@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use expect_test::expect_file;
 
-use crate::support::Dev;
+use crate::support::{Dev, folder};
 
 const HERO: &str = "class Hero extends Actor;
 
@@ -152,6 +152,6 @@ fn glue_of_a_package_is_what_the_example_plugin_has() {
     command.args(["--package", "Engine=engine_glue"]);
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let file = repository.join("example-plugins/listener/src/ballad.rs");
+    let file = folder(&repository, "listener").join("src/ballad.rs");
     expect_file![file].assert_eq(&String::from_utf8_lossy(&output.stdout));
 }

@@ -1,4 +1,4 @@
-/** Sings, and knows how often. A plugin listens to it: see example-plugins/listener. */
+/** Sings, and knows how often. A plugin listens to it: see runtime/tests/plugins/listener. */
 class Singer extends Actor;
 
 /** How many songs there were. */

@@ -3,7 +3,7 @@
 
 use alcedo_plugin_api::prelude::*;
 
-/// Sings, and knows how often. A plugin listens to it: see example-plugins/listener.
+/// Sings, and knows how often. A plugin listens to it: see runtime/tests/plugins/listener.
 #[uclass(imported, package = "Ballad", base = engine_glue::Actor)]
 pub struct Singer {
     /// How many songs there were.
