@@ -18,7 +18,7 @@ fn a_file_says_what_the_loaded_module_says_member_by_member() {
         &["magic-cube"][..],
         &["values"],
         &["shapeshifter"],
-        &["attributes"],
+        &["glue-base"],
         &["lamps", "lamps-plus"],
         &["switchboard"],
     ] {

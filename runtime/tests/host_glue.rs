@@ -131,11 +131,11 @@ fn an_object_whose_class_is_gone_says_so_until_it_returns() {
 
 #[test]
 fn a_typed_function_calls_the_new_code_after_a_reload_and_is_compared_again() {
-    let host = support::host(&[support::tagged("attributes", &[], 1)]);
-    let tag = host.function::<(), u64>("nm:/attributes:/Script/Game.AttributeSet:build_tag");
+    let host = support::host(&[support::tagged("glue-base", &[], 1)]);
+    let tag = host.function::<(), u64>("nm:/glue_base:/Script/Game.AttributeSet:build_tag");
     let Ok(tag) = tag else { panic!("{}", tag.map(drop).expect_err("an error")) };
     assert_eq!(tag.call(()).expect("it answers"), 1);
-    assert!(host.reload(&[support::tagged("attributes", &[], 2)]).expect("it is done").is_committed());
+    assert!(host.reload(&[support::tagged("glue-base", &[], 2)]).expect("it is done").is_committed());
     assert_eq!(tag.call(()).expect("it answers"), 2);
     let wrong = call_error(host.function::<(u8,), u64>(tag.name()).map(drop).expect_err("it takes nothing"));
     assert!(matches!(wrong, CallError::Signature { .. }), "{wrong}");
@@ -143,7 +143,7 @@ fn a_typed_function_calls_the_new_code_after_a_reload_and_is_compared_again() {
     assert!(host.reload(&[support::plugin("lamps", &[])]).expect("it is done").is_committed());
     let gone = call_error(tag.call(()).expect_err("it went"));
     assert!(matches!(gone, CallError::NotFound { .. }), "{gone}");
-    assert!(host.reload(&[support::tagged("attributes", &[], 3)]).expect("it is done").is_committed());
+    assert!(host.reload(&[support::tagged("glue-base", &[], 3)]).expect("it is done").is_committed());
     assert_eq!(tag.call(()).expect("it is back"), 3);
     host.shutdown().into_result().expect("all ends");
     let ended = call_error(tag.call(()).expect_err("the host is gone"));

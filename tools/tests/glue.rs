@@ -40,8 +40,8 @@ fn the_glue_of_the_example_plugins_is_what_the_tool_writes() {
     assert!(engine.status.success(), "{}", String::from_utf8_lossy(&engine.stderr));
     expect_file![in_repository("engine-glue", "engine.rs")].assert_eq(&String::from_utf8(engine.stdout).unwrap());
     let scratch = Scratch::new();
-    let attributes = written(&built(&scratch, "attributes"), &["--package", "Engine=engine_glue"]);
-    expect_file![in_repository("attributes-plus", "attributes.rs")].assert_eq(&attributes);
+    let base = written(&built(&scratch, "glue-base"), &["--package", "Engine=engine_glue"]);
+    expect_file![in_repository("glue-derived", "glue_base.rs")].assert_eq(&base);
     let lamps = written(&built(&scratch, "lamps"), &[]);
     expect_file![in_repository("lamps-plus", "lamps.rs")].assert_eq(&lamps);
     // The same when a light was told how bright it is in another type, for a test of what is stale.

@@ -6,14 +6,14 @@
 use alcedo_plugin_api::prelude::*;
 use engine_glue::ActorComponent;
 
-module! { name: "attributes", main: started, exit: ended }
+module! { name: "glue_base", main: started, exit: ended }
 
 fn started() {
-    tracing::info!(target: "order", "main attributes");
+    tracing::info!(target: "order", "main glue_base");
 }
 
 fn ended() {
-    tracing::info!(target: "order", "exit attributes");
+    tracing::info!(target: "order", "exit glue_base");
 }
 
 /// What an actor can have more or less of.

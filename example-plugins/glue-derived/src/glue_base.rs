@@ -1,4 +1,4 @@
-// What the module `attributes` 0.1.0 declares, for plugins that use it. Written by `alcedo glue`: change the module
+// What the module `glue_base` 0.1.0 declares, for plugins that use it. Written by `alcedo glue`: change the module
 // and write it again. While a plugin is loaded each type, member and signature is compared with the module's own.
 
 use alcedo_plugin_api::prelude::*;

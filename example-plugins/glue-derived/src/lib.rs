@@ -5,28 +5,28 @@
 use alcedo_plugin_api::prelude::*;
 use engine_glue::Actor;
 
-use crate::attributes::{AttributeSet, RegeneratingSet};
+use crate::glue_base::{AttributeSet, RegeneratingSet};
 
-// The classes of the module `attributes`: what `alcedo glue` writes.
-mod attributes;
+// The classes of the module `glue_base`: what `alcedo glue` writes.
+mod glue_base;
 
 #[cfg(not(feature = "undeclared"))]
 module! {
-    name: "attributes_plus",
+    name: "glue_derived",
     main: started,
     exit: ended,
-    dependencies: [("attributes", "^0.1")],
+    dependencies: [("glue_base", "^0.1")],
 }
 
 #[cfg(feature = "undeclared")]
-module! { name: "attributes_plus", main: started, exit: ended }
+module! { name: "glue_derived", main: started, exit: ended }
 
 fn started() {
-    tracing::info!(target: "order", "main attributes_plus");
+    tracing::info!(target: "order", "main glue_derived");
 }
 
 fn ended() {
-    tracing::info!(target: "order", "exit attributes_plus");
+    tracing::info!(target: "order", "exit glue_derived");
 }
 
 /// Attributes behind a shield that takes the damage first.
