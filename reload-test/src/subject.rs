@@ -103,11 +103,11 @@ const SUBJECTS: [Subject; 4] = [
         habits: None,
     },
     Subject {
-        name: "kitchen-sink",
-        libraries: &["kitchen-sink"],
+        name: "everything-unloads",
+        libraries: &["everything-unloads"],
         package: "Game",
         class: "/Script/Game.Sink",
-        build_tags: &["nm:/kitchen_sink:Sink:build_tag"],
+        build_tags: &["nm:/everything_unloads:Sink:build_tag"],
         property: "temperature",
         prepared: &[],
         ticked: "level",
@@ -117,9 +117,9 @@ const SUBJECTS: [Subject; 4] = [
         answers_in_tick: 0,
         kept_fields: 1,
         habits: Some(Habits {
-            complaints: "nm:/kitchen_sink:Sink:complaints",
-            panics: ("nm:/kitchen_sink:Sink:panic", "the sink runs over"),
-            last_words: "kitchen-sink: last words",
+            complaints: "nm:/everything_unloads:Sink:complaints",
+            panics: ("nm:/everything_unloads:Sink:panic", "the sink runs over"),
+            last_words: "everything-unloads: last words",
         }),
     },
 ];
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn an_unknown_plugin_is_told_the_known_ones() {
         let wanted = "nothing is known of the plugin `x`; name one of magic-cube, glue-base, glue-derived, \
-                      kitchen-sink";
+                      everything-unloads";
         assert_eq!(named(&["magic-cube", "x"]), wanted);
     }
 

@@ -12,14 +12,14 @@ use crate::support;
 #[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
 mod lamps;
 #[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
-mod shapeshifter;
+mod migration;
 
 #[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
 mod lamps_plus;
 
 use lamps::{Bulb, BulbMembers as _, Lamp, LampMembers as _, RoomMembers as _};
 use lamps_plus::{Candle, TwinLamp, TwinLampMembers as _};
-use shapeshifter::{Shapeshifter, ShapeshifterMembers as _};
+use migration::{Shapeshifter, ShapeshifterMembers as _};
 
 fn lamps_host() -> Runtime {
     support::host(&[support::plugin("lamps", &[]), support::plugin("lamps-plus", &[])])
@@ -90,11 +90,11 @@ fn a_reference_to_the_wrong_object_is_an_error_with_a_type_and_reaches_nothing()
 /// The glue is that of the first declaration.
 #[test]
 fn stale_glue_is_an_error_at_the_member_before_anything_is_done_and_the_others_work_on() {
-    let host = support::host(&[support::plugin("shapeshifter", &[])]);
+    let host = support::host(&[support::plugin("migration", &[])]);
     let shape = Shapeshifter::create(&host).expect("it is declared");
     shape.set_widened(&host, 6).expect("an i32");
     assert_eq!((shape.same(&host).expect("there"), shape.removed(&host).expect("there")), (1.5, 7));
-    let report = host.reload(&[support::plugin("shapeshifter", &["v2"])]).expect("it is done");
+    let report = host.reload(&[support::plugin("migration", &["v2"])]).expect("it is done");
     assert!(report.is_committed(), "{report}");
     assert_eq!(shape.same(&host).expect("as it was"), 1.5);
     assert_eq!(shape.speed(&host).expect("as it was"), 240.0, "the default is another");
@@ -109,7 +109,7 @@ fn stale_glue_is_an_error_at_the_member_before_anything_is_done_and_the_others_w
     assert!(matches!(form, CallError::Signature { .. }), "{form}");
     assert_eq!(host.objects().get(shape.handle(), "widened").expect("there"), Value::I64(6));
     // And back.
-    assert!(host.reload(&[support::plugin("shapeshifter", &[])]).expect("it is done").is_committed());
+    assert!(host.reload(&[support::plugin("migration", &[])]).expect("it is done").is_committed());
     assert_eq!(shape.widened(&host).expect("an i32 again"), 6);
     host.shutdown().into_result().expect("all ends");
 }

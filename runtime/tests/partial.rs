@@ -18,7 +18,7 @@ const SHIELDED: &str = "/Script/Game.ShieldedSet";
 const HERO: &str = "/Script/Game.Hero";
 const CUBE: &str = "/Script/Game.MagicCube";
 
-/// Builds of the three modules, by their tags. `glue_derived` depends on `glue_base`, `magic_cube` on nobody.
+/// Builds of the three modules, by their tags. `glue_derived` depends on `glue_base`, `magic_cube` on none.
 fn libraries(attributes: u64, plus: u64, cube: u64) -> Vec<PathBuf> {
     vec![
         support::tagged("glue-derived", &[], plus),
@@ -157,9 +157,8 @@ fn what_uses_a_module_goes_along_with_it() {
 
 #[test]
 fn who_inherits_a_class_of_a_module_uses_it_whether_it_says_so_or_not() {
-    let libraries = |attributes| {
-        [support::tagged("glue-base", &[], attributes), support::plugin("glue-derived", &["undeclared"])]
-    };
+    let libraries =
+        |attributes| [support::tagged("glue-base", &[], attributes), support::plugin("glue-derived", &["undeclared"])];
     let host = support::host(&libraries(1));
     let shielded = host.objects().spawn(SHIELDED).expect("born");
     let report = host.reload_changed(&libraries(2)).expect("a Master").into_result().expect("a reload");

@@ -55,7 +55,7 @@ fn the_glue_of_the_example_plugins_is_what_the_tool_writes() {
 fn the_glue_for_hosts_is_what_the_tool_writes() {
     let scratch = Scratch::new();
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/tests/host_glue");
-    for plugin in ["chores", "lamps", "moods", "parcels", "scores", "shapeshifter"] {
+    for plugin in ["chores", "lamps", "moods", "parcels", "delegates", "migration"] {
         let text = written(&built(&scratch, plugin), &["--for-host", "--package", "Engine=alcedo_engine"]);
         expect_file![tests.join(format!("{plugin}.rs"))].assert_eq(&text);
     }

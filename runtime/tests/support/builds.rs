@@ -16,7 +16,7 @@ pub(super) const WORKSPACES: [&str; 2] = ["example-plugins", "runtime/tests/plug
 /// Returns the root of the checkout.
 pub(super) fn checkout() -> &'static Path {
     let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
-    folders.find(|folder| folder.join(WORKSPACES[1]).is_dir()).expect("the test lies in the checkout")
+    folders.find(|folder| folder.join(WORKSPACES[1]).is_dir()).expect("a test in a checkout")
 }
 
 /// Returns the folder of a plugin, or of another example, in the workspace that has it.
@@ -49,13 +49,13 @@ pub(super) fn variants() -> Variants {
     Variants::new(test_dir().join(if RELEASE { "variants-release" } else { "variants" }))
 }
 
-/// The library of a plugin, with some features and switches. Built once for all tests.
+/// Returns the library of a plugin, with some features and switches. Built once for all tests.
 pub(crate) fn plugin(package: &str, names: &[&str]) -> PathBuf {
     let label = std::iter::once(package).chain(names.iter().copied()).collect::<Vec<_>>().join("+");
     once(&label, || copy(package, names, None, &label))
 }
 
-/// The library of a plugin that answers `tag` when it is asked which build it is.
+/// Returns the library of a plugin whose number of the build is `tag`.
 pub(crate) fn tagged(package: &str, names: &[&str], tag: u64) -> PathBuf {
     let label = format!("{package}-{tag}{}", names.join("+"));
     once(&label, || copy(package, names, Some(tag), &label))
@@ -78,7 +78,7 @@ pub(crate) fn with_switches(library: &Path, label: &str, switches: &Switches<'_>
     variants().switched(library, label, switches).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Where the source of a plugin has a text, as a panic there names the line: `broken/src/lib.rs:40`.
+/// Returns the line of a text in the source of a plugin, as a panic there names it: `broken/src/lib.rs:40`.
 pub(crate) fn line_of(package: &str, text: &str) -> String {
     let source = std::fs::read_to_string(folder(package).join("src/lib.rs")).expect("the plugin has a lib.rs");
     let line = source.lines().position(|line| line.contains(text)).unwrap_or_else(|| panic!("{package} has no {text}"));

@@ -51,7 +51,8 @@ impl Scratch {
             copy(&from, &to);
             // The members name no paths of their own, and those between the workspaces are those of the copies.
             let manifest = to.join("Cargo.toml");
-            let (text, up) = (fs::read_to_string(&manifest).unwrap(), "../".repeat(Path::new(workspace).iter().count()));
+            let (text, up) =
+                (fs::read_to_string(&manifest).unwrap(), "../".repeat(Path::new(workspace).iter().count()));
             let whole = format!("\"{}/plugin-api", repository.display());
             fs::write(&manifest, text.replace(&format!("\"{up}plugin-api"), &whole)).unwrap();
         }

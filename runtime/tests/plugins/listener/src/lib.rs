@@ -6,7 +6,7 @@ use alcedo_plugin_api::prelude::*;
 
 use crate::ballad::Singer;
 
-// What `alcedo glue example-plugins/scripts/Ballad` writes.
+// Written by `alcedo glue example-plugins/scripts/Ballad`.
 mod ballad;
 
 module! { name: "listener", dependencies: [("Ballad", "*")] }

@@ -5,14 +5,14 @@
 use alcedo_plugin_api::prelude::*;
 
 #[cfg(not(feature = "stale"))]
-use crate::scores::{OnScored, Player};
+use crate::delegates::{OnScored, Player};
 
-// The types of the module `scores`: what `alcedo glue` writes.
+// The types of the module `delegates`: what `alcedo glue` writes.
 #[cfg(not(feature = "stale"))]
-mod scores;
+mod delegates;
 
 #[cfg(not(feature = "bells"))]
-module! { name: "tallies", dependencies: [("scores", "^0.1")] }
+module! { name: "tallies", dependencies: [("delegates", "^0.1")] }
 #[cfg(feature = "bells")]
 module! { name: "tallies" }
 
