@@ -328,7 +328,7 @@ mod tests {
 
     #[test]
     fn every_generation_must_have_its_last_words() {
-        let mut tally = Tally::new("kitchen-sink".into(), 1, 10, 4.0);
+        let mut tally = Tally::new("everything-unloads".into(), 1, 10, 4.0);
         tally.expect_words(["last words"].into_iter());
         tally.hear(Line::Ready { process: Reading::default() });
         assert!(tally.hear_others("a line"));

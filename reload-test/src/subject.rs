@@ -48,7 +48,7 @@ pub(crate) struct Habits {
     pub(crate) last_words: &'static str,
 }
 
-const ATTRIBUTES_TAG: &str = "nm:/attributes:AttributeSet:build_tag";
+const GLUE_BASE_TAG: &str = "nm:/glue_base:AttributeSet:build_tag";
 
 /// Wounded, with no limit to how much can be healed.
 const WOUNDED: &[(&str, f64)] = &[("max_health", 1e15), ("health", 1.0)];
@@ -71,11 +71,11 @@ const SUBJECTS: [Subject; 4] = [
         habits: None,
     },
     Subject {
-        name: "attributes",
-        libraries: &["attributes"],
+        name: "glue-base",
+        libraries: &["glue-base"],
         package: "Game",
         class: "/Script/Game.RegeneratingSet",
-        build_tags: &[ATTRIBUTES_TAG],
+        build_tags: &[GLUE_BASE_TAG],
         property: "regeneration",
         prepared: WOUNDED,
         ticked: "health",
@@ -87,11 +87,11 @@ const SUBJECTS: [Subject; 4] = [
         habits: None,
     },
     Subject {
-        name: "attributes-plus",
-        libraries: &["attributes", "attributes-plus"],
+        name: "glue-derived",
+        libraries: &["glue-base", "glue-derived"],
         package: "Game",
         class: "/Script/Game.ShieldedSet",
-        build_tags: &[ATTRIBUTES_TAG, "nm:/attributes_plus:ShieldedSet:build_tag"],
+        build_tags: &[GLUE_BASE_TAG, "nm:/glue_derived:ShieldedSet:build_tag"],
         property: "regeneration",
         prepared: WOUNDED,
         ticked: "health",
@@ -103,11 +103,11 @@ const SUBJECTS: [Subject; 4] = [
         habits: None,
     },
     Subject {
-        name: "kitchen-sink",
-        libraries: &["kitchen-sink"],
+        name: "everything-unloads",
+        libraries: &["everything-unloads"],
         package: "Game",
         class: "/Script/Game.Sink",
-        build_tags: &["nm:/kitchen_sink:Sink:build_tag"],
+        build_tags: &["nm:/everything_unloads:Sink:build_tag"],
         property: "temperature",
         prepared: &[],
         ticked: "level",
@@ -117,9 +117,9 @@ const SUBJECTS: [Subject; 4] = [
         answers_in_tick: 0,
         kept_fields: 1,
         habits: Some(Habits {
-            complaints: "nm:/kitchen_sink:Sink:complaints",
-            panics: ("nm:/kitchen_sink:Sink:panic", "the sink runs over"),
-            last_words: "kitchen-sink: last words",
+            complaints: "nm:/everything_unloads:Sink:complaints",
+            panics: ("nm:/everything_unloads:Sink:panic", "the sink runs over"),
+            last_words: "everything-unloads: last words",
         }),
     },
 ];
@@ -165,14 +165,14 @@ mod tests {
     #[test]
     fn a_library_is_loaded_once_and_after_what_it_depends_on() {
         assert_eq!(named(&["magic-cube", "magic-cube"]), "magic-cube");
-        assert_eq!(named(&["attributes-plus"]), "attributes attributes-plus");
-        assert_eq!(named(&["attributes-plus", "magic-cube", "attributes"]), "attributes attributes-plus magic-cube");
+        assert_eq!(named(&["glue-derived"]), "glue-base glue-derived");
+        assert_eq!(named(&["glue-derived", "magic-cube", "glue-base"]), "glue-base glue-derived magic-cube");
     }
 
     #[test]
     fn an_unknown_plugin_is_told_the_known_ones() {
-        let wanted = "nothing is known of the plugin `x`; name one of magic-cube, attributes, attributes-plus, \
-                      kitchen-sink";
+        let wanted = "nothing is known of the plugin `x`; name one of magic-cube, glue-base, glue-derived, \
+                      everything-unloads";
         assert_eq!(named(&["magic-cube", "x"]), wanted);
     }
 

@@ -1,5 +1,5 @@
 //! The file in which generations of a plugin count what they leave to be run at their end, and what did run. The
-//! plugin maps it (`kitchen-sink/src/tally.rs` says how it is laid out); this side only reads it.
+//! plugin maps it (`everything-unloads/src/tally.rs` states its layout); this side only reads it.
 
 use crate::plan::Counted;
 use std::fs::File;

@@ -82,7 +82,7 @@ fn a_changed_value_is_one_wrong_answer() {
 
 #[test]
 fn what_a_plugin_leaves_behind_is_cleaned_up_on_the_threads_that_own_it() {
-    let (output, report) = run(20, &["--plugin", "kitchen-sink", "--panic-each"]);
+    let (output, report) = run(20, &["--plugin", "everything-unloads", "--panic-each"]);
     assert!(output.status.success(), "{report:#}\n{}", String::from_utf8_lossy(&output.stderr));
     let left = |what: &str| report["left_to_run"][what].as_u64();
     // 21 generations, and in each of them dozens on six threads and more.
@@ -93,14 +93,14 @@ fn what_a_plugin_leaves_behind_is_cleaned_up_on_the_threads_that_own_it() {
 
 #[test]
 fn a_destructor_that_never_runs_is_a_wrong_answer() {
-    let report = failing("uncounted", &["--plugin", "kitchen-sink"]);
+    let report = failing("uncounted", &["--plugin", "everything-unloads"]);
     assert!(errors(&report).contains("load 1: thing that nobody runs of thread "), "{report:#}");
     assert!(errors(&report).contains("1 registered, 0 run"), "{report:#}");
 }
 
 #[test]
 fn a_thread_that_never_ends_keeps_its_image_and_is_named() {
-    let report = failing("endless", &["--plugin", "kitchen-sink"]);
+    let report = failing("endless", &["--plugin", "everything-unloads"]);
     assert!(errors(&report).contains("sink endless"), "{report:#}");
     assert!(errors(&report).contains("staged files are still mapped"), "{report:#}");
 }

@@ -1,4 +1,4 @@
-//! What a native class costs that is declared as a Rust type. The loops run in a release build of `lanterns`, one call each, and in
+//! Measures what a native class costs that is declared as a Rust type. The loops run in a release build of `host-types`, one call each, and in
 //! the host; a loop is long, so the call that starts it does not show.
 //!
 //! * `native_property_read`: a plugin reads a property of the host's class, beside a field behind a pointer.
@@ -22,7 +22,7 @@ use crate::lamp::{Hums, Lamp};
 const ROUNDS: u64 = 1_000;
 
 fn cost(criterion: &mut Criterion) {
-    let builds = support::builds("lanterns");
+    let builds = support::builds("host-types");
     let runtime = Runtime::builder().package("Game").natives(natives![Hums, Lamp]).build().expect("a runtime");
     runtime.create_master(&[&builds[0]]).expect("the plugin loads");
     let lantern = runtime.objects().spawn("/Script/Game.Lantern").expect("a lantern");

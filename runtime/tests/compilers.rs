@@ -85,7 +85,7 @@ fn check_cubes(other: &Other) {
 /// One object in two modules of two compilers, a part from each; then the compilers change places.
 fn check_parts(other: &Other) {
     let ours = |package| support::plugin(package, &[]);
-    let host = support::host(&[ours("attributes"), other.plugin("attributes-plus")]);
+    let host = support::host(&[ours("glue-base"), other.plugin("glue-derived")]);
     let set = host.objects().spawn(SHIELDED).expect("a set");
     let number = |name| host.objects().get(set, name).expect("it has one");
     // The event goes from the base's method to the override, and from there to the base again, with a text.
@@ -93,7 +93,7 @@ fn check_parts(other: &Other) {
     let absorbed = || host.objects().call(set, "absorbed", &[]).expect("it counts");
 
     assert_eq!((hit(), absorbed()), (Some(Value::F64(100.0)), Some(Value::F64(30.0))));
-    let report = reload(&host, &[&ours("attributes-plus"), &other.plugin("attributes")]);
+    let report = reload(&host, &[&ours("glue-derived"), &other.plugin("glue-base")]);
     assert_eq!((report.objects_kept, report.fields_kept, report.fields_lost), (1, 2, vec![]));
     assert_eq!((number("shield"), absorbed()), (Value::F64(20.0), Some(Value::F64(30.0))));
     assert_eq!((hit(), absorbed()), (Some(Value::F64(90.0)), Some(Value::F64(50.0))));

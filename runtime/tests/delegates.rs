@@ -18,7 +18,7 @@ const LISTENER: &str = "/Script/Game.Listener";
 const TALLY: &str = "/Script/Game.Tally";
 
 fn scores(features: &[&str]) -> PathBuf {
-    support::plugin("scores", features)
+    support::plugin("delegates", features)
 }
 
 fn tallies(features: &[&str]) -> PathBuf {
@@ -123,7 +123,7 @@ fn what_does_not_fit_is_not_bound() {
 #[test]
 fn a_delegate_is_found_by_its_path_with_the_names_of_what_it_takes() {
     let host = support::host(&[scores(&[])]);
-    let loaded = host.types().declared_by("scores").expect("it is loaded");
+    let loaded = host.types().declared_by("delegates").expect("it is loaded");
     let (_, from_file) = ManifestInfo::peek_declared(&scores(&[])).expect("a module");
     assert_eq!(loaded.delegates, from_file.delegates);
     let shown = |found: &alcedo_runtime::DeclaredDelegate| {
@@ -157,9 +157,9 @@ fn a_delegate_is_found_by_its_path_with_the_names_of_what_it_takes() {
 #[test]
 fn glue_of_a_module_has_its_delegates() {
     let (_, declared) = ManifestInfo::peek_declared(&scores(&[])).expect("a module");
-    let text = Glue::default().for_plugins(&Origin::module("scores", "0.1.0"), &declared).expect("glue");
-    expect_file![support::examples().join("tallies/src/scores.rs")].assert_eq(&text);
-    let text = Glue::default().for_host(&Origin::module("scores", "0.1.0"), &declared).expect("glue");
+    let text = Glue::default().for_plugins(&Origin::module("delegates", "0.1.0"), &declared).expect("glue");
+    expect_file![support::folder("tallies").join("src/delegates.rs")].assert_eq(&text);
+    let text = Glue::default().for_host(&Origin::module("delegates", "0.1.0"), &declared).expect("glue");
     for line in [
         "on_scored \"on_scored\"(i32, Obj<Player>) -> ();",
         "may_score \"may_score\"(i32) -> bool;",
@@ -235,7 +235,7 @@ fn a_reload_that_fails_leaves_bindings_as_they_were() {
     drop(armed);
     assert_eq!(earn(&host, player, 5), "I32(5)");
     assert_eq!(heard(&host, listener), "heard 5 of 5");
-    assert_eq!(host.types().declared_by("scores").expect("it is loaded").delegates[0].params.len(), 2);
+    assert_eq!(host.types().declared_by("delegates").expect("it is loaded").delegates[0].params.len(), 2);
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn who_was_built_for_another_signature_is_refused_with_both() {
     }
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let refused = host.create_master(&[tallies(&["mentioned"])]).expect_err("no such delegate").to_string();
-    assert!(refused.contains("scores"), "{refused}");
+    assert!(refused.contains("delegates"), "{refused}");
 }
 
 #[test]

@@ -15,11 +15,11 @@ const DIVER: &str = "/Script/Game.Diver";
 const ACTOR: &str = "/Script/Engine.Actor";
 
 fn host() -> Runtime {
-    support::host(&[support::plugin("shapeshifter", &[])])
+    support::host(&[support::plugin("migration", &[])])
 }
 
 fn reload(host: &Runtime, features: &[&str]) -> Reload {
-    let report = host.reload(&[support::plugin("shapeshifter", features)]).expect("a Master");
+    let report = host.reload(&[support::plugin("migration", features)]).expect("a Master");
     report.into_result().unwrap_or_else(|report| panic!("{report}"))
 }
 
@@ -235,7 +235,7 @@ fn a_reload_that_fails_puts_nobody_to_sleep_and_wakes_nobody() {
     let fail = |features: &[&str]| {
         let before = (host.worlds().digest(), told(&host, changed, "chill look"));
         let armed = faults::arm(Fault { step: ReloadStep::BeforeCommit, nth: 0, kind: FaultKind::Error });
-        let report = host.reload(&[support::plugin("shapeshifter", features)]).expect("a Master");
+        let report = host.reload(&[support::plugin("migration", features)]).expect("a Master");
         drop(armed);
         assert!(!report.is_committed(), "{report}");
         assert_eq!(report.classes, vec![]);
@@ -342,7 +342,7 @@ fn a_reference_to_an_object_whose_class_has_moved_gets_the_default_also_where_no
         .property("all", (PropertyKind::ARRAY, "Object(/Script/Engine.Actor)"), 0, "");
     let natives = Natives::in_package("Test").class(keeper);
     let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
-    host.create_master(&[support::plugin("shapeshifter", &[])]).unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(&[support::plugin("migration", &[])]).unwrap_or_else(|error| panic!("{error}"));
     let [keeper, busy] = [(); 2].map(|()| host.objects().spawn("/Script/Test.Keeper").expect("a keeper"));
     let (diver, actor) =
         (host.objects().spawn(DIVER).expect("a diver"), host.objects().spawn(ACTOR).expect("an actor"));

@@ -15,7 +15,7 @@ use corosensei::{Coroutine, CoroutineResult};
 
 use crate::support;
 
-include!("../../example-plugins/exchange/src/tables.rs");
+include!("plugins/exchange/src/tables.rs");
 
 /// The kinds of errors that the module reports by number.
 const WRONG_THREAD: i32 = alcedo_abi::call::FailureKind::WRONG_THREAD.0 as i32;

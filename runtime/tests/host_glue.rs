@@ -12,14 +12,14 @@ use crate::support;
 #[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
 mod lamps;
 #[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
-mod shapeshifter;
+mod migration;
 
 #[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
 mod lamps_plus;
 
 use lamps::{Bulb, BulbMembers as _, Lamp, LampMembers as _, RoomMembers as _};
 use lamps_plus::{Candle, TwinLamp, TwinLampMembers as _};
-use shapeshifter::{Shapeshifter, ShapeshifterMembers as _};
+use migration::{Shapeshifter, ShapeshifterMembers as _};
 
 fn lamps_host() -> Runtime {
     support::host(&[support::plugin("lamps", &[]), support::plugin("lamps-plus", &[])])
@@ -90,11 +90,11 @@ fn a_reference_to_the_wrong_object_is_an_error_with_a_type_and_reaches_nothing()
 /// The glue is that of the first declaration.
 #[test]
 fn stale_glue_is_an_error_at_the_member_before_anything_is_done_and_the_others_work_on() {
-    let host = support::host(&[support::plugin("shapeshifter", &[])]);
+    let host = support::host(&[support::plugin("migration", &[])]);
     let shape = Shapeshifter::create(&host).expect("it is declared");
     shape.set_widened(&host, 6).expect("an i32");
     assert_eq!((shape.same(&host).expect("there"), shape.removed(&host).expect("there")), (1.5, 7));
-    let report = host.reload(&[support::plugin("shapeshifter", &["v2"])]).expect("it is done");
+    let report = host.reload(&[support::plugin("migration", &["v2"])]).expect("it is done");
     assert!(report.is_committed(), "{report}");
     assert_eq!(shape.same(&host).expect("as it was"), 1.5);
     assert_eq!(shape.speed(&host).expect("as it was"), 240.0, "the default is another");
@@ -109,7 +109,7 @@ fn stale_glue_is_an_error_at_the_member_before_anything_is_done_and_the_others_w
     assert!(matches!(form, CallError::Signature { .. }), "{form}");
     assert_eq!(host.objects().get(shape.handle(), "widened").expect("there"), Value::I64(6));
     // And back.
-    assert!(host.reload(&[support::plugin("shapeshifter", &[])]).expect("it is done").is_committed());
+    assert!(host.reload(&[support::plugin("migration", &[])]).expect("it is done").is_committed());
     assert_eq!(shape.widened(&host).expect("an i32 again"), 6);
     host.shutdown().into_result().expect("all ends");
 }
@@ -131,11 +131,11 @@ fn an_object_whose_class_is_gone_says_so_until_it_returns() {
 
 #[test]
 fn a_typed_function_calls_the_new_code_after_a_reload_and_is_compared_again() {
-    let host = support::host(&[support::tagged("attributes", &[], 1)]);
-    let tag = host.function::<(), u64>("nm:/attributes:/Script/Game.AttributeSet:build_tag");
+    let host = support::host(&[support::tagged("glue-base", &[], 1)]);
+    let tag = host.function::<(), u64>("nm:/glue_base:/Script/Game.AttributeSet:build_tag");
     let Ok(tag) = tag else { panic!("{}", tag.map(drop).expect_err("an error")) };
     assert_eq!(tag.call(()).expect("it answers"), 1);
-    assert!(host.reload(&[support::tagged("attributes", &[], 2)]).expect("it is done").is_committed());
+    assert!(host.reload(&[support::tagged("glue-base", &[], 2)]).expect("it is done").is_committed());
     assert_eq!(tag.call(()).expect("it answers"), 2);
     let wrong = call_error(host.function::<(u8,), u64>(tag.name()).map(drop).expect_err("it takes nothing"));
     assert!(matches!(wrong, CallError::Signature { .. }), "{wrong}");
@@ -143,7 +143,7 @@ fn a_typed_function_calls_the_new_code_after_a_reload_and_is_compared_again() {
     assert!(host.reload(&[support::plugin("lamps", &[])]).expect("it is done").is_committed());
     let gone = call_error(tag.call(()).expect_err("it went"));
     assert!(matches!(gone, CallError::NotFound { .. }), "{gone}");
-    assert!(host.reload(&[support::tagged("attributes", &[], 3)]).expect("it is done").is_committed());
+    assert!(host.reload(&[support::tagged("glue-base", &[], 3)]).expect("it is done").is_committed());
     assert_eq!(tag.call(()).expect("it is back"), 3);
     host.shutdown().into_result().expect("all ends");
     let ended = call_error(tag.call(()).expect_err("the host is gone"));

@@ -14,19 +14,19 @@ use crate::support;
 #[path = "host_glue/chores.rs"]
 mod chores;
 #[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
+#[path = "host_glue/delegates.rs"]
+mod delegates;
+#[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
 #[path = "host_glue/moods.rs"]
 mod moods;
 #[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
 #[path = "host_glue/parcels.rs"]
 mod parcels;
-#[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
-#[path = "host_glue/scores.rs"]
-mod scores;
 
 use chores::{Robot, RobotMembers as _};
+use delegates::{MayScore, Player, PlayerMembers as _};
 use moods::{Far, High, Mood, Person, PersonMembers as _, Rights};
 use parcels::{Depot, DepotMembers as _, Drawer, Parcel, Size, Way};
-use scores::{MayScore, Player, PlayerMembers as _};
 
 fn call_error(error: Error) -> CallError {
     match error {
@@ -141,9 +141,9 @@ alcedo_runtime::host_struct! {
 
 #[test]
 fn a_function_that_takes_a_delegate_is_given_a_function_or_a_closure() {
-    let host = host("scores");
+    let host = host("delegates");
     let player = Player::create(&host).expect("it is declared");
-    let ear = scores::Listener::create(&host).expect("it is declared");
+    let ear = delegates::Listener::create(&host).expect("it is declared");
     let allow = host.links().delegate(ear.handle(), "allow").expect("it suits");
     let allowed = player.agree(&host, allow, 3).expect("it asks");
     let rules = host.objects().get(player.handle(), "rules").expect("they are kept");

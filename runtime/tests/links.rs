@@ -64,7 +64,7 @@ fn natives() -> Natives {
     Natives::in_package("Test").class(hub).class(ear)
 }
 
-/// A host with these builds of `shapeshifter` and `switchboard`; none for a host without a Master.
+/// A host with these builds of `migration` and `switchboard`; none for a host without a Master.
 fn host(plugins: &[&str]) -> Runtime {
     let host = support::builder().natives(natives()).build().unwrap_or_else(|error| panic!("{error}"));
     let libraries: Vec<_> = plugins.iter().map(|plugin| support::plugin(plugin, &[])).collect();
@@ -234,7 +234,7 @@ fn a_single_one_gives_its_result_and_an_override_answers() {
 
 #[test]
 fn bindings_survive_a_reload_by_name_and_broken_ones_are_listed() {
-    let host = host(&["shapeshifter"]);
+    let host = host(&["migration"]);
     let (hub, shape) = (born(&host, HUB), born(&host, SHAPESHIFTER));
     let ghost = born(&host, "/Script/Game.Ghost");
     host.links().bind(hub, "shift", shape, "own").expect("it fits");
@@ -248,7 +248,7 @@ fn bindings_survive_a_reload_by_name_and_broken_ones_are_listed() {
         .expect("delegates");
     let call = || host.links().broadcast(hub, "shift", &[]).map(|own| format!("{own:?}"));
     expect![[r#"Some(Text("v1 shifts=0 mood=calm regrets=0 breath=0"))"#]].assert_eq(&call().expect("it answers"));
-    let report = host.reload(&[support::plugin("shapeshifter", &["v2"])]).expect("a Master");
+    let report = host.reload(&[support::plugin("migration", &["v2"])]).expect("a Master");
     let report = report.into_result().unwrap_or_else(|report| panic!("{report}"));
     expect![[r#"Some(Text("v2 shifts=0 mood=1 breath=0"))"#]].assert_eq(&call().expect("it answers"));
     let lines: Vec<_> = report.structure.iter().filter(|line| line.starts_with("Test.Hub")).cloned().collect();
@@ -325,10 +325,10 @@ fn a_modules_class_implements_an_interface_of_the_host_by_name() {
 
 #[test]
 fn references_lead_to_the_same_after_a_reload() {
-    let host = host(&["shapeshifter"]);
+    let host = host(&["migration"]);
     let (hub, _) = hub_of_references(&host);
     assert_eq!(leads(&host, hub), ALL_LEAD);
-    let report = host.reload(&[support::plugin("shapeshifter", &["v2"])]).expect("a Master");
+    let report = host.reload(&[support::plugin("migration", &["v2"])]).expect("a Master");
     report.into_result().unwrap_or_else(|report| panic!("{report}"));
     assert_eq!(leads(&host, hub), ALL_LEAD);
 }
@@ -337,12 +337,12 @@ fn references_lead_to_the_same_after_a_reload() {
 fn references_lead_to_the_same_after_a_way_over_the_disk() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("saved.world");
-    let first = host(&["shapeshifter"]);
+    let first = host(&["migration"]);
     let (hub, shape) = hub_of_references(&first);
     first.links().bind(hub, "shift", shape, "own").expect("it fits");
     let id = first.links().lazy_id_of(shape).expect("it was pointed at");
     first.worlds().save(&path).expect("it is saved");
-    let second = host(&["shapeshifter"]);
+    let second = host(&["migration"]);
     // Handles of the second host are others.
     born(&second, ACTOR);
     let report = second.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
@@ -357,7 +357,7 @@ fn references_lead_to_the_same_after_a_way_over_the_disk() {
 
 #[test]
 fn a_weak_or_soft_reference_keeps_nothing_and_leads_to_none_when_it_is_gone() {
-    let host = host(&["shapeshifter"]);
+    let host = host(&["migration"]);
     let (hub, shape) = hub_of_references(&host);
     host.objects().remove_root(shape);
     host.collection().collect().expect("a safe point");

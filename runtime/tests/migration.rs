@@ -1,4 +1,4 @@
-//! A class changes its declaration while it has living objects: `shapeshifter` goes from its first form to its second.
+//! A class changes its declaration while it has living objects: `migration` is replaced by its second form.
 //! Every object is looked at afterwards, and so is every line of the report.
 
 use crate::support;
@@ -16,7 +16,7 @@ struct Before {
 }
 
 fn before() -> Before {
-    let host = support::host(&[support::plugin("shapeshifter", &[])]);
+    let host = support::host(&[support::plugin("migration", &[])]);
     let (plain, changed) =
         (host.objects().spawn(SHAPESHIFTER).expect("born"), host.objects().spawn(SHAPESHIFTER).expect("born"));
     let name = host.intern("proteus");
@@ -41,7 +41,7 @@ fn before() -> Before {
 }
 
 fn reload(host: &Runtime, features: &[&str]) -> Reload {
-    let report = host.reload(&[support::plugin("shapeshifter", features)]).expect("a Master");
+    let report = host.reload(&[support::plugin("migration", features)]).expect("a Master");
     report.into_result().unwrap_or_else(|report| panic!("{report}"))
 }
 
@@ -223,7 +223,7 @@ fn the_report_lists_what_became_of_every_value() {
     report.phases.0.clear();
     report.retired = None;
     expect![[r#"
-        shapeshifter  generation 1 → 2   swapped in 0.0 ms
+        migration  generation 1 → 2   swapped in 0.0 ms
           stage 0.0 · quiesce 0.0 · start 0.0 · classes 0.0 · migrate 0.0 · rebuild 0.0 · commit 0.0 · retire 0.0 ms
           4 objects kept · 2 conjugates rebuilt · 0 class constructors rerun
           Game.Shapeshifter.added   added, default "new here": 2 followed

@@ -11,7 +11,7 @@ use alcedo_runtime::{CallError, EnumValue, Error, ObjectHandle, Runtime, Value, 
 
 use crate::support;
 
-#[path = "../../example-plugins/lanterns/src/meter.rs"]
+#[path = "../../example-plugins/host-types/src/meter.rs"]
 mod meter;
 
 #[path = "../benches/support/lamp.rs"]
@@ -242,7 +242,7 @@ impl Shelf {
 fn host() -> Runtime {
     let host =
         support::builder().natives(natives![Hums, Lamp, Beacon]).build().unwrap_or_else(|error| panic!("{error}"));
-    host.create_master(&[support::plugin("lanterns", &[])]).unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(&[support::plugin("host-types", &[])]).unwrap_or_else(|error| panic!("{error}"));
     seen();
     host
 }
@@ -263,7 +263,7 @@ fn told(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value
 
 #[test]
 fn the_glue_of_the_plugin_is_that_of_the_natives() {
-    support::glue_is_written(natives![lamp::Hums, lamp::Lamp], "Test", "lanterns", "lamp.rs");
+    support::glue_is_written(natives![lamp::Hums, lamp::Lamp], "Test", "host-types", "lamp.rs");
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn rust_fields_of_native_objects_survive_reloads_and_end_with_their_objects() {
     let flicker = |object, times| told(&host, object, "flicker", &[Value::U32(times)]);
     assert_eq!([flicker(lamp, 3), flicker(lantern, 3)], ["U32(3)", "U32(6)"]);
     for _ in 0..3 {
-        host.reload(&[support::plugin("lanterns", &[])]).unwrap_or_else(|error| panic!("{error}"));
+        host.reload(&[support::plugin("host-types", &[])]).unwrap_or_else(|error| panic!("{error}"));
         let _flickered = (flicker(lamp, 1), flicker(lantern, 1));
     }
     // What the plugin counts begins anew in each reload, what the host counts does not.
@@ -369,7 +369,7 @@ fn an_interface_of_the_host_is_called_on_objects_of_hosts_and_plugins() {
     let hum = |of, times| told(&host, lamp, "hum_twice", &[Value::Object(of), Value::U32(times)]);
     assert_eq!([other, lantern, bell].map(|of| hum(of, 2)), ["U32(400)", "U32(400)", "U32(4)"]);
     assert_eq!(hum(bell, 13), "an error: it is cracked");
-    host.reload(&[support::plugin("lanterns", &[])]).unwrap_or_else(|error| panic!("{error}"));
+    host.reload(&[support::plugin("host-types", &[])]).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!([other, lantern, bell].map(|of| hum(of, 2)), ["U32(800)", "U32(800)", "U32(4)"]);
     let refused = hum(silent, 1);
     assert!(refused.contains(METER_BASE) && refused.contains("not a /Script/Test.Hums"), "{refused}");
@@ -473,7 +473,7 @@ fn a_class_moves_from_the_host_to_a_plugin_with_its_file() {
         .natives(natives![Hums, Lamp])
         .build()
         .unwrap_or_else(|error| panic!("{error}"));
-    emitted.create_master(&[support::plugin("lanterns", &["meter"])]).unwrap_or_else(|error| panic!("{error}"));
+    emitted.create_master(&[support::plugin("host-types", &["meter"])]).unwrap_or_else(|error| panic!("{error}"));
     let used = |host: &Runtime| {
         let meter = born(host, METER);
         assert_eq!(told(host, meter, "shows_a_new_reading", &[]), "Bool(true)");

@@ -1,5 +1,5 @@
 //! In which order things happen in an object's and a generation's life. The plugins themselves say so: each hook of
-//! `attributes` and `attributes-plus` writes a line when it runs, and a listener adds the events of the Master. What
+//! `glue_base` and `glue-derived` writes a line when it runs, and a listener adds the events of the Master. What
 //! the design prescribes is written out below.
 
 use crate::support;
@@ -15,7 +15,7 @@ const HERO: &str = "/Script/Game.Hero";
 
 /// The base module is named last: the order is that of the dependencies.
 fn libraries(plus_features: &[&str]) -> [PathBuf; 2] {
-    [support::plugin("attributes-plus", plus_features), support::plugin("attributes", &[])]
+    [support::plugin("glue-derived", plus_features), support::plugin("glue-base", &[])]
 }
 
 /// A host that records, and no Master yet.
@@ -55,10 +55,10 @@ fn a_master_starts_its_mains_base_module_first_and_then_makes_class_default_obje
         &record,
         expect![[r#"
         -- PreStartup 1
-        main attributes
-        -- Startup 1 attributes
-        main attributes_plus
-        -- Startup 1 attributes_plus
+        main glue_base
+        -- Startup 1 glue_base
+        main glue_derived
+        -- Startup 1 glue_derived
         -- PostStartup 1
         red Game.AttributeSet  object=Default__AttributeSet
         class Game.AttributeSet  object=Default__AttributeSet
@@ -167,10 +167,10 @@ fn a_reload_rebuilds_red_constructors_only_and_retires_the_old_when_the_new_is_l
         expect![[r#"
         -- Unloading 1
         -- PreStartup 2
-        main attributes
-        -- Startup 2 attributes
-        main attributes_plus
-        -- Startup 2 attributes_plus
+        main glue_base
+        -- Startup 2 glue_base
+        main glue_derived
+        -- Startup 2 glue_derived
         -- PostStartup 2
         red Game.AttributeSet  object=Default__AttributeSet
         class Game.AttributeSet  object=Default__AttributeSet
@@ -205,8 +205,8 @@ fn a_reload_rebuilds_red_constructors_only_and_retires_the_old_when_the_new_is_l
         red Game.RegeneratingSet  object=attributes
         red Game.ShieldedSet  object=attributes
         -- Loaded 2
-        exit attributes_plus
-        exit attributes
+        exit glue_derived
+        exit glue_base
         -- Unloaded 1
         -- Dead 1
     "#]],
@@ -243,7 +243,7 @@ fn a_reload_that_panics_drops_the_new_and_resumes_the_old() {
     let report = host.reload(&libraries(&["panics-when-rebuilt"])).expect("a Master");
 
     let Outcome::RolledBack { phase: Phase::Rebuild, error } = &report.outcome else { panic!("{report}") };
-    let line = support::line_of("attributes-plus", "panics-when-rebuilt\")");
+    let line = support::line_of("glue-derived", "panics-when-rebuilt\")");
     let told = "red constructor of Game.ShieldedSet (ShieldedSet_1) panicked: \"no shield for ShieldedSet_1\"";
     assert_eq!(*error, format!("{told} at {line}:9"));
     check(
@@ -251,10 +251,10 @@ fn a_reload_that_panics_drops_the_new_and_resumes_the_old() {
         expect![[r#"
         -- Unloading 1
         -- PreStartup 2
-        main attributes
-        -- Startup 2 attributes
-        main attributes_plus
-        -- Startup 2 attributes_plus
+        main glue_base
+        -- Startup 2 glue_base
+        main glue_derived
+        -- Startup 2 glue_derived
         -- PostStartup 2
         red Game.AttributeSet  object=Default__AttributeSet
         class Game.AttributeSet  object=Default__AttributeSet
@@ -284,8 +284,8 @@ fn a_reload_that_panics_drops_the_new_and_resumes_the_old() {
         red Game.AttributeSet  object=ShieldedSet_1
         red Game.RegeneratingSet  object=ShieldedSet_1
         red Game.ShieldedSet  object=ShieldedSet_1
-        exit attributes_plus
-        exit attributes
+        exit glue_derived
+        exit glue_base
         -- Unloaded 2
         -- Dead 2
         -- Resumed 1
@@ -324,8 +324,8 @@ fn an_unload_ends_objects_then_modules_dependents_first_and_waits_for_finalizers
         &record,
         expect![[r#"
         -- Unloading 1
-        exit attributes_plus
-        exit attributes
+        exit glue_derived
+        exit glue_base
         -- Unloaded 1
         -- Dead 1
     "#]],

@@ -18,11 +18,11 @@ const SHIELDED: &str = "/Script/Game.ShieldedSet";
 const HERO: &str = "/Script/Game.Hero";
 const CUBE: &str = "/Script/Game.MagicCube";
 
-/// Builds of the three modules, by their tags. `attributes_plus` depends on `attributes`, `magic_cube` on nobody.
+/// Builds of the three modules, by their tags. `glue_derived` depends on `glue_base`, `magic_cube` on none.
 fn libraries(attributes: u64, plus: u64, cube: u64) -> Vec<PathBuf> {
     vec![
-        support::tagged("attributes-plus", &[], plus),
-        support::tagged("attributes", &[], attributes),
+        support::tagged("glue-derived", &[], plus),
+        support::tagged("glue-base", &[], attributes),
         support::tagged("magic-cube", &[], cube),
     ]
 }
@@ -58,7 +58,7 @@ impl Scene {
     /// The generation of each module.
     fn generations(&self) -> [u64; 3] {
         let generations = self.host.modules();
-        ["attributes", "attributes_plus", "magic_cube"].map(|name| {
+        ["glue_base", "glue_derived", "magic_cube"].map(|name| {
             let found = generations.iter().find(|module| module.name == name);
             found.unwrap_or_else(|| panic!("{name} is loaded: {generations:?}")).generation
         })
@@ -66,8 +66,8 @@ impl Scene {
 
     fn tags(&self) -> [Option<Value>; 3] {
         [
-            "nm:/attributes:AttributeSet:build_tag",
-            "nm:/attributes_plus:ShieldedSet:build_tag",
+            "nm:/glue_base:AttributeSet:build_tag",
+            "nm:/glue_derived:ShieldedSet:build_tag",
             "nm:/magic_cube:MagicCube:build_tag",
         ]
         .map(|name| self.host.calls().call(name, &[]).unwrap_or_else(|error| panic!("{error}")))
@@ -94,15 +94,15 @@ fn a_module_that_changed_alone_is_replaced_alone() {
     let scene = scene();
     let Scene { host, set, shielded, hero, cube } = &scene;
     let kept = [*set, *cube].map(|object| scene.half(object));
-    let handles = ["nm:/attributes:AttributeSet:build_tag", "nm:/magic_cube:MagicCube:build_tag"]
+    let handles = ["nm:/glue_base:AttributeSet:build_tag", "nm:/magic_cube:MagicCube:build_tag"]
         .map(|name| host.calls().resolve(name).expect("it is offered"));
-    let gone = host.calls().resolve("nm:/attributes_plus:ShieldedSet:build_tag").expect("it is offered");
+    let gone = host.calls().resolve("nm:/glue_derived:ShieldedSet:build_tag").expect("it is offered");
 
     let report = scene.reload(1, 2, 1);
 
-    assert_eq!(report.modules, ["attributes_plus"]);
-    assert_eq!(report.kept_modules, ["attributes of generation 1", "magic_cube of generation 1"]);
-    assert_eq!(report.replaced_because, ["attributes_plus: its library has changed"]);
+    assert_eq!(report.modules, ["glue_derived"]);
+    assert_eq!(report.kept_modules, ["glue_base of generation 1", "magic_cube of generation 1"]);
+    assert_eq!(report.replaced_because, ["glue_derived: its library has changed"]);
     assert_eq!((report.generation, report.conjugates_rebuilt, report.parked.len()), (2, 3, 0), "set, hero, hero's set");
     assert_eq!((host.generation(), scene.generations()), (2, [1, 2, 1]));
     assert_eq!(
@@ -143,9 +143,9 @@ fn what_uses_a_module_goes_along_with_it() {
     let scene = scene();
     let cube = scene.half(scene.cube);
     let report = scene.reload(2, 1, 1);
-    assert_eq!(report.modules, ["attributes", "attributes_plus"]);
+    assert_eq!(report.modules, ["glue_base", "glue_derived"]);
     assert_eq!(report.kept_modules, ["magic_cube of generation 1"]);
-    assert_eq!(report.replaced_because, ["attributes: its library has changed", "attributes_plus: it uses attributes"]);
+    assert_eq!(report.replaced_because, ["glue_base: its library has changed", "glue_derived: it uses glue_base"]);
     assert_eq!((scene.generations(), scene.tags()), ([2, 2, 1], tags([2, 1, 1])));
     assert_eq!(scene.half(scene.cube), cube);
     assert_eq!(
@@ -157,13 +157,12 @@ fn what_uses_a_module_goes_along_with_it() {
 
 #[test]
 fn who_inherits_a_class_of_a_module_uses_it_whether_it_says_so_or_not() {
-    let libraries = |attributes| {
-        [support::tagged("attributes", &[], attributes), support::plugin("attributes-plus", &["undeclared"])]
-    };
+    let libraries =
+        |attributes| [support::tagged("glue-base", &[], attributes), support::plugin("glue-derived", &["undeclared"])];
     let host = support::host(&libraries(1));
     let shielded = host.objects().spawn(SHIELDED).expect("born");
     let report = host.reload_changed(&libraries(2)).expect("a Master").into_result().expect("a reload");
-    assert_eq!(report.replaced_because, ["attributes: its library has changed", "attributes_plus: it uses attributes"]);
+    assert_eq!(report.replaced_because, ["glue_base: its library has changed", "glue_derived: it uses glue_base"]);
     host.objects().call(shielded, "change_health", &[Value::F64(-60.0)]).expect("over two modules");
 }
 
@@ -197,7 +196,7 @@ fn when_no_library_has_changed_nothing_happens() {
 #[test]
 fn a_partial_reload_that_fails_leaves_the_world_as_it_was() {
     let scene = scene();
-    let handle = scene.host.calls().resolve("nm:/attributes_plus:ShieldedSet:build_tag").expect("it is offered");
+    let handle = scene.host.calls().resolve("nm:/glue_derived:ShieldedSet:build_tag").expect("it is offered");
     for (step, kind) in [
         (ReloadStep::Map, FaultKind::Error),
         (ReloadStep::Declare, FaultKind::Panic),
@@ -226,13 +225,13 @@ fn a_partial_reload_that_fails_leaves_the_world_as_it_was() {
 #[test]
 fn a_base_module_that_is_taken_out_is_missed_by_the_module_that_stays() {
     let scene = scene();
-    let without = [support::tagged("attributes-plus", &[], 1), support::tagged("magic-cube", &[], 1)];
+    let without = [support::tagged("glue-derived", &[], 1), support::tagged("magic-cube", &[], 1)];
     let before = scene.host.worlds().digest();
     let report = scene.host.reload_changed(&without).expect("a Master");
     let Outcome::RolledBack { phase: Phase::Stage, error } = &report.outcome else { panic!("{report}") };
-    assert!(error.contains("no module `attributes` ^0.1, which `attributes_plus` needs"), "{error}");
+    assert!(error.contains("no module `glue_base` ^0.1, which `glue_derived` needs"), "{error}");
     assert_eq!(before.differences(&scene.host.worlds().digest()), Vec::<String>::new());
-    let without = [support::tagged("attributes-plus", &[], 1), support::tagged("attributes", &[], 1)];
+    let without = [support::tagged("glue-derived", &[], 1), support::tagged("glue-base", &[], 1)];
     let report = scene.host.reload_changed(&without).expect("a Master").into_result().expect("nobody misses the cube");
     assert_eq!(report.replaced_because, ["magic_cube: its library was taken out"]);
     assert_eq!(scene.host.objects().dormant_class(scene.cube).as_deref(), Some(CUBE));
@@ -255,9 +254,9 @@ fn listeners_hear_what_stays() {
         *events.borrow(),
         [
             "Unloading 1",
-            "Kept 2: attributes of generation 1, magic_cube of generation 1",
+            "Kept 2: glue_base of generation 1, magic_cube of generation 1",
             "PreStartup 2",
-            "Startup 2 attributes_plus",
+            "Startup 2 glue_derived",
             "PostStartup 2",
             "Loaded 2",
             "Unloaded 1",

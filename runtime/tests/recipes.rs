@@ -44,7 +44,7 @@ fn assert_clean(host: &Runtime) {
 
 #[test]
 fn a_tokio_runtime_of_a_plugin_serves_the_game_thread_and_ends_with_its_module() {
-    let host = support::host(&[support::plugin("tokio-worker", &[])]);
+    let host = support::host(&[support::plugin("async-tasks", &[])]);
     let courier = host.objects().spawn("/Script/Game.Courier").expect("it is born");
     call(&host, courier, "fetch", &[Value::U32(200), Value::U32(1)]);
     wait(&host, "all parcels are there", || number(&host, courier, "parcels") == 200);
@@ -57,7 +57,7 @@ fn a_tokio_runtime_of_a_plugin_serves_the_game_thread_and_ends_with_its_module()
         // Some arrive before the reload, some never: theirs is a generation that has gone.
         call(&host, courier, "fetch", &[Value::U32(50), Value::U32(1)]);
         call(&host, courier, "fetch", &[Value::U32(50), Value::U32(60_000)]);
-        let next = support::tagged("tokio-worker", &[], tag);
+        let next = support::tagged("async-tasks", &[], tag);
         host.reload(&[next]).expect("a Master").into_result().expect("it is committed");
         assert_clean(&host);
     }

@@ -18,9 +18,9 @@ use alcedo_runtime::{
 /// takes a class away, brings one back and moves one to another native class.
 fn libraries(turn: usize) -> Vec<PathBuf> {
     let (form, greed): (&[&str], &[&str]) = if turn.is_multiple_of(2) { (&[], &[]) } else { (&["v2"], &["grabs"]) };
-    let same = ["attributes-plus", "attributes", "magic-cube", "switchboard", "broken"];
+    let same = ["glue-derived", "glue-base", "magic-cube", "switchboard", "broken"];
     let mut libraries: Vec<_> = same.iter().map(|package| support::plugin(package, &[])).collect();
-    libraries.push(support::plugin("shapeshifter", form));
+    libraries.push(support::plugin("migration", form));
     libraries.push(support::plugin("attacker", greed));
     // What is suspended and resumed: another build in every turn, one that needs the other.
     let tag = 1 + turn as u64 % 2;

@@ -619,7 +619,7 @@ defaultproperties
 
 #[test]
 fn the_example_package_does_what_it_says() {
-    let folder = support::examples().join("../example-scripts/Tale").canonicalize().expect("the examples are there");
+    let folder = support::folder("scripts").join("Tale");
     let modules = [folder, support::plugin("magic-cube", &[])];
     let host = builder().build().expect("a host");
     host.create_master(&modules).unwrap_or_else(|error| panic!("{error}"));
@@ -669,7 +669,7 @@ fn a_package_that_cannot_be_is_refused_before_anything_is_loaded() {
 #[test]
 fn a_plugin_uses_classes_of_a_package_by_their_types_and_is_reloaded_with_it() {
     let package = Package::new("Ballad", &[]);
-    let source = support::examples().join("../example-scripts/Ballad/Singer.uc");
+    let source = support::folder("scripts").join("Ballad/Singer.uc");
     fs::copy(source, package.folder.join("Singer.uc")).expect("the example is there");
     let modules = [support::plugin("listener", &[]), package.folder.clone()];
     let host = support::builder().package("Ballad").build().expect("a host");

@@ -45,7 +45,7 @@ fn a_library_that_a_package_extends_is_not_taken_out_from_under_it() {
 #[test]
 fn a_package_that_a_library_needs_is_not_taken_out_from_under_it() {
     let package = Package::new("Ballad", &[]);
-    let source = support::examples().join("../example-scripts/Ballad/Singer.uc");
+    let source = support::folder("scripts").join("Ballad/Singer.uc");
     std::fs::copy(source, package.folder.join("Singer.uc")).expect("the example is there");
     let listener = support::plugin("listener", &[]);
     let host = support::builder().package("Ballad").build().expect("a host");

@@ -449,20 +449,20 @@ fn a_host_that_ends_waits_and_then_says_who_is_left() {
 #[test]
 fn a_module_goes_after_those_that_depend_on_it() {
     let _alone = support::record("lingering");
-    let libraries = [support::plugin("attributes", &[]), support::plugin("attributes-plus", &[])];
+    let libraries = [support::plugin("glue-base", &[]), support::plugin("glue-derived", &[])];
     let host = patient().build().expect("a host");
     host.create_master(&libraries).expect("a Master");
-    let lease = host.unloads().lease("attributes_plus", "the inspector").expect("it lives");
+    let lease = host.unloads().lease("glue_derived", "the inspector").expect("it lives");
     let ticket = host.unload_master().expect("a Master").ticket;
     let both = [LeaseKind::Borrow, LeaseKind::Dependent];
     let report = until_blocked_by(&ticket, &both, || host.safe_point());
     assert_eq!(owners(&report, LeaseKind::Borrow), ["the inspector"]);
-    assert_eq!(owners(&report, LeaseKind::Dependent), ["attributes_plus"]);
+    assert_eq!(owners(&report, LeaseKind::Dependent), ["glue_derived"]);
     let mapped = process::stale_mappings(&host.stage_dir()).expect("the process map");
     assert_eq!(mapped.len(), 2, "the one it depends on has to wait: {mapped:?}");
     drop(lease);
     assert_gone(&host, &ticket);
     let modules = ticket.end_report().expect("it is gone").modules;
-    assert_eq!(modules.iter().map(|end| end.module.as_str()).collect::<Vec<_>>(), ["attributes_plus", "attributes"]);
+    assert_eq!(modules.iter().map(|end| end.module.as_str()).collect::<Vec<_>>(), ["glue_derived", "glue_base"]);
     assert_nothing_mapped(&host);
 }

@@ -28,7 +28,7 @@ fn file() -> (TempDir, PathBuf) {
 }
 
 fn shapeshifters(features: &[&str]) -> Runtime {
-    support::host(&[support::plugin("shapeshifter", features)])
+    support::host(&[support::plugin("migration", features)])
 }
 
 fn load(host: &Runtime, path: &Path) -> WorldLoad {

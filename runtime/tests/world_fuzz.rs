@@ -50,7 +50,7 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        let host = support::host(&[support::plugin("shapeshifter", &[]), support::plugin("values", &[])]);
+        let host = support::host(&[support::plugin("migration", &[]), support::plugin("values", &[])]);
         let born = |class: &str| host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"));
         let set = |object: ObjectHandle, property: &str, value: Value| {
             host.objects().set(object, property, &value).unwrap_or_else(|error| panic!("{property}: {error}"));

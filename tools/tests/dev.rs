@@ -76,36 +76,36 @@ fn a_session_from_the_first_build_to_the_end() {
 fn a_save_replaces_what_has_changed_and_what_uses_it_and_nothing_else() {
     let scratch = Scratch::new();
     // Glue for a host, below the plugins.
-    let for_host = scratch.other("attributes-plus").join("src/for_host.rs");
+    let for_host = scratch.other("glue-derived").join("src/for_host.rs");
     let alcedo = |args: &[&OsStr]| {
         let output = scratch.command(env!("CARGO_BIN_EXE_alcedo")).args(args).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     };
-    alcedo(&["build".as_ref(), scratch.other("attributes").as_ref()]);
-    let library = target().join("debug/libattributes.so");
+    alcedo(&["build".as_ref(), scratch.other("glue-base").as_ref()]);
+    let library = target().join("debug/libglue_base.so");
     alcedo(&["glue".as_ref(), library.as_ref(), "--for-host".as_ref(), "-o".as_ref(), for_host.as_ref()]);
     let mut command = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
-    command.arg("dev").args(["attributes-plus", "attributes", "magic-cube"].map(|name| scratch.other(name)));
+    command.arg("dev").args(["glue-derived", "glue-base", "magic-cube"].map(|name| scratch.other(name)));
     let mut dev = Dev::run(command);
     dev.begins();
-    scratch.edit_in("attributes", "blueprint_read, default = 100.0", "blueprint_read, default = 120.0");
-    assert!(dev.hears("generation 1 → 2").starts_with("attributes, attributes_plus  generation"));
+    scratch.edit_in("glue-base", "blueprint_read, default = 100.0", "blueprint_read, default = 120.0");
+    assert!(dev.hears("generation 1 → 2").starts_with("glue_base, glue_derived  generation"));
     assert_eq!(dev.hears("stays as it is").trim(), "magic_cube of generation 1 stays as it is");
-    assert_eq!(dev.hears("attributes: ").trim(), "attributes: its library has changed");
-    assert!(dev.hears("attributes_plus: ").contains("attributes"));
+    assert_eq!(dev.hears("glue_base: ").trim(), "glue_base: its library has changed");
+    assert!(dev.hears("glue_derived: ").contains("glue_base"));
     scratch.edit("default = 180.0", "default = 240.0");
     assert!(dev.hears("generation 2 → 3").starts_with("magic_cube  generation"));
-    dev.hears("attributes of generation 2, attributes_plus of generation 2 stays as it is");
+    dev.hears("glue_base of generation 2, glue_derived of generation 2 stays as it is");
     // Glue of a module is written again when its types have changed.
     let field = "    /// What `health` never gets above.\n";
-    scratch.edit_in("attributes", field, &format!("    #[uproperty]\n    shine: f64,\n{field}"));
+    scratch.edit_in("glue-base", field, &format!("    #[uproperty]\n    shine: f64,\n{field}"));
     let written = dev.hears("glue written again");
-    assert!(written.contains("attributes.rs") && written.contains("for_host.rs"), "{written}");
-    assert!(dev.hears("generation 3 → 4").starts_with("attributes, attributes_plus  generation"));
+    assert!(written.contains("glue_base.rs") && written.contains("for_host.rs"), "{written}");
+    assert!(dev.hears("generation 3 → 4").starts_with("glue_base, glue_derived  generation"));
     let told = dev.all_since("glue written again");
     assert!(told.contains("building, because") && !told.contains("canceled"), "{told}");
-    assert_eq!(dev.hears("attributes_plus: ").trim(), "attributes_plus: its library has changed");
-    let glue = std::fs::read_to_string(scratch.other("attributes-plus").join("src/attributes.rs")).unwrap();
+    assert_eq!(dev.hears("glue_derived: ").trim(), "glue_derived: its library has changed");
+    let glue = std::fs::read_to_string(scratch.other("glue-derived").join("src/glue_base.rs")).unwrap();
     assert!(glue.contains("shine: f64,"), "{glue}");
     let glue = std::fs::read_to_string(for_host).unwrap();
     assert!(glue.contains("--for-host") && glue.contains("shine"), "{glue}");

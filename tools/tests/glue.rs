@@ -8,7 +8,7 @@ use alcedo_glue::{Glue, Origin};
 use alcedo_runtime::{Runtime, Value};
 use expect_test::{expect, expect_file};
 
-use crate::support::{Scratch, target};
+use crate::support::{Scratch, folder, target};
 
 fn alcedo(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_alcedo")).args(args).output().unwrap()
@@ -30,7 +30,7 @@ fn written(library: &Path, more: &[&str]) -> String {
 
 /// Where a plugin of the repository has what the tool has written.
 fn in_repository(plugin: &str, file: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../example-plugins").join(plugin).join("src").join(file)
+    folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), plugin).join("src").join(file)
 }
 
 /// No type of a host or another module is written by hand a second time. `UPDATE_EXPECT=1` writes the files.
@@ -40,8 +40,8 @@ fn the_glue_of_the_example_plugins_is_what_the_tool_writes() {
     assert!(engine.status.success(), "{}", String::from_utf8_lossy(&engine.stderr));
     expect_file![in_repository("engine-glue", "engine.rs")].assert_eq(&String::from_utf8(engine.stdout).unwrap());
     let scratch = Scratch::new();
-    let attributes = written(&built(&scratch, "attributes"), &["--package", "Engine=engine_glue"]);
-    expect_file![in_repository("attributes-plus", "attributes.rs")].assert_eq(&attributes);
+    let base = written(&built(&scratch, "glue-base"), &["--package", "Engine=engine_glue"]);
+    expect_file![in_repository("glue-derived", "glue_base.rs")].assert_eq(&base);
     let lamps = written(&built(&scratch, "lamps"), &[]);
     expect_file![in_repository("lamps-plus", "lamps.rs")].assert_eq(&lamps);
     // The same when a light was told how bright it is in another type, for a test of what is stale.
@@ -55,7 +55,7 @@ fn the_glue_of_the_example_plugins_is_what_the_tool_writes() {
 fn the_glue_for_hosts_is_what_the_tool_writes() {
     let scratch = Scratch::new();
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/tests/host_glue");
-    for plugin in ["chores", "lamps", "moods", "parcels", "scores", "shapeshifter"] {
+    for plugin in ["chores", "lamps", "moods", "parcels", "delegates", "migration"] {
         let text = written(&built(&scratch, plugin), &["--for-host", "--package", "Engine=alcedo_engine"]);
         expect_file![tests.join(format!("{plugin}.rs"))].assert_eq(&text);
     }

@@ -74,7 +74,7 @@ fn a_library_is_shown_with_its_types_and_what_it_uses() {
 
 #[test]
 fn delegates_are_shown_with_what_they_take() {
-    let (_scratch, library) = library("scores");
+    let (_scratch, library) = library("delegates");
     let text = String::from_utf8(inspect(&library, false).stdout).unwrap();
     for lines in [
         "\ndelegate /Script/Game.OnScored(points: i32, by: Object(/Script/Game.Player))   multicast\n  /// Somebody scored.\n",

@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::support::{Dev, Scratch, copy, target};
+use crate::support::{Dev, Scratch, target};
 
 /// The pages, from the root of the repository.
 const PAGES: [&str; 4] = [
@@ -38,7 +38,7 @@ const COMMANDS: &[(&str, Run)] = &[
     ("git clone … alcedo && cd alcedo", Job(".ci/first-ten-minutes")),
     ("cargo run --bin alcedo -- demo", Job("cargo run -q --bin alcedo -- demo")),
     ("cargo run --bin alcedo -- dev example-plugins", In("", "")),
-    ("alcedo dev example-plugins/magic-cube example-scripts/Tale", In("", "")),
+    ("alcedo dev example-plugins/magic-cube example-plugins/scripts/Tale", In("", "")),
     ("cargo run --bin alcedo -- new workspace my-game", In("", "")),
     ("cargo run --bin alcedo -- new workspace x", Job(".ci/first-ten-minutes")),
     ("cargo install --path tools", Job("cargo install --path tools")),
@@ -58,7 +58,10 @@ const COMMANDS: &[(&str, Run)] = &[
     ("alcedo inspect target/debug/libmy_plugin.so", In("my-game", "alcedo inspect target/debug/libmy_game_patrol.so")),
     ("alcedo glue --host PACKAGE", In("my-game", "alcedo glue --host my-game-host")),
     ("alcedo glue", Named),
-    ("alcedo check", In("", "alcedo check example-scripts example-plugins/magic-cube example-plugins/lamps")),
+    (
+        "alcedo check",
+        In("", "alcedo check example-plugins/scripts example-plugins/magic-cube example-plugins/glue-base"),
+    ),
     ("alcedo repl", Named),
     ("alcedo guard path/to/host", Named),
     (
@@ -109,6 +112,31 @@ fn each_command_of_a_page_is_known_and_run_by_a_test_or_a_job() {
             assert!(jobs.contains(line), "no job runs `{command}`: {line}");
         }
     }
+}
+
+/// The pages of the examples are short, and name what runs each of them.
+#[test]
+fn each_example_has_a_short_page_that_names_its_test() {
+    let root = repository();
+    let folders = fs::read_dir(root.join("example-plugins")).unwrap().map(|entry| entry.unwrap());
+    let folders = folders.filter(|entry| entry.path().is_dir() && entry.file_name() != "target");
+    let names: Vec<_> = folders.map(|entry| entry.file_name().into_string().unwrap()).collect();
+    let list = page("example-plugins/README.md");
+    for name in names.iter().filter(|name| *name != "engine-glue") {
+        assert!(list.contains(&format!("({name}/README.md)")), "the list lacks {name}");
+        let text = page(&format!("example-plugins/{name}/README.md"));
+        assert!(text.lines().count() <= 40, "{name}: {} lines", text.lines().count());
+        let (_, tests) = text.rsplit_once("\nTests: ").unwrap_or_else(|| panic!("{name} names no test"));
+        let tests = tests.split('`').skip(1).step_by(2).filter(|span| span.ends_with(".rs"));
+        let with_example = tests.filter(|test| page(test).contains(&format!("\"{name}\""))).count();
+        assert!(with_example > 0, "no test that {name} names has it");
+        for place in
+            commands(&text).iter().flat_map(|line| line.split(' ')).filter(|word| word.starts_with("example-plugins/"))
+        {
+            assert!(place.contains("/target/") || root.join(place).exists(), "{name}: {place}");
+        }
+    }
+    assert!(names.len() > 8, "{names:?}");
 }
 
 /// Folders of sources that tests compile, and that pages have their fences from.
@@ -219,7 +247,6 @@ impl Checkout {
     fn new() -> Self {
         let scratch = Scratch::new();
         let root = scratch.root();
-        copy(&repository().join("example-scripts"), &root.join("example-scripts"));
         let (bin, built) = (root.join("bin"), root.join("target/debug"));
         [&bin, &built].into_iter().for_each(|dir| fs::create_dir_all(dir).unwrap());
         let alcedo = env!("CARGO_BIN_EXE_alcedo");

@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use expect_test::expect_file;
 
-use crate::support::Dev;
+use crate::support::{Dev, folder};
 
 const HERO: &str = "class Hero extends Actor;
 
@@ -148,9 +148,10 @@ fn dev_reloads_a_package_when_a_file_is_saved_and_keeps_the_old_one_when_that_is
 fn glue_of_a_package_is_what_the_example_plugin_has() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
-    command.arg("glue").arg(repository.join("example-scripts/Ballad")).args(["--package", "Engine=engine_glue"]);
+    command.arg("glue").arg(repository.join("example-plugins/scripts/Ballad"));
+    command.args(["--package", "Engine=engine_glue"]);
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let file = repository.join("example-plugins/listener/src/ballad.rs");
+    let file = folder(&repository, "listener").join("src/ballad.rs");
     expect_file![file].assert_eq(&String::from_utf8_lossy(&output.stdout));
 }

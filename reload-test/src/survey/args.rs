@@ -33,12 +33,12 @@ pub(crate) struct Args {
     #[arg(
         long,
         value_name = "DIR",
-        default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../survey/target/results")
+        default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/survey/target/results")
     )]
     pub(crate) store: PathBuf,
 
     /// The crate that is built once for each row.
-    #[arg(long, value_name = "DIR", default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../survey"))]
+    #[arg(long, value_name = "DIR", default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/survey"))]
     pub(crate) sources: PathBuf,
 
     /// A host that says nothing for so long hangs, and is ended.

@@ -93,7 +93,7 @@ impl Add for Plain {
 mod tables {
     use alcedo_runtime as alcedo;
 
-    include!("../../../example-plugins/exchange/src/tables.rs");
+    include!("../../tests/plugins/exchange/src/tables.rs");
 }
 
 /// A Slim and the table of its module.

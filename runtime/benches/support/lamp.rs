@@ -1,4 +1,4 @@
-//! The types that `lanterns` extends and implements, as a benchmark of the host has them. The glue of the plugin is written of them; the
+//! The types that `host-types` extends and implements, as a benchmark of the host has them. The glue of the plugin is written of them; the
 //! lamp of the tests has all that this one has, and more.
 
 use alcedo_runtime::CallError;

@@ -148,13 +148,13 @@ fn a_generation_that_is_replaced_is_dropped_while_what_it_looks_at_is_there() {
 #[test]
 fn a_module_that_is_replaced_alone_is_dropped_while_what_it_looks_at_is_there() {
     let record = support::record("ends");
-    let staying = support::plugin("attributes", &[]);
+    let staying = support::plugin("glue-base", &[]);
     let host = support::host(&[attacker(&[]), staying.clone()]);
     let hoarder = spawn(&host, "Hoarder");
     host.objects().call(hoarder, "hold", &[]).expect("it holds");
     let report = host.reload_changed(&[another_attacker(), staying]).unwrap_or_else(|error| panic!("{error}"));
     assert!(report.is_committed(), "{report}");
-    assert_eq!(report.kept_modules, ["attributes of generation 1"]);
+    assert_eq!(report.kept_modules, ["glue_base of generation 1"]);
     assert!(host.unloads().wait(std::time::Duration::from_secs(60)).expect("a safe point"));
     assert_all_looked(&record, "a method", &with_halves(&exit_hook("a method"), true));
     assert_goes_on(&host);

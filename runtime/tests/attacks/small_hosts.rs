@@ -50,7 +50,7 @@ fn a_post_with_a_loop_of_its_own_runs_what_is_posted_meanwhile() {
 
 #[test]
 fn a_host_whose_folder_of_copies_was_removed_reloads() {
-    let library = support::plugin("attributes", &[]);
+    let library = support::plugin("glue-base", &[]);
     let host = support::host(std::slice::from_ref(&library));
     fs::remove_dir_all(host.stage_dir()).expect("it is a folder");
     let report = host.reload(&[library]).expect("a Master");

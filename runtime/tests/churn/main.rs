@@ -7,7 +7,7 @@
 use crate::support;
 
 mod model;
-#[path = "../../../example-plugins/churn/src/ops.rs"]
+#[path = "../plugins/churn/src/ops.rs"]
 mod ops;
 mod references;
 mod values;

@@ -94,7 +94,7 @@ fn f4_the_context_of_an_object_is_that_whose_module_declares_its_class() {
 #[test]
 fn f4_objects_of_every_module_of_the_master_are_the_masters_whatever_was_loaded_before() {
     let libraries = |cube| {
-        let attributes = ["attributes", "attributes-plus"].map(|package| support::tagged(package, &[], 1));
+        let attributes = ["glue-base", "glue-derived"].map(|package| support::tagged(package, &[], 1));
         [attributes.to_vec(), vec![support::tagged("magic-cube", &[], cube)]].concat()
     };
     let ended = Rc::new(RefCell::new(Vec::new()));

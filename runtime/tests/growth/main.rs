@@ -152,8 +152,8 @@ fn a_library_that_is_refused_leaves_nothing() {
 #[test]
 fn modules_that_stay_cost_nothing_for_each_reload_of_another() {
     let libraries = |plus| {
-        let attributes = support::tagged("attributes", &[], 1);
-        vec![support::tagged("attributes-plus", &[], plus), attributes, cube(1)]
+        let attributes = support::tagged("glue-base", &[], 1);
+        vec![support::tagged("glue-derived", &[], plus), attributes, cube(1)]
     };
     let host = host(&libraries(1));
     let objects = [CUBE, "/Script/Game.ShieldedSet", "/Script/Game.RegeneratingSet"];
@@ -162,7 +162,7 @@ fn modules_that_stay_cost_nothing_for_each_reload_of_another() {
         greet(&host, objects[0]);
         let report = host.reload_changed(&libraries(1 + (round + 1) % 2)).expect("a Master");
         assert!(report.is_committed() && report.kept_modules.len() == 2, "{report}");
-        host.calls().call("nm:/attributes_plus:ShieldedSet:build_tag", &[]).expect("it is offered");
+        host.calls().call("nm:/glue_derived:ShieldedSet:build_tag", &[]).expect("it is offered");
         settle(&host);
     });
 }
@@ -195,7 +195,7 @@ fn slims_that_come_and_go_between_reloads_leave_nothing() {
 #[test]
 fn plugins_that_take_turns_leave_nothing() {
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
-    let attributes = support::tagged("attributes", &[], 1);
+    let attributes = support::tagged("glue-base", &[], 1);
     check(ROUNDS, |round| {
         let (library, class) =
             if round % 2 == 0 { (cube(1), CUBE) } else { (attributes.clone(), "/Script/Game.RegeneratingSet") };

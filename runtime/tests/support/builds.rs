@@ -1,5 +1,5 @@
-//! Builds of the example plugins, for tests of any package in the checkout. Names of features choose a build (`workspace.rs`);
-//! names of switches and a tag choose a copy of it, which costs no build: see `example-plugins/fixture`.
+//! Builds of the example plugins and of those in `runtime/tests/plugins`, for tests of any package in the checkout. Names of features
+//! choose a build (`workspace.rs`); names of switches and a tag choose a copy of it, which costs no build: see `plugins/fixture`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,19 @@ use alcedo_build::{BuildRequest, Switches, Variants};
 #[path = "workspace.rs"]
 pub(crate) mod workspace;
 
-/// The workspace of the example plugins.
-pub(crate) fn examples() -> PathBuf {
-    let folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
-    let mut examples = folders.map(|folder| folder.join("example-plugins")).filter(|examples| examples.is_dir());
-    examples.next().expect("the test lies in the checkout")
+/// The workspaces of plugins, below the root of the checkout.
+pub(super) const WORKSPACES: [&str; 2] = ["example-plugins", "runtime/tests/plugins"];
+
+/// Returns the root of the checkout.
+pub(super) fn checkout() -> &'static Path {
+    let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    folders.find(|folder| folder.join(WORKSPACES[1]).is_dir()).expect("a test in a checkout")
+}
+
+/// Returns the folder of a plugin, or of another example, in the workspace that has it.
+pub(crate) fn folder(name: &str) -> PathBuf {
+    let mut folders = WORKSPACES.iter().map(|workspace| checkout().join(workspace).join(name));
+    folders.find(|folder| folder.is_dir()).unwrap_or_else(|| panic!("no workspace of {WORKSPACES:?} has {name}"))
 }
 
 /// Where builds for tests go: beside the host's own, so that `cargo clean` finds them.
@@ -25,7 +33,7 @@ pub(crate) fn test_dir() -> PathBuf {
 /// Plugins are built as the test is: a release test loads release plugins.
 const RELEASE: bool = !cfg!(debug_assertions);
 
-/// A build request for an example plugin.
+/// A build request for a plugin.
 pub(crate) fn request<'a>(package: &'a str, features: &[&str]) -> BuildRequest<'a> {
     let request = of_tests(BuildRequest::new(workspace::manifest()).package(package));
     features.iter().fold(request, |request, feature| request.feature(*feature))
@@ -41,13 +49,13 @@ pub(super) fn variants() -> Variants {
     Variants::new(test_dir().join(if RELEASE { "variants-release" } else { "variants" }))
 }
 
-/// The library of an example plugin, with some features and switches. Built once for all tests.
+/// Returns the library of a plugin, with some features and switches. Built once for all tests.
 pub(crate) fn plugin(package: &str, names: &[&str]) -> PathBuf {
     let label = std::iter::once(package).chain(names.iter().copied()).collect::<Vec<_>>().join("+");
     once(&label, || copy(package, names, None, &label))
 }
 
-/// The library of an example plugin that answers `tag` when it is asked which build it is.
+/// Returns the library of a plugin whose number of the build is `tag`.
 pub(crate) fn tagged(package: &str, names: &[&str], tag: u64) -> PathBuf {
     let label = format!("{package}-{tag}{}", names.join("+"));
     once(&label, || copy(package, names, Some(tag), &label))
@@ -70,9 +78,9 @@ pub(crate) fn with_switches(library: &Path, label: &str, switches: &Switches<'_>
     variants().switched(library, label, switches).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Where the source of an example plugin has a text, as a panic there names the line: `broken/src/lib.rs:40`.
+/// Returns the line of a text in the source of a plugin, as a panic there names it: `broken/src/lib.rs:40`.
 pub(crate) fn line_of(package: &str, text: &str) -> String {
-    let source = std::fs::read_to_string(examples().join(package).join("src/lib.rs")).expect("the plugin has a lib.rs");
+    let source = std::fs::read_to_string(folder(package).join("src/lib.rs")).expect("the plugin has a lib.rs");
     let line = source.lines().position(|line| line.contains(text)).unwrap_or_else(|| panic!("{package} has no {text}"));
     format!("{package}/src/lib.rs:{}", line + 1)
 }

@@ -20,7 +20,7 @@ use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 
 #[allow(unused_imports, reason = "each test file uses its own part of these")]
-pub(crate) use builds::{build, examples, line_of, plugin, request, tagged, test_dir, with_switches, workspace};
+pub(crate) use builds::{build, folder, line_of, plugin, request, tagged, test_dir, with_switches, workspace};
 
 /// Whether the slots of this host have types: see `bare-slots`, where some of these tests are run without.
 pub(crate) const SLOT_TYPES: bool = cfg!(feature = "slot-types");
@@ -37,7 +37,7 @@ pub(crate) fn glue_is_written(natives: Natives, package: &str, plugin: &str, fil
     let declared = Runtime::builder().natives(natives).declared().unwrap_or_else(|error| panic!("{error}"));
     let glue = Glue::default().only(package);
     let text = glue.for_plugins(&Origin::host("a test"), &declared).unwrap_or_else(|error| panic!("{error}"));
-    expect_file![examples().join(plugin).join("src").join(file)].assert_eq(&text);
+    expect_file![folder(plugin).join("src").join(file)].assert_eq(&text);
 }
 
 /// The same for a test in which something keeps a generation, and which wants to see it blocked.

@@ -3,8 +3,8 @@
 //! is `broken+unknown-base/broken` and has links to the sources of the plugin. The crate is `broken` all the same, for log targets and
 //! symbols, and a panic names `broken/src/lib.rs`: see [`WRAPPER`].
 //!
-//! Each feature by itself is such a combination, and those of [`TOGETHER`]. A feature of [`ALONE`] is built from the example plugins
-//! by a cargo of its own.
+//! Each feature by itself is such a combination, and those of [`TOGETHER`]. A feature of [`ALONE`] is built by a cargo of its own. The
+//! packages are those of both [`WORKSPACES`].
 
 use std::ffi::OsString;
 use std::fs;
@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use alcedo_build::{BuildRequest, Member};
 
-use super::{examples, of_tests, request, test_dir, variants};
+use super::{WORKSPACES, checkout, of_tests, request, test_dir, variants};
 
 /// Features that do not compile or link, need another compiler, or change the crates that all plugins share.
 const ALONE: [&str; 7] =
@@ -58,10 +58,10 @@ pub(crate) fn build_all() {
     if let Err(error) = variants().get_all(&of_tests(BuildRequest::new(manifest())), &members) {
         eprintln!("{error}");
     }
-    eprintln!("{} libraries of example plugins are built, after {:.1} s", members.len(), begun.elapsed().as_secs_f64());
+    eprintln!("{} libraries of plugins are built, after {:.1} s", members.len(), begun.elapsed().as_secs_f64());
 }
 
-/// Returns the library of an example plugin with these features.
+/// Returns the library of a plugin with these features.
 pub(super) fn library(package: &str, features: &[&str]) -> PathBuf {
     let is_member = packages()
         .iter()
@@ -76,34 +76,39 @@ pub(super) fn library(package: &str, features: &[&str]) -> PathBuf {
     built.unwrap_or_else(|error| panic!("{error}")).remove(0)
 }
 
-/// Returns the names of the features of an example plugin.
+/// Returns the names of the features of a plugin.
 pub(super) fn features_of(package: &str) -> &'static [String] {
     packages().iter().find(|known| known.name == package).map_or(&[], |known| &known.features)
 }
 
-/// A package of the example plugins.
+/// A package of one of the workspaces.
 struct Package {
     name: String,
+    folder: PathBuf,
     manifest: String,
     features: Vec<String>,
     is_plugin: bool,
 }
 
-/// Returns all packages of the example plugins, as their manifests describe them.
+/// Returns all packages of the workspaces, as their manifests describe them.
 fn packages() -> &'static [Package] {
     static PACKAGES: OnceLock<Vec<Package>> = OnceLock::new();
     PACKAGES.get_or_init(|| {
-        let folders = fs::read_dir(examples()).expect("the example plugins").filter_map(Result::ok);
-        let package = |folder: fs::DirEntry| {
-            let manifest = fs::read_to_string(folder.path().join("Cargo.toml")).ok()?;
+        let folders =
+            WORKSPACES.iter().flat_map(|workspace| fs::read_dir(checkout().join(workspace)).expect("plugins"));
+        let package = |entry: fs::DirEntry| {
+            let folder = entry.path();
+            let manifest = fs::read_to_string(folder.join("Cargo.toml")).ok()?;
             let (_, rest) = manifest.split_once("[features]\n").unwrap_or_default();
             let features = rest.lines().take_while(|line| !line.starts_with('[')).filter(|line| !line.starts_with('#'));
             let features = features.filter_map(|line| Some(line.split_once(" = ")?.0.to_owned())).collect();
             let is_plugin = manifest.contains("cdylib");
-            Some(Package { name: folder.file_name().into_string().ok()?, manifest, features, is_plugin })
+            Some(Package { name: entry.file_name().into_string().ok()?, folder, manifest, features, is_plugin })
         };
-        let mut packages: Vec<_> = folders.filter_map(package).collect();
+        let mut packages: Vec<_> = folders.filter_map(Result::ok).filter_map(package).collect();
         packages.sort_by(|left, right| left.name.cmp(&right.name));
+        let mut pairs = packages.windows(2);
+        assert!(pairs.all(|pair| pair[0].name != pair[1].name), "two packages in {WORKSPACES:?} have one name");
         packages
     })
 }
@@ -148,10 +153,12 @@ fn write_workspace(root: &Path) -> io::Result<()> {
             folders.push(folder);
         }
     }
-    let examples = examples();
-    let manifest = fs::read_to_string(examples.join("Cargo.toml"))?;
+    let [examples, fixtures] = WORKSPACES.map(|workspace| checkout().join(workspace));
+    let manifest = fs::read_to_string(fixtures.join("Cargo.toml"))?;
     let (_, rest) = manifest.split_once("[workspace.package]").expect("the members come before what they share");
-    let rest = rest.replace("path = \"../", &format!("path = \"{}/", checkout().display()));
+    // The examples are members here.
+    let rest = rest.replace("path = \"../../../example-plugins/", "path = \"");
+    let rest = rest.replace("path = \"../../../", &format!("path = \"{}/", checkout().display()));
     // A first build is what most are, and one that can be continued takes longer.
     let rest = rest.replace("[profile.dev]\n", "[profile.dev]\nincremental = false\n");
     let manifest = format!("[workspace]\nresolver = \"3\"\nmembers = {folders:?}\n\n[workspace.package]{rest}");
@@ -162,21 +169,34 @@ fn write_workspace(root: &Path) -> io::Result<()> {
     fs::create_dir_all(root.join(".cargo"))?;
     let config = format!("[build]\nrustc-workspace-wrapper = {:?}\n", wrapper.display().to_string());
     write(&root.join(".cargo/config.toml"), &config)?;
-    // Cargo adds the packages to its lock file, so the file is copied only when the one of the example plugins is another.
-    let lock = fs::read_to_string(examples.join("Cargo.lock"))?;
-    if write(&root.join("Cargo.lock.examples"), &lock)? {
+    // Cargo adds the packages to its lock file, so the file is written only when those of the workspaces are others.
+    let [examples, fixtures] = [examples, fixtures].map(|folder| fs::read_to_string(folder.join("Cargo.lock")));
+    let lock = both_locks(fixtures?, &examples?);
+    if write(&root.join("Cargo.lock.sources"), &lock)? {
         write(&root.join("Cargo.lock"), &lock)?;
     }
     Ok(())
 }
 
+/// Returns a lock file and the packages that only another one has.
+fn both_locks(mut lock: String, other: &str) -> String {
+    let entry = "\n[[package]]\n";
+    for package in other.split(entry).skip(1) {
+        let name_and_version = package.split_inclusive('\n').take(2).collect::<String>();
+        if !lock.contains(&format!("{entry}{name_and_version}")) {
+            lock.extend([entry, package]);
+        }
+    }
+    lock
+}
+
 fn write_member(folder: &Path, package: &Package, features: &[&str]) -> io::Result<()> {
     fs::create_dir_all(folder)?;
-    let sources = examples().join(&package.name);
+    let sources = &package.folder;
     let names = |folder: &Path| -> io::Result<Vec<OsString>> {
         fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()
     };
-    let wanted: Vec<_> = names(&sources)?.into_iter().filter(|name| name != "Cargo.toml").collect();
+    let wanted: Vec<_> = names(sources)?.into_iter().filter(|name| name != "Cargo.toml").collect();
     for name in names(folder)?.iter().filter(|name| *name != "Cargo.toml" && !wanted.contains(name)) {
         fs::remove_file(folder.join(name))?;
     }
@@ -187,17 +207,13 @@ fn write_member(folder: &Path, package: &Package, features: &[&str]) -> io::Resu
             symlink(source, link)?;
         }
     }
-    let mut manifest = package.manifest.replace("path = \"../../", &format!("path = \"{}/", checkout().display()));
+    let mut manifest = package.manifest.clone();
     if !features.is_empty() {
         let name = member(&package.name, features).package;
         manifest = manifest.replacen(&format!("name = \"{}\"", package.name), &format!("name = \"{name}\""), 1);
         manifest = manifest.replacen("[features]\n", &format!("[features]\ndefault = {features:?}\n"), 1);
     }
     write(&folder.join("Cargo.toml"), &manifest).map(drop)
-}
-
-fn checkout() -> PathBuf {
-    examples().parent().expect("the example plugins are a folder of the checkout").to_owned()
 }
 
 /// Writes a file if its content differs, and returns whether it did.

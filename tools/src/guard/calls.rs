@@ -48,7 +48,8 @@ impl Owner {
         }
         // A relative path is one that was made so, which is not done to code that its author is still writing.
         let is_fetched = text.contains("/registry/src/") || text.contains("/git/checkouts/") || !source.is_absolute();
-        let is_ours = OF_ALCEDO.iter().any(|of| source.starts_with(alcedo.join(of)));
+        let is_ours = OF_ALCEDO.iter().any(|of| source.starts_with(alcedo.join(of)))
+            && !source.starts_with(alcedo.join("runtime/tests/plugins"));
         if is_fetched || is_ours || is_written { Self::Library } else { Self::Author }
     }
 }
@@ -184,6 +185,7 @@ mod tests {
         check("/home/a/alcedo/plugin-api/rt/src/trap.rs", Owner::Library);
         check("/home/a/alcedo/runtime/engine/src/tick.rs", Owner::Library);
         check("/home/a/alcedo/example-plugins/magic-cube/src/lib.rs", Owner::Author);
+        check("/home/a/alcedo/runtime/tests/plugins/broken/src/lib.rs", Owner::Author);
         check("/home/a/game/runtime/src/lib.rs", Owner::Author);
         check("/home/a/game/plugins/cube/src/lib.rs", Owner::Author);
         check("library/std/src/rt.rs", Owner::Library);

@@ -1,4 +1,4 @@
-//! `alcedo dev` as a program on a pipe, and a copy of the example plugins to edit.
+//! `alcedo dev` as a program on a pipe, and a copy of the example plugins and those of the tests to edit.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 /// Long enough for a first build on a busy machine; what comes ends the wait.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// A copy of the example plugins, swept out of the target folder again at the end.
+/// A copy of the workspaces of plugins, swept out of the target folder again at the end.
 pub(crate) struct Scratch {
     dir: TempDir,
     target: PathBuf,
@@ -23,8 +23,14 @@ pub(crate) struct Scratch {
     _alone: MutexGuard<'static, ()>,
 }
 
-/// The folder of the example plugins.
-const PLUGINS: &str = "example-plugins";
+/// The workspaces of plugins, below the root of the repository.
+const WORKSPACES: [&str; 2] = ["example-plugins", "runtime/tests/plugins"];
+
+/// Returns the folder of a plugin in the workspace below `root` that has it.
+pub(crate) fn folder(root: &Path, plugin: &str) -> PathBuf {
+    let mut folders = WORKSPACES.iter().map(|workspace| root.join(workspace).join(plugin));
+    folders.find(|folder| folder.is_dir()).unwrap_or_else(|| panic!("no workspace of {WORKSPACES:?} has {plugin}"))
+}
 
 /// Where cargo puts the libraries and programs of all tests of this package, and those of the demo.
 pub(crate) fn target() -> PathBuf {
@@ -50,13 +56,15 @@ impl Scratch {
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
         let target = target();
         let dir = tempfile::tempdir().unwrap();
-        let plugins = dir.path().join(PLUGINS);
-        copy(&repository.join(PLUGINS), &plugins);
-        for manifest in manifests(&plugins) {
-            let text = fs::read_to_string(&manifest).unwrap();
+        for workspace in WORKSPACES {
+            let (from, to) = (repository.join(workspace), dir.path().join(workspace));
+            copy(&from, &to);
+            // The members name no paths of their own, and those between the workspaces are those of the copies.
+            let manifest = to.join("Cargo.toml");
+            let (text, up) =
+                (fs::read_to_string(&manifest).unwrap(), "../".repeat(Path::new(workspace).iter().count()));
             let whole = format!("\"{}/plugin-api", repository.display());
-            fs::write(&manifest, text.replace("\"../../plugin-api", &whole).replace("\"../plugin-api", &whole))
-                .unwrap();
+            fs::write(&manifest, text.replace(&format!("\"{up}plugin-api"), &whole)).unwrap();
         }
         fs::create_dir_all(&target).unwrap();
         let turn = File::create(target.join(".alcedo-demo.lock")).unwrap();
@@ -70,7 +78,7 @@ impl Scratch {
 
     /// The folder of another plugin.
     pub(crate) fn other(&self, name: &str) -> PathBuf {
-        self.dir.path().join(PLUGINS).join(name)
+        folder(self.root(), name)
     }
 
     /// The folder that holds the copy, as a checkout does.
@@ -112,29 +120,17 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        let mut cargo = self.command(env!("CARGO"));
-        cargo.args(["clean", "--quiet", "--package", "magic-cube", "--package", "engine-glue"]);
-        cargo.args([
-            "--package",
-            "attributes",
-            "--package",
-            "attributes-plus",
-            "--package",
-            "lamps",
-            "--package",
-            "lamps-plus",
-        ]);
-        let _ = cargo.arg("--manifest-path").arg(self.other("Cargo.toml")).stderr(Stdio::null()).status();
+        let built = [&["magic-cube", "engine-glue", "glue-base", "glue-derived"][..], &["lamps", "lamps-plus"]];
+        for (workspace, packages) in WORKSPACES.iter().zip(built) {
+            let mut cargo = self.command(env!("CARGO"));
+            cargo.args(["clean", "--quiet"]).args(packages.iter().flat_map(|package| ["--package", package]));
+            let manifest = self.root().join(workspace).join("Cargo.toml");
+            let _ = cargo.arg("--manifest-path").arg(manifest).stderr(Stdio::null()).status();
+        }
     }
 }
 
-/// That of the workspace and those of its members.
-fn manifests(dir: &Path) -> Vec<PathBuf> {
-    let members = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path().join("Cargo.toml"));
-    members.chain([dir.join("Cargo.toml")]).filter(|path| path.is_file()).collect()
-}
-
-pub(crate) fn copy(from: &Path, to: &Path) {
+fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap).filter(|entry| entry.file_name() != "target") {
         let copied = to.join(entry.file_name());

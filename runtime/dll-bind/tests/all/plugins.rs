@@ -45,7 +45,7 @@ fn said(runtime: &Runtime, class: &str, function: &str, argument: &str) -> Strin
 
 #[test]
 fn a_plugin_calls_its_own_libraries_and_those_of_others() {
-    let library = plugin("user-code", &[]);
+    let library = plugin("c-library", &[]);
     let runtime = host(Some(&example_folder()), &library);
     // By the callers that the attribute makes.
     let tour = said(&runtime, "TestDll", "tour", "ok, drawrof");
@@ -92,7 +92,7 @@ fn a_plugin_calls_its_own_libraries_and_those_of_others() {
 
 #[test]
 fn without_a_library_or_a_folder_calls_do_nothing() {
-    let library = plugin("user-code", &[]);
+    let library = plugin("c-library", &[]);
     let empty = tempfile::tempdir().expect("a folder");
     for code in [None, Some(empty.path())] {
         let runtime = host(code, &library);
@@ -120,7 +120,7 @@ fn numbered(folder: &Path, number: i32) {
 
 #[test]
 fn a_reload_of_the_class_has_the_rebuilt_library_and_the_old_one_ends() {
-    let builds = [1, 2].map(|tag| tagged("user-code", &[], tag));
+    let builds = [1, 2].map(|tag| tagged("c-library", &[], tag));
     let folder = tempfile::tempdir().expect("a folder");
     let ended = || fs::read_to_string(folder.path().join("log")).unwrap_or_default();
     numbered(folder.path(), 1);
@@ -173,7 +173,7 @@ extern "C" fn reload_meanwhile() -> i32 {
 
 #[test]
 fn a_class_that_is_reloaded_while_c_calls_back_keeps_its_library_until_c_has_returned() {
-    let builds = [1, 2].map(|tag| tagged("user-code", &[], tag));
+    let builds = [1, 2].map(|tag| tagged("c-library", &[], tag));
     let folder = tempfile::tempdir().expect("a folder");
     let log = folder.path().join("log");
     let ended = || fs::read_to_string(&log).unwrap_or_default();

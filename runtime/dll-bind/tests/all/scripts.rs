@@ -57,7 +57,7 @@ function string All(string S)
 
 /// The library of the example plugin.
 fn library() -> String {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../example-plugins/user-code/c/TestDLL.c");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../example-plugins/c-library/c/TestDLL.c");
     fs::read_to_string(source).expect("the example is there")
 }
 

@@ -15,7 +15,7 @@ use axum::{Router, serve};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-/// The class of the book that guests sign, of the plugin `guestbook`.
+/// The class of the book that guests sign, of the plugin `server-handler`.
 pub const BOOK: &str = "/Script/Game.Guestbook";
 
 /// A game thread without work looks this often whether a file has changed or the process is to end.

@@ -1,6 +1,6 @@
 //! A web server whose handlers are plugin functions, replaced while it answers.
 //!
-//! `cargo run -p web-server -- libreports.so libguestbook.so`, then `curl localhost:8080/report/me` and
+//! `cargo run -p web-server -- libreports.so libserver_handler.so`, then `curl localhost:8080/report/me` and
 //! `curl -X POST localhost:8080/guests/me`.
 
 use std::net::SocketAddr;
@@ -30,15 +30,15 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), Failure> {
     let mut arguments = std::env::args().skip(1);
-    let (Some(reports), Some(guestbook)) = (arguments.next(), arguments.next()) else {
-        return Err("usage: web-server path/to/libreports.so path/to/libguestbook.so [address]".into());
+    let (Some(reports), Some(handler)) = (arguments.next(), arguments.next()) else {
+        return Err("usage: web-server path/to/libreports.so path/to/libserver_handler.so [address]".into());
     };
     let address: SocketAddr = arguments.next().as_deref().unwrap_or("127.0.0.1:8080").parse()?;
-    let (reports, guestbook) = (std::path::absolute(reports)?, std::path::absolute(guestbook)?);
+    let (reports, handler) = (std::path::absolute(reports)?, std::path::absolute(handler)?);
 
     // What has objects: the Master, on this thread, which becomes the game thread.
     let host = Runtime::builder().package("Game").build()?;
-    host.create_master(&[guestbook])?;
+    host.create_master(&[handler])?;
     host.watch()?;
 
     // What has none: a Slim, called and replaced on any thread.

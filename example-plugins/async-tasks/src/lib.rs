@@ -1,0 +1,91 @@
+//! A courier that fetches things with a tokio runtime of the plugin's own. The runtime lives from `main` to `exit`; its
+//! threads never touch the engine, they post.
+
+#![forbid(unsafe_code)]
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use alcedo_plugin_api::prelude::*;
+use engine_glue::Actor;
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::sync::oneshot;
+
+module! { name: "async_tasks", main: started, exit: ended }
+
+/// How long the exit hook waits for work that does not stop at an `await`. Whatever runs on after that is a thread of
+/// this module, and the host names it in its report.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+static WORKER: Mutex<Option<Runtime>> = Mutex::new(None);
+
+fn started() {
+    let worker = Builder::new_multi_thread().worker_threads(2).thread_name("tokio-worker").enable_time().build();
+    *worker_slot() = Some(worker.unwrap_or_else(|error| panic!("the tokio runtime: {error}")));
+}
+
+fn ended() {
+    // A static is never dropped, so the runtime is taken out of it: its threads are joined here.
+    let worker = worker_slot().take();
+    if let Some(worker) = worker {
+        worker.shutdown_timeout(PATIENCE);
+    }
+}
+
+fn worker_slot() -> MutexGuard<'static, Option<Runtime>> {
+    WORKER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn worker() -> Handle {
+    let worker = worker_slot();
+    worker.as_ref().map(Runtime::handle).cloned().unwrap_or_else(|| panic!("the worker runs from `main` to `exit`"))
+}
+
+/// Fetches things.
+#[uclass(package = "Game", base = Actor, blueprintable)]
+pub struct Courier {
+    /// What has arrived.
+    #[uproperty(edit_anywhere, default = 0)]
+    parcels: i32,
+    /// What the called one answered.
+    #[uproperty]
+    answer: String,
+}
+
+#[uclass]
+impl Courier {
+    /// Fetches so many parcels, each in a tokio task that takes some milliseconds and then posts to this object.
+    #[ufunction(blueprint_callable)]
+    fn fetch(&self, this: This<Self>, parcels: u32, milliseconds: u32) {
+        let (me, worker) = (this.as_obj(), worker());
+        for _ in 0..parcels {
+            worker.spawn(async move {
+                tokio::time::sleep(Duration::from_millis(milliseconds.into())).await;
+                let posted = task::post_to(me, |this| this.set_parcels(this.parcels() + 1));
+                // Refused only while the module is on its way out: then the parcel is no longer needed.
+                if let Err(error) = posted {
+                    tracing::debug!(%error, "a parcel came too late");
+                }
+            });
+        }
+    }
+
+    /// Asks a tokio task and waits for its answer in a task of the game thread: its waker is used on a thread of tokio's.
+    #[ufunction(blueprint_callable)]
+    fn ask(&self, this: This<Self>, question: String) {
+        let (sender, receiver) = oneshot::channel();
+        worker().spawn(async move {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            // Nobody listens any more when the object is gone.
+            let _unheard =
+                sender.send(format!("{question}? on {}", std::thread::current().name().unwrap_or("a thread")));
+        });
+        let me = this.as_obj();
+        task::spawn(this, async move {
+            if let Ok(answer) = receiver.await {
+                me.with(|this| this.set_answer(answer.as_str()))?;
+            }
+            Ok(())
+        });
+    }
+}

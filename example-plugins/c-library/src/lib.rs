@@ -1,0 +1,160 @@
+//! Classes whose functions are those of C libraries. `build.rs` compiles the libraries into the folder `user-code` beside the module,
+//! and the host names that folder: it vouches for them.
+
+#![forbid(unsafe_code)]
+
+use alcedo_plugin_api::prelude::*;
+
+module! { name: "c_library" }
+
+/// A place. In C it is three floats.
+#[ustruct(pod, package = "Game")]
+#[derive(Debug, Default, PartialEq)]
+pub struct Vector {
+    /// To the right.
+    pub x: f32,
+    /// Up.
+    pub y: f32,
+    /// Ahead.
+    pub z: f32,
+}
+
+/// The three calls of the page that DLLBind is modelled on.
+#[uclass(package = "Game", dll_bind = "TestDLL")]
+#[derive(Default)]
+pub struct TestDll {}
+
+#[uclass]
+impl TestDll {
+    /// Turns a text around.
+    #[dll_import(name = "CallDLL1")]
+    fn call_dll1(&self, s: &mut String);
+
+    /// Makes a place.
+    #[dll_import(name = "CallDLL2")]
+    fn call_dll2(&self, x: f32, y: f32, z: f32) -> Vector;
+
+    /// Takes and changes a bit of everything.
+    #[dll_import(name = "CallDLL3")]
+    fn call_dll3(&self, s: String, i: [i32; 2], f: &mut f32, v: &mut Vector) -> bool;
+
+    /// How often this was called since the library was opened. It needs no folder.
+    #[dll_import(no_cwd)]
+    fn calls(&self) -> i32;
+
+    /// Makes the three calls, and tells what came of them.
+    #[ufunction(blueprint_callable)]
+    fn tour(&self, this: This<Self>, text: String) -> String {
+        let mut turned = text.clone();
+        this.call_dll1(&mut turned);
+        let made = this.call_dll2(1.5, -2.0, 0.25);
+        let (mut f, mut v) = (0.5, Vector { x: 4.0, ..made });
+        let is_ok = this.call_dll3(text, [7, -8], &mut f, &mut v);
+        format!("{turned}; {made:?}; {is_ok} {f} {v:?}")
+    }
+}
+
+/// A player as C has it: texts have a pointer, a length and a capacity there.
+#[ustruct(package = "Game")]
+pub struct MyPlayerStruct {
+    /// A name.
+    player_name: String,
+    /// A secret.
+    player_password: String,
+    /// From 0 to 100.
+    health: f32,
+    /// Points.
+    score: f32,
+}
+
+/// A struct with texts goes to C and comes back.
+#[uclass(package = "Game", dll_bind = "StringDLL")]
+#[derive(Default)]
+pub struct StringDll {}
+
+#[uclass]
+impl StringDll {
+    /// Shortens what is too long.
+    #[dll_import(name = "Login")]
+    fn login(&self, player: &mut MyPlayerStruct);
+}
+
+/// Numbers that C fills in.
+#[ustruct(package = "Game")]
+pub struct Primes {
+    /// All that there is room for.
+    found: UArray<i32>,
+}
+
+/// An array that the host lets grow between two calls.
+#[uclass(package = "Game", dll_bind = "ArrayDLL")]
+#[derive(Default)]
+pub struct ArrayDll {}
+
+#[uclass]
+impl ArrayDll {
+    /// Fills in what there is room for, and says how much there should be.
+    #[dll_import(name = "PrimesBelow")]
+    fn primes_below(&self, primes: &mut Primes, limit: i32) -> i32;
+}
+
+/// zlib.
+#[uclass(package = "Game", dll_bind = "Zlib")]
+#[derive(Default)]
+pub struct Zlib {}
+
+#[uclass]
+impl Zlib {
+    /// `uLong crc32(uLong crc, const Bytef *buf, uInt len)`
+    #[dll_import(name = "zlib_crc32", no_cwd)]
+    fn crc32(&self, crc: u64, buf: [u8; 256], len: u32) -> u64;
+
+    /// `int compress(Bytef *dest, uLongf *destLen, const Bytef *source, uLong sourceLen)`
+    #[dll_import(name = "zlib_compress", no_cwd)]
+    fn compress(&self, dest: &mut [u8; 512], dest_len: &mut u64, source: [u8; 256], source_len: u64) -> i32;
+
+    /// `int uncompress(Bytef *dest, uLongf *destLen, const Bytef *source, uLong sourceLen)`
+    #[dll_import(name = "zlib_uncompress", no_cwd)]
+    fn uncompress(&self, dest: &mut [u8; 256], dest_len: &mut u64, source: [u8; 512], source_len: u64) -> i32;
+
+    /// Packs a text and unpacks it: its checksum, how many bytes it was packed into, and what came out again.
+    #[ufunction(blueprint_callable)]
+    fn pack(&self, this: This<Self>, text: String) -> String {
+        let len = text.len().min(256);
+        let mut source = [0; 256];
+        source[..len].copy_from_slice(&text.as_bytes()[..len]);
+        let checksum = this.crc32(0, source, len as u32);
+        let (mut packed, mut packed_len) = ([0; 512], 512);
+        let wrong = this.compress(&mut packed, &mut packed_len, source, len as u64);
+        let (mut unpacked, mut unpacked_len) = ([0; 256], 256);
+        let wrong = wrong | this.uncompress(&mut unpacked, &mut unpacked_len, packed, packed_len);
+        let out = String::from_utf8_lossy(&unpacked[..unpacked_len as usize]);
+        format!("{wrong} {checksum:#x} {packed_len} {}", out == text)
+    }
+}
+
+/// SQLite, behind a few lines of C.
+#[uclass(package = "Game", dll_bind = "Database")]
+#[derive(Default)]
+pub struct Database {}
+
+#[uclass]
+impl Database {
+    /// Which SQLite it is.
+    #[dll_import(name = "Version")]
+    fn version(&self) -> String;
+
+    /// Runs statements. `answer` brings the room for the answer along.
+    #[dll_import(name = "Query")]
+    fn query(&self, statements: String, answer: &mut String) -> i32;
+
+    /// The answer to a query, or what SQLite says that is wrong.
+    #[ufunction(blueprint_callable)]
+    fn ask(&self, this: This<Self>, statements: String) -> Result<String, String> {
+        let mut answer = " ".repeat(256);
+        match this.query(statements, &mut answer) {
+            0 => Ok(answer),
+            wrong => Err(format!("SQLite says {wrong}")),
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! One class in two declarations: what of its living objects can follow the change does, and the report of the reload
+//! names the rest.
+
+#![forbid(unsafe_code)]
+
+use alcedo_plugin_api::prelude::*;
+
+#[cfg(not(feature = "v2"))]
+mod diver;
+#[cfg(feature = "v2")]
+mod diver_component;
+#[cfg(not(any(feature = "v2", feature = "ghost-later")))]
+mod ghost;
+#[cfg(all(not(feature = "v2"), feature = "ghost-later"))]
+mod ghost_later;
+#[cfg(not(feature = "v2"))]
+mod v1;
+#[cfg(feature = "v2")]
+mod v2;
+#[cfg(feature = "v2")]
+mod wisp;
+
+module! { name: "migration" }

@@ -1,0 +1,47 @@
+//! What a call across a border costs: two `i32` and a result, for each call of Alcedo and for what else could be used, in one run, so that
+//! their ratios mean something. The ids of Alcedo are explained in `runtime/benches/calls.rs`, the peers in `src/peers.rs`.
+//!
+//! `cd runtime/benches/peers && cargo bench`; `cargo bench -- --quick` takes a minute.
+
+#[path = "../../support/mod.rs"]
+mod support;
+
+#[path = "../../support/crossings.rs"]
+mod crossings;
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use alcedo_peers::peers;
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use crossings::ROUNDS;
+
+fn host_to_plugin(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("call_host_to_plugin");
+    crossings::host_to_plugin(&mut group);
+    for (id, mut peer) in peers::all() {
+        assert_eq!(peer.there(20, 22), 42, "{id}");
+        group.bench_function(id, |bencher| bencher.iter(|| peer.there(black_box(20), black_box(22))));
+    }
+    group.finish();
+}
+
+fn plugin_to_host(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("call_plugin_to_host");
+    group.throughput(Throughput::Elements(ROUNDS));
+    crossings::plugin_to_host(&mut group);
+    for (id, mut peer) in peers::all() {
+        group.bench_function(id, |bencher| {
+            bencher.iter_custom(|rounds| {
+                let start = Instant::now();
+                let sum = peer.back(rounds * ROUNDS);
+                assert_eq!(sum, (rounds * ROUNDS) as i32, "it has added one each time");
+                start.elapsed()
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group! { name = benches; config = support::config(); targets = host_to_plugin, plugin_to_host }
+criterion_main!(benches);

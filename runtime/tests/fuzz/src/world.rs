@@ -1,0 +1,26 @@
+//! Files of `runtime/src/world`: from bytes to records.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+#[path = "../../../src/world/check.rs"]
+mod check;
+#[path = "../../../src/world/file_value.rs"]
+pub(crate) mod file_value;
+#[path = "../../../src/world/format.rs"]
+mod format;
+#[path = "../../../src/world/records.rs"]
+pub(crate) mod records;
+
+/// A file with this body, whose length and digest are right.
+pub(crate) fn sealed(body: &[u8]) -> Vec<u8> {
+    let (version, len) = (format::VERSION.to_le_bytes(), (body.len() as u64).to_le_bytes());
+    let mut bytes = [&format::MAGIC, &version[..], &[0; 4], &len, body].concat();
+    bytes.extend(xxh3_64(&bytes).to_le_bytes());
+    bytes
+}
+
+/// The body of a file.
+pub(crate) fn body(file: &records::WorldFile) -> Vec<u8> {
+    let bytes = file.encode().expect("records are written");
+    bytes[format::HEAD..bytes.len() - 8].to_vec()
+}
