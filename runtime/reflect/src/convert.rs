@@ -28,11 +28,11 @@ pub trait Paths {
 
 impl Paths for World {
     fn path_of(&self, object: ObjectHandle) -> Option<String> {
-        self.path_of(object)
+        crate::natives::World::path_of(self, object)
     }
 
     fn object_at(&self, path: &str) -> Option<ObjectHandle> {
-        self.object_at(path)
+        crate::natives::World::object_at(self, path)
     }
 
     fn names_of_member(&self, owners: &mut dyn Iterator<Item = &str>, name: &str) -> Vec<String> {
