@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use alcedo_base::border::CallError;
 use alcedo_base::handles::ObjectHandle;
 
+use crate::convert::Paths;
 use crate::natives::World;
 use crate::objects::place::RenameError;
 
@@ -58,6 +59,20 @@ impl World {
             RenameError::Stale { handle } => CallError::Stale { handle },
             other => CallError::other(other.to_string()),
         })
+    }
+}
+
+impl Paths for crate::World {
+    fn path_of(&self, object: ObjectHandle) -> Option<String> {
+        World::path_of(self, object)
+    }
+
+    fn object_at(&self, path: &str) -> Option<ObjectHandle> {
+        World::object_at(self, path)
+    }
+
+    fn names_of_member(&self, owners: &mut dyn Iterator<Item = &str>, name: &str) -> Vec<String> {
+        self.types.names_of_member(owners, name)
     }
 }
 
