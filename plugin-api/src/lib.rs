@@ -6,7 +6,6 @@
 
 mod any_call;
 mod blocks;
-mod borrow_state;
 mod class;
 mod delegate_signature;
 mod direct;

@@ -1,19 +1,18 @@
-//! The memory of a plugin part, with its borrow state checked while running. `borrow_state.rs` decides.
+//! The memory of a plugin part, with its borrow state checked while running. `alcedo_abi::borrows` decides.
 #![expect(unsafe_code, reason = "hands out references that the borrow state says are allowed")]
 
 use core::cell::{Cell, UnsafeCell};
 use core::ptr::NonNull;
 
+use alcedo_abi::borrows::{Borrows, Event};
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_rt::CallError;
-
-use crate::borrow_state::{BorrowState, Event};
 
 /// How a plugin part is borrowed, and by whom. Each method has one that stands in its image, for a borrow of a part that is free, so
 /// that such a borrow is a word in the cell; other borrows have one on the stack.
 #[derive(Debug)]
 struct Holder {
-    state: BorrowState,
+    state: Borrows,
     /// The method.
     name: &'static str,
     /// Where new borrows come from while an exclusive one is lent: the very reference that was lent.
@@ -44,9 +43,9 @@ impl Taking {
 
 impl Holder {
     const fn alone(name: &'static str, event: Event) -> Self {
-        match BorrowState::FREE.step(event) {
-            Ok(state) => Self { state, name, lent: None },
-            Err(_refused) => panic!("that begins where nobody borrows"),
+        match Borrows::FREE.step(event) {
+            Some(state) => Self { state, name, lent: None },
+            None => panic!("a free part can be borrowed"),
         }
     }
 }
@@ -171,8 +170,8 @@ impl<C> PartCell<C> {
     /// What one who begins beside others is.
     #[cold]
     fn after(&self, object: ObjectHandle, name: &'static str, event: Event) -> Result<Holder, CallError> {
-        let (state, lent) = self.last().map_or((BorrowState::FREE, None), |last| (last.state, last.lent));
-        let state = state.step(event).map_err(|_refused| CallError::reentrant(object, self.holder(), name))?;
+        let (state, lent) = self.last().map_or((Borrows::FREE, None), |last| (last.state, last.lent));
+        let state = state.step(event).ok_or_else(|| CallError::reentrant(object, self.holder(), name))?;
         Ok(Holder { state, name, lent })
     }
 

@@ -40,45 +40,46 @@ pub(crate) fn delegate<D: Delegated>(
     Callee::bound(delegate).call(None, "calling a delegate", args)
 }
 
-/// Calls a function of a frame-bound object through the handle in its cell.
+/// Calls a function of a frame-bound object through the handle in its cell, or one of its class that needs no object.
 ///
 /// # Errors
 /// Whatever the callee fails with.
 #[inline]
-pub(crate) fn by_cell<T, A: Params, R: ReturnValue>(
+pub(crate) fn by_cell<const ON_OBJECT: bool, T, A: Params, R: ReturnValue>(
     this: &impl CalledAs<T>,
     cell: &FunctionCell<T, A::Values, R>,
     what: &str,
     args: &A,
 ) -> Result<R, CallError> {
     if !is_direct::<A, R>() {
-        return by_slots(this, cell, what, args);
+        return by_slots::<ON_OBJECT, _, _, _>(this, cell, what, args);
     }
     of_bits(match cell.direct().call(|| handle_in(cell), this.called(), args) {
         Some(given) => given,
-        None => bits_by_slots(this, cell, what, args),
+        None => bits_by_slots::<ON_OBJECT, _, _, _>(this, cell, what, args),
     })
 }
 
 #[cold]
 #[inline(never)]
-fn bits_by_slots<T, A: Params, R: ReturnValue>(
+fn bits_by_slots<const ON_OBJECT: bool, T, A: Params, R: ReturnValue>(
     this: &impl CalledAs<T>,
     cell: &FunctionCell<T, A::Values, R>,
     what: &str,
     args: &A,
 ) -> Result<u64, CallError> {
-    by_slots(this, cell, what, args).map(R::into_direct_bits)
+    by_slots::<ON_OBJECT, _, _, _>(this, cell, what, args).map(R::into_direct_bits)
 }
 
 #[inline(never)]
-fn by_slots<T, A: Params, R: ReturnValue>(
+fn by_slots<const ON_OBJECT: bool, T, A: Params, R: ReturnValue>(
     this: &impl CalledAs<T>,
     cell: &FunctionCell<T, A::Values, R>,
     what: &str,
     args: &A,
 ) -> Result<R, CallError> {
-    Callee::in_cell(this, cell, what)?.call(Some(this.called().object()), what, args)
+    let object = ON_OBJECT.then(|| this.called().object());
+    Callee::in_cell(this, cell, what)?.call(object, what, args)
 }
 
 /// What the host has filled the cell with. A cell without anything has a number that the host knows no function by.
@@ -94,44 +95,6 @@ pub(crate) fn import_by_cell<T, A: Params, R: ReturnValue, O: Outs>(
     args: &A,
 ) -> Result<(R, O), CallError> {
     Callee::in_import_cell(this, cell, what)?.call(this.called().object(), what, args)
-}
-
-/// The same for a function that needs no object.
-#[inline]
-pub(crate) fn static_by_cell<T, A: Params, R: ReturnValue>(
-    this: &impl CalledAs<T>,
-    cell: &FunctionCell<T, A::Values, R>,
-    what: &str,
-    args: &A,
-) -> Result<R, CallError> {
-    if !is_direct::<A, R>() {
-        return static_by_slots(this, cell, what, args);
-    }
-    of_bits(match cell.direct().call(|| handle_in(cell), this.called(), args) {
-        Some(given) => given,
-        None => static_bits_by_slots(this, cell, what, args),
-    })
-}
-
-#[cold]
-#[inline(never)]
-fn static_bits_by_slots<T, A: Params, R: ReturnValue>(
-    this: &impl CalledAs<T>,
-    cell: &FunctionCell<T, A::Values, R>,
-    what: &str,
-    args: &A,
-) -> Result<u64, CallError> {
-    static_by_slots(this, cell, what, args).map(R::into_direct_bits)
-}
-
-#[inline(never)]
-fn static_by_slots<T, A: Params, R: ReturnValue>(
-    this: &impl CalledAs<T>,
-    cell: &FunctionCell<T, A::Values, R>,
-    what: &str,
-    args: &A,
-) -> Result<R, CallError> {
-    Callee::in_cell(this, cell, what)?.call(None, what, args)
 }
 
 /// Whether a name is one of functions that are called on an object. A word of somebody's own may begin with the same letters.

@@ -86,10 +86,10 @@ pub use load::declared::{
 pub use load::error::LoadError;
 pub use load::events::MasterEvent;
 pub use load::master::Unload;
-pub use native::world::World;
 pub use object::construction::{ConstructionFailed, ConstructionStep};
 pub use object::enums::EnumValue;
 pub use object::member::{FunctionKey, FunctionRef, PropertyKey, PropertyRef};
+pub use object::natives::World;
 pub use object::objects::RenameError;
 pub use object::thunk::Frame;
 pub use object::typed::{PlainField, PlainStruct};

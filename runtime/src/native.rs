@@ -1,7 +1,6 @@
 //! Classes, structs and enums declared in the host's own Rust. They go through the same declarations as those that modules
 //! emit, so that reflection treats both alike.
 
-mod borrows;
 mod c_functions;
 mod class_macros;
 mod declared;
@@ -25,7 +24,6 @@ mod property;
 mod this;
 mod type_macros;
 pub(crate) mod wildcards;
-pub(crate) mod world;
 
 pub use alcedo_abi::net::{NetArchive, NetMap, NetNumber, NetObject};
 #[doc(hidden)]
@@ -54,17 +52,17 @@ use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 use crate::border::CallError;
 use crate::callback::{Guarded, Registered, Site};
 use crate::handles::ObjectHandle;
+use crate::object;
 use crate::object::decl::{
     ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, RESULT_NAME, StructDecl,
 };
 use crate::object::enums::EnumEntry;
+use crate::object::natives::World;
 use crate::object::origin::Origin;
 use crate::object::path::TypePath;
 use crate::object::thunk::{Frame, Thunk, hand_over};
 use crate::object::typed::PlainStruct;
 use crate::runtime::Runtime;
-
-use world::World;
 
 /// Called once in every tick, with the seconds since the last; empty during the call.
 pub(crate) type Ticker = Rc<Cell<Option<Box<dyn FnMut(&Runtime, f32)>>>>;
@@ -326,7 +324,13 @@ impl NativeClass {
         body: impl Fn(&World, &mut Frame<'_>) -> Result<(), CallError> + 'static,
     ) -> Self {
         let body = Guarded::new(body);
-        self.with_function(name, params, result, flags, Rc::new(move |context, frame| body(World::of(context), frame)))
+        self.with_function(
+            name,
+            params,
+            result,
+            flags,
+            Rc::new(move |context, frame| body(object::World::of(context), frame)),
+        )
     }
 
     /// Adds an event that subclasses may override; without an override nothing happens.
@@ -351,7 +355,7 @@ impl NativeClass {
     #[must_use]
     pub fn constructor(mut self, hook: impl Fn(&World, ObjectHandle) -> Result<(), String> + 'static) -> Self {
         let hook = Guarded::new(hook);
-        self.0.native_constructor = Some(Rc::new(move |context, object| hook(World::of(context), object)));
+        self.0.native_constructor = Some(Rc::new(move |context, object| hook(object::World::of(context), object)));
         self
     }
 
@@ -359,7 +363,7 @@ impl NativeClass {
     #[must_use]
     pub fn post_init_properties(mut self, hook: impl Fn(&World, ObjectHandle) -> Result<(), String> + 'static) -> Self {
         let hook = Guarded::new(hook);
-        self.0.native_post_init = Some(Rc::new(move |context, object| hook(World::of(context), object)));
+        self.0.native_post_init = Some(Rc::new(move |context, object| hook(object::World::of(context), object)));
         self
     }
 
@@ -367,7 +371,7 @@ impl NativeClass {
     #[must_use]
     pub fn begin_destroy(mut self, hook: impl Fn(&World, ObjectHandle) + 'static) -> Self {
         let hook = Guarded::new(hook);
-        self.0.begin_destroy = Some(Rc::new(move |context, object| hook(World::of(context), object)));
+        self.0.begin_destroy = Some(Rc::new(move |context, object| hook(object::World::of(context), object)));
         self
     }
 
@@ -380,7 +384,8 @@ impl NativeClass {
         hook: impl Fn(&World, ObjectHandle, &mut dyn FnMut(ObjectHandle)) + 'static,
     ) -> Self {
         let hook = Guarded::new(hook);
-        self.0.add_references = Some(Rc::new(move |context, object, visit| hook(World::of(context), object, visit)));
+        self.0.add_references =
+            Some(Rc::new(move |context, object, visit| hook(object::World::of(context), object, visit)));
         self
     }
 

@@ -43,8 +43,8 @@ use crate::load::context::id::MasterModuleInfo;
 use crate::load::master::{self, Loads, Unload};
 use crate::load::module::master::MasterModule;
 use crate::native::net::NetStructs;
-use crate::native::world::World;
 use crate::native::{DestroyHook, Ticker};
+use crate::object::natives::World;
 use crate::reload::report::Reload;
 use crate::reload::requests::{ReloadScope, Request};
 use crate::reload::watch::FileWatch;
@@ -406,7 +406,7 @@ impl Runtime {
 
     /// The objects as native code sees them.
     pub fn world(&self) -> &World {
-        World::new(&self.inner.core.world)
+        &self.inner.core.world
     }
 
     /// The stores.

@@ -9,7 +9,7 @@ use crate::support;
 
 use std::ffi::{CString, c_int};
 use std::mem;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use alcedo_runtime::{LeaseKind, OpenFile, Runtime, UnloadReport, UnloadTicket, U
 use alcedo_sys::process;
 
 /// Set for the program that a test starts: a folder of its own.
-const FOLDER: &str = "ALARMS_FOLDER";
+pub(crate) const FOLDER: &str = "ALARMS_FOLDER";
 
 /// Long enough for a machine that is shared; nothing that works waits for it.
 const LONG: Duration = Duration::from_secs(60);
@@ -26,19 +26,29 @@ const LONG: Duration = Duration::from_secs(60);
 /// As often as it takes for a timer of a millisecond to strike in every moment of an unload.
 const ROUNDS: u32 = 30;
 
-/// Runs `work` in a process of its own.
 fn alone(test: &str, work: impl FnOnce(&Path)) {
+    alone_in(module_path!(), test, work);
+}
+
+/// Runs `work` in a process of its own, which runs this test of the module alone.
+pub(crate) fn alone_in(module: &str, test: &str, work: impl FnOnce(&Path)) {
     let library = support::plugin("alarms", &[]);
     if std::env::var_os(FOLDER).is_some() {
         return work(&library);
     }
     let folder = tempfile::tempdir().expect("a folder");
-    let mut this = support::alone::only(module_path!(), test);
+    let mut this = support::alone::only(module, test);
     this.env(FOLDER, folder.path())
         .env("ALARMS_RELEASE", folder.path().join("release"))
         .env("ALARMS_PIPE", folder.path().join("pipe"))
         .env("ALARMS_QUEUE", format!("/alcedo-{test}-{}", std::process::id()));
     support::alone::passes(&mut this);
+}
+
+/// Returns what the plugin has written.
+pub(crate) fn told() -> String {
+    let name = PathBuf::from(std::env::var_os(FOLDER).expect("a folder")).join("release");
+    std::fs::read_to_string(name).expect("the plugin has written it")
 }
 
 pub(crate) fn leave(host: &Runtime, what: &str) {

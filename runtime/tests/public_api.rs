@@ -2,13 +2,14 @@
 //! `docs/public-api-plugin.txt`. A line has the kind and the path of an item, and in front of it what has to be looked at:
 //! `unsafe`, `hidden` from the docs, and `raw` for what touches memory by address. An item that is `raw` and not `unsafe` can
 //! break the host in safe code unless what it takes is typed by what it is about; so a new one has to be seen by a person.
+//! A type that has several paths has a line for each, and its members under the first.
 //!
 //! The lists are read off the JSON that the nightly's rustdoc writes, where `ALCEDO_COMPILERS` or `UPDATE_PUBLIC_API` is set.
 //! What a crate passes on from crates of its own below it is looked up there, and stands in the list like its own.
 
 use crate::support;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -78,6 +79,9 @@ struct Surface {
     lines: BTreeSet<String>,
     /// Modules under way, so that a circle of names ends.
     walked: BTreeSet<(String, String)>,
+    /// The path under which the members of a type or trait are listed: its first path that is not hidden, the shortest of those. Its other
+    /// paths have a line each.
+    places: BTreeMap<(usize, String), (bool, usize, String)>,
 }
 
 impl Surface {
@@ -88,7 +92,11 @@ impl Surface {
         };
         let crates: Vec<_> = std::iter::once(&package).chain(below).map(read).collect();
         let root = crates[0]["root"].to_string();
-        let mut surface = Self { crates, now: 0, lines: BTreeSet::new(), walked: BTreeSet::new() };
+        let (lines, walked, places) = Default::default();
+        let mut surface = Self { crates, now: 0, lines, walked, places };
+        surface.walk(&root, "", false);
+        // All places are known now.
+        (surface.lines, surface.walked) = Default::default();
         surface.walk(&root, "", false);
         assert!(surface.lines.len() > 200, "the items are found");
         surface
@@ -121,6 +129,9 @@ impl Surface {
                 self.walk_all(&inner["items"], &at, hidden)
             }
             "use" => self.walk_use(inner, path, hidden),
+            "struct" | "enum" | "union" | "trait" if !self.lists_members(id, &at, hidden) => {
+                self.note(kind, &at, inner, hidden);
+            }
             "struct" | "enum" | "union" => {
                 self.note(kind, &at, inner, hidden);
                 self.walk_impls(&inner["impls"], &at, hidden);
@@ -135,6 +146,13 @@ impl Surface {
             "impl" | "module" => {}
             kind => self.note(kind, &at, inner, hidden),
         }
+    }
+
+    fn lists_members(&mut self, id: &str, path: &str, hidden: bool) -> bool {
+        let here = (hidden, path.matches("::").count(), path.to_owned());
+        let place = self.places.entry((self.now, id.trim_matches('"').to_owned())).or_insert_with(|| here.clone());
+        *place = here.clone().min(place.clone());
+        *place == here
     }
 
     fn walk_all(&mut self, ids: &Value, path: &str, hidden: bool) {

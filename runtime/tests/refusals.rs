@@ -1,6 +1,22 @@
 //! What safe code of a host cannot even write down: each file in `ui` is a way into memory that somebody tried, and the
 //! compiler's answer stands beside it.
 
+use alcedo_runtime::{Runtime, World};
+
+/// Implemented once for what neither can be sent nor shared between threads; for other types the line below does not compile.
+trait StaysOnItsThread<Why> {
+    const HOLDS: () = ();
+}
+
+struct IsSent;
+struct IsShared;
+
+impl<T> StaysOnItsThread<()> for T {}
+impl<T: Send> StaysOnItsThread<IsSent> for T {}
+impl<T: Sync> StaysOnItsThread<IsShared> for T {}
+
+const _: [(); 2] = [<Runtime as StaysOnItsThread<_>>::HOLDS, <World as StaysOnItsThread<_>>::HOLDS];
+
 #[test]
 fn no_way_from_safe_code_of_a_host_into_memory_compiles() {
     let cases = trybuild::TestCases::new();

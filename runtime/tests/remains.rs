@@ -5,29 +5,18 @@
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "maps memory and looks at stacks, as a host's own code may")]
 
-use crate::alarms::{self, leave, unload};
+use crate::alarms::{self, leave, told, unload};
 use crate::support;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::ptr;
 
 use alcedo_runtime::{Runtime, UnloadReport};
 
-/// Set for the program that a test starts: a folder of its own.
-const FOLDER: &str = "REMAINS_FOLDER";
-
 const TWO_PAGES: usize = 2 * 4096;
 
-/// Runs `work` in a process of its own.
 fn alone(test: &str, work: impl FnOnce(&Path)) {
-    let library = support::plugin("alarms", &[]);
-    if std::env::var_os(FOLDER).is_some() {
-        return work(&library);
-    }
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut this = support::alone::only(module_path!(), test);
-    this.env(FOLDER, folder.path()).env("ALARMS_RELEASE", folder.path().join("release"));
-    support::alone::passes(&mut this);
+    alarms::alone_in(module_path!(), test, work);
 }
 
 fn host(library: &Path) -> Runtime {
@@ -39,12 +28,6 @@ fn leaves(library: &Path, what: &str) -> UnloadReport {
     let host = host(library);
     leave(&host, what);
     unload(&host)
-}
-
-/// What the plugin has written.
-fn told() -> String {
-    let name = PathBuf::from(std::env::var_os(FOLDER).expect("a folder")).join("release");
-    std::fs::read_to_string(name).expect("the plugin has written it")
 }
 
 /// Two pages, at this address if there is room.

@@ -6,7 +6,7 @@
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "looks at limits and timers and holds mutexes, as a host's own code may")]
 
-use crate::alarms::{self, blocked, end, leave, unload};
+use crate::alarms::{self, FOLDER, blocked, end, leave, told, unload};
 use crate::support;
 
 use std::ffi::{c_int, c_uint};
@@ -19,29 +19,12 @@ use std::time::Duration;
 use alcedo_runtime::Runtime;
 use alcedo_sys::process;
 
-/// Set for the program that a test starts: a folder of its own.
-const FOLDER: &str = "STRAYS_FOLDER";
-
-/// Runs `work` in a process of its own.
 fn alone(test: &str, work: impl FnOnce(&Path)) {
-    let library = support::plugin("alarms", &[]);
-    if std::env::var_os(FOLDER).is_some() {
-        return work(&library);
-    }
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut this = support::alone::only(module_path!(), test);
-    this.env(FOLDER, folder.path()).env("ALARMS_RELEASE", folder.path().join("release"));
-    support::alone::passes(&mut this);
+    alarms::alone_in(module_path!(), test, work);
 }
 
 fn host(library: &Path) -> Runtime {
     alarms::host(library, |_| ())
-}
-
-/// What the plugin has written.
-fn told() -> String {
-    let name = PathBuf::from(std::env::var_os(FOLDER).expect("a folder")).join("release");
-    std::fs::read_to_string(name).expect("the plugin has written it")
 }
 
 fn limits(resource: c_uint) -> libc::rlimit {

@@ -5,6 +5,7 @@
 //! or knows who is the host. No Rust enum, `bool`, `String`, `Vec`, closure or trait object crosses as such.
 
 pub mod black_direct;
+pub mod borrows;
 pub mod call;
 pub mod describe;
 pub mod direct;
@@ -13,6 +14,7 @@ pub mod fingerprint;
 pub mod handles;
 pub mod hooks;
 pub mod host;
+pub mod interface_check;
 pub mod kinds;
 pub mod list;
 pub mod log;

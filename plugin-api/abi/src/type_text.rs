@@ -187,6 +187,30 @@ const fn is_name(text: &[u8], from: usize, to: usize) -> bool {
     from < to
 }
 
+/// Returns the bytes of three strings.
+#[must_use]
+pub const fn joined_len(parts: [&str; 3]) -> usize {
+    parts[0].len() + parts[1].len() + parts[2].len()
+}
+
+/// Joins three strings; `N` is [`joined_len`].
+#[must_use]
+pub const fn joined<const N: usize>(parts: [&str; 3]) -> [u8; N] {
+    let mut bytes = [0; N];
+    let (mut at, mut part) = (0, 0);
+    while part < parts.len() {
+        let text = parts[part].as_bytes();
+        let mut from = 0;
+        while from < text.len() {
+            bytes[at] = text[from];
+            at += 1;
+            from += 1;
+        }
+        part += 1;
+    }
+    bytes
+}
+
 /// Checks that two strings are equal.
 #[must_use]
 pub const fn is_same(one: &str, other: &str) -> bool {
@@ -250,7 +274,13 @@ const fn distance(one: &[u8], other: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::nearest;
+    use super::{is_same, nearest};
+
+    #[test]
+    fn strings_are_equal_when_all_of_both_is() {
+        let cases = [("", ""), ("a", ""), ("", "a"), ("ab", "ab"), ("ab", "a"), ("a", "ab"), ("ab", "ac")];
+        assert_eq!(cases.map(|(one, other)| is_same(one, other)), cases.map(|(one, other)| one == other));
+    }
 
     #[test]
     fn the_nearest_name_has_the_fewest_other_letters() {

@@ -37,8 +37,6 @@ impl SlotType {
     /// other kind that does not fit a slot (`PropertyKind::fits_slot`) has a live value in memory: going in, one that the caller keeps and the callee may
     /// read for the call; coming out, one of zero bytes that the callee overwrites and the caller owns.
     pub const POINTER: Self = Self(11);
-    /// A value of the module's heap that the host holds on to.
-    pub const GC_HANDLE: Self = Self(12);
     /// An object or another conjugate, by handle.
     pub const CONJUGATE: Self = Self(13);
 

@@ -1,6 +1,7 @@
 //! The sources of the two plugins, from one description, so that they differ in the attributes and in nothing else.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 /// How many classes there are, and how many properties and functions each has.
 const CLASSES: usize = 20;
@@ -28,6 +29,20 @@ impl Sort {
     }
 }
 
+/// The manifest of a package, a workspace of its own.
+pub(crate) fn manifest(sort: Sort, interface: &Path) -> String {
+    let mut text = format!(
+        "[package]\nname = \"{}\"\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\n\n\
+         [lib]\ncrate-type = [\"cdylib\"]\n\n[workspace]\n\n[profile.dev]\ndebug = \"line-tables-only\"\n",
+        sort.package()
+    );
+    if sort == Sort::Attributed {
+        let interface = interface.display().to_string();
+        writeln!(text, "\n[dependencies]\nalcedo-plugin-api = {{ path = {interface:?} }}").expect("text takes all");
+    }
+    text
+}
+
 /// The files of a package's `src`, by name.
 pub(crate) fn sources(sort: Sort) -> Vec<(String, String)> {
     let mut files = vec![("lib.rs".to_owned(), root(sort))];
@@ -41,8 +56,7 @@ pub(crate) fn edited(sort: Sort, number: usize) -> (String, String) {
 }
 
 fn root(sort: Sort) -> String {
-    let mut text =
-        "//! Twenty classes of ten properties and ten functions. Written by `cargo run -- --write`.\n\n".to_owned();
+    let mut text = "//! Twenty classes of ten properties and ten functions.\n\n".to_owned();
     if sort == Sort::Attributed {
         text.push_str("#![forbid(unsafe_code)]\n\nuse alcedo_plugin_api::prelude::*;\n\n");
     }
@@ -57,7 +71,7 @@ fn root(sort: Sort) -> String {
 
 fn class(sort: Sort, at: usize, number: usize) -> String {
     let (attributed, name) = (sort == Sort::Attributed, format!("Class{at:02}"));
-    let mut text = "//! One of twenty classes. Written by `cargo run -- --write`.\n\n".to_owned();
+    let mut text = "//! One of twenty classes.\n\n".to_owned();
     let mut line = |words: &str| {
         text.push_str(words);
         text.push('\n');

@@ -250,31 +250,6 @@ const fn word<E: Export>(at: usize) -> &'static str {
     }
 }
 
-/// Bytes of three texts, one after the other.
-#[must_use]
-pub const fn joined_len(parts: [&str; 3]) -> usize {
-    parts[0].len() + parts[1].len() + parts[2].len()
-}
-
-/// Three texts, one after the other; `N` is [`joined_len`].
-#[must_use]
-pub const fn joined<const N: usize>(parts: [&str; 3]) -> [u8; N] {
-    let mut bytes = [0; N];
-    let mut at = 0;
-    let mut part = 0;
-    while part < parts.len() {
-        let text = parts[part].as_bytes();
-        let mut from = 0;
-        while from < text.len() {
-            bytes[at] = text[from];
-            at += 1;
-            from += 1;
-        }
-        part += 1;
-    }
-    bytes
-}
-
 #[cfg(test)]
 mod tests {
     use super::{Block, struct_fingerprint};

@@ -6,7 +6,9 @@ use core::ops::Deref;
 
 use alcedo_abi::abi_stable::std_types::{RSlice, RStr};
 use alcedo_abi::describe::{ImportDesc, ImportKind, InterfaceDesc, SignatureDesc};
+use alcedo_abi::interface_check::{self, InterfaceFunction};
 use alcedo_abi::kinds::function_flags;
+use alcedo_abi::type_text::contains;
 
 use super::declared::{Declared, Function, FunctionCell, FunctionOf, PresenceCell, SignatureWords, import};
 use super::describe::SignatureBlock;
@@ -16,93 +18,37 @@ use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::type_text::{is_member_path, is_path_of};
 use crate::{Class, Interface, Object, This, Value};
 
-/// A function of an interface, as far as a class is compared with it.
-#[derive(Clone, Copy, Debug)]
-pub struct InterfaceFunction {
-    name: &'static str,
-    /// As its author wrote it.
-    text: &'static str,
-    fingerprint: u64,
-}
-
-impl InterfaceFunction {
-    /// One that takes `A` and gives `R`.
-    #[must_use]
-    pub const fn of<A: Params, R: ReturnValue>(name: &'static str, text: &'static str) -> Self {
-        Self { name, text, fingerprint: fingerprint::<A, R>() }
-    }
+/// Describes a function that takes `A` and gives `R`, for [`declared_as`] and its like.
+#[must_use]
+pub const fn compared<A: Params, R: ReturnValue>(name: &'static str, text: &'static str) -> InterfaceFunction {
+    InterfaceFunction::new(name, text, fingerprint::<A, R>())
 }
 
 /// Whether values of the type can be parameters, asked where the author has written it.
 pub const fn crosses<T: Value>() {}
 
-/// Whether two texts are the same.
-const fn is_same(one: &str, other: &str) -> bool {
-    let (one, other) = (one.as_bytes(), other.as_bytes());
-    let mut at = 0;
-    while at < one.len() && at < other.len() && one[at] == other[at] {
-        at += 1;
-    }
-    at == one.len() && at == other.len()
-}
-
-const fn find<I: Interface>(name: &str) -> Option<InterfaceFunction> {
-    let mut at = 0;
-    while at < I::FUNCTIONS.len() {
-        if is_same(I::FUNCTIONS[at].name, name) {
-            return Some(I::FUNCTIONS[at]);
-        }
-        at += 1;
-    }
-    None
-}
-
 /// A function of the interface as its author wrote it; empty where there is none of that name.
 #[must_use]
 pub const fn declared_as<I: Interface>(name: &str) -> &'static str {
-    match find::<I>(name) {
-        Some(function) => function.text,
-        None => "",
-    }
+    interface_check::declared_as(I::FUNCTIONS, name)
 }
 
 /// Whether the function of that name takes `A` and gives `R`; so it is where there is none, which is said elsewhere.
 #[must_use]
 pub const fn has_signature<I: Interface, A: Params, R: ReturnValue>(name: &str) -> bool {
-    match find::<I>(name) {
-        Some(function) => function.fingerprint == fingerprint::<A, R>(),
-        None => true,
-    }
+    interface_check::has_signature(I::FUNCTIONS, name, fingerprint::<A, R>())
 }
 
 /// The first function of the interface that has no body of a name in `names`, as its author wrote it; empty where all have.
 #[must_use]
 pub const fn first_absent<I: Interface>(names: &[&str]) -> &'static str {
-    let mut wanted = 0;
-    while wanted < I::FUNCTIONS.len() {
-        let mut at = 0;
-        while at < names.len() && !is_same(names[at], I::FUNCTIONS[wanted].name) {
-            at += 1;
-        }
-        if at == names.len() {
-            return I::FUNCTIONS[wanted].text;
-        }
-        wanted += 1;
-    }
-    ""
+    interface_check::first_absent(I::FUNCTIONS, names)
 }
 
 /// Whether the class lists the interface.
 #[must_use]
 pub const fn lists<C: Class, I: Interface>() -> bool {
-    let mut at = 0;
-    while at < C::IMPLEMENTS.len() {
-        if is_same(C::IMPLEMENTS[at], I::PATH) {
-            return true;
-        }
-        at += 1;
-    }
-    false
+    contains(C::IMPLEMENTS, I::PATH)
 }
 
 /// The bodies of class `C` for interface `I`.
@@ -242,16 +188,5 @@ impl<I: Interface> CalledAs<I> for InterfaceThis<'_, I> {
     #[inline]
     fn called(&self) -> Called<'_> {
         Called::new(&self.object)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_same;
-
-    #[test]
-    fn texts_are_the_same_when_all_of_both_is() {
-        let cases = [("", ""), ("a", ""), ("", "a"), ("ab", "ab"), ("ab", "a"), ("a", "ab"), ("ab", "ac")];
-        assert_eq!(cases.map(|(one, other)| is_same(one, other)), cases.map(|(one, other)| one == other));
     }
 }

@@ -36,7 +36,7 @@ pub fn invoke_member<T, A: Params, R: ReturnValue>(
     what: &str,
     args: &A,
 ) -> Result<R, CallError> {
-    zcall::by_cell(this, cell, what, args)
+    zcall::by_cell::<true, _, _, _>(this, cell, what, args)
 }
 
 /// Calls a function that needs no object, through the handle in `cell`. The object only says that this is the game thread.
@@ -50,7 +50,7 @@ pub fn invoke_static_member<T, A: Params, R: ReturnValue>(
     what: &str,
     args: &A,
 ) -> Result<R, CallError> {
-    zcall::static_by_cell(this, cell, what, args)
+    zcall::by_cell::<false, _, _, _>(this, cell, what, args)
 }
 
 /// An object seen as one of its base class.

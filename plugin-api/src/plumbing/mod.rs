@@ -26,9 +26,11 @@ pub use alcedo_abi::describe::{
     Cell, ClassDesc, DelegateDesc, EntryDesc, EntryTables, EnumDesc, EnumEntryDesc, ExportDesc, ImportDesc,
     InterfaceDesc, MetaDesc, StructDesc, TableDesc,
 };
+pub use alcedo_abi::interface_check::InterfaceFunction;
 pub use alcedo_abi::kinds::{PropertyKind, class_flags, function_flags, property_flags};
 pub use alcedo_abi::manifest;
 pub use alcedo_abi::override_check::{EventOf, NoEvent, NoEvents};
+pub use alcedo_abi::type_text::{joined, joined_len};
 pub use alcedo_abi::zcall::Slot;
 pub use alcedo_rt::{__alcedo_hooks as hook_names, COMPILER, HOOKED, ModuleHeap, OWN_HEAP, fail};
 pub use linkme;
@@ -75,14 +77,13 @@ pub use declared::{
 };
 pub use defaults::{BuildDefault, DefaultPart, PluginState, Probe, WithoutARedConstructor, the_finalizer_thread_drops};
 pub use delegates::{NamedDelegate, delegate as delegate_description, import_delegate, name_in, package_of};
-pub use describe::{BlockOf, CParam, SignatureBlock, Words, field_descriptions, is_struct, joined, joined_len};
+pub use describe::{BlockOf, CParam, SignatureBlock, Words, field_descriptions, is_struct};
 pub use enums::{
     OfText, Underlying, entry_number, enum_number, fits_a_byte, numbers, put_enum_number, scripts_have, unknown_entry,
 };
 pub use interfaces::{
-    Bodies, CalledAs, InterfaceFunction, InterfaceThis, crosses, declared_as, first_absent, has_signature,
-    import_interface, import_interface_function, interface as interface_description, interface_function,
-    interface_path, lists,
+    Bodies, CalledAs, InterfaceThis, compared, crosses, declared_as, first_absent, has_signature, import_interface,
+    import_interface_function, interface as interface_description, interface_function, interface_path, lists,
 };
 pub use member_names::{Members, is_property, no_event};
 pub use members::{base_ref, invoke_member, invoke_static_member, read_member, write_member};

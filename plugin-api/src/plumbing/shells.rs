@@ -436,40 +436,28 @@ extern "C" fn constructor<M: ModuleHooks>() -> RootModuleResult {
     RResult::ROk(unsafe { module.cast::<ErasedPrefix>() })
 }
 
+macro_rules! declarations {
+    ($($name:ident: $desc:ty = $slice:ident;)*) => {
+        impl<M: ModuleHooks> Root<M> {$(
+            extern "C" fn $name() -> RSlice<'static, &'static $desc> {
+                RSlice::from_slice(bare(registry::$slice.static_slice()))
+            }
+        )*}
+    };
+}
+declarations! {
+    structs: StructDesc = STRUCTS;
+    enums: EnumDesc = ENUMS;
+    delegates: DelegateDesc = DELEGATES;
+    classes: ClassDesc = CLASSES;
+    interfaces: InterfaceDesc = INTERFACES;
+    imports: ImportDesc = IMPORTS;
+    exports: ExportDesc = EXPORTS;
+    earlier_names: MetaDesc = EARLIER_NAMES;
+}
+
 /// What the host calls, under the names of the list.
 impl<M: ModuleHooks> Root<M> {
-    extern "C" fn structs() -> RSlice<'static, &'static StructDesc> {
-        registry::structs()
-    }
-
-    extern "C" fn enums() -> RSlice<'static, &'static EnumDesc> {
-        registry::enums()
-    }
-
-    extern "C" fn delegates() -> RSlice<'static, &'static DelegateDesc> {
-        registry::delegates()
-    }
-
-    extern "C" fn classes() -> RSlice<'static, &'static ClassDesc> {
-        registry::classes()
-    }
-
-    extern "C" fn interfaces() -> RSlice<'static, &'static InterfaceDesc> {
-        registry::interfaces()
-    }
-
-    extern "C" fn imports() -> RSlice<'static, &'static ImportDesc> {
-        registry::imports()
-    }
-
-    extern "C" fn exports() -> RSlice<'static, &'static ExportDesc> {
-        registry::exports()
-    }
-
-    extern "C" fn earlier_names() -> RSlice<'static, &'static MetaDesc> {
-        registry::earlier_names()
-    }
-
     unsafe extern "C" fn attach(context: &ModuleContext, failure: &mut Failure) -> Status {
         alcedo_rt::attach(context, M::OWN_LOGGER, failure)
     }

@@ -15,10 +15,6 @@ mod interface_with_bodies_that_differ {
 
     #[uclass(package = "Game", implements(Hears))]
     #[derive(Default)]
-    pub struct Nothing {}
-
-    #[uclass(package = "Game", implements(Hears))]
-    #[derive(Default)]
     pub struct Half {}
 
     #[uclass]
@@ -26,19 +22,6 @@ mod interface_with_bodies_that_differ {
         fn hear(&self, _what: String) -> u32 {
             1
         }
-    }
-
-    #[uclass(package = "Game", implements(Hears))]
-    #[derive(Default)]
-    pub struct Different {}
-
-    #[uclass]
-    impl Hears for Different {
-        fn hear(&self, _what: f64) -> u32 {
-            1
-        }
-
-        fn hush(&self) {}
     }
 
     #[uclass(package = "Game", implements(Hears))]
@@ -54,19 +37,6 @@ mod interface_with_bodies_that_differ {
         fn hush(&self) {}
 
         fn hsuh(&self) {}
-    }
-
-    #[uclass(package = "Game")]
-    #[derive(Default)]
-    pub struct Unlisted {}
-
-    #[uclass]
-    impl Hears for Unlisted {
-        fn hear(&self, _what: String) -> u32 {
-            1
-        }
-
-        fn hush(&self) {}
     }
 }
 

@@ -20,21 +20,6 @@ mod derive_above_the_attribute {
     }
 }
 
-mod event_with_a_body {
-    //! An event is declared without a body.
-
-    use alcedo_plugin_api::prelude::*;
-
-    #[uclass(package = "Game")]
-    pub struct Eager {}
-
-    #[uclass]
-    impl Eager {
-        #[ufunction(blueprint_native_event)]
-        fn say_hello(&self) {}
-    }
-}
-
 mod every_error_of_an_item {
     //! All that is wrong with an item is said at once.
 
@@ -79,26 +64,6 @@ mod function_forms_that_cannot_be {
 
     #[uclass(package = "Game")]
     #[derive(Default)]
-    pub struct Unknown {}
-
-    #[uclass]
-    impl Unknown {
-        #[ufunction(defaults(tims = 3))]
-        fn blink(&self, times: u32) {}
-    }
-
-    #[uclass(package = "Game")]
-    #[derive(Default)]
-    pub struct Gap {}
-
-    #[uclass]
-    impl Gap {
-        #[ufunction(defaults(times = 3))]
-        fn blink(&self, times: u32, color: String) {}
-    }
-
-    #[uclass(package = "Game")]
-    #[derive(Default)]
     pub struct OtherType {}
 
     #[uclass]
@@ -116,67 +81,15 @@ mod function_forms_that_cannot_be {
         #[ufunction(blueprint_native_event, blueprint_implementable_event)]
         fn blink(&self);
     }
-
-    #[uclass(package = "Game")]
-    #[derive(Default)]
-    pub struct Fails {}
-
-    #[uclass]
-    impl Fails {
-        #[ufunction(blueprint_implementable_event)]
-        fn blink(&self) -> Result<u32, String>;
-    }
-
-    #[uclass(package = "Game")]
-    #[derive(Default)]
-    pub struct Said {
-        #[uproperty(category = "Light", meta(category = "Dark"))]
-        bright: u32,
-    }
-
-    #[uclass(package = "Game")]
-    #[derive(Default)]
-    pub struct Number {
-        #[uproperty(meta(clamp_min = 0))]
-        bright: u32,
-    }
-
-    #[uclass(package = "Game")]
-    #[derive(Default)]
-    pub struct Bare {
-        #[uproperty(meta)]
-        bright: u32,
-    }
 }
 
-mod implementation_that_differs {
-    //! The default body has the signature of its event.
-
-    use alcedo_plugin_api::prelude::*;
-
-    #[uclass(package = "Game")]
-    pub struct Confused {}
-
-    #[uclass]
-    impl Confused {
-        #[ufunction(blueprint_native_event)]
-        fn say(&self, what: String);
-        fn say_implementation(&self, what: u32) {
-            let _ = what;
-        }
-    }
-}
-
-mod implements_without_interfaces {
-    //! A class lists the interfaces that it implements, each once.
+mod implements_something_else {
+    //! A class lists the interfaces that it implements, by their types.
 
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
     pub trait Hears {}
-
-    #[uclass(package = "Game", implements)]
-    pub struct Nothing {}
 
     #[uclass(package = "Game", implements())]
     pub struct Empty {}
@@ -187,14 +100,8 @@ mod implements_without_interfaces {
     #[uclass(package = "Game", implements("/Script/Game.Hears"))]
     pub struct Path {}
 
-    #[uclass(package = "Game", implements(Hears, Hears))]
-    pub struct Twice {}
-
     #[uclass(imported, package = "Game", implements(Hears))]
     pub struct Elsewhere {}
-
-    #[uclass(package = "Game", blueprintable(Hears))]
-    pub struct Parentheses {}
 }
 
 mod interface_that_is_a_class {
@@ -211,51 +118,10 @@ mod interface_that_is_a_class {
     pub fn anyone(_listener: &ScriptInterface<Ear>, _ear: &WeakObject<Hears>) {}
 }
 
-mod interface_that_is_more_than_a_name {
-    //! The host knows an interface by one path, and nothing else.
-
-    use alcedo_plugin_api::prelude::*;
-
-    #[uinterface(package = "Game")]
-    pub trait Hears: Send {}
-
-    #[uinterface(package = "Game")]
-    pub trait Sings<Song> {}
-
-    #[uinterface(package = "Game")]
-    pub trait Hums
-    where
-        Self: Sized,
-    {
-    }
-
-    #[uinterface(package = "Game")]
-    pub unsafe trait Shouts {}
-
-    #[uinterface]
-    pub trait Homeless {}
-
-    #[uinterface(package = "Game", path = "/Script/Engine.Whistles")]
-    pub trait Whistles {}
-
-    #[uinterface(package = "Game")]
-    pub struct Talks;
-}
-
 mod interface_with_more_than_functions {
     //! An interface has functions that are declared, and nothing else.
 
     use alcedo_plugin_api::prelude::*;
-
-    #[uinterface(package = "Game")]
-    pub trait Keeps {
-        const COUNT: u32;
-    }
-
-    #[uinterface(package = "Game")]
-    pub trait Does {
-        fn act(&self) {}
-    }
 
     #[uinterface(package = "Game")]
     pub trait Makes {
@@ -263,52 +129,8 @@ mod interface_with_more_than_functions {
     }
 
     #[uinterface(package = "Game")]
-    pub trait Asks {
-        fn ask(&self, this: This<Self>);
-    }
-
-    #[uinterface(package = "Game")]
-    pub trait Says {
-        #[cfg(unix)]
-        fn say(&self);
-    }
-
-    #[uinterface(package = "Game")]
     pub trait Takes {
         fn take(&self, thing: std::time::Duration);
-    }
-
-    #[uclass(package = "Game")]
-    #[derive(Default)]
-    pub struct Thing {}
-
-    #[uclass]
-    impl Keeps for Thing {
-        const COUNT: u32 = 1;
-    }
-
-    #[uclass]
-    impl Does for Thing {
-        #[ufunction]
-        fn act(&self) {}
-    }
-}
-
-mod two_class_constructors {
-    //! A class has one class constructor.
-
-    use alcedo_plugin_api::prelude::*;
-
-    #[uclass(package = "Game")]
-    pub struct Twice {}
-
-    #[uclass]
-    impl Twice {
-        #[class_constructor]
-        fn first(&mut self) {}
-
-        #[class_constructor]
-        fn second(&mut self) {}
     }
 }
 
@@ -327,41 +149,10 @@ mod two_impl_blocks {
     impl Split {}
 }
 
-mod two_red_constructors {
-    //! A class has one red constructor.
-
-    use alcedo_plugin_api::prelude::*;
-
-    #[uclass(package = "Game")]
-    pub struct Twice {}
-
-    #[uclass]
-    impl Twice {
-        #[red_constructor]
-        fn new() -> Self {
-            Self {}
-        }
-
-        #[red_constructor]
-        fn renew(_this: This<Self>) -> Self {
-            Self {}
-        }
-    }
-}
-
 mod unknown_words {
     //! Unknown words are refused, and the known ones listed.
 
     use alcedo_plugin_api::prelude::*;
-
-    #[uclass(package = "Game", blueprint)]
-    pub struct Typo {}
-
-    #[uclass(package = "Game")]
-    pub struct Property {
-        #[uproperty(edit_everywhere)]
-        speed: f64,
-    }
 
     #[uclass(package = "Game")]
     pub struct Function {}
@@ -371,6 +162,9 @@ mod unknown_words {
         #[ufunction(callable)]
         fn call(&self) {}
     }
+
+    #[uinterface(package = "Game", path = "/Script/Engine.Whistles")]
+    pub trait Whistles {}
 }
 
 fn main() {}

@@ -1,6 +1,6 @@
 //! A class: its chain, its properties and where they lie, its functions and which of them an event leads to.
 
-use alcedo_base::handles::{ClassId, Name, ObjectHandle};
+use alcedo_base::handles::{ClassId, ObjectHandle};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::fmt;
@@ -235,12 +235,6 @@ impl Class {
     #[inline]
     pub fn find_property(&self, name: &str) -> Option<&Rc<Property>> {
         self.members.properties.get(name)
-    }
-
-    /// The property of that name, own or inherited.
-    #[inline]
-    pub fn find_property_named(&self, name: Name) -> Option<&Rc<Property>> {
-        self.properties.iter().find(|property| property.name == name)
     }
 
     /// The function of that name; of those in the chain, the nearest.

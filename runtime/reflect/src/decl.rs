@@ -244,13 +244,6 @@ impl PropertyDecl {
     pub fn with_default(self, default: &str) -> Self {
         Self { default: default.to_owned(), ..self }
     }
-
-    /// With a doc comment.
-    #[must_use]
-    #[cfg(test)]
-    pub(crate) fn with_doc(self, doc: &str) -> Self {
-        Self { doc: doc.to_owned(), ..self }
-    }
 }
 
 impl FunctionDecl {

@@ -51,7 +51,7 @@ pub mod naming;
 pub mod native_enums;
 pub mod native_out;
 pub mod native_value;
-mod natives;
+pub mod natives;
 pub mod nested;
 pub mod objects;
 mod order;

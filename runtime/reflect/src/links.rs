@@ -98,21 +98,6 @@ impl World {
         self.is_below(&class, base).then_some(class)
     }
 
-    /// The value of a field path that names the property of that path; the empty path names none.
-    ///
-    /// # Errors
-    /// [`CallError::NotFound`] when there is none.
-    pub fn field_path(&self, path: &str) -> Result<Value, CallError> {
-        if path.is_empty() {
-            return Ok(Value::FieldPath(Name::default()));
-        }
-        if self.types.property_by_path(path).is_none() {
-            let message = format!("there is no property {path}: write /Script/<package>.<class>:<property>");
-            return Err(CallError::NotFound { message });
-        }
-        Ok(Value::FieldPath(self.names.intern(path)))
-    }
-
     /// The property that a field path names now, be it renamed meanwhile.
     pub fn resolve_field(&self, value: &Value) -> Option<Rc<Property>> {
         let Value::FieldPath(path) = value else { return None };

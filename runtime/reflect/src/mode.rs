@@ -33,8 +33,8 @@ struct Shared {
     direct: AtomicU64,
     /// The version.
     version: Cell<u64>,
-    /// How many there are for whom direct calls may not be made.
-    closed: Cell<u32>,
+    /// No direct call may be made any more.
+    closed: Cell<bool>,
     /// Whether calls are watched: direct ones would be seen by nobody.
     observed: Cell<bool>,
     /// What was called before the commit, and went beyond what comes up, by name.
@@ -117,7 +117,7 @@ impl ModeWord {
     }
 
     /// The version under which functions may be called directly, or [`CLOSED`] while none may be: before a commit, where each call is
-    /// looked at, and as long as somebody has closed it.
+    /// looked at, and once they are closed.
     #[inline]
     pub fn direct_version(&self) -> u64 {
         self.shared.direct.load(Ordering::Relaxed)
@@ -133,7 +133,7 @@ impl ModeWord {
     pub fn renew_direct(&self) {
         let Shared { direct, version, closed, observed, .. } = &*self.shared;
         version.set(version.get() + 1);
-        let is_open = closed.get() == 0 && !observed.get() && !self.is_before_commit();
+        let is_open = !closed.get() && !observed.get() && !self.is_before_commit();
         direct.store(if is_open { version.get() } else { CLOSED }, Ordering::Relaxed);
     }
 
@@ -143,15 +143,9 @@ impl ModeWord {
         self.renew_direct();
     }
 
-    /// No function is called directly until [`ModeWord::open_direct`] was called as often as this.
+    /// Ends direct calls of functions for good.
     pub fn close_direct(&self) {
-        self.shared.closed.set(self.shared.closed.get() + 1);
-        self.renew_direct();
-    }
-
-    /// One of those who have closed direct calls has no reason any more.
-    pub fn open_direct(&self) {
-        self.shared.closed.set(self.shared.closed.get().saturating_sub(1));
+        self.shared.closed.set(true);
         self.renew_direct();
     }
 
@@ -364,11 +358,9 @@ mod tests {
         let second = seen();
         assert!(second > first);
         word.close_direct();
-        word.close_direct();
-        word.open_direct();
         assert_eq!(seen(), CLOSED);
-        word.open_direct();
-        assert!(seen() > second);
+        word.renew_direct();
+        assert_eq!(seen(), CLOSED, "it stays closed");
     }
 
     #[test]

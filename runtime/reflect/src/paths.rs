@@ -9,7 +9,8 @@ use std::borrow::Cow;
 use alcedo_base::border::CallError;
 use alcedo_base::handles::ObjectHandle;
 
-use crate::World;
+use crate::convert::Paths;
+use crate::natives::World;
 use crate::objects::place::RenameError;
 
 const ROOT: &str = "/World/";
@@ -17,16 +18,16 @@ const ROOT: &str = "/World/";
 impl World {
     /// The path of an object; `None` when it is gone, or an object that it lies in.
     pub fn path_of(&self, object: ObjectHandle) -> Option<String> {
-        let mut parts = vec![self.objects.name(object)?];
-        let mut at = self.objects.outer(object)?;
+        let mut parts = vec![self.0.objects.name(object)?];
+        let mut at = self.0.objects.outer(object)?;
         while !at.is_none() {
-            parts.push(self.objects.name(at)?);
-            at = self.objects.outer(at)?;
+            parts.push(self.0.objects.name(at)?);
+            at = self.0.objects.outer(at)?;
         }
         let mut path = String::from(&ROOT[..ROOT.len() - 1]);
         for part in parts.iter().rev() {
             path.push('/');
-            path.push_str(&escape(&self.names.text(*part)));
+            path.push_str(&escape(&self.0.names.text(*part)));
         }
         Some(path)
     }
@@ -35,7 +36,7 @@ impl World {
     /// the same name, as while a reload has the old and the new of something, the last of them is meant.
     pub fn object_at(&self, path: &str) -> Option<ObjectHandle> {
         let parts = path.strip_prefix(ROOT)?.split('/');
-        let step = |outer, part| self.objects.find(outer, &unescape(part)?);
+        let step = |outer, part| self.0.objects.find(outer, &unescape(part)?);
         parts.into_iter().try_fold(ObjectHandle::NONE, step)
     }
 
@@ -46,18 +47,32 @@ impl World {
     /// [`CallError::Stale`] when one of the two is gone; otherwise the sentence says why it stays as it is.
     pub fn rename(&self, object: ObjectHandle, name: &str, outer: ObjectHandle) -> Result<(), CallError> {
         let stale = CallError::Stale { handle: object };
-        let now = self.objects.name(object).ok_or(stale)?;
-        let now = self.names.text(now);
+        let now = self.0.objects.name(object).ok_or(stale)?;
+        let now = self.0.names.text(now);
         let name = if name.is_empty() { &now } else { name };
         let outer = match outer {
-            ObjectHandle::NONE => self.objects.outer(object).unwrap_or_default(),
+            ObjectHandle::NONE => self.0.objects.outer(object).unwrap_or_default(),
             itself if itself == object => ObjectHandle::NONE,
             other => other,
         };
-        self.objects.rename(object, name, outer).map_err(|error| match error {
+        self.0.objects.rename(object, name, outer).map_err(|error| match error {
             RenameError::Stale { handle } => CallError::Stale { handle },
             other => CallError::other(other.to_string()),
         })
+    }
+}
+
+impl Paths for crate::World {
+    fn path_of(&self, object: ObjectHandle) -> Option<String> {
+        World::path_of(self, object)
+    }
+
+    fn object_at(&self, path: &str) -> Option<ObjectHandle> {
+        World::object_at(self, path)
+    }
+
+    fn names_of_member(&self, owners: &mut dyn Iterator<Item = &str>, name: &str) -> Vec<String> {
+        self.types.names_of_member(owners, name)
     }
 }
 

@@ -64,13 +64,16 @@ struct Registry {
     lowered: Option<Shadow>,
 }
 
+/// Types of one kind, by their paths.
+type Paths<T> = FxHashMap<Rc<str>, Rc<T>>;
+
 #[derive(Debug, Default)]
 struct Table {
-    classes: FxHashMap<Rc<str>, Rc<Class>>,
-    enums: FxHashMap<Rc<str>, Rc<EnumType>>,
-    delegates: FxHashMap<Rc<str>, Rc<DelegateType>>,
-    structs: FxHashMap<Rc<str>, Rc<StructType>>,
-    interfaces: FxHashMap<Rc<str>, Rc<Interface>>,
+    classes: Paths<Class>,
+    enums: Paths<EnumType>,
+    delegates: Paths<DelegateType>,
+    structs: Paths<StructType>,
+    interfaces: Paths<Interface>,
     redirects: Redirects,
 }
 
@@ -171,45 +174,34 @@ impl Types {
     #[inline]
     pub fn classes(&self) -> Vec<Rc<Class>> {
         let registry = self.registry.borrow();
-        let found =
-            |class: &&Rc<Class>| registry.visible_class(&class.path).is_some_and(|seen| Rc::ptr_eq(seen, class));
+        let found = |class: &&Rc<Class>| {
+            registry.visible(|table| &table.classes, &class.path).is_some_and(|seen| Rc::ptr_eq(seen, class))
+        };
         registry.by_id.values().filter(found).cloned().collect()
     }
 
     /// All structs that can be found by path now, in order of their paths.
     #[inline]
     pub fn structs(&self) -> Vec<Rc<StructType>> {
-        let registry = self.registry.borrow();
-        let shadow = registry.shadow.iter().flat_map(|shadow| shadow.table.structs.keys());
-        let paths: BTreeSet<_> = registry.live.structs.keys().chain(shadow).collect();
-        paths.into_iter().filter_map(|path| registry.visible_struct(path).cloned()).collect()
+        self.registry.borrow().all(|table| &table.structs)
     }
 
     /// All enums that can be found by path now, in order of their paths.
     #[inline]
     pub fn enums(&self) -> Vec<Rc<EnumType>> {
-        let registry = self.registry.borrow();
-        let shadow = registry.shadow.iter().flat_map(|shadow| shadow.table.enums.keys());
-        let paths: BTreeSet<_> = registry.live.enums.keys().chain(shadow).collect();
-        paths.into_iter().filter_map(|path| registry.visible_enum(path).cloned()).collect()
+        self.registry.borrow().all(|table| &table.enums)
     }
 
     /// All delegates with a name that can be found by path now, in order of their paths.
     #[inline]
     pub fn delegates(&self) -> Vec<Rc<DelegateType>> {
-        let registry = self.registry.borrow();
-        let shadow = registry.shadow.iter().flat_map(|shadow| shadow.table.delegates.keys());
-        let paths: BTreeSet<_> = registry.live.delegates.keys().chain(shadow).collect();
-        paths.into_iter().filter_map(|path| registry.visible_delegate(path).cloned()).collect()
+        self.registry.borrow().all(|table| &table.delegates)
     }
 
     /// All interfaces that can be found by path now, in order of their paths.
     #[inline]
     pub fn interfaces(&self) -> Vec<Rc<Interface>> {
-        let registry = self.registry.borrow();
-        let shadow = registry.shadow.iter().flat_map(|shadow| shadow.table.interfaces.keys());
-        let paths: BTreeSet<_> = registry.live.interfaces.keys().chain(shadow).collect();
-        paths.into_iter().filter_map(|path| registry.visible_interface(path).cloned()).collect()
+        self.registry.borrow().all(|table| &table.interfaces)
     }
 
     /// All classes that are not forgotten, replaced ones included, in order of declaration.
@@ -353,51 +345,20 @@ impl Registry {
         }
     }
 
-    fn visible_class(&self, path: &str) -> Option<&Rc<Class>> {
+    /// Returns the type of a kind that is found by that path now.
+    fn visible<T>(&self, kind: impl Fn(&Table) -> &Paths<T>, path: &str) -> Option<&Rc<T>> {
+        let live = || kind(&self.live).get(path);
         match &self.shadow {
-            Some(shadow) => {
-                shadow.table.classes.get(path).or_else(|| self.live.classes.get(path).filter(|_| shadow.shows(path)))
-            }
-            None => self.live.classes.get(path),
+            Some(shadow) => kind(&shadow.table).get(path).or_else(|| live().filter(|_| shadow.shows(path))),
+            None => live(),
         }
     }
 
-    fn visible_struct(&self, path: &str) -> Option<&Rc<StructType>> {
-        match &self.shadow {
-            Some(shadow) => {
-                shadow.table.structs.get(path).or_else(|| self.live.structs.get(path).filter(|_| shadow.shows(path)))
-            }
-            None => self.live.structs.get(path),
-        }
-    }
-
-    fn visible_enum(&self, path: &str) -> Option<&Rc<EnumType>> {
-        match &self.shadow {
-            Some(shadow) => {
-                shadow.table.enums.get(path).or_else(|| self.live.enums.get(path).filter(|_| shadow.shows(path)))
-            }
-            None => self.live.enums.get(path),
-        }
-    }
-
-    fn visible_delegate(&self, path: &str) -> Option<&Rc<DelegateType>> {
-        match &self.shadow {
-            Some(shadow) => {
-                let before = || self.live.delegates.get(path).filter(|_| shadow.shows(path));
-                shadow.table.delegates.get(path).or_else(before)
-            }
-            None => self.live.delegates.get(path),
-        }
-    }
-
-    fn visible_interface(&self, path: &str) -> Option<&Rc<Interface>> {
-        match &self.shadow {
-            Some(shadow) => {
-                let before = || self.live.interfaces.get(path).filter(|_| shadow.shows(path));
-                shadow.table.interfaces.get(path).or_else(before)
-            }
-            None => self.live.interfaces.get(path),
-        }
+    /// Returns all types of a kind that are found by path now, in order of their paths.
+    fn all<T>(&self, kind: impl Fn(&Table) -> &Paths<T>) -> Vec<Rc<T>> {
+        let shadow = self.shadow.iter().flat_map(|shadow| kind(&shadow.table).keys());
+        let paths: BTreeSet<_> = kind(&self.live).keys().chain(shadow).collect();
+        paths.into_iter().filter_map(|path| self.visible(&kind, path).cloned()).collect()
     }
 }
 
@@ -428,23 +389,23 @@ impl Known for Registry {
     }
 
     fn class(&self, path: &str) -> Option<Rc<Class>> {
-        self.lead(path, |path| self.visible_class(path).cloned())
+        self.lead(path, |path| self.visible(|table| &table.classes, path).cloned())
     }
 
     fn structure(&self, path: &str) -> Option<Rc<StructType>> {
-        self.lead(path, |path| self.visible_struct(path).cloned())
+        self.lead(path, |path| self.visible(|table| &table.structs, path).cloned())
     }
 
     fn enumeration(&self, path: &str) -> Option<Rc<EnumType>> {
-        self.lead(path, |path| self.visible_enum(path).cloned())
+        self.lead(path, |path| self.visible(|table| &table.enums, path).cloned())
     }
 
     fn delegate(&self, path: &str) -> Option<Rc<DelegateType>> {
-        self.lead(path, |path| self.visible_delegate(path).cloned())
+        self.lead(path, |path| self.visible(|table| &table.delegates, path).cloned())
     }
 
     fn interface(&self, path: &str) -> Option<Rc<Interface>> {
-        self.lead(path, |path| self.visible_interface(path).cloned())
+        self.lead(path, |path| self.visible(|table| &table.interfaces, path).cloned())
     }
 
     fn is_free(&self, path: &str) -> bool {

@@ -10,6 +10,7 @@ use crate::native::this::{At, Class, View};
 use crate::object::member::FunctionRef;
 use crate::object::native_out::OutValues;
 use crate::object::native_value::{NativeParams, NativeResult, NativeValue};
+use crate::object::natives::core_of;
 
 /// What a function takes, gives and changes; there is nothing in it.
 pub struct ImportCell<C, A, R, O>(FunctionCell<C, A, R>, PhantomData<fn() -> O>);
@@ -58,7 +59,7 @@ pub fn invoke_import<'f, C: Class, A: NativeParams, R: NativeResult, O: OutValue
     args: A,
 ) -> Result<(R, O), CallError> {
     let At { world, object } = view.at();
-    world.call_typed_with_outs(object, function, args)
+    core_of(world).call_typed_with_outs(object, function, None, args)
 }
 
 /// Whether C can take a value of that type. Native classes have no arrays by Rust types.

@@ -20,12 +20,13 @@ use crate::native::net::NetHooks;
 use crate::native::parts::Parts;
 use crate::native::property::NativeProperty;
 use crate::native::this::{At, Class, This, View};
-use crate::native::world::World;
 use crate::native::{NativeClass, NativeEnum, NativeStruct, Natives};
+use crate::object;
 use crate::object::class::SubobjectRole;
 use crate::object::decl::{ClassDecl, PropertyDecl, StructDecl, SubobjectDecl};
 use crate::object::native_enums::NativeEnumeration;
 use crate::object::native_value::{NativeParams, NativeResult, NativeValue, SlotRow};
+use crate::object::natives::core_of;
 use crate::object::origin::Origin;
 use crate::object::typed::PlainStruct;
 
@@ -169,7 +170,7 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
     decl.native_constructor = {
         let parts = Rc::clone(&parts);
         Some(Rc::new(move |context, object| {
-            let this = This::new(World::of(context), object);
+            let this = This::new(object::World::of(context), object);
             failing(|| part_of(&parts, this).map(drop))
                 .and_then(|()| class_constructor.map_or(Ok(()), |hook| hook.0(&parts, this)))
                 .map_err(|error| error.to_string())
@@ -178,7 +179,7 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
     if let Some(hook) = post_init_properties {
         let parts = Rc::clone(&parts);
         decl.native_post_init = Some(Rc::new(move |context, object| {
-            hook.0(&parts, This::new(World::of(context), object)).map_err(|error| error.to_string())
+            hook.0(&parts, This::new(object::World::of(context), object)).map_err(|error| error.to_string())
         }));
     }
     decl.begin_destroy = {
@@ -187,7 +188,7 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
             let hook = begin_destroy.filter(|_| parts.there(object).is_some());
             let ended = hook.map_or(Ok(Ok(())), |hook| {
                 // The fields end whatever the hook does: there are none of an object that is gone.
-                catch_unwind(AssertUnwindSafe(|| hook.0(&parts, This::new(World::of(context), object))))
+                catch_unwind(AssertUnwindSafe(|| hook.0(&parts, This::new(object::World::of(context), object))))
             });
             // What the fields drop may look at objects.
             drop(parts.end(object));
@@ -205,7 +206,7 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
         let parts = Rc::clone(&parts);
         decl.add_references = Some(Rc::new(move |context, object, visit| {
             let Some(part) = parts.there(object) else { return };
-            let this = This::new(World::of(context), object);
+            let this = This::new(object::World::of(context), object);
             let visited = part.share(object, "add_references", |part| references(part, this, visit));
             if let Err(error) = visited {
                 tracing::error!(class = C::PATH, %error, "what the Rust fields refer to is not known");
@@ -236,7 +237,7 @@ pub fn invoke_member<'f, A: NativeParams + SlotRow, R: NativeResult>(
     args: A,
 ) -> Result<R, CallError> {
     let At { world, object } = view.at();
-    function.call(world.of_core(), object, of, args)
+    function.call(core_of(world), object, of, args)
 }
 
 impl Natives {

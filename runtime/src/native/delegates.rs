@@ -15,12 +15,12 @@ use crate::native::declared::Declared;
 use crate::native::failing::fail;
 use crate::native::property::NativeProperty;
 use crate::native::this::{At, Class, Obj, Object, View};
-use crate::native::world::World;
 use crate::native::{NativeDelegate, Natives};
 use crate::object::decl::{DelegateDecl, PropertyDecl};
 use crate::object::host_value::signature_of;
 use crate::object::member::{FunctionRef, PropertyRef};
 use crate::object::native_value::{NativeParam, NativeParams, NativeResult, ValueParams, fingerprint};
+use crate::object::natives::{World, core_of};
 use crate::object::origin::Origin;
 use crate::object::path::TypePath;
 use crate::object::property::PropertyType;
@@ -169,6 +169,7 @@ impl<F: Signature> Delegate<F> {
         }
         let wanted = signature_of::<F::Args, F::Result>()?.to_string();
         let function = FunctionRef::new(&world.text(self.0.function));
+        let world = core_of(world);
         world.check_function(self.0.object, &function, &wanted)?;
         world.call_typed(self.0.object, &function, None, arguments)
     }
@@ -260,7 +261,7 @@ impl<'f, F: Signature> Located<'f, F> {
     }
 
     fn core(&self) -> Result<Rc<Core>, CallError> {
-        let host = HostOfWorld::of(self.world.of_core()).and_then(HostOfWorld::core);
+        let host = HostOfWorld::of(core_of(self.world)).and_then(HostOfWorld::core);
         host.ok_or_else(|| CallError::Unavailable { what: "the runtime of the delegate".to_owned() })
     }
 
@@ -274,7 +275,7 @@ impl<'f, F: Signature> Located<'f, F> {
     }
 
     fn bindings(&self) -> Vec<Binding> {
-        self.of.bindings_in(self.world.of_core()).unwrap_or_else(|error| fail(error))
+        self.of.bindings_in(core_of(self.world)).unwrap_or_else(|error| fail(error))
     }
 }
 

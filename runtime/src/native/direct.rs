@@ -24,7 +24,6 @@ use crate::native::method::{Method, Receiver as _, StaticMethod, run, run_static
 use crate::native::part_cell::PartCell;
 use crate::native::parts::Parts;
 use crate::native::this::This;
-use crate::native::world::World;
 use crate::object;
 use crate::object::native_value::{NativeParams, NativeResult, NativeReturned as _, SlotRow};
 use crate::zcall::black_code::BlackCode;
@@ -54,7 +53,7 @@ pub(super) fn of_method<M: Method>(parts: &Rc<Parts<M::Class>>) -> Option<Rc<dyn
     let own = Rc::clone(parts);
     let body = move |world: &object::World, object: ObjectHandle, slots: &[Slot]| {
         let args = failing(|| args_of::<M::Args>(slots))?;
-        Ok(run::<M>(&own, This::new(World::new(world), object), args)?.into_slot())
+        Ok(run::<M>(&own, This::new(world, object), args)?.into_slot())
     };
     let parts = Rc::clone(parts);
     let make = move |core: &Rc<Core>, callees: Option<Callees>| {
@@ -210,7 +209,7 @@ fn run_own<M: Method>(context: &Context<M::Class>, object: ObjectHandle, bits: B
     // SAFETY: the part is there. It stays where it is until it is dropped, and while a method uses it, as the one below does as
     // soon as it runs, it is not dropped; what is done before runs no other code.
     let part = unsafe { part.as_ref() };
-    let this = This::<M::Class>::new(World::new(&context.core().world), object).with_part(part);
+    let this = This::<M::Class>::new(&context.core().world, object).with_part(part);
     let called = M::Receiver::try_with(part, M::NAME, |part| match args.take() {
         Some(args) => guarded(|| given(M::run(part, this, args.into()).crossing(|| M::PLACE.into()))),
         None => DirectAnswer::without(DirectStatus::NOT_DONE),

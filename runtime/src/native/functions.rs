@@ -12,10 +12,11 @@ use crate::native::failing::failing;
 use crate::native::method::{Method, Receiver, StaticMethod, run, run_static};
 use crate::native::parts::Parts;
 use crate::native::this::{Class, This};
-use crate::native::world::World;
+use crate::object;
 use crate::object::decl::FunctionDecl;
 use crate::object::meta::Meta;
 use crate::object::native_value::{NativeParams, NativeResult, NativeReturned};
+use crate::object::natives::World;
 use crate::object::thunk::{Frame, Thunk, function_of, hand_over};
 
 /// Words about a member.
@@ -163,7 +164,7 @@ pub const fn function_description<M: Method>(
         function.of::<M::Args, M::Result>(
             of_method::<M>(&parts),
             Rc::new(move |context, frame| {
-                let this = This::new(World::of(context), frame.object());
+                let this = This::new(object::World::of(context), frame.object());
                 let (args, kept) = M::Args::take(frame)?;
                 frame.finish()?;
                 let result = run::<M>(&parts, this, args)?;
@@ -249,7 +250,7 @@ pub const fn custom_thunk<T: CustomThunk, A: NativeParams, R: NativeResult>(
         function.of::<A, R>(
             None,
             Rc::new(|context, frame| {
-                failing(|| T::run(World::of(context), frame))?;
+                failing(|| T::run(object::World::of(context), frame))?;
                 match frame.is_balanced() {
                     true => Ok(()),
                     false => Err(unbalanced(&function_of(frame).path)),

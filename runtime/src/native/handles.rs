@@ -9,11 +9,12 @@ use crate::border::CallError;
 use crate::handles::ObjectHandle;
 use crate::kinds::function_flags;
 use crate::native::failing::failing;
-use crate::native::world::World;
 use crate::native::{NativeClass, NativeType, property};
+use crate::object;
 use crate::object::decl::{FunctionDecl, PropertyDecl};
 use crate::object::member::{FunctionKey, FunctionRef, PropertyKey, PropertyRef};
 use crate::object::native_value::{NativeParams, NativeResult, NativeValue, ValueParams};
+use crate::object::natives::{World, core_of};
 use crate::object::path::TypePath;
 use crate::object::thunk::{Frame, Thunk, hand_over};
 use crate::object::typed::FrameValue;
@@ -113,7 +114,7 @@ impl<A: NativeParams, R: NativeResult> FunctionHandle<A, R> {
     /// [`CallError::Stale`] when the object is gone, [`CallError::WrongClass`] when it is of another class, and whatever the body
     /// fails with.
     pub fn call(&self, world: &World, object: ObjectHandle, arguments: A) -> Result<R, CallError> {
-        let called = failing(|| world.call_typed(object, &self.key, None, arguments));
+        let called = failing(|| core_of(world).call_typed(object, &self.key, None, arguments));
         called.map_err(|error| explained(world, object, &self.class, (&self.key).name(), error))
     }
 }
@@ -180,10 +181,10 @@ impl NativeClass {
         flags: u64,
         body: impl Fn(&World, ObjectHandle, A) -> Result<R, CallError> + 'static,
     ) -> FunctionHandle<A, R> {
-        let thunk = move |context: crate::object::hooks::HookContext<'_>, frame: &mut Frame<'_>| {
+        let thunk = move |context: object::hooks::HookContext<'_>, frame: &mut Frame<'_>| {
             let (arguments, _nothing_comes_back) = A::take(frame)?;
             frame.finish()?;
-            failing(|| body(World::of(context), frame.object(), arguments))?.give(frame)
+            failing(|| body(object::World::of(context), frame.object(), arguments))?.give(frame)
         };
         self.push_function(name, params, flags, Rc::new(thunk))
     }

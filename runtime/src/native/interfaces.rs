@@ -3,6 +3,9 @@
 
 use std::marker::PhantomData;
 
+use alcedo_abi::interface_check::{self, InterfaceFunction};
+use alcedo_abi::type_text::contains;
+
 use crate::border::CallError;
 use crate::kinds::function_flags;
 use crate::native::Natives;
@@ -10,6 +13,7 @@ use crate::native::functions::{Function, SignatureBlock};
 use crate::native::this::{At, ObjectView, View};
 use crate::object::decl::{FunctionDecl, InterfaceDecl};
 use crate::object::native_value::{NativeParams, NativeResult, NativeValue, fingerprint};
+use crate::object::natives::core_of;
 use crate::object::origin::Origin;
 
 /// An interface as a type, declared by `#[uinterface]`.
@@ -37,80 +41,32 @@ impl<'f> ObjectView<'f> {
     /// [`CallError::WrongClass`] when its class does not implement the interface; [`CallError::Stale`] when it is gone.
     pub fn as_interface<I: Interface>(&self) -> Result<I::View<'f>, CallError> {
         let At { world, object } = self.at();
-        world.check_implements(object, I::PATH)?;
+        core_of(world).check_implements(object, I::PATH)?;
         Ok(I::View::new(At { world, object }))
     }
 }
 
-/// A function of an interface, as far as a class is compared with it.
-#[derive(Clone, Copy, Debug)]
-pub struct InterfaceFunction {
-    name: &'static str,
-    /// As its author wrote it.
-    text: &'static str,
-    fingerprint: u64,
-}
-
-impl InterfaceFunction {
-    /// One that takes `A` and gives `R`.
-    pub const fn of<A: NativeParams, R: NativeResult>(name: &'static str, text: &'static str) -> Self {
-        Self { name, text, fingerprint: fingerprint::<A, R>() }
-    }
+/// Describes a function that takes `A` and gives `R`, for [`declared_as`] and its like.
+pub const fn compared<A: NativeParams, R: NativeResult>(name: &'static str, text: &'static str) -> InterfaceFunction {
+    InterfaceFunction::new(name, text, fingerprint::<A, R>())
 }
 
 /// Whether values of the type can be parameters, asked where the author has written it.
 pub const fn crosses<T: NativeValue>() {}
 
-const fn is_same(one: &str, other: &str) -> bool {
-    let (one, other) = (one.as_bytes(), other.as_bytes());
-    let mut at = 0;
-    while at < one.len() && at < other.len() && one[at] == other[at] {
-        at += 1;
-    }
-    at == one.len() && at == other.len()
-}
-
-const fn find<I: Interface>(name: &str) -> Option<InterfaceFunction> {
-    let mut at = 0;
-    while at < I::FUNCTIONS.len() {
-        if is_same(I::FUNCTIONS[at].name, name) {
-            return Some(I::FUNCTIONS[at]);
-        }
-        at += 1;
-    }
-    None
-}
-
 /// A function of the interface as its author wrote it; empty where there is none of that name.
 pub const fn declared_as<I: Interface>(name: &str) -> &'static str {
-    match find::<I>(name) {
-        Some(function) => function.text,
-        None => "",
-    }
+    interface_check::declared_as(I::FUNCTIONS, name)
 }
 
 /// Whether the function of that name takes `A` and gives `R`; so it is where there is none, which is said elsewhere.
 pub const fn has_signature<I: Interface, A: NativeParams, R: NativeResult>(name: &str) -> bool {
-    match find::<I>(name) {
-        Some(function) => function.fingerprint == fingerprint::<A, R>(),
-        None => true,
-    }
+    interface_check::has_signature(I::FUNCTIONS, name, fingerprint::<A, R>())
 }
 
 /// The first function of the interface that has no body of a name in `names`, as its author wrote it; empty where all have.
 pub const fn first_absent<I: Interface>(names: &[&str]) -> &'static str {
-    let mut wanted = 0;
-    while wanted < I::FUNCTIONS.len() {
-        let mut at = 0;
-        while at < names.len() && !is_same(names[at], I::FUNCTIONS[wanted].name) {
-            at += 1;
-        }
-        if at == names.len() {
-            return I::FUNCTIONS[wanted].text;
-        }
-        wanted += 1;
-    }
-    ""
+    interface_check::first_absent(I::FUNCTIONS, names)
 }
 
 /// A class that lists interfaces.
@@ -121,14 +77,7 @@ pub trait Implements {
 
 /// Whether the class lists the interface.
 pub const fn lists<C: Implements, I: Interface>() -> bool {
-    let mut at = 0;
-    while at < C::IMPLEMENTS.len() {
-        if is_same(C::IMPLEMENTS[at], I::PATH) {
-            return true;
-        }
-        at += 1;
-    }
-    false
+    contains(C::IMPLEMENTS, I::PATH)
 }
 
 /// The bodies of class `C` for interface `I`.
@@ -180,28 +129,6 @@ pub fn add_interface(natives: Natives, of: (&str, &str), doc: &str, functions: V
     let doc = doc.to_owned();
     natives.interfaces.push(InterfaceDecl { functions, doc, ..InterfaceDecl::new(package, name, Origin::Native) });
     natives
-}
-
-/// Bytes of three texts, one after the other.
-pub const fn joined_len(parts: [&str; 3]) -> usize {
-    parts[0].len() + parts[1].len() + parts[2].len()
-}
-
-/// Three texts, one after the other; `N` is [`joined_len`].
-pub const fn joined<const N: usize>(parts: [&str; 3]) -> [u8; N] {
-    let mut bytes = [0; N];
-    let (mut at, mut part) = (0, 0);
-    while part < parts.len() {
-        let text = parts[part].as_bytes();
-        let mut from = 0;
-        while from < text.len() {
-            bytes[at] = text[from];
-            at += 1;
-            from += 1;
-        }
-        part += 1;
-    }
-    bytes
 }
 
 /// The type and the name of a member: `/Script/Game.Lamp:flicker`.

@@ -8,8 +8,8 @@ use crate::native::failing::failing;
 use crate::native::part_cell::PartCell;
 use crate::native::parts::Parts;
 use crate::native::this::{At, Class, This, View};
-use crate::native::world::World;
 use crate::object::native_value::{NativeParams, NativeResult, NativeReturned, SlotRow};
+use crate::object::natives::World;
 
 /// A class with Rust fields of the host.
 pub trait Part: Class {

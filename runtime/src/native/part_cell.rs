@@ -1,13 +1,14 @@
-//! The memory of the Rust fields of one object, with its borrows checked while running. `borrows.rs` decides.
+//! The memory of the Rust fields of one object, with its borrows checked while running. `alcedo_abi::borrows` decides.
 #![expect(unsafe_code, reason = "hands out references that the borrows say are allowed")]
 
 use std::cell::{Cell, UnsafeCell};
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
+use alcedo_abi::borrows::{Borrows, Event};
+
 use crate::border::CallError;
 use crate::handles::ObjectHandle;
-use crate::native::borrows::{Borrows, Event};
 use crate::{thread_stack, trap};
 
 /// The Rust fields of one object. Its drop does not panic: a panic of the fields' own drops is logged.

@@ -2,7 +2,9 @@
 
 pub use ::core;
 
+pub use alcedo_abi::interface_check::InterfaceFunction;
 pub use alcedo_abi::override_check::{EventOf, NoEvent, NoEvents};
+pub use alcedo_abi::type_text::{joined, joined_len};
 pub use alcedo_reflect::{__alcedo_host_fields as host_fields, __alcedo_plain_fields as plain_fields};
 
 pub use crate::kinds::{PropertyKind, class_flags, function_flags, property_flags};
@@ -19,20 +21,20 @@ pub use crate::native::functions::{
     implementable_event, meta, static_function,
 };
 pub use crate::native::interfaces::{
-    Bodies, Implements, Interface, InterfaceFunction, add_interface, crosses, declared_as, first_absent, has_signature,
-    interface_function, joined, joined_len, lists, member,
+    Bodies, Implements, Interface, add_interface, compared, crosses, declared_as, first_absent, has_signature,
+    interface_function, lists, member,
 };
 pub use crate::native::member_function::MemberFunction;
 pub use crate::native::method::{Exclusive, Given, Held, Method, Params, Part, Place, Shared, StaticMethod};
 pub use crate::native::net::{NetHooks, NetStruct, WithoutNet};
 pub use crate::native::property::{IntoHost, NativeProperty, fits_a_byte, read_member, scripts_have, write_member};
 pub use crate::native::this::{At, Class, This, View};
-pub use crate::native::world::World;
 pub use crate::object::host_value::HostValue;
 pub use crate::object::member::{FunctionRef, PropertyRef};
 pub use crate::object::native_enums::{NativeEntry, NativeEnumeration, NumberOf};
 pub use crate::object::native_out::{Out, OutValue};
 pub use crate::object::native_value::{NativeResult, NativeValue as Value};
+pub use crate::object::natives::World;
 pub use crate::object::thunk::Frame;
 pub use crate::{
     __alcedo_native_c_call as c_call, __alcedo_native_call as call, __alcedo_native_class as class,

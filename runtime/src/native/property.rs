@@ -27,7 +27,7 @@ pub trait NativeProperty: Sized + 'static {
     /// Overwrites it.
     ///
     /// # Errors
-    /// As for [`World::set`](super::world::World::set).
+    /// Returns those of [`World::set`](crate::object::natives::World::set).
     fn put<'f>(self, view: &impl View<'f>, property: &PropertyRef) -> Result<(), CallError>;
 }
 
@@ -78,7 +78,7 @@ pub fn read_member<'f, T: NativeValue>(view: &impl View<'f>, property: &Property
 /// Writes a property.
 ///
 /// # Errors
-/// Returns the errors of [`World::set`](super::world::World::set).
+/// Returns the errors of [`World::set`](crate::object::natives::World::set).
 #[inline]
 pub fn write_member<'f, T: NativeValue>(
     view: &impl View<'f>,

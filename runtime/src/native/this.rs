@@ -10,9 +10,9 @@ use crate::handles::ObjectHandle;
 use crate::kinds::PropertyKind;
 use crate::native::failing::fail;
 use crate::native::part_cell::{PartCell, not_its_own};
-use crate::native::world::World;
 use crate::object::host_value::HostValue;
 use crate::object::native_value::NativeValue;
+use crate::object::natives::World;
 
 /// An object of a world, as views have it.
 #[derive(Clone, Copy)]

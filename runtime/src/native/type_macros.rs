@@ -218,7 +218,7 @@ macro_rules! __alcedo_native_interface {
                 type View<'f> = $view<'f>;
                 const PATH: &'static str = $crate::native::plumbing::core::concat!("/Script/", $package, ".", $name);
                 const FUNCTIONS: &'static [$crate::native::plumbing::InterfaceFunction] =
-                    &[$($crate::native::plumbing::InterfaceFunction::of::<($($ty,)*), $result>($function, $text)),*];
+                    &[$($crate::native::plumbing::compared::<($($ty,)*), $result>($function, $text)),*];
                 const NAMES: &'static str =
                     $crate::native::plumbing::core::concat!("these:" $(, " `", $function, "`")*);
             }

@@ -1,6 +1,7 @@
 //! The objects of a host, as it uses them itself: it makes them, reads and writes their properties, calls their functions
 //! and destroys them.
 
+use std::ops::Deref;
 use std::rc::Rc;
 
 use super::Runtime;
@@ -13,6 +14,7 @@ use crate::load::context::id::{ContextId, ContextInfo};
 use crate::object::class::Class;
 use crate::object::construction::{ConstructionArgs, construct};
 use crate::object::member::{FunctionKey, PropertyKey};
+use crate::object::natives::World;
 use crate::object::objects::RenameError;
 use crate::object::value::Value;
 
@@ -36,6 +38,14 @@ use crate::object::value::Value;
 /// ```
 #[derive(Clone, Copy)]
 pub struct Objects<'a>(pub(super) &'a Runtime);
+
+impl Deref for Objects<'_> {
+    type Target = World;
+
+    fn deref(&self) -> &World {
+        self.0.world()
+    }
+}
 
 impl Objects<'_> {
     /// Makes an object of a class, kept until it is destroyed. A callback of [`Unloads::on_unloading`](crate::Unloads::on_unloading) may do so too, and
@@ -84,45 +94,15 @@ impl Objects<'_> {
         }
     }
 
-    /// Whether the object is alive.
-    pub fn is_alive(&self, object: ObjectHandle) -> bool {
-        self.0.inner.core.world.objects.is_alive(object)
-    }
-
     /// The living objects in creation order, without class default objects and their templates.
     pub fn all(&self) -> Vec<ObjectHandle> {
         self.0.inner.core.world.objects.living()
-    }
-
-    /// The path of an object's class.
-    pub fn class_of(&self, object: ObjectHandle) -> Option<String> {
-        Some(self.0.inner.core.world.objects.class(object)?.path.to_string())
-    }
-
-    /// An object's name.
-    pub fn name_of(&self, object: ObjectHandle) -> Option<String> {
-        let world = &self.0.inner.core.world;
-        Some(world.names.text(world.objects.name(object)?).to_string())
     }
 
     /// Path of the class that an object waits for, where it is dormant: a reload took its class away. It has no plugin part
     /// then and is seen as an object of its nearest base; it wakes when the class returns.
     pub fn dormant_class(&self, object: ObjectHandle) -> Option<String> {
         self.0.inner.core.world.objects.waits_for(object).map(|class| class.to_string())
-    }
-
-    /// The object that contains another; none for one that stands alone.
-    pub fn outer_of(&self, object: ObjectHandle) -> Option<ObjectHandle> {
-        self.0.inner.core.world.objects.outer(object).filter(|outer| !outer.is_none())
-    }
-
-    /// Whether an object is of the class of this path, or of a subclass.
-    pub fn is_a(&self, object: ObjectHandle, class: &str) -> bool {
-        let world = &self.0.inner.core.world;
-        match (world.objects.class(object), world.types.class_by_path(class)) {
-            (Some(found), Some(wanted)) => found.is_a(&wanted),
-            _ => false,
-        }
     }
 
     /// The object that lies in `outer` under that name; in nothing, for none. Takes no longer the more there are.
@@ -215,19 +195,14 @@ impl Objects<'_> {
         Ok(call_with_outs(world, &function, object, arguments, Dispatch::Virtual)?)
     }
 
-    /// The path of an object, as soft references name it: `/World/<outer>/<name>`. `None` when it is gone.
-    pub fn path_of(&self, object: ObjectHandle) -> Option<String> {
-        self.0.core().world.path_of(object)
+    /// The object that is at a path now.
+    pub fn at_path(&self, path: &str) -> Option<ObjectHandle> {
+        self.object_at(path)
     }
 
     /// An object as a line of a log should name it: class and name, `Game.Cube (Cube_1)`; its handle when it is gone.
     pub fn describe(&self, object: ObjectHandle) -> String {
         self.0.core().world.objects.shown(object).to_string()
-    }
-
-    /// The object that is at a path now.
-    pub fn at_path(&self, path: &str) -> Option<ObjectHandle> {
-        self.0.core().world.object_at(path)
     }
 
     /// The context whose module declares the class of an object: a generation of the Master, or the Default for native

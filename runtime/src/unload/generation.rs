@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::bridge::core::Core;
 use crate::handles::ModuleId;
 use crate::unload::naps::Naps;
-use crate::unload::steps::UnloadStep;
+use crate::unload::steps::{LATER, UnloadStep};
 use crate::unload::subject::{GenerationUnload, UnloadHost, UnloadModule};
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::under_way;
@@ -20,15 +20,14 @@ pub(crate) fn unload<M: UnloadModule>(
     unload: &GenerationUnload<'_, M>,
     own: &mut dyn FnMut(UnloadStep),
 ) -> UnloadTicket {
-    let (begun, steps) = (Instant::now(), unload.cause.steps());
-    let later = steps.iter().position(|step| *step == UnloadStep::EndBlacks).unwrap_or(steps.len());
-    for step in &steps[..later] {
-        step_now(core, host, unload, *step, begun);
-        own(*step);
+    let begun = Instant::now();
+    for step in unload.cause.steps().into_iter().take_while(|step| !LATER.contains(step)) {
+        step_now(core, host, unload, step, begun);
+        own(step);
     }
     // The caller stands at a safe point. What has ended holds its class, and that may hold a C library.
     core.world.objects.free_graveyard();
-    under_way::hand_over(core, host, unload, &steps[later..], begun)
+    under_way::hand_over(core, host, unload, &LATER, begun)
 }
 
 fn step_now<M: UnloadModule>(

@@ -57,73 +57,46 @@ use UnloadStep::{
     ReleasePluginParts, Resume, Seal, ShutGates, Tell,
 };
 
+/// The last steps of the end of a generation, which may come later than the call that began it.
+pub(crate) const LATER: [UnloadStep; 3] = [EndBlacks, EndTypeNumbers, EndImages];
+
 impl UnloadCause {
-    /// The steps, first to last. Those from [`UnloadStep::EndBlacks`] on may come later than the call that began the end.
-    pub(crate) const fn steps(self) -> &'static [UnloadStep] {
-        match self {
-            Self::Unloaded => &[
-                Seal,
-                Tell,
-                ShutGates,
-                DropJobs,
-                EndObjects,
-                ReleasePluginParts,
-                AwaitFinalizers,
-                ExitHooks,
-                EndThreadLocals,
-                EndBlacks,
-                EndTypeNumbers,
-                EndImages,
-            ],
-            // Its listeners were called when it was set aside.
-            Self::Replaced | Self::NotCreated => &[
-                Seal,
-                ShutGates,
-                DropJobs,
-                EndObjects,
-                ReleasePluginParts,
-                AwaitFinalizers,
-                ExitHooks,
-                EndThreadLocals,
-                EndBlacks,
-                EndTypeNumbers,
-                EndImages,
-            ],
-            Self::RolledBack => &[
-                Seal,
-                ShutGates,
-                DropJobs,
-                EndObjects,
-                ReleasePluginParts,
-                Resume,
-                AwaitFinalizers,
-                ExitHooks,
-                EndThreadLocals,
-                EndBlacks,
-                EndTypeNumbers,
-                EndImages,
-            ],
+    /// The steps, first to last.
+    pub(crate) fn steps(self) -> Vec<UnloadStep> {
+        let all = [
+            Seal,
+            Tell,
+            ShutGates,
+            DropJobs,
+            EndObjects,
+            ReleasePluginParts,
+            Resume,
+            AwaitFinalizers,
+            ExitHooks,
+            EndThreadLocals,
+            EndBlacks,
+            EndTypeNumbers,
+            EndImages,
+        ];
+        all.into_iter().filter(|step| self.has(*step)).collect()
+    }
+
+    fn has(self, step: UnloadStep) -> bool {
+        match step {
+            Seal | ShutGates | ExitHooks | EndThreadLocals | EndImages => true,
+            // The listeners of a generation that is replaced were called when it was set aside.
+            Tell => self == Self::Unloaded,
+            Resume => self == Self::RolledBack,
             // No type of it was declared and no main has run.
-            Self::NotStaged => &[
-                Seal,
-                ShutGates,
-                DropJobs,
-                ReleasePluginParts,
-                AwaitFinalizers,
-                ExitHooks,
-                EndThreadLocals,
-                EndBlacks,
-                EndTypeNumbers,
-                EndImages,
-            ],
-            Self::Slim => &[Seal, ShutGates, ExitHooks, EndThreadLocals, EndImages],
+            EndObjects => !matches!(self, Self::NotStaged | Self::Slim),
+            DropJobs | ReleasePluginParts | AwaitFinalizers | EndBlacks | EndTypeNumbers => self != Self::Slim,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{UnloadCause, UnloadStep};
+    use super::{LATER, UnloadCause, UnloadStep};
 
     const ENDS: [UnloadCause; 6] = [
         UnloadCause::Unloaded,
@@ -176,7 +149,7 @@ mod tests {
     #[test]
     fn every_end_has_each_step_once_and_all_have_the_same_order() {
         let longest: Vec<_> = {
-            let mut steps = UnloadCause::Unloaded.steps().to_vec();
+            let mut steps = UnloadCause::Unloaded.steps();
             let released = steps.iter().position(|step| *step == UnloadStep::ReleasePluginParts).expect("it is there");
             steps.insert(released + 1, UnloadStep::Resume);
             steps
@@ -185,10 +158,12 @@ mod tests {
             let mut rest = longest.iter();
             assert!(end.steps().iter().all(|step| rest.any(|other| other == step)), "{end:?}: {:?}", end.steps());
             assert_eq!(end.steps().last(), Some(&UnloadStep::EndImages));
+            assert!(end == UnloadCause::Slim || end.steps().ends_with(&LATER), "{end:?}");
             for (at, step) in end.steps().iter().enumerate() {
                 assert!(!end.steps()[..at].contains(step), "{end:?}: {step:?}");
             }
         }
+        assert_eq!(ENDS.map(|end| end.steps().len()), [12, 11, 12, 11, 10, 5]);
         let values = [UnloadStep::EndBlacks, UnloadStep::EndTypeNumbers];
         let with_values = |end: &UnloadCause| values.iter().all(|step| end.steps().contains(step));
         assert_eq!(ENDS.map(|end| with_values(&end)), [true, true, true, true, true, false]);

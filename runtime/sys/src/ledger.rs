@@ -139,11 +139,6 @@ impl Ledger {
         crate::imp::wake_all(&self.stop);
     }
 
-    /// Takes the request back, for an image that shall go on after all.
-    pub fn take_back_stop(&self) {
-        self.stop.store(0, Ordering::SeqCst);
-    }
-
     /// Whether the threads are asked to stop.
     #[must_use]
     pub fn is_asked_to_stop(&self) -> bool {

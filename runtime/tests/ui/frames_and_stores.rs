@@ -57,20 +57,6 @@ mod frame_that_gives_its_memory_away {
     }
 }
 
-mod host_on_another_thread {
-    //! Objects are the game thread's: neither a runtime nor a world gets to another one.
-
-    use alcedo_runtime::{Runtime, World};
-
-    fn send(host: Runtime) {
-        std::thread::spawn(move || host.safe_point());
-    }
-
-    fn share(world: &'static World) {
-        std::thread::spawn(move || world.object_count());
-    }
-}
-
 mod stores_of_a_world {
     //! The stores of a world are the runtime's: they lead to memory, to functions and to the mode.
 

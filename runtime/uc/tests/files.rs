@@ -1,9 +1,9 @@
 //! Class files in the manner of those that others write, with much that is outside of the language: every such thing is named
-//! with its place, in the file `NAME.stderr` beside it; and what is read of it is in `NAME.print`.
+//! with its place, in the file `NAME.stderr` beside it, in the short form; and what is read of it is in `NAME.print`.
 
 use expect_test::expect_file;
 
-use crate::support::{checked, programs, rendered};
+use crate::support::{checked, listed, programs};
 
 #[test]
 fn whatever_is_outside_of_the_language_is_named() {
@@ -15,7 +15,7 @@ fn whatever_is_outside_of_the_language_is_named() {
             Ok(checked) => checked.warnings,
             Err(messages) => messages,
         };
-        expect_file![path.with_extension("stderr")].assert_eq(&rendered(&messages, &sources));
+        expect_file![path.with_extension("stderr")].assert_eq(&listed(&messages, &sources));
         // What is read of a text without mistakes, compared by hand with what it means.
         let (file, messages) = alcedo_uc::parse(&sources[0]);
         if !messages.iter().any(alcedo_uc::Diagnostic::is_error) {

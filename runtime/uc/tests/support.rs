@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use alcedo_uc::{Checked, Diagnostic, Options, Source, check};
+use alcedo_uc::{Checked, Diagnostic, Options, Source, Span, check};
 
 use crate::fixture;
 
@@ -52,4 +52,29 @@ pub(crate) fn checked(sources: &[Source]) -> Result<Checked, Vec<Diagnostic>> {
 pub(crate) fn rendered(messages: &[Diagnostic], sources: &[Source]) -> String {
     let drawn: Vec<_> = messages.iter().map(|message| message.render(sources)).collect();
     drawn.join("\n\n") + "\n"
+}
+
+/// All messages in the short form of the files beside the programs: a line for place, marked text, id, sentence and label, and one
+/// each for another place and the way out. [`rendered`] draws the line of the source too.
+pub(crate) fn listed(messages: &[Diagnostic], sources: &[Source]) -> String {
+    let place = |file: usize, span: Span| match sources.get(file) {
+        Some(source) => {
+            let marked = source.text.get(span.start as usize..span.end as usize).expect("a place is in its text");
+            format!("{}:{}:{} {marked:?}", source.name, source.line(span.start), source.column(span.start))
+        }
+        None => "?".to_owned(),
+    };
+    let mut text = String::new();
+    for message in messages {
+        let severity = format!("{:?}", message.severity).to_lowercase();
+        text += &format!("{} {severity}[{}]: {}", place(message.file, message.span), message.id, message.message);
+        text += &if message.label.is_empty() { "\n".to_owned() } else { format!(" | {}\n", message.label) };
+        if let Some((file, span, label)) = &message.other {
+            text += &format!("    {} {label}\n", place(*file, *span));
+        }
+        if !message.hint.is_empty() {
+            text += &format!("    help: {}\n", message.hint);
+        }
+    }
+    text
 }

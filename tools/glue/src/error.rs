@@ -19,7 +19,8 @@ pub enum GlueError {
     },
     /// A type that this program has no words for.
     #[error(
-        "`{member}` is of the type `{text}`, for which this version of alcedo has no Rust type: use the version that built it"
+        "`{member}` is of the type `{}`, for which this version of alcedo has no Rust type: use the version that built it, or build it anew",
+        text.escape_debug()
     )]
     Unknown {
         /// The member of that type.

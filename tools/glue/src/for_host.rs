@@ -168,13 +168,13 @@ fn typed(names: &HostNames<'_>, function: &DeclaredFunction) -> Option<String> {
     let param = |param: &DeclaredProperty| {
         let name = word(&param.name);
         Some(match param.flags.iter().any(|flag| flag == "out") {
-            true => format!("{name} out: {}", names.native(&param.ty)?),
+            true => format!("{name} out: {}", names.result(&param.ty)?),
             false => format!("{name}: {}", names.param(&param.ty)?),
         })
     };
     let params = function.params.iter().map(param).collect::<Option<Vec<_>>>()?;
     let result = match &function.result {
-        Some(result) => names.native(result)?,
+        Some(result) => names.result(result)?,
         None => "()".to_owned(),
     };
     let before = format!("{} {:?}", word(&function.name), function.name);

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use alcedo_reflect::type_text::TypeText;
+use alcedo_runtime::kinds::PropertyKind;
 use alcedo_runtime::{
     Declared, DeclaredClass, DeclaredDelegate, DeclaredEnum, DeclaredFunction, DeclaredInterface, DeclaredProperty,
     DeclaredStruct,
@@ -10,7 +12,7 @@ use alcedo_runtime::{
 
 use crate::error::GlueError;
 use crate::text::{doc, head, is_name, member, own_name, parts, word};
-use crate::types::Names;
+use crate::types::{Names, is_number};
 use crate::{Glue, Origin};
 
 /// Returns the part of a header that names packages; empty for all packages.
@@ -266,14 +268,14 @@ fn is_plain<'a>(found: &'a DeclaredStruct, declared: &'a Declared, within: &mut 
         return false;
     }
     within.push(&found.path);
-    let is_plain_field = |field: &DeclaredProperty, within: &mut Vec<&'a str>| {
-        let ty = field.ty.as_str();
-        if ty.starts_with('/') {
-            let inner = declared.structs.iter().find(|other| other.path == ty);
-            return inner.is_none_or(|inner| is_plain(inner, declared, within));
+    let is_plain_field = |field: &DeclaredProperty, within: &mut Vec<&'a str>| match field.ty.parse() {
+        Ok(TypeText::Struct(path)) => {
+            let inner = declared.structs.iter().find(|other| other.path == path);
+            inner.is_none_or(|inner| is_plain(inner, declared, within))
         }
-        let numbers = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64", "bool", "Name"];
-        numbers.contains(&ty) || ty.starts_with("Object(") || ty.starts_with("Enum(")
+        Ok(TypeText::Plain(kind)) => is_number(kind) || matches!(kind, PropertyKind::BOOL | PropertyKind::NAME),
+        Ok(TypeText::Reference(kind, _)) => matches!(kind, PropertyKind::OBJECT | PropertyKind::ENUM),
+        _ => false,
     };
     let all = found.base.is_empty() && found.fields.iter().all(|field| is_plain_field(field, within));
     within.pop();

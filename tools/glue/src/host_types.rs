@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use alcedo_reflect::type_text::TypeText;
+use alcedo_runtime::kinds::PropertyKind;
 use alcedo_runtime::{Declared, DeclaredDelegate, DeclaredProperty, DeclaredStruct};
 
 use crate::text::{is_name, own_name, parts, word};
-use crate::types::{named, signature, split};
+use crate::types::is_number;
 
 /// How a host has a type.
 pub(crate) enum Form {
@@ -81,47 +83,48 @@ impl<'a> HostNames<'a> {
 
     /// The form of a type, as signatures write it.
     pub(crate) fn of(&self, text: &str) -> Form {
-        if text.starts_with('/') {
-            let is_declared = self.structure(text).is_some();
-            let is_known = if is_declared { self.structs.contains(text) } else { !self.is_class(text) };
-            return self.path(text).filter(|_| is_known).map_or(Form::Value, Form::Native);
-        }
-        let Some((name, inside)) = text.split_once('(') else { return plain(text) };
-        let Some(inside) = inside.strip_suffix(')') else { return Form::Value };
-        match name {
-            "Object" => Form::Native(format!("Obj<{}>", self.class(inside))),
-            "Enum" => self.path(inside).map_or(Form::Value, Form::Native),
-            "SubclassOf" | "SoftClass" | "SoftObject" | "LazyObject" | "WeakObject" | "ScriptInterface" => {
-                Form::Property(name.to_owned())
+        text.parse().map_or(Form::Value, |ty| self.form(&ty))
+    }
+
+    fn form(&self, ty: &TypeText) -> Form {
+        let in_property = |of: Option<String>| of.map_or(Form::Value, Form::Property);
+        match ty {
+            TypeText::Plain(kind) => plain(*kind),
+            TypeText::Struct(path) => {
+                let is_declared = self.structure(path).is_some();
+                let is_known = if is_declared { self.structs.contains(&**path) } else { !self.is_class(path) };
+                self.path(path).filter(|_| is_known).map_or(Form::Value, Form::Native)
             }
-            "Array" | "Optional" => {
-                let of = |of| Form::Property(format!("{}<{of}>", if name == "Array" { "Vec" } else { "Option" }));
-                self.property(inside).map_or(Form::Value, of)
-            }
-            "Set" => self.key(inside).map_or(Form::Value, |of| Form::Property(format!("HashSet<{of}>"))),
-            "Map" => {
-                let of = match split(inside, ',')[..] {
-                    [key, value] => self.key(key).zip(self.property(value)),
-                    _ => None,
-                };
-                of.map_or(Form::Value, |(key, value)| Form::Property(format!("HashMap<{key}, {value}>")))
-            }
-            "Delegate" | "MulticastDelegate" | "SparseDelegate" => {
-                let (params, result) = signature(named(inside).1);
-                let params: Option<Vec<_>> = split(params, ',').into_iter().map(|param| self.native(param)).collect();
-                let result = result.map_or(Some("()".to_owned()), |result| self.native(result));
+            TypeText::Reference(PropertyKind::OBJECT, path) => Form::Native(format!("Obj<{}>", self.class(path))),
+            TypeText::Reference(PropertyKind::ENUM, path) => self.path(path).map_or(Form::Value, Form::Native),
+            TypeText::Reference(kind, _) => in_property(kind.text().map(str::to_owned)),
+            TypeText::Container(kind, of) => in_property(match (*kind, &of[..]) {
+                (PropertyKind::ARRAY, [of]) => self.property(of).map(|of| format!("Vec<{of}>")),
+                (PropertyKind::OPTIONAL, [of]) => self.property(of).map(|of| format!("Option<{of}>")),
+                (PropertyKind::SET, [of]) => self.key(of).map(|of| format!("HashSet<{of}>")),
+                (PropertyKind::MAP, [key, value]) => {
+                    self.key(key).zip(self.property(value)).map(|(key, value)| format!("HashMap<{key}, {value}>"))
+                }
+                _ => None,
+            }),
+            TypeText::Delegate(_, _, signature) => {
+                let params: Option<Vec<_>> = signature.arguments.iter().map(|param| self.native(param)).collect();
+                let result = signature.result.as_deref().map_or(Some("()".to_owned()), |result| self.native(result));
                 match (params, result) {
                     (Some(params), Some(result)) if params.len() <= MOST_PARAMS => Form::Delegate(params, result),
                     _ => Form::Value,
                 }
             }
-            _ => Form::Value,
         }
     }
 
-    /// The Rust type that functions may take and give.
-    pub(crate) fn native(&self, text: &str) -> Option<String> {
-        match self.of(text) {
+    /// The Rust type that functions may give, and take where it comes back.
+    pub(crate) fn result(&self, text: &str) -> Option<String> {
+        self.native(&text.parse().ok()?)
+    }
+
+    fn native(&self, ty: &TypeText) -> Option<String> {
+        match self.form(ty) {
             Form::Native(ty) => Some(ty),
             _ => None,
         }
@@ -129,12 +132,11 @@ impl<'a> HostNames<'a> {
 
     /// The Rust type that parameters may have which do not come back.
     pub(crate) fn param(&self, text: &str) -> Option<String> {
-        let Some(inside) = text.strip_prefix("Delegate(").and_then(|rest| rest.strip_suffix(')')) else {
-            return self.native(text);
-        };
-        let Form::Delegate(params, result) = self.of(text) else { return None };
-        match named(inside).0 {
-            Some(path) => self.declared.delegates.iter().find(|found| found.path == path).and_then(|found| {
+        let ty: TypeText = text.parse().ok()?;
+        let TypeText::Delegate(PropertyKind::DELEGATE, path, _) = &ty else { return self.native(&ty) };
+        let Form::Delegate(params, result) = self.form(&ty) else { return None };
+        match path {
+            Some(path) => self.declared.delegates.iter().find(|found| found.path == *path).and_then(|found| {
                 self.delegate(found)?;
                 Some(word(own_name(path)))
             }),
@@ -151,9 +153,9 @@ impl<'a> HostNames<'a> {
         if found.sort != "single" || !is_own || place.is_none() || found.params.len() > MOST_PARAMS {
             return None;
         }
-        let param = |param: &DeclaredProperty| Some(format!("{}: {}", word(&param.name), self.native(&param.ty)?));
+        let param = |param: &DeclaredProperty| Some(format!("{}: {}", word(&param.name), self.result(&param.ty)?));
         let params = found.params.iter().map(param).collect::<Option<Vec<_>>>()?;
-        let result = found.result.as_deref().map(|result| self.native(result));
+        let result = found.result.as_deref().map(|result| self.result(result));
         match result {
             Some(None) => None,
             result => Some((params, result.flatten())),
@@ -161,21 +163,21 @@ impl<'a> HostNames<'a> {
     }
 
     /// The Rust type that properties and fields may have.
-    fn property(&self, text: &str) -> Option<String> {
-        match self.of(text) {
+    fn property(&self, ty: &TypeText) -> Option<String> {
+        match self.form(ty) {
             Form::Native(ty) | Form::Property(ty) => Some(ty),
             Form::Delegate(..) | Form::Value => None,
         }
     }
 
     /// The Rust type of a key, where such are compared and hashed.
-    fn key(&self, text: &str) -> Option<String> {
-        const KEYS: [&str; 6] = ["bool", "String", "Utf8String", "AnsiString", "Name", "FieldPath"];
-        const REFERENCES: [&str; 7] =
-            ["Object(", "Enum(", "SubclassOf(", "SoftClass(", "SoftObject(", "LazyObject(", "WeakObject("];
-        let is_whole = NUMBERS.contains(&text) && !text.starts_with('f');
-        let is_key = is_whole || KEYS.contains(&text) || REFERENCES.iter().any(|start| text.starts_with(start));
-        self.property(text).filter(|_| is_key)
+    fn key(&self, ty: &TypeText) -> Option<String> {
+        let is_key = match ty {
+            TypeText::Plain(kind) => ![PropertyKind::F32, PropertyKind::F64, PropertyKind::TEXT].contains(kind),
+            TypeText::Reference(kind, _) => *kind != PropertyKind::SCRIPT_INTERFACE,
+            TypeText::Struct(_) | TypeText::Container(..) | TypeText::Delegate(..) => false,
+        };
+        self.property(ty).filter(|_| is_key)
     }
 
     /// The fields of a struct with their Rust types, those of what it extends first; none where one has no Rust type.
@@ -186,7 +188,7 @@ impl<'a> HostNames<'a> {
             base => self.fields(self.structure(base).filter(|base| self.structs.contains(&*base.path))?)?,
         };
         for field in &found.fields {
-            fields.push((field, self.property(&field.ty)?));
+            fields.push((field, self.property(&field.ty.parse().ok()?)?));
         }
         (!fields.is_empty()).then_some(fields)
     }
@@ -201,11 +203,13 @@ impl<'a> HostNames<'a> {
 
     /// Whether a struct can be a `plain_struct!`: numbers, names, and structs of these, of which it is known already.
     fn is_plain(&self, found: &DeclaredStruct) -> bool {
-        let is_plain_type = |ty: &str| {
-            let is_struct = || ty.starts_with('/') && self.path(ty).is_some() && !self.is_class(ty);
-            NUMBERS.contains(&ty)
-                || ty == "Name"
-                || is_struct() && (self.plain.contains(ty) || self.structure(ty).is_none())
+        let is_plain_type = |ty: &str| match ty.parse() {
+            Ok(TypeText::Plain(kind)) => is_number(kind) || kind == PropertyKind::NAME,
+            Ok(TypeText::Struct(path)) => {
+                let is_struct = self.path(&path).is_some() && !self.is_class(&path);
+                is_struct && (self.plain.contains(&*path) || self.structure(&path).is_none())
+            }
+            _ => false,
         };
         // The names are compared as they stand in the source, where no word of the language can.
         found.base.is_empty()
@@ -222,15 +226,14 @@ impl<'a> HostNames<'a> {
 /// A function of more is called with values.
 pub(crate) const MOST_PARAMS: usize = 8;
 
-const NUMBERS: [&str; 10] = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64"];
-
 /// Types without parts.
-fn plain(text: &str) -> Form {
-    match text {
-        "bool" | "String" | "Name" => Form::Native(text.to_owned()),
-        number if NUMBERS.contains(&number) => Form::Native(number.to_owned()),
-        "Utf8String" | "AnsiString" | "FieldPath" => Form::Property(text.to_owned()),
-        "Text" => Form::Property("LocalText".to_owned()),
+fn plain(kind: PropertyKind) -> Form {
+    let name = || kind.text().unwrap_or_default().to_owned();
+    match kind {
+        PropertyKind::BOOL | PropertyKind::STRING | PropertyKind::NAME => Form::Native(name()),
+        PropertyKind::UTF8_STRING | PropertyKind::ANSI_STRING | PropertyKind::FIELD_PATH => Form::Property(name()),
+        PropertyKind::TEXT => Form::Property("LocalText".to_owned()),
+        number if is_number(number) => Form::Native(name()),
         _ => Form::Value,
     }
 }

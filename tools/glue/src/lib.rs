@@ -224,7 +224,7 @@ mod tests {
         assert!(Glue::default().for_plugins(&origin, &bad).unwrap().contains("    r#type: f64,"));
         bad.classes[0].properties[0].ty = "/Script/Other.X {} fn evil() {} struct Y".to_owned();
         let elsewhere = Glue::default().package("Other=other".parse().unwrap());
-        assert!(matches!(elsewhere.for_plugins(&origin, &bad), Err(GlueError::Name { .. })));
+        assert!(matches!(elsewhere.for_plugins(&origin, &bad), Err(GlueError::Unknown { .. })));
         let text = elsewhere.for_host(&origin, &bad).unwrap();
         assert!(!text.contains("evil() {} struct"), "{text}");
     }

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use alcedo_reflect::type_text::TypeText;
+use alcedo_runtime::kinds::PropertyKind;
+
 use crate::error::GlueError;
 use crate::text::{is_name, own_name, word};
 
@@ -17,31 +20,34 @@ impl Names<'_> {
     /// The Rust type; `member` has it.
     pub(crate) fn of(&self, member: &str, text: &str) -> Result<String, GlueError> {
         let unknown = || GlueError::Unknown { member: member.to_owned(), text: text.to_owned() };
-        if text.starts_with('/') {
-            return self.path(member, text);
-        }
-        let Some((name, inside)) = text.split_once('(') else { return plain(text).ok_or_else(unknown) };
-        let inside = inside.strip_suffix(')').ok_or_else(unknown)?;
-        let all = |texts: &[&str]| texts.iter().map(|text| self.of(member, text)).collect::<Result<Vec<_>, _>>();
-        let parts = split(inside, ',');
-        match (name, parts.len()) {
-            ("Object", 1) => Ok(format!("Obj<{}>", self.path(member, inside)?)),
-            ("Enum", 1) => self.path(member, inside),
-            ("SubclassOf" | "SoftClass" | "SoftObject" | "LazyObject" | "WeakObject" | "ScriptInterface", 1) => {
-                Ok(format!("{name}<{}>", self.path(member, inside)?))
-            }
-            ("Array" | "Set" | "Optional", 1) | ("Map", 2) => Ok(format!("U{name}<{}>", all(&parts)?.join(", "))),
-            ("Delegate" | "MulticastDelegate" | "SparseDelegate", _) => {
-                if let (Some(path), _) = named(inside) {
-                    return self.path(member, path);
+        self.rust(member, &text.parse().map_err(|_| unknown())?)?.ok_or_else(unknown)
+    }
+
+    /// Returns the Rust type; `None` where there is none.
+    fn rust(&self, member: &str, ty: &TypeText) -> Result<Option<String>, GlueError> {
+        let all = |types: &[TypeText]| {
+            let types = types.iter().map(|ty| self.rust(member, ty)).collect::<Result<Option<Vec<_>>, _>>();
+            types.map(|types| types.map(|types| types.join(", ")))
+        };
+        let name = ty.kind().text().unwrap_or_default();
+        Ok(match ty {
+            TypeText::Plain(kind) => plain(*kind).map(str::to_owned),
+            TypeText::Struct(path)
+            | TypeText::Reference(PropertyKind::ENUM, path)
+            | TypeText::Delegate(_, Some(path), _) => Some(self.path(member, path)?),
+            TypeText::Reference(PropertyKind::OBJECT, path) => Some(format!("Obj<{}>", self.path(member, path)?)),
+            TypeText::Reference(_, path) => Some(format!("{name}<{}>", self.path(member, path)?)),
+            TypeText::Container(_, of) => all(of)?.map(|of| format!("U{name}<{of}>")),
+            TypeText::Delegate(_, None, signature) => {
+                let params = all(&signature.arguments)?;
+                let result = signature.result.as_deref().map(|result| self.rust(member, result)).transpose()?;
+                match (params, result) {
+                    (Some(params), None) => Some(format!("{name}<fn({params})>")),
+                    (Some(params), Some(Some(result))) => Some(format!("{name}<fn({params}) -> {result}>")),
+                    _ => None,
                 }
-                let (params, result) = signature(inside);
-                let result = result.map(|result| self.of(member, result)).transpose()?;
-                let result = result.map(|result| format!(" -> {result}")).unwrap_or_default();
-                Ok(format!("{name}<fn({}){result}>", all(&split(params, ','))?.join(", ")))
             }
-            _ => Err(unknown()),
-        }
+        })
     }
 
     /// The Rust name of a type that has a path.
@@ -70,69 +76,21 @@ impl Names<'_> {
 }
 
 /// Types without parts.
-fn plain(text: &str) -> Option<String> {
-    let name = match text {
-        "u8" | "u16" | "u32" | "u64" | "i8" | "i16" | "i32" | "i64" | "f32" | "f64" | "bool" | "String"
-        | "FieldPath" => text,
-        "Utf8String" => "UUtf8String",
-        "AnsiString" => "UAnsiString",
-        "Name" => "UName",
-        "Text" => "UText",
+fn plain(kind: PropertyKind) -> Option<&'static str> {
+    Some(match kind {
+        PropertyKind::UTF8_STRING => "UUtf8String",
+        PropertyKind::ANSI_STRING => "UAnsiString",
+        PropertyKind::NAME => "UName",
+        PropertyKind::TEXT => "UText",
+        PropertyKind::BOOL | PropertyKind::STRING | PropertyKind::FIELD_PATH => kind.text()?,
+        number if is_number(number) => number.text()?,
         _ => return None,
-    };
-    Some(name.to_owned())
+    })
 }
 
-/// The path of the delegate that stands in the parentheses of a type, where it has a name, and its signature.
-pub(crate) fn named(inside: &str) -> (Option<&str>, &str) {
-    let (path, rest) = inside.split_at(inside.find([',', '(', ')', ' ']).unwrap_or(inside.len()));
-    match rest.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
-        Some(signature) if path.starts_with('/') => (Some(path), signature),
-        _ => (None, inside),
-    }
-}
-
-/// What a signature takes and gives.
-pub(crate) fn signature(text: &str) -> (&str, Option<&str>) {
-    let parts = split_at_arrow(text);
-    match parts {
-        Some((params, result)) => (params.trim(), Some(result.trim())),
-        None => (text.trim(), None),
-    }
-}
-
-fn split_at_arrow(text: &str) -> Option<(&str, &str)> {
-    let mut depth = 0_usize;
-    for (at, letter) in text.char_indices() {
-        match letter {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            '-' if depth == 0 && text[at..].starts_with("->") => return Some((&text[..at], &text[at + 2..])),
-            _ => {}
-        }
-    }
-    None
-}
-
-/// The parts between separators that stand in no parentheses.
-pub(crate) fn split(text: &str, separator: char) -> Vec<&str> {
-    let (mut parts, mut depth, mut start) = (Vec::new(), 0_usize, 0);
-    for (at, letter) in text.char_indices() {
-        match letter {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            letter if letter == separator && depth == 0 => {
-                parts.push(text[start..at].trim());
-                start = at + letter.len_utf8();
-            }
-            _ => {}
-        }
-    }
-    let last = text[start..].trim();
-    if !last.is_empty() {
-        parts.push(last);
-    }
-    parts
+/// Checks whether a kind is one of numbers.
+pub(crate) fn is_number(kind: PropertyKind) -> bool {
+    (PropertyKind::U8.0..=PropertyKind::F64.0).contains(&kind.0)
 }
 
 #[cfg(test)]
@@ -168,8 +126,9 @@ mod tests {
         }
         let error = |text: &str| names.of("Game.Cube.x", text).expect_err("it has none").to_string();
         assert!(error("/Script/Other.Thing").contains("--package Other="), "{}", error("/Script/Other.Thing"));
-        for text in ["kind 77", "Map(u8)", "Array(", "", "Queue(u8)"] {
-            assert!(error(text).contains("Game.Cube.x"), "{text}");
+        let deep = "Array(".repeat(99) + "u8" + &")".repeat(99);
+        for text in ["kind 77", "Map(u8)", "Array(", "", "Queue(u8)", &deep] {
+            assert!(error(text).contains("`Game.Cube.x` is of the type"), "{text}");
         }
     }
 }

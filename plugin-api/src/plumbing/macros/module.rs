@@ -168,7 +168,7 @@ macro_rules! __alcedo_interface {
                 const PATH: &'static $crate::plumbing::core::primitive::str =
                     $crate::plumbing::core::concat!("/Script/", $package, ".", $name);
                 const FUNCTIONS: &'static [$crate::plumbing::InterfaceFunction] =
-                    &[$($crate::plumbing::InterfaceFunction::of::<($($ty,)*), $result>($function, $text)),*];
+                    &[$($crate::plumbing::compared::<($($ty,)*), $result>($function, $text)),*];
                 const NAMES: &'static $crate::plumbing::core::primitive::str =
                     $crate::plumbing::core::concat!("these:" $(, " `", $function, "`")*);
 

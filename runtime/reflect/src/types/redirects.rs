@@ -292,7 +292,7 @@ impl<T, F: Fn(&Class, &str) -> Option<T>> MemberSearch<'_, F> {
             // Until it is known: round a ring there is nothing.
             self.classes.insert(Rc::clone(&at), None);
             walked.push(Rc::clone(&at));
-            if let Some(class) = self.registry.visible_class(&at) {
+            if let Some(class) = self.registry.visible(|table| &table.classes, &at) {
                 break Some(Rc::clone(class));
             }
             match self.registry.way(&at) {

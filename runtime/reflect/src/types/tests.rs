@@ -278,8 +278,7 @@ fn properties_lie_behind_those_of_the_base() {
     assert_eq!(offsets, [("a", 0), ("small", 8), ("tiny", 9), ("b", 16)]);
     assert_eq!((classes[0].end(), classes[0].size(), classes[1].size()), (9, 16, 24));
     assert!(Rc::ptr_eq(classes[1].find_property("a").unwrap(), &classes[0].properties[0]));
-    let name = world.names.find("tiny").unwrap();
-    assert_eq!(classes[1].find_property_named(name).map(|property| &*property.owner), Some("/Script/Game.B"));
+    assert_eq!(classes[1].find_property("tiny").map(|property| &*property.owner), Some("/Script/Game.B"));
 }
 
 #[test]
@@ -411,7 +410,10 @@ fn native_and_emitted_declarations_give_equal_metadata() {
                 "Cube",
                 ACTOR,
                 &[
-                    f64("speed").with_default("180").with_flags(property_flags::EDIT_ANYWHERE).with_doc("Degrees."),
+                    PropertyDecl {
+                        doc: "Degrees.".to_owned(),
+                        ..f64("speed").with_default("180").with_flags(property_flags::EDIT_ANYWHERE)
+                    },
                     held("at", "/Script/Game.Point"),
                     reference("mesh", "/Script/Engine.Component")
                         .with_flags(property_flags::DEFAULT_SUBOBJECT | property_flags::ROOT_COMPONENT),

@@ -7,7 +7,7 @@ use alcedo_reflect::World;
 use alcedo_reflect::containers::{ContainerError, Keyed, array, keyed, keyed_mut};
 use alcedo_reflect::decl::{FunctionDecl, PropertyDecl};
 use alcedo_reflect::property::PropertyType;
-use alcedo_reflect::thunk::{AnyArray, AnyMap, AnySet, AnyValue, Frame, Param};
+use alcedo_reflect::thunk::{AnyArray, AnyMap, AnySet, AnyValue, Frame, Param, Wanted};
 use alcedo_reflect::values::ptr::Ptr;
 
 use super::build::{any_array, any_item, custom, out, problem, result};
@@ -41,17 +41,17 @@ pub(super) fn set_functions() -> Vec<FunctionDecl> {
             "An item goes; whether it was there.",
             SET_ITEM,
             vec![out(target()), item(), result::<bool>()],
-            set_remove,
+            remove::<AnySet>,
         ),
         custom(
             "set_contains",
             "Whether an item is there.",
             SET_ITEM,
             vec![target(), item(), result::<bool>()],
-            set_contains,
+            contains::<AnySet>,
         ),
-        custom("set_length", "How many items.", SET, vec![target(), result::<i32>()], set_length),
-        custom("set_is_empty", "Whether there is no item.", SET, vec![target(), result::<bool>()], set_is_empty),
+        custom("set_length", "How many items.", SET, vec![target(), result::<i32>()], length::<AnySet>),
+        custom("set_is_empty", "Whether there is no item.", SET, vec![target(), result::<bool>()], is_empty::<AnySet>),
         custom(
             "set_to_array",
             "The items as an array, in any order.",
@@ -62,7 +62,7 @@ pub(super) fn set_functions() -> Vec<FunctionDecl> {
         custom("set_union", "All items of another set beside those that are there.", TWO_SETS, two(), set_union),
         custom("set_intersection", "Only items that another set has too stay.", TWO_SETS, two(), set_intersection),
         custom("set_difference", "Items that another set has go.", TWO_SETS, two(), set_difference),
-        custom("set_clear", "All items go.", SET, vec![out(target())], set_clear),
+        custom("set_clear", "All items go.", SET, vec![out(target())], clear::<AnySet>),
     ]
 }
 
@@ -82,7 +82,7 @@ pub(super) fn map_functions() -> Vec<FunctionDecl> {
             "A key and its value go; whether they were there.",
             MAP_KEY,
             vec![out(target()), key(), result::<bool>()],
-            map_remove,
+            remove::<AnyMap>,
         ),
         custom(
             "map_find",
@@ -96,10 +96,10 @@ pub(super) fn map_functions() -> Vec<FunctionDecl> {
             "Whether a key has a value.",
             MAP_KEY,
             vec![target(), key(), result::<bool>()],
-            map_contains,
+            contains::<AnyMap>,
         ),
-        custom("map_length", "How many keys.", MAP, vec![target(), result::<i32>()], map_length),
-        custom("map_is_empty", "Whether there is no key.", MAP, vec![target(), result::<bool>()], map_is_empty),
+        custom("map_length", "How many keys.", MAP, vec![target(), result::<i32>()], length::<AnyMap>),
+        custom("map_is_empty", "Whether there is no key.", MAP, vec![target(), result::<bool>()], is_empty::<AnyMap>),
         custom(
             "map_keys",
             "The keys as an array, in the order of what `map_values` gives.",
@@ -108,7 +108,7 @@ pub(super) fn map_functions() -> Vec<FunctionDecl> {
             map_keys,
         ),
         custom("map_values", "The values as an array.", MAP_ARRAY, vec![target(), out(any_array("items"))], map_values),
-        custom("map_clear", "All keys and values go.", MAP, vec![out(target())], map_clear),
+        custom("map_clear", "All keys and values go.", MAP, vec![out(target())], clear::<AnyMap>),
     ]
 }
 
@@ -159,12 +159,6 @@ fn row_of(frame: &Frame<'_>, target: Param, key: Param) -> Result<Option<u32>, C
     Ok(look(frame.value(target)).find(frame.value(key)))
 }
 
-fn clear(frame: &mut Frame<'_>, target: Param) -> Result<(), CallError> {
-    cost::add(u64::from(look(frame.value(target)).len()));
-    keyed_mut(frame.value_mut(target)?).expect(STEPPED).clear();
-    Ok(())
-}
-
 fn set_add(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let (target, item) = (frame.step_compiled_in_ref::<AnySet>()?, frame.step_compiled_in::<AnyValue>()?);
     frame.finish()?;
@@ -172,32 +166,40 @@ fn set_add(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     frame.give_result(is_new)
 }
 
-fn set_remove(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let (target, item) = (frame.step_compiled_in_ref::<AnySet>()?, frame.step_compiled_in::<AnyValue>()?);
+fn remove<K: Wanted>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let (target, key) = (frame.step_compiled_in_ref::<K>()?, frame.step_compiled_in::<AnyValue>()?);
     frame.finish()?;
-    let was_there = take(frame, target, item)?;
+    let was_there = take(frame, target, key)?;
     frame.give_result(was_there)
 }
 
-fn set_contains(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let (target, item) = (frame.step_compiled_in::<AnySet>()?, frame.step_compiled_in::<AnyValue>()?);
+fn contains<K: Wanted>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let (target, key) = (frame.step_compiled_in::<K>()?, frame.step_compiled_in::<AnyValue>()?);
     frame.finish()?;
-    let row = row_of(frame, target, item)?;
+    let row = row_of(frame, target, key)?;
     frame.give_result(row.is_some())
 }
 
-fn set_length(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let target = frame.step_compiled_in::<AnySet>()?;
+fn length<K: Wanted>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let target = frame.step_compiled_in::<K>()?;
     frame.finish()?;
     let len = look(frame.value(target)).len();
     frame.give_result(len as i32)
 }
 
-fn set_is_empty(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let target = frame.step_compiled_in::<AnySet>()?;
+fn is_empty<K: Wanted>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let target = frame.step_compiled_in::<K>()?;
     frame.finish()?;
     let len = look(frame.value(target)).len();
     frame.give_result(len == 0)
+}
+
+fn clear<K: Wanted>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let target = frame.step_compiled_in_ref::<K>()?;
+    frame.finish()?;
+    cost::add(u64::from(look(frame.value(target)).len()));
+    keyed_mut(frame.value_mut(target)?).expect(STEPPED).clear();
+    Ok(())
 }
 
 /// Puts what is in the rows of a set or map into an array: keys, or values.
@@ -289,12 +291,6 @@ fn set_difference(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError
     keep(frame, false)
 }
 
-fn set_clear(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let target = frame.step_compiled_in_ref::<AnySet>()?;
-    frame.finish()?;
-    clear(frame, target)
-}
-
 fn map_add(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let (target, key) = (frame.step_compiled_in_ref::<AnyMap>()?, frame.step_compiled_in::<AnyValue>()?);
     let value = frame.step_compiled_in::<AnyValue>()?;
@@ -318,13 +314,6 @@ fn check_value(frame: &Frame<'_>, target: Param, value: Param) -> Result<(), Cal
     }
 }
 
-fn map_remove(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let (target, key) = (frame.step_compiled_in_ref::<AnyMap>()?, frame.step_compiled_in::<AnyValue>()?);
-    frame.finish()?;
-    let was_there = take(frame, target, key)?;
-    frame.give_result(was_there)
-}
-
 fn map_find(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let (target, key) = (frame.step_compiled_in::<AnyMap>()?, frame.step_compiled_in::<AnyValue>()?);
     let value = frame.step_compiled_in_ref::<AnyValue>()?;
@@ -338,31 +327,4 @@ fn map_find(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
         }
     }
     frame.give_result(row.is_some())
-}
-
-fn map_contains(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let (target, key) = (frame.step_compiled_in::<AnyMap>()?, frame.step_compiled_in::<AnyValue>()?);
-    frame.finish()?;
-    let row = row_of(frame, target, key)?;
-    frame.give_result(row.is_some())
-}
-
-fn map_length(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let target = frame.step_compiled_in::<AnyMap>()?;
-    frame.finish()?;
-    let len = look(frame.value(target)).len();
-    frame.give_result(len as i32)
-}
-
-fn map_is_empty(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let target = frame.step_compiled_in::<AnyMap>()?;
-    frame.finish()?;
-    let len = look(frame.value(target)).len();
-    frame.give_result(len == 0)
-}
-
-fn map_clear(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let target = frame.step_compiled_in_ref::<AnyMap>()?;
-    frame.finish()?;
-    clear(frame, target)
 }

@@ -393,20 +393,11 @@ impl Body<'_, '_> {
         let func = FuncSym {
             name: name.clone(),
             path: path.unwrap_or_else(|| "".into()),
-            owner: self.class.clone(),
             params,
             result: signature.result.as_deref().map(|words| type_of_words(words, &num_of)),
-            result_unknown: false,
-            result_by: None,
-            is_static: false,
             is_virtual: false,
             is_final: true,
-            callable: true,
-            access: Access::Public,
-            first: "".into(),
-            wild: Vec::new(),
-            wild_result: None,
-            at: None,
+            ..FuncSym::bare(&self.class)
         };
         let callee = Callee::Delegate { delegate: Box::new(delegate), object: None, fallback: None };
         self.make_call(&func, callee, &Ident { text: name, span }, args, span)

@@ -24,27 +24,6 @@ pub(super) struct FuncWork<'a> {
 }
 
 impl<'a> Checker<'a> {
-    pub(super) fn bare_func(&self, work: &Work<'_>, at: At) -> FuncSym {
-        FuncSym {
-            name: String::new(),
-            path: "".into(),
-            owner: work.path.clone(),
-            params: Vec::new(),
-            result: None,
-            result_unknown: false,
-            result_by: None,
-            is_static: false,
-            is_virtual: true,
-            is_final: false,
-            callable: true,
-            access: Access::Public,
-            first: "".into(),
-            wild: Vec::new(),
-            wild_result: None,
-            at: Some(at),
-        }
-    }
-
     /// Parameters, each with how it is written.
     pub(super) fn params_of<'p>(&self, params: &'p [ast::Param], work: &Work<'_>) -> Vec<(ParamSym, &'p ast::Param)> {
         let mut found: Vec<(ParamSym, &'p ast::Param)> = Vec::new();
@@ -254,7 +233,8 @@ impl<'a> Checker<'a> {
         let asked = if is_delegate { None } else { self.asked_for(&work.path, &name) };
         let name = asked.unwrap_or(name);
         let path: Path = format!("{}:{name}", work.path).into();
-        let mut symbol = FuncSym { name, path: path.clone(), first: path, access, ..self.bare_func(work, at) };
+        let mut symbol =
+            FuncSym { name, path: path.clone(), first: path, access, at: Some(at), ..FuncSym::bare(&work.path) };
         symbol.wild = vec![None; params.len()];
         symbol.params = params.into_iter().map(|(symbol, _)| symbol).collect();
         symbol.result_unknown = result.is_err();

@@ -70,7 +70,7 @@ impl<'a> Checker<'a> {
         let path: Path = format!("{}:{name}", work.path).into();
         let params = self.params_of(&found.params, work);
         let result = self.result_of(found.result.as_ref(), work);
-        let mut func = FuncSym { name: name.clone(), path: path.clone(), ..self.bare_func(work, at) };
+        let mut func = FuncSym { name: name.clone(), path: path.clone(), at: Some(at), ..FuncSym::bare(&work.path) };
         func.params = params.iter().map(|(symbol, _)| symbol.clone()).collect();
         func.result_unknown = result.is_err();
         func.result = result.unwrap_or_default();

@@ -131,20 +131,16 @@ pub(crate) fn reflected_func(found: &Function, owner: &Path, of_script: bool, fr
     FuncSym {
         name: found.text.to_string(),
         path: found.path.clone(),
-        owner: owner.clone(),
         params: found.arguments().iter().map(param).collect(),
         result: found.result().map(|result| with_dim(&result.ty, &result.meta)),
-        result_unknown: false,
         result_by: result_by(found),
         is_static: has(function_flags::STATIC),
         is_virtual: found.vslot.is_some() || has(function_flags::IMPLEMENTABLE_EVENT | function_flags::NATIVE_EVENT),
-        is_final: false,
         callable: free || of_script || has(function_flags::CALLABLE | function_flags::PURE),
-        access: Access::Public,
         first: found.overrides.as_ref().map_or_else(|| found.path.clone(), |of| format!("{of}:{}", found.text).into()),
         wild: found.arguments().iter().map(wild).collect(),
         wild_result: found.result().and_then(wild),
-        at: None,
+        ..FuncSym::bare(owner)
     }
 }
 
@@ -197,20 +193,12 @@ fn reflected_delegate(class: &Class, property: &Property) -> Option<DelegateSym>
     let func = FuncSym {
         name: name.clone(),
         path: path.clone(),
-        owner: class.path.clone(),
         params: signature.arguments.iter().enumerate().map(param).collect(),
         result: signature.result.as_deref().map(|words| type_of_words(words, &num_of)),
-        result_unknown: false,
-        result_by: None,
-        is_static: false,
         is_virtual: false,
         is_final: true,
-        callable: true,
-        access: Access::Public,
         first: path,
-        wild: Vec::new(),
-        wild_result: None,
-        at: None,
+        ..FuncSym::bare(&class.path)
     };
     let body = delegate_body(&name);
     let body =

@@ -255,6 +255,28 @@ impl EnumSym {
 }
 
 impl FuncSym {
+    /// A function of that class without name, parameters and result.
+    pub(crate) fn bare(owner: &Path) -> Self {
+        Self {
+            name: String::new(),
+            path: "".into(),
+            owner: owner.clone(),
+            params: Vec::new(),
+            result: None,
+            result_unknown: false,
+            result_by: None,
+            is_static: false,
+            is_virtual: true,
+            is_final: false,
+            callable: true,
+            access: Access::Public,
+            first: "".into(),
+            wild: Vec::new(),
+            wild_result: None,
+            at: None,
+        }
+    }
+
     /// The signature, as the words of delegates have it.
     pub(crate) fn signature(&self) -> Option<SignatureText> {
         let words = |ty: &Option<Type>| ty.as_ref()?.words();

@@ -1,7 +1,7 @@
 //! Declarations: the class, variables, structs, enums, constants, functions, and what is recognized and outside.
 
 use super::{Failed, Parser, Read};
-use crate::ast::{ClassHead, Const, File, Ident, Item, Modifier, Outside, OutsideKind, Var, VarName};
+use crate::ast::{ClassHead, Const, Expr, File, Ident, Item, Modifier, Outside, OutsideKind, Var, VarName};
 use crate::source::Span;
 use crate::token::{Kind, Token};
 
@@ -435,17 +435,19 @@ impl Parser<'_> {
         }
     }
 
+    /// The number of elements in brackets, where there are some.
+    pub(super) fn dim(&mut self) -> Read<Option<Expr>> {
+        if self.take(Kind::BracketOpen).is_none() {
+            return Ok(None);
+        }
+        let dim = self.expression()?;
+        self.expect(Kind::BracketClose, "`]`", "behind the number of elements")?;
+        Ok(Some(dim))
+    }
+
     /// A name with brackets behind it, and with `<…>`.
     pub(super) fn var_name(&mut self, what: &str) -> Read<VarName> {
-        let name = self.ident(what)?;
-        let dim = match self.take(Kind::BracketOpen) {
-            Some(_) => {
-                let dim = self.expression()?;
-                self.expect(Kind::BracketClose, "`]`", "behind the number of elements")?;
-                Some(dim)
-            }
-            None => None,
-        };
+        let (name, dim) = (self.ident(what)?, self.dim()?);
         // `pointer X{FVoid}`: the type of C++, of which native code alone knows.
         if self.peek().kind == Kind::BraceOpen && !self.peek().on_new_line {
             self.skip_cpp_braces()?;

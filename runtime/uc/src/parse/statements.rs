@@ -356,14 +356,6 @@ impl Parser<'_> {
 
     fn local_name(&mut self) -> Read<VarName> {
         let name = self.ident("the name of the local variable")?;
-        let dim = match self.take(Kind::BracketOpen) {
-            Some(_) => {
-                let dim = self.expression()?;
-                self.expect(Kind::BracketClose, "`]`", "behind the number of elements")?;
-                Some(dim)
-            }
-            None => None,
-        };
-        Ok(VarName { name, dim, meta: None })
+        Ok(VarName { name, dim: self.dim()?, meta: None })
     }
 }

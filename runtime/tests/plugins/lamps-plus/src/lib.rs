@@ -7,7 +7,7 @@ use alcedo_plugin_api::prelude::*;
 
 use crate::lamps::{Bulb, Lamp, Shines, Splitter};
 
-// The types of the module `lamps`: what `alcedo glue` writes. The other file is what it wrote when they were others.
+// The types of the module `lamps`: what `alcedo glue` writes. The other file has those used here as they once were.
 #[cfg(not(feature = "drifted"))]
 mod lamps;
 #[cfg(feature = "drifted")]

@@ -1,7 +1,8 @@
-//! Who may borrow the Rust fields of an object, and when. This file decides; `part_cell.rs` holds the memory.
+//! Rules of borrowing a plugin part, or the Rust fields of a native object, while running. Each side has a `part_cell.rs`, which holds
+//! the memory.
 //!
-//! Shared borrows do not exclude each other; an exclusive one excludes all, until it is lent: then the fields look free again to
-//! whatever the borrower calls, one level deeper. Plugin parts have the same rules.
+//! Shared borrows do not exclude each other; an exclusive one excludes all, until it is lent: then the fields are free again for
+//! the callees of the borrower, one level deeper.
 
 /// How one level is borrowed: one number, so that the borrow of a method is one comparison and one addition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,39 +15,40 @@ impl Top {
     const MOST: i32 = i32::MAX;
 }
 
-/// The borrows of the Rust fields of one object.
+/// The borrows of one part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Borrows {
+pub struct Borrows {
     /// Exclusive borrows that are lent at the moment.
     lent: u32,
     /// So many share; or it is [`Top::EXCLUSIVE`].
     top: Top,
 }
 
-/// What happens to them.
+/// Begin or end of a borrow or a loan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Event {
+pub enum Event {
     /// A `&self` method starts.
     Share,
-    /// It ends.
+    /// A `&self` method ends.
     EndShare,
     /// A `&mut self` method starts.
     Take,
-    /// It ends.
+    /// A `&mut self` method ends.
     EndTake,
     /// The exclusive borrow is lent.
     Lend,
-    /// It is given back.
+    /// The loan ends.
     EndLend,
 }
 
 impl Borrows {
-    /// Nobody borrows.
-    pub(super) const FREE: Self = Self { lent: 0, top: Top::FREE };
+    /// No borrow.
+    pub const FREE: Self = Self { lent: 0, top: Top::FREE };
 
-    /// What there is after `event`; none where another borrow is in its way, or an end has no beginning.
+    /// Returns the borrows after `event`; none where another borrow is in its way, or an end has no beginning.
     #[inline]
-    pub(super) const fn step(self, event: Event) -> Option<Self> {
+    #[must_use]
+    pub const fn step(self, event: Event) -> Option<Self> {
         let Self { lent, top } = self;
         let (lent, top) = match event {
             Event::Share if top.0 >= 0 && top.0 < Top::MOST => (lent, Top(top.0 + 1)),
@@ -64,7 +66,51 @@ impl Borrows {
 #[cfg(test)]
 mod tests {
     use super::Event::{EndLend, EndShare, EndTake, Lend, Share, Take};
-    use super::{Borrows, Top};
+    use super::{Borrows, Event, Top};
+
+    const EVENTS: [Event; 3] = [Share, Take, Lend];
+
+    #[test]
+    fn each_state_and_each_beginning_has_the_next_state_of_the_table() {
+        // state, then what follows Share, Take, Lend; `-` is refused.
+        let table = "
+            0 free      | 0 shared 1|0 exclusive -
+            0 shared 1  | 0 shared 2 - -
+            0 shared 2  | 0 shared 3 - -
+            0 exclusive | - - 1 free
+            1 free      | 1 shared 1|1 exclusive -
+            1 shared 1  | 1 shared 2 - -
+            1 exclusive | - - 2 free
+        ";
+        for row in table.lines().map(str::trim).filter(|row| !row.is_empty()) {
+            let words: Vec<&str> = row.split([' ', '|']).filter(|word| !word.is_empty()).collect();
+            let mut at = 0;
+            let state = read(&words, &mut at).expect("a row starts with a state");
+            for event in EVENTS {
+                let wanted = read(&words, &mut at);
+                assert_eq!(state.step(event), wanted, "{state:?} {event:?}");
+            }
+            assert_eq!(at, words.len(), "{row}");
+        }
+    }
+
+    fn read(words: &[&str], at: &mut usize) -> Option<Borrows> {
+        let lent = words[*at];
+        *at += 1;
+        if lent == "-" {
+            return None;
+        }
+        let top = match words[*at] {
+            "free" => Top::FREE,
+            "exclusive" => Top::EXCLUSIVE,
+            _ => {
+                *at += 1;
+                Top(words[*at].parse().expect("a count"))
+            }
+        };
+        *at += 1;
+        Some(Borrows { lent: lent.parse().expect("a depth"), top })
+    }
 
     #[test]
     fn no_walk_ever_has_an_exclusive_borrow_beside_another() {
