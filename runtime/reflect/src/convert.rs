@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use alcedo_base::handles::ObjectHandle;
 
-use crate::World;
 use crate::fixed;
 use crate::names::Names;
 use crate::property::{Property, PropertyType};
@@ -24,20 +23,6 @@ pub trait Paths {
     fn object_at(&self, path: &str) -> Option<ObjectHandle>;
     /// The names that a member of one of these types has or had, `name` first. The types are one and what it extends.
     fn names_of_member(&self, owners: &mut dyn Iterator<Item = &str>, name: &str) -> Vec<String>;
-}
-
-impl Paths for World {
-    fn path_of(&self, object: ObjectHandle) -> Option<String> {
-        self.path_of(object)
-    }
-
-    fn object_at(&self, path: &str) -> Option<ObjectHandle> {
-        self.object_at(path)
-    }
-
-    fn names_of_member(&self, owners: &mut dyn Iterator<Item = &str>, name: &str) -> Vec<String> {
-        self.types.names_of_member(owners, name)
-    }
 }
 
 /// `value` as a `wanted`, if nothing is lost: numbers that are the same number there, texts and names into each other

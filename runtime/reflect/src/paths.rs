@@ -10,6 +10,7 @@ use alcedo_base::border::CallError;
 use alcedo_base::handles::ObjectHandle;
 
 use crate::World;
+use crate::convert::Paths;
 use crate::objects::place::RenameError;
 
 const ROOT: &str = "/World/";
@@ -58,6 +59,20 @@ impl World {
             RenameError::Stale { handle } => CallError::Stale { handle },
             other => CallError::other(other.to_string()),
         })
+    }
+}
+
+impl Paths for World {
+    fn path_of(&self, object: ObjectHandle) -> Option<String> {
+        self.path_of(object)
+    }
+
+    fn object_at(&self, path: &str) -> Option<ObjectHandle> {
+        self.object_at(path)
+    }
+
+    fn names_of_member(&self, owners: &mut dyn Iterator<Item = &str>, name: &str) -> Vec<String> {
+        self.types.names_of_member(owners, name)
     }
 }
 

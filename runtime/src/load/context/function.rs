@@ -25,7 +25,7 @@ use crate::load::context::lookup::{self, Target};
 use crate::load::context::scope;
 use crate::load::error::LoadError;
 use crate::load::tables::{self, Table};
-use crate::object::host_value::signature_of;
+use crate::object::native_value::signature_of;
 use crate::object::native_value::{NativeResult, ValueParams};
 use crate::object::value::Value;
 use crate::signature::Signature;
