@@ -39,7 +39,7 @@ use crate::development::{Agent, Invitation};
 use crate::error::Error;
 use crate::handles::Name;
 use crate::load::context::handle::Contexts;
-use crate::load::context::id::MasterModuleInfo;
+use crate::load::context::info::MasterModuleInfo;
 use crate::load::master::{self, Loads, Unload};
 use crate::load::module::master::MasterModule;
 use crate::native::net::NetStructs;

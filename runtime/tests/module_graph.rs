@@ -96,11 +96,6 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "runtime/reflect/src",
-        &["host_value", "native_value"],
-        "to be taken apart: a value of a native function is a value of a host, and that names the parameters of functions",
-    ),
-    (
-        "runtime/reflect/src",
         &["arguments", "function", "thunk"],
         "a function carries its thunk, and a thunk is given a call of a function and steps through its arguments",
     ),
@@ -151,11 +146,6 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         "runtime/src/conjugate",
         &["build", "class_hook_table", "finalizer", "pairs"],
         "a part that fails to be built goes to the finalizer, which takes pairs apart",
-    ),
-    (
-        "runtime/src/load",
-        &["canary", "checks", "context", "error", "hooks", "module", "open", "order", "stays"],
-        "to be taken apart: errors of loading name what contexts and the canary found",
     ),
     (
         "runtime/src/load/context",
