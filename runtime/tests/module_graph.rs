@@ -196,11 +196,6 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         "to be taken apart: threads end in thread-locals, which run on threads",
     ),
     ("runtime/engine/src", &["actor", "component"], "an actor has components, and a component its actor, as fields"),
-    (
-        "tools/src",
-        &["check", "demo", "error", "glue", "guard", "host_program", "input", "modules", "session", "telling", "world"],
-        "to be taken apart: errors name what sessions and guards say, and a session writes glue again",
-    ),
 ];
 
 type Module = Vec<String>;
