@@ -143,11 +143,6 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         "a waker posts into the inbox, whose posts are code that wakers lead to",
     ),
     (
-        "runtime/src/conjugate",
-        &["build", "class_hook_table", "finalizer", "pairs"],
-        "a part that fails to be built goes to the finalizer, which takes pairs apart",
-    ),
-    (
         "runtime/src/load/context",
         &[
             "at_exit",
