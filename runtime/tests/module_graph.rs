@@ -36,11 +36,6 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         &["class_impl", "export", "imported_impl"],
         "an impl of a class is exported or imported, and both read its methods",
     ),
-    (
-        "plugin-api/rt/src",
-        &["attach", "error", "host", "log_bridge", "loggers", "records", "trace_bridge", "trap"],
-        "to be taken apart: a failure of the host is logged, and the log goes to the host",
-    ),
     ("plugin-api/rt/src/heap", &["memory", "pages", "shard"], "a slab returns to its shard, which is made of slabs"),
     (
         "plugin-api/src",
@@ -111,8 +106,8 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "runtime/src",
-        &["builder", "development", "host", "native", "poster", "runtime"],
-        "the root: a runtime is built, and hands its parts to those that build and drive it",
+        &["development", "host", "native", "poster", "runtime"],
+        "the root: a runtime hands its parts to those that drive it",
     ),
     (
         "runtime/src/bridge",
