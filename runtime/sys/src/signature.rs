@@ -276,3 +276,16 @@ fn mode_for_others(found: &std::fs::Metadata) -> Option<u32> {
 fn mode_for_others(_found: &std::fs::Metadata) -> Option<u32> {
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use super::SecretKey;
+
+    #[test]
+    fn a_folder_in_place_of_a_key_file_is_called_no_library() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let error = SecretKey::read(folder.path()).expect_err("it is no file").to_string();
+        assert!(error.starts_with("could not read the key file ") && error.contains("it is a folder"), "{error}");
+        assert!(!error.contains("library"), "{error}");
+    }
+}
