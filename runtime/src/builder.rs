@@ -77,6 +77,13 @@ pub struct Builder {
     user_code: Option<alcedo_dll_bind::UserCode>,
 }
 
+impl Runtime {
+    /// Starts a builder.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+}
+
 impl Builder {
     /// Declares a package that modules may bind to: `Game` stands for `/Script/Game`.
     #[must_use]

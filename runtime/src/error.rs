@@ -66,7 +66,7 @@ pub enum Error {
     Sealed(#[from] crate::lease::Sealed),
     /// A load context that belongs to no thread did not do it.
     #[error(transparent)]
-    Context(#[from] crate::load::context::error::ContextError),
+    Context(#[from] crate::load::error::context::ContextError),
     /// Files cannot be watched.
     #[error(transparent)]
     Watch(#[from] crate::reload::watch::WatchError),

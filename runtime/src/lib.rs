@@ -67,25 +67,26 @@ pub use emit::error::EmitError;
 pub use error::Error;
 pub use handles::{Name, ObjectHandle, ZCallHandle};
 pub use lease::{Blocker, Lease, LeaseKind, Leases, ModuleBlocker, Sealed};
-pub use load::canary::{Canary, CanaryStep};
-pub use load::context::error::{Attempt, ContextError};
+pub use load::canary::Canary;
+pub use load::canary::error::CanaryStep;
 pub use load::context::event::{ContextEvent, ContextEventKind};
 pub use load::context::function::{ContextFunction, FunctionPointer};
 pub use load::context::handle::{Contexts, LoadContext, WeakContexts, WeakLoadContext};
-pub use load::context::id::{ContextId, ContextInfo, ContextKind, MasterModuleInfo, ModuleSummary};
 pub use load::context::identity::{CastError, TypeRef};
+pub use load::context::info::{ContextInfo, MasterModuleInfo, ModuleSummary};
 pub use load::context::native_libs::{NativeLibrary, RetainedNative};
-pub use load::context::peek::{Dependency, ManifestInfo};
 pub use load::context::resolvers::{FoundModule, ModuleRequest, ModuleResolver, NativeResolver, ResolverFailure};
 pub use load::context::scope::{ContextScope, Scoped};
-pub use load::context::waits::{LoadStep, Wanted};
+pub use load::context_id::{ContextId, ContextKind};
 pub use load::declared::{
     Declared, DeclaredClass, DeclaredDelegate, DeclaredEntry, DeclaredEnum, DeclaredExport, DeclaredFunction,
     DeclaredImport, DeclaredInterface, DeclaredProperty, DeclaredStruct, ScriptCheck,
 };
 pub use load::error::LoadError;
+pub use load::error::context::{Attempt, ContextError, LoadStep, Wanted};
 pub use load::events::MasterEvent;
 pub use load::master::Unload;
+pub use load::module::info::{Dependency, ManifestInfo};
 pub use object::construction::{ConstructionFailed, ConstructionStep};
 pub use object::enums::EnumValue;
 pub use object::member::{FunctionKey, FunctionRef, PropertyKey, PropertyRef};
@@ -120,7 +121,7 @@ pub use world::{FormatError, WorldError, WorldLoad};
 
 /// A child process that loads new modules before the host does.
 pub mod canary {
-    pub use crate::load::canary::run_if_child;
+    pub use crate::load::canary_child::run_if_child;
 }
 
 /// What thunks of one's own are written with: a function that is declared with `custom_thunk` steps through the parameters of each

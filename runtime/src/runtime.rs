@@ -31,7 +31,6 @@ use std::sync::Arc;
 use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::bridge::tasks::HostJob;
-use crate::builder::Builder;
 use crate::callback::{Callbacks, LocalRegistration, Registered, Site, handle_goes};
 use crate::cells::RefCell;
 use crate::counters::Counters;
@@ -39,7 +38,7 @@ use crate::development::{Agent, Invitation};
 use crate::error::Error;
 use crate::handles::Name;
 use crate::load::context::handle::Contexts;
-use crate::load::context::id::MasterModuleInfo;
+use crate::load::context::info::MasterModuleInfo;
 use crate::load::master::{self, Loads, Unload};
 use crate::load::module::master::MasterModule;
 use crate::native::net::NetStructs;
@@ -314,11 +313,6 @@ impl Runtime {
     /// Closures that are bound to delegates.
     pub(crate) fn closures(&self) -> &Closures {
         &self.inner.closures
-    }
-
-    /// Starts a builder.
-    pub fn builder() -> Builder {
-        Builder::default()
     }
 
     /// The objects: made, read, written, called, destroyed.

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::error::Error;
-use crate::load::context::error::ContextError;
 use crate::load::context::handle::LoadContext;
-use crate::load::context::id::ContextKind;
+use crate::load::context_id::ContextKind;
+use crate::load::error::context::ContextError;
 use crate::load::paths::ensure_absolute;
 use crate::reload::watch::FileWatch;
 use crate::sync::thread::{self, JoinHandle};

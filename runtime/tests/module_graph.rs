@@ -36,11 +36,6 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         &["class_impl", "export", "imported_impl"],
         "an impl of a class is exported or imported, and both read its methods",
     ),
-    (
-        "plugin-api/rt/src",
-        &["attach", "error", "host", "log_bridge", "loggers", "records", "trace_bridge", "trap"],
-        "to be taken apart: a failure of the host is logged, and the log goes to the host",
-    ),
     ("plugin-api/rt/src/heap", &["memory", "pages", "shard"], "a slab returns to its shard, which is made of slabs"),
     (
         "plugin-api/src",
@@ -96,11 +91,6 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "runtime/reflect/src",
-        &["host_value", "native_value"],
-        "to be taken apart: a value of a native function is a value of a host, and that names the parameters of functions",
-    ),
-    (
-        "runtime/reflect/src",
         &["arguments", "function", "thunk"],
         "a function carries its thunk, and a thunk is given a call of a function and steps through its arguments",
     ),
@@ -116,8 +106,8 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "runtime/src",
-        &["builder", "development", "host", "native", "poster", "runtime"],
-        "the root: a runtime is built, and hands its parts to those that build and drive it",
+        &["development", "host", "native", "poster", "runtime"],
+        "the root: a runtime hands its parts to those that drive it",
     ),
     (
         "runtime/src/bridge",
@@ -148,16 +138,6 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         "a waker posts into the inbox, whose posts are code that wakers lead to",
     ),
     (
-        "runtime/src/conjugate",
-        &["build", "class_hook_table", "finalizer", "pairs"],
-        "a part that fails to be built goes to the finalizer, which takes pairs apart",
-    ),
-    (
-        "runtime/src/load",
-        &["canary", "checks", "context", "error", "hooks", "module", "open", "order", "stays"],
-        "to be taken apart: errors of loading name what contexts and the canary found",
-    ),
-    (
         "runtime/src/load/context",
         &[
             "at_exit",
@@ -181,36 +161,11 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         "to be taken apart: a line, its spaces and their hub name each other",
     ),
     (
-        "runtime/sys/src",
-        &[
-            "crash",
-            "elf",
-            "ending",
-            "fenced",
-            "folder",
-            "image",
-            "imp",
-            "panics",
-            "private",
-            "process",
-            "seal",
-            "signature",
-            "source",
-            "stage",
-        ],
-        "to be taken apart: `imp` stands for the system and uses what is built on it",
-    ),
-    (
         "runtime/sys/src/imp/linux",
         &["altstack", "evict", "locals", "threads"],
         "to be taken apart: threads end in thread-locals, which run on threads",
     ),
     ("runtime/engine/src", &["actor", "component"], "an actor has components, and a component its actor, as fields"),
-    (
-        "tools/src",
-        &["check", "demo", "error", "glue", "guard", "host_program", "input", "modules", "session", "telling", "world"],
-        "to be taken apart: errors name what sessions and guards say, and a session writes glue again",
-    ),
 ];
 
 type Module = Vec<String>;

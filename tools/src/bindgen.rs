@@ -1,6 +1,7 @@
 //! `alcedo bindgen`: writes the declarations by which plugins call the functions of a C library, from its header. What cannot be
 //! declared is listed in what is written, each with the reason.
 
+mod error;
 mod header;
 mod rust;
 
@@ -9,7 +10,8 @@ use std::io::{Write as _, stdout};
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::error::{BindgenError, Error};
+use crate::error::Error;
+use error::BindgenError;
 
 /// What is declared of a header.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -71,9 +73,9 @@ pub(crate) fn run(wish: &Wish<'_>) -> Result<ExitCode, Error> {
     let library = wish.library.unwrap_or(&stem);
     let is_plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-');
     if library.is_empty() || !library.chars().all(is_plain) {
-        return Err(BindgenError::Library(library.to_owned()).into());
+        return Err(Error::part(BindgenError::Library(library.to_owned())));
     }
-    let declarations = header::read(wish.header, wish.arguments)?;
+    let declarations = header::read(wish.header, wish.arguments).map_err(Error::part)?;
     let name = wish.header.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let source = rust::source(&declarations, &name, library, wish.package);
     match wish.out {

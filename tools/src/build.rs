@@ -11,8 +11,8 @@ use alcedo_runtime::{SecretKey, sign_file};
 
 use crate::args::Plugins;
 use crate::error::Error;
+use crate::figures::millis;
 use crate::modules;
-use crate::telling::millis;
 
 /// Builds and seals the plugins, and signs them with the key in a file; the first folder that does not build ends it.
 pub(crate) fn run(plugins: &Plugins, key: Option<&Path>) -> Result<ExitCode, Error> {

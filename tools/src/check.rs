@@ -12,8 +12,7 @@ use alcedo_runtime::{Runtime, ScriptCheck, printable};
 use crate::ask::ask_scripts;
 use crate::error::Error;
 use crate::host_program::{Chosen, choose};
-use crate::modules::{self, Found};
-use crate::session::BuildOptions;
+use crate::modules::{self, BuildOptions, Found};
 use crate::world::HostProgram;
 
 /// Which packages, with which plugins, and in which host.
@@ -114,5 +113,5 @@ pub(crate) fn check(found: Found, asked: &Asked<'_>) -> Result<Vec<ScriptCheck>,
     };
     let say = |line: &str| drop(writeln!(std::io::stderr(), "{}", printable(line)));
     let HostProgram { program, args } = chosen.build(&BuildOptions::default(), asked.host_args, say)?;
-    Ok(ask_scripts(&program, &args, &modules, Duration::from_secs(asked.patience))?)
+    ask_scripts(&program, &args, &modules, Duration::from_secs(asked.patience)).map_err(Error::part)
 }

@@ -9,8 +9,9 @@ use clap::{Parser, Subcommand};
 
 use crate::args::{Plugins, World};
 use crate::command::HELP;
-#[cfg(not(feature = "bindgen"))]
 use crate::error::Error;
+#[cfg(not(feature = "bindgen"))]
+use crate::install::installing;
 use crate::world::HostOptions;
 use crate::{build, check, demo, dev, doctor, glue, guard, inspect, new, repl};
 
@@ -198,9 +199,22 @@ enum Verb {
     },
 }
 
+/// The command is built without the feature.
+#[cfg(not(feature = "bindgen"))]
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "this build of `alcedo` is without the feature `bindgen`, which reads C headers by libclang: {}, then `alcedo bindgen{}` again",
+    installing(&["bindgen"]),
+    arguments.iter().map(|argument| format!(" {}", argument.display())).collect::<String>()
+)]
+struct NoBindgen {
+    /// Arguments of the command.
+    arguments: Vec<OsString>,
+}
+
 pub(crate) fn run() -> ExitCode {
     let ended = match Cli::parse().verb {
-        Verb::New { kind, name, alcedo, git } => new::run(kind, &name, alcedo, git).map_err(Into::into),
+        Verb::New { kind, name, alcedo, git } => new::run(kind, &name, alcedo, git).map_err(Error::part),
         Verb::Doctor { dir, json } => Ok(doctor::run(&dir, json)),
         Verb::Build { plugins, sign } => build::run(&plugins, sign.as_deref()),
         Verb::Keygen { path } => build::keygen(&path),
@@ -214,7 +228,7 @@ pub(crate) fn run() -> ExitCode {
             arguments: &arguments,
         }),
         #[cfg(not(feature = "bindgen"))]
-        Verb::Bindgen { arguments } => Err(Error::NoBindgen { arguments }),
+        Verb::Bindgen { arguments } => Err(Error::part(NoBindgen { arguments })),
         Verb::Repl(wish) => repl::run(&wish),
         Verb::Check(wish) => check::run(&wish),
         Verb::Inspect { file, with, host, json } => inspect::run(&file, &with, host.as_deref(), json),

@@ -17,10 +17,11 @@ use crate::guard::Panic;
 use crate::host_program::{self, Chosen};
 use crate::input::Input;
 use crate::modules;
+use crate::modules::BuildOptions;
 use crate::paint::Paint;
 use crate::screen::{Screen, log_to};
 use crate::scripts;
-use crate::session::{BuildOptions, Event, GLANCE, HostSources, Live, Mode, Session, Step};
+use crate::session::{Event, GLANCE, HostSources, Live, Mode, Session, Step};
 use crate::world::{HostOptions, Local, News, Printed, Remote, World};
 use told::{Telling, status_line};
 

@@ -17,8 +17,8 @@ use crate::check::{Asked, check, package_with};
 use crate::described::LARGEST_SOURCE;
 use crate::error::Error;
 use crate::host_program::{Chosen, choose};
+use crate::modules::BuildOptions;
 use crate::scripts;
-use crate::session::BuildOptions;
 use crate::world::HostProgram;
 
 /// Whose types, and where the source goes.
@@ -117,7 +117,7 @@ fn of_host(named: Option<&str>, wish: &Wish) -> Result<(Origin, Declared), Error
     // Standard output is for the source.
     let say = |line: &str| drop(writeln!(stderr(), "{}", printable(line)));
     let HostProgram { program, args } = chosen.build(&BuildOptions::default(), &wish.host_args, say)?;
-    let declared = ask(&program, &args, Duration::from_secs(wish.patience))?;
+    let declared = ask(&program, &args, Duration::from_secs(wish.patience)).map_err(Error::part)?;
     Ok((Origin::host(&name_of(&program)), declared))
 }
 
@@ -162,7 +162,7 @@ pub(crate) fn host_origin(host: &HostProgram) -> Origin {
 /// # Errors
 /// When it sends no answer.
 pub(crate) fn host_types(host: &HostProgram) -> Result<Declared, Error> {
-    Ok(ask(&host.program, &host.args, PATIENCE)?)
+    ask(&host.program, &host.args, PATIENCE).map_err(Error::part)
 }
 
 /// Collects the Rust sources below a folder. Links are not followed.

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use alcedo_build::{BuildError, BuildRequest, HostCrate, build, find_host};
 
 use crate::error::Error;
-use crate::session::BuildOptions;
-use crate::telling::millis;
+use crate::figures::millis;
+use crate::modules::BuildOptions;
 use crate::world::{HostOptions, HostProgram};
 
 /// The author's host.

@@ -10,8 +10,8 @@ use alcedo_runtime::printable;
 
 use crate::described::LARGEST_MANIFEST;
 use crate::error::Error;
+use crate::figures::millis;
 use crate::scripts;
-use crate::telling::millis;
 
 /// Packages that lie deeper below a folder are not looked for.
 const DEPTH: usize = 4;
@@ -25,6 +25,15 @@ pub(crate) struct Found {
     pub(crate) libraries: Vec<PathBuf>,
     /// Plugin crates, and workspaces that hold some.
     pub(crate) crates: Vec<PluginFolder>,
+}
+
+/// How plugins are built.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BuildOptions {
+    pub(crate) release: bool,
+    pub(crate) color: bool,
+    /// Instead of the folder cargo would choose.
+    pub(crate) target_dir: Option<PathBuf>,
 }
 
 /// Finds the modules in these places: a library, a package, a folder of plugin crates, or one that holds some of these.

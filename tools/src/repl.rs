@@ -18,10 +18,10 @@ use crate::args::Code;
 use crate::error::Error;
 use crate::host_program;
 use crate::modules;
+use crate::modules::BuildOptions;
 use crate::paint::{Paint, for_terminal};
 use crate::screen::log_to_stderr;
 use crate::scripts;
-use crate::session::BuildOptions;
 use crate::world::{HostOptions, Local, News, Printed, Remote, World};
 
 /// What is shown before a line.

@@ -1,12 +1,9 @@
 //! The texts about builds and reloads for the user, the same in `dev` and `demo`. Values in, text out.
 
-use std::time::Duration;
-
 use alcedo_runtime::Reload;
 
 use crate::paint::Paint;
 use crate::session::Live;
-use crate::world::Population;
 
 /// A reload: the host's own report, with the time from the save and the time of the build put in front of its phases,
 /// since that is what a person waits for.
@@ -48,51 +45,14 @@ pub(crate) fn last(live: &Live) -> String {
     }
 }
 
-/// Objects that were born.
-pub(crate) fn population(population: &Population, paint: Paint) -> String {
-    let Population { class, count, failure } = population;
-    let objects = if *count == 1 { "object" } else { "objects" };
-    let born = format!("  {} {objects} of {}", number(*count), short(class));
-    match failure {
-        None => born,
-        Some(failure) => format!("{born}, then {} {failure}", paint.red("one failed:")),
-    }
-}
-
-/// `/Script/Game.MagicCube` is `Game.MagicCube` to a person.
-pub(crate) fn short(path: &str) -> &str {
-    path.strip_prefix("/Script/").unwrap_or(path)
-}
-
-/// A duration a person can take in at a glance.
-pub(crate) fn millis(ms: f64) -> String {
-    if ms < 1000.0 { format!("{ms:.0} ms") } else { format!("{:.1} s", ms / 1000.0) }
-}
-
-/// A time of seconds or minutes, for people.
-pub(crate) fn short_time(time: Duration) -> String {
-    match time.as_secs() {
-        seconds if seconds < 120 => format!("{:.1} s", time.as_secs_f64()),
-        seconds => format!("{} min", seconds / 60),
-    }
-}
-
-/// Digits in groups of three.
-pub(crate) fn number(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
-    groups.join(",")
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use alcedo_runtime::{Outcome, Phase, Phases, PropertyChange, Reload, Remainder, ValueCounts};
     use expect_test::{Expect, expect};
 
-    use super::{last, millis, number, population, reload};
+    use super::{last, reload};
     use crate::paint::Paint;
     use crate::session::Live;
-    use crate::world::Population;
 
     /// A reload of the magic cube from generation 3.
     pub(crate) fn live(outcome: Outcome) -> Live {
@@ -200,22 +160,5 @@ pub(crate) mod tests {
                   everything is as it was · save again to retry
                 3 stayed, the reload failed"#]],
         );
-    }
-
-    #[test]
-    fn constructions_are_counted_and_a_failure_is_told() {
-        let mut born = Population { class: "/Script/Game.MagicCube".into(), count: 1000, failure: None };
-        assert_eq!(population(&born, Paint::for_tests()), "  1,000 objects of Game.MagicCube");
-        (born.count, born.failure) = (0, Some("it panicked".into()));
-        assert_eq!(
-            population(&born, Paint::for_tests()),
-            "  0 objects of Game.MagicCube, then one failed: it panicked"
-        );
-    }
-
-    #[test]
-    fn numbers_and_times_are_easy_to_read() {
-        assert_eq!([0, 12, 999, 1000, 1_234_567].map(number), ["0", "12", "999", "1,000", "1,234,567"]);
-        assert_eq!([0.4, 131.2, 999.4, 12_345.0].map(millis), ["0 ms", "131 ms", "999 ms", "12.3 s"]);
     }
 }

@@ -4,8 +4,6 @@
 use alcedo_abi::call::{Failure, FailureKind};
 use alcedo_abi::handles::ObjectHandle;
 
-use crate::trap::words_of;
-
 /// Where in a source file something happened.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourcePlace {
@@ -34,28 +32,6 @@ impl CallError {
     #[must_use]
     pub fn other(message: impl AsRef<str>) -> Self {
         Self::new(FailureKind::OTHER, message)
-    }
-
-    /// The error of a function that did all it could, and says so in the words of `error`. Its place is the caller's: for a
-    /// function that gives `Result<T, CallError>` and wants to say where it gave up.
-    #[must_use]
-    #[track_caller]
-    pub fn returned(error: impl core::fmt::Display) -> Self {
-        let place = core::panic::Location::caller();
-        let place = SourcePlace { file: place.file().to_owned(), line: place.line(), column: place.column() };
-        Self::returned_at(error, &place)
-    }
-
-    /// Returns the error of [`CallError::returned`] with this place. A panic of the error's `Display` or `Drop` is the error instead.
-    #[must_use]
-    pub fn returned_at(error: impl core::fmt::Display, place: &SourcePlace) -> Self {
-        let SourcePlace { file, line, column } = place;
-        let words = match words_of(error) {
-            Ok(words) => words,
-            Err(panic) => return panic,
-        };
-        let failure = Failure::new(FailureKind::RETURNED, words);
-        Self::from_failure(Failure { file: file.as_str().into(), line: *line, column: *column, ..failure })
     }
 
     /// No host is there to do `action`.

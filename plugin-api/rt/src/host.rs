@@ -8,8 +8,8 @@ use alcedo_abi::call::FailureKind;
 use alcedo_abi::host::ModuleContext;
 use alcedo_abi::list::prelude::*;
 
-use crate::CallError;
-use crate::attach::context;
+use crate::attached::context;
+use crate::error::CallError;
 
 /// The host that this module is attached to, and what it is asked for. Any thread; each function checks its thread itself.
 #[derive(Clone, Copy)]

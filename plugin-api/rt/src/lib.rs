@@ -5,6 +5,7 @@
 //! Where no host is attached, as in a plugin's own `cargo test`, everything falls through quietly.
 
 mod attach;
+mod attached;
 mod error;
 #[cfg(all(hooked, not(feature = "pass-through")))]
 mod heap;
@@ -22,9 +23,9 @@ mod stop;
 mod trace_bridge;
 mod trap;
 
-pub use attach::{
-    attach, close_direct_calls, context, detach, direct_version, is_game_thread, may_call_directly, may_open_scope,
-    mode,
+pub use attach::{attach, detach};
+pub use attached::{
+    close_direct_calls, context, direct_version, is_game_thread, may_call_directly, may_open_scope, mode,
 };
 pub use error::{CallError, SourcePlace};
 #[cfg(all(hooked, not(feature = "pass-through")))]

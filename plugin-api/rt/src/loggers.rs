@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use alcedo_abi::hooks::{SETS_LOG, SETS_TRACING};
 use alcedo_abi::log::LogLevel;
 
-use crate::attach::context;
+use crate::attached::context;
 use crate::{log_bridge, records, trace_bridge};
 
 /// Loggers that are set behind main.

@@ -3,7 +3,7 @@
 use alcedo_abi::abi_stable::std_types::{RSlice, RStr};
 use alcedo_abi::log::{LogField, LogLevel, LogRecord, SpanStep};
 
-use crate::attach::context;
+use crate::attached::context;
 use crate::host::LogHost;
 
 /// Whether the host listens to `level`.

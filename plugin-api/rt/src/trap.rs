@@ -17,8 +17,9 @@ use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 use alcedo_abi::log::LogLevel;
 use alcedo_abi::words::words_into;
 
-use crate::attach::{is_free, is_game_thread};
-use crate::{CallError, panic_hook, records};
+use crate::attached::{is_free, is_game_thread};
+use crate::error::{CallError, SourcePlace};
+use crate::{panic_hook, records};
 
 /// What a panic said, and where.
 struct Note {
@@ -91,6 +92,30 @@ fn caught<T>(code: impl FnOnce() -> T) -> Result<T, CallError> {
 pub fn words_of(value: impl Display) -> Result<String, CallError> {
     let mut words = String::new();
     words_into(value, &mut words, |step| caught(step)).map(|()| words)
+}
+
+impl CallError {
+    /// The error of a function that did all it could, and says so in the words of `error`. Its place is the caller's: for a
+    /// function that gives `Result<T, CallError>` and wants to say where it gave up.
+    #[must_use]
+    #[track_caller]
+    pub fn returned(error: impl Display) -> Self {
+        let place = std::panic::Location::caller();
+        let place = SourcePlace { file: place.file().to_owned(), line: place.line(), column: place.column() };
+        Self::returned_at(error, &place)
+    }
+
+    /// Returns the error of [`CallError::returned`] with this place. A panic of the error's `Display` or `Drop` is the error instead.
+    #[must_use]
+    pub fn returned_at(error: impl Display, place: &SourcePlace) -> Self {
+        let SourcePlace { file, line, column } = place;
+        let words = match words_of(error) {
+            Ok(words) => words,
+            Err(panic) => return panic,
+        };
+        let failure = Failure::new(FailureKind::RETURNED, words);
+        Self::from_failure(Failure { file: file.as_str().into(), line: *line, column: *column, ..failure })
+    }
 }
 
 #[cold]

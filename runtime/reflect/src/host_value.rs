@@ -4,12 +4,6 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-use alcedo_abi::kinds::property_flags;
-use alcedo_base::border::CallError;
-
-use crate::decl::PropertyDecl;
-use crate::native_value::{NativeParams, NativeResult};
-use crate::type_text::{SignatureText, TypeText};
 use crate::typed::{FrameValue, PlainField};
 use crate::typed_values::{
     AnsiString, FieldPath, LazyObject, ScriptInterface, SoftClass, SoftObject, SubclassOf, Utf8String, WeakObject,
@@ -129,20 +123,4 @@ where
     fn into_raw(self) -> Self::Raw {
         self.into_iter().map(|(key, value)| (key.into_raw(), value.into_raw())).collect()
     }
-}
-
-/// What a function of these types is compared by: its signature in words.
-///
-/// # Errors
-/// When a path of a type is none.
-pub fn signature_of<A: NativeParams, R: NativeResult>() -> Result<SignatureText, CallError> {
-    let text = |decl: &PropertyDecl| {
-        TypeText::of_declaration(decl.kind, &decl.type_path).map_err(|error| CallError::other(error.to_string()))
-    };
-    let params = A::declared(&[]);
-    let is_out = |param: &PropertyDecl| param.flags & property_flags::OUT != 0;
-    let outs = params.iter().enumerate().filter(|(_, param)| is_out(param)).map(|(at, _)| at).collect();
-    let arguments = params.iter().map(text).collect::<Result<_, _>>()?;
-    let result = R::declared().as_ref().map(text).transpose()?.map(Box::new);
-    Ok(SignatureText { arguments, outs, result })
 }

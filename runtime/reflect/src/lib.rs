@@ -5,7 +5,6 @@
 //! neither modules nor calls by name. Where an object's life needs them, it says *when*, and the host does it: see
 //! [`construction::ConstructionHooks`], [`collect::RootSource`] and [`hooks`]. All of it belongs to the game thread; no store is borrowed
 //! while foreign code runs.
-#![expect(unsafe_code, reason = "the world goes to the hooks of native classes without its type, and comes back")]
 
 pub mod arguments;
 pub mod bits;
@@ -84,6 +83,7 @@ mod typing;
 pub mod value;
 pub mod values;
 pub mod word_place;
+mod world;
 
 /// What [`plain_struct!`] expands to. Not for use by hand.
 #[doc(hidden)]
@@ -94,83 +94,4 @@ pub mod plumbing {
     pub use crate::typed::{PlainField, PlainStruct, PropertyKind, add_field, start_fields};
 }
 
-use std::any::Any;
-use std::cell::OnceCell;
-use std::rc::Rc;
-
-use alcedo_base::stamp::Stamp;
-
-use counters::Counters;
-use hooks::{HookContext, TheWorld};
-use lazy::LazyIds;
-use mode::ModeWord;
-use names::Names;
-use objects::Objects;
-use slices::LentSlices;
-use stack::CallStack;
-use types::Types;
-
-/// All objects and types of a host, as native code sees them. It never leaves the game thread.
-#[derive(Debug)]
-pub struct World {
-    /// Interned names.
-    pub names: Rc<Names>,
-    /// Packages, classes, structs.
-    pub types: Types,
-    /// The objects.
-    pub objects: Objects,
-    /// What changes when something kept about calls or places may be wrong.
-    pub stamp: Rc<Stamp>,
-    /// What the host does at the moment, and which code may write meanwhile.
-    pub mode: ModeWord,
-    /// Slices of values that plugin code holds.
-    pub slices: LentSlices,
-    /// What happened so far.
-    pub counters: Counters,
-    /// Which object has which id.
-    pub lazy: LazyIds,
-    /// What running calls of the host refer to.
-    pub stack: CallStack,
-    /// What the floors above keep beside the world, for the hooks that are given nothing but the world.
-    pub host: OnceCell<Rc<dyn Any>>,
-}
-
-impl TheWorld for World {}
-
-impl Default for World {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl World {
-    /// An empty world.
-    pub fn new() -> Self {
-        let (names, mode, slices) = (Rc::new(Names::new()), ModeWord::new(), LentSlices::new());
-        Self {
-            types: Types::new(),
-            objects: Objects::new(Rc::clone(&names), mode.clone(), slices.clone()),
-            names,
-            stamp: Rc::default(),
-            mode,
-            slices,
-            counters: Counters::default(),
-            lazy: LazyIds::default(),
-            stack: CallStack::default(),
-            host: OnceCell::new(),
-        }
-    }
-
-    /// The world that a hook is called for.
-    #[inline]
-    pub fn of(context: HookContext<'_>) -> &Self {
-        // SAFETY: a context is made of `TheWorld`, which this type alone is, and lends it for that lifetime.
-        unsafe { context.world().cast().as_ref() }
-    }
-
-    /// What hooks are called with.
-    #[inline]
-    pub fn context(&self) -> HookContext<'_> {
-        HookContext::new(self)
-    }
-}
+pub use world::World;

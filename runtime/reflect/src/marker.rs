@@ -27,6 +27,18 @@ const ASKED_TOGETHER: usize = if cfg!(test) { 1 } else { 64 };
 /// end.
 const MOST_BORN_IN_HOOKS: u32 = 1 << 16;
 
+/// A holder of objects that the store does not track.
+pub trait RootSource {
+    /// Shows `visit` each of them, at least once.
+    fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle));
+}
+
+impl<T: Fn(&mut dyn FnMut(ObjectHandle))> RootSource for T {
+    fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
+        self(visit);
+    }
+}
+
 /// A mark that is under way.
 #[derive(Debug)]
 pub(crate) struct Marker {

@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 
 use alcedo_abi::black_direct::DirectBits;
 use alcedo_abi::fingerprint::Fingerprint;
+use alcedo_abi::kinds::property_flags;
 use alcedo_abi::type_text::TypeText;
 use alcedo_abi::zcall::Slot;
 use alcedo_base::border::{CallError, SourcePlace};
@@ -18,6 +19,7 @@ use crate::host_value::HostValue;
 use crate::owned::OwnedValue;
 use crate::property::PropertyType;
 use crate::thunk::{Frame, ParamBlock};
+use crate::type_text::{self, SignatureText};
 use crate::typed::{FrameValue, OfKind, PlainField, PropertyKind, owned};
 use crate::value::Value;
 
@@ -90,6 +92,23 @@ pub const fn fingerprint<A: NativeParams, R: NativeResult>() -> u64 {
         Some((kind, path)) => A::FINGERPRINT.number(RESULT).value(kind, path).finish(),
         None => A::FINGERPRINT.finish(),
     }
+}
+
+/// What a function of these types is compared by: its signature in words.
+///
+/// # Errors
+/// When a path of a type is none.
+pub fn signature_of<A: NativeParams, R: NativeResult>() -> Result<SignatureText, CallError> {
+    let text = |decl: &PropertyDecl| {
+        type_text::TypeText::of_declaration(decl.kind, &decl.type_path)
+            .map_err(|error| CallError::other(error.to_string()))
+    };
+    let params = A::declared(&[]);
+    let is_out = |param: &PropertyDecl| param.flags & property_flags::OUT != 0;
+    let outs = params.iter().enumerate().filter(|(_, param)| is_out(param)).map(|(at, _)| at).collect();
+    let arguments = params.iter().map(text).collect::<Result<_, _>>()?;
+    let result = R::declared().as_ref().map(text).transpose()?.map(Box::new);
+    Ok(SignatureText { arguments, outs, result })
 }
 
 /// A value that a native function gives, or nothing.
@@ -181,10 +200,7 @@ impl<T: NativeValue> NativeResult for T {
     }
 
     fn declared() -> Option<PropertyDecl> {
-        Some(
-            PropertyDecl { name: RESULT_NAME.to_owned(), ..T::declared("") }
-                .with_flags(alcedo_abi::kinds::property_flags::RETURN),
-        )
+        Some(PropertyDecl { name: RESULT_NAME.to_owned(), ..T::declared("") }.with_flags(property_flags::RETURN))
     }
 
     #[inline]

@@ -10,7 +10,7 @@ use alcedo_base::border::CallError;
 use alcedo_base::cells::{Counted, RefCell};
 use alcedo_base::handles::ObjectHandle;
 
-use crate::collect::RootSource;
+use crate::marker::RootSource;
 
 /// The objects of running calls of reflected functions, outermost first.
 #[derive(Default)]
@@ -167,7 +167,7 @@ mod tests {
     fn what_runs_calls_by_itself_shows_what_they_refer_to_for_as_long_as_it_is_there() {
         use std::rc::{Rc, Weak};
 
-        use crate::collect::RootSource;
+        use crate::marker::RootSource;
 
         let stack = CallStack::default();
         let source: Rc<dyn RootSource> = Rc::new(|visit: &mut dyn FnMut(ObjectHandle)| visit(ObjectHandle::new(5, 1)));

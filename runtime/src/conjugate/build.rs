@@ -5,67 +5,23 @@
 use std::ptr::dangling;
 use std::rc::Rc;
 use std::slice::from_raw_parts;
-use std::sync::Arc;
 
 use alcedo_abi::call::{Call, Failure, Invoke};
-use alcedo_abi::describe::PartHooks;
-use alcedo_abi::direct::DirectMethod;
 use alcedo_abi::value::{KeepSink, TextView};
-use rustc_hash::FxHashMap;
 
 use crate::border::{CallError, from_module, reported};
 use crate::cells::RefCell;
-use crate::conjugate::class_hook_table::ClassHookTable;
+use crate::conjugate::class_hook_table::{ClassHookTable, ClassHooks};
 use crate::conjugate::finalizer::Finalizer;
-use crate::conjugate::gate::Gate;
 use crate::conjugate::pairs::{ConjugateKey, Pairs, Part};
 use crate::conjugate::red::RedStack;
-use crate::handles::{ClassId, ObjectHandle, PartPtr};
+use crate::handles::{ObjectHandle, PartPtr};
 use crate::object::World;
 use crate::object::class::Class;
 use crate::object::construction::{ConstructionHooks, StepError};
 use crate::object::dormant::KeptField;
 use crate::object::hot_columns::PluginPart;
 use crate::object::origin::Origin;
-
-/// What the host keeps of a dynamic class beside its reflection: how to build its part, behind which gate.
-#[derive(Clone, Debug)]
-pub(crate) struct ClassHooks {
-    /// The class.
-    pub class: ClassId,
-    /// The hooks.
-    pub hooks: PartHooks,
-    /// The gate of its module.
-    pub gate: Rc<Gate>,
-    /// Those of its functions that may be called directly, by name, with what they are called in red frames.
-    pub direct: FxHashMap<Box<str>, (Rc<str>, DirectMethod)>,
-    /// "red constructor of Game.MagicCube", as red frames and errors name it.
-    pub names: HookNames,
-}
-
-/// The hooks in words.
-#[derive(Clone, Debug)]
-pub(crate) struct HookNames {
-    /// "Game.MagicCube", for reports of waits for the finalizer.
-    pub short: Arc<str>,
-    red: Rc<str>,
-    class: Rc<str>,
-    post_init: Rc<str>,
-    keep: Rc<str>,
-}
-
-impl HookNames {
-    /// For the class of this short path (`Game.MagicCube`).
-    pub(crate) fn new(class: &str) -> Self {
-        Self {
-            short: class.into(),
-            red: format!("red constructor of {class}").into(),
-            class: format!("class constructor of {class}").into(),
-            post_init: format!("PostInitProperties of {class}").into(),
-            keep: format!("kept fields of {class}").into(),
-        }
-    }
-}
 
 /// The plugin side as the object floor sees it. Game thread only.
 pub(crate) struct Plugins<'a> {
@@ -266,33 +222,6 @@ impl Plugins<'_> {
                 })
             })
         })
-    }
-}
-
-/// A part whose conjugate has ended, on its way to the finalizer thread, which alone still uses it.
-pub(crate) struct LastPart {
-    ptr: PartPtr,
-    hooks: PartHooks,
-}
-
-// SAFETY: the plugin's macro proves that the state behind `ptr` is `Send`; the host hands the part over and never uses it again.
-unsafe impl Send for LastPart {}
-
-impl From<Part> for LastPart {
-    fn from(part: Part) -> Self {
-        Self { ptr: part.ptr, hooks: part.hooks }
-    }
-}
-
-impl LastPart {
-    /// Runs its finalizer.
-    ///
-    /// # Errors
-    /// Its panic.
-    pub(crate) fn finalize(self) -> Result<(), CallError> {
-        // SAFETY: the module is mapped until a barrier behind its last job was passed, or for good; its shell traps its
-        // own panics, and this part was made by it and is handed back once.
-        from_module(|failure| unsafe { (self.hooks.finalize)(self.ptr, failure) })
     }
 }
 

@@ -2,10 +2,54 @@
 //! are small and in a row, so it is a row itself.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
-use crate::conjugate::build::ClassHooks;
+use alcedo_abi::describe::PartHooks;
+use alcedo_abi::direct::DirectMethod;
+use rustc_hash::FxHashMap;
+
+use crate::conjugate::gate::Gate;
 use crate::handles::ClassId;
 use crate::numbered::Numbered;
+
+/// What the host keeps of a dynamic class beside its reflection: how to build its part, behind which gate.
+#[derive(Clone, Debug)]
+pub(crate) struct ClassHooks {
+    /// The class.
+    pub class: ClassId,
+    /// The hooks.
+    pub hooks: PartHooks,
+    /// The gate of its module.
+    pub gate: Rc<Gate>,
+    /// Those of its functions that may be called directly, by name, with what they are called in red frames.
+    pub direct: FxHashMap<Box<str>, (Rc<str>, DirectMethod)>,
+    /// "red constructor of Game.MagicCube", as red frames and errors name it.
+    pub names: HookNames,
+}
+
+/// The hooks in words.
+#[derive(Clone, Debug)]
+pub(crate) struct HookNames {
+    /// "Game.MagicCube", for reports of waits for the finalizer.
+    pub short: Arc<str>,
+    pub(super) red: Rc<str>,
+    pub(super) class: Rc<str>,
+    pub(super) post_init: Rc<str>,
+    pub(super) keep: Rc<str>,
+}
+
+impl HookNames {
+    /// For the class of this short path (`Game.MagicCube`).
+    pub(crate) fn new(class: &str) -> Self {
+        Self {
+            short: class.into(),
+            red: format!("red constructor of {class}").into(),
+            class: format!("class constructor of {class}").into(),
+            post_init: format!("PostInitProperties of {class}").into(),
+            keep: format!("kept fields of {class}").into(),
+        }
+    }
+}
 
 /// The hooks of the classes of all modules that have not ended. Game thread only.
 #[derive(Debug, Default)]

@@ -16,7 +16,7 @@ use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
 use crate::border::CallError;
 use crate::cells::RefCell;
-use crate::conjugate::build::LastPart;
+use crate::conjugate::last_part::LastPart;
 use crate::conjugate::pairs::Part;
 use crate::handles::{Generation, ModuleId};
 use crate::lease::{Blocker, LeaseKind};

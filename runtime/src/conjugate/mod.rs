@@ -9,6 +9,7 @@ pub(crate) mod drops;
 pub(crate) mod finalizer;
 pub(crate) mod gate;
 pub(crate) mod hot;
+mod last_part;
 pub(crate) mod life;
 pub(crate) mod pairs;
 pub(crate) mod red;

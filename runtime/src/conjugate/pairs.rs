@@ -10,7 +10,7 @@ use std::rc::Rc;
 use smallvec::SmallVec;
 
 use crate::cells::RefCell;
-use crate::conjugate::build::ClassHooks;
+use crate::conjugate::class_hook_table::ClassHooks;
 use crate::conjugate::gate::Gate;
 use crate::conjugate::life::{Color, Event, Life, LifeError};
 use crate::handles::{ClassId, ModuleId, ObjectHandle, PartPtr, last_serial};

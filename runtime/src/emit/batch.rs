@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::bridge::core::Core;
 use crate::bridge::module_thunk::export_call;
 use crate::bridge::nm::Export;
-use crate::conjugate::build::{ClassHooks, HookNames};
+use crate::conjugate::class_hook_table::{ClassHooks, HookNames};
 use crate::conjugate::gate::Gate;
 use crate::emit::described::Described;
 use crate::emit::error::EmitError;

@@ -16,9 +16,9 @@ use crate::native::failing;
 use crate::object::World;
 use crate::object::class::Class;
 use crate::object::function::Function;
-use crate::object::host_value::{HostValue, signature_of};
+use crate::object::host_value::HostValue;
 use crate::object::member::{FunctionKey, FunctionRef, PropertyRef};
-use crate::object::native_value::{NativeParams, NativeResult, ValueParams};
+use crate::object::native_value::{NativeParams, NativeResult, ValueParams, signature_of};
 use crate::object::value::Value;
 use crate::runtime::Runtime;
 

@@ -12,8 +12,6 @@ use alcedo_abi::hooks::{
 use alcedo_abi::manifest::Manifest;
 use alcedo_sys::{ImageFile, Ledger};
 
-use crate::load::error::LoadError;
-
 /// The functions, each with the type that the border gives it: what `alcedo-sys` gives it is compared here.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 static TABLE: HookTable = {
@@ -123,14 +121,13 @@ impl Attachment {
 ///
 /// # Errors
 /// What is wrong with the slot.
-pub(crate) fn check_slot(image: &ImageFile, manifest: &Manifest<'_>) -> Result<(), LoadError> {
+pub(crate) fn check_slot(image: &ImageFile, manifest: &Manifest<'_>) -> Result<(), &'static str> {
     let slot = SlotFacts {
         count: image.count_sections(SECTION),
         is_whole: image.section(SECTION).is_some_and(has_slot),
         is_relocated: image.is_relocated(SECTION),
     };
-    let wrong = |what| LoadError::HookSlot { module: manifest.name.to_owned(), what };
-    judge_slot(&slot, manifest.hooked).map_err(wrong)
+    judge_slot(&slot, manifest.hooked)
 }
 
 /// What a file says of its slot.

@@ -2,8 +2,10 @@
 
 pub(crate) mod advice;
 pub(crate) mod canary;
+pub(crate) mod canary_child;
 pub(crate) mod checks;
 pub(crate) mod context;
+pub(crate) mod context_id;
 pub(crate) mod declared;
 pub(crate) mod entries;
 pub(crate) mod error;

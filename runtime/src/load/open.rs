@@ -65,7 +65,8 @@ pub(crate) fn admit_image(image: &ImageFile, path: &Path, require_seal: bool) ->
     if let Some(library) = image.links_std_dynamically() {
         return Err(LoadError::DynamicStd { module: manifest.name.to_owned(), library: library.to_owned() });
     }
-    hooks::check_slot(image, &manifest)?;
+    hooks::check_slot(image, &manifest)
+        .map_err(|what| LoadError::HookSlot { module: manifest.name.to_owned(), what })?;
     let types = manifest::read_types(image.section(manifest::TYPES_SECTION).unwrap_or_default()).map_err(damaged)?;
     let types: Vec<_> = types.collect();
     let classes = types.iter().filter(|(kind, _path)| *kind == manifest::type_records::CLASS);

@@ -6,7 +6,10 @@ use std::collections::HashMap;
 use semver::{Version, VersionReq};
 use thiserror::Error;
 
-use crate::load::module::info::titled;
+/// Name, version and build of a module, as all errors and reports say them.
+pub(crate) fn titled(name: &str, version: &Version, build_id: u128) -> String {
+    format!("{name} {version} (build {build_id:032x})")
+}
 
 /// What a module's manifest says about itself and its needs.
 #[derive(Clone, Debug)]

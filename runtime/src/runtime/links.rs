@@ -8,7 +8,7 @@ use crate::bridge::delegates;
 use crate::error::Error;
 use crate::handles::ObjectHandle;
 use crate::native::{Delegate, Signature};
-use crate::object::host_value::signature_of;
+use crate::object::native_value::signature_of;
 use crate::object::property::PropertyType;
 use crate::object::value::Value;
 use crate::runtime::Runtime;

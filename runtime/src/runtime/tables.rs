@@ -12,13 +12,12 @@ use crate::callback::Site;
 use crate::dynamic_call::Effect;
 use crate::error::Error;
 use crate::host::function::{HotFunction, TypedFunction, call_hot};
-use crate::load::context::error::ContextError;
 use crate::load::context::function::{TableEntry, TableModule};
 use crate::load::context::handle::LoadContext;
 use crate::load::error::LoadError;
+use crate::load::error::context::ContextError;
 use crate::load::tables::{Table, implements};
-use crate::object::host_value::signature_of;
-use crate::object::native_value::{NativeResult, SlotRow, ValueParams};
+use crate::object::native_value::{NativeResult, SlotRow, ValueParams, signature_of};
 use crate::signature::Signature;
 
 /// Tables of functions: [`Runtime::tables`]. Game thread only.

@@ -32,7 +32,7 @@ use object::elf::{
 use object::pod::{Pod, slice_from_all_bytes};
 
 pub use constants::Constants;
-pub(crate) use headers::{HEAD, glance};
+pub(crate) use headers::{HEAD, LONGEST_END, glance};
 pub use static_tls::StaticTls;
 pub(crate) use stays::Stays;
 
@@ -135,6 +135,9 @@ pub(crate) fn survey(bytes: &[u8]) -> Result<Facts, Flaw> {
     });
     Ok(Facts { sections: sections.collect(), needed, imports, stays })
 }
+
+/// The longest library that is looked at unless a host says otherwise, in bytes: a debug build of a large plugin is a tenth of that.
+pub(crate) const LARGEST: u64 = 1 << 30;
 
 /// In words, what a library must be to be mapped here.
 pub(crate) fn wanted() -> String {

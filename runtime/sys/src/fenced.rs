@@ -5,14 +5,12 @@ use std::io;
 
 use crate::imp;
 
+pub use crate::imp::FENCE;
+
 /// Memory whose last byte is the last of its page. What lies behind that has no rights, nor has what lies before the first page.
 /// Any thread.
 #[derive(Debug)]
 pub struct Fenced(imp::Fence);
-
-/// Bytes behind the end, and before the first page, that stop whoever touches them. An access that leaps over all of them is
-/// not stopped.
-pub const FENCE: usize = 64 * 1024;
 
 impl Fenced {
     /// So many bytes, zeros at first. `label` is in the last words of this process if an access goes beyond them; of a long one

@@ -97,7 +97,7 @@ mod imp {
     use tempfile::TempDir;
 
     use super::{LOCK, PREFIX};
-    use crate::crash;
+    use crate::notes;
 
     /// A start removes no more folders than this, and looks at no more names: the rest is for the next one.
     const MOST_FOLDERS: usize = 64;
@@ -228,7 +228,7 @@ mod imp {
         let path = dir.join(UNLOCKED);
         let mut file = create_private(&path)?;
         file.try_lock().inspect_err(|_| drop(fs::remove_file(&path)))?;
-        if let Some(supervisor) = crash::reported_into() {
+        if let Some(supervisor) = notes::reported_into() {
             file.write_all(SUPERVISOR.as_bytes())?;
             file.write_all(supervisor.as_os_str().as_bytes())?;
         }

@@ -4,20 +4,25 @@
 //! from one reading of the file: what is checked, hashed and staged are the same bytes, whatever the build does to the
 //! file meanwhile.
 
+mod staging;
+
 use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::elf::{self, Constants, Facts, Flaw, SectionFacts};
+use crate::demands::Demands;
+use crate::elf::{self, Constants, Facts, SectionFacts};
+use crate::image_error::{ImageError, with_path};
 use crate::private::Bytes;
 use crate::seal::{Seal, Sealed, split};
-use crate::signature::{self, PublicKey, SignatureFound, Signed};
+use crate::signature::{self, Signed};
 use crate::source::{self, Copied, Source, check_len};
 use crate::stage::{StageDir, StagedFile};
+
+pub use staging::Patch;
 
 /// The bytes of a whole library for this host, and what its headers say. May be sent to and shared between threads.
 #[derive(Debug)]
@@ -29,23 +34,6 @@ pub struct ImageFile {
     signed: Option<Signed>,
     /// Where it came from, or what stands for that.
     name: PathBuf,
-}
-
-/// What a host demands of every library before anything of it is believed. Whatever is staged was measured by the demands
-/// of its [`StageDir`], and whatever is mapped was staged.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Demands {
-    /// The longest file that is looked at, in bytes. 1 GiB unless said otherwise: a debug build of a large plugin is a
-    /// tenth of that.
-    pub largest: u64,
-    /// Keys one of which must have signed it; none for a host that takes unsigned libraries.
-    pub trusted: Vec<PublicKey>,
-}
-
-impl Default for Demands {
-    fn default() -> Self {
-        Self { largest: 1 << 30, trusted: Vec::new() }
-    }
 }
 
 /// A 128-bit digest of a file's content, shown as 32 hex digits.
@@ -65,130 +53,6 @@ impl Digest {
     #[must_use]
     pub fn number(self) -> u128 {
         self.0
-    }
-}
-
-/// Why a file cannot be mapped here. Nothing of it was mapped to find out.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum ImageError {
-    /// The file could not be read.
-    #[error("cannot read {}: {source}; check that the path is right and the build has finished", path.display())]
-    Io {
-        /// The file that was asked for.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// It is a folder, a named pipe, a socket or a device. It was not opened.
-    #[error("{} is {found}, not a file: name the library itself", path.display())]
-    NotAFile {
-        /// What was asked for.
-        path: PathBuf,
-        /// What it is, in words.
-        found: String,
-    },
-    /// The file is longer than the host allows. Nothing of it was read.
-    #[error(
-        "{} has {len} bytes, and this host takes libraries of at most {largest}: leave out debug information          (`strip = \"debuginfo\"` in the profile), or raise `Builder::largest_library`",
-        path.display()
-    )]
-    TooLarge {
-        /// The file that was looked at.
-        path: PathBuf,
-        /// Its length in bytes.
-        len: u64,
-        /// The greatest length in bytes that is allowed.
-        largest: u64,
-    },
-    /// The private copy could not be written, or the file could not be read to its end.
-    #[error(
-        "cannot copy {} into the staging folder {}: {source}; make room there, or let TMPDIR name a folder that has some",
-        path.display(), folder.display()
-    )]
-    Copy {
-        /// The file that was to be copied.
-        path: PathBuf,
-        /// The folder of the copy.
-        folder: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The file has no seal, and was written to while it was read. A watch tries again when the writer is done.
-    #[error(
-        "{} is still being written: {how}; load it when the build is done, or build it with `alcedo build`, whose seal tells a whole file from a part of one",
-        path.display()
-    )]
-    StillWritten {
-        /// The file that was looked at.
-        path: PathBuf,
-        /// How that was noticed.
-        how: String,
-    },
-    /// The host trusts some keys, and none of them has signed the file.
-    #[error(
-        "{} {found}, and this host takes only libraries that a key given to `Builder::trust` has signed: build it with `alcedo build --sign` and such a key",
-        path.display()
-    )]
-    NotTrusted {
-        /// The file that was looked at.
-        path: PathBuf,
-        /// What was found for a signature.
-        found: SignatureFound,
-    },
-    /// The file has no bytes at all.
-    #[error("{} is empty: it is still being built or the build failed; build it again", path.display())]
-    Empty {
-        /// The file that was looked at.
-        path: PathBuf,
-    },
-    /// The file ends before something that its headers announce.
-    #[error("{} is cut short: {what} needs {need} bytes, the file has {have}; build it again", path.display())]
-    Truncated {
-        /// The file that was looked at.
-        path: PathBuf,
-        /// The part that is not all there.
-        what: String,
-        /// The length in bytes that the file would need to have.
-        need: u64,
-        /// The length in bytes that it has.
-        have: u64,
-    },
-    /// The file is not for this host.
-    #[error("{} is {found}, this host maps {wanted}: build it for this host's target", path.display())]
-    Foreign {
-        /// The file that was looked at.
-        path: PathBuf,
-        /// What it is, in words.
-        found: String,
-        /// What it should be, in words.
-        wanted: String,
-    },
-    /// The file is for this host but is a program or an object file.
-    #[error("{} is {found}, not a shared library: set `crate-type = [\"cdylib\"]` and build it again", path.display())]
-    WrongKind {
-        /// The file that was looked at.
-        path: PathBuf,
-        /// What it is, in words.
-        found: String,
-    },
-    /// The file's headers contradict each other.
-    #[error("{} is damaged: {what}; build it again", path.display())]
-    Malformed {
-        /// The file that was looked at.
-        path: PathBuf,
-        /// The first contradiction found.
-        what: String,
-    },
-}
-
-impl ImageError {
-    /// For those who have words for errors of the system only.
-    pub(crate) fn in_words(self) -> io::Error {
-        match self {
-            Self::Io { source, .. } => source,
-            other => io::Error::other(other),
-        }
     }
 }
 
@@ -602,16 +466,6 @@ fn check_signature(name: &Path, content: &[u8], signed: Option<&Signed>, demands
 fn not_copied(path: &Path, dir: &StageDir) -> impl FnOnce(io::Error) -> ImageError {
     let (path, folder) = (path.to_owned(), dir.path().to_owned());
     move |source| ImageError::Copy { path, folder, source }
-}
-
-pub(crate) fn with_path(flaw: Flaw, path: &Path, have: u64) -> ImageError {
-    let path = path.to_owned();
-    match flaw {
-        Flaw::Truncated { what, need } => ImageError::Truncated { path, what, need, have },
-        Flaw::Foreign { found } => ImageError::Foreign { path, found, wanted: elf::wanted() },
-        Flaw::WrongKind { found } => ImageError::WrongKind { path, found },
-        Flaw::Malformed { what } => ImageError::Malformed { path, what },
-    }
 }
 
 #[cfg(test)]

@@ -18,5 +18,31 @@ pub(crate) use chosen::{
     Fence, Lease, Mapping, Records, at_exit, checkpoint, clock, coarse_clock, ending_begins, ending_is_over, fds,
     forbids_code, keys_in_use, mapped_files, note_for_all, open_fds, opened_libraries, own_ring, panics_are_told,
     read_memory, report_crashes, report_panics, rss_kib, tell_panic, thread_names, thread_number, thread_stack,
-    threads, told_name, unshare_folder, wake_all,
+    threads, unshare_folder, wake_all,
 };
+
+/// Bytes behind the end, and before the first page, that stop whoever touches them. An access that leaps over all of them is
+/// not stopped.
+pub const FENCE: usize = 64 * 1024;
+
+/// Who may have written to a file while it was copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Writers {
+    /// No process.
+    None,
+    /// A process has it open for writing, or wanted to.
+    Some,
+    /// The system does not say.
+    Unknown,
+}
+
+/// A thread by its name and number, as every report names it.
+pub(crate) fn thread_in_words(name: Option<&str>, number: Option<i32>) -> String {
+    let told = if name.is_none() { number.and_then(chosen::told_name) } else { None };
+    match (name.or(told.as_deref()), number) {
+        (Some(name), Some(number)) => format!("{name:?} ({number})"),
+        (Some(name), None) => format!("{name:?}"),
+        (None, Some(number)) => format!("({number})"),
+        (None, None) => "unknown".to_owned(),
+    }
+}

@@ -8,16 +8,21 @@
 //! private module: Linux with glibc in full, elsewhere a portable one that leaves every image mapped and says so.
 
 pub mod crash;
+mod demands;
 mod elf;
+mod end_report;
 mod ending;
 mod fenced;
 mod folder;
 mod image;
+mod image_error;
 mod imp;
 mod ledger;
 mod map;
 mod native;
+mod notes;
 mod own_folder;
+mod panic_places;
 pub mod panics;
 pub mod plain_file;
 mod private;
@@ -30,10 +35,13 @@ mod stage;
 mod stamp;
 mod user_library;
 
+pub use demands::Demands;
 pub use elf::{Constants, StaticTls};
-pub use ending::{EndPolicy, EndReport, EndState, Ending, ReferenceSearch};
+pub use end_report::{EndPolicy, EndReport, ReferenceSearch};
+pub use ending::{EndState, Ending};
 pub use fenced::{FENCE, Fenced};
-pub use image::{Demands, Digest, ImageError, ImageFile};
+pub use image::{Digest, ImageFile, Patch};
+pub use image_error::ImageError;
 pub use ledger::{Holder, HolderKind, Ledger, LedgerCounts};
 pub use map::{Image, MapError, Unmapped};
 pub use native::{NativeError, NativeFailure, NativeLibrary, NativePlace};
@@ -41,7 +49,7 @@ pub use own_folder::OwnFolder;
 pub use reference::{Look, Reference, Target};
 pub use seal::{seal_file, sign_file};
 pub use signature::{KeyError, PublicKey, SecretKey, SignatureFound};
-pub use stage::{Patch, StageDir, StageError, StagedFile};
+pub use stage::{StageDir, StageError, StagedFile};
 pub use user_library::{UserLibrary, UserLibraryError};
 
 /// From now on `handler` is called when the process ends by `exit` or because `main` returns, on the thread that ends it,

@@ -15,9 +15,11 @@ use std::time::Duration;
 use thiserror::Error;
 
 use crate::crash;
-use crate::ending::{EndPolicy, EndState, Ending, LedgerShare};
+use crate::end_report::EndPolicy;
+use crate::ending::{EndState, Ending, LedgerShare};
 use crate::imp::Mapping;
 use crate::ledger::Ledger;
+use crate::notes;
 use crate::stage::StagedFile;
 
 /// A mapped library and the staged copy it was mapped from.
@@ -114,7 +116,7 @@ impl Image {
         });
         match opened {
             Ok(mapping) => {
-                crash::mapped(staged.path(), mapping.ranges());
+                notes::mapped(staged.path(), mapping.ranges());
                 if let Some(ledger) = share.ledger() {
                     ledger.records.is_mapped(ledger, &mapping);
                 }

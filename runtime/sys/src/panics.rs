@@ -1,39 +1,16 @@
-//! Which panics are written down with their calls. This file decides; `imp` writes. A panic may come again with
-//! every tick of every object, so a place that panics is written down once in a while, and so many places at most.
+//! Panics that are written down with their calls: `panic_places` decides which, `imp` writes.
 
-use std::collections::hash_map::DefaultHasher;
 use std::fs::{File, OpenOptions};
-use std::hash::{Hash as _, Hasher as _};
 use std::io;
 use std::path::Path;
-use std::time::Duration;
 
 use crate::imp;
+
+pub use crate::panic_places::At;
 
 /// Lines `panic <slot>`, one for each panic that was written down, behind all of its files: `crash-<slot>`, `maps-<slot>` and
 /// `stack-<slot>`, each slot of two digits there.
 pub const PANICS: &str = "panics";
-
-/// Where a panic is.
-#[derive(Clone, Copy, Debug, Hash)]
-pub struct At<'a> {
-    /// The source file, as its compiler calls it.
-    pub file: &'a str,
-    /// From one.
-    pub line: u32,
-    /// From one.
-    pub column: u32,
-}
-
-impl At<'_> {
-    /// A number for the place, the same for the same place as long as no code is loaded: the same line of the next generation
-    /// is another place, and may panic a moment after that of the last.
-    pub(crate) fn number(&self, notes: u64) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        (self, notes).hash(&mut hasher);
-        hasher.finish()
-    }
-}
 
 /// From now on panics that [`tell`] is called for are written down in `folder`, which exists. Any thread.
 ///
@@ -55,67 +32,4 @@ pub fn tell(at: &At<'_>) {
 /// Whether they are reported.
 pub(crate) fn are_told() -> bool {
     imp::panics_are_told()
-}
-
-/// What was written into each slot last.
-#[derive(Debug)]
-pub(crate) struct Slots {
-    last: [Option<(u64, Duration)>; Self::COUNT],
-    /// How many were written.
-    number: usize,
-}
-
-impl Slots {
-    pub(crate) const COUNT: usize = 16;
-    /// A slot is not written over sooner: it may be being read, and to write it takes time.
-    const REST: Duration = Duration::from_secs(1);
-
-    pub(crate) const fn new() -> Self {
-        Self { last: [None; Self::COUNT], number: 0 }
-    }
-
-    /// The slot for a panic at a place, and its number among all that were written; none if it is left out.
-    pub(crate) fn claim(&mut self, place: u64, now: Duration) -> Option<(usize, usize)> {
-        let has_rested = |at: Duration| now.saturating_sub(at) >= Self::REST;
-        let same = self.last.iter().position(|last| last.is_some_and(|(of, _)| of == place));
-        // One that was never written is the oldest.
-        let oldest = || (0..Self::COUNT).min_by_key(|slot| self.last[*slot].map(|(_, at)| at));
-        let slot = same.or_else(oldest)?;
-        if !self.last[slot].is_none_or(|(_, at)| has_rested(at)) {
-            return None;
-        }
-        self.last[slot] = Some((place, now));
-        self.number += 1;
-        Some((slot, self.number))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::{At, Slots};
-
-    #[test]
-    fn the_same_line_of_the_next_generation_is_written_down_at_once() {
-        let at = At { file: "cube/src/lib.rs", line: 7, column: 9 };
-        let mut slots = Slots::new();
-        assert_eq!(slots.claim(at.number(1), Duration::ZERO), Some((0, 1)));
-        assert_eq!(slots.claim(at.number(1), Duration::from_millis(400)), None);
-        assert_eq!(slots.claim(at.number(2), Duration::from_millis(400)), Some((1, 2)));
-    }
-
-    #[test]
-    fn a_place_is_written_once_in_a_while_and_so_many_places_at_most() {
-        let at = Duration::from_millis;
-        let mut slots = Slots::new();
-        assert_eq!(slots.claim(7, at(0)), Some((0, 1)));
-        assert_eq!(slots.claim(7, at(999)), None, "just now");
-        assert_eq!(slots.claim(7, at(1000)), Some((0, 2)), "the same slot");
-        let others: Vec<_> = (100..115).map(|place| slots.claim(place, at(1100)).map(|(slot, _)| slot)).collect();
-        assert_eq!(others, (1..16).map(Some).collect::<Vec<_>>());
-        assert_eq!(slots.claim(200, at(1900)), None, "every slot was written just now");
-        assert_eq!(slots.claim(200, at(2000)), Some((0, 18)), "the oldest makes room");
-        assert_eq!(slots.claim(7, at(2050)), None);
-    }
 }

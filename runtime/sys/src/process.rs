@@ -7,7 +7,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::{Demands, StaticTls, imp, plain_file};
+use crate::elf::{self, StaticTls};
+use crate::{imp, plain_file};
 
 /// The files below `stage_dir` that are mapped into this process now, each once and sorted, whether or not the file
 /// still exists.
@@ -93,13 +94,7 @@ pub fn thread_stack() -> Option<std::ops::Range<usize>> {
 /// is known to its own module by name, and so by its number alone.
 #[must_use]
 pub fn thread_in_words(name: Option<&str>, number: Option<i32>) -> String {
-    let told = if name.is_none() { number.and_then(imp::told_name) } else { None };
-    match (name.or(told.as_deref()), number) {
-        (Some(name), Some(number)) => format!("{name:?} ({number})"),
-        (Some(name), None) => format!("{name:?}"),
-        (None, Some(number)) => format!("({number})"),
-        (None, None) => "unknown".to_owned(),
-    }
+    imp::thread_in_words(name, number)
 }
 
 /// The calling thread, in the words of [`thread_in_words`].
@@ -141,8 +136,7 @@ pub fn file_at(address: usize) -> Option<PathBuf> {
 /// thread-local storage. Reads their files.
 #[must_use]
 pub fn static_tls() -> Vec<(PathBuf, StaticTls)> {
-    let of_file =
-        |path: PathBuf| Some((StaticTls::of(&plain_file::read(&path, Demands::default().largest).ok()?)?, path));
+    let of_file = |path: PathBuf| Some((StaticTls::of(&plain_file::read(&path, elf::LARGEST).ok()?)?, path));
     imp::opened_libraries().into_iter().filter_map(of_file).map(|(taken, path)| (path, taken)).collect()
 }
 

@@ -15,7 +15,8 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::image::ImageError;
+use crate::elf::LONGEST_END;
+use crate::image_error::ImageError;
 use crate::signature::{SecretKey, Signed};
 use crate::source::open_regular;
 
@@ -25,8 +26,7 @@ const LEN: usize = MAGIC.len() + size_of::<u128>();
 /// Behind a key and its signature.
 const SIGNED: [u8; 8] = *b"ALCSIGN\x01";
 
-/// No more than this stands behind the end of a library.
-pub(crate) const LONGEST: u64 = (Signed::LEN + SIGNED.len() + LEN) as u64;
+const _: () = assert!(LONGEST_END == (Signed::LEN + SIGNED.len() + LEN) as u64);
 
 /// Seals a finished library file. A file that has a seal that fits is left as it is. Any thread.
 ///

@@ -14,7 +14,7 @@ use ed25519_dalek::{Digest as _, Sha512, Signature, SigningKey, VerifyingKey};
 use thiserror::Error;
 
 use crate::folder::create_private;
-use crate::source::open_regular;
+use crate::plain_file;
 
 /// What a signature is for. Another format of what is signed gets another one.
 const CONTEXT: &[u8] = b"alcedo library 1";
@@ -174,7 +174,7 @@ impl SecretKey {
     /// When it cannot be read, others may read it, or it is no such key.
     pub fn read(path: &Path) -> Result<Self, KeyError> {
         let io = |source| KeyError::Io { doing: "read", path: path.to_owned(), source };
-        let (file, found) = open_regular(path).map_err(|error| io(error.in_words()))?;
+        let (file, found) = plain_file::open(path).map_err(io)?;
         if let Some(mode) = mode_for_others(&found) {
             return Err(KeyError::Readable { path: path.to_owned(), mode });
         }
@@ -275,4 +275,17 @@ fn mode_for_others(found: &std::fs::Metadata) -> Option<u32> {
 #[cfg(not(unix))]
 fn mode_for_others(_found: &std::fs::Metadata) -> Option<u32> {
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SecretKey;
+
+    #[test]
+    fn a_folder_in_place_of_a_key_file_is_called_no_library() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let error = SecretKey::read(folder.path()).expect_err("it is no file").to_string();
+        assert!(error.starts_with("could not read the key file ") && error.contains("it is a folder"), "{error}");
+        assert!(!error.contains("library"), "{error}");
+    }
 }

@@ -16,8 +16,8 @@ use std::time::{Duration, Instant, SystemTime};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::elf;
-use crate::image::{ImageError, with_path};
-use crate::imp::Lease;
+use crate::image_error::{ImageError, with_path};
+use crate::imp::{Lease, Writers};
 use crate::plain_file::{self, PlainFileError};
 use crate::stamp::Stamp;
 
@@ -31,17 +31,6 @@ const FORK: Duration = Duration::from_millis(200);
 
 /// So much of the file is looked at before the rest is read.
 const HEAD: u64 = elf::HEAD as u64;
-
-/// Who may have written to a file while it was copied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Writers {
-    /// No process.
-    None,
-    /// A process has it open for writing, or wanted to.
-    Some,
-    /// The system does not say.
-    Unknown,
-}
 
 /// An open library file.
 #[derive(Debug)]

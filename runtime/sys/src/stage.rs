@@ -21,8 +21,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use thiserror::Error;
 
+use crate::demands::Demands;
 use crate::folder::{Folder, create_private, open_private};
-use crate::image::{Demands, ImageFile};
 use crate::panics;
 use crate::stamp::{FileId, Stamp};
 
@@ -115,9 +115,6 @@ impl Spares {
     }
 }
 
-/// Bytes to write over the copy of a library: the section's name, where in it they go, and the bytes.
-pub type Patch<'a> = (&'a str, usize, &'a [u8]);
-
 /// A copy could not be written.
 #[derive(Debug, Error)]
 #[error(
@@ -164,76 +161,6 @@ impl StageDir {
         &self.demands
     }
 
-    /// Writes a copy named after `label`; whatever in it does not suit a file name becomes `_`.
-    ///
-    /// # Errors
-    ///
-    /// [`StageError`] when the copy cannot be written; what was written of it is removed again.
-    pub fn stage(&self, image: &ImageFile, label: &str) -> Result<StagedFile, StageError> {
-        self.stage_with(image, label, None, &[])
-    }
-
-    /// Writes a copy whose sections are to differ from the library's by `patches`, and the bytes of a symbol file beside
-    /// it under the same name and `.debug`.
-    ///
-    /// The patches are written when the copy is mapped. Until then it holds the library's own bytes, so that another
-    /// process may map it first: an address of this process would mean nothing there.
-    ///
-    /// # Errors
-    ///
-    /// [`StageError`] when a patch does not lie inside its section as it stands in the file, or a file cannot be
-    /// written; what was written is removed again.
-    pub fn stage_with(
-        &self,
-        image: &ImageFile,
-        label: &str,
-        symbols: Option<&[u8]>,
-        patches: &[Patch<'_>],
-    ) -> Result<StagedFile, StageError> {
-        let mut staged = self.named(label);
-        image.needed().clone_into(&mut staged.needed);
-        let written = placed(image, patches).and_then(|patches| {
-            image.meets(&self.demands).map_err(io::Error::other)?;
-            let mut file = self.create(&staged)?;
-            file.write_all(image.bytes())?;
-            file.set_len(image.bytes().len() as u64)?;
-            staged.hold(file)?;
-            Ok(patches)
-        });
-        staged.finished(image.name(), written, symbols)
-    }
-
-    /// The same for a library that was looked at as a private copy: that one is taken, under its new name. Another one is
-    /// copied.
-    ///
-    /// # Errors
-    ///
-    /// As for [`StageDir::stage_with`].
-    pub fn stage_whole(
-        &self,
-        image: ImageFile,
-        label: &str,
-        symbols: Option<&[u8]>,
-        patches: &[Patch<'_>],
-    ) -> Result<StagedFile, StageError> {
-        if !image.is_copy() {
-            return self.stage_with(&image, label, symbols, patches);
-        }
-        let mut staged = self.named(label);
-        image.needed().clone_into(&mut staged.needed);
-        let library = image.name().to_owned();
-        let renamed = placed(&image, patches).and_then(|patches| {
-            let mut copy = image.into_copy().ok_or_else(|| io::Error::other("there is no copy"))?;
-            copy.ensure_unchanged()?;
-            let file = copy.held.take().and_then(|held| held.file);
-            // Nothing is left at the old name for its drop to remove.
-            fs::rename(&copy.path, &staged.path)?;
-            staged.hold(file.ok_or_else(|| io::Error::other("the copy was mapped before"))?)?;
-            Ok(patches)
-        });
-        staged.finished(&library, renamed, symbols)
-    }
-
     /// A new copy, which is empty or holds anything; it may be read and written.
     pub(crate) fn fresh(&self, label: &str) -> io::Result<(StagedFile, File)> {
         let staged = self.named(label);
@@ -242,7 +169,7 @@ impl StageDir {
     }
 
     /// The file of that name, new or a spare one.
-    fn create(&self, staged: &StagedFile) -> io::Result<File> {
+    pub(crate) fn create(&self, staged: &StagedFile) -> io::Result<File> {
         if let Some((spare, id)) = self.spares.take()
             && fs::rename(&spare, &staged.path).is_ok()
         {
@@ -262,7 +189,7 @@ impl StageDir {
     }
 
     /// A name for a copy, which is not there yet.
-    fn named(&self, label: &str) -> StagedFile {
+    pub(crate) fn named(&self, label: &str) -> StagedFile {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = self.path().join(file_name(label, number));
         let home = Some(Arc::clone(&self.spares));
@@ -284,7 +211,7 @@ impl StagedFile {
     }
 
     /// With its patches, and the bytes of a symbol file beside it.
-    fn finished(
+    pub(crate) fn finished(
         mut self,
         library: &Path,
         patches: io::Result<Vec<(u64, Vec<u8>)>>,
@@ -300,6 +227,20 @@ impl StagedFile {
             written.map_err(|source| failed(&path, source))?;
         }
         Ok(self)
+    }
+
+    /// It needs the libraries of these names.
+    pub(crate) fn needs(&mut self, libraries: &[String]) {
+        libraries.clone_into(&mut self.needed);
+    }
+
+    /// Takes the file of another copy, which has not been written to since it was held, under its own name.
+    pub(crate) fn take(&mut self, mut other: Self) -> io::Result<()> {
+        other.ensure_unchanged()?;
+        let file = other.held.take().and_then(|held| held.file);
+        // Nothing is left at the old name for its drop to remove.
+        fs::rename(&other.path, &self.path)?;
+        self.hold(file.ok_or_else(|| io::Error::other("the copy was mapped before"))?)
     }
 
     /// This is the file, and as it is now it is whole.
@@ -379,18 +320,6 @@ impl Drop for StagedFile {
             }
         }
     }
-}
-
-/// Where in the file the patches go.
-fn placed(image: &ImageFile, patches: &[Patch<'_>]) -> io::Result<Vec<(u64, Vec<u8>)>> {
-    let place = |(section, offset, patch): &Patch<'_>| {
-        let misfit = || io::Error::other(format!("{} bytes at {offset} do not fit section {section}", patch.len()));
-        let range = image.section_range(section).ok_or_else(misfit)?;
-        let start = range.start.checked_add(*offset).ok_or_else(misfit)?;
-        let end = start.checked_add(patch.len()).filter(|end| *end <= range.end);
-        end.map(|_| (start as u64, patch.to_vec())).ok_or_else(misfit)
-    };
-    patches.iter().map(place).collect()
 }
 
 /// The loader expands `$` in names and takes `/` for a directory, so only plain characters are kept.

@@ -11,8 +11,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::crash;
+use crate::elf;
 use crate::folder::{Folder, create_private};
-use crate::image::{Demands, ImageError};
+use crate::image_error::ImageError;
 use crate::native::{NativeError, NativeLibrary};
 use crate::source::{Source, open_regular};
 use crate::stamp::FileId;
@@ -189,7 +190,7 @@ fn look(home: &Path, file: &Path) -> Result<Option<(PathBuf, File, Metadata)>, U
 fn copied(source: &Path, file: File, found: &Metadata, home: &Folder, name: &str) -> Result<PathBuf, UserLibraryError> {
     let failed = |error| UserLibraryError::Copy { file: source.to_owned(), error };
     let mut bytes = Vec::new();
-    let read = Source::of_open(source, file, found, Demands::default().largest)?.copy_to(&mut bytes);
+    let read = Source::of_open(source, file, found, elf::LARGEST)?.copy_to(&mut bytes);
     read.map_err(failed)?.is_of_one_moment(Some(xxh3_128(&bytes)))?;
     let mut file = OsString::from(format!("{name}-{}", NEXT.fetch_add(1, Ordering::Relaxed)));
     file.push(std::env::consts::DLL_SUFFIX);

@@ -7,9 +7,9 @@ use std::process::Command;
 use clang::diagnostic::Severity;
 use clang::{Clang, Entity, EntityKind, Index, StorageClass, Type, TypeKind};
 
+use super::error::BindgenError;
 use super::rust::type_name;
 use super::{Declarations, Function, LeftOut, Struct};
-use crate::error::BindgenError;
 
 /// More parameters has no reflected function.
 const MOST: usize = 8;

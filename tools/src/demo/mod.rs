@@ -2,6 +2,7 @@
 //! whether all is as it should be. `steps.rs` has the edits and the questions; this file has the stage they play on.
 
 mod edit;
+mod error;
 mod scratch;
 mod steps;
 mod voice;
@@ -19,15 +20,15 @@ use alcedo_runtime::{ObjectHandle, Runtime, Value};
 use crate::described::LARGEST_MANIFEST;
 use crate::error::Error;
 use crate::input::Input;
+use crate::modules::BuildOptions;
 use crate::paint::Paint;
 use crate::screen::{Screen, log_to};
-use crate::session::{BuildOptions, Event, Live, Session, Step};
+use crate::session::{Event, Live, Session, Step};
 use crate::world::{HostOptions, Local};
 use edit::Edit;
+use error::DemoError;
 use scratch::{PLUGIN, Scratch};
 use voice::{Check, Edited, Reloaded, Summary, Told, Voice};
-
-pub(crate) use edit::EditError;
 
 /// The class whose objects live through the edits.
 const CUBE: &str = "/Script/Game.MagicCube";
@@ -108,10 +109,10 @@ impl Stage {
         stage.kept = stage.cubes.iter().copied().collect();
         let objects = u64::try_from(stage.cubes.len()).unwrap_or(u64::MAX);
         if objects != host.objects {
-            return Err(Error::Unexpected {
+            return Err(Error::part(DemoError::Unexpected {
                 expected: format!("{} objects of {CUBE}", host.objects),
                 found: objects.to_string(),
-            });
+            }));
         }
         for (number, cube) in stage.cubes.iter().enumerate() {
             stage.runtime().objects().set(*cube, "label", &Value::Text(label(number)))?;
@@ -133,7 +134,7 @@ impl Stage {
     /// Changes the plugin's source, as an author who saves it, and waits for what comes of it.
     fn save(&mut self, edits: &[Edit]) -> Result<Live, Error> {
         let old = plain_file::read_text(&self.source, LARGEST_MANIFEST).map_err(Error::file("read", &self.source))?;
-        let new = edit::apply(&old, edits)?;
+        let new = edit::apply(&old, edits).map_err(Error::part)?;
         self.voice.tell(&Told::Edit(Edited::new("magic-cube/src/lib.rs", &old, &new)));
         fs::write(&self.source, new).map_err(Error::file("write", &self.source))?;
         let live = self.reloaded()?;
@@ -202,7 +203,7 @@ impl Stage {
         self.until("the first build", FIRST_BUILD, |event| match event {
             Event::Started { generation, build_ms } => Ok(Some((generation, build_ms))),
             Event::Refused { error: found, .. } => {
-                Err(Error::Unexpected { expected: "a first generation".into(), found })
+                Err(Error::part(DemoError::Unexpected { expected: "a first generation".into(), found }))
             }
             _ => Ok(None),
         })
@@ -213,7 +214,10 @@ impl Stage {
     fn populated(&mut self) -> Result<(), Error> {
         self.until("the birth of the cubes", BUILD, |event| match event {
             Event::Populated(population) => match population.failure {
-                Some(found) => Err(Error::Unexpected { expected: format!("objects of {}", population.class), found }),
+                Some(found) => Err(Error::part(DemoError::Unexpected {
+                    expected: format!("objects of {}", population.class),
+                    found,
+                })),
                 None => Ok((population.class == CUBE).then_some(())),
             },
             _ => Ok(None),
@@ -223,9 +227,10 @@ impl Stage {
     fn reloaded(&mut self) -> Result<Live, Error> {
         self.until("the reload after an edit", BUILD, |event| match event {
             Event::Reloaded(live) => Ok(Some(*live)),
-            Event::Unchanged => {
-                Err(Error::Unexpected { expected: "a new library".into(), found: "that of before the edit".into() })
-            }
+            Event::Unchanged => Err(Error::part(DemoError::Unexpected {
+                expected: "a new library".into(),
+                found: "that of before the edit".into(),
+            })),
             _ => Ok(None),
         })
     }
@@ -252,8 +257,10 @@ impl Stage {
         loop {
             let event = match self.session.wait(self.signals.receiver()) {
                 Step::Event(event) => event,
-                Step::Heard(_) => return Err(Error::Interrupted),
-                Step::Tick if begun.elapsed() > patience => return Err(Error::Late { what, patience }),
+                Step::Heard(_) => return Err(Error::part(DemoError::Interrupted)),
+                Step::Tick if begun.elapsed() > patience => {
+                    return Err(Error::part(DemoError::Late { what, patience }));
+                }
                 Step::Tick => {
                     progress = self.progress(begun.elapsed(), progress);
                     continue;
@@ -272,7 +279,9 @@ impl Stage {
             }
             match event {
                 Event::NotBuilt(error) => return Err(error.into()),
-                Event::Failed(found) => return Err(Error::Unexpected { expected: "a world".into(), found }),
+                Event::Failed(found) => {
+                    return Err(Error::part(DemoError::Unexpected { expected: "a world".into(), found }));
+                }
                 event => {
                     if let Some(found) = wanted(event)? {
                         return Ok(found);

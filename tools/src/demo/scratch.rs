@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use alcedo_runtime::development::plain_file;
 use tempfile::TempDir;
 
+use super::error::DemoError;
 use crate::described::LARGEST_MANIFEST;
 use crate::error::Error;
 
@@ -29,7 +30,7 @@ impl Scratch {
         let repository = lexical(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
         let examples = repository.join("example-plugins");
         if !examples.join(PLUGIN).join("Cargo.toml").is_file() {
-            return Err(Error::NoExamples { path: examples });
+            return Err(Error::part(DemoError::NoExamples { path: examples }));
         }
         let built = match std::env::var_os("CARGO_TARGET_DIR").filter(|dir| !dir.is_empty()) {
             // As cargo understands it: relative to where the user stands.

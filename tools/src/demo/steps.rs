@@ -4,10 +4,11 @@
 use alcedo_runtime::{ObjectHandle, Outcome, Value};
 
 use super::edit::Edit;
+use super::error::DemoError;
 use super::{Stage, label};
 use crate::error::Error;
+use crate::figures::number;
 use crate::session::Live;
-use crate::telling::number;
 
 /// Ticks in which a cube bobs up and down once.
 const BOB_TICKS: u32 = 120;
@@ -239,7 +240,7 @@ impl Stage {
 }
 
 fn unexpected(expected: &str, found: &impl std::fmt::Debug) -> Error {
-    Error::Unexpected { expected: expected.to_owned(), found: format!("{found:?}") }
+    Error::part(DemoError::Unexpected { expected: expected.to_owned(), found: format!("{found:?}") })
 }
 
 /// One more hello from everyone.

@@ -7,9 +7,10 @@ use alcedo_runtime::Reload;
 use serde::Serialize;
 
 use super::edit::{self, Line};
+use crate::figures::{millis, number};
 use crate::paint::{Paint, for_terminal};
 use crate::session::Live;
-use crate::telling::{self, millis, number};
+use crate::telling;
 
 /// Everything the demo reports.
 #[derive(Debug, Serialize)]

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use alcedo_runtime::development::link::HangOf;
 
+use crate::figures::{millis, number, short_time};
 use crate::paint::Paint;
 use crate::session::{Event, Live, Mode, Status};
-use crate::telling::{self, millis, number};
+use crate::telling;
 use crate::world::News;
 
 /// The words for one session.
@@ -85,7 +86,7 @@ impl Telling {
                 format!("{} {error}{hint}\n{goes_on} · save again to retry", paint.red("not loaded:"))
             }
             Event::Reloaded(live) => self.reload(live),
-            Event::Populated(population) => telling::population(population, paint),
+            Event::Populated(population) => population.line(paint),
             Event::Hang { text, of: HangOf::Call } => format!(
                 "{} {text}\n  the world stands still · save, or press k, to end its process and go on with the last good build",
                 paint.red("it hangs:")
@@ -119,7 +120,7 @@ impl Telling {
         let paint = self.paint;
         match news {
             News::Restored { objects, age, text } => {
-                let head = format!("the world is back as it was {} ago", telling::short_time(*age));
+                let head = format!("the world is back as it was {} ago", short_time(*age));
                 let rest = text.split_once('\n').map_or_else(String::new, |(_, rest)| format!("\n{rest}"));
                 Some(format!("{head}: {} objects with their values{rest}", number(*objects)))
             }

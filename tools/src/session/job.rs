@@ -7,7 +7,8 @@ use std::time::Duration;
 use alcedo_build::{Artifact, BuildError, BuildOutcome, RunningBuild, spawn};
 use crossbeam_channel::Receiver;
 
-use super::targets::{BuildOptions, Target};
+use super::targets::Target;
+use crate::modules::BuildOptions;
 
 /// Why a build was begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,6 @@ mod event;
 mod history;
 mod host;
 mod job;
-mod pace;
 mod targets;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -28,6 +27,7 @@ use crate::command::Command;
 use crate::error::Error;
 use crate::guard::again::{BuildLife, BuildLives};
 use crate::input::Heard;
+use crate::modules::BuildOptions;
 use crate::scripts;
 use crate::world::{News, Printed, World};
 use ending::Restarts;
@@ -36,10 +36,7 @@ use job::{Advance, Cause, Ended, Job, Next};
 use targets::Target;
 
 pub(crate) use event::{Event, Live, Status, Step};
-pub(crate) use history::NoSuchGeneration;
 pub(crate) use host::HostSources;
-pub(crate) use pace::Pace;
-pub(crate) use targets::BuildOptions;
 
 /// When sources are built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use alcedo_build::{Artifact, BuildError, BuildRequest, HostCrate, PluginFolder};
 
+use crate::modules::BuildOptions;
 use crate::scripts;
 
 /// A folder of plugins, built as one, or a package of scripts, of which nothing is to be built.
@@ -21,15 +22,6 @@ pub(crate) struct Target {
     sources: Vec<PathBuf>,
     /// The libraries of its last build.
     pub(crate) artifacts: Vec<Artifact>,
-}
-
-/// How plugins are built.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct BuildOptions {
-    pub(crate) release: bool,
-    pub(crate) color: bool,
-    /// Instead of the folder cargo would choose.
-    pub(crate) target_dir: Option<PathBuf>,
 }
 
 /// The host, which is built first, and the plugins in `dirs`.

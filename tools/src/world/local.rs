@@ -14,7 +14,7 @@ use crossbeam_channel::{Receiver, Sender, never, unbounded};
 use super::sample::{Populated, builder};
 use super::{HostOptions, News, Printed, World};
 use crate::error::Error;
-use crate::session::Pace;
+use crate::pace::Pace;
 
 /// The runtime and its world. It belongs to the thread that made it.
 pub(crate) struct Local {

@@ -3,6 +3,7 @@
 //! process where the author names no host. The session sends requests, and gets the outcomes as [`News`].
 
 mod local;
+mod population;
 mod remote;
 mod sample;
 mod user_code;
@@ -18,6 +19,7 @@ use crate::error::Error;
 use crate::guard::{End, Panic};
 
 pub(crate) use local::Local;
+pub(crate) use population::Population;
 pub(crate) use remote::{HostProgram, Remote};
 pub(crate) use sample::run as run_sample;
 
@@ -160,15 +162,4 @@ pub(crate) struct HostOptions {
     pub(crate) user_code: Option<PathBuf>,
     /// A host that is broken on purpose: it reruns a class constructor in each reload.
     pub(crate) planted_rerun: bool,
-}
-
-/// Objects of one class that were born.
-#[derive(Clone, Debug)]
-pub(crate) struct Population {
-    /// `/Script/Game.MagicCube`.
-    pub(crate) class: String,
-    /// How many.
-    pub(crate) count: u64,
-    /// Why there are not more.
-    pub(crate) failure: Option<String>,
 }

@@ -11,9 +11,8 @@ use alcedo_runtime::{Budget, Builder, ObjectHandle, Runtime};
 use super::user_code::user_code;
 use super::{HostOptions, Population};
 use crate::error::Error;
+use crate::pace::Pace;
 use crate::paint::Paint;
-use crate::session::Pace;
-use crate::telling;
 
 /// The package a plugin declares its types in unless it has reasons for another; a host must name all there may be.
 const PACKAGE: &str = "Game";
@@ -91,7 +90,7 @@ pub(crate) fn run(options: &HostOptions) -> Result<ExitCode, Error> {
         // What was tried in vain has its next chance with the next generation.
         if std::mem::replace(&mut generation, runtime.generation()) != runtime.generation() {
             for population in populated.populate(&runtime, options.objects) {
-                println_of(&telling::population(&population, paint));
+                println_of(&population.line(paint));
             }
         }
     }

@@ -17,17 +17,7 @@ use crate::World;
 use crate::marker::{MarkClass, Marker};
 use crate::objects::Objects;
 
-/// A holder of objects that the store does not track.
-pub trait RootSource {
-    /// Shows `visit` each of them, at least once.
-    fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle));
-}
-
-impl<T: Fn(&mut dyn FnMut(ObjectHandle))> RootSource for T {
-    fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
-        self(visit);
-    }
-}
+pub use crate::marker::RootSource;
 
 /// How far a mark in slices has come.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,24 +1,23 @@
 //! The canary: a child process that loads new modules before the host does. Mapping a library runs its initializers,
-//! and what crashes or hangs there takes its process along; so it is another process's. `child.rs` is what runs there,
+//! and what crashes or hangs there takes its process along; so it is another process's. `canary_child.rs` is what runs there,
 //! `watch.rs` waits for it, `protocol.rs` is what they say to each other, `wire.rs` the socket between them, and this file
 //! decides whether there is one. Every door has it: a Master, a reload, a Slim and the Default. Any thread.
 //!
 //! A canary finds mistakes, not malice: a module can detect that it runs in a canary, for instance by looking at how
 //! its process was started, and act differently there. What holds is that no module passes by accident.
 
-mod child;
-mod protocol;
+pub(crate) mod error;
+pub(super) mod protocol;
 mod watch;
-mod wire;
+pub(super) mod wire;
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::load::error::LoadError;
-use crate::load::open::Staged;
+use error::CanaryError;
+use protocol::Candidates;
 
 /// How long a canary may take, unless the host says otherwise.
 const DEADLINE: Duration = Duration::from_secs(10);
@@ -29,67 +28,18 @@ static ARMED: AtomicBool = AtomicBool::new(false);
 /// Which process loads new modules first, so that a crash there is not the host's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Canary {
-    /// The host's own program, started once more, if its `main` calls [`run_if_child`]; else none, and a warning says
-    /// so once.
+    /// The host's own program, started once more, if its `main` calls [`run_if_child`](crate::canary::run_if_child); else none,
+    /// and a warning says so once.
     #[default]
     Auto,
     /// None: initializers run for the first time in the host.
     Off,
-    /// This program, whose `main` calls [`run_if_child`].
+    /// This program, whose `main` calls [`run_if_child`](crate::canary::run_if_child).
     Program(PathBuf),
 }
 
-/// What a canary was doing with a module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CanaryStep {
-    /// Its initializers ran.
-    Mapping,
-    /// Its root module was compared, and it took its host.
-    Attaching,
-    /// It has sent what it declares.
-    Registering,
-}
-
-impl CanaryStep {
-    const ALL: [Self; 3] = [Self::Mapping, Self::Attaching, Self::Registering];
-
-    /// The number that stands for it in a message: its place in the list of all.
-    fn number(self) -> u8 {
-        match self {
-            Self::Mapping => 0,
-            Self::Attaching => 1,
-            Self::Registering => 2,
-        }
-    }
-
-    /// The step of that number.
-    fn numbered(number: u8) -> Option<Self> {
-        Self::ALL.get(usize::from(number)).copied()
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Mapping => "mapping",
-            Self::Attaching => "attaching",
-            Self::Registering => "registering",
-        }
-    }
-}
-
-impl fmt::Display for CanaryStep {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// Makes this process a canary if a host started it as one, and does not return then. Else it returns at once, and
-/// from now on this program can be started as a canary of its own host.
-///
-/// It belongs at the very beginning of `main`: what runs before it, runs in every canary as well.
-pub fn run_if_child() {
-    if std::env::args_os().nth(1).is_some_and(|first| first == protocol::ARGUMENT) {
-        child::run();
-    }
+/// From now on this program can be started as a canary of its own host.
+pub(super) fn arm() {
     ARMED.store(true, Ordering::Relaxed);
 }
 
@@ -137,14 +87,12 @@ fn choose(canary: &Canary, armed: bool) -> Choice<'_> {
 }
 
 impl Rehearsal {
-    /// Has a canary load copies that passed every check, dependencies first, and says how long it took; nothing where
-    /// there is none.
+    /// Has a canary load copies that passed every check, dependencies first, each by its name and path. Returns how long it took;
+    /// nothing where there is none.
     ///
     /// # Errors
     /// What became of the canary; nothing of the copies was mapped in this process.
-    pub(crate) fn run<'a>(&self, staged: impl IntoIterator<Item = &'a Staged>) -> Result<Option<Duration>, LoadError> {
-        let candidates = staged.into_iter().map(|staged| (staged.info.name.clone(), staged.path().to_owned()));
-        let candidates: Vec<_> = candidates.collect();
+    pub(crate) fn run(&self, candidates: Candidates) -> Result<Option<Duration>, CanaryError> {
         if candidates.is_empty() {
             return Ok(None);
         }
@@ -168,12 +116,12 @@ impl Rehearsal {
 }
 
 /// The running program, also when its file was replaced by a newer build.
-fn own_program() -> Result<PathBuf, LoadError> {
+fn own_program() -> Result<PathBuf, CanaryError> {
     let running = Path::new("/proc/self/exe");
     if running.exists() {
         return Ok(running.to_owned());
     }
-    std::env::current_exe().map_err(|error| LoadError::CanaryUnavailable {
+    std::env::current_exe().map_err(|error| CanaryError::Unavailable {
         program: PathBuf::from("the host's own program"),
         reason: error.to_string(),
     })

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::CanaryStep;
+use super::error::CanaryStep;
 
 /// The one argument of a program that is started as a canary.
-pub(super) const ARGUMENT: &str = "--alcedo-canary";
+pub(crate) const ARGUMENT: &str = "--alcedo-canary";
 
 /// The first bytes of every frame.
 const MAGIC: [u8; 4] = *b"ACF\n";
@@ -35,11 +35,11 @@ const REFUSED: u16 = 4;
 const DONE: u16 = 5;
 
 /// Modules to be loaded, dependencies first: name, and where the copy is.
-pub(super) type Candidates = Vec<(String, PathBuf)>;
+pub(crate) type Candidates = Vec<(String, PathBuf)>;
 
 /// What one side says to the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Message {
+pub(crate) enum Message {
     /// The host: load these.
     Request(Candidates),
     /// The canary: the program is one, and has understood.
@@ -58,7 +58,7 @@ pub(super) struct Token(pub u128);
 
 /// Why bytes are no frame that was to come.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum FrameError {
+pub(crate) enum FrameError {
     #[error("bytes came that do not begin as a frame does")]
     NotAFrame,
     #[error(

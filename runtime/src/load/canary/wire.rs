@@ -8,7 +8,7 @@ use super::protocol::{FrameError, Message};
 
 /// What went wrong between the two.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum WireError {
+pub(crate) enum WireError {
     #[error(transparent)]
     System(#[from] io::Error),
     #[error(transparent)]
@@ -17,7 +17,7 @@ pub(super) enum WireError {
 
 /// What came in a while.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(crate) enum Heard {
     /// A message.
     Message(Message),
     /// Nothing yet.
@@ -39,7 +39,7 @@ mod socket {
     use super::{Heard, WireError};
 
     /// One end.
-    pub(in super::super) struct Wire {
+    pub(crate) struct Wire {
         stream: UnixStream,
         listener: Listener,
         speaker: Option<Speaker>,
@@ -60,7 +60,7 @@ mod socket {
         ///
         /// # Errors
         /// When standard input is no socket: this process was not started as a canary.
-        pub(in super::super) fn take_standard_input() -> io::Result<Self> {
+        pub(crate) fn take_standard_input() -> io::Result<Self> {
             let stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
             // Fails for whatever is no socket.
             stream.peer_addr()?;
@@ -72,7 +72,7 @@ mod socket {
         ///
         /// # Errors
         /// Whatever the system says.
-        pub(in super::super) fn lifeline(&self) -> io::Result<UnixStream> {
+        pub(crate) fn lifeline(&self) -> io::Result<UnixStream> {
             self.stream.try_clone()
         }
 
@@ -80,7 +80,7 @@ mod socket {
         ///
         /// # Errors
         /// When the other side is closed, or the message does not fit a frame.
-        pub(in super::super) fn say(&mut self, message: &Message, patience: Option<Duration>) -> Result<(), WireError> {
+        pub(crate) fn say(&mut self, message: &Message, patience: Option<Duration>) -> Result<(), WireError> {
             let unknown = || io::Error::new(ErrorKind::NotConnected, "nobody has asked yet");
             if self.speaker.is_none() {
                 self.speaker = self.listener.token().map(Speaker::new);
@@ -95,7 +95,7 @@ mod socket {
         ///
         /// # Errors
         /// When what came is no frame that was to come.
-        pub(in super::super) fn hear(&mut self, patience: Option<Duration>) -> Result<Heard, WireError> {
+        pub(crate) fn hear(&mut self, patience: Option<Duration>) -> Result<Heard, WireError> {
             let until = patience.map(crate::deadline::after);
             let mut left = patience;
             let mut bytes = [0; 4096];
@@ -148,7 +148,7 @@ mod socket {
     use super::{Heard, WireError};
 
     /// There is none here.
-    pub(in super::super) enum Wire {}
+    pub(crate) enum Wire {}
 
     fn none<T>() -> io::Result<T> {
         Err(io::Error::new(io::ErrorKind::Unsupported, "there are no canaries on this platform"))
@@ -159,25 +159,25 @@ mod socket {
             none()
         }
 
-        pub(in super::super) fn take_standard_input() -> io::Result<Self> {
+        pub(crate) fn take_standard_input() -> io::Result<Self> {
             none()
         }
 
-        pub(in super::super) fn lifeline(&self) -> io::Result<io::Empty> {
+        pub(crate) fn lifeline(&self) -> io::Result<io::Empty> {
             none()
         }
 
-        pub(in super::super) fn say(&mut self, _: &Message, _: Option<Duration>) -> Result<(), WireError> {
+        pub(crate) fn say(&mut self, _: &Message, _: Option<Duration>) -> Result<(), WireError> {
             Ok(none()?)
         }
 
-        pub(in super::super) fn hear(&mut self, _: Option<Duration>) -> Result<Heard, WireError> {
+        pub(crate) fn hear(&mut self, _: Option<Duration>) -> Result<Heard, WireError> {
             Ok(none()?)
         }
     }
 }
 
-pub(super) use socket::Wire;
+pub(crate) use socket::Wire;
 
 #[cfg(all(test, unix))]
 mod tests {

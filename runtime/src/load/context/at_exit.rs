@@ -7,8 +7,8 @@
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use crate::load::context::error::ContextError;
 use crate::load::context::registry::ContextRegistry;
+use crate::load::error::context::ContextError;
 
 /// The registries whose listeners are to be called.
 static HUBS: Mutex<Vec<Weak<ContextRegistry>>> = Mutex::new(Vec::new());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::callback::Callbacks;
 use crate::load::context::handle::{Contexts, LoadContext};
 use crate::load::context::home::Home;
-use crate::load::context::id::{ContextId, ContextKind, title};
+use crate::load::context_id::{ContextId, ContextKind, title};
 
 /// Something happened to a load context: a Slim, a pinned one, the Default or the Master.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -134,7 +134,7 @@ mod tests {
     use super::{ContextEvent, ContextEventKind, Listener, Listeners, tell};
     use crate::callback::{Registered, Site};
     use crate::load::context::home::Home;
-    use crate::load::context::id::{ContextId, ContextKind};
+    use crate::load::context_id::{ContextId, ContextKind};
 
     #[test]
     fn listeners_are_called_by_priority_and_a_panic_stops_none() {

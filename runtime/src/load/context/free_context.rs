@@ -10,21 +10,21 @@ use arc_swap::ArcSwapOption;
 
 use crate::callback::{HostId, let_go};
 use crate::lease::LeaseKind;
-use crate::load::context::error::ContextError;
 use crate::load::context::free_module::FreeModule;
 use crate::load::context::handle::Kept;
 use crate::load::context::home::Home;
 use crate::load::context::resolvers::Resolvers;
 use crate::load::context::unloading::SpaceUnload;
+use crate::load::error::context::{ContextError, Wanted};
 use alcedo_sys::StageDir;
 
 use crate::load::context::event::{ContextEvent, ContextEventKind, Listeners, tell};
 use crate::load::context::free_generation::FreeGeneration;
-use crate::load::context::id::{ContextId, ContextKind, title};
 use crate::load::context::loading::{self, Library};
 use crate::load::context::registry::ContextRegistry;
 use crate::load::context::under_way;
-use crate::load::context::waits::{Sort, Wanted, Work};
+use crate::load::context::waits::{Sort, Work};
+use crate::load::context_id::{ContextId, ContextKind, title};
 use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 

@@ -9,13 +9,14 @@ use semver::VersionReq;
 
 use crate::entry_gate::EntryGate;
 use crate::lease::{Blocker, Leases};
-use crate::load::context::error::ContextError;
 use crate::load::context::free_module::{FreeExport, FreeModule};
-use crate::load::context::id::{ContextId, ContextInfo, ContextKind, title};
+use crate::load::context::info::ContextInfo;
 use crate::load::context::native_libs::Natives;
 use crate::load::context::resolvers::Resolvers;
 use crate::load::context::under_way;
-use crate::load::context::waits::{Wanted, Work};
+use crate::load::context::waits::Work;
+use crate::load::context_id::{ContextId, ContextKind, title};
+use crate::load::error::context::{ContextError, Wanted};
 use crate::load::module::Need;
 use crate::load::module::info::ModuleInfo;
 use crate::unload::state::ContextState;

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::path::Path;
 
-use crate::load::context::id::{ContextInfo, ModuleSummary};
+use crate::load::context::info::{ContextInfo, ModuleSummary};
 use crate::load::context::native_libs::RetainedNative;
 
 /// A type as one generation of one context has it. Two of them are the same type only when they are equal.
@@ -71,7 +71,8 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use super::{TypeRef, owner_of};
-    use crate::load::context::id::{ContextId, ContextInfo, ContextKind, ModuleSummary, title};
+    use crate::load::context::info::{ContextInfo, ModuleSummary};
+    use crate::load::context_id::{ContextId, ContextKind, title};
     use crate::unload::state::ContextState;
 
     /// A Slim whose modules are `name: types`.

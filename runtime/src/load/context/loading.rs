@@ -9,7 +9,6 @@ use alcedo_sys::{ImageFile, StageDir};
 use semver::VersionReq;
 
 use crate::lease::LeaseKind;
-use crate::load::context::error::ContextError;
 use crate::load::context::event::ContextEventKind;
 use crate::load::context::free_generation::{FreeGeneration, dependent};
 use crate::load::context::free_module::{FreeModule, ModulePlace};
@@ -22,6 +21,7 @@ use crate::load::context::search::{Answer, name_of_bytes, search};
 use crate::load::context::under_way;
 use crate::load::context::waits::{Sort, Work};
 use crate::load::error::LoadError;
+use crate::load::error::context::ContextError;
 use crate::load::module::info::ModuleInfo;
 use crate::load::open::{self, Staged};
 use crate::load::order::{OrderInput, order};
@@ -325,7 +325,8 @@ fn bring_up(
     let (places, staged): (Vec<_>, Vec<_>) = staged.into_iter().unzip();
     staged.iter().for_each(|staged| registry.announce(&staged.info));
     // Nothing was mapped in this process until here.
-    registry.rehearsal.with(generation.resolvers.canary()).run(&staged)?;
+    let rehearsal = registry.rehearsal.with(generation.resolvers.canary());
+    rehearsal.run(staged.iter().map(Staged::candidate).collect()).map_err(LoadError::from)?;
     generation.expect_open("mapping a library")?;
     let mut opened: Vec<Arc<FreeModule>> = Vec::new();
     let mut asked_for = None;

@@ -6,18 +6,19 @@ use std::sync::Arc;
 use semver::VersionReq;
 
 use crate::lease::Leases;
-use crate::load::context::error::{Attempt, ContextError};
 use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::free_module::{FreeExport, FreeModule};
-use crate::load::context::id::{ContextId, ContextInfo, ContextKind, ModuleSummary, title};
 use crate::load::context::identity::TypeRef;
+use crate::load::context::info::{ContextInfo, ModuleSummary};
 use crate::load::context::loading;
 use crate::load::context::registry::ContextRegistry;
 use crate::load::context::resolve::{Guidance, Step, after};
 use crate::load::context::resolvers::ModuleRequest;
 use crate::load::context::search::{Answer, in_default};
 use crate::load::context::type_name::TypeName;
+use crate::load::context_id::{ContextId, ContextKind, title};
 use crate::load::error::LoadError;
+use crate::load::error::context::{Attempt, ContextError};
 
 /// A function, and the generation that has it: calls go through the gate of that one.
 pub(super) struct Target {
@@ -280,9 +281,10 @@ mod tests {
     use std::path::PathBuf;
 
     use super::types_in;
-    use crate::load::context::id::{ContextId, ModuleSummary};
+    use crate::load::context::info::ModuleSummary;
     use crate::load::context::resolve::Step;
     use crate::load::context::type_name::TypeName;
+    use crate::load::context_id::ContextId;
 
     #[test]
     fn a_type_is_found_by_its_module_its_path_and_its_bare_name() {

@@ -2,7 +2,6 @@
 //! other threads call them. The Master is beside them, and only its picture is kept here.
 
 mod at_exit;
-pub(crate) mod error;
 pub(crate) mod event;
 mod free_context;
 mod free_generation;
@@ -11,8 +10,8 @@ pub(crate) mod function;
 pub(crate) mod handle;
 mod home;
 pub(crate) mod host_functions;
-pub(crate) mod id;
 pub(crate) mod identity;
+pub(crate) mod info;
 mod loading;
 pub(crate) mod lookup;
 mod module_calls;

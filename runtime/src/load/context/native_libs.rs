@@ -12,12 +12,12 @@ use alcedo_sys::{NativeError, NativeFailure, NativePlace};
 
 use crate::callback::Share;
 use crate::lease::LeaseKind;
-use crate::load::context::error::{Attempt, ContextError};
 use crate::load::context::free_generation::FreeGeneration;
-use crate::load::context::id::ContextId;
 use crate::load::context::resolvers::{NativeResolver, ask};
 use crate::load::context::under_way;
 use crate::load::context::waits::Sort;
+use crate::load::context_id::ContextId;
+use crate::load::error::context::{Attempt, ContextError};
 use crate::load::paths::ensure_absolute;
 
 /// An open native library, by the name it was requested by.

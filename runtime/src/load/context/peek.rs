@@ -1,53 +1,15 @@
 //! What a library says of itself, read without mapping it: no code of it runs, not even an initialiser.
 
-use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use alcedo_sys::{ImageError, ImageFile, StageDir};
 
-use crate::load::context::error::ContextError;
 use crate::load::declared::{self, Declared};
 use crate::load::error::LoadError;
-use crate::load::module::info::ModuleInfo;
+use crate::load::error::context::ContextError;
+use crate::load::module::info::{ManifestInfo, ModuleInfo};
 use crate::load::open;
 use crate::load::paths::ensure_absolute;
-
-/// A module that another needs.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Dependency {
-    /// Its name.
-    pub name: String,
-    /// The versions that will do.
-    pub versions: semver::VersionReq,
-}
-
-/// What the manifest section of a module says, and what else its file shows.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct ManifestInfo {
-    /// Its name.
-    pub name: String,
-    /// Its version.
-    pub version: semver::Version,
-    /// Differs between builds that differ.
-    pub build_id: u128,
-    /// The compiler that made it.
-    pub compiler: String,
-    /// The number of the border it speaks.
-    pub abi: u32,
-    /// The oldest and the newest host API it can live with.
-    pub api: RangeInclusive<u32>,
-    /// The modules it needs.
-    pub dependencies: Vec<Dependency>,
-    /// Paths of the types it declares.
-    pub types: Vec<String>,
-    /// Those of them that are classes: a module with any is for the Master.
-    pub classes: Vec<String>,
-    /// Whether the file carries a seal, which then fits.
-    pub sealed: bool,
-    /// Why its image would stay mapped after an unload, when that is known beforehand.
-    pub will_park: Option<String>,
-}
 
 impl ManifestInfo {
     /// Reads the manifest of a library file. Any thread.
@@ -78,22 +40,6 @@ impl ManifestInfo {
         let bad = |reason| ContextError::BadImage { path: path.to_owned(), reason };
         let declared = declared::of_file(&info.name, &image).map_err(bad)?;
         Ok((Self::of(info), declared))
-    }
-
-    fn of(info: ModuleInfo) -> Self {
-        Self {
-            will_park: info.will_park(),
-            name: info.name,
-            version: info.version,
-            build_id: info.build_id,
-            compiler: info.compiler,
-            abi: alcedo_abi::ABI_NUMBER,
-            api: info.api.0..=info.api.1,
-            dependencies: info.dependencies.into_iter().map(|(name, versions)| Dependency { name, versions }).collect(),
-            types: info.types,
-            classes: info.classes,
-            sealed: info.is_sealed,
-        }
     }
 }
 

@@ -10,10 +10,10 @@ use semver::VersionReq;
 
 use crate::callback::{Registered, Share, Site, drop_caught};
 use crate::load::canary::Canary;
-use crate::load::context::error::ContextError;
 use crate::load::context::handle::{Contexts, LoadContext};
 use crate::load::context::home::Home;
-use crate::load::context::id::ModuleSummary;
+use crate::load::context::info::ModuleSummary;
+use crate::load::error::context::ContextError;
 use crate::trap;
 
 /// A module that is looked for.

@@ -10,8 +10,8 @@ use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 
 use crate::lease::{Lease, LeaseKind};
-use crate::load::context::error::ContextError;
 use crate::load::context::free_generation::FreeGeneration;
+use crate::load::error::context::ContextError;
 
 /// The entered generation of a thread, with the lease of the scope; none outside of scopes.
 type Here = Option<(Weak<FreeGeneration>, Weak<Lease>)>;

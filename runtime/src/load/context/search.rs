@@ -4,16 +4,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::callback::Share;
-use crate::load::context::error::{Attempt, ContextError};
 use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::free_module::FreeModule;
-use crate::load::context::id::{ContextId, ContextKind, ModuleSummary};
+use crate::load::context::info::ModuleSummary;
 use crate::load::context::loading::{self, Library};
 use crate::load::context::registry::ContextRegistry;
 use crate::load::context::resolve::{Guidance, Step, after, will_do};
 use crate::load::context::resolvers::{FoundModule, ModuleRequest, ModuleResolver, ask};
 use crate::load::context::under_way;
 use crate::load::context::waits::Sort;
+use crate::load::context_id::{ContextId, ContextKind};
+use crate::load::error::context::{Attempt, ContextError};
 
 /// What a name stands for.
 pub(super) enum Answer {

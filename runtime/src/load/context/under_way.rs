@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
-use crate::load::context::error::ContextError;
 use crate::load::context::waits::{DEEPEST, Never, Sort, Table, Work};
+use crate::load::error::context::ContextError;
 
 /// Contexts of one runtime may load in those of another, so there is one table for all.
 static TABLE: LazyLock<Mutex<Table<ThreadId>>> = LazyLock::new(Mutex::default);
@@ -67,8 +67,8 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::{Sort, begin, next_place};
-    use crate::load::context::error::ContextError;
-    use crate::load::context::waits::{Wanted, Work};
+    use crate::load::context::waits::Work;
+    use crate::load::error::context::{ContextError, Wanted};
 
     fn works<const N: usize>() -> [Work; N] {
         let place = next_place();

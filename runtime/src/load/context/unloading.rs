@@ -206,7 +206,7 @@ mod tests {
     use crate::conjugate::gate::ModuleTag;
     use crate::handles::{Generation, ModuleId};
     use crate::load::context::free_module::FreeModule;
-    use crate::load::context::id::ContextId;
+    use crate::load::context_id::ContextId;
     use crate::load::module::testing::tale;
     use crate::unload::policy::UnloadPolicy;
     use crate::unload::state::ContextState;

@@ -8,53 +8,13 @@
 //! something it has claimed.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::hash::Hash;
+
+use crate::load::error::context::{LoadStep, Wanted};
 
 /// So many questions may be put to resolvers on one thread, each by the answer to the one before. In a host that is built without
 /// optimization one takes up to 64 KiB of the stack, and threads of Rust have 2 MiB.
 pub(super) const DEEPEST: usize = 16;
-
-/// One link in a chain of loads: what is under way, and in which context.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct LoadStep {
-    /// The context, as it names itself.
-    pub context: String,
-    /// What it is after.
-    pub wanted: Wanted,
-}
-
-/// What a context is after.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum Wanted {
-    /// A module, by its name.
-    Module(String),
-    /// A native library.
-    Native {
-        /// The name it was requested by.
-        name: String,
-        /// The module that needs it; none where no module was named.
-        for_module: Option<String>,
-    },
-    /// Another generation of itself.
-    Replacement,
-}
-
-impl fmt::Display for LoadStep {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { context, wanted } = self;
-        match wanted {
-            Wanted::Module(name) => write!(f, "{name} in {context}"),
-            Wanted::Native { name, for_module: None } => write!(f, "native library {name} in {context}"),
-            Wanted::Native { name, for_module: Some(module) } => {
-                write!(f, "native library {name} for {module} in {context}")
-            }
-            Wanted::Replacement => write!(f, "replacing {context}"),
-        }
-    }
-}
 
 /// Something that can be under way.
 #[derive(Clone, Debug)]

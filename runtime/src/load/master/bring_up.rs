@@ -15,7 +15,7 @@ use crate::load::context::lookup::{Lent, lend_to_master};
 use crate::load::error::{LoadError, caught};
 use crate::load::module::info::ModuleInfo;
 use crate::load::module::master::MasterModule;
-use crate::load::open::{self, Inspected, Ready};
+use crate::load::open::{self, Inspected, Ready, Staged};
 use crate::load::order::{list, needs_beyond};
 use crate::load::replace::{Build, Why, replaced};
 #[cfg(feature = "script")]
@@ -85,7 +85,8 @@ pub(crate) fn bring_up(
         faults::at(ReloadStep::Canary)?;
         let _published = core.red.activities().phase("canary");
         let begun = Instant::now();
-        let rehearsed = loads.registry.rehearsal.run(staged.iter().filter_map(Ready::library));
+        let libraries = staged.iter().filter_map(Ready::library);
+        let rehearsed = loads.registry.rehearsal.run(libraries.map(Staged::candidate).collect());
         // One that was refused took its time as well.
         let took = rehearsed.as_ref().map_or_else(|_| Some(begun.elapsed()), |took| *took);
         loads.canary_took.set(took);

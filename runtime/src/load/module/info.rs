@@ -1,7 +1,9 @@
 //! What is known of a module before it is loaded: for a library, what its manifest section says.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
+use crate::load::order::titled;
 use crate::load::stays::{self, Stays};
 
 /// What the manifest section of a module says, kept by the host.
@@ -39,11 +41,6 @@ pub(crate) struct ModuleInfo {
     pub gives_blocks_away: Option<String>,
 }
 
-/// Name, version and build of a module, as all errors and reports say them.
-pub(crate) fn titled(name: &str, version: &semver::Version, build_id: u128) -> String {
-    format!("{name} {version} (build {build_id:032x})")
-}
-
 impl ModuleInfo {
     /// How errors about two of a kind name it: two builds may have one name and one version.
     pub(crate) fn title(&self) -> String {
@@ -59,5 +56,61 @@ impl ModuleInfo {
     pub(crate) fn warnings(&self) -> Vec<String> {
         let stays = self.will_park().map(|reason| format!("will stay mapped for ever: {reason}"));
         stays.into_iter().chain(stays::of_unhooked(&self.unhooked)).collect()
+    }
+}
+
+/// A module that another needs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Dependency {
+    /// Its name.
+    pub name: String,
+    /// The versions that will do.
+    pub versions: semver::VersionReq,
+}
+
+/// What the manifest section of a module says, and what else its file shows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct ManifestInfo {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: semver::Version,
+    /// Differs between builds that differ.
+    pub build_id: u128,
+    /// The compiler that made it.
+    pub compiler: String,
+    /// The number of the border it speaks.
+    pub abi: u32,
+    /// The oldest and the newest host API it can live with.
+    pub api: RangeInclusive<u32>,
+    /// The modules it needs.
+    pub dependencies: Vec<Dependency>,
+    /// Paths of the types it declares.
+    pub types: Vec<String>,
+    /// Those of them that are classes: a module with any is for the Master.
+    pub classes: Vec<String>,
+    /// Whether the file carries a seal, which then fits.
+    pub sealed: bool,
+    /// Why its image would stay mapped after an unload, when that is known beforehand.
+    pub will_park: Option<String>,
+}
+
+impl ManifestInfo {
+    /// What is known of a module.
+    pub(crate) fn of(info: ModuleInfo) -> Self {
+        Self {
+            will_park: info.will_park(),
+            name: info.name,
+            version: info.version,
+            build_id: info.build_id,
+            compiler: info.compiler,
+            abi: alcedo_abi::ABI_NUMBER,
+            api: info.api.0..=info.api.1,
+            dependencies: info.dependencies.into_iter().map(|(name, versions)| Dependency { name, versions }).collect(),
+            types: info.types,
+            classes: info.classes,
+            sealed: info.is_sealed,
+        }
     }
 }

@@ -75,6 +75,11 @@ impl Staged {
     pub(crate) fn path(&self) -> &Path {
         self.file.path()
     }
+
+    /// Its name and where the copy is, for a process that maps it first.
+    pub(crate) fn candidate(&self) -> (String, PathBuf) {
+        (self.info.name.clone(), self.path().to_owned())
+    }
 }
 
 /// The private copy of a library, with the way to its host written into it, and beside it what debuggers read, if that

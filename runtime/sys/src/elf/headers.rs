@@ -7,8 +7,6 @@ use object::elf::{
 };
 use object::pod::{Pod, from_bytes};
 
-use crate::seal::LONGEST;
-
 use super::{Elf, Flaw, HOST, Section, Segment, ensure, malformed, program, records, slice, text};
 
 /// Linkers write about a dozen. The loader makes room for all of them on its stack.
@@ -16,6 +14,9 @@ const MOST_SEGMENTS: usize = 64;
 
 /// No name of a section is longer.
 const LONGEST_NAME: usize = 255;
+
+/// No more than this stands behind the end of a library: a signature and a seal.
+pub(crate) const LONGEST_END: u64 = 128;
 
 /// So many bytes of a file show whether the rest is worth reading.
 pub(crate) const HEAD: usize = size_of::<FileHeader64<LE>>();
@@ -34,7 +35,7 @@ pub(crate) fn glance(head: &[u8], len: u64) -> Result<(), Flaw> {
         false => Ok(()),
     })?;
     let end = ends.map(|(_, end)| end).into_iter().max().unwrap_or_default();
-    ensure(len - end <= LONGEST, || "the file does not end with the section headers".to_owned())
+    ensure(len - end <= LONGEST_END, || "the file does not end with the section headers".to_owned())
 }
 
 /// The headers of a file that is for this host.

@@ -13,11 +13,11 @@ use std::sync::atomic::AtomicU32;
 
 use libloading::Library;
 
-use crate::ending::{EndPolicy, EndReport};
+use crate::end_report::{EndPolicy, EndReport};
+use crate::imp::Writers;
 use crate::ledger::plan::Facts;
 use crate::ledger::{Holder, Ledger, LedgerCounts};
 use crate::reference::Look;
-use crate::source::Writers;
 
 /// Nothing is known of who writes to a file.
 #[derive(Debug)]
@@ -268,7 +268,7 @@ pub(crate) fn panics_are_told() -> bool {
 }
 
 /// It is not recorded here.
-pub(crate) fn tell_panic(_at: &crate::panics::At<'_>) {}
+pub(crate) fn tell_panic(_at: &crate::panic_places::At<'_>) {}
 
 /// Nothing is known of the signals of such a platform, if it has any.
 pub(crate) fn report_crashes(_files: [std::fs::File; 3]) -> io::Result<()> {

@@ -11,8 +11,8 @@ use alcedo_sys::process;
 
 use crate::callback::handle_goes;
 use crate::load::context::free_context::FreeContext;
-use crate::load::context::id::ContextKind;
 use crate::load::context::registry::ContextRegistry;
+use crate::load::context_id::ContextKind;
 
 /// The load contexts of one runtime: the Default, every Slim and pinned one, and what any thread may know of the Master. A
 /// clone is another handle to the same; it may outlive the runtime, whose end unloads the Slims that there are then. Any

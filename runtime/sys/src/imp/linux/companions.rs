@@ -19,6 +19,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
+use super::c::kernel::clock;
 use super::c::loader::{self, Share};
 use super::c::signals;
 use super::loaded::{self, Loaded};
@@ -26,7 +27,7 @@ use super::lookups::{self, Lookups};
 use super::stacks::{self, Stands, Thread, Ticks};
 use super::{lock, threads};
 use crate::imp::linux::Mapping;
-use crate::{crash, folder};
+use crate::{folder, notes};
 
 /// Libraries whose threads run what they are handed while its giver waits, and keep none of it: an image that none of their
 /// threads stands in may go, and they stay.
@@ -127,7 +128,7 @@ impl Companions {
         for library in &needed {
             let is_new = !self.before.iter().any(|known| known.is(library));
             if is_new && shelf.brought_at(library).is_none() {
-                crash::mapped(&library.path(), &library.ranges);
+                notes::mapped(&library.path(), &library.ranges);
                 shelf.brought.push((library.clone(), self.born));
             }
         }
@@ -269,7 +270,7 @@ impl Shelf {
         self.brought.retain(|(known, _)| {
             let is_there = all.iter().any(|library| library.is(known));
             if !is_there {
-                crash::gone(&known.path());
+                notes::gone(&known.path(), clock);
             }
             is_there
         });

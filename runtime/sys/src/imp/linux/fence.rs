@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::c::pages::Walled;
-use crate::fenced::FENCE;
+use crate::imp::FENCE;
 
 /// So many of them can be told of at a time.
 const MOST: usize = 64;

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::os::fd::AsRawFd as _;
 
 use super::c::descriptors::{self, Command};
-use crate::source::Writers;
+use crate::imp::Writers;
 
 /// A read lease, given back on drop.
 #[derive(Debug)]

@@ -21,7 +21,6 @@ use super::c::{kernel, keys};
 use super::threads::Started;
 use super::{altstack, evict, lock, thread_name};
 use crate::ledger::{Holder, HolderKind, Ledger};
-use crate::process;
 
 /// How often values of keys are looked through at the end of a thread, as in the C library.
 const ROUNDS: u32 = 4;
@@ -466,5 +465,5 @@ fn note(touched: &mut Vec<Arc<Ledger>>, ledger: &Arc<Ledger>) {
 pub(super) fn thread_in_words(tid: i32) -> String {
     let is_nameless = super::threads::of_number(tid).is_some_and(|started| started.is_nameless());
     let name = if is_nameless { None } else { thread_name(tid) };
-    process::thread_in_words(name.as_deref(), Some(tid))
+    crate::imp::thread_in_words(name.as_deref(), Some(tid))
 }

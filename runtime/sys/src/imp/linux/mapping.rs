@@ -13,7 +13,7 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use super::c::loader::Share;
 use super::room::Room;
 use super::{loaded, maps, ranges_where};
-use crate::{Demands, elf, plain_file};
+use crate::{elf, plain_file};
 
 /// A mapped image. It has no `Drop`: closing runs code of the image, so it happens only when asked for.
 #[derive(Debug)]
@@ -106,7 +106,7 @@ fn user_of(path: &Path) -> String {
     if let Some(library) = all.iter().filter(|library| !library.name.is_empty()).find(needs_it) {
         return format!("{} needs it", library.file());
     }
-    let facts = plain_file::read(path, Demands::default().largest).ok().and_then(|bytes| elf::survey(&bytes).ok());
+    let facts = plain_file::read(path, elf::LARGEST).ok().and_then(|bytes| elf::survey(&bytes).ok());
     let Some(facts) = facts else { return "whose is unknown, since its file cannot be read any more".to_owned() };
     if let Some(symbol) = facts.stays.unique.first() {
         return format!("it defines `{symbol}`, of which a process has one");

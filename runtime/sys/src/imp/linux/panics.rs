@@ -14,8 +14,8 @@ use super::c::kernel::clock;
 use super::c::registers::registers;
 use super::crash::{Text, tell_maps, tell_stack, write_all};
 use super::{locals, lock};
-use crate::crash;
-use crate::panics::{At, Slots};
+use crate::notes;
+use crate::panic_places::{At, Slots};
 
 /// Whether they are written.
 static IS_TOLD: AtomicBool = AtomicBool::new(false);
@@ -66,7 +66,7 @@ pub(crate) fn tell_panic(at: &At<'_>) {
     }
     let Ok(mut writing) = WRITING.try_lock() else { return };
     let Writing { slots, files: Some(Files { folder, list: listed }) } = &mut *writing else { return };
-    let Some((slot, number)) = slots.claim(at.number(crash::notes()), clock()) else { return };
+    let Some((slot, number)) = slots.claim(at.number(notes::count()), clock()) else { return };
     let folder = folder.as_fd();
     let [pc, sp, fp, lr] = registers();
     let (Some(crash), Some(maps), Some(stack)) =

@@ -25,7 +25,7 @@ use super::{
     Mapping, altstack, c_heap, children, cpp, environment, evict, exits, fds, fork, frames, locals, lock, random,
     robust, scan, signals, sources, strays, streams, threads, timers,
 };
-use crate::ending::{EndPolicy, EndReport};
+use crate::end_report::{EndPolicy, EndReport};
 use crate::ledger::plan::{Facts, Step};
 use crate::ledger::{Holder, HolderKind, Ledger, LedgerCounts};
 use crate::reference::Look;

@@ -7,6 +7,7 @@ use object::elf::{FileHeader64, STT_FUNC, STT_NOTYPE, STT_OBJECT};
 use object::read::elf::{FileHeader as _, ProgramHeader as _, SectionHeader as _, Sym as _};
 use object::{LittleEndian, elf};
 
+use crate::elf::LARGEST;
 use crate::plain_file;
 
 /// What files say, each read once.
@@ -66,7 +67,7 @@ fn within(start: u64, len: u64, address: u64) -> bool {
 }
 
 fn read(path: &Path) -> Option<Names> {
-    parse(&plain_file::read(path, crate::Demands::default().largest).ok()?)
+    parse(&plain_file::read(path, LARGEST).ok()?)
 }
 
 fn parse(bytes: &[u8]) -> Option<Names> {

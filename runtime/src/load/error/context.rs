@@ -1,4 +1,5 @@
-//! What a load context refuses, and why. Each text names the context, what was tried on it, and the way out.
+//! What a load context refuses, and why. Each text names the context, what was tried on it, and the way out. A module that was not
+//! loaded is one reason, and a context that did not find a module is a reason not to load another: the two errors hold each other.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,8 +7,7 @@ use std::time::Duration;
 
 use crate::border::CallError;
 use crate::lease::Sealed;
-use crate::load::context::id::{ContextId, ContextKind};
-use crate::load::context::waits::LoadStep;
+use crate::load::context_id::{ContextId, ContextKind};
 use crate::load::error::LoadError;
 use crate::load::paths::not_absolute;
 
@@ -305,6 +305,47 @@ impl Attempt {
 impl fmt::Display for Attempt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.asked, self.outcome)
+    }
+}
+
+/// One link in a chain of loads: what is under way, and in which context.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct LoadStep {
+    /// The context, as it names itself.
+    pub context: String,
+    /// What it is after.
+    pub wanted: Wanted,
+}
+
+/// What a context is after.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Wanted {
+    /// A module, by its name.
+    Module(String),
+    /// A native library.
+    Native {
+        /// The name it was requested by.
+        name: String,
+        /// The module that needs it; none where no module was named.
+        for_module: Option<String>,
+    },
+    /// Another generation of itself.
+    Replacement,
+}
+
+impl fmt::Display for LoadStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { context, wanted } = self;
+        match wanted {
+            Wanted::Module(name) => write!(f, "{name} in {context}"),
+            Wanted::Native { name, for_module: None } => write!(f, "native library {name} in {context}"),
+            Wanted::Native { name, for_module: Some(module) } => {
+                write!(f, "native library {name} for {module} in {context}")
+            }
+            Wanted::Replacement => write!(f, "replacing {context}"),
+        }
     }
 }
 

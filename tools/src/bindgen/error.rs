@@ -1,8 +1,8 @@
-//! Why no declarations can be written for a header of C. It stands with the other errors, so that what writes them is in no circle.
+//! Why no declarations can be written for a header of C.
 
 /// Why nothing was written.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum BindgenError {
+pub(super) enum BindgenError {
     /// There is no parser of C.
     #[error(
         "libclang, which reads the header, was not found ({0}); Debian has it as `libclang1`, and LIBCLANG_PATH may name its folder"

@@ -10,9 +10,6 @@ use std::thread;
 
 use alcedo_sys::{Image, StagedFile};
 
-use super::CanaryStep;
-use super::protocol::{Candidates, Message};
-use super::wire::{Heard, Wire};
 use crate::bridge::core::Core;
 use crate::cells::RefCell;
 use crate::conjugate::gate::{Gate, ModuleTag};
@@ -22,13 +19,28 @@ use crate::emit::read::{class_decl, delegate_decl, enum_decl, interface_decl, st
 use crate::emit::texts;
 use crate::handles::{Generation, ModuleId};
 use crate::host_api::HostContext;
+use crate::load::canary::arm;
+use crate::load::canary::error::CanaryStep;
+use crate::load::canary::protocol::{ARGUMENT, Candidates, Message};
+use crate::load::canary::wire::{Heard, Wire};
 use crate::load::module::library::Mapped;
 
 /// The exit code of a canary that was started without a host at its socket.
 const NOBODY_ASKED: i32 = 2;
 
-/// Callees the host that started this process, and waits for its end.
-pub(super) fn run() -> ! {
+/// Makes this process a canary if a host started it as one, and does not return then. Else it returns at once, and
+/// from now on this program can be started as a canary of its own host.
+///
+/// It belongs at the very beginning of `main`: what runs before it, runs in every canary as well.
+pub fn run_if_child() {
+    if std::env::args_os().nth(1).is_some_and(|first| first == ARGUMENT) {
+        run();
+    }
+    arm();
+}
+
+/// Answers the host that started this process, and waits for its end.
+fn run() -> ! {
     let Ok((wire, candidates, lifeline)) = asked() else { exit(NOBODY_ASKED) };
     let wire = RefCell::new(wire);
     let say = |message: &Message| {

@@ -1,5 +1,5 @@
 //! What the notes of this process say, and how they stay short however often it reloads: images that are there, and the
-//! last ones that have gone. This file decides and writes texts; `crash.rs` writes the file.
+//! last ones that have gone. This file decides and writes texts; `notes.rs` writes the file.
 //!
 //! A line is words with one space between them, and ends with a word of its own, so that half a line is never read as a
 //! whole one: `stage <folder> .`, `module <generation> <name> <copy> .`, `mapped <copy> <begin>-<end>… .`,

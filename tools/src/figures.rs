@@ -1,0 +1,39 @@
+//! Numbers, times and paths as people read them.
+
+use std::time::Duration;
+
+/// `/Script/Game.MagicCube` is `Game.MagicCube` to a person.
+pub(crate) fn short(path: &str) -> &str {
+    path.strip_prefix("/Script/").unwrap_or(path)
+}
+
+/// A duration a person can take in at a glance.
+pub(crate) fn millis(ms: f64) -> String {
+    if ms < 1000.0 { format!("{ms:.0} ms") } else { format!("{:.1} s", ms / 1000.0) }
+}
+
+/// A time of seconds or minutes, for people.
+pub(crate) fn short_time(time: Duration) -> String {
+    match time.as_secs() {
+        seconds if seconds < 120 => format!("{:.1} s", time.as_secs_f64()),
+        seconds => format!("{} min", seconds / 60),
+    }
+}
+
+/// Digits in groups of three.
+pub(crate) fn number(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
+    groups.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{millis, number};
+
+    #[test]
+    fn numbers_and_times_are_easy_to_read() {
+        assert_eq!([0, 12, 999, 1000, 1_234_567].map(number), ["0", "12", "999", "1,000", "1,234,567"]);
+        assert_eq!([0.4, 131.2, 999.4, 12_345.0].map(millis), ["0 ms", "131 ms", "999 ms", "12.3 s"]);
+    }
+}

@@ -1,0 +1,42 @@
+//! Objects that a world creates of a class of its plugins.
+
+use crate::figures::{number, short};
+use crate::paint::Paint;
+
+/// Objects of one class that were born.
+#[derive(Clone, Debug)]
+pub(crate) struct Population {
+    /// `/Script/Game.MagicCube`.
+    pub(crate) class: String,
+    /// How many.
+    pub(crate) count: u64,
+    /// Why there are not more.
+    pub(crate) failure: Option<String>,
+}
+
+impl Population {
+    /// Returns the line for the user.
+    pub(crate) fn line(&self, paint: Paint) -> String {
+        let Self { class, count, failure } = self;
+        let objects = if *count == 1 { "object" } else { "objects" };
+        let born = format!("  {} {objects} of {}", number(*count), short(class));
+        match failure {
+            None => born,
+            Some(failure) => format!("{born}, then {} {failure}", paint.red("one failed:")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Population;
+    use crate::paint::Paint;
+
+    #[test]
+    fn constructions_are_counted_and_a_failure_is_told() {
+        let mut born = Population { class: "/Script/Game.MagicCube".into(), count: 1000, failure: None };
+        assert_eq!(born.line(Paint::for_tests()), "  1,000 objects of Game.MagicCube");
+        (born.count, born.failure) = (0, Some("it panicked".into()));
+        assert_eq!(born.line(Paint::for_tests()), "  0 objects of Game.MagicCube, then one failed: it panicked");
+    }
+}
