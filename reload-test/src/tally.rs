@@ -131,6 +131,11 @@ mod tests {
     }
 
     #[test]
+    fn a_single_count_without_room_is_a_fault() {
+        check([1, 1], &[], &["1 counts found no room"]);
+    }
+
+    #[test]
     fn each_generation_is_looked_at_once_and_one_that_was_overwritten_is_told() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("tally");

@@ -390,7 +390,7 @@ impl fmt::Debug for Lease {
 #[cfg(test)]
 mod tests {
     use super::{LeaseKind, Leases};
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
     #[test]
     fn a_lease_is_reported_until_it_is_dropped() {
@@ -403,6 +403,18 @@ mod tests {
         drop(lease);
         assert_eq!((leases.count(), leases.given()), (0, 1));
         assert!(leases.wait_free(Duration::ZERO));
+    }
+
+    #[test]
+    fn the_lease_held_longest_is_reported_first() {
+        let leases = Leases::new("m");
+        let first = leases.take(LeaseKind::Call, "first").expect("it is open");
+        let _second = leases.take(LeaseKind::Call, "second").expect("it is open");
+        drop(first);
+        // Takes the place of the first in the row.
+        let _third = leases.take(LeaseKind::Call, "third").expect("it is open");
+        let owners: Vec<_> = leases.report().into_iter().map(|blocker| blocker.owner).collect();
+        assert_eq!(owners, ["second", "third"]);
     }
 
     #[test]
@@ -419,12 +431,16 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_is_woken_by_the_last_lease() {
-        let leases = Leases::new("m");
+    fn a_wait_ends_with_the_last_lease_and_not_with_its_deadline() {
+        let (leases, begun) = (Leases::new("m"), Instant::now());
         let lease = leases.take(LeaseKind::Thread, "worker").expect("it is open");
         std::thread::scope(|scope| {
-            scope.spawn(|| drop(lease));
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(20));
+                drop(lease);
+            });
             assert!(leases.wait_free(Duration::from_secs(60)));
         });
+        assert!(begun.elapsed() < Duration::from_secs(60));
     }
 }

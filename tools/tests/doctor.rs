@@ -136,6 +136,18 @@ fn a_path_that_is_absolute_or_leads_nowhere_and_a_command_that_no_shell_finds_ar
 }
 
 #[test]
+fn absolute_paths_are_found_in_all_sections_of_dependencies() {
+    let one = plugin(
+        "[dev-dependencies]\nalcedo-runtime = { path = \"ALCEDO/runtime\" }\n\
+         [build-dependencies]\nalcedo-build = { path = \"ALCEDO/tools/build\" }\n",
+    );
+    let (notes, _) = said(doctor(workspace("", &[("one", &one)]).path()), "note");
+    for section in ["[dev-dependencies]\n    alcedo-runtime = ", "[build-dependencies]\n    alcedo-build = "] {
+        assert!(notes.contains(section), "{notes}");
+    }
+}
+
+#[test]
 fn a_host_without_the_profile_is_told_which_lines_are_missing() {
     wrong(
         &workspace("", &[HOST]),

@@ -164,7 +164,10 @@ impl fmt::Debug for Excerpt {
 
 #[cfg(test)]
 mod tests {
-    use super::{Excerpt, is_identifier, is_module_name, is_printable, is_type_path, is_version, is_version_range};
+    use super::{
+        Excerpt, is_identifier, is_member_path, is_module_name, is_printable, is_type_path, is_version,
+        is_version_range,
+    };
 
     /// Texts that must not become a file name, a line of a log or a command to a terminal.
     const HOSTILE: [&str; 12] = [
@@ -202,6 +205,20 @@ mod tests {
         assert!(["1.0.0", "1.0.0-rc.1+x86-64"].into_iter().all(is_version));
         assert!(["^1", "*", ">=1.2, <2", "~0.3.1", "=1.0.0-rc.1"].into_iter().all(is_version_range));
         assert!(["rustc 1.95.0 (abc 2026-01-01)", "", "it's \"quoted\" \\"].into_iter().all(is_printable));
+    }
+
+    #[test]
+    fn a_member_path_is_a_type_path_and_an_identifier() {
+        assert!(is_member_path("/Script/Game.Cube:OnHit"));
+        for path in [
+            "/Script/Game.Cube",
+            "/Script/Game.Cube:",
+            "Game.Cube:OnHit",
+            "/Script/Game.Cube:On Hit",
+            "/Script/Game.Cube:a:b",
+        ] {
+            assert!(!is_member_path(path), "{path}");
+        }
     }
 
     #[test]

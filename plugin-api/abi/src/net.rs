@@ -315,4 +315,19 @@ mod tests {
         assert_eq!(save(|_, _| (false, true)), NetOutcome::NotHandled);
         assert_eq!(save(|_, _| (true, false)), NetOutcome::Failed);
     }
+
+    #[test]
+    fn a_bool_is_a_byte_of_zero_or_one() {
+        for (byte, expected) in [(0, Some(false)), (1, Some(true)), (2, None), (255, None)] {
+            for before in [false, true] {
+                let mut flag = before;
+                let outcome = load(&joined(&[], &[byte]), |archive, _| {
+                    archive.number(&mut flag);
+                    (true, true)
+                });
+                let failed = expected.is_none();
+                assert_eq!((outcome == NetOutcome::Failed, flag), (failed, expected.unwrap_or(before)), "{byte}");
+            }
+        }
+    }
 }

@@ -296,4 +296,11 @@ mod tests {
             assert_eq!(nearest(&names, name), expected, "{name}");
         }
     }
+
+    #[test]
+    fn of_equally_near_names_the_first_is_meant() {
+        assert_eq!(nearest(&["jumps", "jumped", "jumpy"], "jump"), Some("jumps"));
+        assert_eq!(nearest(&["abcd"], "xyz"), None);
+        assert_eq!(nearest(&["abc"], "axy"), None, "two of three bytes differ");
+    }
 }

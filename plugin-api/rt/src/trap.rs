@@ -231,7 +231,7 @@ fn hook(info: &PanicHookInfo<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{fail, trap, trap_directly};
+    use super::{Note, fail, keep_note, trap, trap_directly};
     use crate::CallError;
     use alcedo_abi::call::{Failure, FailureKind, Status};
     use alcedo_abi::direct::{DirectAnswer, DirectStatus};
@@ -270,6 +270,16 @@ mod tests {
     #[test]
     fn a_panic_becomes_a_failure_with_its_message() {
         assert_eq!(check(|| panic!("no {}", 1)), (FailureKind::PANIC, "no 1".to_owned()));
+    }
+
+    #[test]
+    fn the_note_of_an_earlier_panic_is_not_that_of_a_resumed_one() {
+        let found = check(|| {
+            let payload = std::any::TypeId::of::<&str>();
+            keep_note(Note { message: "earlier".to_owned(), payload, file: "a.rs".to_owned(), line: 1, column: 1 });
+            std::panic::resume_unwind(Box::new("resumed"))
+        });
+        assert_eq!(found, (FailureKind::PANIC, "resumed".to_owned()));
     }
 
     #[test]

@@ -83,6 +83,12 @@ mod tests {
     }
 
     #[test]
+    fn heaps_and_stacks_are_left_out() {
+        let before = "55000000-55010000 rw-p 0 0 0 [heap]\n7ff00000-7ff20000 rw-p 0 0 0 [stack]\n7f000000-7f010000 rw-p 0 0 0 [stack:42]\n";
+        assert_eq!(freed(before, ""), []);
+    }
+
+    #[test]
     fn what_is_taken_again_is_left_out() {
         check(
             "7f004000-7f006000 rw-p 0 0 0\n7f00f000-7f021000 rw-p 0 0 0\n7f02f000-7f050000 rw-p 0 0 0\n",

@@ -204,6 +204,12 @@ mod tests {
     }
 
     #[test]
+    fn a_row_is_parked_if_more_than_half_of_its_images_are() {
+        assert!(matches!(outcome(8, |reload| reload % 2 == 1).fate(), Fate::Unmapped));
+        assert!(matches!(outcome(8, |reload| reload > 3).fate(), Fate::Parked));
+    }
+
+    #[test]
     fn a_reason_that_the_row_does_not_state_is_a_fault() {
         let fault = |kept_by| {
             let row = Row { fate: Fate::Parked, kept_by, ..*rows(&["rand".to_owned()]).expect("a row")[0] };

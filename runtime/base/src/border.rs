@@ -491,6 +491,14 @@ mod tests {
     }
 
     #[test]
+    fn one_place_is_left_out_of_a_script_stack_of_thirty_three() {
+        let place = |line| ScriptPlace { function: "/Script/A.B:c".to_owned(), file: "B.uc".to_owned(), line };
+        let of = |places: u32| super::stack_lines(&(0..places).map(place).collect::<Vec<_>>());
+        assert!(!of(32).contains("more") && of(32).contains("B.uc:16"), "{}", of(32));
+        assert!(of(33).contains("… 1 more") && !of(33).contains("B.uc:16"), "{}", of(33));
+    }
+
+    #[test]
     fn a_panic_of_host_code_becomes_a_failure() {
         let failure = trap(|| -> Result<(), _> { panic!("no {}", 1) }).expect_err("it panics").to_failure();
         assert_eq!(failure.message.as_str(), "no 1");

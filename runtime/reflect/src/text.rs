@@ -184,6 +184,13 @@ mod tests {
         check(&PropertyType::Name, "", "\"\"");
     }
 
+    #[test]
+    fn the_number_of_a_letter_does_not_wrap() {
+        let read = |text: &str| Value::parse(text, &PropertyType::Text, &Names::new());
+        assert!(read("\"\\u{41}\"").is_ok());
+        assert!(read("\"\\u{100000041}\"").is_err());
+    }
+
     /// A text of a few letters, among them those that mean something in values and those that do not show themselves.
     fn any_text(dice: &mut Dice) -> String {
         const LETTERS: &str = "ab9 \"\\(),=:/.#\n\r\t'{}un0\0\u{7f}\u{9b}\u{85}\u{a0}\u{ad}\u{200b}\u{202e}\u{feff}\u{3164}\u{301}\u{e0001}日😀";

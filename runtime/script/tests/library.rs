@@ -101,6 +101,30 @@ fn only_vectors_have_a_length() {
 }
 
 #[test]
+fn structs_that_a_longer_array_gets_begin_as_their_defaults() {
+    table(
+        "struct Part { var int Count; structdefaultproperties { Count=7 } };",
+        "local array<Part> a;",
+        &[
+            ("array_resize(a, 1) -> a[0].Count", "7"),
+            ("array_resize(a, 3) -> a[0].Count + a[1].Count + a[2].Count", "21"),
+        ],
+    );
+}
+
+#[test]
+fn letters_whose_lower_case_is_shorter_keep_their_places() {
+    table(
+        "",
+        "",
+        &[
+            ("Repl(\"\u{212a}bA\", \"a\", \"-\", false)", "\u{212a}b-"),
+            ("InStr(\"\u{212a}bA\", \"a\", false, true)", "2"),
+        ],
+    );
+}
+
+#[test]
 fn texts_and_names_at_the_edges() {
     table(
         "",

@@ -198,6 +198,20 @@ mod tests {
     }
 
     #[test]
+    fn a_place_has_no_more_tenants_than_serials() {
+        let now = Instant::now();
+        let mut serials = Serials::new(0, 3);
+        let places: Vec<_> = (0..7)
+            .map(|tenant| {
+                let handle = serials.insert(ARRAY, now, tenant);
+                assert_eq!(serials.remove(handle), Some(tenant));
+                (handle.0 as u32, handle.0 >> 32)
+            })
+            .collect();
+        assert_eq!(places, [(0, 1), (0, 2), (0, 3), (1, 1), (1, 2), (1, 3), (2, 1)]);
+    }
+
+    #[test]
     fn with_eight_bits_of_serial_a_million_tenants_have_a_million_numbers() {
         let now = Instant::now();
         let mut serials = Serials::new(0, u32::from(u8::MAX));

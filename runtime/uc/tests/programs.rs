@@ -1,6 +1,9 @@
 //! Programs without errors: each is checked, and its functions `Test…` are run by the interpreter of these tests where the head
 //! of the file says what they give.
 
+use alcedo_uc::Source;
+use alcedo_uc::hir::Const;
+
 use crate::interpreter::Interpreter;
 use crate::support::{checked, programs, rendered, sources};
 
@@ -48,4 +51,14 @@ fn each_program_gives_what_its_head_says() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn an_object_literal_named_none_is_no_object() {
+    let text = "class Program extends Object;\nconst UPPER = Object'NONE';\nconst LOWER = Object'none';\nconst EMPTY = Object'';\n\
+                const THING = Object'Thing';\n";
+    let sources = [Source::new("Program.uc", text)];
+    let package = checked(&sources).unwrap_or_else(|messages| panic!("{}", rendered(&messages, &sources))).package;
+    let is_none: Vec<_> = package.classes[0].consts.iter().map(|found| matches!(found.value, Const::None)).collect();
+    assert_eq!(is_none, [true, true, true, false]);
 }

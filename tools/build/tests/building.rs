@@ -170,6 +170,18 @@ fn a_variant_is_made_anew_when_something_changes_that_it_was_made_of_and_only_th
     assert!(is_built(scratch.request()) && soft.is_file(), "and one that is gone");
 }
 
+#[test]
+fn a_variant_is_made_anew_with_another_lock_file() {
+    let scratch = Scratch::plugin();
+    let variants = Variants::new(scratch.path("variants"));
+    let soft = variants.get(&scratch.request(), "soft").unwrap();
+    let lock = fs::read_to_string(scratch.path("Cargo.lock")).unwrap();
+    scratch.write("Cargo.lock", &format!("{lock}\n# another\n"));
+    fs::remove_dir_all(scratch.path("out")).unwrap();
+    assert_eq!(variants.get(&scratch.request(), "soft").unwrap(), soft);
+    assert!(scratch.path("out/debug").exists());
+}
+
 /// A workspace with the package `soft` and a package of the same sources with the feature `loud`.
 fn two_members() -> (Scratch, [Member; 2]) {
     let features = "[features]\nloud = []\n";

@@ -128,6 +128,8 @@ mod tests {
     fn a_build_that_crashed_after_a_while_is_better_than_none_and_one_that_crashed_at_once_is_not() {
         check(&["live 1 1", "crashed 0 60"], Again::With(1));
         check(&["live 1 1", "crashed 0 3"], Again::Waiting);
+        check(&["live 1 1", "crashed 0 11"], Again::With(1));
+        check(&["live 1 1", "crashed 0 10"], Again::Waiting);
         check(&["live 1 1", "crashed 0 60", "tried 1 61", "live 1 62", "crashed 0 63"], Again::Waiting);
         check(&["live 1 1", "crashed 0 2", "live 2 9", "crashed 0 90"], Again::With(2));
     }

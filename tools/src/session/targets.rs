@@ -140,6 +140,8 @@ mod tests {
         check(&["/w/attributes/src/deep/x.rs"], &[1]);
         check(&["/w/glue/src/lib.rs"], &[0, 1]);
         check(&["/w/cube/src"], &[0]);
+        check(&["/w/cube"], &[0]);
+        check(&["/w/glue"], &[0, 1]);
         check(&["/w/cube/Cargo.toml"], &[0, 1]);
         check(&["/w/cube/src/lib.rs", "/w/attributes/src/lib.rs"], &[0, 1]);
         check(&[], &[]);

@@ -152,6 +152,29 @@ fn structs_are_packed_and_nested_with_arrays_in_them() {
 }
 
 #[test]
+fn a_library_overrides_the_width_of_floats_that_its_folder_states() {
+    let fixture = Fixture::new(
+        "typedef struct { float x, y; } narrow;\n\
+         typedef struct { double x, y; } wide;\n\
+         double of_narrow(narrow* p) { return p->x * 10 + p->y; }\n\
+         double of_wide(wide* p) { return p->x * 10 + p->y; }\n",
+    );
+    let ty = || ty(&[("Point", &[("x", "f64"), ("y", "f64")])], "/Script/Test.Point");
+    let point = structure([("x", Value::F64(1.5)), ("y", Value::F64(2.5))]);
+    let floats = fixture.code.layouts(Layouts::default().floats("/Script/Test.Point"));
+    let doubles = Layouts::default().doubles("/Script/Test.Point");
+    for (name, library) in [
+        ("of_narrow", floats.open("Test")),
+        ("of_wide", floats.open_with("Test", doubles)),
+        ("of_wide", fixture.code.open("Test")),
+    ] {
+        let import = Import::new(name).param("p", ty()).returns(plain("f64"));
+        let called = import.bind(&library).expect("bound").call(std::slice::from_ref(&point)).expect("a call");
+        assert_eq!(called.result, Some(Value::F64(17.5)), "{name}");
+    }
+}
+
+#[test]
 fn texts_and_arrays_in_structs_have_length_and_capacity() {
     let fixture = Fixture::new(
         "typedef struct { text name; struct { int32_t* data; int32_t num, max; } row;\n\
@@ -181,6 +204,36 @@ fn texts_and_arrays_in_structs_have_length_and_capacity() {
     assert_eq!(fixture.call(&clear, &[player("Anna", &[1, 2], &["ab"])]).1, [player("", &[], &[])]);
     // The host makes room between calls: a longer array goes in.
     assert_eq!(fixture.call(&change, &[player("", &[0; 100], &[])]).1, [player("", &[42], &[])]);
+}
+
+#[test]
+fn a_shell_fills_six_registers_of_integers_and_eight_of_floats() {
+    let declared = |c: &str, count: usize| (0..count).map(|at| format!("{c} p{at}")).collect::<Vec<_>>().join(", ");
+    let sum = |count: usize| (0..count).map(|at| format!("{} * p{at}", at + 1)).collect::<Vec<_>>().join(" + ");
+    let mut source = String::new();
+    for (c, count) in [("int64_t", 6), ("int64_t", 7), ("double", 8), ("double", 9)] {
+        source += &format!("{c} of_{c}_{count}({}) {{ return {}; }}\n", declared(c, count), sum(count));
+    }
+    let fixture = Fixture::new(&source);
+    let is_known = cfg!(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")));
+    for (c, word, count, fits) in [
+        ("int64_t", "i64", 6, true),
+        ("int64_t", "i64", 7, false),
+        ("double", "f64", 8, true),
+        ("double", "f64", 9, false),
+    ] {
+        let import = Import::new(&format!("of_{c}_{count}")).returns(plain(word));
+        let import = (0..count).fold(import, |import, at| import.param(&format!("p{at}"), plain(word)));
+        let of = |number: u32| match word {
+            "i64" => Value::I64(number.into()),
+            _ => Value::F64(number.into()),
+        };
+        let values: Vec<_> = (1..=count).map(of).collect();
+        let expected = (1..=count).map(|number| number * number).sum();
+        assert_eq!(fixture.call(&import, &values).0, Some(of(expected)), "{count} {c}");
+        let route = if fits && is_known { Route::Shell } else { Route::Libffi };
+        assert_eq!(fixture.bind(&import)[0].route(), route, "{count} {c}");
+    }
 }
 
 #[test]

@@ -229,6 +229,20 @@ mod tests {
     }
 
     #[test]
+    fn definitions_that_share_names_are_refused_before_they_cost_time() {
+        let count = 2000_u16;
+        let definition = |at: u32, next: u32| {
+            let aux = (u32::from(count) - at) * 20;
+            [halves(&[1, 0, 2, count]), [9, aux, next].map(u32::to_le_bytes).concat()].concat()
+        };
+        let last = u32::from(count) - 1;
+        let mut parts: Vec<_> = (0..=last).map(|at| definition(at, if at == last { 0 } else { 20 })).collect();
+        parts.extend((0..=last).map(|at| name(LIB, if at == last { 0 } else { 8 })));
+        let torn = "the defined versions are not a whole chain";
+        assert_eq!(says(check_defined(&parts.concat(), STRINGS, count.into())), torn);
+    }
+
+    #[test]
     fn a_symbol_has_a_version_that_there_is() {
         assert_eq!(says(check_numbers(&halves(&[0, 1, 0x8003]), 3, 3)), "whole: ()");
         assert_eq!(

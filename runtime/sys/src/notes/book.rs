@@ -194,6 +194,18 @@ mod tests {
     }
 
     #[test]
+    fn images_that_have_gone_are_listed_before_those_that_are_there() {
+        let mut book = Book::default();
+        for number in [1, 2] {
+            book.module(number, "cube", &copy(number as usize));
+        }
+        assert!(book.gone(&copy(2), Duration::ZERO).is_some());
+        let whole = book.whole(|_| true);
+        let at = |line: &str| whole.find(line).expect("it is listed");
+        assert!(at("gone 0 /tmp/s/cube.2.so .") < at("module 1 cube"), "{whole}");
+    }
+
+    #[test]
     fn an_image_that_never_came_is_forgotten_as_one_that_went() {
         let mut book = Book::default();
         book.module(7, "broken", &copy(7));

@@ -60,7 +60,10 @@ fn numbers(op: Op, num: Num, one: &Value, other: &Value) -> Value {
         Op::Le => Value::Bool(a <= b),
         Op::Gt => Value::Bool(a > b),
         Op::Ge => Value::Bool(a >= b),
-        Op::ClockwiseFrom => Value::Bool(((a - b) & 0xFFFF) < 0x8000 && (a - b) & 0xFFFF != 0),
+        Op::ClockwiseFrom => {
+            let (a, b) = (a & 0xFFFF, b & 0xFFFF);
+            Value::Bool(if (a - b).abs() > 0x8000 { a < b } else { a > b })
+        }
         _ => panic!("{op:?} of whole numbers"),
     }
 }

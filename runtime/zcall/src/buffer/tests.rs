@@ -6,7 +6,7 @@ use crate::border::CallError;
 use crate::handles::{Name, ObjectHandle};
 use crate::owned::{DynBuffer, SlotBuffer};
 use alcedo_abi::value::TextView;
-use alcedo_abi::zcall::{Slot, SlotValue, ZCallBuffer};
+use alcedo_abi::zcall::{Slot, SlotType, SlotValue, ZCallBuffer};
 
 fn check_value<T: SlotValue + PartialEq + std::fmt::Debug>(value: T) {
     let mut slots = [Slot::EMPTY];
@@ -20,6 +20,16 @@ fn check_error<T: std::fmt::Debug>(result: Result<T, CallError>, message: &str) 
     match result {
         Err(CallError::Buffer { message: found }) => assert_eq!(found, message),
         other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn an_address_is_neither_put_nor_overwritten_by_a_plain_slot() {
+    let (plain, address) = (Slot::from_bits(SlotType::I32, 1), Slot::from_bits(SlotType::POINTER, 8));
+    for (before, new) in [(address, plain), (plain, address), (address, address)] {
+        let mut slots = [before];
+        assert!(BufferMut::over(&mut slots).put(0, new).is_err());
+        assert_eq!(slots[0].bits(), before.bits());
     }
 }
 

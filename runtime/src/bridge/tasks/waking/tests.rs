@@ -32,3 +32,16 @@ fn a_waker_on_another_thread_keeps_the_lease_and_wakes_once_per_run() {
     });
     assert_eq!((wakes(&inbox), leases.count()), (1, 0));
 }
+
+#[test]
+fn a_task_that_runs_again_is_woken_again() {
+    let (sender, inbox) = unbounded();
+    let lease = Leases::new("m").take(LeaseKind::Task, "a task").expect("it is open");
+    let waking = Waking::new(JobId(7), sender, lease);
+    for run in 0..3 {
+        waking.begin_run();
+        waking.wake();
+        waking.wake();
+        assert_eq!(inbox.try_iter().count(), 1, "run {run}");
+    }
+}

@@ -106,6 +106,11 @@ fn threads_that_would_wait_for_each_other_are_refused_with_what_lies_between() {
 }
 
 #[test]
+fn a_thread_that_has_waited_and_goes_on_is_no_link_of_a_ring() {
+    check("1!a 2?a 1- 2!b 1!a 1?b", "waits");
+}
+
+#[test]
 fn new_questions_inside_questions_come_to_an_end() {
     let mut table = Table::default();
     for at in 0..DEEPEST {
