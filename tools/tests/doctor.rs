@@ -173,7 +173,6 @@ fn a_host_without_the_profile_is_told_which_lines_are_missing() {
         expect![[r#"
         debug builds do not optimize object: each reload takes several times as long
             [profile.dev.package]
-            memchr = { opt-level = 3 }
             object = { opt-level = 3 }
     "#]],
     );
