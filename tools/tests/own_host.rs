@@ -9,7 +9,7 @@ use crate::support::{Dev, compiled_hosts, target};
 use tempfile::TempDir;
 
 /// The files of the workspace, of the host and of the plugin; `REPOSITORY` is the folder of Alcedo, `PROFILE` its profile of debug
-/// builds. With that and with the features of the tests, the host is linked to the runtime that the tests are linked to.
+/// builds, which compiles the runtime sooner than that of a new workspace.
 const FILES: [(&str, &str); 5] = [
     (
         "Cargo.toml",

@@ -42,7 +42,7 @@ pub(crate) fn compiled_plugins() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins")
 }
 
-/// Where a host is compiled that has the profile and the features of the tests themselves.
+/// Where a host is compiled that has the profile of the tests themselves.
 pub(crate) fn compiled_hosts() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().to_owned()
 }
