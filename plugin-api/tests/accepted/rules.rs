@@ -1,5 +1,12 @@
 //! Keeps to every rule of the attributes and of their items, as one program: see `tests/rules.rs`.
-#![allow(unused)]
+#![allow(
+    unused,
+    unused_qualifications,
+    unreachable_pub,
+    missing_docs,
+    clippy::all,
+    reason = "cases are compiled, not called"
+)]
 #![forbid(unsafe_code)]
 
 #[path = "rules/class.rs"]

@@ -94,9 +94,10 @@ mod tests {
 
     #[test]
     fn the_next_room_is_below_the_last_one_even_if_that_is_free_again() {
-        let mapped = [pages(100..110)];
+        let mapped = [pages(100..110), pages(120..130)];
         let next = BASE + 100 * PAGE - DISTANCE - 20 * PAGE;
-        assert_eq!(search(&mapped, BASE + 100 * PAGE, next), (next, vec![next..BASE + 100 * PAGE]));
+        let gaps = vec![next..BASE + 100 * PAGE, pages(110..120)];
+        assert_eq!(search(&mapped, BASE + 100 * PAGE, next), (next, gaps));
     }
 
     #[test]
