@@ -4,7 +4,7 @@ use crate::elf;
 use crate::signature::PublicKey;
 
 /// What a host demands of every library before anything of it is believed. Whatever is staged was measured by the demands
-/// of its [`StageDir`], and whatever is mapped was staged.
+/// of its [`StageDir`](crate::StageDir), and whatever is mapped was staged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Demands {
     /// The longest file that is looked at, in bytes. 1 GiB unless said otherwise: a debug build of a large plugin is a
