@@ -1,0 +1,220 @@
+//! Loads and replacements of the model: a library with the modules that it needs, or a refusal. `model.rs` has the state.
+
+use std::collections::BTreeMap;
+
+use super::{Edge, Found, Gen, Generation, Life, Model, Resolver};
+use crate::outcome::{Outcome, Refusal};
+use crate::program::{Answer, Lib, Module, Op};
+
+/// The reason for a prediction to end early.
+enum Stop {
+    Refused(&'static [Refusal]),
+    /// The design does not say.
+    Open,
+}
+
+/// The work of a thread on a module of a generation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Sort {
+    /// A search by name.
+    Asking,
+    /// A load with the modules that it needs.
+    Loading,
+}
+
+/// The searches and loads that a thread has begun, the outermost first.
+type UnderWay = (Gen, Module, Sort);
+
+/// Begins a search or a load. A search is refused inside of one of the same module; a load only inside of a load, as a search may end in it.
+fn begin(chain: &mut Vec<UnderWay>, to: Gen, module: Module, sort: Sort) -> Result<(), Stop> {
+    let is_ring = |(other, name, outer): &UnderWay| {
+        (*other, *name) == (to, module) && (sort == Sort::Asking || *outer == Sort::Loading)
+    };
+    if chain.iter().any(is_ring) {
+        return Err(Stop::Refused(&[Refusal::Ring]));
+    }
+    chain.push((to, module, sort));
+    Ok(())
+}
+
+impl Model {
+    /// Returns the outcomes that a load or a replacement may have.
+    pub(super) fn bring(&mut self, thread: usize, op: Op) -> Vec<Outcome> {
+        let context = match op {
+            Op::LoadDefault(lib) => return vec![self.load_default(lib)],
+            Op::Load(name, ..) | Op::Replace(name, _) | Op::LoadName(name, _) => self.expect_handle(thread, name),
+            _ => unreachable!("only these bring modules in"),
+        };
+        let Some(current) = self.contexts[context].current else {
+            return vec![Outcome::Refused(Refusal::Unloading)];
+        };
+        if self.is_open {
+            return Vec::new();
+        }
+        let chain = &mut Vec::new();
+        let loaded = match op {
+            Op::Load(_, lib, _) => self.load(current, lib, chain),
+            Op::LoadName(_, module) => self.load_name(current, module, chain),
+            Op::Replace(_, lib) => {
+                let next = self.gens.len();
+                let number = self.gens[current].number + 1;
+                let life = Life::Alive;
+                self.gens.push(Generation { context, number, life, own: vec![], lent: BTreeMap::new() });
+                let loaded = self.load(next, lib, chain);
+                match loaded {
+                    Ok(_) => {
+                        self.gens[current].life = Life::Leaving;
+                        self.contexts[context].current = Some(next);
+                        self.contexts[context].newest = next;
+                        return vec![Outcome::Done];
+                    }
+                    // Nobody has seen it, and its number is the next one's.
+                    Err(_) => (self.gens[next].life, self.gens[next].number) = (Life::Dead, 0),
+                }
+                loaded
+            }
+            _ => unreachable!("only these bring modules in"),
+        };
+        match loaded {
+            Ok(Found { home, lib }) => vec![Outcome::Loaded { home: home.map_or((0, 1), |home| self.id(home)), lib }],
+            Err(Stop::Refused(reasons)) => reasons.iter().map(|reason| Outcome::Refused(*reason)).collect(),
+            Err(Stop::Open) => {
+                self.is_open = true;
+                Vec::new()
+            }
+        }
+    }
+
+    fn load_default(&mut self, lib: Lib) -> Outcome {
+        let has = |module: Module| self.default.iter().copied().find(|known| known.module() == module);
+        match has(lib.module()) {
+            Some(known) if known == lib => return Outcome::Loaded { home: (0, 1), lib },
+            Some(_) => return Outcome::Refused(Refusal::Occupied),
+            None => {}
+        }
+        if lib.needs().is_some_and(|needed| has(needed).is_none()) {
+            return Outcome::Refused(Refusal::NotFound);
+        }
+        self.default.push(lib);
+        Outcome::Loaded { home: (0, 1), lib }
+    }
+
+    fn load_name(&mut self, to: Gen, module: Module, chain: &mut Vec<UnderWay>) -> Result<Found, Stop> {
+        match self.search(to, module, chain)? {
+            Ok(found) => Ok(found),
+            Err(lib) => self.load(to, lib, chain),
+        }
+    }
+
+    /// All or nothing: the library, and what it needs.
+    fn load(&mut self, to: Gen, lib: Lib, chain: &mut Vec<UnderWay>) -> Result<Found, Stop> {
+        match self.has(to, lib.module()) {
+            Some(known) if known.lib == lib => return Ok(known),
+            Some(_) => return Err(Stop::Refused(&[Refusal::Occupied])),
+            None => {}
+        }
+        let depth = chain.len();
+        begin(chain, to, lib.module(), Sort::Loading)?;
+        let (mut libs, mut present, mut at) = (vec![lib], Vec::<Found>::new(), 0);
+        while at < libs.len() {
+            if at > 0 {
+                begin(chain, to, libs[at].module(), Sort::Loading)?;
+            }
+            if let Some(needed) = libs[at].needs()
+                && !libs.iter().any(|lib| lib.module() == needed)
+                && !present.iter().any(|found| found.lib.module() == needed)
+            {
+                match self.search(to, needed, chain)? {
+                    Ok(found) => present.push(found),
+                    Err(lib) => libs.push(lib),
+                }
+            }
+            chain.truncate(depth + 1);
+            at += 1;
+        }
+        chain.truncate(depth);
+        if libs.len() == 2 && libs.iter().all(|lib| lib.needs().is_some()) {
+            return Err(Stop::Refused(&[Refusal::Order]));
+        }
+        let homes: Vec<_> = present.iter().filter_map(|found| found.home).filter(|home| *home != to).collect();
+        if homes.iter().any(|home| self.gens[*home].life != Life::Alive) {
+            // It was borrowed before its home began to leave; whether another module may still be built on it is not said.
+            return Err(Stop::Open);
+        }
+        if libs.contains(&Lib::ReportsPanics) {
+            return Err(Stop::Refused(&[Refusal::Main]));
+        }
+        self.edges.extend(homes.into_iter().map(|home| Edge { from: to, to: home, is_needed: true }));
+        self.gens[to].own.extend(libs.iter().rev());
+        Ok(Found { home: Some(to), lib })
+    }
+
+    /// A module that is there, or a library that is to be loaded.
+    fn search(&mut self, to: Gen, module: Module, chain: &mut Vec<UnderWay>) -> Result<Result<Found, Lib>, Stop> {
+        if let Some(found) = self.has(to, module) {
+            return Ok(Ok(found));
+        }
+        let depth = chain.len();
+        begin(chain, to, module, Sort::Asking)?;
+        let found = self.ask_all(to, module, chain);
+        chain.truncate(depth);
+        found
+    }
+
+    fn ask_all(&mut self, to: Gen, module: Module, chain: &mut Vec<UnderWay>) -> Result<Result<Found, Lib>, Stop> {
+        let context = &self.contexts[self.gens[to].context];
+        let (resolver, handlers) = (context.resolver.clone(), context.handlers.clone());
+        if let Some(answer) = resolver.map(|resolver| self.ask(to, &resolver, module, chain)).transpose()?.flatten() {
+            return Ok(answer);
+        }
+        if let Some(lib) = self.default.iter().find(|lib| lib.module() == module) {
+            return Ok(Ok(Found { home: None, lib: *lib }));
+        }
+        for resolver in handlers {
+            if let Some(answer) = self.ask(to, &resolver, module, chain)? {
+                return Ok(answer);
+            }
+        }
+        Err(Stop::Refused(&[Refusal::NotFound]))
+    }
+
+    fn ask(
+        &mut self,
+        to: Gen,
+        resolver: &Resolver,
+        module: Module,
+        chain: &mut Vec<UnderWay>,
+    ) -> Result<Option<Result<Found, Lib>>, Stop> {
+        let found = match resolver.answer {
+            Answer::Nothing => return Ok(None),
+            Answer::File(build) => return Ok(Some(Err(Lib::of(module, build)))),
+            Answer::WrongName => return Err(Stop::Refused(&[Refusal::WrongName])),
+            Answer::Fails | Answer::Panics => return Err(Stop::Refused(&[Refusal::Resolver])),
+            Answer::Lend(name) => {
+                let lender = self.living(name).and_then(|context| self.contexts[context].current);
+                lender.and_then(|lender| self.own_of(lender, module).map(|lib| Found { home: Some(lender), lib }))
+            }
+            Answer::LendKept(_) => resolver.kept.iter().copied().find(|found| found.lib.module() == module),
+            Answer::Ask(name) => {
+                let Some(context) = self.living(name) else { return Ok(None) };
+                let current = self.contexts[context].current.expect("it is living");
+                let depth = chain.len();
+                let found = self.load_name(current, module, chain);
+                chain.truncate(depth);
+                Some(found.map_err(|stop| match stop {
+                    Stop::Refused(_) => Stop::Refused(&[Refusal::Resolver]),
+                    Stop::Open => Stop::Open,
+                })?)
+            }
+        };
+        let Some(found) = found else { return Ok(None) };
+        if let Some(home) = found.home.filter(|home| *home != to) {
+            if self.gens[home].life != Life::Alive {
+                return Err(Stop::Refused(&[Refusal::Unloading, Refusal::Foreign]));
+            }
+            self.edges.push(Edge { from: to, to: home, is_needed: false });
+        }
+        self.gens[to].lent.insert(module, found);
+        Ok(Some(Ok(found)))
+    }
+}
