@@ -33,15 +33,15 @@ pub(crate) fn end() {
     ATTACHMENT.forget_words();
 }
 
-/// What the module received from the host, while it is attached. Any thread may call this.
+/// Returns the record of the host, while the module is attached. Any thread may call this.
 #[inline]
 #[must_use]
 pub fn context() -> Option<&'static ModuleContext> {
     ATTACHMENT.context()
 }
 
-/// Whether this is the thread that the module was attached on, which is the game thread of all that have to do with objects
-/// or values. No call to the host.
+/// Checks that this is the thread that the module was attached on: the game thread, for a module with objects or values. No call to the
+/// host.
 #[inline]
 #[must_use]
 pub fn is_game_thread() -> bool {
@@ -74,15 +74,15 @@ pub fn may_open_scope(action: &str) -> Result<(), CallError> {
     }
 }
 
-/// What the host does at the moment, one of [`alcedo_abi::host::mode`]; without a host none of them. Two looks at memory that
-/// hardly ever changes. Game thread only: a host that lets go of the module does so there, and its word ends then.
+/// Returns the mode of the host, one of [`alcedo_abi::host::mode`]; without a host none of them. Two reads of memory that is hardly ever
+/// written. Game thread only: the host detaches the module there, and the word of the mode ends then.
 #[inline]
 #[must_use]
 pub fn mode() -> u32 {
     ATTACHMENT.mode()
 }
 
-/// While direct calls are closed, [`direct_version`] says so, whatever the host does: a slice of its memory is lent. Game thread only.
+/// Closes direct calls while a slice of host memory is lent, or opens them: [`direct_version`] is `CLOSED` in between. Game thread only.
 pub fn close_direct_calls(closed: bool) {
     ATTACHMENT.close_direct(closed);
 }

@@ -95,8 +95,8 @@ pub fn words_of(value: impl Display) -> Result<String, CallError> {
 }
 
 impl CallError {
-    /// The error of a function that did all it could, and says so in the words of `error`. Its place is the caller's: for a
-    /// function that gives `Result<T, CallError>` and wants to say where it gave up.
+    /// Returns an error with the text of `error` and the place of the caller: for a function that returns `Result<T, CallError>` and
+    /// reports the line of its failure.
     #[must_use]
     #[track_caller]
     pub fn returned(error: impl Display) -> Self {
