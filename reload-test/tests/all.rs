@@ -4,7 +4,18 @@
 #[path = "../../runtime/tests/support/apart.rs"]
 mod apart;
 
+use std::process::Command;
+
 const PREPARE: fn() = || ();
 
 mod reloading;
 mod surveying;
+
+/// A command of one of the programs. It builds plugins in the folder and by the profile of all tests, so that their dependencies are
+/// compiled once.
+fn program(path: &str) -> Command {
+    let mut program = Command::new(path);
+    program.env("CARGO_TARGET_DIR", concat!(env!("CARGO_TARGET_TMPDIR"), "/plugins"));
+    program.envs([("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")]);
+    program
+}

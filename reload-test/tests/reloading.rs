@@ -2,17 +2,14 @@
 //! not. The second half is what gives the first its meaning.
 
 use serde_json::Value;
-use std::process::{Command, Output};
+use std::process::Output;
 use tempfile::TempDir;
 
 /// Runs the program for `reloads` and 50 objects. Gives its output and its report.
 fn run(reloads: u64, more: &[&str]) -> (Output, Value) {
     let dir = TempDir::new().expect("a folder");
     let json = dir.path().join("report.json");
-    let mut program = Command::new(env!("CARGO_BIN_EXE_alcedo-reload-test"));
-    // Dependencies of plugins are compiled once for all tests: in this folder, by this profile.
-    program.env("CARGO_TARGET_DIR", concat!(env!("CARGO_TARGET_TMPDIR"), "/plugins"));
-    program.envs([("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")]);
+    let mut program = crate::program(env!("CARGO_BIN_EXE_alcedo-reload-test"));
     program.args(["--reloads", &reloads.to_string(), "--objects", "50", "--json"]).arg(&json).args(more);
     let output = program.output().expect("the program");
     let text = std::fs::read(&json).unwrap_or_else(|error| panic!("no report: {error}, {output:?}"));

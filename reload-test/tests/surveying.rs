@@ -10,10 +10,7 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 fn program(store: &Path, row: &str) -> Command {
-    let mut program = Command::new(env!("CARGO_BIN_EXE_alcedo-survey"));
-    // Dependencies of plugins are compiled once for all tests: in this folder, by this profile.
-    program.env("CARGO_TARGET_DIR", concat!(env!("CARGO_TARGET_TMPDIR"), "/plugins"));
-    program.envs([("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")]);
+    let mut program = crate::program(env!("CARGO_BIN_EXE_alcedo-survey"));
     program.args(["--reloads", "4", "--rows", row, "--store"]).arg(store);
     program
 }

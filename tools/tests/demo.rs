@@ -5,6 +5,8 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
+use crate::support::compiled_plugins;
+
 /// Few enough to be quick, enough for three to differ from the rest.
 const OBJECTS: u64 = 40;
 
@@ -17,8 +19,7 @@ fn target() -> PathBuf {
 fn demo(more: &[&str]) -> (Output, Vec<Value>) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
     command.args(["demo", "--json", "--objects", &OBJECTS.to_string()]).args(more).env("CARGO_TARGET_DIR", target());
-    // Their dependencies are compiled once for all tests.
-    command.env("CARGO_BUILD_BUILD_DIR", concat!(env!("CARGO_TARGET_TMPDIR"), "/plugins"));
+    command.env("CARGO_BUILD_BUILD_DIR", compiled_plugins());
     let output = command.output().expect("the demo starts");
     let lines = String::from_utf8(output.stdout.clone()).expect("JSON is text");
     let lines = lines.lines().map(|line| {

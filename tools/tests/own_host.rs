@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::support::{Dev, compiled_hosts, target};
+use crate::support::{Dev, target};
 use tempfile::TempDir;
 
 /// The files of the workspace, of the host and of the plugin; `REPOSITORY` is the folder of Alcedo, `PROFILE` its profile of debug
@@ -27,8 +27,7 @@ PROFILE
 name = "rig"
 edition = "2024"
 [dependencies]
-alcedo-runtime = { path = "REPOSITORY/runtime", features = ["dll-bind", "script"] }
-alcedo-reflect = { path = "REPOSITORY/runtime/reflect", features = ["toy-kind"] }
+alcedo-runtime = { path = "REPOSITORY/runtime" }
 "#,
     ),
     (
@@ -145,10 +144,7 @@ impl Own {
 
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        command
-            .env("CARGO_TARGET_DIR", target())
-            .env("CARGO_BUILD_BUILD_DIR", compiled_hosts())
-            .current_dir(self.dir.path());
+        command.env("CARGO_TARGET_DIR", target()).current_dir(self.dir.path());
         command
     }
 

@@ -34,17 +34,12 @@ pub(crate) fn folder(root: &Path, plugin: &str) -> PathBuf {
 
 /// Where cargo puts the libraries and programs of all tests of this package, and those of the demo.
 pub(crate) fn target() -> PathBuf {
-    compiled_hosts().join("demo")
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("demo")
 }
 
 /// Where plugins are compiled, as those of the runtime's tests are: their dependencies are compiled once for all tests.
 pub(crate) fn compiled_plugins() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins")
-}
-
-/// Where a host is compiled that has the profile of the tests themselves.
-pub(crate) fn compiled_hosts() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().to_owned()
 }
 
 /// Builds of two copies would write the same files.
