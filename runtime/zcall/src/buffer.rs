@@ -106,7 +106,7 @@ impl<'a> BufferMut<'a> {
         self.slots
     }
 
-    /// Overwrites a slot that holds no address, and with none.
+    /// Overwrites a slot that holds no address, and with none. Slots without types (no feature `slot-types`) take any.
     ///
     /// # Errors
     /// [`CallError::Buffer`] when there is no such slot, or one of the two is an address.

@@ -23,6 +23,7 @@ fn check_error<T: std::fmt::Debug>(result: Result<T, CallError>, message: &str) 
     }
 }
 
+#[cfg(feature = "slot-types")]
 #[test]
 fn an_address_is_neither_put_nor_overwritten_by_a_plain_slot() {
     let (plain, address) = (Slot::from_bits(SlotType::I32, 1), Slot::from_bits(SlotType::POINTER, 8));
