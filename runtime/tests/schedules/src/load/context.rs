@@ -1,3 +1,0 @@
-//! Files of `runtime/src/load/context`.
-
-pub(crate) use crate::stand_ins::{context_error as error, handle, id};
