@@ -32,6 +32,8 @@ mod panics;
 mod random;
 mod ranges;
 mod records;
+#[cfg(test)]
+mod repair_tests;
 mod requests;
 mod rings;
 mod robust;
@@ -42,6 +44,7 @@ mod signal_tables;
 mod signals;
 mod sources;
 mod stacks;
+mod started;
 mod strays;
 mod streams;
 mod system_log;
@@ -71,13 +74,42 @@ use std::io;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::AtomicU32;
 
 use rustix::thread::futex;
 
 use c::loader::{self, Listed};
 use c::{kernel, keys};
+
+use crate::ledger::repair::Repair;
+use crate::lock;
+
+/// The repairs of this platform, in the order in which they free: changes by finalisers before their memory goes, threads before
+/// the pages of their stacks, memory before streams are closed.
+pub(crate) const REPAIRS: &[Repair] = &[
+    scan::REPAIR,
+    environment::REPAIR,
+    random::REPAIR,
+    cpp::REPAIR,
+    altstack::REPAIR,
+    frames::REPAIR,
+    exits::REPAIR,
+    streams::REPAIR,
+    locals::REPAIR,
+    requests::REPAIR,
+    sources::REPAIR,
+    system_log::REPAIR,
+    children::REPAIR,
+    threads::REPAIR,
+    evict::REPAIR,
+    c_heap::REPAIR,
+    memory::REPAIR,
+    fds::REPAIR,
+    strays::REPAIR,
+    rings::REPAIR,
+    companions::REPAIR,
+    robust::REPAIR,
+];
 
 /// One line of `/proc/self/maps` that stands for a file.
 #[derive(Debug, PartialEq, Eq)]
@@ -118,25 +150,12 @@ pub(crate) fn threads() -> io::Result<usize> {
 pub(crate) fn thread_names() -> io::Result<Vec<(i32, String)>> {
     let tasks = fs::read_dir("/proc/self/task")?.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok());
     // One that ends meanwhile has no name any more.
-    Ok(tasks.filter_map(|tid| Some((tid, thread_name(tid)?))).collect())
+    Ok(tasks.filter_map(|tid| Some((tid, names::thread_name(tid)?))).collect())
 }
 
 /// The number of the calling thread.
 pub(crate) fn thread_number() -> Option<i32> {
     Some(kernel::own_tid())
-}
-
-/// The name of a thread as it is now, in full where the thread is an image's; `None` when there is no such thread.
-pub(crate) fn thread_name(tid: i32) -> Option<String> {
-    let short = kept_name(tid)?;
-    Some(names::in_full(tid, &short).unwrap_or_else(|| String::from_utf8_lossy(&short).into_owned()))
-}
-
-/// The name of a thread as the system keeps it.
-fn kept_name(tid: i32) -> Option<Vec<u8>> {
-    let mut name = fs::read(format!("/proc/self/task/{tid}/comm")).ok()?;
-    name.pop_if(|last| *last == b'\n');
-    Some(name)
 }
 
 pub(crate) fn fds() -> io::Result<Vec<(i32, String)>> {
@@ -186,24 +205,10 @@ pub(crate) fn wake_all(word: &AtomicU32) {
     }
 }
 
-/// How many images are about to go.
-static ENDING: AtomicUsize = AtomicUsize::new(0);
-
-pub(crate) fn ending_begins() {
-    ENDING.fetch_add(1, Ordering::SeqCst);
-}
-
-pub(crate) fn ending_is_over() {
-    ENDING.fetch_sub(1, Ordering::SeqCst);
-}
-
-pub(crate) fn checkpoint() -> u64 {
+/// Runs what the calling thread owes, if any image is about to go.
+pub(crate) fn checkpoint(is_any_ending: bool) -> u64 {
     children::reap_ended();
-    if ENDING.load(Ordering::Relaxed) == 0 { 0 } else { locals::settle_ending() }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    if is_any_ending { locals::settle_ending() } else { 0 }
 }
 
 /// The segments of the image that has something at this address.

@@ -11,9 +11,26 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use super::c::{kernel, signals};
-use super::locals::thread_in_words;
-use super::{locals, lock};
+use super::lock;
+use super::names::thread_in_words;
+use crate::ledger::repair::Repair;
 use crate::ledger::{Holder, HolderKind, Ledger};
+
+pub(super) const REPAIR: Repair = Repair {
+    name: "an alternate signal stack",
+    holders: |image, all| all.extend(holders(image)),
+    facts: |image, facts| {
+        let (is_here, is_elsewhere) = whereabouts(image);
+        facts.locals_here |= is_here;
+        facts.locals_elsewhere |= is_elsewhere;
+    },
+    put_right: |image, report| report.put_back.extend(take_away_here(image.records.memory(image))),
+    free: |gone, report| {
+        report.put_back.extend(take_away_here(gone.image.records.memory(gone.image)));
+        forget(gone.image);
+    },
+    ..Repair::NONE
+};
 
 /// All of all images on all threads; of one thread in the order in which they were set.
 static BOOK: Mutex<Vec<Set>> = Mutex::new(Vec::new());
@@ -64,8 +81,8 @@ impl Stack {
     }
 }
 
-/// `sigaltstack` for one image, which is what `set` calls; it sets a stack if `is_new`.
-pub(super) fn set(ledger: Arc<Ledger>, is_new: bool, set: impl FnOnce() -> c_int) -> c_int {
+/// `sigaltstack` for one image, which is what `set` calls; it sets a stack if `is_new`. `arm` has the end of the thread noticed.
+pub(super) fn set(ledger: Arc<Ledger>, is_new: bool, set: impl FnOnce() -> c_int, arm: impl FnOnce()) -> c_int {
     let before = here();
     let result = set();
     if let Ok(before) = before
@@ -74,7 +91,7 @@ pub(super) fn set(ledger: Arc<Ledger>, is_new: bool, set: impl FnOnce() -> c_int
         && let Ok(now) = here()
     {
         // Before it is written down: from then on the end of the thread must be noticed.
-        locals::arm_here();
+        arm();
         note(&mut lock(&BOOK), ledger, tid(), now, before);
     }
     result
@@ -130,38 +147,33 @@ pub(super) fn put_back(chosen: impl Fn(&Ledger) -> bool) {
 
 /// Takes an alternate stack away from the calling thread that was set past the hooks and lies in memory that goes. What the
 /// thread had before is not known. In words, if there was one.
-pub(super) fn take_away_here(is_ours: impl Fn(usize) -> bool) -> Option<String> {
+fn take_away_here(is_ours: impl Fn(usize) -> bool) -> Option<String> {
     let none = Stack { start: 0, size: 0, flags: libc::SS_DISABLE };
     let is_there = here().is_ok_and(|stack| stack.is_there() && is_ours(stack.start));
     (is_there && put(none).is_ok()).then(|| "an alternate signal stack set past the hooks taken away".to_owned())
 }
 
 /// Whether threads stand to lose a stack of the image's: the calling one, others.
-pub(super) fn whereabouts(ledger: &Ledger) -> (bool, bool) {
+fn whereabouts(ledger: &Ledger) -> (bool, bool) {
     let tid = tid();
     let of_image = of_image(ledger);
     (of_image.iter().any(|known| known.0 == tid), of_image.iter().any(|known| known.0 != tid))
 }
 
-pub(super) fn holders(ledger: &Ledger) -> Vec<Holder> {
-    let holder = |(tid, since)| Holder {
-        kind: HolderKind::SignalStack,
-        name: "the alternate signal stack that the module has set".to_owned(),
-        thread: thread_in_words(tid),
-        since,
-        place: None,
-    };
+fn holders(ledger: &Ledger) -> Vec<Holder> {
+    let name = "the alternate signal stack that the module has set";
+    let holder = |(tid, since)| Holder::new(HolderKind::SignalStack, name, since).on(thread_in_words(tid));
     of_image(ledger).into_iter().map(holder).collect()
 }
 
 /// What came too late: the image is gone, and a thread that has its stack now has it for good.
-pub(super) fn forget(ledger: &Ledger) {
-    lock(&BOOK).retain(|set| !ptr::eq(Arc::as_ptr(&set.ledger), ledger));
+fn forget(ledger: &Ledger) {
+    lock(&BOOK).retain(|set| !set.ledger.is(ledger));
 }
 
 /// The living threads that have a stack of the image's. One where the image has only taken a stack away goes on without.
 fn of_image(ledger: &Ledger) -> Vec<(i32, Instant)> {
-    let is_of = |set: &Set| ptr::eq(Arc::as_ptr(&set.ledger), ledger);
+    let is_of = |set: &Set| set.ledger.is(ledger);
     let mut book = lock(&BOOK);
     let here = tid();
     book.retain(|set| !is_of(set) || set.tid == here || kernel::thread_exists(set.tid));

@@ -9,6 +9,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::c::kernel::{self, Child as State};
 use super::lock;
+use crate::ledger::repair::Repair;
+
+pub(super) const REPAIR: Repair = Repair {
+    name: "a child process",
+    counts: |image, counts| counts.children = held(image.owner()),
+    free: |gone, report| {
+        (report.children_left, report.children_reaped) = take(gone.image.owner(), gone.policy.reap_children);
+    },
+    ..Repair::NONE
+};
 
 static BOOK: Mutex<Book> = Mutex::new(Book { children: Vec::new(), look_at: 64 });
 
@@ -43,14 +53,14 @@ pub(super) fn started(owner: usize, pid: i32) {
 }
 
 /// How many of an image were not waited for.
-pub(super) fn held(owner: usize) -> u64 {
+fn held(owner: usize) -> u64 {
     let of_image = of_image(owner);
     of_image.iter().filter(|child| state(child) != State::Unknown).count() as u64
 }
 
 /// Strikes out all of an image; those that were not waited for, each with what is known of it. If `reaps`, those that
 /// have ended are waited for here, and the others as soon as [`reap_ended`] finds that they have.
-pub(super) fn take(owner: usize, reaps: bool) -> (Vec<(i32, String)>, u64) {
+fn take(owner: usize, reaps: bool) -> (Vec<(i32, String)>, u64) {
     let mut left = Vec::new();
     let mut reaped = 0;
     for child in of_image(owner) {

@@ -14,6 +14,7 @@ use super::c::loader::Share;
 use super::c::peek;
 use super::loaded::{self, Loaded};
 use super::{lock, scan};
+use crate::ledger::repair::{CPP_LIBRARY, Repair};
 
 /// The library that is known: the shared one of the GNU compiler.
 const FILE: &str = "libstdc++.so";
@@ -123,9 +124,18 @@ struct Known {
 
 static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
 
+pub(super) const REPAIR: Repair = Repair {
+    name: CPP_LIBRARY,
+    before: listen,
+    // The library may have come with it.
+    is_mapped: |_, _| listen(),
+    put_right: |image, report| report.addresses += put_right(image.records.is_ours(image)),
+    ..Repair::NONE
+};
+
 /// Looks at everything, before an image is mapped and once it is there: before, so that what leads to where an image was leads
 /// elsewhere before another one is there.
-pub(super) fn listen() {
+fn listen() {
     let images = scan::images();
     let leads_to_images = |address: usize| images.iter().any(|range| range.contains(&address));
     with_places(|places, all| {
@@ -141,7 +151,7 @@ pub(super) fn listen() {
 }
 
 /// Leads elsewhere what leads into memory that is about to go, or has gone; how many addresses that were.
-pub(super) fn put_right(is_ours: impl Fn(usize) -> bool) -> u64 {
+fn put_right(is_ours: impl Fn(usize) -> bool) -> u64 {
     let mut count = 0;
     with_places(|places, all| {
         for place in places {

@@ -13,6 +13,16 @@ use std::time::{Duration, Instant};
 
 use super::c::descriptors::{Identity, identity};
 use super::{fd_target, fds, lock, stacks};
+use crate::ledger::repair::Repair;
+use crate::ledger::{Holder, HolderKind};
+
+pub(super) const REPAIR: Repair = Repair {
+    name: "an io_uring",
+    // What it is going to close is looked at while it is there.
+    ends: |image| image.records.rings.look(image.owner()),
+    outside: |image| image.records.rings.kept(image.owner()),
+    ..Repair::NONE
+};
 
 /// What the system calls what such a descriptor leads to.
 const TARGET: &str = "anon_inode:[io_uring]";
@@ -45,13 +55,6 @@ struct Own {
     gone: Option<Instant>,
 }
 
-/// What keeps an image.
-#[derive(Clone, Debug)]
-pub(super) struct Kept {
-    pub(super) name: String,
-    pub(super) since: Instant,
-}
-
 impl Rings {
     pub(super) fn new() -> Self {
         let before: Vec<_> = present().into_keys().collect();
@@ -66,21 +69,21 @@ impl Rings {
     }
 
     /// Looks which there are, so that those which are closed before the end are known.
-    pub(super) fn look(&self, owner: usize) {
+    fn look(&self, owner: usize) {
         let found = self.of_image(owner);
         let mut own = lock(&self.own);
         found.into_keys().for_each(|ring| note(&mut own, ring));
     }
 
     /// What of them keeps the image now.
-    pub(super) fn kept(&self, owner: usize) -> Option<Kept> {
+    fn kept(&self, owner: usize) -> Option<Holder> {
         let found = self.of_image(owner);
         let now = Instant::now();
         let mut own = lock(&self.own);
         found.keys().for_each(|ring| note(&mut own, *ring));
         if let Some(name) = found.values().find_map(in_words) {
             own.gone = None;
-            return Some(Kept { name, since: now });
+            return Some(Holder::new(HolderKind::Ring, name, now));
         }
         if own.known.is_empty() || !found.is_empty() {
             return None;
@@ -88,11 +91,12 @@ impl Rings {
         let since = *own.gone.get_or_insert(now);
         drop(own);
         if now.duration_since(since) < SETTLE {
-            return Some(Kept { name: "io_uring (closed a moment ago)".to_owned(), since });
+            return Some(Holder::new(HolderKind::Ring, "io_uring (closed a moment ago)", since));
         }
         let mut workers = stacks::others().into_iter().filter(|thread| !self.workers_before.contains(&thread.tid));
         let busy = workers.find(stacks::Thread::is_busy_worker)?;
-        Some(Kept { name: format!("io_uring (closed, but its worker {:?} is busy)", busy.name()), since })
+        let name = format!("io_uring (closed, but its worker {:?} is busy)", busy.name());
+        Some(Holder::new(HolderKind::Ring, name, since))
     }
 
     fn of_image(&self, owner: usize) -> BTreeMap<Ring, Presence> {

@@ -6,8 +6,22 @@
 //! just now by a thread of the host would be one that the host uses, and it has promised that it uses nothing of the image.
 
 use std::fs;
+use std::time::Instant;
 
 use super::c::{kernel, peek};
+use super::names::thread_in_words;
+use crate::ledger::repair::Repair;
+use crate::ledger::{Holder, HolderKind};
+
+pub(super) const REPAIR: Repair = Repair {
+    name: "a robust mutex",
+    outside: |image| {
+        let tid = holder(image.records.memory(image))?;
+        let name = "a robust mutex in the module's memory, which a thread holds";
+        Some(Holder::new(HolderKind::Reference, name, Instant::now()).on(thread_in_words(tid)))
+    },
+    ..Repair::NONE
+};
 
 /// As many as the kernel itself looks at.
 const MOST: usize = 2048;
@@ -20,7 +34,7 @@ const ADDRESS: usize = !1;
 
 /// The thread that holds a mutex in memory that `is_ours` knows. One system call for each thread, and one more read where
 /// it holds none.
-pub(super) fn holder(is_ours: impl Fn(usize) -> bool) -> Option<i32> {
+fn holder(is_ours: impl Fn(usize) -> bool) -> Option<i32> {
     let tasks = fs::read_dir("/proc/self/task").ok()?;
     let mut numbers = tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok());
     numbers.find(|tid| list_of(*tid).is_some_and(|head| leads_to(head, &is_ours)))

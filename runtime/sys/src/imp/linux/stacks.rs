@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::c::{callbacks, kernel, peek};
-use super::thread_name;
+use super::names::thread_name;
 
 /// Kernel threads that work for an io_uring; they run no code of the process.
 const IO_WORKER: u64 = 0x10;

@@ -16,9 +16,25 @@ use std::ptr;
 use std::sync::{Arc, Mutex, Weak};
 
 use super::c::peek;
-use super::lock;
 use super::ranges::Ranges;
+use super::{c_heap, lock};
 use crate::ledger::Ledger;
+use crate::ledger::repair::Repair;
+
+pub(super) const REPAIR: Repair = Repair {
+    name: "a mapping past the hooks",
+    is_mapped: |image, _| {
+        let mut living = lock(&LIVING);
+        living.retain(|ledger| ledger.strong_count() > 0);
+        living.push(Arc::downgrade(image));
+    },
+    leaves: |image| {
+        let own = [image.records.pages.all(), c_heap::all(image.owner())].concat();
+        image.records.strays.look(image.records.code(), &own);
+    },
+    free: |gone, report| (report.maps_unknown, report.maps_unknown_bytes) = gone.image.records.strays.left(),
+    ..Repair::NONE
+};
 
 /// A longer list is not looked at: some five thousand mappings, which take four milliseconds to list and to look into.
 const LONGEST_LIST: u64 = 1 << 18;
@@ -38,26 +54,12 @@ const ARENA: usize = 64 << 20;
 /// Images that are mapped, or were.
 static LIVING: Mutex<Vec<Weak<Ledger>>> = Mutex::new(Vec::new());
 
-/// An image has been mapped.
-pub(super) fn is_mapped(ledger: &Arc<Ledger>) {
-    let mut living = lock(&LIVING);
-    living.retain(|ledger| ledger.strong_count() > 0);
-    living.push(Arc::downgrade(ledger));
-}
-
 /// What one image may have mapped past its hooks.
 pub(super) struct Strays {
     /// What was mapped before it came; none where that cannot be found out.
     before: Option<Vec<Range<usize>>>,
     /// What its memory led to just before it was closed.
     led_to: Mutex<Vec<Range<usize>>>,
-}
-
-/// How many there are, and their bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(super) struct Left {
-    pub(super) count: u64,
-    pub(super) bytes: u64,
 }
 
 impl Strays {
@@ -69,7 +71,7 @@ impl Strays {
     }
 
     /// Looks what the image leads to while it can be looked at: its segments, and what else is its own.
-    pub(super) fn look(&self, segments: &[Range<usize>], own: &[Range<usize>]) {
+    fn look(&self, segments: &[Range<usize>], own: &[Range<usize>]) {
         let Some((before, list)) = self.before.as_ref().zip(list()) else { return };
         if !is_of_the_c_library(ptr::from_ref(self).addr(), &list, peek::word) {
             return;
@@ -89,16 +91,16 @@ impl Strays {
         *lock(&self.led_to) = led_to(seen, fresh);
     }
 
-    /// What of it is still there, now that the image is gone.
-    pub(super) fn left(&self) -> Left {
+    /// How much of it is still there, now that the image is gone: mappings and their bytes.
+    fn left(&self) -> (u64, u64) {
         let led_to = std::mem::take(&mut *lock(&self.led_to));
         if led_to.is_empty() {
-            return Left::default();
+            return (0, 0);
         }
         let mut there = Ranges::new();
         list().into_iter().flatten().for_each(|mapped| there.insert(mapped.range));
         let parts: Vec<_> = led_to.into_iter().flat_map(|range| there.remove(range)).collect();
-        Left { count: parts.len() as u64, bytes: parts.iter().map(|part| part.len() as u64).sum() }
+        (parts.len() as u64, parts.iter().map(|part| part.len() as u64).sum())
     }
 }
 
