@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::c::kernel::{self, Child as State};
-use super::lock;
+use super::{lock, proc};
 use crate::ledger::repair::Repair;
 
 pub(super) const REPAIR: Repair = Repair {
@@ -125,24 +125,17 @@ fn in_words(pid: i32, state: State) -> Option<String> {
     }
 }
 
-/// When a process was started: the 22nd field of what the kernel says of it, behind a name that may contain anything.
+/// Returns when a process was started: the 22nd field of its `stat`.
 fn started_at(pid: i32) -> Option<u64> {
-    started_in(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
-}
-
-fn started_in(stat: &str) -> Option<u64> {
-    stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
+    proc::fields_of_stat(&fs::read(format!("/proc/{pid}/stat")).ok()?)?.get(19)?.parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{started_at, started_in};
+    use super::started_at;
 
     #[test]
-    fn the_start_of_a_process_is_read_whatever_its_name_is() {
-        let stat = "7 (a) b 1 2) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20 21\n";
-        assert_eq!(started_in(stat), Some(4711));
-        assert_eq!((started_in("7 (cat) S 1 2"), started_in("")), (None, None));
+    fn the_start_of_this_process_is_known() {
         let own = started_at(std::process::id() as i32);
         assert!(own.is_some_and(|started| started > 0), "{own:?}");
     }

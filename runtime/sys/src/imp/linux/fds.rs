@@ -4,11 +4,11 @@
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::sync::{LazyLock, Mutex};
-use std::{fs, io, thread};
+use std::thread;
 
 use super::c::descriptors::{Identity, identity};
 use super::c::library::{self, Closes};
-use super::{fd_target, lock};
+use super::{fd_target, lock, proc};
 use crate::ledger::repair::{Gone, Repair};
 
 pub(super) const REPAIR: Repair = Repair {
@@ -166,11 +166,7 @@ fn close(gone: &Gone<'_>, left: &Left) {
 
 /// The numbers that are open now, sorted; nothing where the system does not list them.
 pub(super) fn open_now() -> Vec<c_int> {
-    let list = || -> io::Result<Vec<c_int>> {
-        let numbers = fs::read_dir("/proc/self/fd")?.filter_map(|fd| fd.ok()?.file_name().to_str()?.parse().ok());
-        Ok(numbers.collect())
-    };
-    let mut open = list().unwrap_or_default();
+    let mut open = proc::numbers("fd").unwrap_or_default();
     open.sort_unstable();
     open
 }

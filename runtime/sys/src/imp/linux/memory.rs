@@ -14,6 +14,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, OnceLock};
 
 use super::c::kernel::set_errno;
+use super::c::pages::fresh;
 use super::lock;
 use super::ranges::Ranges;
 use crate::ledger::repair::{Gone, Repair};
@@ -292,10 +293,8 @@ fn aligned(len: usize) -> *mut c_void {
     let Some(wide) = len.checked_add(REGION).filter(|_| len > 0 && len.is_multiple_of(REGION)) else {
         return ptr::null_mut();
     };
-    let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    // SAFETY: a private mapping at a place of the kernel's choice touches no memory in use.
-    let start = unsafe { libc::mmap(ptr::null_mut(), wide, protection, flags, -1, 0) };
-    if start == libc::MAP_FAILED {
+    let start = fresh(wide, libc::PROT_READ | libc::PROT_WRITE);
+    if start.is_null() {
         return ptr::null_mut();
     }
     // The kernel aligns to pages only: what lies before and behind the aligned part goes back.

@@ -12,6 +12,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::c::descriptors::{Identity, identity};
+use super::proc::{Mapped, Maps};
 use super::{fd_target, fds, lock, stacks};
 use crate::ledger::repair::Repair;
 use crate::ledger::{Holder, HolderKind};
@@ -143,20 +144,17 @@ fn present() -> BTreeMap<Ring, Presence> {
             found.entry(ring).or_default().fd.get_or_insert(fd);
         }
     }
-    let maps = fs::read("/proc/self/maps").unwrap_or_default();
-    for ring in maps.split(|byte| *byte == b'\n').filter_map(mapped_ring) {
+    for ring in Maps::read().iter().flat_map(Maps::all).filter_map(|mapped| mapped_ring(&mapped)) {
         found.entry(ring).or_default();
     }
     found
 }
 
-/// The ring that a line of the maps stands for: range, permissions, offset, device, inode, name.
-fn mapped_ring(line: &[u8]) -> Option<Ring> {
-    let line = std::str::from_utf8(line.strip_suffix(TARGET.as_bytes())?).ok()?;
-    let mut fields = line.split_ascii_whitespace();
-    let (major, minor) = fields.nth(3)?.split_once(':')?;
+/// The ring that a mapping is of.
+fn mapped_ring(mapped: &Mapped<'_>) -> Option<Ring> {
+    let (major, minor) = mapped.device.split_once(':').filter(|_| mapped.name == TARGET.as_bytes())?;
     let device = libc::makedev(u32::from_str_radix(major, 16).ok()?, u32::from_str_radix(minor, 16).ok()?);
-    Some(Ring(device, fields.next()?.parse().ok()?))
+    Some(Ring(device, mapped.inode.parse().ok()?))
 }
 
 /// A ring that keeps its image, as reports name it; none for one that has never been given a request.
@@ -198,17 +196,14 @@ impl Requests {
 
 #[cfg(test)]
 mod tests {
-    use super::{Requests, Ring, mapped_ring};
+    use super::{Mapped, Requests, Ring, mapped_ring};
 
     #[test]
     fn a_mapped_ring_has_the_number_of_its_descriptor() {
         let line = b"7f425d400000-7f425d401000 rw-s 00000000 00:10 85305                      anon_inode:[io_uring]";
-        assert_eq!(mapped_ring(line), Some(Ring(0x10, 85305)));
-        assert_eq!(
-            mapped_ring(b"7f4-7f5 rw-s 00000000 00:10 85305                      anon_inode:[perf_event]"),
-            None
-        );
-        assert_eq!(mapped_ring(b""), None);
+        let ring = |line| mapped_ring(&Mapped::of(line).expect("it is a line"));
+        assert_eq!(ring(line), Some(Ring(0x10, 85305)));
+        assert_eq!(ring(b"7f4-7f5 rw-s 00000000 00:10 85305                      anon_inode:[perf_event]"), None);
     }
 
     #[test]
