@@ -15,7 +15,7 @@
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
 
-use super::c::callbacks::{OfValues, Promised};
+use super::c::callbacks::{OfValues, Promised, c_on_exit, c_thread_atexit};
 use super::c::kernel::set_errno;
 use super::exits::Handler;
 use super::streams::StreamFunctions;
@@ -409,10 +409,6 @@ pub(super) fn share(ledger: &Ledger) -> Arc<Ledger> {
 }
 
 unsafe extern "C" {
-    #[link_name = "__cxa_thread_atexit_impl"]
-    fn c_thread_atexit(destructor: Destructor, object: *mut c_void, dso: *mut c_void) -> c_int;
     #[link_name = "__cxa_atexit"]
     fn c_at_exit(handler: Destructor, argument: *mut c_void, dso: *mut c_void) -> c_int;
-    #[link_name = "on_exit"]
-    fn c_on_exit(handler: OnExit, argument: *mut c_void) -> c_int;
 }

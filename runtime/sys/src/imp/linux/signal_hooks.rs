@@ -6,7 +6,7 @@
 use std::ffi::{c_int, c_uint, c_void};
 
 use super::c::kernel::set_errno;
-use super::c::kernel::{self, Timer};
+use super::c::kernel::{self, Timer, c_setitimer, c_timer_delete};
 use super::hooks::{gives_own_memory, hooks, share};
 use super::notifications::Event;
 use super::requests::IoBlock;
@@ -47,7 +47,7 @@ hooks! {
     in sources |ledger, _original| timers::alarm(ledger, seconds)
 
     /// `ualarm`.
-    fn ualarm(image, first: c_uint, then: c_uint) -> c_uint = c_ualarm(first, then);
+    fn ualarm(image, first: c_uint, then: c_uint) -> c_uint = kernel::ualarm(first, then);
     in sources |ledger, _original| timers::ualarm(ledger, first, then)
 
     /// `timer_create`; `event` is a `struct sigevent` or null, `timer` a place for a `timer_t`.
@@ -170,14 +170,8 @@ pub unsafe extern "C" fn jumps(_image: *const c_void, buffer: *const c_void) {
 }
 
 unsafe extern "C" {
-    #[link_name = "setitimer"]
-    fn c_setitimer(which: c_int, new: *const libc::itimerval, old: *mut libc::itimerval) -> c_int;
-    #[link_name = "ualarm"]
-    fn c_ualarm(first: c_uint, then: c_uint) -> c_uint;
     #[link_name = "timer_create"]
     fn c_timer_create(clock: c_int, event: *const c_void, timer: *mut c_void) -> c_int;
-    #[link_name = "timer_delete"]
-    fn c_timer_delete(timer: usize) -> c_int;
     #[link_name = "mq_notify"]
     fn c_mq_notify(queue: c_int, event: *const c_void) -> c_int;
     #[link_name = "lio_listio"]

@@ -46,7 +46,7 @@ pub(super) struct StreamFunctions {
     /// Moves.
     seek: Option<unsafe extern "C" fn(*mut c_void, *mut i64, c_int) -> c_int>,
     /// Ends.
-    close: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
+    ends: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
 }
 
 /// What the functions of the host know of a stream: the cookie of the stream itself.
@@ -112,7 +112,7 @@ pub(super) unsafe fn open(
         read: functions.read.map(|_| read as unsafe extern "C" fn(_, _, _) -> _),
         write: functions.write.map(|_| write as unsafe extern "C" fn(_, _, _) -> _),
         seek: functions.seek.map(|_| seek as unsafe extern "C" fn(_, _, _) -> _),
-        close: Some(close),
+        ends: Some(close),
     };
     // SAFETY: the functions are for this cookie, which lives until the last of them is called; the mode is our caller's. Where
     // there is no stream the box is taken back.
@@ -234,43 +234,36 @@ fn lead<T>(cookie: *mut c_void, call: impl FnOnce(&StreamFunctions, *mut c_void)
     result
 }
 
-unsafe extern "C" fn read(cookie: *mut c_void, into: *mut c_char, len: usize) -> isize {
-    let call = |functions: &StreamFunctions, cookie| {
-        // SAFETY: what the stream lends us is lent on; the module is there.
-        functions.read.map_or(0, |read| unsafe { read(cookie, into, len) })
-    };
-    lead(cookie, call, 0)
+/// Functions of the host's that call those of a module, and their results where there is none.
+macro_rules! lead {
+    ($(fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty = $cut:expr;)*) => {$(
+        unsafe extern "C" fn $name(cookie: *mut c_void, $($argument: $type),*) -> $result {
+            let call = |functions: &StreamFunctions, cookie| {
+                // SAFETY: what the stream lends us is lent on; the module is there.
+                functions.$name.map_or($cut, |lent| unsafe { lent(cookie, $($argument),*) })
+            };
+            lead(cookie, call, $cut)
+        }
+    )*};
 }
 
-unsafe extern "C" fn write(cookie: *mut c_void, from: *const c_char, len: usize) -> isize {
-    let taken = isize::try_from(len).unwrap_or(isize::MAX);
-    let call = |functions: &StreamFunctions, cookie| {
-        // SAFETY: what the stream lends us is lent on; the module is there.
-        functions.write.map_or(taken, |write| unsafe { write(cookie, from, len) })
-    };
-    lead(cookie, call, taken)
-}
-
-unsafe extern "C" fn seek(cookie: *mut c_void, offset: *mut i64, whence: c_int) -> c_int {
-    let call = |functions: &StreamFunctions, cookie| {
-        // SAFETY: what the stream lends us is lent on; the module is there.
-        functions.seek.map_or(-1, |seek| unsafe { seek(cookie, offset, whence) })
-    };
-    lead(cookie, call, -1)
+lead! {
+    fn read(into: *mut c_char, len: usize) -> isize = 0;
+    fn write(from: *const c_char, len: usize) -> isize = isize::try_from(len).unwrap_or(isize::MAX);
+    fn seek(offset: *mut i64, whence: c_int) -> c_int = -1;
+    fn ends() -> c_int = 0;
 }
 
 unsafe extern "C" fn close(cookie: *mut c_void) -> c_int {
     for streams in [&OPEN, &CUT] {
         lock(streams).retain(|open| open.led.cast() != cookie.cast_const());
     }
-    let call = |functions: &StreamFunctions, cookie| {
-        // SAFETY: the stream ends, and the module is there.
-        functions.close.map_or(0, |close| unsafe { close(cookie) })
-    };
-    let result = lead(cookie, call, 0);
     // SAFETY: made by `open` for this stream, which calls nothing after this.
-    drop(unsafe { Box::from_raw(cookie.cast::<Led>()) });
-    result
+    unsafe {
+        let result = ends(cookie);
+        drop(Box::from_raw(cookie.cast::<Led>()));
+        result
+    }
 }
 
 unsafe extern "C" {

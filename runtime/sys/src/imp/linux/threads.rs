@@ -232,14 +232,14 @@ unsafe fn read_attributes(attributes: *const libc::pthread_attr_t) -> (bool, boo
 /// The addresses of the stack of the calling thread.
 pub(crate) fn thread_stack() -> Option<Range<usize>> {
     let mut attributes = mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
-    // SAFETY: the calling thread is alive, and there is room for its attributes.
-    let asked = unsafe { libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) };
-    if asked != 0 {
-        return None;
-    }
     let (mut stack, mut len) = (ptr::null_mut(), 0_usize);
-    // SAFETY: the attributes are initialised, and are destroyed once, after the last use.
+    // SAFETY: the calling thread is alive, and there is room for its attributes. They are initialised when that has succeeded,
+    // and are destroyed once, after the last use.
     let asked = unsafe {
+        match libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) {
+            0 => {}
+            _ => return None,
+        }
         let asked = libc::pthread_attr_getstack(attributes.as_ptr(), &raw mut stack, &raw mut len);
         libc::pthread_attr_destroy(attributes.as_mut_ptr());
         asked
